@@ -1,0 +1,62 @@
+#pragma once
+/// @file block.cuh  Reductions within a block.
+
+#include "warp.cuh"
+
+namespace onefold::cuda_backend {
+
+/// The block's dynamic shared memory as elements of T. One symbol for every type: the language wants one declaration per name.
+template <class T>
+__device__ inline T* shared_memory() {
+  extern __shared__ __align__(16) unsigned char onefold_shared[];
+  return reinterpret_cast<T*>(onefold_shared);
+}
+
+/// Combines one value per thread; the result is in thread 0. Block sizes are multiples of 32. Two rounds of shuffles with one
+/// barrier between them, and one behind them so that it can be called again.
+template <class Op, class T>
+__device__ inline T block_reduce(T value) {
+  __shared__ T of_warp[warp_size];
+  const unsigned lane = threadIdx.x % warp_size;
+  const unsigned warp = threadIdx.x / warp_size;
+  value = warp_reduce<Op>(value);
+  if (lane == 0) of_warp[warp] = value;
+  __syncthreads();
+  if (warp == 0) {
+    value = lane < blockDim.x / warp_size ? of_warp[lane] : Op::template neutral<T>();
+    value = warp_reduce<Op>(value);
+  }
+  __syncthreads();  // of_warp may be written again after this
+  return value;
+}
+
+/// One step of a tree in shared memory, with a barrier behind it: thread t < active combines its value with the one `distance` on.
+template <class Op, class T>
+__device__ inline void halve(T* values, unsigned active, unsigned distance) {
+  if (threadIdx.x < active) values[threadIdx.x] = Op::combine(values[threadIdx.x], values[threadIdx.x + distance]);
+  __syncthreads();
+}
+
+/// halve() until 64 values are left, written out at compile time. BlockSize is a power of two from 64 up.
+template <class Op, int BlockSize, class T>
+__device__ inline void halve_to_last_warp(T* values) {
+  if constexpr (BlockSize > 2 * warp_size) {
+    halve<Op>(values, BlockSize / 2, BlockSize / 2);
+    halve_to_last_warp<Op, BlockSize / 2>(values);
+  }
+}
+
+/// The tree over values[0, 64) by the 32 threads of one warp, in shared memory. Each step reads, waits, writes and waits: lanes of a
+/// warp need not run in step.
+template <class Op, class T>
+__device__ inline void last_warp(T* values) {
+#pragma unroll
+  for (unsigned s = warp_size; s > 0; s /= 2) {
+    const T other = values[threadIdx.x + s];
+    __syncwarp();
+    values[threadIdx.x] = Op::combine(values[threadIdx.x], other);
+    __syncwarp();
+  }
+}
+
+}  // namespace onefold::cuda_backend

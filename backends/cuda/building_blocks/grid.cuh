@@ -1,0 +1,87 @@
+#pragma once
+/// @file grid.cuh  From one value per block to the result: what a block does with its value, one branch per finish.
+
+#include <cooperative_groups.h>
+
+#include "atomic.cuh"
+#include "block.cuh"
+
+namespace onefold::cuda_backend {
+
+/// What a block does with its value.
+enum class handing : int {
+  result,       ///< it is the result: the only block stores it
+  partials,     ///< store it for the next kernel or for the host
+  accumulator,  ///< combine it with the accumulator
+  last_block,   ///< store it; the block that arrives last combines all
+  cooperative,  ///< store it; after the grid's barrier the first block combines all
+};
+
+/// Where block values go. Passed to every kernel by value.
+template <class T>
+struct handover {
+  handing how;
+  T* partials;       ///< one per block, in the order of the blocks
+  T* accumulator;
+  unsigned* ticket;  ///< blocks that have arrived; zero before and after
+  T* result;
+};
+
+/// The value as the caller gets it: every NaN becomes the quiet one with sign 0 and no payload.
+template <class T>
+__host__ __device__ inline T canonical(T value) {
+  if constexpr (std::is_same_v<T, float>) {
+    const unsigned bits = 0x7fc00000u;
+    if (value != value) memcpy(&value, &bits, sizeof(value));
+  } else if constexpr (std::is_same_v<T, double>) {
+    const unsigned long long bits = 0x7ff8000000000000ull;
+    if (value != value) memcpy(&value, &bits, sizeof(value));
+  }
+  return value;
+}
+
+/// Combines `count` partials with the whole block and stores the result. The order is fixed by the block size alone.
+template <class Op, class T>
+__device__ inline void combine_partials(const T* partials, std::uint64_t count, T* result) {
+  T value = Op::template neutral<T>();
+  // __ldcg: the partials were written by other blocks, and the first-level cache does not see their stores.
+  for (std::uint64_t i = threadIdx.x; i < count; i += blockDim.x) value = Op::combine(value, __ldcg(partials + i));
+  value = block_reduce<Op>(value);
+  if (threadIdx.x == 0) *result = canonical(value);
+}
+
+/// The last act of a kernel: hands over the block's value, which thread 0 holds. All threads of the block must call it. The branches
+/// are uniform over the grid, so a kernel pays for one of them; as template parameters they would multiply the kernels by five.
+template <class Op, class T>
+__device__ inline void hand_over(T value, const handover<T>& to) {
+  switch (to.how) {
+    case handing::result:
+      if (threadIdx.x == 0) *to.result = canonical(value);
+      return;
+    case handing::partials:
+      if (threadIdx.x == 0) to.partials[blockIdx.x] = value;
+      return;
+    case handing::accumulator:
+      if (threadIdx.x == 0) atomic_combine<Op>(to.accumulator, value);
+      return;
+    case handing::last_block: {
+      __shared__ bool is_last;
+      if (threadIdx.x == 0) {
+        to.partials[blockIdx.x] = value;
+        __threadfence();  // the partial is visible before the arrival is
+        is_last = atomicInc(to.ticket, gridDim.x - 1) == gridDim.x - 1;  // wraps to zero: ready for the next call
+        __threadfence();  // the others' partials are read after their arrivals
+      }
+      __syncthreads();
+      if (is_last) combine_partials<Op>(to.partials, gridDim.x, to.result);
+      return;
+    }
+    case handing::cooperative:
+      if (threadIdx.x == 0) to.partials[blockIdx.x] = value;
+      cooperative_groups::this_grid().sync();
+      if (blockIdx.x == 0) combine_partials<Op>(to.partials, gridDim.x, to.result);
+      return;
+  }
+}
+
+}  // namespace onefold::cuda_backend

@@ -1,0 +1,55 @@
+/// @file atomic_global.cu
+///
+/// Idea     A thread per element, and every thread combines its element with one accumulator in global memory.
+///
+///          x0  x1  x2  x3  x4 ...     n threads
+///            \  \  |  /  /
+///             accumulator             n atomics on one address, one after the other
+///
+/// Cost     n loads, n atomics on one address: the memory system carries out about one every two nanoseconds, whatever the GPU's
+///          width. Depth n. Two launches.
+/// Teaches  Correct and parallel is not yet fast: the accumulator is a queue.
+/// Source   seed 000 #1. Mended: bounds; the accumulator starts at the neutral element of the operator. There is no atomic
+///          multiplication: a product compares and swaps, and so that its losers do not drown the winner only a few warps take part.
+
+#include "../building_blocks/load.cuh"
+#include "../passes.cuh"
+
+namespace onefold::cuda_backend {
+
+namespace {
+
+// Threads that contend in a compare-and-swap loop: each round has one winner, so more of them only add traffic.
+constexpr int contending_blocks = 4;
+constexpr int contending_threads = 32;
+
+template <class T, class Op>
+__global__ void atomic_global_kernel(const T* input, std::uint64_t count, handover<T> to) {
+  const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += threads)
+    atomic_combine<Op>(to.accumulator, input[i]);
+}
+
+struct atomic_global {
+  static constexpr finish only_atomic[] = {finish::atomic};
+  static constexpr traits what{.default_finish = finish::atomic,
+                               .finishes = only_atomic,
+                               .default_block_size = 512,
+                               .block_sizes = powers_of_two_to_1024};
+  template <class T, class Op>
+  static constexpr bool supports = true;
+
+  template <class T, class Op>
+  static void run(call& now) {
+    run_passes<T, Op>(now, atomic_global_kernel<T, Op>, [&](std::uint64_t count) {
+      if constexpr (!has_native_atomic<Op>) return shape{contending_blocks, contending_threads};
+      return shape{blocks_for(count, static_cast<std::uint64_t>(now.block_size)), now.block_size};
+    });
+  }
+};
+
+}  // namespace
+
+}  // namespace onefold::cuda_backend
+
+ONEFOLD_DEFINE_VARIANT(atomic_global)

@@ -1,0 +1,89 @@
+/// @file persistent_blocks.cu
+///
+/// Idea     Be compute-centric: 2048 threads sit on every multiprocessor until the data are exhausted. Each block owns a chunk; it fills
+///          its shared memory, reduces only while every thread has work, loads more, and lets the parallelism drop once, at the end.
+///
+///          chunk of a block: [ fill | fill | fill | ... ]
+///          each fill:        slots 0..15 of each thread --> halve, halve, halve, halve --> slot 0, kept for the next fill
+///          at the end:       one tree over the block, and the blocks are gathered
+///
+/// Cost     n loads, 15 per thread in flight per fill; no barrier while filling: with strides that are multiples of the block size a
+///          thread meets only its own slots; one tree per block; 64 bytes of shared memory per thread.
+/// Teaches  The lecture's untried idea works, and shows why grid_stride needs no shared memory: what only one thread touches can stay in
+///          its registers. Chunks per block instead of strides over the grid keep each block's reads in one place of memory.
+/// Source   seed 002, "Work Until the Data is Exhausted!". Mended: nothing, the lecture gives no kernel. The gather is any finish.
+
+#include "../building_blocks/load.cuh"
+#include "../passes.cuh"
+
+namespace onefold::cuda_backend {
+
+namespace {
+
+constexpr int slot_bytes_per_thread = 64;
+template <class T>
+inline constexpr unsigned slots_per_thread = slot_bytes_per_thread / sizeof(T);
+
+template <class T, class Op>
+__global__ void __launch_bounds__(1024)
+    persistent_blocks_kernel(const T* input, std::uint64_t count, handover<T> to, std::uint64_t chunk) {
+  constexpr unsigned slots = slots_per_thread<T>;
+  T* values = shared_memory<T>();
+  const unsigned t = threadIdx.x;
+  const std::uint64_t begin = blockIdx.x * chunk;
+  const std::uint64_t end = begin + chunk < count ? begin + chunk : count;
+
+  values[t] = Op::template neutral<T>();
+  // Slot 0 carries what is combined so far, the others are filled.
+  for (std::uint64_t fill = begin + t; fill < end; fill += std::uint64_t{slots - 1} * blockDim.x) {
+#pragma unroll
+    for (unsigned slot = 1; slot < slots; ++slot)
+      values[t + slot * blockDim.x] = element_or_neutral<Op>(input, fill + std::uint64_t{slot - 1} * blockDim.x, end);
+#pragma unroll
+    for (unsigned half = slots / 2; half > 0; half /= 2)
+#pragma unroll
+      for (unsigned slot = 0; slot < half; ++slot)
+        values[t + slot * blockDim.x] = Op::combine(values[t + slot * blockDim.x], values[t + (slot + half) * blockDim.x]);
+  }
+  hand_over<Op>(block_reduce<Op>(values[t]), to);
+}
+
+struct persistent_blocks {
+  static constexpr int sizes[] = {128, 256, 512, 1024};
+  static constexpr traits what{.default_finish = finish::last_block,
+                               .finishes = every_finish,
+                               .default_block_size = 1024,
+                               .block_sizes = sizes};
+  template <class T, class Op>
+  static constexpr bool supports = true;
+
+  template <class T, class Op>
+  static void run(call& now) {
+    const auto block = static_cast<std::uint64_t>(now.block_size);
+    const std::uint64_t most = static_cast<std::uint64_t>(now.gpu.multiprocessors) *
+                               static_cast<std::uint64_t>(now.gpu.threads_per_multiprocessor) / block;
+    const auto chunk_for = [&](std::uint64_t count) {
+      const std::uint64_t chunk = (count + most - 1) / most;
+      return (chunk + block - 1) / block * block;  // whole rows of the block: coalesced
+    };
+    const auto launch_shape = [&](std::uint64_t count) {
+      return shape{blocks_for(count, chunk_for(count)), now.block_size, block * slot_bytes_per_thread};
+    };
+    if (now.finish != finish::relaunch || launch_shape(now.count).grid == 1)
+      return run_passes<T, Op>(now, persistent_blocks_kernel<T, Op>, launch_shape, chunk_for(now.count));
+    // Launching again: the few partials of the first launch are one block's work, whatever its chunk.
+    bool first_pass = true;
+    run_passes<T, Op>(
+        now, persistent_blocks_kernel<T, Op>,
+        [&](std::uint64_t count) {
+          return std::exchange(first_pass, false) ? launch_shape(count) : shape{1, now.block_size, block * slot_bytes_per_thread};
+        },
+        chunk_for(now.count));
+  }
+};
+
+}  // namespace
+
+}  // namespace onefold::cuda_backend
+
+ONEFOLD_DEFINE_VARIANT(persistent_blocks)

@@ -1,0 +1,51 @@
+/// @file segment_halving.cu
+///
+/// Idea     The same segments of 2M elements for M threads, with the partial results compacted into the front half at every step.
+///
+///          values:    0   1   2   3 | 4   5   6   7      M = 4 threads
+///          stride 4   0<--------------4                  threads 0 1 2 3
+///          stride 2   0<------2                          threads 0 1
+///          stride 1   0<--1                              thread  0
+///
+/// Cost     as segment_pairwise; active threads stay side by side, so with 1024 threads the first six steps have no divergence and the
+///          last five run in one warp.
+/// Teaches  How data are assigned to threads decides the cost of the same additions.
+/// Source   seed 002, "A Better Strategy". Mended: bounds.
+
+#include "../building_blocks/load.cuh"
+#include "../passes.cuh"
+
+namespace onefold::cuda_backend {
+
+namespace {
+
+template <class T, class Op>
+__global__ void __launch_bounds__(1024) segment_halving_kernel(const T* input, std::uint64_t count, handover<T> to) {
+  T* values = shared_memory<T>();
+  load_segment<Op>(values, input, count);
+  for (unsigned stride = blockDim.x; stride > 0; stride /= 2) halve<Op>(values, stride, stride);
+  hand_over<Op>(values[0], to);
+}
+
+struct segment_halving {
+  static constexpr traits what{.default_finish = finish::relaunch,
+                               .finishes = every_finish,
+                               .default_block_size = 1024,
+                               .block_sizes = powers_of_two_to_1024};
+  template <class T, class Op>
+  static constexpr bool supports = true;
+
+  template <class T, class Op>
+  static void run(call& now) {
+    run_passes<T, Op>(now, segment_halving_kernel<T, Op>, [&](std::uint64_t count) {
+      const std::uint64_t segment = 2 * static_cast<std::uint64_t>(now.block_size);
+      return shape{blocks_for(count, segment), now.block_size, segment * sizeof(T)};
+    });
+  }
+};
+
+}  // namespace
+
+}  // namespace onefold::cuda_backend
+
+ONEFOLD_DEFINE_VARIANT(segment_halving)

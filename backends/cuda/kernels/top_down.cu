@@ -1,0 +1,62 @@
+/// @file top_down.cu
+///
+/// Idea     One kernel with the loop over the levels inside: fold the back half of the array onto the front half, wait for the whole
+///          grid, and again.
+///
+///          n = 8:  a[0..3] (+)= a[4..7] | grid barrier | a[0..1] (+)= a[2..3] | grid barrier | a[0] (+)= a[1]
+///
+/// Cost     a copy of the input, then one launch; level l reads and writes n / 2^l elements, coalesced; log2(n) barriers of the whole
+///          grid at about a microsecond each; depth log2(n).
+/// Teaches  A barrier inside a kernel is cheaper than a launch, and addresses that stay dense are cheaper than strides.
+/// Source   seed 003, topdownAllFloats. Mended: the seed's barrier spans one work group only, so with more than one its levels race;
+///          here the launch is cooperative and the barrier spans the grid. It works on a copy of the input.
+
+#include <cooperative_groups.h>
+
+#include "../building_blocks/load.cuh"
+#include "../passes.cuh"
+#include "../scratch.hpp"
+
+namespace onefold::cuda_backend {
+
+namespace {
+
+template <class T, class Op>
+__global__ void __launch_bounds__(1024) top_down_kernel(T* values, std::uint64_t count, T* result) {
+  const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x;
+  const std::uint64_t first = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  while (count > 1) {
+    const std::uint64_t half = (count + 1) / 2;  // of an odd count the middle element stays alone
+    // __ldcg: another block wrote the other half in the level before, and the first-level cache may hold the older value.
+    for (std::uint64_t i = first; i + half < count; i += threads)
+      values[i] = Op::combine(__ldcg(values + i), __ldcg(values + i + half));
+    cooperative_groups::this_grid().sync();
+    count = half;
+  }
+  if (first == 0) *result = canonical(__ldcg(values));
+}
+
+struct top_down {
+  static constexpr traits what{.default_block_size = 512, .block_sizes = powers_of_two_to_1024, .grid_size_free = true};
+  template <class T, class Op>
+  static constexpr bool supports = true;
+
+  template <class T, class Op>
+  static void run(call& now) {
+    const auto kernel = top_down_kernel<T, Op>;
+    const std::int64_t resident = resident_blocks(now, kernel, now.block_size, 0);
+    if (now.grid_size > resident)
+      throw error(errc::unsupported, "top_down needs all " + std::to_string(now.grid_size) +
+                                         " blocks on the device at once, and it holds " + std::to_string(resident));
+    const std::int64_t useful = blocks_for((now.count + 1) / 2, static_cast<std::uint64_t>(now.block_size));
+    const scratch_copy copy(now, sizeof(T));
+    launch_cooperative(now, kernel, {now.grid_size != 0 ? now.grid_size : std::min(useful, resident), now.block_size},
+                       static_cast<T*>(copy.data()), now.count, static_cast<T*>(now.output));
+  }
+};
+
+}  // namespace
+
+}  // namespace onefold::cuda_backend
+
+ONEFOLD_DEFINE_VARIANT(top_down)

@@ -1,0 +1,70 @@
+#pragma once
+/// @file launch.cuh  The only place that starts a kernel.
+
+#include <cstdint>
+#include <type_traits>
+
+#include "variant.hpp"
+
+namespace onefold::cuda_backend {
+
+/// Shape of one launch.
+struct shape {
+  std::int64_t grid;             ///< blocks
+  int block;                     ///< threads per block
+  std::size_t shared_bytes = 0;  ///< dynamic shared memory per block
+};
+
+/// Largest dynamic shared memory that every device gives without being asked.
+inline constexpr std::size_t shared_bytes_without_opt_in = 48 * 1024;
+
+namespace detail {
+
+inline void start(call& now, const void* kernel, const shape& how, bool cooperative, void** arguments) {
+  if (how.shared_bytes > shared_bytes_without_opt_in)
+    check(calls().func_set_attribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(how.shared_bytes)),
+          "cudaFuncSetAttribute");
+  cudaLaunchAttribute grid_barrier{};
+  grid_barrier.id = cudaLaunchAttributeCooperative;
+  grid_barrier.val.cooperative = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(how.grid));
+  config.blockDim = dim3(static_cast<unsigned>(how.block));
+  config.dynamicSmemBytes = how.shared_bytes;
+  config.stream = now.work.stream;
+  config.attrs = &grid_barrier;
+  config.numAttrs = cooperative ? 1 : 0;
+  check(calls().launch_kernel(&config, kernel, arguments), "cudaLaunchKernelExC");
+  if (now.ran.launches++ == 0) {
+    now.ran.grid_size = how.grid;
+    now.ran.block_size = how.block;
+    now.ran.shared_bytes = how.shared_bytes;
+  }
+}
+
+}  // namespace detail
+
+/// Starts `kernel` on the call's stream. Throws what check() throws.
+template <class... Parameters>
+void launch(call& now, void (*kernel)(Parameters...), const shape& how, std::type_identity_t<Parameters>... arguments) {
+  void* addresses[] = {&arguments...};
+  detail::start(now, reinterpret_cast<const void*>(kernel), how, false, addresses);
+}
+
+/// The same with a grid-wide barrier: every block must be resident at once; see resident_blocks().
+template <class... Parameters>
+void launch_cooperative(call& now, void (*kernel)(Parameters...), const shape& how, std::type_identity_t<Parameters>... arguments) {
+  void* addresses[] = {&arguments...};
+  detail::start(now, reinterpret_cast<const void*>(kernel), how, true, addresses);
+}
+
+/// Blocks of `kernel` that the whole device holds at once.
+template <class... Parameters>
+std::int64_t resident_blocks(const call& now, void (*kernel)(Parameters...), int block, std::size_t shared_bytes) {
+  int per_multiprocessor = 0;
+  check(calls().max_active_blocks(&per_multiprocessor, reinterpret_cast<const void*>(kernel), block, shared_bytes),
+        "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+  return std::int64_t{per_multiprocessor} * now.gpu.multiprocessors;
+}
+
+}  // namespace onefold::cuda_backend

@@ -1,0 +1,114 @@
+#include "runtime.hpp"
+
+#include <string>
+
+#include <onefold/error.hpp>
+
+namespace onefold::cuda_backend {
+
+const runtime& real_runtime() noexcept {
+  static const runtime real{
+      .get_device_count = cudaGetDeviceCount,
+      .get_device = cudaGetDevice,
+      .set_device = cudaSetDevice,
+      .get_properties = [](cudaDeviceProp* properties, int device) { return cudaGetDeviceProperties(properties, device); },
+      .get_driver_version = cudaDriverGetVersion,
+      .get_last_error = cudaGetLastError,
+      .malloc = [](void** pointer, std::size_t bytes) { return cudaMalloc(pointer, bytes); },
+      .free = cudaFree,
+      .malloc_async = [](void** pointer, std::size_t bytes, cudaStream_t stream) { return cudaMallocAsync(pointer, bytes, stream); },
+      .free_async = cudaFreeAsync,
+      .host_alloc = [](void** pointer, std::size_t bytes, unsigned flags) { return cudaHostAlloc(pointer, bytes, flags); },
+      .free_host = cudaFreeHost,
+      .host_get_device_pointer =
+          [](void** device_pointer, void* host_pointer, unsigned flags) {
+            return cudaHostGetDevicePointer(device_pointer, host_pointer, flags);
+          },
+      .memcpy_async = cudaMemcpyAsync,
+      // A blocking stream: it waits for work on CUDA's legacy default stream, where callers without streams of their own put theirs.
+      .stream_create = cudaStreamCreate,
+      .stream_synchronize = cudaStreamSynchronize,
+      .stream_get_id = cudaStreamGetId,
+      .stream_is_capturing = cudaStreamIsCapturing,
+      .pointer_get_attributes = cudaPointerGetAttributes,
+      .launch_kernel = cudaLaunchKernelExC,
+      .max_active_blocks =
+          [](int* blocks, const void* kernel, int block_size, std::size_t shared_bytes) {
+            return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, block_size, shared_bytes);
+          },
+      .func_set_attribute = cudaFuncSetAttribute,
+  };
+  return real;
+}
+
+runtime& calls() noexcept {
+  static runtime active = real_runtime();
+  return active;
+}
+
+namespace {
+
+errc classify(cudaError_t status) {
+  switch (status) {
+    case cudaErrorMemoryAllocation: return errc::out_of_memory;
+    case cudaErrorNoDevice:
+    case cudaErrorInsufficientDriver:
+    case cudaErrorInitializationError:
+    case cudaErrorDevicesUnavailable:
+    case cudaErrorSystemNotReady:
+    case cudaErrorSystemDriverMismatch:
+    case cudaErrorCompatNotSupportedOnDevice:
+    case cudaErrorStubLibrary:
+    case cudaErrorNoKernelImageForDevice: return errc::backend_unavailable;
+    // The errors that corrupt the context: every later call of this process returns the same.
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchFailure:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorAssert:
+    case cudaErrorECCUncorrectable:
+    case cudaErrorNvlinkUncorrectable:
+    case cudaErrorContained:
+    case cudaErrorTensorMemoryLeak:
+    case cudaErrorExternalDevice:
+    case cudaErrorUnknown: return errc::device_lost;
+    default: return errc::device_error;
+  }
+}
+
+std::string advice(errc code) {
+  switch (code) {
+    case errc::out_of_memory: return "; free some memory or reduce a smaller piece";
+    case errc::backend_unavailable: return "; use serial() or openmp() on this machine";
+    case errc::device_lost:
+      return "; an earlier kernel of this process has failed, and CUDA works again only in a new process (compute-sanitizer finds the "
+             "kernel)";
+    default: return "";
+  }
+}
+
+}  // namespace
+
+void check(cudaError_t status, const char* call) {
+  if (status == cudaSuccess) return;
+  calls().get_last_error();  // else the application's next launch check would report our error as its own
+  const errc code = classify(status);
+  throw error(code, std::string(call) + " failed: " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")" + advice(code));
+}
+
+device_scope::device_scope(int device) {
+  check(calls().get_device(&before_), "cudaGetDevice");
+  if (before_ == device) return;
+  check(calls().set_device(device), "cudaSetDevice");
+  changed_ = true;
+}
+
+device_scope::~device_scope() {
+  if (changed_) calls().set_device(before_);  // nothing to be done about a failure here; the next call reports it
+}
+
+}  // namespace onefold::cuda_backend

@@ -1,0 +1,95 @@
+#pragma once
+/// @file variant.hpp  A variant's contract: what it says of itself, and the table of its entry points.
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include <onefold/catalogue.hpp>
+#include <onefold/operators.hpp>
+#include <onefold/options.hpp>
+
+#include "runtime.hpp"
+#include "workspace.hpp"
+
+namespace onefold::cuda_backend {
+
+/// One checked call, as a variant sees it. Pointers are readable and writable by the device.
+struct call {
+  const device_properties& gpu;
+  lane& work;
+  const void* input;
+  std::uint64_t count;      ///< at least 1
+  void* output;             ///< one element
+  void* host_value;         ///< the host's own copy of the result for forms that wait, else null
+  onefold::finish finish;   ///< one of the traits' finishes
+  int block_size;           ///< threads; one of the traits' block sizes
+  std::int64_t grid_size;   ///< blocks; 0 for the variant's choice
+  int width;                ///< one of the traits' widths
+  report& ran;              ///< the variant fills in its launch shape
+};
+
+/// What a variant says of itself beside its catalogue line.
+struct traits {
+  onefold::finish default_finish = onefold::finish::none;
+  std::span<const onefold::finish> finishes = {};
+  int default_block_size = 0;
+  std::span<const int> block_sizes = {};
+  bool grid_size_free = false;
+  int default_width = 0;
+  std::span<const int> widths = {};
+  std::string_view width_meaning = {};
+  int min_compute_capability = 70;  ///< __syncwarp and independent thread scheduling
+  std::string_view limits = {};     ///< what supports<T, Op>() refuses, and why
+};
+
+inline constexpr onefold::finish every_finish[] = {finish::atomic, finish::host, finish::relaunch, finish::last_block,
+                                                   finish::cooperative};
+inline constexpr int powers_of_two_to_1024[] = {32, 64, 128, 256, 512, 1024};
+
+using entry_point = void (*)(call&);
+
+/// One row of the CUDA catalogue: the traits and an entry point per element type and operator; null where that is not supported.
+struct variant_row {
+  traits what;
+  entry_point run[element_type_count][operation_count];
+};
+
+namespace detail {
+
+template <class Variant, class T, class Op>
+constexpr entry_point entry_of() {
+  if constexpr (Variant::template supports<T, Op>)
+    return &Variant::template run<T, Op>;
+  else
+    return nullptr;
+}
+
+}  // namespace detail
+
+/// Builds a variant's row from its struct: `traits what`, `supports<T, Op>` and `run<T, Op>(call&)`.
+template <class Variant>
+constexpr variant_row row_of() {
+  variant_row row{Variant::what, {}};
+#define ONEFOLD_TYPE(type_name, T)                                                                          \
+  {                                                                                                         \
+    auto& entries = row.run[static_cast<int>(element_type::type_name)];                                     \
+    entries[static_cast<int>(operation::sum)] = detail::entry_of<Variant, T, op::sum>();                    \
+    entries[static_cast<int>(operation::prod)] = detail::entry_of<Variant, T, op::prod>();                  \
+    entries[static_cast<int>(operation::min)] = detail::entry_of<Variant, T, op::min>();                    \
+    entries[static_cast<int>(operation::max)] = detail::entry_of<Variant, T, op::max>();                    \
+  }
+#include <onefold/types.def>
+#undef ONEFOLD_TYPE
+  static_assert(operation_count == 4, "row_of() lists the operators");
+  return row;
+}
+
+}  // namespace onefold::cuda_backend
+
+/// Ends a variant's file: defines the row that catalogue.def's line of the same name refers to.
+#define ONEFOLD_DEFINE_VARIANT(name)              \
+  namespace onefold::cuda_backend {               \
+  extern const variant_row row_##name;            \
+  const variant_row row_##name = row_of<name>();  \
+  }

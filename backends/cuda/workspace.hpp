@@ -1,0 +1,82 @@
+#pragma once
+/// @file workspace.hpp  What is kept between calls: the devices' properties, and per stream the memory that block partials go through.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include <onefold/types.hpp>
+
+#include "runtime.hpp"
+
+namespace onefold::cuda_backend {
+
+/// What the launches need to know of a GPU.
+struct device_properties {
+  int number;
+  std::string name;
+  int compute_capability;       ///< 10 * major + minor
+  int multiprocessors;
+  int threads_per_multiprocessor;
+  int shared_bytes_per_block;   ///< the opt-in limit
+  std::size_t memory_bytes;
+  std::size_t l2_bytes;
+};
+
+/// Devices that the driver shows. Throws backend_unavailable with the reason where there are none.
+int device_count();
+
+/// Properties of a device, asked for once. Throws backend_unavailable when there is no device of this number.
+const device_properties& properties_of(int device);
+
+/// A piece of device memory, or of pinned host memory that the device can read and write.
+class buffer {
+ public:
+  enum class place { device, host };
+  explicit buffer(place where) : where_(where) {}
+  ~buffer();
+  buffer(const buffer&) = delete;
+  buffer& operator=(const buffer&) = delete;
+
+  /// At least `bytes` bytes, 256-byte aligned; what was in it is lost when it grows. Growing waits for the device. Throws
+  /// out_of_memory, and refuses (unsupported) to grow while `stream` is being captured.
+  void* at_least(std::size_t bytes, cudaStream_t stream);
+  [[nodiscard]] void* data() const { return data_; }
+
+ private:
+  place where_;
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+/// One stream's working memory. A call holds `in_use` from its first launch to its last, so that calls from several host threads on
+/// one stream follow each other; on the device the stream orders them.
+struct lane {
+  std::mutex in_use;
+  cudaStream_t stream = nullptr;
+  buffer partials[2] = {buffer(buffer::place::device), buffer(buffer::place::device)};
+  buffer control{buffer::place::device};      ///< accumulators of every (type, operator), then the arrival ticket
+  buffer host_partials{buffer::place::host};  ///< for finish::host
+  buffer host_result{buffer::place::host};    ///< where the forms that wait get their value
+
+  /// Set while a call is under way and cleared when it succeeds: a call that failed half-way may leave the control block changed.
+  bool control_in_doubt = true;
+
+  /// Puts the control block in order if it is in doubt. Requires in_use.
+  void prepare();
+
+  /// The cell of the atomic finish for this type and operator. Holds the neutral element between calls: whoever reads it resets it.
+  void* accumulator(element_type type, operation op) const;
+  /// The arrival counter of the last_block finish. Zero between calls: atomicInc wraps it.
+  unsigned* ticket() const;
+};
+
+/// The lane of the caller's stream, or of the library's own on this device. Requires the device to be current.
+std::shared_ptr<lane> lane_of(int device, bool has_stream, cudaStream_t stream);
+
+/// Whether work put on the stream is being recorded into a graph instead of run.
+bool is_capturing(cudaStream_t stream);
+
+}  // namespace onefold::cuda_backend

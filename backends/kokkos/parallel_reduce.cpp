@@ -1,0 +1,157 @@
+#include "parallel_reduce.hpp"
+
+#include <Kokkos_Core.hpp>
+
+#ifdef ONEFOLD_HAVE_OPENMP
+#include <omp.h>
+#endif
+
+#include <bit>
+#include <mutex>
+
+#include <onefold/error.hpp>
+#include <onefold/operators.hpp>
+
+namespace onefold::kokkos_backend {
+
+namespace {
+
+// A reducer of our own, because the identities of Kokkos's differ between its versions (its float Min once started at FLT_MAX).
+template <class T, class Op>
+struct fold {
+  using reducer = fold;  // Kokkos looks for these three names
+  using value_type = T;
+  using result_view_type = Kokkos::View<T, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+  T* value;
+
+  void join(T& into, const T& from) const { into = Op::combine(into, from); }
+#if KOKKOS_VERSION < 40000
+  // Before 4.0 Kokkos joins the threads' values through volatile references.
+  void join(volatile T& into, const volatile T& from) const { into = Op::template combine<T>(into, from); }
+#endif
+  void init(T& x) const { x = Op::template neutral<T>(); }
+  T& reference() const { return *value; }
+  result_view_type view() const { return result_view_type(value); }
+  bool references_scalar() const { return true; }
+};
+
+template <class T, class Op>
+struct each_element {
+  const T* input;
+  void operator()(std::int64_t i, T& value) const { value = Op::combine(value, input[i]); }
+};
+
+#ifdef ONEFOLD_HAVE_OPENMP
+// Part t of `parts` equal parts, in a plain loop: the way to keep a pool of more threads from taking part.
+template <class T, class Op>
+struct each_part {
+  const T* input;
+  std::int64_t count;
+  int parts;
+  void operator()(std::int64_t t, T& value) const {
+    const std::int64_t length = count / parts;
+    const std::int64_t longer = count % parts;  // the first parts take one element more
+    const std::int64_t begin = t * length + (t < longer ? t : longer);
+    const std::int64_t end = begin + length + (t < longer ? 1 : 0);
+    for (std::int64_t i = begin; i < end; ++i) value = Op::combine(value, input[i]);
+  }
+};
+
+#endif
+
+template <class Space, class Functor, class T, class Op>
+T over(std::int64_t length, const Functor& functor, int chunk = 0) {
+  T value = Op::template neutral<T>();
+  Kokkos::RangePolicy<Space, Kokkos::Schedule<Kokkos::Static>, Kokkos::IndexType<std::int64_t>> policy(0, length);
+  if (chunk > 0) policy.set_chunk_size(chunk);
+  Kokkos::parallel_reduce("onefold", policy, functor, fold<T, Op>{&value});
+  return value;
+}
+
+// The one quiet NaN, whatever the payloads of the input were.
+template <class T>
+T canonical(T value) {
+  if constexpr (std::is_same_v<T, float>) return detail::is_nan(value) ? std::bit_cast<float>(0x7fc00000u) : value;
+  if constexpr (std::is_same_v<T, double>) return detail::is_nan(value) ? std::bit_cast<double>(0x7ff8000000000000u) : value;
+  return value;
+}
+
+// Kokkos's execution spaces keep scratch memory that two host threads must not use at once (from 4.0 on they lock it themselves).
+std::mutex& space_in_use() {
+  static std::mutex lock;
+  return lock;
+}
+
+template <class T, class Op>
+struct on_serial {
+  static T run(const T* input, std::int64_t count, int) {
+    const std::lock_guard lock(space_in_use());
+    return over<Kokkos::Serial, each_element<T, Op>, T, Op>(count, {input});
+  }
+};
+
+#ifdef ONEFOLD_HAVE_OPENMP
+template <class T, class Op>
+struct on_openmp {
+  static T run(const T* input, std::int64_t count, int threads) {
+    const std::lock_guard lock(space_in_use());
+    if (threads == static_cast<int>(Kokkos::OpenMP().concurrency()))
+      return over<Kokkos::OpenMP, each_element<T, Op>, T, Op>(count, {input});
+    return over<Kokkos::OpenMP, each_part<T, Op>, T, Op>(threads, {input, count, threads}, 1);
+  }
+};
+
+#endif
+
+// Finds the element type and the operator, and calls.
+template <template <class, class> class Where>
+void dispatch(element_type type, operation op, const void* input, std::uint64_t count, void* output, int threads) {
+  const auto call = [&]<class T, class Op>(T, Op) {
+    // n = 0 is the operator's identity, which for a float sum is not the neutral element.
+    *static_cast<T*>(output) = count == 0 ? Op::template identity<T>()
+                                          : canonical(Where<T, Op>::run(static_cast<const T*>(input),
+                                                                        static_cast<std::int64_t>(count), threads));
+  };
+  const auto with_type = [&]<class T>(T zero) {
+    switch (op) {
+#define ONEFOLD_OP(name)  \
+  case operation::name: \
+    return call(zero, op::name{});
+#include <onefold/ops.def>
+#undef ONEFOLD_OP
+    }
+  };
+  switch (type) {
+#define ONEFOLD_TYPE(name, T) \
+  case element_type::name:    \
+    return with_type(T{});
+#include <onefold/types.def>
+#undef ONEFOLD_TYPE
+  }
+}
+
+}  // namespace
+
+int reduce_serial(element_type type, operation op, const void* input, std::uint64_t count, void* output) {
+  dispatch<on_serial>(type, op, input, count, output, 1);
+  return 1;
+}
+
+#ifdef ONEFOLD_HAVE_OPENMP
+int reduce_openmp(element_type type, operation op, const void* input, std::uint64_t count, void* output, int threads) {
+  // Inside an active parallel region of the application the calling thread works alone, as a nested region of OpenMP's would.
+  if (omp_in_parallel() != 0) return reduce_serial(type, op, input, count, output);
+#if KOKKOS_VERSION < 30700
+  // Old Kokkos keeps its thread pool in a thread-local pointer of the thread that started it, and stops the program elsewhere.
+  if (Kokkos::OpenMP::in_parallel())
+    throw error(errc::unsupported,
+                "this version of Kokkos can use its OpenMP threads only from the host thread that initialised it: call from that thread, "
+                "use serial(), or build onefold with Kokkos 3.7 or newer");
+#endif
+  dispatch<on_openmp>(type, op, input, count, output, threads);
+  return threads;
+}
+#endif
+
+}  // namespace onefold::kokkos_backend

@@ -1,0 +1,46 @@
+# Kokkos and the CUDA Toolkit: found, fetched where that is asked for, or a sentence that says what to do.
+
+# scripts/bootstrap puts a Kokkos of our own here when the machine has none.
+list(APPEND CMAKE_PREFIX_PATH ${PROJECT_SOURCE_DIR}/.deps/kokkos)
+
+if(NOT TARGET Kokkos::kokkos)
+  find_package(Kokkos CONFIG QUIET)
+  if(NOT Kokkos_FOUND AND ONEFOLD_FETCH_KOKKOS)
+    include(OnefoldFetchKokkos)
+  elseif(NOT Kokkos_FOUND)
+    message(FATAL_ERROR
+      "onefold needs Kokkos 3.4 or newer and found none. Run scripts/bootstrap, which puts one into .deps/kokkos, or name yours with "
+      "-DKokkos_ROOT=PREFIX, or let CMake download one with -DONEFOLD_FETCH_KOKKOS=ON.")
+  endif()
+endif()
+if(Kokkos_FOUND)
+  message(STATUS "Kokkos ${Kokkos_VERSION}: ${Kokkos_DIR}")
+  if(NOT "SERIAL" IN_LIST Kokkos_DEVICES)
+    message(FATAL_ERROR "The Kokkos in ${Kokkos_DIR} was built without its Serial backend (Kokkos_ENABLE_SERIAL=ON), which onefold needs.")
+  endif()
+  if(ONEFOLD_OPENMP AND NOT "OPENMP" IN_LIST Kokkos_DEVICES)
+    message(FATAL_ERROR "The Kokkos in ${Kokkos_DIR} was built without OpenMP (Kokkos_ENABLE_OPENMP=ON): use another one, or "
+                        "configure onefold with -DONEFOLD_OPENMP=OFF.")
+  endif()
+endif()
+if(ONEFOLD_OPENMP)
+  find_package(OpenMP REQUIRED COMPONENTS CXX)
+endif()
+
+if(ONEFOLD_CUDA)
+  # One architecture builds in minutes: the newest that the figures were measured on, with PTX for what comes after.
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES 90 CACHE STRING "CUDA architectures")
+  endif()
+  enable_language(CUDA)
+  find_package(CUDAToolkit 12.4 REQUIRED)
+  if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake before 3.25.2 does not know that nvcc 12 has C++20
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+    set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+  endif()
+  set(CMAKE_CUDA_STANDARD 20)
+  set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+  message(STATUS "CUDA ${CUDAToolkit_VERSION}, architectures ${CMAKE_CUDA_ARCHITECTURES}")
+else()
+  message(STATUS "CUDA backend: off")
+endif()

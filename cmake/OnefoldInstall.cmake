@@ -1,0 +1,47 @@
+# Install: headers, library, a CMake package and a pkg-config file. The build tree can be used as a package too.
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(onefold_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/onefold)
+install(TARGETS onefold EXPORT onefold-targets
+  RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/onefold DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT onefold-targets NAMESPACE onefold:: DESTINATION ${onefold_package_folder})
+export(EXPORT onefold-targets NAMESPACE onefold:: FILE ${PROJECT_BINARY_DIR}/onefold-targets.cmake)
+
+get_target_property(onefold_type onefold TYPE)
+if(onefold_type STREQUAL "STATIC_LIBRARY")
+  set(ONEFOLD_STATIC ON)
+else()
+  set(ONEFOLD_STATIC OFF)
+endif()
+configure_package_config_file(cmake/onefoldConfig.cmake.in ${PROJECT_BINARY_DIR}/onefoldConfig.cmake
+  INSTALL_DESTINATION ${onefold_package_folder})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/onefoldConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/onefoldConfig.cmake ${PROJECT_BINARY_DIR}/onefoldConfigVersion.cmake
+  DESTINATION ${onefold_package_folder})
+
+# pkg-config knows no transitive static libraries: what a static libonefold.a needs stands in Libs itself.
+set(ONEFOLD_PC_LIBS "")
+if(ONEFOLD_STATIC)
+  if(Kokkos_FOUND)
+    cmake_path(SET onefold_kokkos_prefix NORMALIZE "${Kokkos_DIR}/../../..")
+    file(GLOB onefold_kokkos_libraries ${onefold_kokkos_prefix}/lib*/libkokkoscore.*)
+    if(onefold_kokkos_libraries)
+      list(GET onefold_kokkos_libraries 0 onefold_kokkos_library)
+      cmake_path(GET onefold_kokkos_library PARENT_PATH onefold_kokkos_folder)
+      string(APPEND ONEFOLD_PC_LIBS " -L${onefold_kokkos_folder}")
+    endif()
+  endif()
+  string(APPEND ONEFOLD_PC_LIBS " -lkokkoscore")
+  if(ONEFOLD_CUDA)
+    string(APPEND ONEFOLD_PC_LIBS " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -lrt -lpthread")
+  endif()
+  if(ONEFOLD_OPENMP)
+    string(APPEND ONEFOLD_PC_LIBS " ${OpenMP_CXX_FLAGS}")
+  endif()
+  string(APPEND ONEFOLD_PC_LIBS " -ldl")
+endif()
+configure_file(cmake/onefold.pc.in ${PROJECT_BINARY_DIR}/onefold.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/onefold.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

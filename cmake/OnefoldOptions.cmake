@@ -1,0 +1,43 @@
+# What to build. A user's add_subdirectory(onefold) builds the library and nothing else.
+
+include(CheckLanguage)
+check_language(CUDA)
+if(CMAKE_CUDA_COMPILER)
+  set(onefold_cuda_default ON)
+else()
+  set(onefold_cuda_default OFF)
+endif()
+
+option(ONEFOLD_CUDA "Build the CUDA backend (default: where nvcc is found)" ${onefold_cuda_default})
+option(ONEFOLD_OPENMP "Build the OpenMP backend" ON)
+option(ONEFOLD_DEVELOPER_MODE "Build tests, tool, performance suite and examples" ${PROJECT_IS_TOP_LEVEL})
+option(ONEFOLD_BUILD_TESTS "Build the tests" ${ONEFOLD_DEVELOPER_MODE})
+option(ONEFOLD_BUILD_TOOL "Build the command line tool" ${ONEFOLD_DEVELOPER_MODE})
+option(ONEFOLD_BUILD_PERF "Build the performance suite" ${ONEFOLD_DEVELOPER_MODE})
+option(ONEFOLD_BUILD_EXAMPLES "Build the examples" ${ONEFOLD_DEVELOPER_MODE})
+option(ONEFOLD_WERROR "Warnings are errors" OFF)
+option(ONEFOLD_FETCH_KOKKOS "Download and build a pinned Kokkos when none is found" OFF)
+set(ONEFOLD_KOKKOS_URL "" CACHE STRING "Archive of Kokkos for ONEFOLD_FETCH_KOKKOS instead of the pinned release; may be a local file")
+set(ONEFOLD_KOKKOS_SHA256 "" CACHE STRING "SHA-256 of that archive")
+set(ONEFOLD_SANITIZE "" CACHE STRING "Sanitizers for everything built here, as -fsanitize takes them: address,undefined")
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+
+if(ONEFOLD_SANITIZE)
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${ONEFOLD_SANITIZE}>
+                      $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer> $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize-recover=all>)
+  add_link_options(-fsanitize=${ONEFOLD_SANITIZE})
+endif()
+
+# Warnings for our own targets, never for those who include us.
+function(onefold_warnings target)
+  target_compile_options(${target} PRIVATE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wconversion -Wshadow>
+    $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>)
+  if(ONEFOLD_WERROR)
+    target_compile_options(${target} PRIVATE
+      $<$<COMPILE_LANGUAGE:CXX>:-Werror> $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>)
+  endif()
+endfunction()

@@ -1,0 +1,11 @@
+#pragma once
+/// @file onefold.hpp  Everything a user needs: plain C++20, no CUDA and no Kokkos header.
+
+#include <onefold/catalogue.hpp>
+#include <onefold/error.hpp>
+#include <onefold/executor.hpp>
+#include <onefold/operators.hpp>
+#include <onefold/options.hpp>
+#include <onefold/reduce.hpp>
+#include <onefold/types.hpp>
+#include <onefold/version.hpp>

@@ -1,0 +1,154 @@
+#pragma once
+/// @file operators.hpp  One struct per operator: identity, neutral element and combination, on host and device.
+///
+/// Floats: sum and prod are one IEEE 754 operation; min and max are IEEE 754-2019 minimum and maximum (NaN propagates,
+/// -0 < +0). Integers wrap. Every operator is commutative and, but for the rounding of float sum and prod, associative.
+
+#include <limits>
+#include <type_traits>
+
+#include <cmath>
+
+#include <onefold/types.hpp>
+
+#ifdef __CUDACC__
+#define ONEFOLD_HOST_DEVICE __host__ __device__
+#else
+#define ONEFOLD_HOST_DEVICE
+#endif
+
+namespace onefold {
+
+namespace detail {
+
+// Signed overflow is undefined in C++, so integers are combined as unsigned, where the wrap is defined.
+template <class T>
+struct wrapping {
+  using type = std::make_unsigned_t<T>;
+};
+
+template <class T>
+ONEFOLD_HOST_DEVICE constexpr bool is_nan(T x) noexcept {
+  if constexpr (std::is_floating_point_v<T>) return x != x;
+  return false;
+}
+
+// `a` comes before `b` in the order of IEEE 754-2019 minimum, NaN first. Written with comparisons and one sign test so that both
+// compilers make branch-free code of it.
+template <class T>
+ONEFOLD_HOST_DEVICE inline bool first_of_minimum(T a, T b) noexcept {
+  if constexpr (std::is_floating_point_v<T>) {
+#ifdef __CUDA_ARCH__
+    return is_nan(a) || a < b || (a == b && signbit(a));
+#else
+    return is_nan(a) || a < b || (a == b && std::signbit(a));
+#endif
+  } else {
+    return a < b;
+  }
+}
+
+template <class T>
+ONEFOLD_HOST_DEVICE inline bool first_of_maximum(T a, T b) noexcept {
+  if constexpr (std::is_floating_point_v<T>) {
+#ifdef __CUDA_ARCH__
+    return is_nan(a) || a > b || (a == b && signbit(b));
+#else
+    return is_nan(a) || a > b || (a == b && std::signbit(b));
+#endif
+  } else {
+    return a > b;
+  }
+}
+
+}  // namespace detail
+
+namespace op {
+
+/// Addition. The result for no elements is +0; the neutral element of floats is -0, since -0 + x is x for every x and +0 + -0 is not.
+struct sum {
+  static constexpr operation id = operation::sum;
+  template <class T>
+  ONEFOLD_HOST_DEVICE static constexpr T identity() noexcept {
+    return T(0);
+  }
+  template <class T>
+  ONEFOLD_HOST_DEVICE static constexpr T neutral() noexcept {
+    return std::is_floating_point_v<T> ? -T(0) : T(0);
+  }
+  template <class T>
+  ONEFOLD_HOST_DEVICE static T combine(T a, T b) noexcept {
+    if constexpr (std::is_integral_v<T>) {
+      using U = typename detail::wrapping<T>::type;
+      return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
+    } else {
+      return a + b;
+    }
+  }
+};
+
+/// Multiplication.
+struct prod {
+  static constexpr operation id = operation::prod;
+  template <class T>
+  ONEFOLD_HOST_DEVICE static constexpr T identity() noexcept {
+    return T(1);
+  }
+  template <class T>
+  ONEFOLD_HOST_DEVICE static constexpr T neutral() noexcept {
+    return T(1);
+  }
+  template <class T>
+  ONEFOLD_HOST_DEVICE static T combine(T a, T b) noexcept {
+    if constexpr (std::is_integral_v<T>) {
+      using U = typename detail::wrapping<T>::type;
+      return static_cast<T>(static_cast<U>(a) * static_cast<U>(b));
+    } else {
+      return a * b;
+    }
+  }
+};
+
+/// Minimum. The identity of floats is +infinity, not the largest finite value.
+struct min {
+  static constexpr operation id = operation::min;
+  template <class T>
+  ONEFOLD_HOST_DEVICE static constexpr T identity() noexcept {
+    return std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
+  }
+  template <class T>
+  ONEFOLD_HOST_DEVICE static constexpr T neutral() noexcept {
+    return identity<T>();
+  }
+  template <class T>
+  ONEFOLD_HOST_DEVICE static T combine(T a, T b) noexcept {
+    return detail::first_of_minimum(a, b) ? a : b;
+  }
+};
+
+/// Maximum. The identity of floats is -infinity, not the lowest finite value.
+struct max {
+  static constexpr operation id = operation::max;
+  template <class T>
+  ONEFOLD_HOST_DEVICE static constexpr T identity() noexcept {
+    return std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+  }
+  template <class T>
+  ONEFOLD_HOST_DEVICE static constexpr T neutral() noexcept {
+    return identity<T>();
+  }
+  template <class T>
+  ONEFOLD_HOST_DEVICE static T combine(T a, T b) noexcept {
+    return detail::first_of_maximum(a, b) ? a : b;
+  }
+};
+
+}  // namespace op
+
+/// A type that names one of the library's operators.
+template <class Op>
+concept built_in_operator = requires {
+  { Op::id } -> std::convertible_to<operation>;
+};
+
+}  // namespace onefold

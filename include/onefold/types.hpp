@@ -1,0 +1,124 @@
+#pragma once
+/// @file types.hpp  The vocabulary: element types, operators, backends, finishes and guarantees, with their names as text.
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+
+#include <onefold/export.hpp>
+
+namespace onefold {
+
+/// The element types that the compiled library knows.
+enum class element_type : std::uint8_t {
+#define ONEFOLD_TYPE(name, type) name,
+#include <onefold/types.def>
+#undef ONEFOLD_TYPE
+};
+
+/// The operators that the compiled library knows.
+enum class operation : std::uint8_t {
+#define ONEFOLD_OP(name) name,
+#include <onefold/ops.def>
+#undef ONEFOLD_OP
+};
+
+inline constexpr int element_type_count = 0
+#define ONEFOLD_TYPE(name, type) +1
+#include <onefold/types.def>
+#undef ONEFOLD_TYPE
+    ;
+
+inline constexpr int operation_count = 0
+#define ONEFOLD_OP(name) +1
+#include <onefold/ops.def>
+#undef ONEFOLD_OP
+    ;
+
+/// Where a reduction runs.
+enum class backend : std::uint8_t { serial, openmp, cuda };
+
+inline constexpr int backend_count = 3;
+
+/// How the partial results of a CUDA grid's blocks become one value.
+enum class finish : std::uint8_t {
+  automatic,    ///< the variant's own choice
+  none,         ///< nothing to finish: the variant leaves no block partials (seen in reports only)
+  atomic,       ///< every block combines its partial into one accumulator with an atomic; a one-thread kernel hands it over
+  host,         ///< the partials are copied back and combined on the CPU; only where the host waits anyway
+  relaunch,     ///< the kernel runs again over the partials, and again, until one is left
+  last_block,   ///< one launch: the block that arrives last combines the partials
+  cooperative,  ///< one launch with a grid-wide barrier, then the first block combines the partials
+};
+
+inline constexpr int finish_count = 7;
+
+/// What is promised about the bits of a result, weakest first.
+enum class guarantee : std::uint8_t {
+  none,   ///< any order of combination; whatever is fastest
+  fixed,  ///< tree v1: the same bits on every backend
+  exact,  ///< correctly rounded
+};
+
+ONEFOLD_EXPORT std::string_view name(element_type type) noexcept;
+ONEFOLD_EXPORT std::string_view name(operation op) noexcept;
+ONEFOLD_EXPORT std::string_view name(backend where) noexcept;
+ONEFOLD_EXPORT std::string_view name(finish how) noexcept;
+ONEFOLD_EXPORT std::string_view name(guarantee promise) noexcept;
+
+/// The value with this name, or nothing. `Enum` is one of the enumerations above: `parse<finish>("host")`.
+template <class Enum>
+std::optional<Enum> parse(std::string_view text) noexcept;
+template <>
+ONEFOLD_EXPORT std::optional<element_type> parse(std::string_view text) noexcept;
+template <>
+ONEFOLD_EXPORT std::optional<operation> parse(std::string_view text) noexcept;
+template <>
+ONEFOLD_EXPORT std::optional<backend> parse(std::string_view text) noexcept;
+template <>
+ONEFOLD_EXPORT std::optional<finish> parse(std::string_view text) noexcept;
+template <>
+ONEFOLD_EXPORT std::optional<guarantee> parse(std::string_view text) noexcept;
+
+/// Bytes of one element.
+constexpr std::size_t size_of(element_type type) noexcept {
+  switch (type) {
+#define ONEFOLD_TYPE(name, T) \
+  case element_type::name:    \
+    return sizeof(T);
+#include <onefold/types.def>
+#undef ONEFOLD_TYPE
+  }
+  return 0;
+}
+
+namespace detail {
+// `long` and `long long` are both 64 bits wide on the platforms of HPC but are different types, and only one of them is
+// std::int64_t: any standard integer of 4 or 8 bytes is therefore taken for the element type of its size and sign.
+template <class T>
+concept standard_integer =
+    std::same_as<T, int> || std::same_as<T, unsigned> || std::same_as<T, long> || std::same_as<T, unsigned long> ||
+    std::same_as<T, long long> || std::same_as<T, unsigned long long>;
+}  // namespace detail
+
+/// A C++ type that can be an element: float, double, and the standard signed and unsigned integers of 32 and 64 bits.
+template <class T>
+concept element = std::same_as<T, float> || std::same_as<T, double> || detail::standard_integer<T>;
+
+/// The element type of the C++ type T.
+template <element T>
+inline constexpr element_type element_type_of = [] {
+  if constexpr (std::same_as<T, float>)
+    return element_type::f32;
+  else if constexpr (std::same_as<T, double>)
+    return element_type::f64;
+  else if constexpr (sizeof(T) == 4)
+    return std::is_signed_v<T> ? element_type::i32 : element_type::u32;
+  else
+    return std::is_signed_v<T> ? element_type::i64 : element_type::u64;
+}();
+
+}  // namespace onefold

@@ -1,0 +1,128 @@
+/// @file reduce.cpp  The one dispatch point: validate the request, choose where and what, run.
+
+#include <cstring>
+#include <limits>
+
+#include <onefold/detail/request.hpp>
+#include <onefold/error.hpp>
+
+#include "../backends/backend.hpp"
+#include "pointer_kind.hpp"
+#include "select.hpp"
+
+namespace onefold {
+
+namespace detail {
+
+extern const backend_entry serial_backend;
+#ifdef ONEFOLD_HAVE_OPENMP
+extern const backend_entry openmp_backend;
+#endif
+#ifdef ONEFOLD_HAVE_CUDA
+extern const backend_entry cuda_backend;
+#endif
+
+const backend_entry* find_backend(backend where) noexcept {
+  switch (where) {
+    case backend::serial: return &serial_backend;
+#ifdef ONEFOLD_HAVE_OPENMP
+    case backend::openmp: return &openmp_backend;
+#endif
+#ifdef ONEFOLD_HAVE_CUDA
+    case backend::cuda: return &cuda_backend;
+#endif
+    default: return nullptr;
+  }
+}
+
+namespace {
+
+// Below this many bytes starting the OpenMP threads takes longer than one core takes for the whole reduction (DESIGN section 6).
+constexpr std::uint64_t openmp_pays_from_bytes = 256 * 1024;
+
+void check_pointers(const request& what) {
+  const std::size_t size = size_of(what.type);
+  if (what.output == nullptr) throw error(errc::null_pointer, "the output pointer is null: give the address of one element");
+  if (what.count == 0) return;
+  if (what.input == nullptr)
+    throw error(errc::null_pointer, "the input pointer is null but there are " + std::to_string(what.count) + " elements to read");
+  // No array is larger than half of the address space: a count beyond that is a negative number or one in bytes gone wrong.
+  if (what.count > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / size)
+    throw error(errc::invalid_argument, "a count of " + std::to_string(what.count) + " elements cannot be: is it a negative number?");
+
+  const auto input = reinterpret_cast<std::uintptr_t>(what.input);
+  const auto output = reinterpret_cast<std::uintptr_t>(what.output);
+  if (input % size != 0)
+    throw error(errc::misaligned_pointer, "the input pointer is not aligned to its element type " + std::string(name(what.type)) + " (" +
+                                              std::to_string(size) + " bytes): copy the data to an aligned array first");
+  if (output % size != 0) throw error(errc::misaligned_pointer, "the output pointer is not aligned to its element type");
+  if (output < input + what.count * size && input < output + size)
+    throw error(errc::invalid_argument, "the output lies inside the input: give it a place of its own");
+}
+
+void check_shape(const options& how) {
+  if (how.block_size < 0 || how.grid_size < 0 || how.width < 0)
+    throw error(errc::invalid_argument, "block_size, grid_size and width take positive numbers, or 0 for the library's choice");
+}
+
+executor resolve(const request& what) {
+  if (!what.where.chooses_itself()) return what.where;
+  const auto place = locate(what.input);
+  if (place.kind != pointer_kind::host) return cuda(place.device);
+  const bool large = what.count * size_of(what.type) >= openmp_pays_from_bytes;
+  return large && find_backend(backend::openmp) != nullptr ? openmp() : serial();
+}
+
+void check_host_memory(const void* pointer, const char* role, backend where) {
+  if (locate(pointer).kind != pointer_kind::device) return;
+  throw error(errc::device_pointer, "the " + std::string(role) + " is GPU memory, which the " + std::string(name(where)) +
+                                        " executor cannot read: use cuda(), or copy the data to the host first");
+}
+
+}  // namespace
+
+void run(const request& asked, const options& how) {
+  check_pointers(asked);
+  check_shape(how);
+
+  request what = asked;
+  what.where = resolve(asked);
+  const backend where = what.where.backend();
+  const variant_info& variant = select(where, how);
+  const backend_entry* entry = find_backend(where);
+  if (entry == nullptr) throw error(errc::backend_not_built, not_built_sentence(where));
+  if (where != backend::cuda) {
+    if (what.count > 0) check_host_memory(what.input, "input", where);
+    check_host_memory(what.output, "output", where);
+  }
+
+  report ran;
+  ran.variant = how.variant.empty() ? variant.name : how.variant;
+  ran.implementation = variant.name;
+  ran.backend = where;
+  ran.guarantee = variant.guarantee;
+  entry->run(what, how, variant, ran);
+  if (how.report != nullptr) *how.report = std::move(ran);
+}
+
+}  // namespace detail
+
+std::vector<backend_info> backends() {
+  std::vector<backend_info> all;
+  for (const backend where : {backend::serial, backend::openmp, backend::cuda}) {
+    if (const auto* entry = detail::find_backend(where))
+      all.push_back(entry->describe());
+    else
+      all.push_back({where, false, false, detail::not_built_sentence(where), 0, {}});
+  }
+  return all;
+}
+
+void synchronize(const executor& where) {
+  if (where.chooses_itself()) return;
+  const auto* entry = detail::find_backend(where.backend());
+  if (entry == nullptr) throw error(errc::backend_not_built, detail::not_built_sentence(where.backend()));
+  entry->synchronize(where);
+}
+
+}  // namespace onefold

@@ -1,0 +1,22 @@
+#pragma once
+/// @file select.hpp  Which variant a request means, and the sentences for those that mean none.
+
+#include <string>
+#include <string_view>
+
+#include <onefold/catalogue.hpp>
+#include <onefold/options.hpp>
+
+namespace onefold::detail {
+
+/// The variant that runs for this name on this backend, which must be built: the native one of that name; on a CPU backend for a
+/// CUDA name its reference; without a name the fastest. Throws unknown_variant, unsupported, guarantee_not_met.
+const variant_info& select(backend where, const options& how);
+
+/// The names nearest to a misspelt one, as "did you mean warp_shuffle?" or, when nothing is near, where to find the list.
+std::string nearest_names(std::string_view misspelt);
+
+/// Says that the backend is not built, and what to do about it.
+std::string not_built_sentence(backend where);
+
+}  // namespace onefold::detail
