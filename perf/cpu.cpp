@@ -1,0 +1,164 @@
+#include "cpu.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <numeric>
+
+#ifdef ONEFOLD_HAVE_TBB
+#include <execution>
+#endif
+
+#include "data.hpp"
+
+namespace onefold::perf {
+
+namespace {
+
+// The peers' own operators: what a user would write.
+struct plain_sum {
+  template <class T>
+  static T combine(T a, T b) {
+    return static_cast<T>(a + b);
+  }
+};
+struct plain_prod {
+  template <class T>
+  static T combine(T a, T b) {
+    return static_cast<T>(a * b);
+  }
+};
+struct plain_min {
+  template <class T>
+  static T combine(T a, T b) {
+    return b < a ? b : a;
+  }
+};
+struct plain_max {
+  template <class T>
+  static T combine(T a, T b) {
+    return a < b ? b : a;
+  }
+};
+
+// Calls body(T{}, operator{}) for the type and operator.
+template <class Body>
+auto with(element_type type, operation op, Body body) {
+  const auto with_type = [&]<class T>(T zero) {
+    switch (op) {
+      case operation::sum: return body(zero, plain_sum{});
+      case operation::prod: return body(zero, plain_prod{});
+      case operation::min: return body(zero, plain_min{});
+      case operation::max: break;
+    }
+    return body(zero, plain_max{});
+  };
+  switch (type) {
+#define ONEFOLD_TYPE(name, T) \
+  case element_type::name:    \
+    return with_type(T{});
+#include <onefold/types.def>
+#undef ONEFOLD_TYPE
+  }
+  return with_type(0.0f);
+}
+
+template <class T>
+std::uint64_t bits_of(T value) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof(value));
+  return bits;
+}
+
+template <class T, class Op>
+T plain_loop(const T* input, std::uint64_t count) {
+  T value = input[0];
+  for (std::uint64_t i = 1; i < count; ++i) value = Op::combine(value, input[i]);
+  return value;
+}
+
+std::uint64_t run_onefold(const executor& where, element_type type, operation op, const void* input, std::uint64_t count) {
+  std::uint64_t bits = 0;
+  detail::run({where, type, op, input, count, &bits, true}, {});
+  return bits;
+}
+
+}  // namespace
+
+cpu_bench::cpu_bench(element_type type, operation op, std::uint64_t count)
+    : type_(type), count_(count), data_(new std::byte[std::max<std::uint64_t>(count, 1) * size_of(type)]) {
+  with(type, op, [&]<class T>(T, auto) {
+    T* values = reinterpret_cast<T*>(data_.get());
+#pragma omp parallel for schedule(static)
+    for (std::uint64_t i = 0; i < count; ++i) values[i] = element_at<T>(i, op == operation::prod);
+    return 0;
+  });
+}
+
+samples cpu_bench::time(const std::function<void()>& work, int repeats) const {
+  samples all;
+  work();
+  for (int k = 0; k < repeats; ++k) {
+    const auto begin = std::chrono::steady_clock::now();
+    work();
+    all.seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  }
+  std::sort(all.seconds.begin(), all.seconds.end());
+  return all;
+}
+
+void cpu_bench::read(int threads) const {
+  // Eight words at a time, combined with OR into independent values: the compiler makes full-width loads of it.
+  const auto* words = reinterpret_cast<const std::uint64_t*>(data_.get());
+  const auto whole = static_cast<std::int64_t>(bytes() / sizeof(std::uint64_t));
+  std::uint64_t seen = 0;
+#pragma omp parallel for simd num_threads(threads) schedule(static) reduction(| : seen)
+  for (std::int64_t i = 0; i < whole; ++i) seen |= words[i];
+  *const_cast<volatile std::uint64_t*>(&seen_) = seen;  // keeps the loads
+}
+
+std::vector<cpu_peer> cpu_peers(element_type type, operation op) {
+  std::vector<cpu_peer> all;
+  with(type, op, [&]<class T, class Op>(T, Op) {
+    const auto add = [&](std::string name, int threads, auto reduce) {
+      all.push_back({std::move(name), threads, [reduce](const void* input, std::uint64_t count) {
+                       return bits_of<T>(reduce(static_cast<const T*>(input), count));
+                     }});
+    };
+    add("plain loop", 1, [](const T* input, std::uint64_t count) { return plain_loop<T, Op>(input, count); });
+    const auto combine = [](T a, T b) { return Op::combine(a, b); };
+    add("std::reduce", 1,
+        [combine](const T* input, std::uint64_t count) { return std::reduce(input + 1, input + count, input[0], combine); });
+#ifdef ONEFOLD_HAVE_TBB
+    add("std::reduce(par_unseq)", omp_get_max_threads(), [combine](const T* input, std::uint64_t count) {
+      return std::reduce(std::execution::par_unseq, input + 1, input + count, input[0], combine);
+    });
+#endif
+    return 0;
+  });
+  const auto add_onefold = [&](std::string name, int threads, executor where) {
+    all.push_back({std::move(name), threads, [=](const void* input, std::uint64_t count) {
+                     return run_onefold(where, type, op, input, count);
+                   }});
+  };
+  add_onefold("serial", 1, serial());
+  for (const auto& known : backends())
+    if (known.where == backend::openmp && known.usable)
+      for (int threads = 1; threads <= known.threads; threads = threads < known.threads ? std::min(2 * threads, known.threads) : threads + 1)
+        add_onefold("openmp(" + std::to_string(threads) + ")", threads, openmp(threads));
+  return all;
+}
+
+std::uint64_t expected_bits(element_type type, operation op, std::uint64_t count) {
+  return with(type, op, [&]<class T, class Op>(T, Op) {
+    T value = count == 0 ? T(0) : element_at<T>(0, op == operation::prod);
+    for (std::uint64_t i = 1; i < count; ++i) value = Op::combine(value, element_at<T>(i, op == operation::prod));
+    return bits_of(value);
+  });
+}
+
+}  // namespace onefold::perf

@@ -1,0 +1,56 @@
+#pragma once
+/// @file gpu.hpp  Timing on the GPU: arrays that rotate, a gate that keeps the host's speed out of the figures, CUDA events.
+
+#include <cstdint>
+#include <functional>
+
+#include <onefold/onefold.hpp>
+
+#include "samples.hpp"
+
+namespace onefold::perf {
+
+enum class cache { cold, hot };
+
+/// A GPU with a test array on it, and the means to time calls.
+class gpu_bench {
+ public:
+  /// Fills enough device memory for arrays of `count` elements that together exceed the cache many times. Throws std::runtime_error.
+  gpu_bench(int device, element_type type, operation op, std::uint64_t count);
+  ~gpu_bench();
+  gpu_bench(const gpu_bench&) = delete;
+  gpu_bench& operator=(const gpu_bench&) = delete;
+
+  /// The executor to time on: a stream of this bench's own.
+  [[nodiscard]] executor where() const;
+  /// Array number i, taken in turn; `hot` is always the first.
+  [[nodiscard]] const void* input(std::size_t i) const;
+  [[nodiscard]] void* output() const { return output_; }
+  [[nodiscard]] std::uint64_t count() const { return count_; }
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+
+  /// Time in stream of `work(input)`, which only enqueues: between two events, with everything enqueued before the GPU may begin.
+  [[nodiscard]] samples in_stream(const std::function<void(const void*)>& work, cache state, int repeats) const;
+  /// Time on the host's clock of `work(input)`, which waits for its result.
+  [[nodiscard]] samples to_host(const std::function<void(const void*)>& work, cache state, int repeats) const;
+
+  /// Enqueues a bare read of the array with 16-byte loads: the practical limit of memory speed.
+  void read(const void* input) const;
+  /// The element at output(), as bits.
+  [[nodiscard]] std::uint64_t result_bits() const;
+
+ private:
+  int device_;
+  element_type type_;
+  std::uint64_t count_;
+  std::uint64_t bytes_;
+  std::uint64_t slot_bytes_;
+  std::size_t slots_;
+  int multiprocessors_ = 0;
+  void* stream_ = nullptr;
+  unsigned char* arena_ = nullptr;
+  void* output_ = nullptr;
+  unsigned* gate_ = nullptr;  // pinned host memory: 0 closed, 1 open
+};
+
+}  // namespace onefold::perf

@@ -1,0 +1,179 @@
+/// @file gpu_studies.cpp  The ladder and the sweep on a GPU.
+
+#include "studies.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <stdexcept>
+
+#include "cpu.hpp"
+#include "gpu.hpp"
+#include "record.hpp"
+
+namespace onefold::perf {
+
+namespace {
+
+constexpr std::string_view first_of_lecture = "atomic_global";      // the lecture's cumulative speed-up counts from here
+constexpr std::string_view first_tree = "shared_interleaved";       // and its "speed-up to reduction" from here
+
+// Slow variants take seconds per call: fewer repeats keep the ladder short.
+int repeats_for(double seconds_per_call, int wanted) {
+  constexpr double budget_s = 1.0;
+  return std::clamp(static_cast<int>(budget_s / seconds_per_call), 3, wanted);
+}
+
+struct rung {
+  std::string name;
+  report ran;
+  bool waits = false;  // timed on the host's clock, because the variant needs the host
+  samples cold, hot;
+};
+
+bool needs_host(const variant_info& variant) {
+  return variant.default_finish == finish::host && variant.finishes.size() == 1;
+}
+
+rung measure(const gpu_bench& bench, const study_options& how, const variant_info& variant, std::uint64_t expected) {
+  rung result;
+  result.name = variant.name;
+  result.waits = needs_host(variant);
+  options wanted{.variant = variant.name};
+  if (std::ranges::find(variant.block_sizes, how.block_size) != variant.block_sizes.end()) wanted.block_size = how.block_size;
+  const auto call = [&](const void* input, bool waits, void* output, report* ran) {
+    options with_report = wanted;
+    with_report.report = ran;
+    detail::run({bench.where(), how.type, how.op, input, bench.count(), output, waits}, with_report);
+  };
+
+  std::uint64_t bits = 0;
+  const samples first = bench.to_host([&](const void* input) { call(input, true, &bits, &result.ran); }, cache::hot, 1);
+  if (bits != expected)
+    throw std::runtime_error(fmt::format("{} is wrong: {:#x} where the oracle has {:#x}", result.name, bits, expected));
+
+  const int repeats = repeats_for(first.median(), how.repeats);
+  for (const auto state : {cache::cold, cache::hot}) {
+    samples& into = state == cache::cold ? result.cold : result.hot;
+    if (result.waits)
+      into = bench.to_host([&](const void* input) { call(input, true, &bits, nullptr); }, state, repeats);
+    else
+      into = bench.in_stream([&](const void* input) { call(input, false, bench.output(), nullptr); }, state, repeats);
+  }
+  if (!result.waits && bench.result_bits() != expected) throw std::runtime_error(result.name + " is wrong after the timed runs");
+  return result;
+}
+
+double time_of(const std::vector<rung>& rungs, std::string_view name) {
+  const auto found = std::ranges::find(rungs, name, &rung::name);
+  return found == rungs.end() ? 0 : found->cold.median();
+}
+
+}  // namespace
+
+nlohmann::json gpu_ladder(const study_options& how, const device_info& gpu) {
+  const gpu_bench bench(how.device, how.type, how.op, how.count);
+  progress("the oracle");
+  const std::uint64_t expected = expected_bits(how.type, how.op, how.count);
+  progress("the read limit");
+  const auto read = [&](const void* input) { bench.read(input); };
+  const samples read_cold = bench.in_stream(read, cache::cold, how.repeats);
+  const samples read_hot = bench.in_stream(read, cache::hot, how.repeats);
+
+  std::vector<rung> rungs;
+  std::vector<std::string> skipped;
+  for (const auto& variant : variants(backend::cuda)) {
+    if (!how.variants.empty() && std::ranges::find(how.variants, variant.name) == how.variants.end()) continue;
+    progress(fmt::format("{} ({} of {})", variant.name, rungs.size() + 1, variants(backend::cuda).size()));
+    if (!variant.supports(how.type, how.op)) {
+      skipped.push_back(fmt::format("{} does not take {} of {}: {}", variant.name, name(how.op), name(how.type), variant.limits));
+    } else if (const auto reason = why_not(variant, cuda(how.device))) {
+      skipped.push_back(*reason);
+    } else {
+      rungs.push_back(measure(bench, how, variant, expected));
+    }
+  }
+  progress("");
+
+  const double lecture_base = time_of(rungs, first_of_lecture);
+  const double tree_base = time_of(rungs, first_tree);
+  nlohmann::json record = heading("ladder", how, &gpu);
+  record["count"] = how.count;
+  record["bytes"] = bench.bytes();
+  record["read_limit"] = {{"cold", to_json(read_cold)}, {"hot", to_json(read_hot)}};
+  fmt::print("{} of {} {} ({:.1f} MB) on {}; read limit {:.2f} us cold = {:.0f} GB/s, {:.2f} us hot\n", name(how.op), how.count,
+             name(how.type), static_cast<double>(bench.bytes()) * 1e-6, gpu.name, read_cold.median() * 1e6,
+             gigabytes_per_second(bench.bytes(), read_cold.median()), read_hot.median() * 1e6);
+  fmt::print("{:20} {:>12} {:>9} {:>8} {:>11} {:>10} {:>7} {:>12}  {}\n", "variant", "time us", "GB/s", "step", "cumulative", "over tree",
+             "% read", "hot us", "finish, launch");
+  double before = 0;
+  for (const rung& row : rungs) {
+    const double cold = row.cold.median();
+    fmt::print("{:20} {:12.2f} {:9.1f} {:>8} {:>11} {:>10} {:7.1f} {:12.2f}  {}, {} x {}, {} launch{}{}\n", row.name, cold * 1e6,
+               gigabytes_per_second(bench.bytes(), cold), ratio_text(before, cold), ratio_text(lecture_base, cold),
+               ratio_text(tree_base, cold), 100 * read_cold.median() / cold, row.hot.median() * 1e6, name(row.ran.finish),
+               row.ran.grid_size, row.ran.block_size, row.ran.launches, row.ran.launches == 1 ? "" : "es",
+               row.waits ? ", to the host" : "");
+    record["rows"].push_back({{"variant", row.name},
+                              {"finish", name(row.ran.finish)},
+                              {"grid_size", row.ran.grid_size},
+                              {"block_size", row.ran.block_size},
+                              {"width", row.ran.width},
+                              {"launches", row.ran.launches},
+                              {"scratch_bytes", row.ran.scratch_bytes},
+                              {"clock", row.waits ? "host" : "events"},
+                              {"cold", to_json(row.cold)},
+                              {"hot", to_json(row.hot)}});
+    before = cold;
+  }
+  fmt::print("step: the row above / this; cumulative: {} / this; over tree: {} / this; cold: arrays rotate through 1.5 GiB\n",
+             first_of_lecture, first_tree);
+  for (const auto& line : skipped) fmt::print("left out: {}\n", line);
+  record["left_out"] = skipped;
+  return record;
+}
+
+nlohmann::json sweep(const study_options& how, const device_info& gpu) {
+  const std::vector<std::string> names = how.variants.empty() ? std::vector<std::string>{"vector_load", "cub"} : how.variants;
+  nlohmann::json record = heading("sweep", how, &gpu);
+  fmt::print("{} of {} on {}, us in stream; % of the read limit in brackets\n{:>12}", name(how.op), name(how.type), gpu.name, "n");
+  for (const char* state : {"cold", "hot"}) {
+    fmt::print(" {:>10}", fmt::format("read {}", state));
+    for (const auto& variant : names) fmt::print(" {:>20}", variant);
+  }
+  fmt::print("\n");
+  for (int power = how.first_power; power <= how.last_power; ++power) {
+    const std::uint64_t count = std::uint64_t{1} << power;
+    progress(fmt::format("2^{}", power));
+    const gpu_bench bench(how.device, how.type, how.op, count);
+    const std::uint64_t expected = expected_bits(how.type, how.op, count);
+    nlohmann::json row{{"count", count}, {"bytes", bench.bytes()}};
+    const auto read = [&](const void* input) { bench.read(input); };
+    const samples read_times[] = {bench.in_stream(read, cache::cold, how.repeats), bench.in_stream(read, cache::hot, how.repeats)};
+    row["read_limit"] = {{"cold", to_json(read_times[0])}, {"hot", to_json(read_times[1])}};
+    std::vector<rung> rungs;
+    for (const auto& variant : names) {
+      const variant_info* info = find_variant(variant);
+      if (info == nullptr) throw std::runtime_error("no variant is named " + variant);
+      rungs.push_back(measure(bench, how, *info, expected));
+      row["variants"][variant] = {{"cold", to_json(rungs.back().cold)}, {"hot", to_json(rungs.back().hot)}};
+    }
+    progress("");
+    fmt::print("{:>12}", fmt::format("2^{}", power));
+    for (const int state : {0, 1}) {
+      const double limit = read_times[state].median();
+      fmt::print(" {:10.2f}", limit * 1e6);
+      for (const rung& one : rungs) {
+        const double median = (state == 0 ? one.cold : one.hot).median();
+        fmt::print(" {:>20}", fmt::format("{:.2f} ({:.1f})", median * 1e6, 100 * limit / median));
+      }
+    }
+    fmt::print("\n");
+    std::fflush(stdout);
+    record["rows"].push_back(std::move(row));
+  }
+  return record;
+}
+
+}  // namespace onefold::perf

@@ -1,0 +1,90 @@
+#include "record.hpp"
+
+#include <fmt/core.h>
+#include <sys/utsname.h>
+
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+#include "onefold_commit.hpp"
+#include "studies.hpp"
+
+namespace onefold::perf {
+
+namespace {
+
+std::string cpu_model() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  return "unknown";
+}
+
+std::string driver_file_version() {
+  std::ifstream file("/proc/driver/nvidia/version");
+  std::string line;
+  std::getline(file, line);
+  return line.empty() ? "unknown" : line;
+}
+
+}  // namespace
+
+nlohmann::json provenance(const std::vector<std::string>& command, const device_info* gpu) {
+  utsname system{};
+  uname(&system);
+  char now[32];
+  const std::time_t seconds = std::time(nullptr);
+  std::strftime(now, sizeof(now), "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&seconds));
+  nlohmann::json record{{"onefold", ONEFOLD_VERSION_STRING},
+                        {"commit", ONEFOLD_COMMIT},
+                        {"command", command},
+                        {"time", now},
+                        {"system", std::string(system.sysname) + " " + system.release},
+                        {"cpu", cpu_model()},
+                        {"compiler", __VERSION__}};
+  for (const auto& known : backends()) record["backends"][std::string(name(known.where))] = known.detail;
+  if (gpu != nullptr)
+    record["gpu"] = {{"name", gpu->name},
+                     {"compute_capability", std::to_string(gpu->compute_capability[0]) + "." + std::to_string(gpu->compute_capability[1])},
+                     {"multiprocessors", gpu->multiprocessors},
+                     {"memory_bytes", gpu->memory_bytes},
+                     {"l2_bytes", gpu->l2_bytes},
+                     {"driver", driver_file_version()}};
+  return record;
+}
+
+nlohmann::json heading(const char* study, const study_options& how, const device_info* gpu) {
+  nlohmann::json record = provenance(how.command, gpu);
+  record["study"] = study;
+  record["type"] = name(how.type);
+  record["op"] = name(how.op);
+  return record;
+}
+
+double gigabytes_per_second(std::uint64_t bytes, double seconds) { return static_cast<double>(bytes) / seconds * 1e-9; }
+
+std::string ratio_text(double base, double value) { return base > 0 ? fmt::format("{:.3f}", base / value) : "-"; }
+
+void progress(const std::string& what) { fmt::print(stderr, "\r\033[K{}", what); }
+
+nlohmann::json to_json(const samples& times) {
+  return {{"median_s", times.median()},
+          {"spread", times.spread()},
+          {"min_s", times.seconds.front()},
+          {"max_s", times.seconds.back()},
+          {"count", times.seconds.size()}};
+}
+
+void write_json(const std::string& path, const nlohmann::json& record) {
+  const std::string unfinished = path + ".part";
+  {
+    std::ofstream file(unfinished);
+    file << record.dump(1) << "\n";
+    if (!file) throw std::runtime_error(path + ": cannot be written");
+  }
+  std::filesystem::rename(unfinished, path);
+}
+
+}  // namespace onefold::perf

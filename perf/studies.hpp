@@ -1,0 +1,34 @@
+#pragma once
+/// @file studies.hpp  The studies of onefold-perf: each prints its table, shows its progress on standard error and returns its record.
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include <onefold/onefold.hpp>
+
+namespace onefold::perf {
+
+struct study_options {
+  std::vector<std::string> command;  ///< as typed
+  element_type type = element_type::f32;
+  operation op = operation::sum;
+  std::uint64_t count = std::uint64_t{3} << 22;  ///< the seeds' size
+  int device = 0;
+  int repeats = 30;
+  int block_size = 0;                    ///< 0: each variant's own
+  std::vector<std::string> variants;     ///< empty: all
+  int first_power = 10;                  ///< sweep: n = 2^first_power ...
+  int last_power = 28;                   ///< ... to 2^last_power
+};
+
+/// Every variant on one array, in learning order, against the measured read limit.
+nlohmann::json gpu_ladder(const study_options& how, const device_info& gpu);
+
+/// A plain loop, std::reduce and the CPU backends, against the measured read limit.
+nlohmann::json cpu_ladder(const study_options& how);
+
+/// Chosen variants (the default and its peer) from small to large n, cold and hot, in one process.
+nlohmann::json sweep(const study_options& how, const device_info& gpu);
+
+}  // namespace onefold::perf

@@ -1,0 +1,262 @@
+/// @file main.cpp  The command line of the tool `onefold`.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include <onefold/onefold.hpp>
+
+#include "input_error.hpp"
+#include "input_file.hpp"
+#include "measure.hpp"
+#include "print.hpp"
+
+namespace onefold::tool {
+
+namespace {
+
+constexpr int failure = 2;  // the exit status of every error
+
+constexpr const char* examples = R"(
+Examples:
+  onefold sum x.npy                              the sum of all elements, on the CPU
+  onefold max run.h5:/fields/pressure            a dataset of an HDF5 file
+  onefold min dump.bin --type f64                raw binary, little-endian
+  onefold sum x.npy --backend cuda --repeat 20   on the GPU, the median of 20 runs
+  onefold sum x.npy --backend cuda --variant warp_shuffle --block-size 256
+  onefold sum x.npy --json | jq .value           for scripts
+  onefold variants                               the kernels that --variant takes
+  onefold info                                   what can run here
+
+Exit status: 0, or 2 with one line on standard error that says what is wrong.)";
+
+// What the user typed behind sum, prod, min or max.
+struct reduce_arguments {
+  std::string file;
+  std::string type;
+  std::string backend = "best";
+  std::optional<int> device;
+  std::optional<int> threads;
+  std::string variant;
+  std::string finish = "automatic";
+  int block_size = 0;
+  std::int64_t grid_size = 0;
+  int width = 0;
+  int repeat = 0;
+  bool json = false;
+};
+
+struct variants_arguments {
+  std::string backend;
+  bool json = false;
+  bool markdown = false;
+};
+
+executor chosen_executor(const reduce_arguments& arguments) {
+  switch (parse<backend>(arguments.backend).value_or(backend::serial)) {
+    case backend::openmp:
+      return openmp(arguments.threads.value_or(0));
+    case backend::cuda:
+      return cuda(arguments.device.value_or(0));
+    case backend::serial:
+      break;
+  }
+  return arguments.backend == "best" ? best() : serial();
+}
+
+std::string reduce_command(operation op, const reduce_arguments& arguments) {
+  job what{op, chosen_executor(arguments), {}, arguments.repeat};
+  what.how.variant = arguments.variant;
+  what.how.finish = parse<finish>(arguments.finish).value_or(finish::automatic);
+  what.how.block_size = arguments.block_size;
+  what.how.grid_size = arguments.grid_size;
+  what.how.width = arguments.width;
+
+  const input_array input = open_input(arguments.file, parse<element_type>(arguments.type));
+  exit_when_pages_are_lost(one_line(arguments.file));
+  const outcome result = measure(input, what);
+  const reduction done{arguments.file, op, input, result};
+  return arguments.json ? reduction_json(done) : reduction_text(done);
+}
+
+std::string variants_command(const variants_arguments& arguments) {
+  const auto wanted = parse<backend>(arguments.backend);
+  const auto listed = wanted ? variants(*wanted) : variants();
+  if (arguments.markdown) return variants_markdown(listed);
+
+  // best() asks each variant about the backend that it is native to.
+  const executor where = wanted == backend::openmp ? openmp() : wanted == backend::serial ? serial() : best();
+  std::vector<variant_row> rows;
+  for (const variant_info& variant : listed) rows.push_back({variant, why_not(variant, where)});
+  return arguments.json ? variants_json(rows) : variants_text(rows);
+}
+
+template <class Enum>
+std::vector<std::string> names(int count) {
+  std::vector<std::string> all;
+  for (int i = 0; i < count; ++i) all.emplace_back(onefold::name(static_cast<Enum>(i)));
+  return all;
+}
+
+// CLI11's own validators speak of numbers with 309 digits.
+CLI::Validator whole_number_from(std::int64_t least) {
+  const auto check = [least](const std::string& text) {
+    std::int64_t value = 0;
+    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool whole = status == std::errc{} && end == text.data() + text.size();
+    return whole && value >= least ? std::string() : fmt::format("{} is no whole number from {} up", text, least);
+  };
+  return {check, fmt::format("{}..", least), "whole number"};
+}
+
+void check_combination(const reduce_arguments& arguments) {
+  if (arguments.device && arguments.backend != "cuda") throw CLI::ValidationError("--device", "needs --backend cuda");
+  if (arguments.threads && arguments.backend != "openmp") throw CLI::ValidationError("--threads", "needs --backend openmp");
+}
+
+void add_place_options(CLI::App& command, reduce_arguments& arguments) {
+  const std::string group = "Where it runs";
+  auto backends = names<backend>(backend_count);
+  backends.emplace_back("best");
+  command
+      .add_option("--backend", arguments.backend,
+                  "serial: one CPU thread\nopenmp: CPU threads\ncuda: an NVIDIA GPU; the data are copied there first\n"
+                  "best: openmp, or serial where the data are few")
+      ->check(CLI::IsMember(backends))
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--device", arguments.device, "Number of the GPU (default 0); with --backend cuda")
+      ->check(whole_number_from(0))
+      ->group(group);
+  command.add_option("--threads", arguments.threads, "CPU threads (default all); with --backend openmp")
+      ->check(whole_number_from(1))
+      ->group(group);
+}
+
+void add_kernel_options(CLI::App& command, reduce_arguments& arguments) {
+  const std::string group = "How a GPU computes it (the library's choice by default; accepted and not used on the CPU)";
+  command.add_option("--variant", arguments.variant, "Kernel by name; 'onefold variants' lists them")->group(group);
+  auto finishes = names<finish>(finish_count);
+  std::erase(finishes, onefold::name(finish::none));  // seen in reports only
+  command.add_option("--finish", arguments.finish, "How the blocks' partial results become one value")
+      ->check(CLI::IsMember(finishes))
+      ->group(group);
+  command.add_option("--block-size", arguments.block_size, "Threads per block")->check(whole_number_from(1))->group(group);
+  command.add_option("--grid-size", arguments.grid_size, "Blocks")->check(whole_number_from(1))->group(group);
+  command.add_option("--width", arguments.width, "The variant's own parameter, where it has one")
+      ->check(whole_number_from(1))
+      ->group(group);
+}
+
+void add_reduce_command(CLI::App& app, operation op, const std::string& description, reduce_arguments& arguments,
+                        std::string& output) {
+  CLI::App* command = app.add_subcommand(std::string(onefold::name(op)), description);
+  command->footer(
+      "The value is printed so that it reads back as the same number, and as its bits.\n"
+      "Elements are taken in the order in which they lie in the file; the whole array is reduced, whatever its shape.");
+  command
+      ->add_option("file", arguments.file,
+                   "x.npy (format 1.0, 2.0 or 3.0), file.h5:/dataset (HDF5),\nor raw little-endian binary with --type.\n"
+                   "It is memory-mapped where possible, so it may be larger than memory")
+      ->required();
+  command->add_option("--type", arguments.type, "Element type; needed for raw binary")
+      ->check(CLI::IsMember(names<element_type>(element_type_count)));
+  command
+      ->add_option("--repeat", arguments.repeat,
+                   "Reduce once untimed and then N times; the median time is printed.\n"
+                   "Without it the file is reduced once and that time is printed,\n"
+                   "which may include reading the file. Neither includes starting the\n"
+                   "backend or copying to the GPU")
+      ->check(whole_number_from(1))
+      ->option_text("N");
+  command->add_flag("--json", arguments.json, "Print one JSON object");
+  add_place_options(*command, arguments);
+  add_kernel_options(*command, arguments);
+  command->parse_complete_callback([&arguments] { check_combination(arguments); });
+  command->final_callback([&arguments, &output, op] { output = reduce_command(op, arguments); });
+}
+
+void add_list_commands(CLI::App& app, variants_arguments& arguments, bool& info_as_json, std::string& output) {
+  CLI::App* list = app.add_subcommand("variants", "List the variants: seed, idea, guarantee, types, and what prevents them here");
+  list->add_option("--backend", arguments.backend, "Only the variants of this backend")
+      ->check(CLI::IsMember(names<backend>(backend_count)));
+  CLI::Option* json = list->add_flag("--json", arguments.json, "Print a JSON array with all that is known of each");
+  list->add_flag("--markdown", arguments.markdown, "Print a Markdown table of name, seed and idea, the same on every machine")
+      ->excludes(json);
+  list->final_callback([&arguments, &output] { output = variants_command(arguments); });
+
+  CLI::App* info = app.add_subcommand("info", "Show the version, the backends and the devices");
+  info->add_flag("--json", info_as_json, "Print one JSON object");
+  info->final_callback([&info_as_json, &output] { output = info_as_json ? info_json(backends()) : info_text(backends()); });
+}
+
+void print_error(std::string_view sentence) {
+  const std::string line = fmt::format("onefold: {}\n", one_line(sentence));
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+// Standard output may be a full disk, which only the flush finds out.
+int print_output(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return 0;
+  print_error("the output could not be written: is the disk full?");
+  return failure;
+}
+
+// CLI11 2.5 reflows a footer unless told not to, which earlier ones neither do nor can be told.
+template <class Formatter>
+void keep_lines_of_footer(Formatter& formatter) {
+  if constexpr (requires { formatter.enable_footer_formatting(false); }) formatter.enable_footer_formatting(false);
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("onefold: parallel reductions of arrays in files, on one CPU core, on all of them, or on an NVIDIA GPU.", "onefold");
+  reduce_arguments reduce;
+  variants_arguments list;
+  bool info_as_json = false;
+  std::string output;
+
+  app.set_version_flag("--version", "onefold " ONEFOLD_VERSION_STRING);
+  app.require_subcommand(0, 1);  // none is refused below: CLI11 would say the same of a misspelt one
+  app.footer(examples);
+  keep_lines_of_footer(*app.get_formatter());  // before the commands, which share the formatter
+  add_reduce_command(app, operation::sum, "Add the elements of a file", reduce, output);
+  add_reduce_command(app, operation::prod, "Multiply the elements of a file", reduce, output);
+  add_reduce_command(app, operation::min, "Find the smallest element of a file (NaN if there is one)", reduce, output);
+  add_reduce_command(app, operation::max, "Find the largest element of a file (NaN if there is one)", reduce, output);
+  add_list_commands(app, list, info_as_json, output);
+  try {
+    app.parse(argc, argv);
+    if (app.get_subcommands().empty()) throw CLI::RequiredError("A command: sum, prod, min, max, variants or info");
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version
+    print_error(fmt::format("{} (onefold --help shows what can be asked)", error.what()));
+    return failure;
+  }
+  return print_output(output);
+}
+
+}  // namespace
+
+}  // namespace onefold::tool
+
+int main(int argc, char** argv) {
+  using onefold::tool::print_error;
+  try {
+    return onefold::tool::run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    print_error("there is not enough memory: use a smaller file or a machine with more");
+  } catch (const std::exception& error) {  // onefold::error and input_error among them
+    print_error(error.what());
+  }
+  return onefold::tool::failure;
+}

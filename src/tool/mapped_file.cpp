@@ -1,0 +1,92 @@
+#include "mapped_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include "input_error.hpp"
+
+namespace onefold::tool {
+
+namespace {
+
+class file_descriptor {
+ public:
+  explicit file_descriptor(int number) noexcept : number_(number) {}
+  file_descriptor(const file_descriptor&) = delete;
+  file_descriptor& operator=(const file_descriptor&) = delete;
+  ~file_descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  [[nodiscard]] int number() const noexcept { return number_; }
+
+ private:
+  int number_;
+};
+
+std::size_t regular_file_bytes(int descriptor) {
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0) throw input_error(fmt::format("cannot be examined: {}", std::strerror(errno)));
+  if (S_ISDIR(status.st_mode)) throw input_error("is a directory: name a file in it");
+  if (!S_ISREG(status.st_mode)) throw input_error("is a pipe or a device: write the data to a file first");
+  return static_cast<std::size_t>(status.st_size);
+}
+
+// What the handler of SIGBUS writes: made beforehand, because a handler must not allocate or format.
+std::array<char, 512> lost_pages_message;
+std::size_t lost_pages_bytes = 0;
+
+extern "C" void on_lost_pages(int) {
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, lost_pages_message.data(), lost_pages_bytes);
+  ::_exit(2);
+}
+
+}  // namespace
+
+mapped_file::mapped_file(const std::string& path) {
+  // O_NONBLOCK: to open a pipe without a writer would wait for ever; regular files do not heed it.
+  const file_descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file.number() < 0) throw input_error(fmt::format("cannot be opened: {}", std::strerror(errno)));
+  const std::size_t size = regular_file_bytes(file.number());
+  if (size == 0) return;  // mmap takes no empty range
+
+  void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number(), 0);
+  if (address == MAP_FAILED) throw input_error(fmt::format("cannot be mapped into memory: {}", std::strerror(errno)));
+  ::madvise(address, size, MADV_SEQUENTIAL);  // a hint: doubles the kernel's read-ahead; it does not matter if it is not taken
+  bytes_ = {static_cast<const std::byte*>(address), size};
+}
+
+mapped_file::mapped_file(mapped_file&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+
+mapped_file& mapped_file::operator=(mapped_file&& other) noexcept {
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+mapped_file::~mapped_file() {
+  if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+void exit_when_pages_are_lost(const std::string& path) {
+  // A longer name is cut: the message must fit the buffer.
+  const auto written =
+      fmt::format_to_n(lost_pages_message.data(), lost_pages_message.size() - 1,
+                       "onefold: {:.380}: became shorter or unreadable while it was being reduced: run again", path);
+  lost_pages_bytes = std::min(written.size, lost_pages_message.size() - 1);
+  lost_pages_message[lost_pages_bytes++] = '\n';
+
+  struct sigaction action {};
+  action.sa_handler = on_lost_pages;
+  ::sigaction(SIGBUS, &action, nullptr);
+}
+
+}  // namespace onefold::tool

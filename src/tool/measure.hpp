@@ -1,0 +1,46 @@
+#pragma once
+/// @file measure.hpp  Runs one reduction of an array through onefold and times it.
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <onefold/executor.hpp>
+#include <onefold/options.hpp>
+#include <onefold/types.hpp>
+
+#include "input_file.hpp"
+
+namespace onefold::tool {
+
+/// One value of any element type.
+struct scalar {
+  element_type type;
+  std::uint64_t bits;  ///< its bits, in the low size_of(type) bytes
+};
+
+/// What to run.
+struct job {
+  operation op;
+  executor where;
+  options how;     ///< its report is ignored: outcome::ran has it
+  int repeat = 0;  ///< 0: one run, timed as it comes; N: an untimed run, then N timed ones
+};
+
+/// What came out.
+struct outcome {
+  scalar value;                        ///< of the last run
+  report ran;                          ///< of the last run
+  std::vector<double> seconds;         ///< wall time of each timed run, the host's wait included; ascending
+  bool warm;                           ///< an untimed run came first
+  std::size_t distinct_values;         ///< different results, bit for bit, among the timed runs
+  std::optional<double> copy_seconds;  ///< wall time of the copy to the GPU, which no run includes
+
+  [[nodiscard]] double median_seconds() const noexcept;
+};
+
+/// Starts the backend (untimed), copies the data to the GPU where it runs there, reduces and times.
+/// Errors   onefold::error, as reduce().
+[[nodiscard]] outcome measure(const input_array& input, const job& what);
+
+}  // namespace onefold::tool

@@ -1,0 +1,63 @@
+#pragma once
+/// @file print.hpp  What the tool says, as text for people and as JSON for programs. Makes strings; prints nothing itself.
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <onefold/catalogue.hpp>
+#include <onefold/executor.hpp>
+#include <onefold/types.hpp>
+
+#include "input_file.hpp"
+#include "measure.hpp"
+
+namespace onefold::tool {
+
+/// The shortest decimal text that reads back as the same value; "inf", "-inf" and "nan" where there is none.
+[[nodiscard]] std::string value_text(scalar value);
+
+/// The bits of the value in hexadecimal, all digits of its type: "0x40490fdb".
+[[nodiscard]] std::string bits_text(scalar value);
+
+/// The text with its control characters shown as \x0a, so that it stays on one line whatever a file's name holds.
+[[nodiscard]] std::string one_line(std::string_view text);
+
+/// A reduction that is done, for printing.
+struct reduction {
+  std::string name;  ///< of the file, as the user gave it
+  operation op;
+  const input_array& input;
+  const outcome& result;
+};
+
+/// One "name value" line for each fact. Every text here ends with a newline.
+[[nodiscard]] std::string reduction_text(const reduction& done);
+
+/// One object. The value is a number where finite, else a string; a float as the double of the same value. Times in seconds.
+[[nodiscard]] std::string reduction_json(const reduction& done);
+
+/// A variant, and the sentence that says why it cannot run here.
+struct variant_row {
+  const variant_info& variant;
+  std::optional<std::string> obstacle;
+};
+
+/// A table, the limits of the variants that have some, and what prevents those that cannot run here.
+[[nodiscard]] std::string variants_text(std::span<const variant_row> rows);
+
+/// An array of objects.
+[[nodiscard]] std::string variants_json(std::span<const variant_row> rows);
+
+/// A table for documents: the same on every machine and in every build.
+[[nodiscard]] std::string variants_markdown(std::span<const variant_info> variants);
+
+/// The version, the backends and the devices.
+[[nodiscard]] std::string info_text(std::span<const backend_info> backends);
+
+/// One object with the same.
+[[nodiscard]] std::string info_json(std::span<const backend_info> backends);
+
+}  // namespace onefold::tool

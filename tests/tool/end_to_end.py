@@ -1,0 +1,482 @@
+#!/usr/bin/env python3
+"""Runs the built tool `onefold` as a user would, on files written here, and checks what it prints.
+
+usage: end_to_end.py ONEFOLD [--hdf5-samples PROGRAM] [unittest arguments]
+
+Needs nothing but Python's standard library. Runs on every backend that `onefold info --json` says is usable.
+"""
+
+import json
+import math
+import os
+import re
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+TOOL = None
+HDF5_SAMPLES = None
+TYPES = {"f32": ("<f4", "f"), "f64": ("<f8", "d"), "i32": ("<i4", "i"), "u32": ("<u4", "I"), "i64": ("<i8", "q"), "u64": ("<u8", "Q")}
+
+
+def pack(type_name, values):
+    return struct.pack(f"<{len(values)}{TYPES[type_name][1]}", *values)
+
+
+def bits(type_name, value):
+    """The value's bits as the tool prints them."""
+    return "0x" + pack(type_name, [value])[::-1].hex()
+
+
+def npy(descr, shape, data, version=1, fortran_order=False, shift=0):
+    """A .npy file as NumPy writes it; the data start `shift` bytes behind a multiple of 64."""
+    text = f"{{'descr': '{descr}', 'fortran_order': {fortran_order}, 'shape': {shape}, }}"
+    before = 10 if version == 1 else 12
+    text += " " * ((shift - before - len(text) - 1) % 64) + "\n"
+    length = struct.pack("<H" if version == 1 else "<I", len(text))
+    return b"\x93NUMPY" + bytes([version, 0]) + length + text.encode("latin1") + data
+
+
+def wrap(type_name, value):
+    """A Python integer as the integer type holds it."""
+    width = 32 if type_name.endswith("32") else 64
+    value %= 1 << width
+    return value - (1 << width) if type_name[0] == "i" and value >> (width - 1) else value
+
+
+def run(*arguments, **options):
+    return subprocess.run([TOOL, *arguments], capture_output=True, timeout=120, **options)
+
+
+def usable_backends():
+    info = json.loads(run("info", "--json").stdout)
+    return [backend["name"] for backend in info["backends"] if backend["usable"]]
+
+
+class ToolTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="onefold-tool-")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def write(self, name, data):
+        path = os.path.join(self.folder, name)
+        with open(path, "wb") as file:
+            file.write(data)
+        return path
+
+    def succeed(self, *arguments):
+        done = run(*arguments)
+        self.assertEqual(done.returncode, 0, (arguments, done.stderr))
+        self.assertEqual(done.stderr, b"", arguments)
+        return done.stdout.decode("utf-8")
+
+    def succeed_json(self, *arguments):
+        def refuse(text):
+            raise AssertionError(f"{text} is not JSON")
+
+        return json.loads(self.succeed(*arguments, "--json"), parse_constant=refuse)
+
+    def fail_with(self, expected, *arguments):
+        """Status 2, nothing on standard output, one line on standard error with `expected` in it."""
+        done = run(*arguments)
+        text = done.stderr.decode("utf-8", "replace")
+        self.assertEqual(done.returncode, 2, (arguments, done.stdout, text))
+        self.assertEqual(done.stdout, b"", arguments)
+        self.assertRegex(text, r"\Aonefold: [^\n]+\n\Z", arguments)
+        self.assertIn(expected, text)
+        return text
+
+
+class Reductions(ToolTest):
+    """Values and bits, on every backend that can run here."""
+
+    def each(self, operation, path, *options):
+        for backend in usable_backends():
+            with self.subTest(operation=operation, backend=backend, path=os.path.basename(path)):
+                yield self.succeed_json(operation, path, "--backend", backend, *options)
+
+    def check(self, path, type_name, expected, *options):
+        """`expected`: the value of each operation, exact in any order of combination."""
+        for operation, value in expected.items():
+            for result in self.each(operation, path, *options):
+                self.assertEqual(result["bits"], bits(type_name, value))
+                self.assertEqual(result["type"], type_name)
+                self.assertEqual(result["operation"], operation)
+                if math.isfinite(value):
+                    self.assertEqual(result["value"], value)
+                else:
+                    self.assertEqual(result["value"], str(value))
+
+    def test_every_type_and_operation(self):
+        for type_name, (descr, _) in TYPES.items():
+            values = [(7 * i) % 1001 for i in range(10007)]
+            if type_name[0] != "u":
+                values = [value - 500 for value in values]
+            path = self.write(f"{type_name}.npy", npy(descr, f"({len(values)},)", pack(type_name, values)))
+            self.check(path, type_name, {"sum": sum(values), "min": min(values), "max": max(values)})
+            factors = [1] * 500 + [2] * 20 + [1] * 500
+            path = self.write(f"{type_name}-factors.npy", npy(descr, f"({len(factors)},)", pack(type_name, factors)))
+            self.check(path, type_name, {"prod": 2**20})
+
+    def test_integers_wrap(self):
+        for type_name in ("i32", "u32", "i64", "u64"):
+            values = [wrap(type_name, 0x123456789ABCDEF1 * (i + 3)) for i in range(4099)]
+            path = self.write(f"{type_name}.bin", pack(type_name, values))
+            total, product = 0, 1
+            for value in values:
+                total, product = wrap(type_name, total + value), wrap(type_name, product * value)
+            self.check(path, type_name, {"sum": total, "prod": product}, "--type", type_name)
+
+    def test_special_values(self):
+        for type_name in ("f32", "f64"):
+            descr = TYPES[type_name][0]
+            nan = {"f32": "0x7fc00000", "f64": "0x7ff8000000000000"}[type_name]
+            path = self.write("nan.npy", npy(descr, "(3,)", pack(type_name, [1.0, -math.nan, 2.0])))
+            for operation in ("sum", "prod", "min", "max"):
+                for result in self.each(operation, path):
+                    self.assertEqual((result["value"], result["bits"]), ("nan", nan))
+            path = self.write("zeros.npy", npy(descr, "(2,)", pack(type_name, [0.0, -0.0])))
+            self.check(path, type_name, {"min": -0.0, "max": 0.0})
+            path = self.write("infinite.npy", npy(descr, "(3,)", pack(type_name, [1.0, -math.inf, 2.0])))
+            self.check(path, type_name, {"sum": -math.inf, "min": -math.inf, "max": 2.0})
+
+    def test_the_value_reads_back_as_the_same_number(self):
+        for type_name, value in (("f32", 0.1), ("f64", 0.1), ("f32", 3.4028234663852886e38), ("f64", 5e-324), ("u64", 2**64 - 1)):
+            path = self.write("x.bin", pack(type_name, [value]))
+            stored = struct.unpack("<" + TYPES[type_name][1], pack(type_name, [value]))[0]
+            for result in self.each("sum", path, "--type", type_name):
+                self.assertEqual(result["value"], stored)
+            printed = re.search(r"^value +(\S+)$", self.succeed("sum", path, "--type", type_name), re.M)[1]
+            number = int(printed) if type_name == "u64" else float(printed)
+            self.assertEqual(pack(type_name, [number]), pack(type_name, [value]))
+        self.assertEqual(printed, "18446744073709551615")
+
+    def test_empty_arrays_give_the_identity(self):
+        identities = {"sum": 0, "prod": 1, "min": math.inf, "max": -math.inf}
+        self.check(self.write("empty.npy", npy("<f8", "(3, 0)", b"")), "f64", identities)
+        self.check(self.write("empty.bin", b""), "f32", identities, "--type", "f32")
+        integers = {"sum": 0, "prod": 1, "min": 2**31 - 1, "max": -(2**31)}
+        self.check(self.write("empty-integers.npy", npy("<i4", "(0,)", b"")), "i32", integers)
+
+    def test_every_shape_order_version_and_alignment(self):
+        data = pack("f64", [float(i) for i in range(24)])
+        for shape in ("(24,)", "(2, 3, 4)", "(1, 24, 1)"):
+            for version in (1, 2, 3):
+                for fortran_order in (False, True):
+                    for shift in (0, 1, 4):
+                        path = self.write("x.npy", npy("<f8", shape, data, version, fortran_order, shift))
+                        result = self.succeed_json("sum", path)
+                        self.assertEqual(result["value"], 276)
+                        self.assertEqual(result["fortran_order"], fortran_order)
+                        self.assertEqual(str(tuple(result["shape"])), shape)
+                        self.assertEqual(result["memory_mapped"], shift == 0)
+        path = self.write("number.npy", npy("<f8", "()", pack("f64", [2.5])))
+        result = self.succeed_json("max", path)
+        self.assertEqual((result["value"], result["shape"], result["count"]), (2.5, [], 1))
+
+    def test_a_large_sparse_file(self):
+        path = self.write("large.bin", b"")
+        os.truncate(path, 1 << 28)
+        with open(path, "r+b") as file:
+            file.seek((1 << 28) - 4)
+            file.write(pack("i32", [77]))
+        for result in self.each("sum", path, "--type", "i32"):
+            self.assertEqual((result["value"], result["count"], result["memory_mapped"]), (77, 1 << 26, True))
+
+
+class Reports(ToolTest):
+    """What is printed beside the value."""
+
+    def setUp(self):
+        super().setUp()
+        self.path = self.write("x.npy", npy("<f4", "(1000, 100)", pack("f32", [1.0] * 100000)))
+
+    def test_text(self):
+        text = self.succeed("sum", self.path, "--backend", "serial")
+        for line in (r"value +100000", r"bits +0x47c35000", r"reduction +sum of 100000 f32 \(400\.00 kB\)", r"backend +serial, 1 thread",
+                     r"input +npy, memory-mapped, shape \(1000, 100\)", r"time +[0-9.]+ (us|ms|s) \(one run.*", r"bandwidth +[0-9.e+-]+ GB/s"):
+            self.assertRegex(text, re.compile(f"^{line}$", re.M))
+
+    def test_json_of_one_run(self):
+        result = self.succeed_json("sum", self.path, "--backend", "serial")
+        self.assertEqual((result["backend"], result["threads"], result["device"]), ("serial", 1, None))
+        self.assertEqual((result["runs"], result["untimed_run_first"], result["copy_time_s"]), (1, False, None))
+        self.assertEqual((result["file"], result["format"], result["bytes"]), (self.path, "npy", 400000))
+        self.assertGreater(result["time_s"], 0)
+        self.assertAlmostEqual(result["bandwidth_gb_per_s"], 4e-4 / result["time_s"], delta=1e-6 / result["time_s"])
+
+    def test_repeat_gives_the_median(self):
+        result = self.succeed_json("sum", self.path, "--repeat", "5")
+        self.assertEqual((result["runs"], result["untimed_run_first"]), (5, True))
+        self.assertLessEqual(result["time_min_s"], result["time_s"])
+        self.assertLessEqual(result["time_s"], result["time_max_s"])
+        self.assertIn("median of 4 runs after an untimed one", self.succeed("sum", self.path, "--repeat", "4"))
+        self.assertIn("one run after an untimed one", self.succeed("sum", self.path, "--repeat", "1"))
+
+    def test_a_cuda_variant_runs_its_reference_on_the_cpu_and_says_so(self):
+        name = next(v["name"] for v in json.loads(self.succeed("variants", "--json")) if v["backend"] == "cuda")
+        result = self.succeed_json("sum", self.path, "--backend", "serial", "--variant", name, "--finish", "host", "--block-size", "256")
+        self.assertEqual(result["variant"], name)
+        self.assertEqual(result["implementation"], "Kokkos::parallel_reduce")
+        self.assertIn(f"{name}, run by Kokkos::parallel_reduce", self.succeed("sum", self.path, "--variant", name))
+
+    def test_threads_are_those_asked_for(self):
+        if "openmp" in usable_backends():
+            result = self.succeed_json("sum", self.path, "--backend", "openmp", "--threads", "1")
+            self.assertEqual((result["backend"], result["threads"]), ("openmp", 1))
+
+    def test_cuda_reports_launch_and_copy(self):
+        if "cuda" not in usable_backends():
+            self.skipTest("no usable GPU")
+        result = self.succeed_json("sum", self.path, "--backend", "cuda", "--device", "0", "--repeat", "3")
+        self.assertEqual((result["backend"], result["device"], result["threads"]), ("cuda", 0, None))
+        for key in ("block_size", "grid_size", "launches", "copy_time_s"):
+            self.assertGreater(result[key], 0)
+        text = self.succeed("sum", self.path, "--backend", "cuda")
+        self.assertRegex(text, r"(?m)^launch +\d+ blocks? of \d+ threads, \d+ launch(es)?")
+        self.assertRegex(text, r"(?m)^copy to the GPU +")
+
+    def test_every_usable_cuda_variant_by_name(self):
+        if "cuda" not in usable_backends():
+            self.skipTest("no usable GPU")
+        for variant in json.loads(self.succeed("variants", "--backend", "cuda", "--json")):
+            if variant["usable"] and "sum" in variant["supported"].get("f32", []):
+                with self.subTest(variant=variant["name"]):
+                    result = self.succeed_json("sum", self.path, "--backend", "cuda", "--variant", variant["name"])
+                    self.assertEqual((result["value"], result["variant"]), (100000, variant["name"]))
+
+    def test_names_that_are_no_text(self):
+        odd = os.fsencode(self.folder) + b"/a\nb\xff.npy"
+        with open(odd, "wb") as file:
+            file.write(npy("<f4", "(1,)", pack("f32", [1.0])))
+        json.loads(run("sum", odd, "--json").stdout)
+        self.assertIn(rb"a\x0ab", run("sum", odd).stdout)
+        self.fail_with(r"a\x0ab", "sum", odd + b"missing")
+
+
+class Failures(ToolTest):
+    """Every failure: status 2 and one line that names the file and says what is wrong."""
+
+    def fail_on(self, expected, path, *options):
+        text = self.fail_with(expected, "sum", path, *options)
+        self.assertTrue(text.startswith(f"onefold: {path}: "), text)
+
+    def test_what_is_no_file(self):
+        self.fail_on("No such file", os.path.join(self.folder, "missing.npy"))
+        self.fail_on("is a directory", self.folder)
+        self.fail_on("pipe or a device", "/dev/null", "--type", "f32")
+        pipe = os.path.join(self.folder, "pipe")
+        os.mkfifo(pipe)
+        self.fail_on("pipe or a device", pipe, "--type", "f32")
+
+    def test_damaged_npy_files(self):
+        good = npy("<f4", "(4,)", bytes(16))
+        for expected, data in (
+            ("truncated", b""),
+            ("truncated", good[:5]),
+            ("truncated", good[:9]),
+            ("truncated", good[:60]),
+            ("truncated", good[:-1]),
+            ("after the data", good + b"x"),
+            ("does not start as a .npy file", b"hello" * 20),
+            ("format version 9.0", good.replace(b"\x93NUMPY\x01", b"\x93NUMPY\x09")),
+            ("announces a header of", good[:8] + b"\xff\xff" + good[10:]),
+            ("announces a header of", b"\x93NUMPY\x02\x00\xff\xff\xff\xff" + good[10:]),
+            ("damaged .npy header", good.replace(b"{", b"[")),
+            ("damaged .npy header", good.replace(b"'shape'", b"'shale'")),
+            ("damaged .npy header", good.replace(b"(4,)", b"(-4,)")),
+            ("64 bits", npy("<f4", "(4294967296, 4294967296)", bytes(16))),
+            ("64 bits", npy("<f8", "(2305843009213693953,)", bytes(8))),
+            ("64 bits", npy("<f8", "(99999999999999999999,)", bytes(8))),
+        ):
+            with self.subTest(expected=expected, start=data[:12]):
+                self.fail_on(expected, self.write("x.npy", data))
+
+    def test_npy_files_of_other_types(self):
+        for descr, size, expected in ((">f4", 4, "big-endian"), (">i8", 8, "big-endian"), ("<f2", 2, "half-precision"),
+                                      ("|b1", 1, "booleans"), ("<c8", 8, "complex"), ("<c16", 16, "complex"), ("|O", 8, "objects"),
+                                      ("<i2", 2, "another size"), ("|u1", 1, "another size"), ("<U3", 12, "no numbers")):
+            with self.subTest(descr=descr):
+                self.fail_on(expected, self.write("x.npy", npy(descr, "(2,)", bytes(2 * size))))
+        structured = npy("@", "(1,)", bytes(8)).replace(b"'@'", b"[('x', '<f4'), ('y', '<f4')]")
+        length = len(structured) - 8 - 10
+        self.fail_on("records", self.write("x.npy", structured[:8] + struct.pack("<H", length) + structured[10:]))
+
+    def test_raw_files(self):
+        path = self.write("x.bin", bytes(10))
+        self.fail_on("--type", path)
+        self.fail_on("10 bytes, which is no whole number of f32 elements", path, "--type", "f32")
+        self.fail_on("unpack it", self.write("x.npz", b"PK\x03\x04" + bytes(20)), "--type", "f32")
+        self.fail_on("name the dataset", self.write("x.h5", b"\x89HDF\r\n\x1a\n" + bytes(20)), "--type", "f32")
+        self.fail_on("--type says f32", self.write("x.npy", npy("<f8", "(1,)", bytes(8))), "--type", "f32")
+
+    def test_what_the_library_refuses(self):
+        path = self.write("x.bin", bytes(16))
+        for expected, *options in (
+            ("no variant is named", "--variant", "no_such_variant"),
+            ("did you mean vector_load", "--variant", "vectorload"),
+            ("", "--backend", "openmp", "--threads", "1000000"),
+            ("", "--backend", "cuda", "--device", "999"),
+        ):
+            with self.subTest(options=options):
+                self.fail_with(expected, "sum", path, "--type", "f32", *options)
+
+    def test_a_cuda_request_where_there_is_no_gpu(self):
+        if "cuda" in usable_backends():
+            self.skipTest("there is a usable GPU")
+        self.fail_with("", "sum", self.write("x.bin", bytes(16)), "--type", "f32", "--backend", "cuda")
+
+    def test_usage_errors(self):
+        path = self.write("x.bin", bytes(16))
+        for expected, *arguments in (
+            ("sum, prod, min, max, variants or info",),
+            ("frobnicate", "frobnicate"),
+            ("file", "sum"),
+            ("another", "sum", path, "another", "--type", "f32"),
+            ("f16", "sum", path, "--type", "f16"),
+            ("tpu", "sum", path, "--type", "f32", "--backend", "tpu"),
+            ("never", "sum", path, "--type", "f32", "--finish", "never"),
+            ("--repeat", "sum", path, "--type", "f32", "--repeat", "0"),
+            ("--repeat", "sum", path, "--type", "f32", "--repeat", "many"),
+            ("--block-size", "sum", path, "--type", "f32", "--block-size", "-1"),
+            ("--grid-size", "sum", path, "--type", "f32", "--grid-size", "99999999999999999999"),
+            ("--threads", "sum", path, "--type", "f32", "--threads", "2.5"),
+            ("needs --backend openmp", "sum", path, "--type", "f32", "--threads", "2"),
+            ("needs --backend cuda", "sum", path, "--type", "f32", "--device", "0"),
+            ("--markdown", "variants", "--json", "--markdown"),
+            ("--frob", "info", "--frob"),
+        ):
+            with self.subTest(arguments=arguments):
+                self.fail_with(expected, *arguments)
+
+    def test_a_file_that_is_cut_short_meanwhile(self):
+        path = self.write("x.bin", bytes(1 << 20))
+        with subprocess.Popen([TOOL, "sum", path, "--type", "f64", "--backend", "serial", "--repeat", "1000000000"],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as tool:
+            try:
+                time.sleep(0.5)
+                self.assertIsNone(tool.poll(), "the tool ended before its file was cut short")
+                os.truncate(path, 0)
+                out, err = tool.communicate(timeout=60)
+            finally:
+                tool.kill()
+        self.assertEqual((tool.returncode, out), (2, b""), err)
+        self.assertRegex(err.decode(), r"\Aonefold: [^\n]*x\.bin: became shorter[^\n]*\n\Z")
+
+    def test_a_full_disk(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("no /dev/full")
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([TOOL, "variants"], stdout=full, stderr=subprocess.PIPE, timeout=60)
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr.decode(), r"\Aonefold: [^\n]*written[^\n]*\n\Z")
+
+    def test_no_bytes_crash_the_tool(self):
+        good = npy("<f4", "(4,)", bytes(16))
+        for at in range(len(good)):
+            for byte in (0x00, 0x27, 0xFF):
+                done = run("sum", self.write("x.npy", good[:at] + bytes([byte]) + good[at + 1:]))
+                self.assertIn(done.returncode, (0, 2), (at, byte, done.stderr))
+                self.assertEqual(done.stderr.count(b"\n"), 1 if done.returncode else 0)
+            if at > 12 and good[at:at + 1] == b" ":
+                break  # the rest is padding and zeros; the unit test does damage at random
+
+
+class Hdf5(ToolTest):
+    def setUp(self):
+        super().setUp()
+        if HDF5_SAMPLES is None:
+            self.skipTest("built without HDF5")
+        subprocess.run([HDF5_SAMPLES, self.folder], check=True, timeout=60)
+        self.samples = os.path.join(self.folder, "samples.h5")
+
+    def test_sums(self):
+        for dataset in (*TYPES, "nested/grid", "chunked", "compressed", "big_endian", "external"):
+            with self.subTest(dataset=dataset):
+                result = self.succeed_json("sum", f"{self.samples}:/{dataset}")
+                self.assertEqual((result["value"], result["count"], result["format"]), (500500, 1000, "hdf5"))
+                self.assertEqual(result["memory_mapped"], dataset in TYPES or dataset == "nested/grid")
+
+    def test_failures(self):
+        self.fail_with("no dataset of this name", "sum", f"{self.samples}:/missing")
+        self.fail_with("name the dataset", "sum", self.samples)
+        self.fail_with("integers of 2 bytes", "sum", f"{self.samples}:/short")
+        self.fail_with("No such file", "sum", f"{self.folder}/missing.h5:/x")
+        self.fail_with("cannot be opened as an HDF5 file", "sum", self.write("x.h5", bytes(100)) + ":/x")
+        os.truncate(self.samples, 3000)
+        self.fail_with(self.samples, "sum", f"{self.samples}:/u64")
+
+
+class Lists(ToolTest):
+    def test_variants_text_and_json_agree(self):
+        listed = json.loads(self.succeed("variants", "--json"))
+        self.assertIn("parallel_reduce", [variant["name"] for variant in listed])
+        self.assertIn("vector_load", [variant["name"] for variant in listed])
+        text = self.succeed("variants")
+        for variant in listed:
+            self.assertEqual(variant["usable"], variant["obstacle"] is None)
+            here = "yes" if variant["usable"] else "no"
+            self.assertRegex(text, rf"(?m)^{variant['name']} .* {variant['guarantee']} +{here} .*{re.escape(variant['idea'])}$")
+        self.assertEqual("What prevents it here" in text, not all(variant["usable"] for variant in listed))
+
+    def test_variants_of_one_backend(self):
+        names = {}
+        for backend in ("serial", "openmp", "cuda"):
+            names[backend] = [v["name"] for v in json.loads(self.succeed("variants", "--backend", backend, "--json"))]
+            self.assertTrue(names[backend])
+        self.assertEqual(names["serial"], names["openmp"])
+        self.assertFalse(set(names["serial"]) & set(names["cuda"]))
+
+    def test_markdown_holds_the_catalogue_and_nothing_of_this_machine(self):
+        listed = json.loads(self.succeed("variants", "--json"))
+        escaped = [(v["name"], v["seed"].replace("|", r"\|"), v["idea"].replace("|", r"\|")) for v in listed]
+        expected = ["| variant | seed | idea |", "| --- | --- | --- |"] + [f"| `{name}` | {seed} | {idea} |" for name, seed, idea in escaped]
+        self.assertEqual(self.succeed("variants", "--markdown").splitlines(), expected)
+
+    def test_info(self):
+        info = json.loads(self.succeed("info", "--json"))
+        self.assertEqual(self.succeed("--version").strip(), f"onefold {info['version']}")
+        self.assertEqual([backend["name"] for backend in info["backends"]], ["serial", "openmp", "cuda"])
+        text = self.succeed("info")
+        self.assertIn(info["version"], text)
+        for backend in info["backends"]:
+            self.assertIn(backend["detail"], text)
+            for device in backend["devices"]:
+                self.assertIn(device["name"], text)
+
+    def test_help_shows_the_main_uses(self):
+        text = self.succeed("--help")
+        for word in ("sum", "prod", "min", "max", "variants", "info", "x.npy", "--type", "--backend cuda", "--json", "Exit status"):
+            self.assertIn(word, text)
+        for option in ("--backend", "--device", "--variant", "--finish", "--block-size", "--grid-size", "--width", "--threads", "--json",
+                       "--repeat", "--type", "median"):
+            self.assertIn(option, self.succeed("sum", "--help"))
+
+    def test_a_file_may_have_the_name_of_a_command(self):
+        with open(os.path.join(self.folder, "max"), "wb") as file:
+            file.write(pack("f32", [1.0, 2.0]))
+        done = run("sum", "max", "--type", "f32", "--json", cwd=self.folder)
+        self.assertEqual(json.loads(done.stdout)["value"], 3)
+
+
+def main():
+    global TOOL, HDF5_SAMPLES
+    arguments = sys.argv[1:]
+    if not arguments or arguments[0].startswith("-"):
+        sys.exit(__doc__)
+    TOOL = os.path.abspath(arguments.pop(0))
+    if arguments[:1] == ["--hdf5-samples"]:
+        HDF5_SAMPLES = os.path.abspath(arguments[1])
+        arguments = arguments[2:]
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    print("usable backends:", ", ".join(usable_backends()))
+    unittest.main(argv=[sys.argv[0], *arguments])
+
+
+if __name__ == "__main__":
+    main()

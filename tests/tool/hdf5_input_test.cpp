@@ -1,0 +1,128 @@
+/// @file hdf5_input_test.cpp  HDF5 datasets: mapped where they lie in the file as they are, else read, else refused.
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "hdf5_samples.hpp"
+#include "input_error.hpp"
+#include "input_file.hpp"
+#include "support.hpp"
+
+namespace onefold::tool::test {
+namespace {
+
+class Hdf5 : public testing::Test {
+ protected:
+  Hdf5() { write_hdf5_samples(folder_.file("")); }
+
+  [[nodiscard]] std::string samples(const std::string& dataset) const { return folder_.file("samples.h5") + ":/" + dataset; }
+
+  void expect_refusal(const std::string& name, const std::string& says) const {
+    const std::string said = error_of<input_error>([&] { static_cast<void>(open_input(name, std::nullopt)); });
+    EXPECT_TRUE(said.starts_with(name + ": ")) << said;
+    EXPECT_NE(said.find(says), std::string::npos) << said;
+  }
+
+  temporary_folder folder_;
+};
+
+template <class T>
+void expect_counting(const input_array& array) {
+  ASSERT_EQ(array.bytes(), sample_count * sizeof(T));
+  for (int i = 0; i < sample_count; ++i) {
+    T value;
+    std::memcpy(&value, array.data + static_cast<std::size_t>(i) * sizeof(T), sizeof(T));
+    ASSERT_EQ(value, static_cast<T>(i + 1));
+  }
+}
+
+TEST_F(Hdf5, EveryTypeIsMapped) {
+  for (int t = 0; t < element_type_count; ++t) {
+    const auto type = static_cast<element_type>(t);
+    SCOPED_TRACE(std::string(onefold::name(type)));
+    const input_array array = open_input(samples(std::string(onefold::name(type))), std::nullopt);
+    EXPECT_EQ(array.format, "hdf5");
+    EXPECT_EQ(array.type, type);
+    EXPECT_EQ(array.count, static_cast<std::uint64_t>(sample_count));
+    EXPECT_TRUE(array.mapped);
+  }
+  expect_counting<float>(open_input(samples("f32"), std::nullopt));
+  expect_counting<std::uint64_t>(open_input(samples("u64"), std::nullopt));
+}
+
+TEST_F(Hdf5, AGridInAGroupKeepsItsShape) {
+  const input_array array = open_input(samples("nested/grid"), std::nullopt);
+  EXPECT_EQ(array.shape, (std::vector<std::uint64_t>{10, sample_count / 10}));
+  EXPECT_TRUE(array.mapped);
+  expect_counting<double>(array);
+}
+
+TEST_F(Hdf5, TheUserBlockIsSkipped) {
+  const input_array array = open_input(folder_.file("user_block.h5") + ":/contiguous", std::nullopt);
+  EXPECT_TRUE(array.mapped);
+  expect_counting<double>(array);
+}
+
+TEST_F(Hdf5, WhatDoesNotLieThereAsItIsIsReadIntoMemory) {
+  for (const char* dataset : {"chunked", "compressed", "external"}) {
+    SCOPED_TRACE(dataset);
+    const input_array array = open_input(samples(dataset), std::nullopt);
+    EXPECT_FALSE(array.mapped);
+    expect_counting<float>(array);
+  }
+  const input_array swapped = open_input(samples("big_endian"), std::nullopt);
+  EXPECT_FALSE(swapped.mapped);
+  expect_counting<double>(swapped);
+}
+
+TEST_F(Hdf5, MisalignedDataAreReadIntoMemory) {
+  const input_array array = open_input(samples("odd_place"), std::nullopt);
+  EXPECT_FALSE(array.mapped) << "the sample was meant to lie at an odd place";
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(array.data) % 8, 0U);
+  double second = 0;
+  std::memcpy(&second, array.data + 8, 8);
+  EXPECT_EQ(second, 2);
+}
+
+TEST_F(Hdf5, UnwrittenDataAreZeros) {
+  const input_array array = open_input(samples("unwritten"), std::nullopt);
+  ASSERT_EQ(array.count, static_cast<std::uint64_t>(sample_count));
+  for (std::size_t i = 0; i < array.bytes(); ++i) ASSERT_EQ(array.data[i], std::byte{0});
+}
+
+TEST_F(Hdf5, MoreThanMemoryHoldsIsRefused) { expect_refusal(samples("huge"), "machine with more memory"); }
+
+TEST_F(Hdf5, AScalarIsOneElementAndNothingIsNone) {
+  EXPECT_EQ(open_input(samples("scalar"), std::nullopt).count, 1U);
+  EXPECT_TRUE(open_input(samples("scalar"), std::nullopt).shape.empty());
+  EXPECT_EQ(open_input(samples("null"), std::nullopt).count, 0U);
+  EXPECT_EQ(open_input(samples("empty"), std::nullopt).count, 0U);
+}
+
+TEST_F(Hdf5, OtherTypesAreRefused) {
+  expect_refusal(samples("short"), "integers of 2 bytes");
+  expect_refusal(samples("bytes"), "integers of 1 bytes");
+  expect_refusal(samples("text"), "strings of 4 bytes");
+  expect_refusal(samples("record"), "records");
+}
+
+TEST_F(Hdf5, WhatIsNoDatasetIsRefused) {
+  expect_refusal(samples("missing"), "no dataset of this name");
+  expect_refusal(samples("nested"), "no dataset of this name");
+  expect_refusal(samples(""), "no dataset of this name");
+  expect_refusal(folder_.file("samples.h5"), "name the dataset");
+  expect_refusal(folder_.write("text.h5", byte_vector(100, std::byte{'x'})) + ":/x", "cannot be opened as an HDF5 file");
+}
+
+TEST_F(Hdf5, ATruncatedFileIsRefused) {
+  for (const std::uintmax_t left : {10U, 100U, 1000U, 6000U, 20000U}) {
+    SCOPED_TRACE(std::to_string(left) + " bytes");
+    write_hdf5_samples(folder_.file(""));
+    std::filesystem::resize_file(folder_.file("samples.h5"), left);
+    expect_refusal(samples("f64"), ": ");
+  }
+}
+
+}  // namespace
+}  // namespace onefold::tool::test
