@@ -50,7 +50,8 @@ __global__ void __launch_bounds__(512) read_kernel(const uint4* input, std::uint
 }
 
 constexpr std::uint64_t cold_bytes = std::uint64_t{3} << 29;  // the arrays together: 25 times an H200's L2
-constexpr int calls_per_batch = 10;                            // few enough for the launch queue, 26 launches each at most
+constexpr double batch_s = 2e-3;                               // so much work between two events, whose own cost then vanishes
+constexpr int most_calls_per_batch = 20;                       // few enough for the launch queue: 26 launches a call at most
 
 }  // namespace
 
@@ -102,33 +103,35 @@ void gpu_bench::read(const void* input) const {
 
 samples gpu_bench::in_stream(const std::function<void(const void*)>& work, cache state, int repeats) const {
   const auto stream = static_cast<cudaStream_t>(stream_);
-  std::vector<cudaEvent_t> begins(calls_per_batch);
-  std::vector<cudaEvent_t> ends(calls_per_batch);
-  for (auto* events : {&begins, &ends})
-    for (auto& event : *events) check(cudaEventCreate(&event), "cudaEventCreate");
-  samples all;
-  std::size_t turn = 0;
-  for (int warm_up = 0; warm_up < 2; ++warm_up) work(input(turn++));
+  auto array_for = [&, turn = std::size_t{0}]() mutable { return input(state == cache::hot ? 0 : turn++); };
+  work(array_for());  // loads the kernels, grows the workspace
   check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  const auto begin_estimate = std::chrono::steady_clock::now();
+  work(array_for());
+  check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  const double estimate_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_estimate).count();
+  const int calls = std::clamp(static_cast<int>(batch_s / estimate_s), 1, most_calls_per_batch);
+
+  cudaEvent_t begin = nullptr;
+  cudaEvent_t end = nullptr;
+  check(cudaEventCreate(&begin), "cudaEventCreate");
+  check(cudaEventCreate(&end), "cudaEventCreate");
+  samples all;
   while (static_cast<int>(all.seconds.size()) < repeats) {
     *const_cast<volatile unsigned*>(gate_) = 0;
     wait_for_gate<<<1, 1, 0, stream>>>(gate_);
-    if (state == cache::hot) work(input(0));
-    for (int k = 0; k < calls_per_batch; ++k) {
-      check(cudaEventRecord(begins[static_cast<std::size_t>(k)], stream), "cudaEventRecord");
-      work(input(state == cache::hot ? 0 : turn++));
-      check(cudaEventRecord(ends[static_cast<std::size_t>(k)], stream), "cudaEventRecord");
-    }
+    work(array_for());  // the gate's kernel leaves an idle GPU behind; the calls that are timed find a busy one
+    check(cudaEventRecord(begin, stream), "cudaEventRecord");
+    for (int k = 0; k < calls; ++k) work(array_for());
+    check(cudaEventRecord(end, stream), "cudaEventRecord");
     *const_cast<volatile unsigned*>(gate_) = 1;
     check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-    for (std::size_t k = 0; k < calls_per_batch; ++k) {
-      float milliseconds = 0;
-      check(cudaEventElapsedTime(&milliseconds, begins[k], ends[k]), "cudaEventElapsedTime");
-      all.seconds.push_back(static_cast<double>(milliseconds) * 1e-3);
-    }
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, begin, end), "cudaEventElapsedTime");
+    all.seconds.push_back(static_cast<double>(milliseconds) * 1e-3 / calls);
   }
-  for (auto* events : {&begins, &ends})
-    for (auto& event : *events) cudaEventDestroy(event);
+  cudaEventDestroy(begin);
+  cudaEventDestroy(end);
   std::sort(all.seconds.begin(), all.seconds.end());
   return all;
 }

@@ -29,7 +29,8 @@ class gpu_bench {
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
-  /// Time in stream of `work(input)`, which only enqueues: between two events, with everything enqueued before the GPU may begin.
+  /// Time in stream of `work(input)`, which only enqueues: calls one behind the other between two events, over their number. Everything
+  /// is enqueued before the GPU may begin, so the host's speed does not count.
   [[nodiscard]] samples in_stream(const std::function<void(const void*)>& work, cache state, int repeats) const;
   /// Time on the host's clock of `work(input)`, which waits for its result.
   [[nodiscard]] samples to_host(const std::function<void(const void*)>& work, cache state, int repeats) const;

@@ -18,22 +18,35 @@ struct shape {
 /// Largest dynamic shared memory that every device gives without being asked.
 inline constexpr std::size_t shared_bytes_without_opt_in = 48 * 1024;
 
+/// How a launch stands to the others.
+enum class launch_kind {
+  ordinary,
+  cooperative,      ///< with a grid-wide barrier: every block must be resident at once; see resident_blocks()
+  early,            ///< may start before the kernel ahead of it is done (sm_90): it begins with wait_for_previous_kernel()
+};
+
 namespace detail {
 
-inline void start(call& now, const void* kernel, const shape& how, bool cooperative, void** arguments) {
+inline void start(call& now, const void* kernel, const shape& how, launch_kind kind, void** arguments) {
   if (how.shared_bytes > shared_bytes_without_opt_in)
     check(calls().func_set_attribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(how.shared_bytes)),
           "cudaFuncSetAttribute");
-  cudaLaunchAttribute grid_barrier{};
-  grid_barrier.id = cudaLaunchAttributeCooperative;
-  grid_barrier.val.cooperative = 1;
+  cudaLaunchAttribute attribute{};
+  if (kind == launch_kind::cooperative) {
+    attribute.id = cudaLaunchAttributeCooperative;
+    attribute.val.cooperative = 1;
+  } else {
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+  }
+  const bool has_attribute = kind == launch_kind::cooperative || (kind == launch_kind::early && now.gpu.compute_capability >= 90);
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>(how.grid));
   config.blockDim = dim3(static_cast<unsigned>(how.block));
   config.dynamicSmemBytes = how.shared_bytes;
   config.stream = now.work.stream;
-  config.attrs = &grid_barrier;
-  config.numAttrs = cooperative ? 1 : 0;
+  config.attrs = &attribute;
+  config.numAttrs = has_attribute ? 1 : 0;
   check(calls().launch_kernel(&config, kernel, arguments), "cudaLaunchKernelExC");
   if (now.ran.launches++ == 0) {
     now.ran.grid_size = how.grid;
@@ -45,17 +58,10 @@ inline void start(call& now, const void* kernel, const shape& how, bool cooperat
 }  // namespace detail
 
 /// Starts `kernel` on the call's stream. Throws what check() throws.
-template <class... Parameters>
+template <launch_kind Kind = launch_kind::ordinary, class... Parameters>
 void launch(call& now, void (*kernel)(Parameters...), const shape& how, std::type_identity_t<Parameters>... arguments) {
   void* addresses[] = {&arguments...};
-  detail::start(now, reinterpret_cast<const void*>(kernel), how, false, addresses);
-}
-
-/// The same with a grid-wide barrier: every block must be resident at once; see resident_blocks().
-template <class... Parameters>
-void launch_cooperative(call& now, void (*kernel)(Parameters...), const shape& how, std::type_identity_t<Parameters>... arguments) {
-  void* addresses[] = {&arguments...};
-  detail::start(now, reinterpret_cast<const void*>(kernel), how, true, addresses);
+  detail::start(now, reinterpret_cast<const void*>(kernel), how, Kind, addresses);
 }
 
 /// Blocks of `kernel` that the whole device holds at once.

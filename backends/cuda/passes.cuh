@@ -17,6 +17,7 @@ namespace detail {
 /// Hands the accumulator over and leaves the neutral element in it for the next call.
 template <class T, class Op>
 __global__ void collect(T* accumulator, T* result) {
+  wait_for_previous_kernel();
   *result = canonical(*accumulator);
   *accumulator = Op::template neutral<T>();
 }
@@ -86,9 +87,10 @@ void run_passes(call& now, void (*kernel)(const T*, std::uint64_t, handover<T>, 
   switch (now.finish) {
     case finish::atomic:
       launch(now, kernel, first, input, now.count, to(handing::accumulator, nullptr), extras...);
-      launch(now, detail::collect<T, Op>, {1, 1}, detail::accumulator_of<T, Op>(now), static_cast<T*>(now.output));
+      launch<launch_kind::early>(now, detail::collect<T, Op>, {1, 1}, detail::accumulator_of<T, Op>(now), static_cast<T*>(now.output));
       return;
     case finish::last_block:
+      if (first.grid == 1) break;  // a block alone has nobody to wait for
       launch(now, kernel, first, input, now.count, to(handing::last_block, detail::partials_for<T>(now, first.grid)), extras...);
       return;
     case finish::cooperative: {
@@ -97,7 +99,7 @@ void run_passes(call& now, void (*kernel)(const T*, std::uint64_t, handover<T>, 
         throw error(errc::unsupported, "the cooperative finish needs all " + std::to_string(first.grid) +
                                            " blocks on the device at once, and it holds " + std::to_string(most) +
                                            ": choose another finish, or a variant whose grid does not grow with n");
-      launch_cooperative(now, kernel, first, input, now.count,
+      launch<launch_kind::cooperative>(now, kernel, first, input, now.count,
                          to(handing::cooperative, detail::partials_for<T>(now, first.grid)), extras...);
       return;
     }
@@ -110,7 +112,7 @@ void run_passes(call& now, void (*kernel)(const T*, std::uint64_t, handover<T>, 
     default: break;
   }
 
-  // finish::relaunch: each pass reads the partials of the one before, in two buffers taken in turn.
+  // finish::relaunch, or one block in any case: each pass reads the partials of the one before, in two buffers taken in turn.
   std::uint64_t count = now.count;
   for (int pass = 0;; ++pass) {
     const shape how = pass == 0 ? first : shape_of(count);
@@ -128,14 +130,17 @@ void run_passes(call& now, void (*kernel)(const T*, std::uint64_t, handover<T>, 
 /// run_passes() for kernels whose threads take many elements each: the grid is what the device holds at once, fewer blocks where
 /// there is less to do, or the caller's grid_size.
 ///
-/// @param per_thread  elements that a thread takes at once
+/// @param per_thread        elements that a thread takes at once
+/// @param alone_per_thread  up to so many elements per thread one block does the work alone: less than the wait for other blocks costs
 template <class T, class Op>
-void run_resident(call& now, void (*kernel)(const T*, std::uint64_t, handover<T>), int per_thread) {
+void run_resident(call& now, void (*kernel)(const T*, std::uint64_t, handover<T>), int per_thread, int alone_per_thread) {
   const std::int64_t resident = resident_blocks(now, kernel, now.block_size, 0);
   bool first_pass = true;
   run_passes<T, Op>(now, kernel, [&](std::uint64_t count) {
+    const auto block = static_cast<std::uint64_t>(now.block_size);
     if (std::exchange(first_pass, false) && now.grid_size != 0) return shape{now.grid_size, now.block_size};
-    return shape{std::min(blocks_for(count, static_cast<std::uint64_t>(now.block_size) * per_thread), resident), now.block_size};
+    if (count <= block * alone_per_thread) return shape{1, now.block_size};
+    return shape{std::min(blocks_for(count, block * per_thread), resident), now.block_size};
   });
 }
 

@@ -30,10 +30,17 @@ __device__ inline T block_reduce(T value) {
   return value;
 }
 
+/// Whether the calling thread's warp holds a thread below `active`. A warp that holds none jumps over its step; asked thread by thread
+/// only, the compiler makes every instruction of the step conditional, and idle warps issue them all.
+__device__ inline bool warp_has_work(unsigned active) { return threadIdx.x / warp_size * warp_size < active; }
+
 /// One step of a tree in shared memory, with a barrier behind it: thread t < active combines its value with the one `distance` on.
 template <class Op, class T>
 __device__ inline void halve(T* values, unsigned active, unsigned distance) {
-  if (threadIdx.x < active) values[threadIdx.x] = Op::combine(values[threadIdx.x], values[threadIdx.x + distance]);
+  if (warp_has_work(active)) {
+    if (threadIdx.x < active) values[threadIdx.x] = Op::combine(values[threadIdx.x], values[threadIdx.x + distance]);
+    __syncwarp();
+  }
   __syncthreads();
 }
 

@@ -35,7 +35,7 @@ struct dual_grid_stride {
 
   template <class T, class Op>
   static void run(call& now) {
-    run_resident<T, Op>(now, dual_grid_stride_kernel<T, Op>, 2);
+    run_resident<T, Op>(now, dual_grid_stride_kernel<T, Op>, 2, 4);
   }
 };
 

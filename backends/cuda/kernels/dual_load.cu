@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(1024) dual_load_kernel(const T* input, std::ui
       Op::combine(element_or_neutral<Op>(input, i, count), element_or_neutral<Op>(input, i + blockDim.x, count));
   __syncthreads();
   for (unsigned s = blockDim.x / 2; s > 0; s /= 2) halve<Op>(values, s, s);
-  hand_over<Op>(values[0], to);
+  hand_over<Op>(values[threadIdx.x], to);
 }
 
 struct dual_load {

@@ -12,19 +12,20 @@
 ///          costs O(n log n).
 /// Source   seed 000 #10. Mended: 64-bit indices.
 
-#include "../building_blocks/load.cuh"
+#include "../building_blocks/thread.cuh"
 #include "../passes.cuh"
 
 namespace onefold::cuda_backend {
 
 namespace {
 
+constexpr int loads_in_flight = 4;
+
 template <class T, class Op>
 __global__ void __launch_bounds__(1024) grid_stride_kernel(const T* input, std::uint64_t count, handover<T> to) {
   const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x;
-  T value = Op::template neutral<T>();
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += threads)
-    value = Op::combine(value, input[i]);
+  const std::uint64_t first = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const T value = thread_reduce<Op, loads_in_flight>(input, first, threads, count);
   hand_over<Op>(block_reduce<Op>(value), to);
 }
 
@@ -39,7 +40,7 @@ struct grid_stride {
 
   template <class T, class Op>
   static void run(call& now) {
-    run_resident<T, Op>(now, grid_stride_kernel<T, Op>, 1);
+    run_resident<T, Op>(now, grid_stride_kernel<T, Op>, 1, loads_in_flight);
   }
 };
 

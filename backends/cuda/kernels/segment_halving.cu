@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(1024) segment_halving_kernel(const T* input, s
   T* values = shared_memory<T>();
   load_segment<Op>(values, input, count);
   for (unsigned stride = blockDim.x; stride > 0; stride /= 2) halve<Op>(values, stride, stride);
-  hand_over<Op>(values[0], to);
+  hand_over<Op>(values[threadIdx.x], to);
 }
 
 struct segment_halving {

@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(1024) segment_pairwise_kernel(const T* input, 
     if (t % stride == 0) values[2 * t] = Op::combine(values[2 * t], values[2 * t + stride]);
     __syncthreads();
   }
-  hand_over<Op>(values[0], to);
+  hand_over<Op>(values[threadIdx.x], to);
 }
 
 struct segment_pairwise {

@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(1024)
     for (unsigned i = threadIdx.x; i < left; i += blockDim.x) values[i] = Op::combine(values[i], values[i + left]);
     __syncthreads();
   }
-  hand_over<Op>(values[0], to);
+  hand_over<Op>(values[threadIdx.x], to);
 }
 
 struct segment_wide {

@@ -24,12 +24,15 @@ __global__ void __launch_bounds__(1024) shared_compact_kernel(const T* input, st
   T* values = shared_memory<T>();
   values[threadIdx.x] = element_or_neutral<Op>(input, std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x, count);
   __syncthreads();
-  for (unsigned s = 1; s < blockDim.x; s *= 2) {
-    const unsigned left = 2 * s * threadIdx.x;
-    if (left < blockDim.x) values[left] = Op::combine(values[left], values[left + s]);
+  for (unsigned s = 1, active = blockDim.x / 2; active > 0; s *= 2, active /= 2) {
+    if (warp_has_work(active)) {
+      const unsigned left = 2 * s * threadIdx.x;
+      if (threadIdx.x < active) values[left] = Op::combine(values[left], values[left + s]);
+      __syncwarp();
+    }
     __syncthreads();
   }
-  hand_over<Op>(values[0], to);
+  hand_over<Op>(values[threadIdx.x], to);
 }
 
 struct shared_compact {

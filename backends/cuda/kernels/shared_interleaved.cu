@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(1024) shared_interleaved_kernel(const T* input
     if (t % (2 * s) == 0) values[t] = Op::combine(values[t], values[t + s]);
     __syncthreads();
   }
-  hand_over<Op>(values[0], to);
+  hand_over<Op>(values[threadIdx.x], to);
 }
 
 struct shared_interleaved {

@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(1024) shared_sequential_kernel(const T* input,
   values[threadIdx.x] = element_or_neutral<Op>(input, std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x, count);
   __syncthreads();
   for (unsigned s = blockDim.x / 2; s > 0; s /= 2) halve<Op>(values, s, s);
-  hand_over<Op>(values[0], to);
+  hand_over<Op>(values[threadIdx.x], to);
 }
 
 struct shared_sequential {

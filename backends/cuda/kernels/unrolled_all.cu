@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(BlockSize) unrolled_all_kernel(const T* input,
   __syncthreads();
   halve_to_last_warp<Op, BlockSize>(values);
   if (threadIdx.x < warp_size) last_warp<Op>(values);
-  hand_over<Op>(values[0], to);
+  hand_over<Op>(values[threadIdx.x], to);
 }
 
 struct unrolled_all {

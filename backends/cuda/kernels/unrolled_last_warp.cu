@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(1024) unrolled_last_warp_kernel(const T* input
   __syncthreads();
   for (unsigned s = blockDim.x / 2; s > warp_size; s /= 2) halve<Op>(values, s, s);
   if (threadIdx.x < warp_size) last_warp<Op>(values);
-  hand_over<Op>(values[0], to);
+  hand_over<Op>(values[threadIdx.x], to);
 }
 
 struct unrolled_last_warp {
