@@ -5,7 +5,8 @@ include(CMakePackageConfigHelpers)
 
 set(onefold_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/onefold)
 install(TARGETS onefold EXPORT onefold-targets
-  RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/onefold DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT onefold-targets NAMESPACE onefold:: DESTINATION ${onefold_package_folder})
 export(EXPORT onefold-targets NAMESPACE onefold:: FILE ${PROJECT_BINARY_DIR}/onefold-targets.cmake)
@@ -15,6 +16,12 @@ if(onefold_type STREQUAL "STATIC_LIBRARY")
   set(ONEFOLD_STATIC ON)
 else()
   set(ONEFOLD_STATIC OFF)
+  # A static Kokkos inside a shared onefold stays private: an application may bring a Kokkos of another version.
+  target_link_options(onefold PRIVATE LINKER:--exclude-libs,ALL)
+endif()
+set(ONEFOLD_KOKKOS_REQUEST "")  # unknown where a parent project brought Kokkos as a target
+if(Kokkos_VERSION)
+  set(ONEFOLD_KOKKOS_REQUEST "${Kokkos_VERSION} EXACT")
 endif()
 configure_package_config_file(cmake/onefoldConfig.cmake.in ${PROJECT_BINARY_DIR}/onefoldConfig.cmake
   INSTALL_DESTINATION ${onefold_package_folder})
@@ -42,6 +49,12 @@ if(ONEFOLD_STATIC)
     string(APPEND ONEFOLD_PC_LIBS " ${OpenMP_CXX_FLAGS}")
   endif()
   string(APPEND ONEFOLD_PC_LIBS " -ldl")
+endif()
+# Relative to the file's own place, so that the tree can be moved and `cmake --install --prefix` may name any folder.
+set(ONEFOLD_PC_PREFIX ${CMAKE_INSTALL_PREFIX})
+if(NOT IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
+  file(RELATIVE_PATH onefold_pc_up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" /)
+  set(ONEFOLD_PC_PREFIX "\${pcfiledir}/${onefold_pc_up}")
 endif()
 configure_file(cmake/onefold.pc.in ${PROJECT_BINARY_DIR}/onefold.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/onefold.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

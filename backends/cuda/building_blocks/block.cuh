@@ -34,34 +34,41 @@ __device__ inline T block_reduce(T value) {
 /// only, the compiler makes every instruction of the step conditional, and idle warps issue them all.
 __device__ inline bool warp_has_work(unsigned active) { return threadIdx.x / warp_size * warp_size < active; }
 
-/// One step of a tree in shared memory, with a barrier behind it: thread t < active combines its value with the one `distance` on.
+/// One step of a tree in shared memory: waits for the block, then thread t < active combines its value with that of thread t + active.
+/// Each thread keeps its own value in a register too, so that a step is one load and one store, and after the last one thread 0 has the
+/// result without another barrier. Before the first step values[t] is stored, by thread t below 2 * active or by whoever loads it.
 template <class Op, class T>
-__device__ inline void halve(T* values, unsigned active, unsigned distance) {
+__device__ inline void halve(T& value, T* values, unsigned active) {
+  __syncthreads();
   if (warp_has_work(active)) {
-    if (threadIdx.x < active) values[threadIdx.x] = Op::combine(values[threadIdx.x], values[threadIdx.x + distance]);
+    if (threadIdx.x < active) {
+      value = Op::combine(value, values[threadIdx.x + active]);
+      values[threadIdx.x] = value;
+    }
     __syncwarp();
   }
-  __syncthreads();
 }
 
 /// halve() until 64 values are left, written out at compile time. BlockSize is a power of two from 64 up.
 template <class Op, int BlockSize, class T>
-__device__ inline void halve_to_last_warp(T* values) {
+__device__ inline void halve_to_last_warp(T& value, T* values) {
   if constexpr (BlockSize > 2 * warp_size) {
-    halve<Op>(values, BlockSize / 2, BlockSize / 2);
-    halve_to_last_warp<Op, BlockSize / 2>(values);
+    halve<Op>(value, values, BlockSize / 2);
+    halve_to_last_warp<Op, BlockSize / 2>(value, values);
   }
 }
 
-/// The tree over values[0, 64) by the 32 threads of one warp, in shared memory. Each step reads, waits, writes and waits: lanes of a
-/// warp need not run in step.
+/// The tree over values[0, 64) by the first warp, in shared memory; the result is in thread 0's value. Each step reads, waits, writes
+/// and waits: lanes of a warp need not run in step.
 template <class Op, class T>
-__device__ inline void last_warp(T* values) {
+__device__ inline void last_warp(T& value, T* values) {
+  __syncthreads();
+  if (threadIdx.x >= warp_size) return;
 #pragma unroll
   for (unsigned s = warp_size; s > 0; s /= 2) {
-    const T other = values[threadIdx.x + s];
+    value = Op::combine(value, values[threadIdx.x + s]);
     __syncwarp();
-    values[threadIdx.x] = Op::combine(values[threadIdx.x], other);
+    values[threadIdx.x] = value;
     __syncwarp();
   }
 }

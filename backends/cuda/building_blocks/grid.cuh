@@ -90,7 +90,7 @@ __device__ __noinline__ void hand_over_together(T value, handing how, T* partial
 }  // namespace detail
 
 /// The last act of a kernel: hands over the block's value, which thread 0 holds. All threads of the block must call it; what the others
-/// pass is not used (trees in shared memory pass values[threadIdx.x], whose address is at hand, and save the one of values[0]). The branches
+/// pass is not used. The branches
 /// are uniform over the grid, so a kernel pays for one of them; as template parameters they would multiply the kernels by five.
 template <class Op, class T>
 __device__ inline void hand_over(T value, const handover<T>& to) {

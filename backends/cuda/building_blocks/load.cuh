@@ -11,13 +11,15 @@ __device__ inline T element_or_neutral(const T* input, std::uint64_t i, std::uin
   return i < count ? input[i] : Op::template neutral<T>();
 }
 
-/// Fills values[0, 2 blockDim.x) in shared memory with the block's segment of as many elements; ends with a barrier.
+/// Fills values[0, 2 blockDim.x) in shared memory with the block's segment of as many elements, and returns the calling thread's own
+/// element, values[threadIdx.x]. No barrier.
 template <class Op, class T>
-__device__ inline void load_segment(T* values, const T* input, std::uint64_t count) {
+__device__ inline T load_segment(T* values, const T* input, std::uint64_t count) {
   const std::uint64_t i = std::uint64_t{blockIdx.x} * 2 * blockDim.x + threadIdx.x;
-  values[threadIdx.x] = element_or_neutral<Op>(input, i, count);
+  const T own = element_or_neutral<Op>(input, i, count);
   values[threadIdx.x + blockDim.x] = element_or_neutral<Op>(input, i + blockDim.x, count);
-  __syncthreads();
+  values[threadIdx.x] = own;
+  return own;
 }
 
 /// As many elements as fit 16 bytes, the widest load of one thread.

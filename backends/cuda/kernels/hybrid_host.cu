@@ -23,9 +23,9 @@ constexpr std::int64_t most_values_for_host = 4096;
 template <class T, class Op>
 __global__ void __launch_bounds__(1024) hybrid_host_kernel(const T* input, std::uint64_t count, T* partials) {
   T* values = shared_memory<T>();
-  load_segment<Op>(values, input, count);
-  for (unsigned stride = blockDim.x; stride > 0; stride /= 2) halve<Op>(values, stride, stride);
-  if (threadIdx.x == 0) partials[blockIdx.x] = values[0];
+  T value = load_segment<Op>(values, input, count);
+  for (unsigned stride = blockDim.x; stride > 0; stride /= 2) halve<Op>(value, values, stride);
+  if (threadIdx.x == 0) partials[blockIdx.x] = value;
 }
 
 struct hybrid_host {

@@ -21,18 +21,18 @@ namespace {
 template <class T, class Op>
 __global__ void __launch_bounds__(1024) narrow_handoff_kernel(const T* input, std::uint64_t count, unsigned width, T* values_out) {
   T* values = shared_memory<T>();
-  load_segment<Op>(values, input, count);
-  for (unsigned stride = blockDim.x; stride >= width; stride /= 2) halve<Op>(values, stride, stride);
-  if (threadIdx.x < width) values_out[std::uint64_t{blockIdx.x} * width + threadIdx.x] = values[threadIdx.x];
+  T value = load_segment<Op>(values, input, count);
+  for (unsigned stride = blockDim.x; stride >= width; stride /= 2) halve<Op>(value, values, stride);
+  if (threadIdx.x < width) values_out[std::uint64_t{blockIdx.x} * width + threadIdx.x] = value;
 }
 
 // The last kernel has one block and goes to the end.
 template <class T, class Op>
 __global__ void __launch_bounds__(1024) narrow_handoff_last_kernel(const T* input, std::uint64_t count, handover<T> to) {
   T* values = shared_memory<T>();
-  load_segment<Op>(values, input, count);
-  for (unsigned stride = blockDim.x; stride > 0; stride /= 2) halve<Op>(values, stride, stride);
-  hand_over<Op>(values[threadIdx.x], to);
+  T value = load_segment<Op>(values, input, count);
+  for (unsigned stride = blockDim.x; stride > 0; stride /= 2) halve<Op>(value, values, stride);
+  hand_over<Op>(value, to);
 }
 
 struct narrow_handoff {

@@ -22,9 +22,9 @@ namespace {
 template <class T, class Op>
 __global__ void __launch_bounds__(1024) segment_halving_kernel(const T* input, std::uint64_t count, handover<T> to) {
   T* values = shared_memory<T>();
-  load_segment<Op>(values, input, count);
-  for (unsigned stride = blockDim.x; stride > 0; stride /= 2) halve<Op>(values, stride, stride);
-  hand_over<Op>(values[threadIdx.x], to);
+  T value = load_segment<Op>(values, input, count);
+  for (unsigned stride = blockDim.x; stride > 0; stride /= 2) halve<Op>(value, values, stride);
+  hand_over<Op>(value, to);
 }
 
 struct segment_halving {

@@ -8,7 +8,7 @@
 ///          stride 2   0<------2       4<------6          threads 0 2
 ///          stride 4   0<--------------4                  thread  0
 ///
-/// Cost     n loads, two per thread; log2(2M) steps, a barrier behind each; n / 2M partials, finished by launching again. From the
+/// Cost     n loads, two per thread; log2(2M) steps, a barrier before each; n / 2M partials, finished by launching again. From the
 ///          second step on warps are partly idle; after the fifth every active warp has one active lane.
 /// Teaches  The segmented reduction: a tree per block, and a tree of blocks above it. And what "t % stride" costs.
 /// Source   seed 002, "A Simple Mapping of Data to Threads". Mended: the lecture loads blockDim+t where blockDim.x + t is meant; bounds.
@@ -26,10 +26,10 @@ __global__ void __launch_bounds__(1024) segment_pairwise_kernel(const T* input, 
   const unsigned t = threadIdx.x;
   load_segment<Op>(values, input, count);
   for (unsigned stride = 1; stride <= blockDim.x; stride *= 2) {
-    if (t % stride == 0) values[2 * t] = Op::combine(values[2 * t], values[2 * t + stride]);
     __syncthreads();
+    if (t % stride == 0) values[2 * t] = Op::combine(values[2 * t], values[2 * t + stride]);
   }
-  hand_over<Op>(values[threadIdx.x], to);
+  hand_over<Op>(values[2 * t], to);
 }
 
 struct segment_pairwise {

@@ -21,10 +21,10 @@ namespace {
 template <class T, class Op>
 __global__ void __launch_bounds__(1024) shared_sequential_kernel(const T* input, std::uint64_t count, handover<T> to) {
   T* values = shared_memory<T>();
-  values[threadIdx.x] = element_or_neutral<Op>(input, std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x, count);
-  __syncthreads();
-  for (unsigned s = blockDim.x / 2; s > 0; s /= 2) halve<Op>(values, s, s);
-  hand_over<Op>(values[threadIdx.x], to);
+  T value = element_or_neutral<Op>(input, std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x, count);
+  values[threadIdx.x] = value;
+  for (unsigned s = blockDim.x / 2; s > 0; s /= 2) halve<Op>(value, values, s);
+  hand_over<Op>(value, to);
 }
 
 struct shared_sequential {

@@ -20,11 +20,11 @@ template <class T, class Op, int BlockSize>
 __global__ void __launch_bounds__(BlockSize) unrolled_all_kernel(const T* input, std::uint64_t count, handover<T> to) {
   T* values = shared_memory<T>();
   const std::uint64_t i = std::uint64_t{blockIdx.x} * 2 * BlockSize + threadIdx.x;
-  values[threadIdx.x] = Op::combine(element_or_neutral<Op>(input, i, count), element_or_neutral<Op>(input, i + BlockSize, count));
-  __syncthreads();
-  halve_to_last_warp<Op, BlockSize>(values);
-  if (threadIdx.x < warp_size) last_warp<Op>(values);
-  hand_over<Op>(values[threadIdx.x], to);
+  T value = Op::combine(element_or_neutral<Op>(input, i, count), element_or_neutral<Op>(input, i + BlockSize, count));
+  values[threadIdx.x] = value;
+  halve_to_last_warp<Op, BlockSize>(value, values);
+  last_warp<Op>(value, values);
+  hand_over<Op>(value, to);
 }
 
 struct unrolled_all {

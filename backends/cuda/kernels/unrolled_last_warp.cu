@@ -25,12 +25,11 @@ template <class T, class Op>
 __global__ void __launch_bounds__(1024) unrolled_last_warp_kernel(const T* input, std::uint64_t count, handover<T> to) {
   T* values = shared_memory<T>();
   const std::uint64_t i = std::uint64_t{blockIdx.x} * 2 * blockDim.x + threadIdx.x;
-  values[threadIdx.x] =
-      Op::combine(element_or_neutral<Op>(input, i, count), element_or_neutral<Op>(input, i + blockDim.x, count));
-  __syncthreads();
-  for (unsigned s = blockDim.x / 2; s > warp_size; s /= 2) halve<Op>(values, s, s);
-  if (threadIdx.x < warp_size) last_warp<Op>(values);
-  hand_over<Op>(values[threadIdx.x], to);
+  T value = Op::combine(element_or_neutral<Op>(input, i, count), element_or_neutral<Op>(input, i + blockDim.x, count));
+  values[threadIdx.x] = value;
+  for (unsigned s = blockDim.x / 2; s > warp_size; s /= 2) halve<Op>(value, values, s);
+  last_warp<Op>(value, values);
+  hand_over<Op>(value, to);
 }
 
 struct unrolled_last_warp {

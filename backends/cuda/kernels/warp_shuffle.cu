@@ -25,9 +25,9 @@ __global__ void __launch_bounds__(BlockSize) warp_shuffle_kernel(const T* input,
   const std::uint64_t i = std::uint64_t{blockIdx.x} * 2 * BlockSize + threadIdx.x;
   T value = Op::combine(element_or_neutral<Op>(input, i, count), element_or_neutral<Op>(input, i + BlockSize, count));
   values[threadIdx.x] = value;
+  halve_to_last_warp<Op, BlockSize>(value, values);
   __syncthreads();
-  halve_to_last_warp<Op, BlockSize>(values);
-  if (threadIdx.x < warp_size) value = warp_reduce<Op>(Op::combine(values[threadIdx.x], values[threadIdx.x + warp_size]));
+  if (threadIdx.x < warp_size) value = warp_reduce<Op>(Op::combine(value, values[threadIdx.x + warp_size]));
   hand_over<Op>(value, to);
 }
 
