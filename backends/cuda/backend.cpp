@@ -205,7 +205,8 @@ void run(const onefold::detail::request& what, const options& how, const variant
   void* output = what.waits ? nullptr : device_view(what.output, "output", device);
   const auto work = lane_of(device, what.where.has_stream(), what.where.stream());
   const std::lock_guard lock(work->in_use);
-  if (what.waits && is_capturing(work->stream))
+  const bool captured = is_capturing(work->stream);
+  if (what.waits && captured)
     throw error(errc::unsupported, "the stream is being captured, and a form that returns the value would have to wait for it: use the "
                                    "*_into form");
 
@@ -232,6 +233,7 @@ void run(const onefold::detail::request& what, const options& how, const variant
   work->control_in_doubt = true;
   entry(now);
   work->control_in_doubt = false;
+  if (captured) work->keep_for_good();
   if (what.waits) {
     check(calls().stream_synchronize(work->stream), "cudaStreamSynchronize");
     std::memcpy(what.output, host_value, size_of(what.type));

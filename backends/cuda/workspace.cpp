@@ -4,6 +4,7 @@
 #include <cstring>
 #include <deque>
 #include <map>
+#include <utility>
 
 #include <onefold/error.hpp>
 #include <onefold/operators.hpp>
@@ -71,6 +72,13 @@ device_state& state_of(int device) {
   return all.emplace(device, std::move(fresh)).first->second;
 }
 
+void refuse_while_capturing(cudaStream_t stream) {
+  if (is_capturing(stream))
+    throw error(errc::unsupported,
+                "the stream is being captured, and this call must first allocate or initialise working memory: make the same call once "
+                "before the capture");
+}
+
 }  // namespace
 
 int device_count() {
@@ -86,16 +94,13 @@ const device_properties& properties_of(int device) {
 }
 
 buffer::~buffer() {
-  if (data_ == nullptr) return;
+  if (data_ == nullptr || kept_) return;
   where_ == place::device ? calls().free(data_) : calls().free_host(data_);
 }
 
 void* buffer::at_least(std::size_t bytes, cudaStream_t stream) {
   if (bytes <= bytes_) return data_;
-  if (is_capturing(stream))
-    throw error(errc::unsupported,
-                "the stream is being captured and this call needs more working memory than it has: make the same call once before the "
-                "capture");
+  refuse_while_capturing(stream);
   const std::size_t wanted = (bytes + 255) / 256 * 256;
   void* grown = nullptr;
   if (where_ == place::device)
@@ -103,7 +108,7 @@ void* buffer::at_least(std::size_t bytes, cudaStream_t stream) {
   else
     check(calls().host_alloc(&grown, wanted, cudaHostAllocMapped | cudaHostAllocPortable), "cudaHostAlloc");
   // The old piece goes only now, so that a failure above leaves a working buffer. cudaFree waits for kernels that still use it.
-  void* old = data_;
+  void* old = std::exchange(kept_, false) ? nullptr : data_;
   data_ = grown;
   bytes_ = wanted;
   if (old != nullptr) where_ == place::device ? check(calls().free(old), "cudaFree") : check(calls().free_host(old), "cudaFreeHost");
@@ -112,6 +117,7 @@ void* buffer::at_least(std::size_t bytes, cudaStream_t stream) {
 
 void lane::prepare() {
   if (!control_in_doubt) return;
+  refuse_while_capturing(stream);
   std::array<std::byte, control_bytes> image{};  // a ticket of zero, and behind each cell's place its neutral element
 #define ONEFOLD_TYPE(type_name, T)       \
   put_neutral<T, op::sum>(image.data());  \
@@ -125,6 +131,10 @@ void lane::prepare() {
   check(calls().memcpy_async(place, image.data(), control_bytes, cudaMemcpyHostToDevice, stream), "cudaMemcpyAsync");
   check(calls().stream_synchronize(stream), "cudaStreamSynchronize");  // the image is on our stack
   control_in_doubt = false;
+}
+
+void lane::keep_for_good() {
+  for (buffer* used : {&partials[0], &partials[1], &control}) used->keep_for_good();
 }
 
 void* lane::accumulator(element_type type, operation op) const {

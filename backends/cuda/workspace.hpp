@@ -44,9 +44,12 @@ class buffer {
   /// out_of_memory, and refuses (unsupported) to grow while `stream` is being captured.
   void* at_least(std::size_t bytes, cudaStream_t stream);
   [[nodiscard]] void* data() const { return data_; }
+  /// A graph has recorded the address: the present piece is never freed, for the graph may run for as long as the program.
+  void keep_for_good() { kept_ = true; }
 
  private:
   place where_;
+  bool kept_ = false;
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
 };
@@ -66,6 +69,9 @@ struct lane {
 
   /// Puts the control block in order if it is in doubt. Requires in_use.
   void prepare();
+
+  /// Called when a call on this stream is recorded into a graph.
+  void keep_for_good();
 
   /// The cell of the atomic finish for this type and operator. Holds the neutral element between calls: whoever reads it resets it.
   void* accumulator(element_type type, operation op) const;

@@ -62,6 +62,8 @@ template <contiguous_elements R, built_in_operator Op>
 ///
 /// @param output  one T that the executor can write: host memory for the CPU executors, device memory or registered (pinned) host
 ///                memory for cuda(). Must not overlap the input. Unspecified after an error.
+/// Graphs   on cuda() the call can be captured once the same call has run before on this stream. What is captured uses the working
+///          memory of the stream it was captured on: two replays, or a replay and a call on that stream, must not overlap in time.
 template <element T, built_in_operator Op>
 void reduce_into(const executor& where, const T* input, std::uint64_t count, T* output, Op, const options& how = {}) {
   detail::run({where, element_type_of<T>, Op::id, input, count, output, false}, how);
