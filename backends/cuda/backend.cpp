@@ -203,12 +203,12 @@ void run(const onefold::detail::request& what, const options& how, const variant
   const device_scope current(device);
   const void* input = what.count == 0 ? nullptr : device_view(what.input, "input", device);
   void* output = what.waits ? nullptr : device_view(what.output, "output", device);
-  const auto work = lane_of(device, what.where.has_stream(), what.where.stream());
-  const std::lock_guard lock(work->in_use);
-  const bool captured = is_capturing(work->stream);
+  const bool captured = what.where.has_stream() && is_capturing(what.where.stream());
   if (what.waits && captured)
     throw error(errc::unsupported, "the stream is being captured, and a form that returns the value would have to wait for it: use the "
                                    "*_into form");
+  const auto work = lane_of(device, what.where.has_stream(), what.where.stream(), captured);
+  const std::lock_guard lock(work->in_use);
 
   ran.device = device;
   ran.block_size = block_size;

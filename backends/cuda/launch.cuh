@@ -15,8 +15,8 @@ struct shape {
   std::size_t shared_bytes = 0;  ///< dynamic shared memory per block
 };
 
-/// Largest dynamic shared memory that every device gives without being asked.
-inline constexpr std::size_t shared_bytes_without_opt_in = 48 * 1024;
+/// Largest dynamic shared memory that every device gives without being asked: 48 KiB, less what kernels have as static shared memory.
+inline constexpr std::size_t shared_bytes_without_opt_in = 47 * 1024;
 
 /// How a launch stands to the others.
 enum class launch_kind {

@@ -102,9 +102,10 @@ void check(cudaError_t status, const char* call) {
 
 device_scope::device_scope(int device) {
   check(calls().get_device(&before_), "cudaGetDevice");
-  if (before_ == device) return;
+  // Also where the device is current already: a host thread that is new to CUDA has no context before this call, and
+  // cudaPointerGetAttributes would tell it that the device sees none of the memory.
   check(calls().set_device(device), "cudaSetDevice");
-  changed_ = true;
+  changed_ = before_ != device;
 }
 
 device_scope::~device_scope() {

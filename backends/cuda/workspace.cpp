@@ -72,11 +72,14 @@ device_state& state_of(int device) {
   return all.emplace(device, std::move(fresh)).first->second;
 }
 
+[[noreturn]] void refuse_captured() {
+  throw error(errc::unsupported,
+              "the stream is being captured, and this call must first allocate or initialise working memory: make the same call once "
+              "before the capture");
+}
+
 void refuse_while_capturing(cudaStream_t stream) {
-  if (is_capturing(stream))
-    throw error(errc::unsupported,
-                "the stream is being captured, and this call must first allocate or initialise working memory: make the same call once "
-                "before the capture");
+  if (is_capturing(stream)) refuse_captured();
 }
 
 }  // namespace
@@ -149,11 +152,18 @@ bool is_capturing(cudaStream_t stream) {
   return status != cudaStreamCaptureStatusNone;
 }
 
-std::shared_ptr<lane> lane_of(int device, bool has_stream, cudaStream_t stream) {
+std::shared_ptr<lane> lane_of(int device, bool has_stream, cudaStream_t stream, bool captured) {
   const std::lock_guard lock(states_lock());
   device_state& state = state_of(device);
   if (!has_stream && state.own_stream == nullptr) check(calls().stream_create(&state.own_stream), "cudaStreamCreate");
   if (!has_stream) stream = state.own_stream;
+  if (captured) {
+    // A stream that is being captured does not tell its id. The youngest lane with its handle is its own, if it has one; else it may be
+    // that of a destroyed stream whose handle CUDA has given again, which does no harm: nobody else can ask for it any more.
+    for (auto id = state.oldest_first.rbegin(); id != state.oldest_first.rend(); ++id)
+      if (const auto& known = state.lanes.at(*id); known->stream == stream) return known;
+    refuse_captured();
+  }
   unsigned long long id = 0;
   check(calls().stream_get_id(stream, &id), "cudaStreamGetId");
   if (const auto known = state.lanes.find(id); known != state.lanes.end()) return known->second;

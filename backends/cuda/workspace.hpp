@@ -79,8 +79,9 @@ struct lane {
   unsigned* ticket() const;
 };
 
-/// The lane of the caller's stream, or of the library's own on this device. Requires the device to be current.
-std::shared_ptr<lane> lane_of(int device, bool has_stream, cudaStream_t stream);
+/// The lane of the caller's stream, or of the library's own on this device. Requires the device to be current. `captured` says that
+/// the stream is being captured: then only a lane that an earlier call has made can be had, else unsupported is thrown.
+std::shared_ptr<lane> lane_of(int device, bool has_stream, cudaStream_t stream, bool captured = false);
 
 /// Whether work put on the stream is being recorded into a graph instead of run.
 bool is_capturing(cudaStream_t stream);

@@ -10,7 +10,7 @@
 ///          width. Depth n. Two launches.
 /// Teaches  Correct and parallel is not yet fast: the accumulator is a queue.
 /// Source   seed 000 #1. Mended: bounds; the accumulator starts at the neutral element of the operator. There is no atomic
-///          multiplication: a product compares and swaps, and so that its losers do not drown the winner only a few warps take part.
+///          multiplication: a product compares and swaps, and so that its losers do not drown the winner only one block takes part.
 
 #include "../building_blocks/load.cuh"
 #include "../passes.cuh"
@@ -18,10 +18,6 @@
 namespace onefold::cuda_backend {
 
 namespace {
-
-// Threads that contend in a compare-and-swap loop: each round has one winner, so more of them only add traffic.
-constexpr int contending_blocks = 4;
-constexpr int contending_threads = 32;
 
 template <class T, class Op>
 __global__ void atomic_global_kernel(const T* input, std::uint64_t count, handover<T> to) {
@@ -42,7 +38,8 @@ struct atomic_global {
   template <class T, class Op>
   static void run(call& now) {
     run_passes<T, Op>(now, atomic_global_kernel<T, Op>, [&](std::uint64_t count) {
-      if constexpr (!has_native_atomic<Op>) return shape{contending_blocks, contending_threads};
+      // Of those who compare and swap, each round has one winner: more than a block of them only adds traffic.
+      if constexpr (!has_native_atomic<Op>) return shape{1, now.block_size};
       return shape{blocks_for(count, static_cast<std::uint64_t>(now.block_size)), now.block_size};
     });
   }

@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(1024) bottom_up_level(T* values, std::uint64_t
 
 template <class T>
 __global__ void bottom_up_result(const T* values, T* result) {
-  *result = canonical(*values);
+  if (threadIdx.x == 0) *result = canonical(*values);
 }
 
 struct bottom_up {
@@ -47,7 +47,7 @@ struct bottom_up {
       launch(now, bottom_up_level<T, Op>, {blocks_for(pairs, static_cast<std::uint64_t>(now.block_size)), now.block_size}, values,
              now.count, step);
     }
-    launch(now, bottom_up_result<T>, {1, 1}, values, static_cast<T*>(now.output));
+    launch(now, bottom_up_result<T>, {1, now.block_size}, values, static_cast<T*>(now.output));
   }
 };
 
