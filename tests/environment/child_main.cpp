@@ -1,0 +1,401 @@
+/// @file child_main.cpp  What environment_test.cpp runs in processes of their own: one situation each, named by the first argument.
+/// Exit code 0: as it should be. Otherwise standard error says what was not. Nothing else is ever printed here.
+
+#include <Kokkos_Core.hpp>
+#include <onefold/onefold.hpp>
+
+#include <bit>
+#include <cfenv>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+#ifdef ONEFOLD_TEST_OPENMP
+#include <omp.h>
+#endif
+
+namespace {
+
+using onefold::errc;
+
+void require(bool holds, const std::string& sentence) {
+  if (!holds) throw std::runtime_error(sentence);
+}
+
+const std::vector<float>& numbers() {
+  static const std::vector<float> all = [] {
+    std::vector<float> some(300'007);
+    for (std::size_t i = 0; i < some.size(); ++i) some[i] = static_cast<float>(i % 7) - 3;  // exact in every order
+    return some;
+  }();
+  return all;
+}
+
+float right_sum() {
+  static const float answer = [] {
+    double sum = 0;
+    for (const float x : numbers()) sum += x;
+    return static_cast<float>(sum);
+  }();
+  return answer;
+}
+
+void require_works(const onefold::executor& where, const std::string& when) {
+  require(onefold::sum(where, numbers()) == right_sum(), "the sum is wrong " + when);
+  require(onefold::max(where, numbers()) == 3, "the maximum is wrong " + when);
+}
+
+bool built(onefold::backend where) {
+  for (const auto& info : onefold::backends())
+    if (info.where == where) return info.built;
+  return false;
+}
+
+std::vector<onefold::executor> cpu_executors() {
+  std::vector<onefold::executor> all{onefold::serial(), onefold::best()};
+  if (built(onefold::backend::openmp)) all.push_back(onefold::openmp());
+  return all;
+}
+
+void require_cpu_works(const std::string& when) {
+  for (const auto& where : cpu_executors()) require_works(where, when);
+}
+
+void require_refused(errc code, const std::function<void()>& call, const std::string& when) {
+  try {
+    call();
+  } catch (const onefold::error& problem) {
+    require(problem.code() == code, when + ": refused with " + std::string(onefold::name(problem.code())) + ": " + problem.what());
+    return;
+  }
+  throw std::runtime_error(when + ": not refused");
+}
+
+// --- Kokkos's lifetime
+// ----------------------------------------------------------------------------------------------------------------
+
+void kokkos_started_by_onefold() {
+  require(!Kokkos::is_initialized(), "Kokkos runs before anybody called anything");
+  require_cpu_works("with Kokkos started by onefold");
+  require(Kokkos::is_initialized(), "Kokkos does not run after a reduction");
+}  // onefold finalises at exit
+
+void kokkos_started_by_the_application() {
+  Kokkos::initialize();
+  require_cpu_works("with Kokkos started by the application");
+  require(Kokkos::is_initialized(), "onefold has finalised the application's Kokkos");
+  Kokkos::View<double*, Kokkos::HostSpace> view("view", 100);
+  Kokkos::parallel_for(
+      100, KOKKOS_LAMBDA(int i) { view(i) = i; });
+  Kokkos::fence();
+  require(onefold::sum(view.data(), 100) == 4950, "the sum of a View is wrong");
+  view = {};
+  Kokkos::finalize();
+  for (int again = 0; again < 2; ++again) {
+    for (const auto& where : cpu_executors())
+      require_refused(
+          errc::kokkos_finalized, [&] { static_cast<void>(onefold::sum(where, numbers())); }, "after Kokkos::finalize");
+  }
+  for (const auto& info : onefold::backends())
+    if (info.where != onefold::backend::cuda && info.built)
+      require(!info.usable && info.detail.find("finalised") != std::string::npos, "backends() does not say that Kokkos is gone");
+}
+
+void kokkos_finalised_under_onefold() {
+  require_cpu_works("before");
+  Kokkos::finalize();  // what onefold started, the application may end
+  require_refused(
+      errc::kokkos_finalized, [] { static_cast<void>(onefold::sum(numbers())); }, "after Kokkos::finalize");
+}
+
+void kokkos_finalised_before_the_first_call() {
+  Kokkos::initialize();
+  Kokkos::finalize();
+#if KOKKOS_VERSION >= 30700
+  require_refused(
+      errc::kokkos_finalized, [] { static_cast<void>(onefold::sum(numbers())); }, "after Kokkos::finalize");
+#else
+  // Before 3.7 nobody can tell that Kokkos once ran, and it can be started again.
+  require_works(onefold::serial(), "with a Kokkos that the application has finalised");
+#endif
+}
+
+// --- threads
+// ----------------------------------------------------------------------------------------------------------------------------
+
+void nested_in_a_parallel_region() {
+#ifdef ONEFOLD_TEST_OPENMP
+  require_cpu_works("before the parallel region");
+  std::vector<std::string> wrong(4);
+#pragma omp parallel num_threads(4)
+  {
+    const auto me = static_cast<std::size_t>(omp_get_thread_num());
+    try {
+      for (int round = 0; round < 5; ++round) {
+        for (const auto& where : cpu_executors()) {
+          onefold::report ran;
+          if (onefold::sum(where, numbers(), {.report = &ran}) != right_sum()) wrong[me] = "a nested sum is wrong";
+          if (omp_in_parallel() != 0 && ran.threads != 1)
+            wrong[me] = "a nested call used " + std::to_string(ran.threads) + " threads";
+        }
+      }
+    } catch (const std::exception& problem) {
+      wrong[me] = problem.what();
+    }
+  }
+  for (const auto& sentence : wrong) require(sentence.empty(), sentence);
+  require_cpu_works("after the parallel region");
+#endif
+}
+
+// openmp() from a host thread other than the one that started Kokkos: an old Kokkos cannot, and onefold says so.
+void require_openmp_elsewhere() {
+  if (!built(onefold::backend::openmp)) return;
+#if KOKKOS_VERSION >= 30700
+  require_works(onefold::openmp(), "on another host thread");
+#else
+  require_refused(
+      errc::unsupported, [] { static_cast<void>(onefold::sum(onefold::openmp(), numbers())); }, "openmp() on another host thread");
+  require_works(onefold::serial(), "on another host thread after a refusal");
+#endif
+}
+
+void on_another_host_thread(const std::function<void()>& work) {
+  std::string wrong;
+  std::thread([&] {
+    try {
+      work();
+    } catch (const std::exception& problem) {
+      wrong = problem.what();
+    }
+  }).join();
+  require(wrong.empty(), wrong);
+}
+
+void called_from_another_host_thread() {
+  require_cpu_works("on the main thread");
+  on_another_host_thread([] {
+    require_works(onefold::serial(), "on another host thread");
+    require_openmp_elsewhere();
+  });
+  require_cpu_works("on the main thread again");
+}
+
+void first_called_from_another_host_thread() {
+  on_another_host_thread([] {
+    require_works(onefold::serial(), "on the first host thread");
+    if (built(onefold::backend::openmp)) require_works(onefold::openmp(), "on the first host thread");
+  });
+  require_works(onefold::serial(), "on the main thread");
+  require_openmp_elsewhere();
+}
+
+// best() chooses for itself, so it must choose what can run on this thread.
+void best_on_another_host_thread() {
+  require_works(onefold::best(), "on the main thread");
+  on_another_host_thread([] { require_works(onefold::best(), "with best() on another host thread"); });
+}
+
+void many_first_calls_at_once() {
+  std::vector<std::thread> threads;
+  std::vector<std::string> wrong(8);
+  for (auto& sentence : wrong)
+    threads.emplace_back([&sentence] {
+      try {
+        for (int i = 0; i < 20; ++i) require_works(onefold::serial(), "among many first calls");
+      } catch (const std::exception& problem) {
+        sentence = problem.what();
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  for (const auto& sentence : wrong) require(sentence.empty(), sentence);
+}
+
+// --- the floating-point environment
+// ---------------------------------------------------------------------------------------------------
+
+template <class Check>
+void under_every_rounding_mode(Check check) {
+  for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO, FE_TONEAREST}) {
+    require(std::fesetround(mode) == 0, "the rounding mode cannot be set");
+    check();
+    const int now = std::fegetround();
+    std::fesetround(FE_TONEAREST);
+    require(now == mode, "a call has changed the caller's rounding mode");
+  }
+}
+
+void rounding_mode_left_alone() {
+  require_cpu_works("before");
+  under_every_rounding_mode([] {
+    for (const auto& where : cpu_executors()) static_cast<void>(onefold::sum(where, numbers()));
+  });
+}
+
+void rounding_mode_left_alone_by_the_first_call() {
+  std::fesetround(FE_UPWARD);
+  static_cast<void>(onefold::sum(numbers()));
+  const bool kept = std::fegetround() == FE_UPWARD;
+  std::fesetround(FE_TONEAREST);
+  require(kept, "the first call has changed the caller's rounding mode");
+}
+
+void rounding_mode_does_not_matter() {
+  // 1 + 2^-30 rounds down to 1 to nearest, and up to 1 + 2^-23 upward; a sum that cancels is -0 downward.
+  const std::vector<float> halfway{1.0f, 0x1p-30f};
+  const std::vector<float> cancelling{1.0f, -1.0f};
+  require_cpu_works("before");
+  under_every_rounding_mode([&] {
+    for (const auto& where : cpu_executors()) {
+      const float sum = onefold::sum(where, halfway);
+      const float zero = onefold::sum(where, cancelling);
+      const int mode = std::fegetround();
+      std::fesetround(FE_TONEAREST);
+      require(sum == 1.0f, "the caller's rounding mode has changed a sum");
+      require(zero == 0 && !std::signbit(zero), "the caller's rounding mode has changed the sign of a zero");
+      std::fesetround(mode);
+    }
+  });
+}
+
+#if defined(__x86_64__)
+constexpr unsigned flush_to_zero = 0x8000, denormals_are_zero = 0x0040, exception_flags = 0x3f;
+
+void flush_to_zero_left_alone() {
+  require_cpu_works("before");
+  const unsigned before = _mm_getcsr();
+  const unsigned changed = before | flush_to_zero | denormals_are_zero;
+  _mm_setcsr(changed);
+  for (const auto& where : cpu_executors()) static_cast<void>(onefold::sum(where, numbers()));
+  const unsigned now = _mm_getcsr();
+  _mm_setcsr(before);
+  require((now & ~exception_flags) == (changed & ~exception_flags), "a call has changed the caller's flush-to-zero");
+}
+
+void flush_to_zero_does_not_matter() {
+  const float tiny = std::bit_cast<float>(1u);
+  const std::vector<float> subnormals(1000, tiny);
+  require_cpu_works("before");
+  const unsigned before = _mm_getcsr();
+  for (const auto& where : cpu_executors()) {
+    _mm_setcsr(before | flush_to_zero | denormals_are_zero);
+    const float sum = onefold::sum(where, subnormals);
+    const float least = onefold::max(where, subnormals);
+    _mm_setcsr(before);
+    require(std::bit_cast<unsigned>(sum) == 1000u, "the caller's flush-to-zero has changed a sum");
+    require(std::bit_cast<unsigned>(least) == 1u, "the caller's flush-to-zero has changed a maximum");
+  }
+}
+#else
+void flush_to_zero_left_alone() {}
+void flush_to_zero_does_not_matter() {}
+#endif
+
+// --- no GPU, no noise
+// -----------------------------------------------------------------------------------------------------------------
+
+void without_a_gpu() {
+  bool usable = true;
+  std::string sentence;
+  for (const auto& info : onefold::backends()) {
+    if (info.where != onefold::backend::cuda) continue;
+    usable = info.usable;
+    sentence = info.detail;
+  }
+  require(!usable, "the cuda backend claims to be usable");
+  require(sentence.size() > 20, "the cuda backend does not say why it cannot be used: " + sentence);
+  const auto code = built(onefold::backend::cuda) ? errc::backend_unavailable : errc::backend_not_built;
+  for (int again = 0; again < 2; ++again) {
+    require_refused(
+        code, [] { static_cast<void>(onefold::sum(onefold::cuda(), numbers())); }, "cuda() without a GPU");
+    require_cpu_works("beside a GPU that is not there");
+  }
+}
+
+void silent() {
+  static_cast<void>(onefold::backends());
+  require_cpu_works("");
+  for (const auto& variant : onefold::variants()) {
+    static_cast<void>(onefold::why_not(variant, onefold::best()));
+    static_cast<void>(onefold::why_not(variant, onefold::cuda()));
+    require(onefold::sum(onefold::serial(), numbers(), {.variant = variant.name}) == right_sum(), "wrong");
+  }
+  for (const auto& [where, variant] : {std::pair(onefold::serial(), "no_such_variant"), std::pair(onefold::cuda(), ""),
+                                       std::pair(onefold::cuda(99), ""), std::pair(onefold::openmp(100000), "")}) {
+    try {
+      static_cast<void>(onefold::sum(where, numbers(), {.variant = variant}));
+    } catch (const onefold::error&) {
+    }
+  }
+}
+
+void thread_count_from_the_environment() {
+#ifdef ONEFOLD_TEST_OPENMP
+  const int wanted = std::atoi(std::getenv("OMP_NUM_THREADS"));
+  for (const auto& info : onefold::backends())
+    if (info.where == onefold::backend::openmp)
+      require(info.threads == wanted, "backends() says " + std::to_string(info.threads) + " threads");
+  onefold::report ran;
+  require(onefold::sum(onefold::openmp(), numbers(), {.report = &ran}) == right_sum(), "the sum is wrong");
+  require(ran.threads == wanted, "openmp() ran on " + std::to_string(ran.threads) + " threads");
+  for (int threads = 1; threads <= wanted; ++threads) {
+    for (const std::size_t count :
+         {std::size_t{1}, std::size_t{2}, std::size_t{6}, std::size_t{8}, std::size_t{1000}, numbers().size()}) {
+      double expected = 0;
+      for (std::size_t i = 0; i < count; ++i) expected += numbers()[i];
+      require(onefold::sum(onefold::openmp(threads), numbers().data(), count, {.report = &ran}) == static_cast<float>(expected),
+              "the sum of " + std::to_string(count) + " on " + std::to_string(threads) + " threads is wrong");
+      require(ran.threads == threads, "openmp(" + std::to_string(threads) + ") ran on " + std::to_string(ran.threads) + " threads");
+    }
+  }
+  require_refused(
+      errc::unsupported, [&] { static_cast<void>(onefold::sum(onefold::openmp(wanted + 1), numbers())); }, "one thread too many");
+#endif
+}
+
+const std::map<std::string, void (*)()> situations{
+    {"kokkos_started_by_onefold", kokkos_started_by_onefold},
+    {"kokkos_started_by_the_application", kokkos_started_by_the_application},
+    {"kokkos_finalised_under_onefold", kokkos_finalised_under_onefold},
+    {"kokkos_finalised_before_the_first_call", kokkos_finalised_before_the_first_call},
+    {"nested_in_a_parallel_region", nested_in_a_parallel_region},
+    {"called_from_another_host_thread", called_from_another_host_thread},
+    {"first_called_from_another_host_thread", first_called_from_another_host_thread},
+    {"best_on_another_host_thread", best_on_another_host_thread},
+    {"many_first_calls_at_once", many_first_calls_at_once},
+    {"rounding_mode_left_alone", rounding_mode_left_alone},
+    {"rounding_mode_left_alone_by_the_first_call", rounding_mode_left_alone_by_the_first_call},
+    {"rounding_mode_does_not_matter", rounding_mode_does_not_matter},
+    {"flush_to_zero_left_alone", flush_to_zero_left_alone},
+    {"flush_to_zero_does_not_matter", flush_to_zero_does_not_matter},
+    {"without_a_gpu", without_a_gpu},
+    {"silent", silent},
+    {"thread_count_from_the_environment", thread_count_from_the_environment},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto situation = situations.find(argc == 2 ? argv[1] : "");
+  if (situation == situations.end()) {
+    std::fprintf(stderr, "usage: %s SITUATION\n", argv[0]);
+    return 2;
+  }
+  try {
+    situation->second();
+    return 0;
+  } catch (const std::exception& problem) {
+    std::fprintf(stderr, "%s: %s\n", argv[1], problem.what());
+    return 1;
+  }
+}

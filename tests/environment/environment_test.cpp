@@ -1,0 +1,78 @@
+/// @file environment_test.cpp  onefold in other people's processes: each situation in a process of its own.
+
+#include <gtest/gtest.h>
+
+#include <onefold/onefold.hpp>
+
+#include "../support/child.hpp"
+
+namespace onefold_test {
+namespace {
+
+using variables = std::vector<std::pair<std::string, std::string>>;
+
+constexpr int limit_seconds = 60;
+
+// Runs one situation of child_main.cpp: it must end by itself, be right, and print nothing at all.
+void expect_fine(const std::string& situation, const variables& environment = {}) {
+  const auto child = run_child({neighbour("onefold_environment_child"), situation}, environment, limit_seconds);
+  EXPECT_FALSE(child.timed_out) << situation << " hung";
+  EXPECT_EQ(child.signal, 0) << situation << " was ended by a signal: the library must never abort";
+  EXPECT_EQ(child.exit_code, 0);
+  EXPECT_EQ(child.out, "") << "the library printed to standard output";
+  EXPECT_EQ(child.err, "") << "the library printed to standard error, or the situation says what is wrong";
+}
+
+bool has_openmp() {
+  for (const auto& info : onefold::backends())
+    if (info.where == onefold::backend::openmp) return info.built;
+  return false;
+}
+
+TEST(kokkos, is_started_on_the_first_call_and_ended_at_exit) { expect_fine("kokkos_started_by_onefold"); }
+// Kokkos itself warns about threads that are not bound when the application starts it.
+const variables no_warning_of_kokkos{{"OMP_PROC_BIND", "false"}};
+
+TEST(kokkos, is_the_applications_when_the_application_started_it) {
+  expect_fine("kokkos_started_by_the_application", no_warning_of_kokkos);
+}
+TEST(kokkos, may_be_ended_by_the_application_though_onefold_started_it) { expect_fine("kokkos_finalised_under_onefold"); }
+TEST(kokkos, that_was_ended_before_the_first_call_does_not_abort) {
+  expect_fine("kokkos_finalised_before_the_first_call", no_warning_of_kokkos);
+}
+
+TEST(a_parallel_region, of_the_application_may_hold_calls) {
+  if (!has_openmp()) GTEST_SKIP() << "built without the openmp backend";
+  expect_fine("nested_in_a_parallel_region");
+  expect_fine("nested_in_a_parallel_region", {{"OMP_NUM_THREADS", "1"}});
+  expect_fine("nested_in_a_parallel_region", {{"OMP_NESTED", "true"}, {"OMP_MAX_ACTIVE_LEVELS", "4"}});
+}
+
+TEST(a_host_thread, other_than_the_main_one_is_served_or_told_why_not) { expect_fine("called_from_another_host_thread"); }
+TEST(a_host_thread, other_than_the_main_one_may_make_the_first_call) { expect_fine("first_called_from_another_host_thread"); }
+TEST(a_host_thread, other_than_the_main_one_is_always_served_by_best) { expect_fine("best_on_another_host_thread"); }
+TEST(host_threads, may_make_the_first_call_all_at_once) { expect_fine("many_first_calls_at_once"); }
+
+TEST(the_number_of_threads, is_the_environments) {
+  if (!has_openmp()) GTEST_SKIP() << "built without the openmp backend";
+  for (const char* threads : {"1", "2", "3", "7"}) expect_fine("thread_count_from_the_environment", {{"OMP_NUM_THREADS", threads}});
+}
+
+TEST(the_rounding_mode, of_the_caller_is_left_alone) {
+  expect_fine("rounding_mode_left_alone");
+  expect_fine("rounding_mode_left_alone_by_the_first_call");
+}
+TEST(the_rounding_mode, of_the_caller_changes_no_bits) { expect_fine("rounding_mode_does_not_matter"); }
+TEST(flush_to_zero, of_the_caller_is_left_alone) { expect_fine("flush_to_zero_left_alone"); }
+TEST(flush_to_zero, of_the_caller_changes_no_bits) { expect_fine("flush_to_zero_does_not_matter"); }
+
+TEST(a_machine_without_a_gpu, is_told_so_and_keeps_its_cpus) { expect_fine("without_a_gpu", {{"CUDA_VISIBLE_DEVICES", ""}}); }
+
+TEST(the_library, prints_nothing) {
+  expect_fine("silent");
+  expect_fine("silent", {{"CUDA_VISIBLE_DEVICES", ""}});
+  expect_fine("silent", {{"OMP_NUM_THREADS", "7"}});  // more than there are processors: Kokkos would say so
+}
+
+}  // namespace
+}  // namespace onefold_test

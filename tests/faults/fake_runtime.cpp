@@ -1,0 +1,225 @@
+#include "fake_runtime.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "../../backends/cuda/runtime.hpp"
+
+namespace onefold_test {
+
+namespace {
+
+fake_runtime* active = nullptr;
+
+// A host thread that has not yet chosen a device has no context, and is told that no memory is the device's.
+thread_local bool thread_has_context = false;
+
+constexpr std::size_t most_bytes = std::size_t{1} << 30;
+
+std::uintptr_t next_stream = 0x1000;
+int next_device = 0;
+
+cudaStream_t as_stream(std::uintptr_t number) { return reinterpret_cast<cudaStream_t>(number); }
+
+}  // namespace
+
+// The table's functions are plain pointers, so what they do goes through the active fake.
+fake_runtime::fake_runtime() {
+  active = this;
+  static_assert(sizeof(onefold::cuda_backend::runtime) == 22 * sizeof(void (*)()), "a new call of the runtime needs its fake here");
+  onefold::cuda_backend::calls() = {
+      .get_device_count =
+          [](int* count) {
+            *count = devices;
+            return active->step("cudaGetDeviceCount");
+          },
+      .get_device =
+          [](int* device) {
+            *device = active->current_device_;
+            return active->step("cudaGetDevice");
+          },
+      .set_device =
+          [](int device) {
+            const auto status = active->step("cudaSetDevice");
+            if (status == cudaSuccess) active->current_device_ = device;
+            thread_has_context = true;
+            return status;
+          },
+      .get_properties =
+          [](cudaDeviceProp* properties, int) {
+            *properties = {};
+            std::strcpy(properties->name, "a fake");
+            properties->major = 9;
+            properties->multiProcessorCount = 132;
+            properties->maxThreadsPerMultiProcessor = 2048;
+            properties->sharedMemPerBlockOptin = 232448;
+            properties->totalGlobalMem = std::size_t{1} << 36;
+            properties->l2CacheSize = 50 << 20;
+            return active->step("cudaGetDeviceProperties");
+          },
+      .get_driver_version =
+          [](int* version) {
+            *version = 13000;
+            return active->step("cudaDriverGetVersion");
+          },
+      // Clears a record and has no failure of its own.
+      .get_last_error = [] { return cudaSuccess; },
+      .malloc = [](void** pointer, std::size_t bytes) { return active->allocate("cudaMalloc", pointer, bytes, kind::device); },
+      .free = [](void* pointer) { return active->release("cudaFree", pointer); },
+      .malloc_async =
+          [](void** pointer, std::size_t bytes, cudaStream_t stream) {
+            active->use(stream);
+            return active->allocate("cudaMallocAsync", pointer, bytes, kind::async);
+          },
+      .free_async =
+          [](void* pointer, cudaStream_t stream) {
+            active->use(stream);
+            return active->release("cudaFreeAsync", pointer);
+          },
+      .host_alloc = [](void** pointer, std::size_t bytes,
+                       unsigned) { return active->allocate("cudaHostAlloc", pointer, bytes, kind::host); },
+      .free_host = [](void* pointer) { return active->release("cudaFreeHost", pointer); },
+      .host_get_device_pointer =
+          [](void** device_pointer, void* host_pointer, unsigned) {
+            *device_pointer = host_pointer;
+            return active->step("cudaHostGetDevicePointer");
+          },
+      .memcpy_async =
+          [](void* to, const void* from, std::size_t bytes, cudaMemcpyKind, cudaStream_t stream) {
+            active->use(stream);
+            const auto status = active->step("cudaMemcpyAsync");
+            if (status == cudaSuccess) std::memcpy(to, from, bytes);
+            return status;
+          },
+      .stream_create =
+          [](cudaStream_t* stream) {
+            const auto status = active->step("cudaStreamCreate");
+            if (status == cudaSuccess) *stream = fresh_stream();
+            return status;
+          },
+      .stream_synchronize =
+          [](cudaStream_t stream) {
+            active->use(stream);
+            active->spoil("cudaStreamSynchronize");
+            return active->step("cudaStreamSynchronize");
+          },
+      .stream_get_id =
+          [](cudaStream_t stream, unsigned long long* id) {
+            *id = reinterpret_cast<std::uintptr_t>(stream);
+            if (active->captured_ == stream) {  // as the real one does
+              active->spoil("cudaStreamGetId");
+              return cudaErrorStreamCaptureUnsupported;
+            }
+            return active->step("cudaStreamGetId");
+          },
+      .stream_is_capturing =
+          [](cudaStream_t stream, cudaStreamCaptureStatus* status) {
+            *status = active->captured_ == stream ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+            return active->step("cudaStreamIsCapturing");
+          },
+      .pointer_get_attributes =
+          [](cudaPointerAttributes* attributes, const void* pointer) {
+            *attributes = {};
+            attributes->type = cudaMemoryTypeUnregistered;
+            for (const auto& [address, piece] : active->memory_) {
+              const auto* begin = static_cast<const std::byte*>(address);
+              if (!thread_has_context || pointer < begin || pointer >= begin + piece.bytes) continue;
+              attributes->type = piece.of == kind::host ? cudaMemoryTypeHost : cudaMemoryTypeDevice;
+              attributes->device = piece.device == any_device ? active->current_device_ : piece.device;
+              attributes->devicePointer = const_cast<void*>(pointer);
+            }
+            return active->step("cudaPointerGetAttributes");
+          },
+      .launch_kernel =
+          [](const cudaLaunchConfig_t* config, const void*, void**) {
+            active->use(config->stream);
+            const auto status = active->step("cudaLaunchKernelExC");
+            if (status == cudaSuccess) ++active->launches_;
+            return status;
+          },
+      .max_active_blocks =
+          [](int* blocks, const void*, int block_size, std::size_t) {
+            *blocks = std::max(2048 / block_size, 1);
+            return active->step("cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+          },
+      .func_set_attribute = [](const void*, cudaFuncAttribute, int) { return active->step("cudaFuncSetAttribute"); },
+  };
+}
+
+fake_runtime::~fake_runtime() {
+  // What onefold keeps for its streams stays alive, as the fake's streams are never used again.
+  for (const auto& [pointer, piece] : memory_)
+    if (piece.of == kind::test) std::free(pointer);
+  onefold::cuda_backend::calls() = onefold::cuda_backend::real_runtime();
+  active = nullptr;
+}
+
+int fake_runtime::fresh_device() { return ++next_device; }
+cudaStream_t fake_runtime::fresh_stream() { return as_stream(next_stream += 0x10); }
+
+void* fake_runtime::device_memory(std::size_t bytes, int device) {
+  void* pointer = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+  std::memset(pointer, 0, bytes);
+  memory_[pointer] = {kind::test, device, bytes};
+  return pointer;
+}
+
+void fake_runtime::fail(std::uint64_t k, cudaError_t status, bool sticky) {
+  mend();
+  fails_at_ = calls_made_ + k;
+  status_ = status;
+  sticky_ = sticky;
+}
+
+void fake_runtime::mend() {
+  fails_at_ = 0;
+  broken_ = false;
+  failed_call_.reset();
+}
+
+std::size_t fake_runtime::live() const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      memory_, [](const auto& entry) { return entry.second.of == kind::device || entry.second.of == kind::host; }));
+}
+
+std::size_t fake_runtime::live_async() const {
+  return static_cast<std::size_t>(std::ranges::count_if(memory_, [](const auto& entry) { return entry.second.of == kind::async; }));
+}
+
+std::set<void*> fake_runtime::live_addresses() const {
+  std::set<void*> all;
+  for (const auto& [pointer, piece] : memory_)
+    if (piece.of == kind::device || piece.of == kind::host) all.insert(pointer);
+  return all;
+}
+
+cudaError_t fake_runtime::step(const char* name) {
+  ++calls_made_;
+  if (broken_) return status_;
+  if (calls_made_ != fails_at_) return cudaSuccess;
+  failed_call_ = name;
+  broken_ = sticky_;
+  return status_;
+}
+
+cudaError_t fake_runtime::allocate(const char* name, void** pointer, std::size_t bytes, kind of) {
+  if (of != kind::async) spoil(name);
+  if (const auto status = step(name); status != cudaSuccess) return status;
+  if (bytes > most_bytes) return cudaErrorMemoryAllocation;
+  *pointer = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+  std::memset(*pointer, 0, bytes);
+  memory_[*pointer] = {of, current_device_, bytes};
+  return cudaSuccess;
+}
+
+cudaError_t fake_runtime::release(const char* name, void* pointer) {
+  if (std::string_view(name) != "cudaFreeAsync") spoil(name);
+  const auto known = memory_.find(pointer);
+  if (known == memory_.end()) std::abort();  // a pointer that was never given, or was freed before
+  memory_.erase(known);
+  std::free(pointer);
+  return step(name);
+}
+
+}  // namespace onefold_test

@@ -1,0 +1,93 @@
+#pragma once
+/// @file fake_runtime.hpp  A CUDA runtime made of host memory, in which any call can be made to fail.
+///
+/// Device memory is zeroed host memory, launches do nothing, streams are numbers. So a sum comes out as zero, which is enough to
+/// see that a call went through: everything on the host's side of a reduction runs on machines without a GPU. A free that is told
+/// to fail still frees, since cudaFree reports the errors of earlier work; more than 1 GiB at once is out of memory. The fake
+/// cannot make the calls that do not go through backends/cuda/runtime.hpp: variants of the seed "peer" call CUDA themselves and are
+/// left out.
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace onefold_test {
+
+class fake_runtime {
+ public:
+  /// Puts the fake in the place of the runtime, and the real one back at the end. One at a time.
+  fake_runtime();
+  ~fake_runtime();
+  fake_runtime(const fake_runtime&) = delete;
+  fake_runtime& operator=(const fake_runtime&) = delete;
+
+  static constexpr int devices = 1 << 30;  ///< onefold remembers what it learnt of a device, so every test takes another
+  static constexpr int any_device = -1;    ///< for memory that is of whichever device asks
+
+  /// A device and a stream that onefold has not seen.
+  static int fresh_device();
+  static cudaStream_t fresh_stream();
+
+  /// Zeroed device memory of the test's own, not counted as onefold's.
+  void* device_memory(std::size_t bytes, int device = any_device);
+
+  /// The k-th call from now on fails with this status, k = 1, 2, ...; a sticky failure stays, and every later call fails the same
+  /// way.
+  void fail(std::uint64_t k, cudaError_t status, bool sticky);
+  /// Nothing fails any more.
+  void mend();
+  /// The name of the call that failed, as cuda_runtime_api.h spells it, if it was reached.
+  [[nodiscard]] std::optional<std::string> failed_call() const { return failed_call_; }
+
+  /// What onefold has allocated and not freed: lasting memory, and stream-ordered memory.
+  [[nodiscard]] std::size_t live() const;
+  [[nodiscard]] std::size_t live_async() const;
+  [[nodiscard]] std::set<void*> live_addresses() const;
+  [[nodiscard]] std::uint64_t calls_made() const { return calls_made_; }
+  [[nodiscard]] std::uint64_t launches() const { return launches_; }
+  /// The streams that launches, copies and stream-ordered allocations were put on.
+  [[nodiscard]] const std::set<cudaStream_t>& streams_used() const { return streams_used_; }
+  void forget_streams() { streams_used_.clear(); }
+  [[nodiscard]] int current_device() const { return current_device_; }
+  void make_current(int device) { current_device_ = device; }
+
+  /// While set, the stream of this number is being captured: what would spoil a capture is noted.
+  void capture(std::optional<cudaStream_t> stream) { captured_ = stream; }
+  [[nodiscard]] std::optional<std::string> spoilt_capture() const { return spoilt_capture_; }
+
+ private:
+  enum class kind { device, host, async, test };
+  struct allocation {
+    kind of;
+    int device;
+    std::size_t bytes;
+  };
+
+  // Counts a call and says whether it fails.
+  cudaError_t step(const char* name);
+  cudaError_t allocate(const char* name, void** pointer, std::size_t bytes, kind of);
+  cudaError_t release(const char* name, void* pointer);
+  void use(cudaStream_t stream) { streams_used_.insert(stream); }
+  void spoil(const char* name) {
+    if (captured_) spoilt_capture_ = name;
+  }
+
+  std::map<void*, allocation> memory_;
+  std::set<cudaStream_t> streams_used_;
+  std::uint64_t calls_made_ = 0, launches_ = 0;
+  std::uint64_t fails_at_ = 0;
+  cudaError_t status_ = cudaSuccess;
+  bool sticky_ = false, broken_ = false;
+  std::optional<std::string> failed_call_;
+  std::optional<cudaStream_t> captured_;
+  std::optional<std::string> spoilt_capture_;
+  int current_device_ = 0;
+};
+
+}  // namespace onefold_test

@@ -1,0 +1,423 @@
+/// @file faults_test.cpp  Every CUDA runtime call that onefold makes fails in its turn, in every way; and the CUDA backend's host
+/// logic, which needs no GPU.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <thread>
+
+#include <onefold/onefold.hpp>
+
+#include "../../backends/cuda/runtime.hpp"
+#include "../support/gtest_support.hpp"
+#include "fake_runtime.hpp"
+
+namespace onefold_test {
+namespace {
+
+using onefold::backend;
+using onefold::errc;
+using onefold::finish;
+
+// --- one operation, made to fail
+// -------------------------------------------------------------------------------------------------------
+
+enum class form { value, into };
+
+struct operation_under_fault {
+  std::string_view variant;
+  finish how;
+  form as;
+};
+
+struct fault {
+  cudaError_t status;
+  bool sticky;
+  errc code;  ///< that the error must carry
+};
+constexpr fault faults[] = {{cudaErrorMemoryAllocation, false, errc::out_of_memory},
+                            {cudaErrorInvalidValue, false, errc::device_error},
+                            {cudaErrorLaunchFailure, true, errc::device_lost},
+                            {cudaErrorNoDevice, false, errc::backend_unavailable}};
+
+// Enough elements for every variant to need block partials.
+constexpr std::uint64_t count = 100'000;
+
+std::vector<operation_under_fault> operations() {
+  std::vector<operation_under_fault> all;
+  for (const auto& variant : onefold::variants(backend::cuda)) {
+    if (variant.seed == "peer") continue;  // calls CUDA itself, see fake_runtime.hpp
+    auto finishes = std::vector<finish>(variant.finishes.begin(), variant.finishes.end());
+    if (finishes.empty()) finishes.push_back(finish::automatic);
+    for (const auto how : finishes) {
+      all.push_back({variant.name, how, form::value});
+      if (how != finish::host) all.push_back({variant.name, how, form::into});
+    }
+  }
+  return all;
+}
+
+std::string name_of(const testing::TestParamInfo<operation_under_fault>& info) {
+  return std::string(info.param.variant) + "_" + std::string(onefold::name(info.param.how)) +
+         (info.param.as == form::value ? "_value" : "_into");
+}
+
+void PrintTo(const operation_under_fault& one, std::ostream* out) {
+  *out << one.variant << ", " << onefold::name(one.how) << (one.as == form::value ? "" : ", into");
+}
+
+// A device that onefold has not seen, with its own stream or the caller's.
+struct stage {
+  onefold::executor where;
+  const float* input;
+  float* output;
+};
+
+class each_operation : public testing::TestWithParam<operation_under_fault> {
+ protected:
+  void run(const stage& on, std::uint64_t elements = count) {
+    const onefold::options how{.variant = GetParam().variant, .finish = GetParam().how};
+    if (GetParam().as == form::into) return onefold::sum_into(on.where, on.input, elements, on.output, how);
+    const float sum = onefold::sum(on.where, on.input, elements, how);
+    EXPECT_EQ(sum, 0.0f);  // what the fake's memory adds up to
+  }
+
+  [[nodiscard]] stage fresh(bool with_stream) {
+    const int device = fake_runtime::fresh_device();
+    return {with_stream ? onefold::cuda(device, fake_runtime::fresh_stream()) : onefold::cuda(device), input_, output_};
+  }
+
+  // What a stage holds after `calls` without faults: the memory that onefold keeps for a stream.
+  template <class Prepare>
+  std::size_t kept_after(Prepare prepare) {
+    const std::size_t before = runtime_.live();
+    const stage on = prepare();
+    run(on);
+    return runtime_.live() - before;
+  }
+
+  // Fails call after call until the operation gets through, each time on a new stage.
+  template <class Prepare>
+  void expect_every_fault_handled(Prepare prepare) {
+    const std::size_t kept = kept_after(prepare);
+    for (const auto& [status, sticky, code] : faults) {
+      std::uint64_t k = 0;
+      bool reached = true;
+      while (reached && !HasFailure()) {
+        const std::size_t before = runtime_.live();
+        runtime_.make_current(0);
+        const stage on = prepare();
+        runtime_.fail(++k, status, sticky);
+        SCOPED_TRACE("call " + std::to_string(k) + " fails with " + cudaGetErrorName(status));
+        expect_one_fault_handled(on, sticky, code, &reached);
+        runtime_.mend();
+        EXPECT_NO_THROW(run(on)) << "the next call does not work";
+        EXPECT_EQ(runtime_.live() - before, kept) << "leaked, or freed too much";
+        EXPECT_EQ(runtime_.live_async(), 0u) << "leaked scratch memory";
+        ASSERT_LT(k, 200u) << "the operation never gets through";
+      }
+      EXPECT_GT(k, 3u) << "almost no call went through the seam: this test proved nothing";
+    }
+  }
+
+  // Putting the caller's device back and giving scratch memory back happen in destructors, which have nobody to tell.
+  static bool is_told_by_the_next_call(std::string_view call) { return call == "cudaSetDevice" || call == "cudaFreeAsync"; }
+
+  void expect_one_fault_handled(const stage& on, bool sticky, errc code, bool* reached) {
+    try {
+      run(on);
+      *reached = runtime_.failed_call().has_value();
+      EXPECT_TRUE(!*reached || is_told_by_the_next_call(*runtime_.failed_call())) << *runtime_.failed_call() << " failed, unsaid";
+    } catch (const onefold::error& problem) {
+      ASSERT_TRUE(runtime_.failed_call()) << "threw though nothing had failed: " << problem.what();
+      EXPECT_EQ(problem.code(), code) << onefold::name(problem.code()) << ": " << problem.what();
+      EXPECT_TRUE(is_told_by_the_next_call(*runtime_.failed_call()) ||
+                  std::string_view(problem.what()).find(*runtime_.failed_call()) != std::string_view::npos)
+          << *runtime_.failed_call() << " failed, and the sentence does not say so: " << problem.what();
+      if (sticky) {
+        EXPECT_TRUE(refuses(code, "", [&] { run(on); })) << "the device is lost, and the next call has not noticed";
+      }
+    }
+    EXPECT_EQ(runtime_.live_async(), 0u) << "leaked scratch memory";
+    if (runtime_.failed_call() != "cudaSetDevice" && !sticky) {
+      EXPECT_EQ(runtime_.current_device(), 0) << "the caller's device was not put back";
+    }
+  }
+
+  fake_runtime runtime_;
+  const float* input_ = static_cast<const float*>(runtime_.device_memory(count * sizeof(float)));
+  float* output_ = static_cast<float*>(runtime_.device_memory(sizeof(float)));
+};
+
+TEST_P(each_operation, survives_every_fault_of_the_first_call_on_a_device) {
+  expect_every_fault_handled([this] { return fresh(false); });
+}
+
+TEST_P(each_operation, survives_every_fault_of_the_first_call_on_a_callers_stream) {
+  expect_every_fault_handled([this] { return fresh(true); });
+}
+
+TEST_P(each_operation, survives_every_fault_of_a_later_call) {
+  expect_every_fault_handled([this] {
+    const stage on = fresh(true);
+    run(on);
+    return on;
+  });
+}
+
+TEST_P(each_operation, survives_every_fault_of_a_later_call_that_needs_more_memory) {
+  expect_every_fault_handled([this] {
+    const stage on = fresh(true);
+    run(on, 5);
+    return on;
+  });
+}
+
+TEST_P(each_operation, puts_all_its_work_on_the_callers_stream) {
+  const stage on = fresh(true);
+  runtime_.forget_streams();
+  for (const std::uint64_t elements : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1000}, count}) run(on, elements);
+  EXPECT_EQ(runtime_.streams_used(), std::set<cudaStream_t>{on.where.stream()});
+  EXPECT_GT(runtime_.launches(), 0u);
+}
+
+TEST_P(each_operation, neither_waits_nor_allocates_in_a_later_call_that_is_captured) {
+  if (GetParam().as == form::value) {
+    const stage on = fresh(true);
+    run(on);
+    runtime_.capture(on.where.stream());
+    EXPECT_TRUE(refuses(errc::unsupported, "captured", [&] { run(on); }));
+    EXPECT_EQ(runtime_.spoilt_capture(), std::nullopt);
+    return;
+  }
+  const stage on = fresh(true);
+  run(on);
+  runtime_.capture(on.where.stream());
+  EXPECT_NO_THROW(run(on));
+  EXPECT_NO_THROW(run(on, 0));
+  EXPECT_EQ(runtime_.spoilt_capture(), std::nullopt);
+  runtime_.capture(std::nullopt);
+  EXPECT_NO_THROW(run(on));
+}
+
+TEST_P(each_operation, refuses_a_captured_first_call_without_spoiling_the_capture) {
+  const stage on = fresh(true);
+  runtime_.capture(on.where.stream());
+  EXPECT_TRUE(refuses(errc::unsupported, "captured", [&] { run(on); }));
+  EXPECT_EQ(runtime_.spoilt_capture(), std::nullopt);
+  runtime_.capture(std::nullopt);
+  EXPECT_NO_THROW(run(on));
+}
+
+// A call that failed half-way leaves the workspace in doubt, and putting it in order has to wait for the device: not in a capture.
+TEST_P(each_operation, does_not_spoil_a_capture_after_a_failure) {
+  const stage on = fresh(true);
+  run(on);
+  std::uint64_t k = 1;
+  for (;; ++k) {  // until the launch fails
+    runtime_.fail(k, cudaErrorInvalidValue, false);
+    try {
+      run(on);
+    } catch (const onefold::error&) {
+    }
+    if (runtime_.failed_call() == "cudaLaunchKernelExC") break;
+    ASSERT_LT(k, 100u);
+  }
+  runtime_.mend();
+  runtime_.capture(on.where.stream());
+  try {
+    run(on);
+  } catch (const onefold::error& problem) {
+    EXPECT_EQ(problem.code(), errc::unsupported) << problem.what();
+  }
+  EXPECT_EQ(runtime_.spoilt_capture(), std::nullopt);
+}
+
+// A graph holds addresses: what it has recorded must stay where it is, whatever the stream is used for afterwards.
+TEST_P(each_operation, keeps_the_memory_that_a_graph_has_recorded) {
+  if (GetParam().as == form::value) return;  // cannot be recorded
+  const stage on = fresh(true);
+  const auto before = runtime_.live_addresses();
+  run(on, 3000);
+  runtime_.capture(on.where.stream());
+  run(on, 3000);
+  runtime_.capture(std::nullopt);
+  auto recorded = runtime_.live_addresses();
+  for (void* address : before) recorded.erase(address);
+  run(on);  // needs more
+  for (int i = 0; i < 100; ++i) run({onefold::cuda(on.where.device(), fake_runtime::fresh_stream()), on.input, on.output});
+  const auto now = runtime_.live_addresses();
+  for (void* address : recorded) EXPECT_TRUE(now.contains(address)) << "freed under the graph";
+  EXPECT_FALSE(recorded.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(cuda_backend, each_operation, testing::ValuesIn(operations()), name_of);
+
+// --- host logic on a device that is not there
+// ------------------------------------------------------------------------------------------
+
+class cuda_host_logic : public testing::Test {
+ protected:
+  cuda_host_logic()
+      : device_(fake_runtime::fresh_device()),
+        where_(onefold::cuda(device_)),
+        input_(static_cast<float*>(runtime_.device_memory(count * sizeof(float)))),
+        output_(static_cast<float*>(runtime_.device_memory(sizeof(float)))) {}
+
+  void expect_refused(errc code, std::string_view words, const onefold::options& how) {
+    EXPECT_TRUE(refuses(code, words, [&] { static_cast<void>(onefold::sum(where_, input_, count, how)); }));
+    EXPECT_EQ(onefold::sum(where_, input_, count), 0.0f) << "the next call does not work";
+  }
+
+  fake_runtime runtime_;
+  int device_;
+  onefold::executor where_;
+  float* input_;
+  float* output_;
+};
+
+TEST_F(cuda_host_logic, refuses_shapes_that_a_variant_does_not_offer) {
+  for (const auto& variant : onefold::variants(backend::cuda)) {
+    SCOPED_TRACE(variant.name);
+    const auto with = [&](onefold::options how) {
+      how.variant = variant.name;
+      return how;
+    };
+    expect_refused(errc::unsupported, "block_size", with({.block_size = 33}));
+    expect_refused(errc::unsupported, "width", with({.width = 5}));
+    if (variant.grid_size_free)
+      expect_refused(errc::unsupported, "grid_size", with({.grid_size = std::int64_t{1} << 32}));
+    else
+      expect_refused(errc::unsupported, "grid", with({.grid_size = 4}));
+    for (int i = 1; i < onefold::finish_count; ++i)
+      if (std::ranges::find(variant.finishes, static_cast<finish>(i)) == variant.finishes.end())
+        expect_refused(errc::unsupported, onefold::name(static_cast<finish>(i)), with({.finish = static_cast<finish>(i)}));
+  }
+}
+
+TEST_F(cuda_host_logic, meets_every_shape_that_a_variant_offers_and_reports_it) {
+  for (const auto& variant : onefold::variants(backend::cuda)) {
+    if (variant.seed == "peer") continue;
+    for (int t = 0; t < onefold::element_type_count; ++t) {
+      for (int o = 0; o < onefold::operation_count; ++o) {
+        trial asked;
+        asked.where = where_;
+        asked.variant = variant.name;
+        asked.type = static_cast<element_type>(t);
+        asked.op = static_cast<operation>(o);
+        if (!variant.supports(asked.type, asked.op)) continue;
+        const auto expect_met = [&](const trial& one) {
+          const auto wrong = not_as_asked(one, 1000, reduce(one, input_, 1000).ran);
+          EXPECT_FALSE(wrong) << *wrong;
+        };
+        expect_met(asked);
+        for (const auto how : variant.finishes) {
+          trial one = asked;
+          one.how = how;
+          expect_met(one);
+        }
+        for (const int block_size : variant.block_sizes) {
+          trial one = asked;
+          one.block_size = block_size;
+          expect_met(one);
+        }
+        for (const int width : variant.widths) {
+          trial one = asked;
+          one.width = width;
+          expect_met(one);
+        }
+        if (variant.grid_size_free) {
+          trial one = asked;
+          one.grid_size = 3;
+          expect_met(one);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(cuda_host_logic, tells_host_memory_and_the_memory_of_another_device) {
+  const std::vector<float> host(10, 1.0f);
+  float result = 0;
+  EXPECT_TRUE(refuses(errc::host_pointer, "input is host memory", [&] { static_cast<void>(onefold::sum(where_, host)); }));
+  EXPECT_TRUE(refuses(errc::host_pointer, "output is host memory", [&] { onefold::sum_into(where_, input_, 10, &result); }));
+  const auto* elsewhere = static_cast<const float*>(runtime_.device_memory(40, device_ + 1));
+  EXPECT_TRUE(refuses(errc::wrong_device, "use cuda(" + std::to_string(device_ + 1) + ")",
+                      [&] { static_cast<void>(onefold::sum(where_, elsewhere, 10)); }));
+  const int too_many = fake_runtime::devices + 5;
+  EXPECT_TRUE(refuses(errc::backend_unavailable, "no CUDA device " + std::to_string(too_many),
+                      [&] { static_cast<void>(onefold::sum(onefold::cuda(too_many), input_, 10)); }));
+  EXPECT_EQ(runtime_.current_device(), 0);
+  EXPECT_EQ(onefold::sum(where_, input_, count), 0.0f);
+}
+
+TEST_F(cuda_host_logic, serves_host_threads_that_are_new_to_cuda) {
+  for (const int device : {0, device_}) {
+    std::string wrong;
+    std::thread([&] {
+      try {
+        if (onefold::sum(onefold::cuda(device), input_, count) != 0.0f) wrong = "the sum is wrong";
+      } catch (const onefold::error& problem) {
+        wrong = problem.what();
+      }
+    }).join();
+    EXPECT_EQ(wrong, "") << "on device " << device;
+  }
+}
+
+TEST_F(cuda_host_logic, says_when_there_is_no_device) {
+  onefold::cuda_backend::calls().get_device_count = [](int* devices) {
+    *devices = 0;
+    return cudaSuccess;
+  };
+  const int unseen = fake_runtime::fresh_device();
+  EXPECT_TRUE(refuses(errc::backend_unavailable, "CUDA_VISIBLE_DEVICES",
+                      [&] { static_cast<void>(onefold::sum(onefold::cuda(unseen), input_, 10)); }));
+}
+
+TEST_F(cuda_host_logic, says_which_variant_needs_a_newer_device) {
+  const auto* variant = &onefold::variants(backend::cuda).front();
+  onefold::variant_info demanding = *variant;
+  demanding.min_compute_capability = 120;
+  const auto reason = onefold::why_not(demanding, where_);
+  ASSERT_TRUE(reason.has_value());
+  EXPECT_NE(reason->find("12.0"), std::string::npos) << *reason;
+  EXPECT_NE(reason->find("9.0"), std::string::npos) << *reason;
+  EXPECT_EQ(onefold::why_not(*variant, where_), std::nullopt);
+}
+
+TEST_F(cuda_host_logic, gives_identities_without_a_launch_and_stores_them_with_one) {
+  const std::uint64_t before = runtime_.launches();
+  EXPECT_EQ(onefold::min(where_, static_cast<const float*>(nullptr), 0), std::numeric_limits<float>::infinity());
+  EXPECT_EQ(runtime_.launches(), before);
+  onefold::report ran;
+  onefold::max_into(where_, static_cast<const float*>(nullptr), 0, output_, {.report = &ran});
+  EXPECT_EQ(runtime_.launches(), before + 1);
+}
+
+TEST_F(cuda_host_logic, keeps_the_workspaces_of_a_bounded_number_of_streams) {
+  const std::size_t before = runtime_.live();
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(onefold::sum(onefold::cuda(device_, fake_runtime::fresh_stream()), input_, count), 0.0f);
+  EXPECT_LT(runtime_.live() - before, 64u * 6u + 1) << "an application that makes streams without end would run out of memory";
+}
+
+TEST_F(cuda_host_logic, refuses_a_product_or_sum_of_impossibly_many_blocks) {
+  // 2^40 elements in blocks of 32 are more than a grid can have. The memory is never touched: the fake launches nothing.
+  for (const auto& variant : onefold::variants(backend::cuda)) {
+    if (variant.seed == "peer" || variant.block_sizes.empty() || variant.grid_size_free) continue;
+    try {
+      onefold::report ran;
+      static_cast<void>(onefold::sum(where_, input_, std::uint64_t{1} << 40,
+                                     {.variant = variant.name, .block_size = variant.block_sizes.front(), .report = &ran}));
+      EXPECT_LE(ran.grid_size, 0x7fffffff) << variant.name;
+    } catch (const onefold::error& problem) {
+      EXPECT_TRUE(problem.code() == errc::unsupported || problem.code() == errc::out_of_memory)
+          << variant.name << ": " << problem.what();
+    }
+    EXPECT_EQ(onefold::sum(where_, input_, count), 0.0f) << "the next call does not work";
+  }
+}
+
+}  // namespace
+}  // namespace onefold_test

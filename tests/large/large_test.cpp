@@ -1,0 +1,109 @@
+/// @file large_test.cpp  More elements than 31 and 32 bits can count, on the GPU. Byte patterns set by cudaMemset have closed-form
+/// answers, so nothing is generated or copied on the host. ONEFOLD_TEST_LARGE=1 turns these tests on: they need up to 70 GB of GPU
+/// memory.
+
+#include <cstdlib>
+
+#include "../support/cuda.hpp"
+#include "../variants/fixture.hpp"
+
+namespace onefold_test {
+namespace {
+
+// 2^31 +- 1, 2^32 +- 1 and 2^32 + 17: where a signed and an unsigned 32-bit index turn round.
+constexpr std::uint64_t counts[] = {(std::uint64_t{1} << 31) - 1, (std::uint64_t{1} << 31) + 1, (std::uint64_t{1} << 31) + 17,
+                                    (std::uint64_t{1} << 32) - 1, (std::uint64_t{1} << 32) + 1, (std::uint64_t{1} << 32) + 17};
+constexpr std::uint64_t longest = counts[5];
+
+class huge_array {
+ public:
+  explicit huge_array(std::size_t bytes) : memory_(memory::device, bytes) {}
+  void fill(std::uint64_t from_byte, std::uint64_t bytes, int value) {
+    expect_success(cudaMemset(memory_.address() + from_byte, value, bytes), "cudaMemset");
+    expect_success(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  }
+  [[nodiscard]] const void* data() const { return memory_.address(); }
+
+ private:
+  block memory_;
+};
+
+template <class T>
+T power(T base, std::uint64_t exponent) {
+  T result = 1;
+  for (; exponent > 0; exponent /= 2, base *= base)
+    if (exponent % 2 != 0) result *= base;
+  return result;
+}
+
+class each_large_count : public pairing_test {
+ protected:
+  void SetUp() override {
+    pairing_test::SetUp();
+    if (IsSkipped()) return;
+    const char* wanted = std::getenv("ONEFOLD_TEST_LARGE");
+    if (wanted == nullptr || std::string_view(wanted) != "1") GTEST_SKIP() << "ONEFOLD_TEST_LARGE=1 turns the large tests on";
+    if (most_elements(variant(), operation::sum) < longest)
+      GTEST_SKIP() << variant().name << " would take minutes: see slow_variants";
+    // In-place variants take a copy of the input.
+    std::size_t free_bytes = 0, all_bytes = 0;
+    expect_success(cudaMemGetInfo(&free_bytes, &all_bytes), "cudaMemGetInfo");
+    const std::size_t needed = 2 * longest * sizeof(std::uint64_t) + (std::size_t{1} << 30);
+    if (free_bytes < needed)
+      GTEST_SKIP() << "needs " << (needed >> 30) << " GiB of GPU memory, of which " << (free_bytes >> 30) << " are free";
+  }
+
+  [[nodiscard]] static expectation exactly(const scalar& value) {
+    expectation expected;
+    expected.value = value;
+    return expected;
+  }
+};
+
+TEST_P(each_large_count, sums_and_multiplies_every_element) {
+  huge_array array(longest * sizeof(std::uint32_t));
+  array.fill(0, longest * sizeof(std::uint32_t), 1);  // every element is 0x01010101
+  const std::uint32_t element = 0x01010101;
+  for (const std::uint64_t count : counts) {
+    trial asked = one(element_type::u32, operation::sum);
+    asked.data = "every byte 1";
+    if (variant().supports(asked.type, asked.op)) {
+      ASSERT_TRUE(answers(asked, array.data(), count, exactly(scalar_of(static_cast<std::uint32_t>(element * count)))));
+    }
+    asked.op = operation::prod;
+    const bool multiplies_blocks = variant().default_finish == onefold::finish::atomic;  // millions of them, one after the other
+    if (variant().supports(asked.type, asked.op) && !multiplies_blocks) {
+      ASSERT_TRUE(answers(asked, array.data(), count, exactly(scalar_of(power(element, count)))));
+    }
+  }
+}
+
+TEST_P(each_large_count, finds_the_winner_behind_the_edges_of_32_bits) {
+  huge_array array(longest * sizeof(float));
+  array.fill(0, longest * sizeof(float), 1);
+  for (const std::uint64_t place : {counts[0], counts[0] + 1, counts[3] - 1, counts[3], counts[3] + 1, longest - 1}) {
+    array.fill(place * sizeof(float), sizeof(float), 0x3f);  // 0x3f3f3f3f, the largest
+    trial asked = one(element_type::f32, operation::max);
+    asked.data = "every byte 1, one element of bytes 0x3f at " + std::to_string(place);
+    if (variant().supports(asked.type, asked.op)) {
+      ASSERT_TRUE(answers(asked, array.data(), longest, exactly(scalar{element_type::f32, 0x3f3f3f3f})));
+    }
+    array.fill(place * sizeof(float), sizeof(float), 1);
+  }
+}
+
+TEST_P(each_large_count, counts_eight_byte_elements) {
+  huge_array array(longest * sizeof(std::uint64_t));
+  array.fill(0, longest * sizeof(std::uint64_t), 1);
+  const std::uint64_t element = 0x0101010101010101u;
+  trial asked = one(element_type::u64, operation::sum);
+  asked.data = "every byte 1";
+  if (!variant().supports(asked.type, asked.op)) return;
+  ASSERT_TRUE(answers(asked, array.data(), longest, exactly(scalar_of(element * longest))));
+}
+
+INSTANTIATE_TEST_SUITE_P(variants, each_large_count,
+                         testing::ValuesIn(pairings([](const pairing& one) { return on_cuda(*one.on); })), param_name);
+
+}  // namespace
+}  // namespace onefold_test

@@ -1,0 +1,117 @@
+/// @file sanitizer_run.cpp  Every variant with every finish on a few odd sizes, for compute-sanitizer to look over. Checks the
+/// results too. Arguments: names of variants, or none for all. Exit code 0: all right; 1: something was wrong; 77: no GPU here.
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "../support/cuda.hpp"
+#include "../support/data.hpp"
+#include "../support/place.hpp"
+#include "../support/trial.hpp"
+
+namespace {
+
+using namespace onefold_test;
+using onefold::finish;
+
+struct task {
+  element_type type;
+  operation op;
+};
+// A float sum and an integer minimum take the two kinds of atomics, in both element sizes.
+constexpr task tasks[] = {{element_type::f32, operation::sum},
+                          {element_type::f32, operation::min},
+                          {element_type::i64, operation::sum},
+                          {element_type::i64, operation::min}};
+constexpr std::uint64_t counts[] = {1, 33, 1025, 70'001};
+constexpr std::uint64_t most_of_one_at_a_time = 1'025;  // serial_gpu and the atomics per element, which the tools slow down most
+
+int failures = 0;
+int calls = 0;
+
+void report_failure(const std::string& sentence) {
+  if (++failures <= 20) std::fprintf(stderr, "%s\n", sentence.c_str());
+}
+
+// A cooperative launch is refused where its grid cannot be resident.
+bool cannot_be_resident(const trial& one, const onefold::error& problem) {
+  return one.how == finish::cooperative && problem.code() == onefold::errc::unsupported;
+}
+
+void check(const trial& one, guarded_input& input, std::uint64_t offset, std::uint64_t count) {
+  const expectation expected = expected_exactly(one.op, input.payload(), offset, count);
+  const void* data = input.window(offset, count);
+  try {
+    const outcome got = reduce(one, data, count);
+    ++calls;
+    if (const auto wrong = disagreement(expected, got.value))
+      report_failure(*wrong + "\n" + describe(one, count, got.ran, expected, got.value));
+    if (got.ran.finish == finish::host) return;  // has no form that leaves the result on the device
+    guarded_output output(memory::device, one.type);
+    const auto ran = reduce_into(one, data, count, output.address());
+    ++calls;
+    onefold::synchronize(one.where);
+    if (const auto wrong = disagreement(expected, output.value()))
+      report_failure(*wrong + "\n" + describe(one, count, ran, expected, output.value()));
+    if (!output.surroundings_unchanged()) report_failure("wrote beside its output: " + std::string(one.variant));
+  } catch (const onefold::error& problem) {
+    if (!cannot_be_resident(one, problem)) report_failure(std::string(one.variant) + ": " + problem.what());
+  }
+}
+
+void check_variant(const onefold::variant_info& variant) {
+  auto finishes = std::vector<finish>(variant.finishes.begin(), variant.finishes.end());
+  if (finishes.empty()) finishes.push_back(finish::automatic);
+  const bool one_at_a_time = variant.name == "serial_gpu" || variant.name.starts_with("atomic_");
+  for (const auto& [type, op] : tasks) {
+    if (!variant.supports(type, op)) continue;
+    guarded_input input(memory::device, exact_data(type, op, counts[3] + 1, 1), op);
+    for (const auto how : finishes) {
+      trial one;
+      one.where = onefold::cuda();
+      one.variant = variant.name;
+      one.type = type;
+      one.op = op;
+      one.how = how;
+      one.seed = 1;
+      for (const std::uint64_t count : counts)
+        if (!one_at_a_time || count <= most_of_one_at_a_time) check(one, input, count % 2, count);
+      // The block sizes that take other paths: one warp, and the largest.
+      for (const int block_size : variant.block_sizes) {
+        if (block_size != variant.block_sizes.front() && block_size != variant.block_sizes.back()) continue;
+        one.block_size = block_size;
+        check(one, input, 1, 1025);
+      }
+    }
+    if (!input.unchanged()) report_failure("changed its input: " + std::string(variant.name));
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string_view> wanted(argv + 1, argv + argc);
+  const auto& cuda = backend_under_test(onefold::backend::cuda);
+  if (!cuda.usable) {
+    std::fprintf(stderr, "%s\n", cuda.detail.c_str());
+    return 77;
+  }
+  static std::string command = argv[0];
+  set_repeat_command([] { return command; });
+  int variants = 0;
+  try {
+    for (const auto& variant : onefold::variants(onefold::backend::cuda)) {
+      if (!wanted.empty() && std::ranges::find(wanted, variant.name) == wanted.end()) continue;
+      check_variant(variant);
+      ++variants;
+    }
+  } catch (const std::exception& problem) {
+    report_failure(problem.what());
+  }
+  if (calls == 0) report_failure("nothing ran: is there a variant of that name?");
+  std::printf("%d variants, %d calls, %d failures\n", variants, calls, failures);
+  return failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,62 @@
+#pragma once
+/// @file cuda.hpp  The CUDA runtime as the tests use it: failures as exceptions, streams and graphs that clean up.
+
+#include <cuda_runtime_api.h>
+
+#include <stdexcept>
+#include <string>
+
+namespace onefold_test {
+
+inline void expect_success(cudaError_t status, const char* call) {
+  if (status != cudaSuccess) throw std::runtime_error(std::string("the test's ") + call + " failed: " + cudaGetErrorString(status));
+}
+
+/// A stream of the test's own that does not wait for the default stream.
+class stream {
+ public:
+  stream() { expect_success(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags"); }
+  ~stream() { cudaStreamDestroy(stream_); }
+  stream(const stream&) = delete;
+  stream& operator=(const stream&) = delete;
+
+  [[nodiscard]] cudaStream_t get() const { return stream_; }
+  void synchronize() const { expect_success(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"); }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+/// What was put on a stream between the construction and end(), to be launched again and again.
+class recording {
+ public:
+  /// The strictest mode: any call that could not be recorded fails and spoils the recording.
+  explicit recording(cudaStream_t on) : on_(on) {
+    expect_success(cudaStreamBeginCapture(on, cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
+  }
+  ~recording() {
+    if (recording_) {
+      cudaStreamEndCapture(on_, &graph_);
+      cudaGetLastError();  // a spoilt recording is an error here, and said elsewhere
+    }
+    if (executable_ != nullptr) cudaGraphExecDestroy(executable_);
+    if (graph_ != nullptr) cudaGraphDestroy(graph_);
+  }
+  recording(const recording&) = delete;
+  recording& operator=(const recording&) = delete;
+
+  void end() {
+    recording_ = false;
+    expect_success(cudaStreamEndCapture(on_, &graph_), "cudaStreamEndCapture");
+    expect_success(cudaGraphInstantiate(&executable_, graph_, 0), "cudaGraphInstantiate");
+  }
+  void replay() const { expect_success(cudaGraphLaunch(executable_, on_), "cudaGraphLaunch"); }
+
+ private:
+  cudaStream_t on_;
+  cudaGraph_t graph_ = nullptr;
+  cudaGraphExec_t executable_ = nullptr;
+  bool recording_ = true;
+};
+
+}  // namespace onefold_test

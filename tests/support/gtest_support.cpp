@@ -1,0 +1,65 @@
+#include "gtest_support.hpp"
+
+#include <iostream>
+#include <map>
+
+namespace onefold_test {
+
+namespace {
+
+std::string program;
+
+std::string command() {
+  return "ONEFOLD_SEED=" + std::to_string(environment_seed()) + " " + program + " --gtest_filter='" + current_test() + "'";
+}
+
+// GoogleTest lists the names of skipped tests; what a reader wants is how many for which reason.
+class skip_reasons : public testing::EmptyTestEventListener {
+  void OnTestEnd(const testing::TestInfo& test) override {
+    const auto* result = test.result();
+    if (!result->Skipped()) return;
+    std::string reason = "no reason given";
+    for (int i = 0; i < result->total_part_count(); ++i)
+      if (result->GetTestPartResult(i).skipped()) reason = result->GetTestPartResult(i).message();
+    ++tests_[reason];
+  }
+  void OnTestProgramEnd(const testing::UnitTest&) override {
+    for (const auto& [reason, count] : tests_)
+      std::cout << "skipped " << count << (count == 1 ? " test: " : " tests: ") << reason << "\n";
+  }
+  std::map<std::string, int> tests_;
+};
+
+}  // namespace
+
+std::string current_test() {
+  const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+  return test == nullptr ? "" : std::string(test->test_suite_name()) + "." + test->name();
+}
+
+testing::AssertionResult is_right(const trial& one, std::uint64_t count, const outcome& got, const expectation& expected) {
+  if (const auto wrong = disagreement(expected, got.value))
+    return testing::AssertionFailure() << *wrong << "\n" << describe(one, count, got.ran, expected, got.value);
+  if (const auto wrong = not_as_asked(one, count, got.ran)) return testing::AssertionFailure() << *wrong;
+  return testing::AssertionSuccess();
+}
+
+testing::AssertionResult gives(const trial& one, const void* input, std::uint64_t count, const expectation& expected) {
+  try {
+    return is_right(one, count, reduce(one, input, count), expected);
+  } catch (const onefold::error& problem) {
+    onefold::report none;
+    none.variant = one.variant;
+    return testing::AssertionFailure() << "threw " << onefold::name(problem.code()) << ": " << problem.what() << "\n"
+                                       << describe(one, count, none, expected, expected.value);
+  }
+}
+
+void start_tests(int* argc, char** argv) {
+  testing::InitGoogleTest(argc, argv);
+  program = argv[0];
+  set_repeat_command(command);
+  testing::UnitTest::GetInstance()->listeners().Append(new skip_reasons);
+}
+
+}  // namespace onefold_test

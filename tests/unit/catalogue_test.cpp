@@ -1,0 +1,133 @@
+/// @file catalogue_test.cpp  The catalogue says what there is, and why something cannot run.
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include "../support/gtest_support.hpp"
+
+namespace onefold_test {
+namespace {
+
+using onefold::backend;
+using onefold::errc;
+using onefold::finish;
+
+TEST(catalogue, lists_each_name_once_and_in_snake_case) {
+  std::set<std::string_view> names;
+  for (const auto& variant : onefold::variants()) {
+    EXPECT_TRUE(names.insert(variant.name).second) << variant.name << " stands twice";
+    EXPECT_TRUE(std::ranges::all_of(variant.name, [](char c) {
+      return std::islower(static_cast<unsigned char>(c)) || std::isdigit(static_cast<unsigned char>(c)) || c == '_';
+    })) << variant.name;
+    EXPECT_NE(variant.name, "");
+    EXPECT_NE(variant.seed, "") << variant.name;
+    EXPECT_NE(variant.summary, "") << variant.name;
+  }
+}
+
+TEST(catalogue, has_variants_for_every_backend_built_or_not) {
+  EXPECT_FALSE(onefold::variants(backend::serial).empty());
+  EXPECT_FALSE(onefold::variants(backend::cuda).empty());
+  EXPECT_EQ(onefold::variants(backend::serial).data(), onefold::variants(backend::openmp).data());
+  EXPECT_EQ(onefold::variants(backend::serial).size() + onefold::variants(backend::cuda).size(), onefold::variants().size());
+}
+
+TEST(catalogue, says_whether_a_variant_is_built) {
+  for (const auto& variant : onefold::variants())
+    EXPECT_EQ(variant.built, backend_under_test(variant.backend).built) << variant.name;
+}
+
+TEST(catalogue, finds_each_variant_by_its_name_and_nothing_by_others) {
+  for (const auto& variant : onefold::variants()) EXPECT_EQ(onefold::find_variant(variant.name), &variant);
+  for (const char* text : {"", "Warp_shuffle", "parallel_reduce ", "sum"}) EXPECT_EQ(onefold::find_variant(text), nullptr) << text;
+}
+
+TEST(catalogue, offers_the_defaults_among_the_choices) {
+  const auto holds = [](const auto& choices, auto value) { return std::ranges::find(choices, value) != choices.end(); };
+  for (const auto& variant : onefold::variants()) {
+    SCOPED_TRACE(variant.name);
+    if (!variant.built) continue;
+    EXPECT_NE(variant.default_finish, finish::automatic);
+    if (!variant.finishes.empty()) {
+      EXPECT_TRUE(holds(variant.finishes, variant.default_finish));
+    }
+    EXPECT_FALSE(holds(variant.finishes, finish::automatic));
+    EXPECT_FALSE(holds(variant.finishes, finish::none));
+    if (!variant.block_sizes.empty()) {
+      EXPECT_TRUE(holds(variant.block_sizes, variant.default_block_size));
+    }
+    if (!variant.widths.empty()) {
+      EXPECT_TRUE(holds(variant.widths, variant.default_width));
+      EXPECT_NE(variant.width_meaning, "");
+    }
+    EXPECT_NE(variant.supported, 0u) << "takes nothing at all";
+    const std::uint64_t everything = (std::uint64_t{1} << (onefold::element_type_count * onefold::operation_count)) - 1;
+    EXPECT_EQ(variant.supported & ~everything, 0u);
+    EXPECT_EQ(variant.supported == everything, variant.limits.empty()) << "what is refused must be said, and nothing else";
+  }
+}
+
+TEST(catalogue, says_why_a_cuda_kernel_cannot_run_on_a_cpu) {
+  for (const auto& variant : onefold::variants(backend::cuda)) {
+    for (const auto& where : {onefold::serial(), onefold::openmp()}) {
+      const auto reason = onefold::why_not(variant, where);
+      ASSERT_TRUE(reason.has_value());
+      EXPECT_NE(reason->find(variant.name), std::string::npos);
+      EXPECT_NE(reason->find("Kokkos::parallel_reduce"), std::string::npos);
+    }
+  }
+}
+
+TEST(catalogue, says_why_the_reference_cannot_run_on_a_gpu) {
+  for (const auto& variant : onefold::variants(backend::serial)) {
+    const auto reason = onefold::why_not(variant, onefold::cuda());
+    ASSERT_TRUE(reason.has_value());
+    EXPECT_NE(reason->find("serial and openmp"), std::string::npos);
+  }
+}
+
+TEST(catalogue, has_nothing_against_what_can_run) {
+  for (const auto& variant : onefold::variants(backend::serial)) {
+    EXPECT_EQ(onefold::why_not(variant, onefold::serial()), std::nullopt);
+    EXPECT_EQ(onefold::why_not(variant, onefold::best()), std::nullopt);
+  }
+}
+
+TEST(catalogue, says_that_a_backend_is_not_built_or_not_usable) {
+  const auto& cuda = backend_under_test(backend::cuda);
+  if (cuda.usable) {
+    for (const auto& variant : onefold::variants(backend::cuda))
+      EXPECT_EQ(onefold::why_not(variant, onefold::cuda()), std::nullopt);
+    return;
+  }
+  for (const auto& variant : onefold::variants(backend::cuda)) EXPECT_EQ(onefold::why_not(variant, onefold::cuda()), cuda.detail);
+  EXPECT_NE(cuda.detail, "");
+}
+
+TEST(backends, are_listed_each_once_with_a_sentence) {
+  const auto all = onefold::backends();
+  ASSERT_EQ(all.size(), static_cast<std::size_t>(onefold::backend_count));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    EXPECT_EQ(all[i].where, static_cast<backend>(i));
+    EXPECT_NE(all[i].detail, "");
+    if (all[i].usable) {
+      EXPECT_TRUE(all[i].built);
+    }
+    EXPECT_EQ(all[i].where == backend::cuda && all[i].usable, !all[i].devices.empty());
+  }
+  EXPECT_TRUE(all[0].usable) << all[0].detail;
+  EXPECT_EQ(all[0].threads, 1);
+}
+
+TEST(synchronize, returns_at_once_where_nothing_is_pending) {
+  EXPECT_NO_THROW(onefold::synchronize(onefold::serial()));
+  EXPECT_NO_THROW(onefold::synchronize(onefold::best()));
+  const auto& cuda = backend_under_test(backend::cuda);
+  if (cuda.usable) return;
+  const auto code = cuda.built ? errc::backend_unavailable : errc::backend_not_built;
+  EXPECT_TRUE(refuses(code, cuda.detail, [] { onefold::synchronize(onefold::cuda()); }));
+}
+
+}  // namespace
+}  // namespace onefold_test
