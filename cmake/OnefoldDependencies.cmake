@@ -14,6 +14,11 @@ if(NOT TARGET Kokkos::kokkos)
   endif()
 endif()
 if(Kokkos_FOUND)
+  # Asked for here and not of find_package: Kokkos's package calls a newer major version incompatible with an older request.
+  if(Kokkos_VERSION VERSION_LESS 3.4)
+    message(FATAL_ERROR "onefold needs Kokkos 3.4 or newer; the one in ${Kokkos_DIR} is ${Kokkos_VERSION}. Run scripts/bootstrap, or "
+                        "name another with -DKokkos_ROOT=PREFIX.")
+  endif()
   message(STATUS "Kokkos ${Kokkos_VERSION}: ${Kokkos_DIR}")
   if(NOT "SERIAL" IN_LIST Kokkos_DEVICES)
     message(FATAL_ERROR "The Kokkos in ${Kokkos_DIR} was built without its Serial backend (Kokkos_ENABLE_SERIAL=ON), which onefold needs.")

@@ -50,10 +50,14 @@ template <class Body>
 auto with(element_type type, operation op, Body body) {
   const auto with_type = [&]<class T>(T zero) {
     switch (op) {
-      case operation::sum: return body(zero, plain_sum{});
-      case operation::prod: return body(zero, plain_prod{});
-      case operation::min: return body(zero, plain_min{});
-      case operation::max: break;
+      case operation::sum:
+        return body(zero, plain_sum{});
+      case operation::prod:
+        return body(zero, plain_prod{});
+      case operation::min:
+        return body(zero, plain_min{});
+      case operation::max:
+        break;
     }
     return body(zero, plain_max{});
   };
@@ -141,14 +145,14 @@ std::vector<cpu_peer> cpu_peers(element_type type, operation op) {
     return 0;
   });
   const auto add_onefold = [&](std::string name, int threads, executor where) {
-    all.push_back({std::move(name), threads, [=](const void* input, std::uint64_t count) {
-                     return run_onefold(where, type, op, input, count);
-                   }});
+    all.push_back({std::move(name), threads,
+                   [=](const void* input, std::uint64_t count) { return run_onefold(where, type, op, input, count); }});
   };
   add_onefold("serial", 1, serial());
   for (const auto& known : backends())
     if (known.where == backend::openmp && known.usable)
-      for (int threads = 1; threads <= known.threads; threads = threads < known.threads ? std::min(2 * threads, known.threads) : threads + 1)
+      for (int threads = 1; threads <= known.threads;
+           threads = threads < known.threads ? std::min(2 * threads, known.threads) : threads + 1)
         add_onefold("openmp(" + std::to_string(threads) + ")", threads, openmp(threads));
   return all;
 }

@@ -26,9 +26,10 @@ nlohmann::json cpu_ladder(const study_options& how) {
   record["bytes"] = bench.bytes();
   record["read_limit"] = {{"threads", most_threads}, {"all", to_json(limit)}, {"one", to_json(limit_one)}};
   progress("");
-  fmt::print("{} of {} {} ({:.1f} MB) on the CPU; read limit {:.1f} GB/s with one thread, {:.1f} with {}\n", name(how.op), how.count,
-             name(how.type), static_cast<double>(bench.bytes()) * 1e-6, gigabytes_per_second(bench.bytes(), limit_one.median()),
-             gigabytes_per_second(bench.bytes(), limit.median()), most_threads);
+  fmt::print("{} of {} {} ({:.1f} MB) on the CPU; read limit {:.1f} GB/s with one thread, {:.1f} with {}\n", name(how.op),
+             how.count, name(how.type), static_cast<double>(bench.bytes()) * 1e-6,
+             gigabytes_per_second(bench.bytes(), limit_one.median()), gigabytes_per_second(bench.bytes(), limit.median()),
+             most_threads);
   fmt::print("{:24} {:>12} {:>9} {:>8} {:>11} {:>7}\n", "", "time us", "GB/s", "step", "cumulative", "% read");
   double before = 0;
   double base = 0;
@@ -40,8 +41,8 @@ nlohmann::json cpu_ladder(const study_options& how) {
     const double median = times.median();
     if (base == 0) base = median;
     progress("");
-    fmt::print("{:24} {:12.1f} {:9.2f} {:>8} {:>11} {:7.1f}\n", peer.name, median * 1e6, gigabytes_per_second(bench.bytes(), median),
-               ratio_text(before, median), ratio_text(base, median),
+    fmt::print("{:24} {:12.1f} {:9.2f} {:>8} {:>11} {:7.1f}\n", peer.name, median * 1e6,
+               gigabytes_per_second(bench.bytes(), median), ratio_text(before, median), ratio_text(base, median),
                100 * (peer.threads == 1 ? limit_one : limit).median() / median);
     record["rows"].push_back({{"name", peer.name}, {"threads", peer.threads}, {"time", to_json(times)}});
     before = median;

@@ -50,8 +50,8 @@ __global__ void __launch_bounds__(512) read_kernel(const uint4* input, std::uint
 }
 
 constexpr std::uint64_t cold_bytes = std::uint64_t{3} << 29;  // the arrays together: 25 times an H200's L2
-constexpr double batch_s = 2e-3;                               // so much work between two events, whose own cost then vanishes
-constexpr int most_calls_per_batch = 20;                       // few enough for the launch queue: 26 launches a call at most
+constexpr double batch_s = 2e-3;                              // so much work between two events, whose own cost then vanishes
+constexpr int most_calls_per_batch = 20;                      // few enough for the launch queue: 26 launches a call at most
 
 }  // namespace
 
@@ -98,7 +98,7 @@ const void* gpu_bench::input(std::size_t i) const { return arena_ + i % slots_ *
 
 void gpu_bench::read(const void* input) const {
   read_kernel<<<multiprocessors_ * 4, 512, 0, static_cast<cudaStream_t>(stream_)>>>(static_cast<const uint4*>(input), bytes_ / 16,
-                                                                                   static_cast<unsigned*>(output_));
+                                                                                    static_cast<unsigned*>(output_));
 }
 
 samples gpu_bench::in_stream(const std::function<void(const void*)>& work, cache state, int repeats) const {

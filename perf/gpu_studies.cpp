@@ -16,8 +16,8 @@ namespace onefold::perf {
 
 namespace {
 
-constexpr std::string_view first_of_lecture = "atomic_global";      // the lecture's cumulative speed-up counts from here
-constexpr std::string_view first_tree = "shared_interleaved";       // and its "speed-up to reduction" from here
+constexpr std::string_view first_of_lecture = "atomic_global";  // the lecture's cumulative speed-up counts from here
+constexpr std::string_view first_tree = "shared_interleaved";   // and its "speed-up to reduction" from here
 
 // Slow variants take seconds per call: fewer repeats keep the ladder short.
 int repeats_for(double seconds_per_call, int wanted) {
@@ -32,9 +32,7 @@ struct rung {
   samples cold, hot;
 };
 
-bool needs_host(const variant_info& variant) {
-  return variant.default_finish == finish::host && variant.finishes.size() == 1;
-}
+bool needs_host(const variant_info& variant) { return variant.default_finish == finish::host && variant.finishes.size() == 1; }
 
 rung measure(const gpu_bench& bench, const study_options& how, const variant_info& variant, std::uint64_t expected) {
   rung result;
@@ -105,8 +103,8 @@ nlohmann::json gpu_ladder(const study_options& how, const device_info& gpu) {
   fmt::print("{} of {} {} ({:.1f} MB) on {}; read limit {:.2f} us cold = {:.0f} GB/s, {:.2f} us hot\n", name(how.op), how.count,
              name(how.type), static_cast<double>(bench.bytes()) * 1e-6, gpu.name, read_cold.median() * 1e6,
              gigabytes_per_second(bench.bytes(), read_cold.median()), read_hot.median() * 1e6);
-  fmt::print("{:20} {:>12} {:>9} {:>8} {:>11} {:>10} {:>7} {:>12}  {}\n", "variant", "time us", "GB/s", "step", "cumulative", "over tree",
-             "% read", "hot us", "finish, launch");
+  fmt::print("{:20} {:>12} {:>9} {:>8} {:>11} {:>10} {:>7} {:>12}  {}\n", "variant", "time us", "GB/s", "step", "cumulative",
+             "over tree", "% read", "hot us", "finish, launch");
   double before = 0;
   for (const rung& row : rungs) {
     const double cold = row.cold.median();

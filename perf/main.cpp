@@ -69,7 +69,8 @@ int main(int argc, char** argv) {
     study->add_option("--json", json_file, "write every figure, with machine, driver, commit and command, to this file");
     study->add_option("--block-size", how.block_size, "threads per block, where the variant has a choice");
   };
-  CLI::App* ladder = app.add_subcommand("ladder", "every variant on one array, as the lectures' table; without a GPU the CPU's ladder");
+  CLI::App* ladder =
+      app.add_subcommand("ladder", "every variant on one array, as the lectures' table; without a GPU the CPU's ladder");
   common(ladder);
   ladder->add_option("--n", how.count, "elements")->capture_default_str()->check(CLI::PositiveNumber);
   ladder->add_option("--plot", plot_file, "draw a bar chart into this PNG file; needs --json");
@@ -86,7 +87,8 @@ int main(int argc, char** argv) {
     parse_into(how.op, op, "operator");
     const device_info* gpu = usable_gpu(how.device);
     nlohmann::json record;
-    if (sizes->parsed() && gpu == nullptr) throw std::runtime_error("the sweep needs a GPU, and none can be used here (see: onefold info)");
+    if (sizes->parsed() && gpu == nullptr)
+      throw std::runtime_error("the sweep needs a GPU, and none can be used here (see: onefold info)");
     if (gpu != nullptr && !on_cpu) {
       record = run_on_gpu(sizes->parsed(), how, *gpu);
     } else {

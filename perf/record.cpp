@@ -46,12 +46,13 @@ nlohmann::json provenance(const std::vector<std::string>& command, const device_
                         {"compiler", __VERSION__}};
   for (const auto& known : backends()) record["backends"][std::string(name(known.where))] = known.detail;
   if (gpu != nullptr)
-    record["gpu"] = {{"name", gpu->name},
-                     {"compute_capability", std::to_string(gpu->compute_capability[0]) + "." + std::to_string(gpu->compute_capability[1])},
-                     {"multiprocessors", gpu->multiprocessors},
-                     {"memory_bytes", gpu->memory_bytes},
-                     {"l2_bytes", gpu->l2_bytes},
-                     {"driver", driver_file_version()}};
+    record["gpu"] = {
+        {"name", gpu->name},
+        {"compute_capability", std::to_string(gpu->compute_capability[0]) + "." + std::to_string(gpu->compute_capability[1])},
+        {"multiprocessors", gpu->multiprocessors},
+        {"memory_bytes", gpu->memory_bytes},
+        {"l2_bytes", gpu->l2_bytes},
+        {"driver", driver_file_version()}};
   return record;
 }
 

@@ -16,10 +16,10 @@ struct study_options {
   std::uint64_t count = std::uint64_t{3} << 22;  ///< the seeds' size
   int device = 0;
   int repeats = 30;
-  int block_size = 0;                    ///< 0: each variant's own
-  std::vector<std::string> variants;     ///< empty: all
-  int first_power = 10;                  ///< sweep: n = 2^first_power ...
-  int last_power = 28;                   ///< ... to 2^last_power
+  int block_size = 0;                 ///< 0: each variant's own
+  std::vector<std::string> variants;  ///< empty: all
+  int first_power = 10;               ///< sweep: n = 2^first_power ...
+  int last_power = 28;                ///< ... to 2^last_power
 };
 
 /// Every variant on one array, in learning order, against the measured read limit.

@@ -24,38 +24,43 @@ extern const backend_entry cuda_backend;
 
 const backend_entry* find_backend(backend where) noexcept {
   switch (where) {
-    case backend::serial: return &serial_backend;
+    case backend::serial:
+      return &serial_backend;
 #ifdef ONEFOLD_HAVE_OPENMP
-    case backend::openmp: return &openmp_backend;
+    case backend::openmp:
+      return &openmp_backend;
 #endif
 #ifdef ONEFOLD_HAVE_CUDA
-    case backend::cuda: return &cuda_backend;
+    case backend::cuda:
+      return &cuda_backend;
 #endif
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 
 namespace {
 
-// Below this many bytes starting the OpenMP threads takes longer than one core takes for the whole reduction (DESIGN section 6).
+// Below this many bytes starting the OpenMP threads takes longer than one core takes for the whole reduction.
 constexpr std::uint64_t openmp_pays_from_bytes = 256 * 1024;
 
 void check_pointers(const request& what) {
   const std::size_t size = size_of(what.type);
   if (what.output == nullptr) throw error(errc::null_pointer, "the output pointer is null: give the address of one element");
+  const auto output = reinterpret_cast<std::uintptr_t>(what.output);
+  if (output % size != 0) throw error(errc::misaligned_pointer, "the output pointer is not aligned to its element type");
   if (what.count == 0) return;
   if (what.input == nullptr)
     throw error(errc::null_pointer, "the input pointer is null but there are " + std::to_string(what.count) + " elements to read");
   // No array is larger than half of the address space: a count beyond that is a negative number or one in bytes gone wrong.
   if (what.count > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / size)
-    throw error(errc::invalid_argument, "a count of " + std::to_string(what.count) + " elements cannot be: is it a negative number?");
+    throw error(errc::invalid_argument,
+                "a count of " + std::to_string(what.count) + " elements cannot be: is it a negative number?");
 
   const auto input = reinterpret_cast<std::uintptr_t>(what.input);
-  const auto output = reinterpret_cast<std::uintptr_t>(what.output);
   if (input % size != 0)
-    throw error(errc::misaligned_pointer, "the input pointer is not aligned to its element type " + std::string(name(what.type)) + " (" +
-                                              std::to_string(size) + " bytes): copy the data to an aligned array first");
-  if (output % size != 0) throw error(errc::misaligned_pointer, "the output pointer is not aligned to its element type");
+    throw error(errc::misaligned_pointer, "the input pointer is not aligned to its element type " + std::string(name(what.type)) +
+                                              " (" + std::to_string(size) + " bytes): copy the data to an aligned array first");
   if (output < input + what.count * size && input < output + size)
     throw error(errc::invalid_argument, "the output lies inside the input: give it a place of its own");
 }
@@ -69,8 +74,10 @@ executor resolve(const request& what) {
   if (!what.where.chooses_itself()) return what.where;
   const auto place = locate(what.input);
   if (place.kind != pointer_kind::host) return cuda(place.device);
-  const bool large = what.count * size_of(what.type) >= openmp_pays_from_bytes;
-  return large && find_backend(backend::openmp) != nullptr ? openmp() : serial();
+  if (what.count * size_of(what.type) < openmp_pays_from_bytes) return serial();
+  // An old Kokkos serves its threads to one host thread only: elsewhere one thread has to do.
+  const auto* threads = find_backend(backend::openmp);
+  return threads != nullptr && !threads->why_not(select(backend::openmp, {}), openmp()) ? openmp() : serial();
 }
 
 void check_host_memory(const void* pointer, const char* role, backend where) {

@@ -9,7 +9,7 @@ namespace onefold::detail {
 
 namespace {
 
-// What a request without a name runs. Measured in perf/results: the fastest of the catalogue at every size.
+// What a request without a name runs: the fastest of the catalogue from small to large n (perf/results, the sweeps).
 constexpr std::string_view fastest_on_cuda = "vector_load";
 constexpr std::string_view reference_on_cpu = "parallel_reduce";
 
@@ -42,7 +42,8 @@ std::string nearest_names(std::string_view misspelt) {
   std::vector<std::pair<std::size_t, std::string_view>> ranked;
   for (const auto& row : variants()) {
     const std::size_t distance = edit_distance(misspelt, row.name);
-    if (distance <= std::max<std::size_t>(2, std::min(misspelt.size(), row.name.size()) / 3)) ranked.emplace_back(distance, row.name);
+    if (distance <= std::max<std::size_t>(2, std::min(misspelt.size(), row.name.size()) / 3))
+      ranked.emplace_back(distance, row.name);
   }
   if (ranked.empty()) return "onefold::variants() lists the names";
   std::ranges::stable_sort(ranked, {}, &std::pair<std::size_t, std::string_view>::first);
@@ -61,7 +62,8 @@ const variant_info& select(backend where, const options& how) {
   const bool on_cpu = where != backend::cuda;
   const std::string_view wanted = !how.variant.empty() ? how.variant : on_cpu ? reference_on_cpu : fastest_on_cuda;
   const variant_info* row = find_variant(wanted);
-  if (row == nullptr) throw error(errc::unknown_variant, "no variant is named \"" + std::string(wanted) + "\": " + nearest_names(wanted));
+  if (row == nullptr)
+    throw error(errc::unknown_variant, "no variant is named \"" + std::string(wanted) + "\": " + nearest_names(wanted));
   if (on_cpu && row->backend == backend::cuda) row = find_variant(reference_on_cpu);
   if (!on_cpu && row->backend != backend::cuda)
     throw error(errc::unsupported, std::string(row->name) + " runs on the serial and openmp backends only");

@@ -78,8 +78,8 @@ std::optional<std::string> reason_against(const variant_info& variant, const exe
   try {
     const auto& gpu = properties_of(where.device());
     if (gpu.compute_capability >= variant.min_compute_capability) return std::nullopt;
-    return std::string(variant.name) + " needs compute capability " + capability_text(variant.min_compute_capability) + "; " + gpu.name +
-           " has " + capability_text(gpu.compute_capability);
+    return std::string(variant.name) + " needs compute capability " + capability_text(variant.min_compute_capability) + "; " +
+           gpu.name + " has " + capability_text(gpu.compute_capability);
   } catch (const std::exception& problem) {
     return problem.what();
   }
@@ -141,10 +141,12 @@ finish choose_finish(const variant_info& variant, finish wanted, bool waits) {
     return *other;
   }
   if (std::ranges::find(variant.finishes, wanted) == variant.finishes.end())
-    refuse(variant, "cannot finish with " + as_text(wanted) +
-                        (variant.finishes.empty() ? ": it leaves no block partials" : ": it takes " + choices(variant.finishes, as_text)));
+    refuse(variant,
+           "cannot finish with " + as_text(wanted) +
+               (variant.finishes.empty() ? ": it leaves no block partials" : ": it takes " + choices(variant.finishes, as_text)));
   if (wanted == finish::host && !waits)
-    refuse(variant, "cannot finish on the host here: the *_into forms must not wait for the host; use the form that returns the value");
+    refuse(variant,
+           "cannot finish on the host here: the *_into forms must not wait for the host; use the form that returns the value");
   return wanted;
 }
 
@@ -153,9 +155,10 @@ void* device_view(const void* pointer, const char* role, int device) {
   cudaPointerAttributes found{};
   check(calls().pointer_get_attributes(&found, pointer), "cudaPointerGetAttributes");
   if (found.type == cudaMemoryTypeUnregistered)
-    throw error(errc::host_pointer, "the " + std::string(role) +
-                                        " is host memory that CUDA does not know: copy it to the device (cudaMemcpy), allocate it with "
-                                        "cudaMallocHost or cudaMallocManaged, or use serial() or openmp()");
+    throw error(errc::host_pointer,
+                "the " + std::string(role) +
+                    " is host memory that CUDA does not know: copy it to the device (cudaMemcpy), allocate it with "
+                    "cudaMallocHost or cudaMallocManaged, or use serial() or openmp()");
   if (found.type == cudaMemoryTypeDevice && found.device != device)
     throw error(errc::wrong_device, "the " + std::string(role) + " is memory of CUDA device " + std::to_string(found.device) +
                                         ", the executor is cuda(" + std::to_string(device) + "): use cuda(" +
@@ -169,8 +172,8 @@ std::array<std::byte, 8> identity_of(element_type type, operation op) {
   const auto put = [&]<class T>(T value) { std::memcpy(bytes.data(), &value, sizeof(T)); };
   const auto with_type = [&]<class T>(T) {
     switch (op) {
-#define ONEFOLD_OP(name)                                  \
-  case operation::name:                                   \
+#define ONEFOLD_OP(name) \
+  case operation::name:  \
     return put(onefold::op::name::identity<T>());
 #include <onefold/ops.def>
 #undef ONEFOLD_OP
@@ -192,9 +195,11 @@ void run(const onefold::detail::request& what, const options& how, const variant
   const auto& gpu = properties_of(device);
   if (const auto reason = reason_against(variant, what.where)) throw error(errc::unsupported, *reason);
   const entry_point entry = row_of_name(variant.name).run[static_cast<int>(what.type)][static_cast<int>(what.op)];
-  if (entry == nullptr) refuse(variant, "does not take " + std::string(name(what.op)) + " of " + std::string(name(what.type)) + ": " +
-                                            std::string(variant.limits));
-  if (how.grid_size != 0 && !variant.grid_size_free) refuse(variant, "chooses its grid from the number of elements: leave grid_size alone");
+  if (entry == nullptr)
+    refuse(variant, "does not take " + std::string(name(what.op)) + " of " + std::string(name(what.type)) + ": " +
+                        std::string(variant.limits));
+  if (how.grid_size != 0 && !variant.grid_size_free)
+    refuse(variant, "chooses its grid from the number of elements: leave grid_size alone");
   if (how.grid_size > 0x7fffffff) refuse(variant, "takes a grid_size of at most 2147483647");
   const int block_size = choose_number(variant, "block_size", how.block_size, variant.default_block_size, variant.block_sizes);
   const int width = choose_number(variant, "width", how.width, variant.default_width, variant.widths);
@@ -205,8 +210,13 @@ void run(const onefold::detail::request& what, const options& how, const variant
   void* output = what.waits ? nullptr : device_view(what.output, "output", device);
   const bool captured = what.where.has_stream() && is_capturing(what.where.stream());
   if (what.waits && captured)
-    throw error(errc::unsupported, "the stream is being captured, and a form that returns the value would have to wait for it: use the "
-                                   "*_into form");
+    throw error(errc::unsupported,
+                "the stream is being captured, and a form that returns the value would have to wait for it: use the "
+                "*_into form");
+  if (captured && what.where.stream() == cudaStreamPerThread)
+    throw error(errc::unsupported,
+                "a call on cudaStreamPerThread cannot be captured, since every host thread's has the same handle: capture "
+                "on a stream of your own");
   const auto work = lane_of(device, what.where.has_stream(), what.where.stream(), captured);
   const std::lock_guard lock(work->in_use);
 

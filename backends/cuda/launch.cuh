@@ -1,8 +1,11 @@
 #pragma once
-/// @file launch.cuh  The only place that starts a kernel.
+/// @file launch.cuh  Where variants start their kernels (the peer `cub` starts its own).
 
 #include <cstdint>
+#include <string>
 #include <type_traits>
+
+#include <onefold/error.hpp>
 
 #include "variant.hpp"
 
@@ -21,13 +24,16 @@ inline constexpr std::size_t shared_bytes_without_opt_in = 47 * 1024;
 /// How a launch stands to the others.
 enum class launch_kind {
   ordinary,
-  cooperative,      ///< with a grid-wide barrier: every block must be resident at once; see resident_blocks()
-  early,            ///< may start before the kernel ahead of it is done (sm_90): it begins with wait_for_previous_kernel()
+  cooperative,  ///< with a grid-wide barrier: every block must be resident at once; see resident_blocks()
+  early,        ///< may start before the kernel ahead of it is done (sm_90): it begins with wait_for_previous_kernel()
 };
 
 namespace detail {
 
 inline void start(call& now, const void* kernel, const shape& how, launch_kind kind, void** arguments) {
+  if (how.grid > 0x7fffffff)
+    throw error(errc::unsupported, std::to_string(now.count) + " elements need more blocks of " + std::to_string(how.block) +
+                                       " threads than one launch can have: choose a larger block_size or another variant");
   if (how.shared_bytes > shared_bytes_without_opt_in)
     check(calls().func_set_attribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(how.shared_bytes)),
           "cudaFuncSetAttribute");

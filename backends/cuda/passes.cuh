@@ -7,6 +7,7 @@
 
 #include <onefold/error.hpp>
 
+#include "../float_environment.hpp"
 #include "building_blocks/grid.cuh"
 #include "launch.cuh"
 
@@ -44,6 +45,7 @@ void finish_on_host(call& now, const T* partials, std::int64_t blocks) {
   const T* values = static_cast<const T*>(now.work.host_partials.at_least(bytes, now.work.stream));
   check(calls().memcpy_async(const_cast<T*>(values), partials, bytes, cudaMemcpyDeviceToHost, now.work.stream), "cudaMemcpyAsync");
   check(calls().stream_synchronize(now.work.stream), "cudaStreamSynchronize");
+  const onefold::detail::default_float_environment one_operation_is_one_operation;
   T value = Op::template neutral<T>();
   for (std::int64_t i = 0; i < blocks; ++i) value = Op::combine(value, values[i]);
   *static_cast<T*>(now.host_value) = canonical(value);
@@ -63,10 +65,14 @@ inline constexpr int unrolled_block_sizes[] = {128, 256, 512, 1024};
 template <class Body>
 void with_block_size(int block_size, Body body) {
   switch (block_size) {
-    case 128: return body.template operator()<128>();
-    case 256: return body.template operator()<256>();
-    case 512: return body.template operator()<512>();
-    default: return body.template operator()<1024>();
+    case 128:
+      return body.template operator()<128>();
+    case 256:
+      return body.template operator()<256>();
+    case 512:
+      return body.template operator()<512>();
+    default:
+      return body.template operator()<1024>();
   }
 }
 
@@ -79,15 +85,13 @@ void run_passes(call& now, void (*kernel)(const T*, std::uint64_t, handover<T>, 
                 std::type_identity_t<Extras>... extras) {
   const T* input = static_cast<const T*>(now.input);
   const shape first = shape_of(now.count);
-  if (first.grid > 0x7fffffff)
-    throw error(errc::unsupported, std::to_string(now.count) + " elements need more blocks of " + std::to_string(first.block) +
-                                       " threads than one launch can have: choose a larger block_size or another variant");
   const auto to = [&](handing how, T* partials) { return detail::handover_of<T, Op>(now, how, partials); };
 
   switch (now.finish) {
     case finish::atomic:
       launch(now, kernel, first, input, now.count, to(handing::accumulator, nullptr), extras...);
-      launch<launch_kind::early>(now, detail::collect<T, Op>, {1, 1}, detail::accumulator_of<T, Op>(now), static_cast<T*>(now.output));
+      launch<launch_kind::early>(now, detail::collect<T, Op>, {1, 1}, detail::accumulator_of<T, Op>(now),
+                                 static_cast<T*>(now.output));
       return;
     case finish::last_block:
       if (first.grid == 1) break;  // a block alone has nobody to wait for
@@ -100,7 +104,7 @@ void run_passes(call& now, void (*kernel)(const T*, std::uint64_t, handover<T>, 
                                            " blocks on the device at once, and it holds " + std::to_string(most) +
                                            ": choose another finish, or a variant whose grid does not grow with n");
       launch<launch_kind::cooperative>(now, kernel, first, input, now.count,
-                         to(handing::cooperative, detail::partials_for<T>(now, first.grid)), extras...);
+                                       to(handing::cooperative, detail::partials_for<T>(now, first.grid)), extras...);
       return;
     }
     case finish::host: {
@@ -109,7 +113,8 @@ void run_passes(call& now, void (*kernel)(const T*, std::uint64_t, handover<T>, 
       detail::finish_on_host<T, Op>(now, partials, first.grid);
       return;
     }
-    default: break;
+    default:
+      break;
   }
 
   // finish::relaunch, or one block in any case: each pass reads the partials of the one before, in two buffers taken in turn.

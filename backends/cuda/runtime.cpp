@@ -16,14 +16,13 @@ const runtime& real_runtime() noexcept {
       .get_last_error = cudaGetLastError,
       .malloc = [](void** pointer, std::size_t bytes) { return cudaMalloc(pointer, bytes); },
       .free = cudaFree,
-      .malloc_async = [](void** pointer, std::size_t bytes, cudaStream_t stream) { return cudaMallocAsync(pointer, bytes, stream); },
+      .malloc_async = [](void** pointer, std::size_t bytes,
+                         cudaStream_t stream) { return cudaMallocAsync(pointer, bytes, stream); },
       .free_async = cudaFreeAsync,
       .host_alloc = [](void** pointer, std::size_t bytes, unsigned flags) { return cudaHostAlloc(pointer, bytes, flags); },
       .free_host = cudaFreeHost,
-      .host_get_device_pointer =
-          [](void** device_pointer, void* host_pointer, unsigned flags) {
-            return cudaHostGetDevicePointer(device_pointer, host_pointer, flags);
-          },
+      .host_get_device_pointer = [](void** device_pointer, void* host_pointer,
+                                    unsigned flags) { return cudaHostGetDevicePointer(device_pointer, host_pointer, flags); },
       .memcpy_async = cudaMemcpyAsync,
       // A blocking stream: it waits for work on CUDA's legacy default stream, where callers without streams of their own put theirs.
       .stream_create = cudaStreamCreate,
@@ -50,7 +49,8 @@ namespace {
 
 errc classify(cudaError_t status) {
   switch (status) {
-    case cudaErrorMemoryAllocation: return errc::out_of_memory;
+    case cudaErrorMemoryAllocation:
+      return errc::out_of_memory;
     case cudaErrorNoDevice:
     case cudaErrorInsufficientDriver:
     case cudaErrorInitializationError:
@@ -59,7 +59,8 @@ errc classify(cudaError_t status) {
     case cudaErrorSystemDriverMismatch:
     case cudaErrorCompatNotSupportedOnDevice:
     case cudaErrorStubLibrary:
-    case cudaErrorNoKernelImageForDevice: return errc::backend_unavailable;
+    case cudaErrorNoKernelImageForDevice:
+      return errc::backend_unavailable;
     // The errors that corrupt the context: every later call of this process returns the same.
     case cudaErrorIllegalAddress:
     case cudaErrorLaunchFailure:
@@ -75,19 +76,25 @@ errc classify(cudaError_t status) {
     case cudaErrorContained:
     case cudaErrorTensorMemoryLeak:
     case cudaErrorExternalDevice:
-    case cudaErrorUnknown: return errc::device_lost;
-    default: return errc::device_error;
+    case cudaErrorUnknown:
+      return errc::device_lost;
+    default:
+      return errc::device_error;
   }
 }
 
 std::string advice(errc code) {
   switch (code) {
-    case errc::out_of_memory: return "; free some memory or reduce a smaller piece";
-    case errc::backend_unavailable: return "; use serial() or openmp() on this machine";
+    case errc::out_of_memory:
+      return "; free some memory or reduce a smaller piece";
+    case errc::backend_unavailable:
+      return "; use serial() or openmp() on this machine";
     case errc::device_lost:
-      return "; an earlier kernel of this process has failed, and CUDA works again only in a new process (compute-sanitizer finds the "
+      return "; an earlier kernel of this process has failed, and CUDA works again only in a new process (compute-sanitizer finds "
+             "the "
              "kernel)";
-    default: return "";
+    default:
+      return "";
   }
 }
 
@@ -97,7 +104,8 @@ void check(cudaError_t status, const char* call) {
   if (status == cudaSuccess) return;
   calls().get_last_error();  // else the application's next launch check would report our error as its own
   const errc code = classify(status);
-  throw error(code, std::string(call) + " failed: " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")" + advice(code));
+  throw error(code,
+              std::string(call) + " failed: " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")" + advice(code));
 }
 
 device_scope::device_scope(int device) {

@@ -19,14 +19,14 @@ struct call {
   const device_properties& gpu;
   lane& work;
   const void* input;
-  std::uint64_t count;      ///< at least 1
-  void* output;             ///< one element
-  void* host_value;         ///< the host's own copy of the result for forms that wait, else null
-  onefold::finish finish;   ///< one of the traits' finishes
-  int block_size;           ///< threads; one of the traits' block sizes
-  std::int64_t grid_size;   ///< blocks; 0 for the variant's choice
-  int width;                ///< one of the traits' widths
-  report& ran;              ///< the variant fills in its launch shape
+  std::uint64_t count;     ///< at least 1
+  void* output;            ///< one element
+  void* host_value;        ///< the host's own copy of the result for forms that wait, else null
+  onefold::finish finish;  ///< one of the traits' finishes
+  int block_size;          ///< threads; one of the traits' block sizes
+  std::int64_t grid_size;  ///< blocks; 0 for the variant's choice
+  int width;               ///< one of the traits' widths
+  report& ran;             ///< the variant fills in its launch shape
 };
 
 /// What a variant says of itself beside its catalogue line.
@@ -71,13 +71,13 @@ constexpr entry_point entry_of() {
 template <class Variant>
 constexpr variant_row row_of() {
   variant_row row{Variant::what, {}};
-#define ONEFOLD_TYPE(type_name, T)                                                                          \
-  {                                                                                                         \
-    auto& entries = row.run[static_cast<int>(element_type::type_name)];                                     \
-    entries[static_cast<int>(operation::sum)] = detail::entry_of<Variant, T, op::sum>();                    \
-    entries[static_cast<int>(operation::prod)] = detail::entry_of<Variant, T, op::prod>();                  \
-    entries[static_cast<int>(operation::min)] = detail::entry_of<Variant, T, op::min>();                    \
-    entries[static_cast<int>(operation::max)] = detail::entry_of<Variant, T, op::max>();                    \
+#define ONEFOLD_TYPE(type_name, T)                                                         \
+  {                                                                                        \
+    auto& entries = row.run[static_cast<int>(element_type::type_name)];                    \
+    entries[static_cast<int>(operation::sum)] = detail::entry_of<Variant, T, op::sum>();   \
+    entries[static_cast<int>(operation::prod)] = detail::entry_of<Variant, T, op::prod>(); \
+    entries[static_cast<int>(operation::min)] = detail::entry_of<Variant, T, op::min>();   \
+    entries[static_cast<int>(operation::max)] = detail::entry_of<Variant, T, op::max>();   \
   }
 #include <onefold/types.def>
 #undef ONEFOLD_TYPE
@@ -88,8 +88,8 @@ constexpr variant_row row_of() {
 }  // namespace onefold::cuda_backend
 
 /// Ends a variant's file: defines the row that catalogue.def's line of the same name refers to.
-#define ONEFOLD_DEFINE_VARIANT(name)              \
-  namespace onefold::cuda_backend {               \
-  extern const variant_row row_##name;            \
-  const variant_row row_##name = row_of<name>();  \
+#define ONEFOLD_DEFINE_VARIANT(name)             \
+  namespace onefold::cuda_backend {              \
+  extern const variant_row row_##name;           \
+  const variant_row row_##name = row_of<name>(); \
   }

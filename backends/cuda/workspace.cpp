@@ -73,9 +73,10 @@ device_state& state_of(int device) {
 }
 
 [[noreturn]] void refuse_captured() {
-  throw error(errc::unsupported,
-              "the stream is being captured, and this call must first allocate or initialise working memory: make the same call once "
-              "before the capture");
+  throw error(
+      errc::unsupported,
+      "the stream is being captured, and this call must first allocate or initialise working memory: make the same call once "
+      "before the capture");
 }
 
 void refuse_while_capturing(cudaStream_t stream) {
@@ -114,7 +115,8 @@ void* buffer::at_least(std::size_t bytes, cudaStream_t stream) {
   void* old = std::exchange(kept_, false) ? nullptr : data_;
   data_ = grown;
   bytes_ = wanted;
-  if (old != nullptr) where_ == place::device ? check(calls().free(old), "cudaFree") : check(calls().free_host(old), "cudaFreeHost");
+  if (old != nullptr)
+    where_ == place::device ? check(calls().free(old), "cudaFree") : check(calls().free_host(old), "cudaFreeHost");
   return data_;
 }
 
@@ -122,7 +124,7 @@ void lane::prepare() {
   if (!control_in_doubt) return;
   refuse_while_capturing(stream);
   std::array<std::byte, control_bytes> image{};  // a ticket of zero, and behind each cell's place its neutral element
-#define ONEFOLD_TYPE(type_name, T)       \
+#define ONEFOLD_TYPE(type_name, T)        \
   put_neutral<T, op::sum>(image.data());  \
   put_neutral<T, op::prod>(image.data()); \
   put_neutral<T, op::min>(image.data());  \

@@ -17,10 +17,10 @@ namespace onefold::cuda_backend {
 struct device_properties {
   int number;
   std::string name;
-  int compute_capability;       ///< 10 * major + minor
+  int compute_capability;  ///< 10 * major + minor
   int multiprocessors;
   int threads_per_multiprocessor;
-  int shared_bytes_per_block;   ///< the opt-in limit
+  int shared_bytes_per_block;  ///< the opt-in limit
   std::size_t memory_bytes;
   std::size_t l2_bytes;
 };

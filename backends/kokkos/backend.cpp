@@ -6,6 +6,7 @@
 
 #include <onefold/error.hpp>
 
+#include "../float_environment.hpp"
 #include "lifetime.hpp"
 #include "parallel_reduce.hpp"
 
@@ -49,10 +50,16 @@ std::optional<std::string> reason_against(const variant_info&, const executor& w
   } catch (const std::exception& problem) {
     return problem.what();
   }
+#ifdef ONEFOLD_HAVE_OPENMP
+  if (where.backend() == backend::openmp && !kokkos_backend::openmp_serves_this_thread())
+    return "this version of Kokkos can use its OpenMP threads only from the host thread that initialised it: call from that "
+           "thread, use "
+           "serial(), or build onefold with Kokkos 3.7 or newer";
+#endif
   const int pool = pool_size(where.backend());
   if (where.threads() <= pool) return std::nullopt;
-  return "openmp(" + std::to_string(where.threads()) + ") asks for more threads than Kokkos was initialised with (" + std::to_string(pool) +
-         "): set OMP_NUM_THREADS before the first call, or ask for fewer";
+  return "openmp(" + std::to_string(where.threads()) + ") asks for more threads than Kokkos was initialised with (" +
+         std::to_string(pool) + "): set OMP_NUM_THREADS before the first call, or ask for fewer";
 }
 
 template <backend Where>
@@ -70,7 +77,9 @@ backend_info describe() {
 }
 
 void run(const request& what, const options&, const variant_info& variant, report& ran) {
-  if (what.where.threads() < 0) throw error(errc::invalid_argument, "openmp(threads) takes 0 for all threads, or a positive number");
+  if (what.where.threads() < 0)
+    throw error(errc::invalid_argument, "openmp(threads) takes 0 for all threads, or a positive number");
+  const default_float_environment one_operation_is_one_operation;
   kokkos_backend::ensure_initialized();
   if (const auto reason = reason_against(variant, what.where)) throw error(errc::unsupported, *reason);
   ran.implementation = "Kokkos::parallel_reduce";

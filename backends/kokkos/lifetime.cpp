@@ -45,9 +45,10 @@ void ensure_initialized() {
 
   const std::lock_guard lock(starting);
   if (was_finalized())
-    throw error(errc::kokkos_finalized,
-                "the application has finalised Kokkos, and Kokkos cannot be started again: finalise it after the last call to onefold's "
-                "serial() and openmp() executors");
+    throw error(
+        errc::kokkos_finalized,
+        "the application has finalised Kokkos, and Kokkos cannot be started again: finalise it after the last call to onefold's "
+        "serial() and openmp() executors");
   if (seen_alive.load(std::memory_order_relaxed)) return;
   if (!Kokkos::is_initialized()) {
     try {

@@ -9,8 +9,9 @@
 #include <bit>
 #include <mutex>
 
-#include <onefold/error.hpp>
 #include <onefold/operators.hpp>
+
+#include "../float_environment.hpp"
 
 namespace onefold::kokkos_backend {
 
@@ -43,18 +44,22 @@ struct each_element {
 };
 
 #ifdef ONEFOLD_HAVE_OPENMP
-// Part t of `parts` equal parts, in a plain loop: the way to keep a pool of more threads from taking part.
+// Part t of `parts` equal parts, in a plain loop: it keeps a pool of more threads from taking part, and lets every worker compute
+// under the default floating-point environment, since workers inherit theirs from whoever started them.
 template <class T, class Op>
 struct each_part {
   const T* input;
   std::int64_t count;
   int parts;
   void operator()(std::int64_t t, T& value) const {
+    const detail::default_float_environment one_operation_is_one_operation;
     const std::int64_t length = count / parts;
     const std::int64_t longer = count % parts;  // the first parts take one element more
     const std::int64_t begin = t * length + (t < longer ? t : longer);
     const std::int64_t end = begin + length + (t < longer ? 1 : 0);
-    for (std::int64_t i = begin; i < end; ++i) value = Op::combine(value, input[i]);
+    T part = value;
+    for (std::int64_t i = begin; i < end; ++i) part = Op::combine(part, input[i]);
+    value = part;
   }
 };
 
@@ -63,8 +68,8 @@ struct each_part {
 template <class Space, class Functor, class T, class Op>
 T over(std::int64_t length, const Functor& functor, int chunk = 0) {
   T value = Op::template neutral<T>();
-  Kokkos::RangePolicy<Space, Kokkos::Schedule<Kokkos::Static>, Kokkos::IndexType<std::int64_t>> policy(0, length);
-  if (chunk > 0) policy.set_chunk_size(chunk);
+  using range = Kokkos::RangePolicy<Space, Kokkos::Schedule<Kokkos::Static>, Kokkos::IndexType<std::int64_t>>;
+  const range policy = chunk > 0 ? range(0, length, Kokkos::ChunkSize(chunk)) : range(0, length);
   Kokkos::parallel_reduce("onefold", policy, functor, fold<T, Op>{&value});
   return value;
 }
@@ -96,8 +101,6 @@ template <class T, class Op>
 struct on_openmp {
   static T run(const T* input, std::int64_t count, int threads) {
     const std::lock_guard lock(space_in_use());
-    if (threads == static_cast<int>(Kokkos::OpenMP().concurrency()))
-      return over<Kokkos::OpenMP, each_element<T, Op>, T, Op>(count, {input});
     return over<Kokkos::OpenMP, each_part<T, Op>, T, Op>(threads, {input, count, threads}, 1);
   }
 };
@@ -109,14 +112,14 @@ template <template <class, class> class Where>
 void dispatch(element_type type, operation op, const void* input, std::uint64_t count, void* output, int threads) {
   const auto call = [&]<class T, class Op>(T, Op) {
     // n = 0 is the operator's identity, which for a float sum is not the neutral element.
-    *static_cast<T*>(output) = count == 0 ? Op::template identity<T>()
-                                          : canonical(Where<T, Op>::run(static_cast<const T*>(input),
-                                                                        static_cast<std::int64_t>(count), threads));
+    *static_cast<T*>(output) =
+        count == 0 ? Op::template identity<T>()
+                   : canonical(Where<T, Op>::run(static_cast<const T*>(input), static_cast<std::int64_t>(count), threads));
   };
   const auto with_type = [&]<class T>(T zero) {
     switch (op) {
-#define ONEFOLD_OP(name)  \
-  case operation::name: \
+#define ONEFOLD_OP(name) \
+  case operation::name:  \
     return call(zero, op::name{});
 #include <onefold/ops.def>
 #undef ONEFOLD_OP
@@ -139,16 +142,18 @@ int reduce_serial(element_type type, operation op, const void* input, std::uint6
 }
 
 #ifdef ONEFOLD_HAVE_OPENMP
+bool openmp_serves_this_thread() {
+#if KOKKOS_VERSION < 30700
+  // Old Kokkos keeps its thread pool in a thread-local pointer of the thread that started it, and stops the program elsewhere.
+  return omp_in_parallel() != 0 || !Kokkos::OpenMP::in_parallel();
+#else
+  return true;
+#endif
+}
+
 int reduce_openmp(element_type type, operation op, const void* input, std::uint64_t count, void* output, int threads) {
   // Inside an active parallel region of the application the calling thread works alone, as a nested region of OpenMP's would.
   if (omp_in_parallel() != 0) return reduce_serial(type, op, input, count, output);
-#if KOKKOS_VERSION < 30700
-  // Old Kokkos keeps its thread pool in a thread-local pointer of the thread that started it, and stops the program elsewhere.
-  if (Kokkos::OpenMP::in_parallel())
-    throw error(errc::unsupported,
-                "this version of Kokkos can use its OpenMP threads only from the host thread that initialised it: call from that thread, "
-                "use serial(), or build onefold with Kokkos 3.7 or newer");
-#endif
   dispatch<on_openmp>(type, op, input, count, output, threads);
   return threads;
 }

@@ -15,11 +15,11 @@ namespace onefold {
 
 /// One row of the catalogue. All texts live as long as the program.
 struct variant_info {
-  std::string_view name;      ///< the one name: file, key, test, performance row
-  std::string_view seed;      ///< the lecture it comes from, or "beyond", "peer", "reference"
-  std::string_view summary;   ///< its idea in a line
-  onefold::backend backend;   ///< cuda, or for the reference of the CPU backends serial and openmp
-  bool built;                 ///< compiled into this library; the fields below are only known when it is
+  std::string_view name;     ///< the one name: file, key, test, performance row
+  std::string_view seed;     ///< the lecture it comes from, or "beyond", "peer", "reference"
+  std::string_view summary;  ///< its idea in a line
+  onefold::backend backend;  ///< cuda, or for the reference of the CPU backends serial and openmp
+  bool built;                ///< compiled into this library; the fields below are only known when it is
   onefold::guarantee guarantee = onefold::guarantee::none;
   onefold::finish default_finish = onefold::finish::none;
   std::span<const onefold::finish> finishes = {};  ///< empty where there is nothing to finish
@@ -27,11 +27,11 @@ struct variant_info {
   std::span<const int> block_sizes = {};           ///< threads; empty where the size cannot be chosen
   bool grid_size_free = false;                     ///< whether grid_size may be chosen
   int default_width = 0;
-  std::span<const int> widths = {};                ///< the variant's own parameter; empty where it has none
+  std::span<const int> widths = {};  ///< the variant's own parameter; empty where it has none
   std::string_view width_meaning = {};
-  int min_compute_capability = 0;                  ///< 10 * major + minor; 0 on the CPU
-  std::string_view limits = {};                    ///< types and operators it refuses, and why; empty when it takes all
-  std::uint64_t supported = 0;                     ///< bit (type * operation_count + op); see supports()
+  int min_compute_capability = 0;  ///< 10 * major + minor; 0 on the CPU
+  std::string_view limits = {};    ///< types and operators it refuses, and why; empty when it takes all
+  std::uint64_t supported = 0;     ///< bit (type * operation_count + op); see supports()
 
   /// Whether the variant takes this element type with this operator.
   [[nodiscard]] constexpr bool supports(element_type type, operation op) const noexcept {
@@ -48,7 +48,8 @@ struct variant_info {
 /// The variant with this name, or null.
 [[nodiscard]] ONEFOLD_EXPORT const variant_info* find_variant(std::string_view name) noexcept;
 
-/// The sentence that says why the variant cannot run natively on this executor here, or nothing when it can. Errors: none.
+/// The sentence that says why the variant cannot run natively on this executor here, or nothing when it can. Starts
+/// Kokkos if nobody has and the executor is a CPU one. Errors: none.
 [[nodiscard]] ONEFOLD_EXPORT std::optional<std::string> why_not(const variant_info& variant, const executor& where);
 
 }  // namespace onefold

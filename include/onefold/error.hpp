@@ -17,7 +17,7 @@ enum class errc : std::uint8_t {
   misaligned_pointer,   ///< a pointer that is not aligned to its element type
   device_pointer,       ///< GPU memory given to a CPU executor
   host_pointer,         ///< host memory that the GPU cannot read given to a CUDA executor
-  wrong_device,         ///< memory or stream of one GPU given to an executor on another
+  wrong_device,         ///< memory of one GPU given to an executor on another
   unknown_variant,      ///< no variant has this name; the message lists the nearest
   unsupported,          ///< the variant, backend or device cannot do what was asked; the message says why
   guarantee_not_met,    ///< the requested guarantee cannot be given

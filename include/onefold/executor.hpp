@@ -79,12 +79,12 @@ constexpr executor best() noexcept {
 
 /// One GPU as the CUDA runtime shows it.
 struct device_info {
-  int number;                ///< for cuda(number)
-  std::string name;          ///< "NVIDIA H200"
-  int compute_capability[2]; ///< major, minor
-  int multiprocessors;       ///< count
-  std::size_t memory_bytes;  ///< all of its memory
-  std::size_t l2_bytes;      ///< second-level cache
+  int number;                 ///< for cuda(number)
+  std::string name;           ///< "NVIDIA H200"
+  int compute_capability[2];  ///< major, minor
+  int multiprocessors;        ///< count
+  std::size_t memory_bytes;   ///< all of its memory
+  std::size_t l2_bytes;       ///< second-level cache
 };
 
 /// What is known of one backend in this build, on this machine.
@@ -97,7 +97,7 @@ struct backend_info {
   std::vector<device_info> devices;  ///< cuda: the GPUs
 };
 
-/// All backends, built or not. Cost: the first call may load the CUDA driver. Errors: none.
+/// All backends, built or not. Cost: the first call may load the CUDA driver, and starts Kokkos if nobody has. Errors: none.
 [[nodiscard]] ONEFOLD_EXPORT std::vector<backend_info> backends();
 
 /// Waits until everything put on the executor's stream is done; returns at once for CPU executors and best().

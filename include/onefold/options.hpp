@@ -12,32 +12,32 @@ namespace onefold {
 
 /// What ran, filled in by a call whose options point to it.
 struct report {
-  std::string variant;               ///< the name that was asked for, or that the library chose
-  std::string implementation;        ///< what ran: the same name, or on a CPU backend "Kokkos::parallel_reduce" for a CUDA name
+  std::string variant;         ///< the name that was asked for, or that the library chose
+  std::string implementation;  ///< what ran: the same name, or on a CPU backend "Kokkos::parallel_reduce" for a CUDA name
   onefold::backend backend = {};
-  onefold::guarantee guarantee = {}; ///< what the implementation promises about the bits
+  onefold::guarantee guarantee = {};  ///< what the implementation promises about the bits
   onefold::finish finish = onefold::finish::none;
-  int threads = 0;                   ///< CPU threads; 0 on the GPU
-  int device = -1;                   ///< CUDA device; -1 on the CPU
-  int block_size = 0;                ///< threads per block of the first launch
-  std::int64_t grid_size = 0;        ///< blocks of the first launch
-  int width = 0;                     ///< the variant's own parameter; 0 where it has none
-  int launches = 0;                  ///< kernels started, copies not counted
-  std::size_t shared_bytes = 0;      ///< dynamic shared memory per block of the first launch
-  std::size_t scratch_bytes = 0;     ///< device memory for a copy of the input, where an in-place variant works on one
+  int threads = 0;                ///< CPU threads; 0 on the GPU
+  int device = -1;                ///< CUDA device; -1 on the CPU
+  int block_size = 0;             ///< threads per block of the first launch
+  std::int64_t grid_size = 0;     ///< blocks of the first launch
+  int width = 0;                  ///< the variant's own parameter; 0 where it has none
+  int launches = 0;               ///< kernels that onefold started; copies, and what the peer cub starts by itself, not counted
+  std::size_t shared_bytes = 0;   ///< dynamic shared memory per block of the first launch
+  std::size_t scratch_bytes = 0;  ///< device memory for a copy of the input, where an in-place variant works on one
 };
 
 /// Requests. A field left alone is the library's choice; a field that is set is met or refused, never replaced. On the CPU
 /// backends the launch shape has no meaning: there `finish`, `block_size`, `grid_size` and `width` of a CUDA variant's name are
 /// accepted and not used, so that one call runs everywhere.
 struct options {
-  std::string_view variant = {};                          ///< by name; see variants()
-  onefold::finish finish = onefold::finish::automatic;    ///< how block partials become one value
-  int block_size = 0;                                     ///< threads per block
-  std::int64_t grid_size = 0;                             ///< blocks
-  int width = 0;                                          ///< the variant's own parameter (variant_info::widths)
+  std::string_view variant = {};                            ///< by name; see variants()
+  onefold::finish finish = onefold::finish::automatic;      ///< how block partials become one value
+  int block_size = 0;                                       ///< threads per block
+  std::int64_t grid_size = 0;                               ///< blocks
+  int width = 0;                                            ///< the variant's own parameter (variant_info::widths)
   onefold::guarantee guarantee = onefold::guarantee::none;  ///< what must be promised about the bits
-  onefold::report* report = nullptr;                      ///< where to write what ran; may be null
+  onefold::report* report = nullptr;                        ///< where to write what ran; may be null
 };
 
 }  // namespace onefold

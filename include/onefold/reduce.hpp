@@ -28,8 +28,8 @@ namespace onefold {
 
 /// A range whose elements lie side by side in memory and are of a type that onefold knows.
 template <class R>
-concept contiguous_elements = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
-                              element<std::remove_cv_t<std::ranges::range_value_t<R>>>;
+concept contiguous_elements =
+    std::ranges::contiguous_range<R> && std::ranges::sized_range<R> && element<std::remove_cv_t<std::ranges::range_value_t<R>>>;
 
 /// Combines `count` elements at `input` with `op` and returns the value; waits for it.
 template <element T, built_in_operator Op>
@@ -58,7 +58,8 @@ template <contiguous_elements R, built_in_operator Op>
 }
 
 /// Combines `count` elements at `input` with `op` and stores the value at `*output`, ordered on the executor's stream: the host does
-/// not wait on cuda(); the CPU executors are done on return.
+/// not wait on cuda(), but for the first call on a stream and one that needs more working memory than those before; the CPU executors are
+/// done on return.
 ///
 /// @param output  one T that the executor can write: host memory for the CPU executors, device memory or registered (pinned) host
 ///                memory for cuda(). Must not overlap the input. Unspecified after an error.

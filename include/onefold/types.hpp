@@ -99,9 +99,8 @@ namespace detail {
 // `long` and `long long` are both 64 bits wide on the platforms of HPC but are different types, and only one of them is
 // std::int64_t: any standard integer of 4 or 8 bytes is therefore taken for the element type of its size and sign.
 template <class T>
-concept standard_integer =
-    std::same_as<T, int> || std::same_as<T, unsigned> || std::same_as<T, long> || std::same_as<T, unsigned long> ||
-    std::same_as<T, long long> || std::same_as<T, unsigned long long>;
+concept standard_integer = std::same_as<T, int> || std::same_as<T, unsigned> || std::same_as<T, long> ||
+    std::same_as<T, unsigned long> || std::same_as<T, long long> || std::same_as<T, unsigned long long>;
 }  // namespace detail
 
 /// A C++ type that can be an element: float, double, and the standard signed and unsigned integers of 32 and 64 bits.

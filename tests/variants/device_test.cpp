@@ -42,8 +42,10 @@ class each_device_form : public pairing_test {
   [[nodiscard]] std::uint64_t count_for(operation op, finish how, std::uint64_t wanted = 50'021) const {
     const std::uint64_t most = std::min(wanted, most_elements(variant(), op, how, 0));
     if (how != finish::cooperative) return most;
-    const auto& gpu = backend_under_test(onefold::backend::cuda).devices.at(0);  // one block for each multiprocessor is always resident
-    return std::min(most, static_cast<std::uint64_t>(gpu.multiprocessors) * static_cast<std::uint64_t>(variant().default_block_size));
+    const auto& gpu =
+        backend_under_test(onefold::backend::cuda).devices.at(0);  // one block for each multiprocessor is always resident
+    return std::min(most,
+                    static_cast<std::uint64_t>(gpu.multiprocessors) * static_cast<std::uint64_t>(variant().default_block_size));
   }
   [[nodiscard]] trial on_stream(const stream& with, const task& what, finish how) const {
     trial asked = one(what.type, what.op, how);
@@ -200,8 +202,9 @@ TEST_P(each_device_form, says_so_when_a_recording_would_need_memory_and_leaves_t
   guarded_input input(memory::device, exact_data(element_type::u32, operation::sum, 10'007, current_seed()), operation::sum);
   guarded_output output(memory::device, element_type::u32);
   const void* data = input.all();
-  // CUDA gives new streams the handles of destroyed ones, and a stream under capture is known by its handle only: with a handle that an
-  // earlier test has used, the call would find that stream's memory and be recorded. So many streams at once use those handles up.
+  // CUDA gives new streams the handles of destroyed ones, and a stream under capture is known by its handle only: with a handle
+  // that an earlier test has used, the call would find that stream's memory and be recorded. So many streams at once use those
+  // handles up.
   std::vector<std::unique_ptr<stream>> streams;
   for (int i = 0; i < 500; ++i) streams.push_back(std::make_unique<stream>());
   const stream& fresh = *streams.back();

@@ -78,6 +78,7 @@ __device__ inline void atomic_combine(T* address, T value) {
   } else if constexpr (std::is_same_v<Op, op::max>) {
     atomicMax(reinterpret_cast<integer*>(address), static_cast<integer>(value));
   } else {
+    static_assert(std::is_same_v<Op, op::min>, "atomic_combine() lists the operators");
     atomicMin(reinterpret_cast<integer*>(address), static_cast<integer>(value));
   }
 }

@@ -21,7 +21,7 @@ enum class handing : int {
 template <class T>
 struct handover {
   handing how;
-  T* partials;       ///< one per block, in the order of the blocks
+  T* partials;  ///< one per block, in the order of the blocks
   T* accumulator;
   unsigned* ticket;  ///< blocks that have arrived; zero before and after
   T* result;
@@ -79,9 +79,9 @@ __device__ __noinline__ void hand_over_together(T value, handing how, T* partial
   __shared__ bool is_last;
   if (threadIdx.x == 0) {
     partials[blockIdx.x] = value;
-    __threadfence();  // the partial is visible before the arrival is
+    __threadfence();                                              // the partial is visible before the arrival is
     is_last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;  // wraps to zero: ready for the next call
-    __threadfence();  // the others' partials are read after their arrivals
+    __threadfence();                                              // the others' partials are read after their arrivals
   }
   __syncthreads();
   if (is_last) combine_partials<Op>(partials, gridDim.x, result);
@@ -90,8 +90,8 @@ __device__ __noinline__ void hand_over_together(T value, handing how, T* partial
 }  // namespace detail
 
 /// The last act of a kernel: hands over the block's value, which thread 0 holds. All threads of the block must call it; what the others
-/// pass is not used. The branches
-/// are uniform over the grid, so a kernel pays for one of them; as template parameters they would multiply the kernels by five.
+/// pass is not used. The branches are uniform over the grid, so a kernel pays for one of them; as template parameters they would multiply
+/// the kernels by five.
 template <class Op, class T>
 __device__ inline void hand_over(T value, const handover<T>& to) {
   if (to.how >= handing::last_block) return detail::hand_over_together<Op>(value, to.how, to.partials, to.ticket, to.result);

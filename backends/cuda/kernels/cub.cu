@@ -56,21 +56,18 @@ void reduce(call& now) {
   const canonical_output<T> output{static_cast<T*>(now.output)};
   const auto start = Op::template neutral<T>();
   std::size_t bytes = 0;
-  // The 32-bit count where it fits: CUB's indices then are 32 bits wide too.
-  const auto with_count = [&](auto count) {
-    check(::cub::DeviceReduce::Reduce(nullptr, bytes, input, output, count, cub_operator<Op>{}, start, now.work.stream),
-          "cub::DeviceReduce::Reduce");
-    void* workspace = now.work.partials[0].at_least(bytes, now.work.stream);
-    check(::cub::DeviceReduce::Reduce(workspace, bytes, input, output, count, cub_operator<Op>{}, start, now.work.stream),
-          "cub::DeviceReduce::Reduce");
-  };
-  with_count(static_cast<std::int64_t>(now.count));
+  const auto count = static_cast<std::int64_t>(now.count);
+  check(::cub::DeviceReduce::Reduce(nullptr, bytes, input, output, count, cub_operator<Op>{}, start, now.work.stream),
+        "cub::DeviceReduce::Reduce");
+  void* workspace = now.work.partials[0].at_least(bytes, now.work.stream);
+  check(::cub::DeviceReduce::Reduce(workspace, bytes, input, output, count, cub_operator<Op>{}, start, now.work.stream),
+        "cub::DeviceReduce::Reduce");
 }
 
 // Two's complement sums and products do not depend on the sign: half of the kernels for the same bits.
 template <class T, class Op>
-using computed_as = std::conditional_t<std::is_integral_v<T> && (std::is_same_v<Op, op::sum> || std::is_same_v<Op, op::prod>),
-                                       unsigned_bits<T>, T>;
+using computed_as =
+    std::conditional_t<std::is_integral_v<T> && (std::is_same_v<Op, op::sum> || std::is_same_v<Op, op::prod>), unsigned_bits<T>, T>;
 
 struct cub {
   static constexpr traits what{};

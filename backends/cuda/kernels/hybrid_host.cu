@@ -30,10 +30,8 @@ __global__ void __launch_bounds__(1024) hybrid_host_kernel(const T* input, std::
 
 struct hybrid_host {
   static constexpr finish only_host[] = {finish::host};
-  static constexpr traits what{.default_finish = finish::host,
-                               .finishes = only_host,
-                               .default_block_size = 1024,
-                               .block_sizes = powers_of_two_to_1024};
+  static constexpr traits what{
+      .default_finish = finish::host, .finishes = only_host, .default_block_size = 1024, .block_sizes = powers_of_two_to_1024};
   template <class T, class Op>
   static constexpr bool supports = true;
 

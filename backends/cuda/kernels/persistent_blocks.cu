@@ -50,10 +50,8 @@ __global__ void __launch_bounds__(1024)
 
 struct persistent_blocks {
   static constexpr int sizes[] = {128, 256, 512, 1024};
-  static constexpr traits what{.default_finish = finish::last_block,
-                               .finishes = every_finish,
-                               .default_block_size = 1024,
-                               .block_sizes = sizes};
+  static constexpr traits what{
+      .default_finish = finish::last_block, .finishes = every_finish, .default_block_size = 1024, .block_sizes = sizes};
   template <class T, class Op>
   static constexpr bool supports = true;
 
@@ -62,23 +60,15 @@ struct persistent_blocks {
     const auto block = static_cast<std::uint64_t>(now.block_size);
     const std::uint64_t most = static_cast<std::uint64_t>(now.gpu.multiprocessors) *
                                static_cast<std::uint64_t>(now.gpu.threads_per_multiprocessor) / block;
-    const auto chunk_for = [&](std::uint64_t count) {
-      const std::uint64_t chunk = (count + most - 1) / most;
-      return (chunk + block - 1) / block * block;  // whole rows of the block: coalesced
-    };
-    const auto launch_shape = [&](std::uint64_t count) {
-      return shape{blocks_for(count, chunk_for(count)), now.block_size, block * slot_bytes_per_thread};
-    };
-    if (now.finish != finish::relaunch || launch_shape(now.count).grid == 1)
-      return run_passes<T, Op>(now, persistent_blocks_kernel<T, Op>, launch_shape, chunk_for(now.count));
-    // Launching again: the few partials of the first launch are one block's work, whatever its chunk.
-    bool first_pass = true;
+    const std::uint64_t share = (now.count + most - 1) / most;
+    // Whole rows of the block, so that reads are coalesced; the same for every pass, should the kernel be launched again.
+    const std::uint64_t chunk = (share + block - 1) / block * block;
     run_passes<T, Op>(
         now, persistent_blocks_kernel<T, Op>,
         [&](std::uint64_t count) {
-          return std::exchange(first_pass, false) ? launch_shape(count) : shape{1, now.block_size, block * slot_bytes_per_thread};
+          return shape{blocks_for(count, chunk), now.block_size, block * slot_bytes_per_thread};
         },
-        chunk_for(now.count));
+        chunk);
   }
 };
 

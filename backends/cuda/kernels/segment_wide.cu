@@ -19,8 +19,7 @@ namespace onefold::cuda_backend {
 namespace {
 
 template <class T, class Op>
-__global__ void __launch_bounds__(1024)
-    segment_wide_kernel(const T* input, std::uint64_t count, handover<T> to, unsigned width) {
+__global__ void __launch_bounds__(1024) segment_wide_kernel(const T* input, std::uint64_t count, handover<T> to, unsigned width) {
   T* values = shared_memory<T>();
   const std::uint64_t start = std::uint64_t{blockIdx.x} * width;
 #pragma unroll 8
@@ -58,8 +57,8 @@ struct segment_wide {
     const std::size_t shared_bytes = static_cast<std::size_t>(now.width) * sizeof(T);
     if (shared_bytes > static_cast<std::size_t>(now.gpu.shared_bytes_per_block))
       throw error(errc::unsupported, "segment_wide with a width of " + std::to_string(now.width) + " needs " +
-                                         std::to_string(shared_bytes) + " bytes of shared memory per block; " + now.gpu.name + " gives " +
-                                         std::to_string(now.gpu.shared_bytes_per_block) + ": choose a smaller width");
+                                         std::to_string(shared_bytes) + " bytes of shared memory per block; " + now.gpu.name +
+                                         " gives " + std::to_string(now.gpu.shared_bytes_per_block) + ": choose a smaller width");
     run_passes<T, Op>(
         now, segment_wide_kernel<T, Op>,
         [&](std::uint64_t count) {

@@ -8,7 +8,7 @@
 ///             (+)             (+)             (+)          packs of the next seven steps: already on their way
 ///          [a'b'c'd']      ...                             four running values per thread (f32), folded at the end
 ///
-/// Cost     n loads' worth of bytes in n / (16 / sizeof(T)) instructions; one launch; log2(block) shuffles and one barrier per block;
+/// Cost     n loads' worth of bytes in n / (16 / sizeof(T)) instructions; one launch; log2(block) shuffles and two barriers per block;
 ///          depth n / (threads * pack) + log2(block) + the finish.
 /// Teaches  What grid_stride leaves on the table: four times fewer load instructions, and eight times the bytes in flight per thread.
 /// Source   beyond the seeds; seed 001 ("coalescing", "maximise independent parallelism") says why.

@@ -13,10 +13,10 @@ struct request {
   executor where;
   element_type type;
   operation op;
-  const void* input;    // count elements
+  const void* input;  // count elements
   std::uint64_t count;
-  void* output;         // one element: in the caller's own memory when waits, else where the executor can write
-  bool waits;           // true for the forms that return a value
+  void* output;  // one element: in the caller's own memory when waits, else where the executor can write
+  bool waits;    // true for the forms that return a value
 };
 
 /// Validates, chooses and runs. Throws onefold::error.
