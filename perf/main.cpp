@@ -26,7 +26,8 @@ const device_info* usable_gpu(int device) {
   return nullptr;
 }
 
-nlohmann::json run_on_gpu(bool is_sweep, const study_options& how, const device_info& gpu) {
+nlohmann::json run_on_gpu([[maybe_unused]] bool is_sweep, [[maybe_unused]] const study_options& how,
+                          [[maybe_unused]] const device_info& gpu) {
 #ifdef ONEFOLD_HAVE_CUDA
   return is_sweep ? sweep(how, gpu) : gpu_ladder(how, gpu);
 #else
