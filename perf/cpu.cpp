@@ -116,12 +116,22 @@ samples cpu_bench::time(const std::function<void()>& work, int repeats) const {
 }
 
 void cpu_bench::read(int threads) const {
-  // Eight words at a time, combined with OR into independent values: the compiler makes full-width loads of it.
+  constexpr int chains = 8;  // independent words per step: the compiler makes full-width loads of them, and none waits for another
   const auto* words = reinterpret_cast<const std::uint64_t*>(data_.get());
   const auto whole = static_cast<std::int64_t>(bytes() / sizeof(std::uint64_t));
   std::uint64_t seen = 0;
-#pragma omp parallel for simd num_threads(threads) schedule(static) reduction(| : seen)
-  for (std::int64_t i = 0; i < whole; ++i) seen |= words[i];
+#pragma omp parallel num_threads(threads) reduction(| : seen)
+  {
+    const std::int64_t part = omp_get_thread_num();
+    const std::int64_t parts = omp_get_num_threads();
+    const std::uint64_t* word = words + whole * part / parts;
+    const std::uint64_t* const end = words + whole * (part + 1) / parts;
+    std::uint64_t chain[chains] = {};
+    for (; end - word >= chains; word += chains)
+      for (int k = 0; k < chains; ++k) chain[k] |= word[k];
+    for (; word < end; ++word) chain[0] |= *word;
+    for (const std::uint64_t value : chain) seen |= value;
+  }
   *const_cast<volatile std::uint64_t*>(&seen_) = seen;  // keeps the loads
 }
 

@@ -35,10 +35,12 @@ nlohmann::json run_on_gpu([[maybe_unused]] bool is_sweep, [[maybe_unused]] const
 #endif
 }
 
-// The chart is a script's work, and a missing matplotlib is no error.
+// The chart is a script's work, and a missing matplotlib is no error. A python3 ahead of the system's on the PATH may be without it.
 void plot(const std::string& record, const std::string& picture) {
   const std::string script = ONEFOLD_PERF_PLOT_SCRIPT;
-  const std::string command = "python3 '" + script + "' '" + record + "' '" + picture + "'";
+  const std::string command =
+      "for python in python3 /usr/bin/python3; do \"$python\" -c 'import matplotlib' 2>/dev/null && exec \"$python\" '" + script +
+      "' '" + record + "' '" + picture + "'; done; exit 1";
   if (std::system(command.c_str()) != 0) fmt::print(stderr, "no chart: {} needs python3 with matplotlib\n", script);
 }
 

@@ -37,15 +37,9 @@ struct fold {
   bool references_scalar() const { return true; }
 };
 
-template <class T, class Op>
-struct each_element {
-  const T* input;
-  void operator()(std::int64_t i, T& value) const { value = Op::combine(value, input[i]); }
-};
-
-#ifdef ONEFOLD_HAVE_OPENMP
-// Part t of `parts` equal parts, in a plain loop: it keeps a pool of more threads from taking part, and lets every worker compute
-// under the default floating-point environment, since workers inherit theirs from whoever started them.
+// Part t of `parts` equal parts, in a plain loop with its value in a register. With one element per call of the functor Kokkos's
+// reference to the value would be stored to each time, at half the speed; a pool with more threads than parts would take part whole;
+// and workers, who inherit the floating-point environment of whoever started them, could not be given the default one.
 template <class T, class Op>
 struct each_part {
   const T* input;
@@ -63,14 +57,19 @@ struct each_part {
   }
 };
 
-#endif
+// Kokkos's execution spaces keep scratch memory that two host threads must not use at once (from 4.0 on they lock it themselves).
+std::mutex& space_in_use() {
+  static std::mutex lock;
+  return lock;
+}
 
-template <class Space, class Functor, class T, class Op>
-T over(std::int64_t length, const Functor& functor, int chunk = 0) {
-  T value = Op::template neutral<T>();
+template <class Space, class T, class Op>
+T reduce_on(const T* input, std::int64_t count, int threads) {
   using range = Kokkos::RangePolicy<Space, Kokkos::Schedule<Kokkos::Static>, Kokkos::IndexType<std::int64_t>>;
-  const range policy = chunk > 0 ? range(0, length, Kokkos::ChunkSize(chunk)) : range(0, length);
-  Kokkos::parallel_reduce("onefold", policy, functor, fold<T, Op>{&value});
+  const std::lock_guard lock(space_in_use());
+  T value = Op::template neutral<T>();
+  Kokkos::parallel_reduce("onefold", range(0, threads, Kokkos::ChunkSize(1)), each_part<T, Op>{input, count, threads},
+                          fold<T, Op>{&value});
   return value;
 }
 
@@ -82,39 +81,14 @@ T canonical(T value) {
   return value;
 }
 
-// Kokkos's execution spaces keep scratch memory that two host threads must not use at once (from 4.0 on they lock it themselves).
-std::mutex& space_in_use() {
-  static std::mutex lock;
-  return lock;
-}
-
-template <class T, class Op>
-struct on_serial {
-  static T run(const T* input, std::int64_t count, int) {
-    const std::lock_guard lock(space_in_use());
-    return over<Kokkos::Serial, each_element<T, Op>, T, Op>(count, {input});
-  }
-};
-
-#ifdef ONEFOLD_HAVE_OPENMP
-template <class T, class Op>
-struct on_openmp {
-  static T run(const T* input, std::int64_t count, int threads) {
-    const std::lock_guard lock(space_in_use());
-    return over<Kokkos::OpenMP, each_part<T, Op>, T, Op>(threads, {input, count, threads}, 1);
-  }
-};
-
-#endif
-
 // Finds the element type and the operator, and calls.
-template <template <class, class> class Where>
+template <class Space>
 void dispatch(element_type type, operation op, const void* input, std::uint64_t count, void* output, int threads) {
   const auto call = [&]<class T, class Op>(T, Op) {
     // n = 0 is the operator's identity, which for a float sum is not the neutral element.
     *static_cast<T*>(output) =
         count == 0 ? Op::template identity<T>()
-                   : canonical(Where<T, Op>::run(static_cast<const T*>(input), static_cast<std::int64_t>(count), threads));
+                   : canonical(reduce_on<Space, T, Op>(static_cast<const T*>(input), static_cast<std::int64_t>(count), threads));
   };
   const auto with_type = [&]<class T>(T zero) {
     switch (op) {
@@ -137,7 +111,7 @@ void dispatch(element_type type, operation op, const void* input, std::uint64_t 
 }  // namespace
 
 int reduce_serial(element_type type, operation op, const void* input, std::uint64_t count, void* output) {
-  dispatch<on_serial>(type, op, input, count, output, 1);
+  dispatch<Kokkos::Serial>(type, op, input, count, output, 1);
   return 1;
 }
 
@@ -154,7 +128,7 @@ bool openmp_serves_this_thread() {
 int reduce_openmp(element_type type, operation op, const void* input, std::uint64_t count, void* output, int threads) {
   // Inside an active parallel region of the application the calling thread works alone, as a nested region of OpenMP's would.
   if (omp_in_parallel() != 0) return reduce_serial(type, op, input, count, output);
-  dispatch<on_openmp>(type, op, input, count, output, threads);
+  dispatch<Kokkos::OpenMP>(type, op, input, count, output, threads);
   return threads;
 }
 #endif
