@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <ctime>
 #include <filesystem>
@@ -68,7 +69,10 @@ double gigabytes_per_second(std::uint64_t bytes, double seconds) { return static
 
 std::string ratio_text(double base, double value) { return base > 0 ? fmt::format("{:.3f}", base / value) : "-"; }
 
-void progress(const std::string& what) { fmt::print(stderr, "\r\033[K{}", what); }
+void progress(const std::string& what) {
+  static const bool somebody_looks = isatty(STDERR_FILENO) == 1;
+  if (somebody_looks) fmt::print(stderr, "\r\033[K{}", what);
+}
 
 nlohmann::json to_json(const samples& times) {
   return {{"median_s", times.median()},
