@@ -1,7 +1,7 @@
 /// @file reduce.cpp  The one dispatch point: validate the request, choose where and what, run.
 
-#include <cstring>
 #include <limits>
+#include <utility>
 
 #include <onefold/detail/request.hpp>
 #include <onefold/error.hpp>
