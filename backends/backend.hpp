@@ -1,6 +1,7 @@
 #pragma once
-/// @file backend.hpp  What a backend gives to src/: five functions. The one seam between the dispatch and everything that computes.
+/// @file backend.hpp  What a backend gives to src/: a handful of functions. The one seam between the dispatch and everything that computes.
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,8 +10,21 @@
 #include <onefold/detail/request.hpp>
 #include <onefold/executor.hpp>
 #include <onefold/options.hpp>
+#include <onefold/workspace.hpp>
 
 namespace onefold::detail {
+
+/// What stands behind a workspace. The backend that makes one derives from it.
+struct workspace_state {
+  virtual ~workspace_state() = default;
+  backend of = backend::serial;
+  std::size_t bytes = 0;
+};
+
+/// The way to a workspace's state for those who are not the caller.
+struct workspace_access {
+  static workspace_state* state(const workspace& from) noexcept { return from.state_.get(); }
+};
 
 struct backend_entry {
   /// The variants that are native to this backend, in learning order.
@@ -23,6 +37,13 @@ struct backend_entry {
   void (*run)(const request& what, const options& how, const variant_info& variant, report& ran);
   /// Waits for the executor's stream. Throws onefold::error.
   void (*synchronize)(const executor& where);
+  /// A workspace for `bytes` bytes, at the caller's `memory` unless that is null. Throws onefold::error. Null where the backend's calls
+  /// need no working memory; so are the next two.
+  std::unique_ptr<workspace_state> (*make_workspace)(const executor& where, void* memory, std::size_t bytes);
+  /// What the backend keeps on the executor's device. Throws onefold::error.
+  memory_use (*memory_in_use)(const executor& where);
+  /// Waits for the device and gives it back. Throws onefold::error.
+  void (*release_memory)(const executor& where);
 };
 
 /// The backend's entry, or null when this library was built without it.

@@ -87,7 +87,7 @@ T plain_loop(const T* input, std::uint64_t count) {
 
 std::uint64_t run_onefold(const executor& where, element_type type, operation op, const void* input, std::uint64_t count) {
   std::uint64_t bits = 0;
-  detail::run({where, type, op, input, count, &bits, true}, {});
+  detail::run({where, type, form_of(op), input, count, &bits, true}, {});
   return bits;
 }
 

@@ -43,7 +43,7 @@ rung measure(const gpu_bench& bench, const study_options& how, const variant_inf
   const auto call = [&](const void* input, bool waits, void* output, report* ran) {
     options with_report = wanted;
     with_report.report = ran;
-    detail::run({bench.where(), how.type, how.op, input, bench.count(), output, waits}, with_report);
+    detail::run({bench.where(), how.type, form_of(how.op), input, bench.count(), output, waits}, with_report);
   };
 
   std::uint64_t bits = 0;
@@ -152,7 +152,7 @@ nlohmann::json sweep(const study_options& how, const device_info& gpu) {
     row["read_limit"] = {{"cold", to_json(read_times[0])}, {"hot", to_json(read_times[1])}};
     std::vector<rung> rungs;
     for (const auto& variant : names) {
-      const variant_info* info = find_variant(variant);
+      const variant_info* info = find_variant(variant, backend::cuda);
       if (info == nullptr) throw std::runtime_error("no variant is named " + variant);
       rungs.push_back(measure(bench, how, *info, expected));
       row["variants"][variant] = {{"cold", to_json(rungs.back().cold)}, {"hot", to_json(rungs.back().hot)}};

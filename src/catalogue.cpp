@@ -62,6 +62,12 @@ std::span<const variant_info> variants(backend where) {
                                 : std::span<const variant_info>(all.begin(), first_cuda);
 }
 
+const variant_info* find_variant(std::string_view name, backend where) noexcept {
+  const auto native = variants(where);
+  const auto row = std::ranges::find(native, name, &variant_info::name);
+  return row == native.end() ? nullptr : &*row;
+}
+
 const variant_info* find_variant(std::string_view name) noexcept {
   const auto& all = all_variants();
   const auto row = std::ranges::find(all, name, &variant_info::name);

@@ -44,25 +44,35 @@ namespace {
 // Below this many bytes starting the OpenMP threads takes longer than one core takes for the whole reduction.
 constexpr std::uint64_t openmp_pays_from_bytes = 256 * 1024;
 
-void check_pointers(const request& what) {
+// `role` names the array in the sentences: "input", or for dot "second input".
+void check_input(const request& what, const void* pointer, const char* role) {
   const std::size_t size = size_of(what.type);
-  if (what.output == nullptr) throw error(errc::null_pointer, "the output pointer is null: give the address of one element");
+  if (pointer == nullptr)
+    throw error(errc::null_pointer,
+                "the " + std::string(role) + " pointer is null but there are " + std::to_string(what.count) + " elements to read");
+  const auto input = reinterpret_cast<std::uintptr_t>(pointer);
+  if (input % size != 0)
+    throw error(errc::misaligned_pointer, "the " + std::string(role) + " pointer is not aligned to its element type " +
+                                              std::string(name(what.type)) + " (" + std::to_string(size) +
+                                              " bytes): copy the data to an aligned array first");
   const auto output = reinterpret_cast<std::uintptr_t>(what.output);
-  if (output % size != 0) throw error(errc::misaligned_pointer, "the output pointer is not aligned to its element type");
+  if (output < input + what.count * size && input < output + size_of(result_type(what.type, what.form, what.wide)))
+    throw error(errc::invalid_argument, "the output lies inside the " + std::string(role) + ": give it a place of its own");
+}
+
+void check_pointers(const request& what) {
+  if (what.output == nullptr) throw error(errc::null_pointer, "the output pointer is null: give the address of one element");
+  if (reinterpret_cast<std::uintptr_t>(what.output) % size_of(result_type(what.type, what.form, what.wide)) != 0)
+    throw error(errc::misaligned_pointer, "the output pointer is not aligned to its element type");
   if (what.count == 0) return;
-  if (what.input == nullptr)
-    throw error(errc::null_pointer, "the input pointer is null but there are " + std::to_string(what.count) + " elements to read");
-  // No array is larger than half of the address space: a count beyond that is a negative number or one in bytes gone wrong.
-  if (what.count > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / size)
+  // No array is larger than half of the address space: a count beyond that is a negative number or one in bytes gone wrong. Asked after
+  // the null pointer, which is the commoner slip.
+  if (what.input != nullptr &&
+      what.count > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / size_of(what.type))
     throw error(errc::invalid_argument,
                 "a count of " + std::to_string(what.count) + " elements cannot be: is it a negative number?");
-
-  const auto input = reinterpret_cast<std::uintptr_t>(what.input);
-  if (input % size != 0)
-    throw error(errc::misaligned_pointer, "the input pointer is not aligned to its element type " + std::string(name(what.type)) +
-                                              " (" + std::to_string(size) + " bytes): copy the data to an aligned array first");
-  if (output < input + what.count * size && input < output + size)
-    throw error(errc::invalid_argument, "the output lies inside the input: give it a place of its own");
+  check_input(what, what.input, "input");
+  if (what.form == form::dot) check_input(what, what.second, "second input");
 }
 
 void check_shape(const options& how) {
@@ -77,7 +87,7 @@ executor resolve(const request& what) {
   if (what.count * size_of(what.type) < openmp_pays_from_bytes) return serial();
   // An old Kokkos serves its threads to one host thread only: elsewhere one thread has to do.
   const auto* threads = find_backend(backend::openmp);
-  return threads != nullptr && !threads->why_not(select(backend::openmp, {}), openmp()) ? openmp() : serial();
+  return threads != nullptr && !threads->why_not(select(what, backend::openmp, {}), openmp()) ? openmp() : serial();
 }
 
 void check_host_memory(const void* pointer, const char* role, backend where) {
@@ -95,11 +105,12 @@ void run(const request& asked, const options& how) {
   request what = asked;
   what.where = resolve(asked);
   const backend where = what.where.backend();
-  const variant_info& variant = select(where, how);
+  const variant_info& variant = select(what, where, how);
   const backend_entry* entry = find_backend(where);
   if (entry == nullptr) throw error(errc::backend_not_built, not_built_sentence(where));
   if (where != backend::cuda) {
     if (what.count > 0) check_host_memory(what.input, "input", where);
+    if (what.count > 0 && what.form == form::dot) check_host_memory(what.second, "second input", where);
     check_host_memory(what.output, "output", where);
   }
 
@@ -125,11 +136,53 @@ std::vector<backend_info> backends() {
   return all;
 }
 
-void synchronize(const executor& where) {
-  if (where.chooses_itself()) return;
+namespace {
+
+// The entry of an executor that is no best(); throws where it is not built.
+const detail::backend_entry& built_backend(const executor& where) {
   const auto* entry = detail::find_backend(where.backend());
   if (entry == nullptr) throw error(errc::backend_not_built, detail::not_built_sentence(where.backend()));
-  entry->synchronize(where);
+  return *entry;
 }
+
+}  // namespace
+
+void synchronize(const executor& where) {
+  if (!where.chooses_itself()) built_backend(where).synchronize(where);
+}
+
+memory_use memory_in_use(const executor& where) {
+  if (where.chooses_itself()) return {};
+  const auto& entry = built_backend(where);
+  return entry.memory_in_use == nullptr ? memory_use{} : entry.memory_in_use(where);
+}
+
+void release_memory(const executor& where) {
+  if (where.chooses_itself()) return;
+  const auto& entry = built_backend(where);
+  if (entry.release_memory != nullptr) entry.release_memory(where);
+}
+
+// Of the default variant: slots of 16 bytes, one for each group of tiles that a block hands over; docs/decisions has the count.
+std::size_t workspace::bytes(std::uint64_t) noexcept { return std::size_t{1} << 19; }
+
+workspace::workspace(const executor& where, std::uint64_t count) {
+  if (where.chooses_itself()) return;
+  const auto& entry = built_backend(where);
+  if (entry.make_workspace != nullptr) state_ = entry.make_workspace(where, nullptr, bytes(count));
+}
+
+workspace::workspace(const executor& where, void* memory, std::size_t bytes) {
+  if (memory == nullptr) throw error(errc::null_pointer, "the workspace's memory is null: give the address of device memory");
+  if (where.chooses_itself()) return;
+  const auto& entry = built_backend(where);
+  if (entry.make_workspace != nullptr) state_ = entry.make_workspace(where, memory, bytes);
+}
+
+workspace::~workspace() = default;
+workspace::workspace(workspace&&) noexcept = default;
+workspace& workspace::operator=(workspace&&) noexcept = default;
+
+std::size_t workspace::size_bytes() const noexcept { return state_ == nullptr ? 0 : state_->bytes; }
 
 }  // namespace onefold

@@ -9,8 +9,8 @@ namespace onefold::detail {
 
 namespace {
 
-// What a request without a name runs: the fastest of the catalogue from small to large n (perf/results, the sweeps).
-constexpr std::string_view fastest_on_cuda = "vector_load";
+// What a request without a name runs, on every backend. Also with guarantee::none: nothing measured is faster (perf/results, the sweeps).
+constexpr std::string_view default_variant = "fixed_order";
 constexpr std::string_view reference_on_cpu = "parallel_reduce";
 
 // Levenshtein distance: insertions, deletions and substitutions that turn one name into the other.
@@ -31,9 +31,13 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 void check_guarantee(guarantee wanted, const variant_info& row) {
   if (wanted <= row.guarantee) return;
-  throw error(errc::guarantee_not_met, "guarantee::" + std::string(name(wanted)) + " cannot be given: " + std::string(row.name) +
-                                           " promises guarantee::" + std::string(name(row.guarantee)) +
-                                           ", and this version of onefold has no variant that promises more");
+  std::string sentence = "guarantee::" + std::string(name(wanted)) + " cannot be given: " + std::string(row.name) +
+                         " promises guarantee::" + std::string(name(row.guarantee));
+  if (wanted == guarantee::exact)
+    sentence += ", and this version of onefold has no variant that promises more than guarantee::fixed";
+  else
+    sentence += "; leave the variant's name away, or name fixed_order";
+  throw error(errc::guarantee_not_met, sentence);
 }
 
 }  // namespace
@@ -58,16 +62,29 @@ std::string not_built_sentence(backend where) {
   return "this library was built without the " + std::string(name(where)) + " backend: build onefold with " + missing;
 }
 
-const variant_info& select(backend where, const options& how) {
+const variant_info& select(const request& what, backend where, const options& how) {
+  // The default is looked up once: a search by name would be a part of the time of a small reduction.
+  static const variant_info* const defaults[] = {find_variant(default_variant, backend::serial),
+                                                 find_variant(default_variant, backend::cuda)};
   const bool on_cpu = where != backend::cuda;
-  const std::string_view wanted = !how.variant.empty() ? how.variant : on_cpu ? reference_on_cpu : fastest_on_cuda;
-  const variant_info* row = find_variant(wanted);
-  if (row == nullptr)
-    throw error(errc::unknown_variant, "no variant is named \"" + std::string(wanted) + "\": " + nearest_names(wanted));
-  if (on_cpu && row->backend == backend::cuda) row = find_variant(reference_on_cpu);
-  if (!on_cpu && row->backend != backend::cuda)
-    throw error(errc::unsupported, std::string(row->name) + " runs on the serial and openmp backends only");
-  check_guarantee(how.guarantee, *row);
+  const variant_info* row = defaults[on_cpu ? 0 : 1];
+  if (!how.variant.empty()) {
+    row = find_variant(how.variant, where);
+    if (row == nullptr) {
+      if (find_variant(how.variant) == nullptr)
+        throw error(errc::unknown_variant,
+                    "no variant is named \"" + std::string(how.variant) + "\": " + nearest_names(how.variant));
+      if (!on_cpu) throw error(errc::unsupported, std::string(how.variant) + " runs on the serial and openmp backends only");
+      row = find_variant(reference_on_cpu, where);
+    }
+    check_guarantee(how.guarantee.value_or(row->guarantee), *row);
+  } else {
+    check_guarantee(how.guarantee.value_or(guarantee::fixed), *row);
+  }
+  if (row->built && (!row->supports(what.type, what.form) || (what.wide && !row->takes_wide)))
+    throw error(errc::unsupported, std::string(row->name) + " does not take " + std::string(name(what.form)) + " of " +
+                                       std::string(name(what.type)) + (what.wide ? " accumulated in f64" : "") + ": " +
+                                       std::string(row->limits));
   return *row;
 }
 

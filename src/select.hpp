@@ -5,13 +5,14 @@
 #include <string_view>
 
 #include <onefold/catalogue.hpp>
+#include <onefold/detail/request.hpp>
 #include <onefold/options.hpp>
 
 namespace onefold::detail {
 
-/// The variant that runs for this name on this backend, which must be built: the native one of that name; on a CPU backend for a
-/// CUDA name its reference; without a name the fastest. Throws unknown_variant, unsupported, guarantee_not_met.
-const variant_info& select(backend where, const options& how);
+/// The variant that runs a request on this backend: the native one of the name that `how` gives; on a CPU backend for a CUDA name its
+/// reference; without a name fixed_order. Throws unknown_variant, unsupported, guarantee_not_met.
+const variant_info& select(const request& what, backend where, const options& how);
 
 /// The names nearest to a misspelt one, as "did you mean warp_shuffle?" or, when nothing is near, where to find the list.
 std::string nearest_names(std::string_view misspelt);

@@ -16,6 +16,11 @@ constexpr std::array<std::string_view, operation_count> operation_names{
 #include <onefold/ops.def>
 #undef ONEFOLD_OP
 };
+constexpr std::array<std::string_view, form_count> form_names{
+#define ONEFOLD_FORM(name, op) #name,
+#include <onefold/forms.def>
+#undef ONEFOLD_FORM
+};
 constexpr std::array<std::string_view, backend_count> backend_names{"serial", "openmp", "cuda"};
 constexpr std::array<std::string_view, finish_count> finish_names{"automatic", "none",       "atomic",     "host",
                                                                   "relaunch",  "last_block", "cooperative"};
@@ -38,6 +43,7 @@ std::string_view at(const std::array<std::string_view, N>& names, Enum value) no
 
 std::string_view name(element_type type) noexcept { return at(type_names, type); }
 std::string_view name(operation op) noexcept { return at(operation_names, op); }
+std::string_view name(form what) noexcept { return at(form_names, what); }
 std::string_view name(backend where) noexcept { return at(backend_names, where); }
 std::string_view name(finish how) noexcept { return at(finish_names, how); }
 std::string_view name(guarantee promise) noexcept { return at(guarantee_names, promise); }
@@ -49,6 +55,10 @@ std::optional<element_type> parse(std::string_view text) noexcept {
 template <>
 std::optional<operation> parse(std::string_view text) noexcept {
   return find<operation>(operation_names, text);
+}
+template <>
+std::optional<form> parse(std::string_view text) noexcept {
+  return find<form>(form_names, text);
 }
 template <>
 std::optional<backend> parse(std::string_view text) noexcept {

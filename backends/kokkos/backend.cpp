@@ -7,6 +7,7 @@
 #include <onefold/error.hpp>
 
 #include "../float_environment.hpp"
+#include "fixed_order.hpp"
 #include "lifetime.hpp"
 #include "parallel_reduce.hpp"
 
@@ -14,17 +15,21 @@ namespace onefold::detail {
 
 namespace {
 
-constexpr std::uint64_t everything = (std::uint64_t{1} << (element_type_count * operation_count)) - 1;
-
+// parallel_reduce stands for the lectures' kernels, which take the four operators; fixed_order takes every form.
 constexpr variant_info cpu_variant(std::string_view name, std::string_view seed, guarantee promise, std::string_view summary) {
   variant_info row{};
+  const bool every_form = promise >= guarantee::fixed;
   row.name = name;
   row.seed = seed;
   row.summary = summary;
   row.backend = backend::serial;
   row.built = true;
   row.guarantee = promise;
-  row.supported = everything;
+  for (int type = 0; type < element_type_count; ++type)
+    for (int what = 0; what < (every_form ? form_count : operation_count); ++what)
+      row.supported |= std::uint64_t{1} << (type * form_count + what);
+  row.takes_wide = every_form;
+  if (!every_form) row.limits = "it reduces elements as they are, in their own type, with sum, prod, min or max";
   return row;
 }
 
@@ -82,24 +87,30 @@ void run(const request& what, const options&, const variant_info& variant, repor
   const default_float_environment one_operation_is_one_operation;
   kokkos_backend::ensure_initialized();
   if (const auto reason = reason_against(variant, what.where)) throw error(errc::unsupported, *reason);
+  const int threads = what.where.threads() == 0 ? pool_size(what.where.backend()) : what.where.threads();
+  if (variant.guarantee >= guarantee::fixed) {
+    ran.implementation = kokkos_backend::fixed_order_implementation();
+    ran.threads = kokkos_backend::reduce_fixed_order(what, threads);
+    return;
+  }
   ran.implementation = "Kokkos::parallel_reduce";
+  const operation op = operator_of(what.form);
 #ifdef ONEFOLD_HAVE_OPENMP
   if (what.where.backend() == backend::openmp) {
-    const int threads = what.where.threads() == 0 ? kokkos_backend::openmp_pool_size() : what.where.threads();
-    ran.threads = kokkos_backend::reduce_openmp(what.type, what.op, what.input, what.count, what.output, threads);
+    ran.threads = kokkos_backend::reduce_openmp(what.type, op, what.input, what.count, what.output, threads);
     return;
   }
 #endif
-  ran.threads = kokkos_backend::reduce_serial(what.type, what.op, what.input, what.count, what.output);
+  ran.threads = kokkos_backend::reduce_serial(what.type, op, what.input, what.count, what.output);
 }
 
 void synchronize(const executor&) {}  // CPU work is done when the call returns
 
 }  // namespace
 
-extern const backend_entry serial_backend{variants, describe<backend::serial>, reason_against, run, synchronize};
+extern const backend_entry serial_backend{variants, describe<backend::serial>, reason_against, run, synchronize, {}, {}, {}};
 #ifdef ONEFOLD_HAVE_OPENMP
-extern const backend_entry openmp_backend{variants, describe<backend::openmp>, reason_against, run, synchronize};
+extern const backend_entry openmp_backend{variants, describe<backend::openmp>, reason_against, run, synchronize, {}, {}, {}};
 #endif
 
 }  // namespace onefold::detail

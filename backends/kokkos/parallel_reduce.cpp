@@ -6,12 +6,12 @@
 #include <omp.h>
 #endif
 
-#include <bit>
 #include <mutex>
 
 #include <onefold/operators.hpp>
 
 #include "../float_environment.hpp"
+#include "../forms.hpp"
 
 namespace onefold::kokkos_backend {
 
@@ -79,22 +79,15 @@ T reduce_on(const T* input, std::int64_t count, int threads) {
   return value;
 }
 
-// The one quiet NaN, whatever the payloads of the input were.
-template <class T>
-T canonical(T value) {
-  if constexpr (std::is_same_v<T, float>) return detail::is_nan(value) ? std::bit_cast<float>(0x7fc00000u) : value;
-  if constexpr (std::is_same_v<T, double>) return detail::is_nan(value) ? std::bit_cast<double>(0x7ff8000000000000u) : value;
-  return value;
-}
-
 // Finds the element type and the operator, and calls.
 template <class Space>
 void dispatch(element_type type, operation op, const void* input, std::uint64_t count, void* output, int threads) {
   const auto call = [&]<class T, class Op>(T, Op) {
     // n = 0 is the operator's identity, which for a float sum is not the neutral element.
     *static_cast<T*>(output) =
-        count == 0 ? Op::template identity<T>()
-                   : canonical(reduce_on<Space, T, Op>(static_cast<const T*>(input), static_cast<std::int64_t>(count), threads));
+        count == 0
+            ? Op::template identity<T>()
+            : detail::canonical(reduce_on<Space, T, Op>(static_cast<const T*>(input), static_cast<std::int64_t>(count), threads));
   };
   const auto with_type = [&]<class T>(T zero) {
     switch (op) {

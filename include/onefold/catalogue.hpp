@@ -13,12 +13,14 @@
 
 namespace onefold {
 
+static_assert(element_type_count * form_count <= 64, "variant_info::supported has a bit for each");
+
 /// One row of the catalogue. All texts live as long as the program.
 struct variant_info {
   std::string_view name;     ///< the one name: file, key, test, performance row
   std::string_view seed;     ///< the lecture it comes from, or "beyond", "peer", "reference"
   std::string_view summary;  ///< its idea in a line
-  onefold::backend backend;  ///< cuda, or for the reference of the CPU backends serial and openmp
+  onefold::backend backend;  ///< cuda, or serial for those of the CPU backends serial and openmp
   bool built;                ///< compiled into this library; the fields below are only known when it is
   onefold::guarantee guarantee = onefold::guarantee::none;
   onefold::finish default_finish = onefold::finish::none;
@@ -31,12 +33,15 @@ struct variant_info {
   std::string_view width_meaning = {};
   int min_compute_capability = 0;  ///< 10 * major + minor; 0 on the CPU
   std::string_view limits = {};    ///< types and operators it refuses, and why; empty when it takes all
-  std::uint64_t supported = 0;     ///< bit (type * operation_count + op); see supports()
+  std::uint64_t supported = 0;     ///< bit (type * form_count + form); see supports()
+  bool takes_wide = false;         ///< whether it can accumulate f32 in f64
 
-  /// Whether the variant takes this element type with this operator.
-  [[nodiscard]] constexpr bool supports(element_type type, operation op) const noexcept {
-    return (supported >> (static_cast<int>(type) * operation_count + static_cast<int>(op)) & 1) != 0;
+  /// Whether the variant takes this element type with this form.
+  [[nodiscard]] constexpr bool supports(element_type type, form what) const noexcept {
+    return (supported >> (static_cast<int>(type) * form_count + static_cast<int>(what)) & 1) != 0;
   }
+  /// Whether the variant takes this element type with this operator.
+  [[nodiscard]] constexpr bool supports(element_type type, operation op) const noexcept { return supports(type, form_of(op)); }
 };
 
 /// Every variant of every backend, in learning order; those of a backend that is not built are listed too.
@@ -45,7 +50,10 @@ struct variant_info {
 /// The variants of one backend; serial and openmp share theirs.
 [[nodiscard]] ONEFOLD_EXPORT std::span<const variant_info> variants(backend where);
 
-/// The variant with this name, or null.
+/// The variant with this name that is native to a backend, or null. `fixed_order` is native to every backend.
+[[nodiscard]] ONEFOLD_EXPORT const variant_info* find_variant(std::string_view name, backend where) noexcept;
+
+/// The first variant with this name in the order of variants(), or null.
 [[nodiscard]] ONEFOLD_EXPORT const variant_info* find_variant(std::string_view name) noexcept;
 
 /// The sentence that says why the variant cannot run natively on this executor here, or nothing when it can. Starts

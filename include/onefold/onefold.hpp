@@ -6,6 +6,8 @@
 #include <onefold/executor.hpp>
 #include <onefold/operators.hpp>
 #include <onefold/options.hpp>
+#include <onefold/order.hpp>
 #include <onefold/reduce.hpp>
 #include <onefold/types.hpp>
 #include <onefold/version.hpp>
+#include <onefold/workspace.hpp>

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,10 +11,13 @@
 
 namespace onefold {
 
+class workspace;
+
 /// What ran, filled in by a call whose options point to it.
 struct report {
   std::string variant;         ///< the name that was asked for, or that the library chose
-  std::string implementation;  ///< what ran: the same name, or on a CPU backend "Kokkos::parallel_reduce" for a CUDA name
+  std::string implementation;  ///< what ran: the same name, or on a CPU backend "Kokkos::parallel_reduce" for a CUDA name, and
+                               ///< for fixed_order the instruction set too: "fixed_order/avx512"
   onefold::backend backend = {};
   onefold::guarantee guarantee = {};  ///< what the implementation promises about the bits
   onefold::finish finish = onefold::finish::none;
@@ -31,13 +35,15 @@ struct report {
 /// backends the launch shape has no meaning: there `finish`, `block_size`, `grid_size` and `width` of a CUDA variant's name are
 /// accepted and not used, so that one call runs everywhere.
 struct options {
-  std::string_view variant = {};                            ///< by name; see variants()
-  onefold::finish finish = onefold::finish::automatic;      ///< how block partials become one value
-  int block_size = 0;                                       ///< threads per block
-  std::int64_t grid_size = 0;                               ///< blocks
-  int width = 0;                                            ///< the variant's own parameter (variant_info::widths)
-  onefold::guarantee guarantee = onefold::guarantee::none;  ///< what must be promised about the bits
-  onefold::report* report = nullptr;                        ///< where to write what ran; may be null
+  std::string_view variant = {};                        ///< by name; see variants()
+  onefold::finish finish = onefold::finish::automatic;  ///< how block partials become one value
+  int block_size = 0;                                   ///< threads per block
+  std::int64_t grid_size = 0;                           ///< blocks
+  int width = 0;                                        ///< the variant's own parameter (variant_info::widths)
+  /// What must be promised about the bits. Left alone: guarantee::fixed, or what the named variant promises where one is named.
+  std::optional<onefold::guarantee> guarantee = {};
+  onefold::workspace* workspace = nullptr;  ///< cuda(): working memory of the caller's own; with it nothing is allocated
+  onefold::report* report = nullptr;        ///< where to write what ran; may be null
 };
 
 }  // namespace onefold

@@ -38,6 +38,41 @@ inline constexpr int operation_count = 0
 #undef ONEFOLD_OP
     ;
 
+/// What is reduced: the elements as they are with one of the operators, or values made of them (docs/order.md).
+enum class form : std::uint8_t {
+#define ONEFOLD_FORM(name, op) name,
+#include <onefold/forms.def>
+#undef ONEFOLD_FORM
+};
+
+inline constexpr int form_count = 0
+#define ONEFOLD_FORM(name, op) +1
+#include <onefold/forms.def>
+#undef ONEFOLD_FORM
+    ;
+
+/// The form that reduces the elements as they are with this operator: the first forms are the operators, in their order.
+constexpr form form_of(operation op) noexcept { return static_cast<form>(op); }
+
+/// Whether the elements are reduced as they are.
+constexpr bool is_plain(form what) noexcept { return static_cast<int>(what) < operation_count; }
+
+/// The operator that combines a form's values.
+constexpr operation operator_of(form what) noexcept {
+  switch (what) {
+#define ONEFOLD_FORM(name, op) \
+  case form::name:             \
+    return operation::op;
+#include <onefold/forms.def>
+#undef ONEFOLD_FORM
+  }
+  return operation::sum;
+}
+
+#define ONEFOLD_OP(name) static_assert(form_of(operation::name) == form::name, "forms.def begins with the operators of ops.def");
+#include <onefold/ops.def>
+#undef ONEFOLD_OP
+
 /// Where a reduction runs.
 enum class backend : std::uint8_t { serial, openmp, cuda };
 
@@ -65,6 +100,7 @@ enum class guarantee : std::uint8_t {
 
 ONEFOLD_EXPORT std::string_view name(element_type type) noexcept;
 ONEFOLD_EXPORT std::string_view name(operation op) noexcept;
+ONEFOLD_EXPORT std::string_view name(form what) noexcept;
 ONEFOLD_EXPORT std::string_view name(backend where) noexcept;
 ONEFOLD_EXPORT std::string_view name(finish how) noexcept;
 ONEFOLD_EXPORT std::string_view name(guarantee promise) noexcept;
@@ -76,6 +112,8 @@ template <>
 ONEFOLD_EXPORT std::optional<element_type> parse(std::string_view text) noexcept;
 template <>
 ONEFOLD_EXPORT std::optional<operation> parse(std::string_view text) noexcept;
+template <>
+ONEFOLD_EXPORT std::optional<form> parse(std::string_view text) noexcept;
 template <>
 ONEFOLD_EXPORT std::optional<backend> parse(std::string_view text) noexcept;
 template <>
@@ -119,5 +157,35 @@ inline constexpr element_type element_type_of = [] {
   else
     return std::is_signed_v<T> ? element_type::i64 : element_type::u64;
 }();
+
+/// The type of a form's result. `wide` says that f32 elements are accumulated in f64 (accumulate_as<double>).
+constexpr element_type result_type(element_type type, form what, bool wide = false) noexcept {
+  if (wide) return element_type::f64;
+  if (type == element_type::f32 || type == element_type::f64) return type;
+  if (what == form::mean || what == form::norm2) return element_type::f64;
+  if (what == form::norm1 || what == form::norm_inf) return size_of(type) == 4 ? element_type::u32 : element_type::u64;
+  return type;
+}
+
+/// Whether a form can be asked to accumulate f32 elements in f64: every form that rounds.
+constexpr bool can_be_wide(element_type type, form what) noexcept {
+  return type == element_type::f32 && what != form::min && what != form::max && what != form::norm_inf;
+}
+
+namespace detail {
+template <element T, element_type Result>
+struct type_with_name {  // T itself where the result has T's type: a `long long` stays one
+  using type = T;
+};
+#define ONEFOLD_TYPE(name, C) \
+  template <element T>        \
+  requires(element_type_of<T> != element_type::name) struct type_with_name<T, element_type::name> { using type = C; };
+#include <onefold/types.def>
+#undef ONEFOLD_TYPE
+}  // namespace detail
+
+/// The C++ type of the result of a form on elements of type T.
+template <form What, element T, bool Wide = false>
+using result_t = typename detail::type_with_name<T, result_type(element_type_of<T>, What, Wide)>::type;
 
 }  // namespace onefold

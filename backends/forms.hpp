@@ -1,0 +1,257 @@
+#pragma once
+/// @file forms.hpp  What each form is made of, for host and device: how an element becomes a value, how values are combined, and what
+/// becomes of the last one (docs/order.md, "Forms"). The one place where a form's name turns into code.
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include <onefold/operators.hpp>
+#include <onefold/order.hpp>
+#include <onefold/types.hpp>
+
+namespace onefold::detail {
+
+/// The value as the caller gets it: every NaN becomes the quiet one with sign 0 and no payload.
+template <class T>
+ONEFOLD_HOST_DEVICE inline T canonical(T value) noexcept {
+  if constexpr (std::is_same_v<T, float>) {
+    const std::uint32_t bits = 0x7fc00000u;
+    if (is_nan(value)) memcpy(&value, &bits, sizeof(value));
+  } else if constexpr (std::is_same_v<T, double>) {
+    const std::uint64_t bits = 0x7ff8000000000000u;
+    if (is_nan(value)) memcpy(&value, &bits, sizeof(value));
+  }
+  return value;
+}
+
+/// Elements as they are.
+struct as_is {
+  static constexpr int inputs = 1;
+  template <class A, class E>
+  ONEFOLD_HOST_DEVICE static A value(E x) noexcept {
+    return static_cast<A>(x);
+  }
+};
+
+/// |x|. Of an integer as an unsigned one, so that the smallest has one too.
+struct absolute {
+  static constexpr int inputs = 1;
+  template <class A, class E>
+  ONEFOLD_HOST_DEVICE static A value(E x) noexcept {
+    if constexpr (std::is_floating_point_v<A>)
+      return static_cast<A>(fabs(static_cast<A>(x)));
+    else
+      return x < 0 ? static_cast<A>(A(0) - static_cast<A>(x)) : static_cast<A>(x);
+  }
+};
+
+struct square {
+  static constexpr int inputs = 1;
+  template <class A, class E>
+  ONEFOLD_HOST_DEVICE static A value(E x) noexcept {
+    return static_cast<A>(static_cast<A>(x) * static_cast<A>(x));
+  }
+};
+
+/// x y, of two inputs.
+struct product {
+  static constexpr int inputs = 2;
+  template <class A, class E>
+  ONEFOLD_HOST_DEVICE static A value(E x, E y) noexcept {
+    return static_cast<A>(static_cast<A>(x) * static_cast<A>(y));
+  }
+};
+
+/// Everything that a tree needs to know: elements of type E become values of type A by Map, and Op combines those.
+template <class E, class A, class Map, class Op>
+struct fold {
+  using element = E;
+  using accumulator = A;
+  static constexpr int inputs = Map::inputs;
+  template <class... X>
+  ONEFOLD_HOST_DEVICE static A value(X... x) noexcept {
+    return Map::template value<A, E>(x...);
+  }
+  ONEFOLD_HOST_DEVICE static A combine(A a, A b) noexcept { return Op::template combine<A>(a, b); }
+  ONEFOLD_HOST_DEVICE static A neutral() noexcept { return Op::template neutral<A>(); }
+};
+
+/// The three trees of norm2 of doubles, side by side.
+struct squares {
+  double small, medium, big;
+};
+
+/// norm2 of doubles: every element is scaled by its class before it is squared.
+struct norm2_fold {
+  using element = double;
+  using accumulator = squares;
+  static constexpr int inputs = 1;
+  ONEFOLD_HOST_DEVICE static squares value(double x) noexcept {
+    const double size = fabs(x);
+    const bool small = size < order::small_below;
+    const bool big = size >= order::big_from;
+    const double scaled = x * (small ? order::scale_up : big ? order::scale_down : 1.0);
+    const double squared = scaled * scaled;
+    return {small ? squared : 0.0, small || big ? 0.0 : squared, big ? squared : 0.0};
+  }
+  ONEFOLD_HOST_DEVICE static squares combine(squares a, squares b) noexcept {
+    return {a.small + b.small, a.medium + b.medium, a.big + b.big};
+  }
+  // +0 leaves a square, which is never -0, as it is.
+  ONEFOLD_HOST_DEVICE static squares neutral() noexcept { return {0.0, 0.0, 0.0}; }
+};
+
+/// What becomes of the tree's value.
+enum class conclusion : int {
+  none,           ///< it is the result
+  mean,           ///< it is divided by the count
+  root,           ///< its square root is
+  root_to_float,  ///< its square root, rounded from double to float, is
+};
+
+constexpr conclusion conclusion_of(element_type type, form what, bool wide) noexcept {
+  if (what == form::mean) return conclusion::mean;
+  if (what != form::norm2) return conclusion::none;
+  return type == element_type::f32 && !wide ? conclusion::root_to_float : conclusion::root;
+}
+
+ONEFOLD_HOST_DEVICE inline double root_of(double sum) noexcept { return sqrt(sum); }
+
+ONEFOLD_HOST_DEVICE inline double root_of(const squares& sums) noexcept {
+  constexpr double up = order::scale_up;
+  constexpr double down = order::scale_down;
+  if (sums.big != 0) return sqrt(sums.big + (sums.medium * down) * down) * up;
+  if (sums.medium != 0) return sqrt(sums.medium + (sums.small * down) * down);
+  return sqrt(sums.small) * down;
+}
+
+/// Bits of the result made of the tree's value: those of the result type, zero-extended.
+template <class A>
+ONEFOLD_HOST_DEVICE inline std::uint64_t conclude(conclusion how, const A& value, std::uint64_t count) noexcept {
+  std::uint64_t bits = 0;
+  const auto put = [&bits](auto result) {
+    result = canonical(result);
+    memcpy(&bits, &result, sizeof(result));
+  };
+  if constexpr (std::is_same_v<A, squares>) {
+    put(root_of(value));
+  } else if constexpr (std::is_floating_point_v<A>) {
+    switch (how) {
+      case conclusion::none:
+        put(value);
+        break;
+      case conclusion::mean:
+        put(value / static_cast<A>(count));
+        break;
+      case conclusion::root:
+        put(root_of(static_cast<double>(value)));
+        break;
+      case conclusion::root_to_float:
+        put(static_cast<float>(root_of(static_cast<double>(value))));
+        break;
+    }
+  } else {
+    put(value);
+  }
+  return bits;
+}
+
+/// Calls body.template operator()<Fold>() with the fold of this form. Forms that differ in their conclusion only share one, and so do
+/// signed and unsigned integers where the wrap makes no difference: the fewer folds, the fewer kernels.
+template <class Body>
+decltype(auto) with_fold(element_type type, form what, bool wide, Body&& body) {
+  const auto with_types = [&]<class E, class A, class Unsigned>() -> decltype(auto) {
+    constexpr bool integer = std::is_integral_v<E>;
+    constexpr bool widened = !std::is_same_v<E, A>;
+    using magnitude = std::conditional_t<integer, Unsigned, A>;  // of norms
+    using wrapping = std::conditional_t<integer, Unsigned, E>;   // of what wraps
+    using result = std::conditional_t<integer, Unsigned, A>;
+    using rounding = std::conditional_t<integer, double, A>;  // of means
+    using squaring = std::conditional_t<std::is_same_v<E, float>, double, rounding>;
+    switch (what) {
+      case form::prod:
+        return body.template operator()<fold<wrapping, result, as_is, op::prod>>();
+      case form::min:
+        if constexpr (!widened) return body.template operator()<fold<E, E, as_is, op::min>>();
+        break;
+      case form::max:
+        if constexpr (!widened) return body.template operator()<fold<E, E, as_is, op::max>>();
+        break;
+      case form::dot:
+        return body.template operator()<fold<wrapping, result, product, op::sum>>();
+      case form::sum_of_squares:
+        return body.template operator()<fold<wrapping, result, square, op::sum>>();
+      case form::norm1:
+        if constexpr (std::is_unsigned_v<E>)
+          break;
+        else
+          return body.template operator()<fold<E, magnitude, absolute, op::sum>>();
+      case form::norm_inf:
+        if constexpr (std::is_unsigned_v<E>)
+          return body.template operator()<fold<E, E, as_is, op::max>>();
+        else if constexpr (!widened)
+          return body.template operator()<fold<E, magnitude, absolute, op::max>>();
+        break;
+      case form::mean:
+        return body.template operator()<fold<E, rounding, as_is, op::sum>>();
+      case form::norm2:
+        if constexpr (std::is_same_v<E, double>)
+          return body.template operator()<norm2_fold>();
+        else
+          return body.template operator()<fold<E, squaring, square, op::sum>>();
+      case form::sum:
+        break;
+    }
+    return body.template operator()<fold<wrapping, result, as_is, op::sum>>();  // and norm1 of unsigned integers
+  };
+  switch (type) {
+    case element_type::f32:
+      if (wide) return with_types.template operator()<float, double, void>();
+      return with_types.template operator()<float, float, void>();
+    case element_type::f64:
+      return with_types.template operator()<double, double, void>();
+    case element_type::i32:
+      return with_types.template operator()<std::int32_t, std::int32_t, std::uint32_t>();
+    case element_type::u32:
+      return with_types.template operator()<std::uint32_t, std::uint32_t, std::uint32_t>();
+    case element_type::i64:
+      return with_types.template operator()<std::int64_t, std::int64_t, std::uint64_t>();
+    case element_type::u64:
+      break;
+  }
+  return with_types.template operator()<std::uint64_t, std::uint64_t, std::uint64_t>();
+}
+
+/// Bits of the result for no elements.
+inline std::uint64_t empty_result(element_type type, form what, bool wide) {
+  std::uint64_t bits = 0;
+  const auto put = [&bits](auto value) { std::memcpy(&bits, &value, sizeof(value)); };
+  const auto with_type = [&]<class R>(R) {
+    switch (what) {
+      case form::prod:
+        return put(op::prod::identity<R>());
+      case form::min:
+        return put(op::min::identity<R>());
+      case form::max:
+        return put(op::max::identity<R>());
+      case form::mean:
+        if constexpr (std::is_floating_point_v<R>) return put(canonical(std::numeric_limits<R>::quiet_NaN()));
+        [[fallthrough]];
+      default:
+        return put(R(0));
+    }
+  };
+  switch (result_type(type, what, wide)) {
+#define ONEFOLD_TYPE(name, T) \
+  case element_type::name:    \
+    with_type(T{});           \
+    break;
+#include <onefold/types.def>
+#undef ONEFOLD_TYPE
+  }
+  return bits;
+}
+
+}  // namespace onefold::detail

@@ -1,0 +1,36 @@
+#pragma once
+/// @file order.hpp  Tree v1 in numbers: the constants of docs/order.md. They are frozen: every one of them is in the bits of every result.
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include <onefold/types.hpp>
+
+namespace onefold::order {
+
+inline constexpr int version = 1;
+inline constexpr std::size_t row_bytes = 256;  ///< of the input as stored
+inline constexpr int tile_rows = 16;
+
+/// Lanes of a row: elements side by side that are combined with those below them, row after row.
+template <element E>
+inline constexpr int lanes = static_cast<int>(std::bit_floor(row_bytes / sizeof(E)));
+
+/// Elements of a tile, the leaf of the aligned binary tree.
+template <element E>
+inline constexpr std::uint64_t tile_elements = std::uint64_t{tile_rows} * lanes<E>;
+
+/// Tiles that `count` elements fill, the last one perhaps in part.
+template <element E>
+constexpr std::uint64_t tiles(std::uint64_t count) noexcept {
+  return count / tile_elements<E> + (count % tile_elements<E> != 0 ? 1 : 0);
+}
+
+/// norm2 of doubles: elements below small_below and from big_from on are scaled, exactly, before they are squared.
+inline constexpr double small_below = 0x1p-480;
+inline constexpr double big_from = 0x1p480;
+inline constexpr double scale_up = 0x1p600;     ///< of small elements, and of the result when all are small
+inline constexpr double scale_down = 0x1p-600;  ///< of big elements
+
+}  // namespace onefold::order
