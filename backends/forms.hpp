@@ -78,6 +78,17 @@ struct fold {
   ONEFOLD_HOST_DEVICE static A neutral() noexcept { return Op::template neutral<A>(); }
 };
 
+/// The type that integers of type E are combined in where signs do not matter, and the type of their magnitudes; floats: E.
+template <class E>
+struct wrapping_type {
+  using type = E;
+};
+template <class E>
+requires std::is_integral_v<E>
+struct wrapping_type<E> {
+  using type = std::make_unsigned_t<E>;
+};
+
 /// The three trees of norm2 of doubles, side by side.
 struct squares {
   double small, medium, big;
@@ -158,70 +169,75 @@ ONEFOLD_HOST_DEVICE inline std::uint64_t conclude(conclusion how, const A& value
   return bits;
 }
 
-/// Calls body.template operator()<Fold>() with the fold of this form. Forms that differ in their conclusion only share one, and so do
-/// signed and unsigned integers where the wrap makes no difference: the fewer folds, the fewer kernels.
-template <class Body>
-decltype(auto) with_fold(element_type type, form what, bool wide, Body&& body) {
-  const auto with_types = [&]<class E, class A, class Unsigned>() -> decltype(auto) {
-    constexpr bool integer = std::is_integral_v<E>;
-    constexpr bool widened = !std::is_same_v<E, A>;
-    using magnitude = std::conditional_t<integer, Unsigned, A>;  // of norms
-    using wrapping = std::conditional_t<integer, Unsigned, E>;   // of what wraps
-    using result = std::conditional_t<integer, Unsigned, A>;
-    using rounding = std::conditional_t<integer, double, A>;  // of means
-    using squaring = std::conditional_t<std::is_same_v<E, float>, double, rounding>;
-    switch (what) {
-      case form::prod:
-        return body.template operator()<fold<wrapping, result, as_is, op::prod>>();
-      case form::min:
-        if constexpr (!widened) return body.template operator()<fold<E, E, as_is, op::min>>();
-        break;
-      case form::max:
-        if constexpr (!widened) return body.template operator()<fold<E, E, as_is, op::max>>();
-        break;
-      case form::dot:
-        return body.template operator()<fold<wrapping, result, product, op::sum>>();
-      case form::sum_of_squares:
-        return body.template operator()<fold<wrapping, result, square, op::sum>>();
-      case form::norm1:
-        if constexpr (std::is_unsigned_v<E>)
-          break;
-        else
-          return body.template operator()<fold<E, magnitude, absolute, op::sum>>();
-      case form::norm_inf:
-        if constexpr (std::is_unsigned_v<E>)
-          return body.template operator()<fold<E, E, as_is, op::max>>();
-        else if constexpr (!widened)
-          return body.template operator()<fold<E, magnitude, absolute, op::max>>();
-        break;
-      case form::mean:
-        return body.template operator()<fold<E, rounding, as_is, op::sum>>();
-      case form::norm2:
-        if constexpr (std::is_same_v<E, double>)
-          return body.template operator()<norm2_fold>();
-        else
-          return body.template operator()<fold<E, squaring, square, op::sum>>();
-      case form::sum:
-        break;
+/// Calls body.template operator()<Fold>() with the fold of this form on elements of one type. Forms that differ in their conclusion only
+/// share one, and so do signed and unsigned integers where the wrap makes no difference: the fewer folds, the fewer kernels.
+template <element_type Type, class Body>
+constexpr decltype(auto) with_fold_of(form what, bool wide, Body&& body) {
+  if constexpr (Type == element_type::f32) {
+    if (wide) {
+      switch (what) {
+        case form::prod:
+          return body.template operator()<fold<float, double, as_is, op::prod>>();
+        case form::dot:
+          return body.template operator()<fold<float, double, product, op::sum>>();
+        case form::sum_of_squares:
+        case form::norm2:
+          return body.template operator()<fold<float, double, square, op::sum>>();
+        case form::norm1:
+          return body.template operator()<fold<float, double, absolute, op::sum>>();
+        default:  // sum and mean; min, max and norm_inf do not come here
+          return body.template operator()<fold<float, double, as_is, op::sum>>();
+      }
     }
-    return body.template operator()<fold<wrapping, result, as_is, op::sum>>();  // and norm1 of unsigned integers
-  };
-  switch (type) {
-    case element_type::f32:
-      if (wide) return with_types.template operator()<float, double, void>();
-      return with_types.template operator()<float, float, void>();
-    case element_type::f64:
-      return with_types.template operator()<double, double, void>();
-    case element_type::i32:
-      return with_types.template operator()<std::int32_t, std::int32_t, std::uint32_t>();
-    case element_type::u32:
-      return with_types.template operator()<std::uint32_t, std::uint32_t, std::uint32_t>();
-    case element_type::i64:
-      return with_types.template operator()<std::int64_t, std::int64_t, std::uint64_t>();
-    case element_type::u64:
+  }
+  using E = std::conditional_t<
+      Type == element_type::f32, float,
+      std::conditional_t<
+          Type == element_type::f64, double,
+          std::conditional_t<Type == element_type::i32, std::int32_t,
+                             std::conditional_t<Type == element_type::u32, std::uint32_t,
+                                                std::conditional_t<Type == element_type::i64, std::int64_t, std::uint64_t>>>>>;
+  using W = typename wrapping_type<E>::type;                              // of what wraps, and of magnitudes
+  using rounding = std::conditional_t<std::is_integral_v<E>, double, E>;  // of means
+  switch (what) {
+    case form::prod:
+      return body.template operator()<fold<W, W, as_is, op::prod>>();
+    case form::min:
+      return body.template operator()<fold<E, E, as_is, op::min>>();
+    case form::max:
+      return body.template operator()<fold<E, E, as_is, op::max>>();
+    case form::dot:
+      return body.template operator()<fold<W, W, product, op::sum>>();
+    case form::sum_of_squares:
+      return body.template operator()<fold<W, W, square, op::sum>>();
+    case form::norm1:
+      return body.template operator()<fold<E, W, std::conditional_t<std::is_unsigned_v<E>, as_is, absolute>, op::sum>>();
+    case form::norm_inf:
+      return body.template operator()<fold<E, W, std::conditional_t<std::is_unsigned_v<E>, as_is, absolute>, op::max>>();
+    case form::mean:
+      return body.template operator()<fold<E, rounding, as_is, op::sum>>();
+    case form::norm2:
+      if constexpr (Type == element_type::f64)
+        return body.template operator()<norm2_fold>();
+      else
+        return body.template operator()<fold<E, double, square, op::sum>>();
+    case form::sum:
       break;
   }
-  return with_types.template operator()<std::uint64_t, std::uint64_t, std::uint64_t>();
+  return body.template operator()<fold<W, W, as_is, op::sum>>();
+}
+
+/// The same for a type that is known at run time.
+template <class Body>
+constexpr decltype(auto) with_fold(element_type type, form what, bool wide, Body&& body) {
+  switch (type) {
+#define ONEFOLD_TYPE(name, T) \
+  case element_type::name:    \
+    return with_fold_of<element_type::name>(what, wide, body);
+#include <onefold/types.def>
+#undef ONEFOLD_TYPE
+  }
+  return with_fold_of<element_type::f32>(what, wide, body);
 }
 
 /// Bits of the result for no elements.

@@ -5,8 +5,10 @@
 
 #include <onefold/detail/request.hpp>
 #include <onefold/error.hpp>
+#include <onefold/order.hpp>
 
 #include "../backends/backend.hpp"
+#include "../backends/cuda/fixed_order/plan.hpp"  // plain C++: the size of a workspace is known where there is no GPU
 #include "pointer_kind.hpp"
 #include "select.hpp"
 
@@ -163,8 +165,8 @@ void release_memory(const executor& where) {
   if (entry.release_memory != nullptr) entry.release_memory(where);
 }
 
-// Of the default variant: slots of 16 bytes, one for each group of tiles that a block hands over; docs/decisions has the count.
-std::size_t workspace::bytes(std::uint64_t) noexcept { return std::size_t{1} << 19; }
+// What fixed_order needs for elements of 8 bytes: of those the fewest make a pair of tiles.
+std::size_t workspace::bytes(std::uint64_t count) noexcept { return cuda_backend::slot_bytes(order::tiles<double>(count) / 2 + 1); }
 
 workspace::workspace(const executor& where, std::uint64_t count) {
   if (where.chooses_itself()) return;

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cstring>
 
 #include <onefold/error.hpp>
-#include <onefold/operators.hpp>
 
+#include "../forms.hpp"
+#include "fixed_order/plan.hpp"
 #include "runtime.hpp"
 #include "variant.hpp"
 #include "workspace.hpp"
@@ -48,10 +51,11 @@ variant_info describe_variant(const variant_row& row, std::string_view name, std
   info.widths = row.what.widths;
   info.width_meaning = row.what.width_meaning;
   info.min_compute_capability = row.what.min_compute_capability;
-  info.limits = row.what.limits;
   for (int type = 0; type < element_type_count; ++type)
-    for (int op = 0; op < operation_count; ++op)
-      if (row.run[type][op] != nullptr) info.supported |= std::uint64_t{1} << (type * operation_count + op);
+    for (int what = 0; what < form_count; ++what)
+      if (row.run[type][what] != nullptr) info.supported |= std::uint64_t{1} << (type * form_count + what);
+  info.takes_wide = row.run_wide != nullptr;
+  info.limits = row.what.limits.empty() && !info.takes_wide ? plain_only : row.what.limits;
   return info;
 }
 
@@ -66,9 +70,12 @@ const auto& all_variants() {
 
 std::span<const variant_info> list_variants() { return all_variants(); }
 
-const variant_row& row_of_name(std::string_view wanted) {
+// The row behind a line of the catalogue, which holds a copy of our description: found by its name, but for the default, whose calls are
+// the shortest and should not search.
+const variant_row& row_of_variant(const variant_info& wanted) {
+  if (wanted.name == "fixed_order") return row_fixed_order;
   const auto& all = all_variants();
-  const auto found = std::ranges::find(all, wanted, &variant_info::name);
+  const auto found = std::ranges::find(all, wanted.name, &variant_info::name);
   return *rows[static_cast<std::size_t>(found - all.begin())];
 }
 
@@ -166,103 +173,174 @@ void* device_view(const void* pointer, const char* role, int device) {
   return found.devicePointer;
 }
 
-// The result for no elements, as bytes.
-std::array<std::byte, 8> identity_of(element_type type, operation op) {
-  std::array<std::byte, 8> bytes{};
-  const auto put = [&]<class T>(T value) { std::memcpy(bytes.data(), &value, sizeof(T)); };
-  const auto with_type = [&]<class T>(T) {
-    switch (op) {
-#define ONEFOLD_OP(name) \
-  case operation::name:  \
-    return put(onefold::op::name::identity<T>());
-#include <onefold/ops.def>
-#undef ONEFOLD_OP
-    }
-  };
-  switch (type) {
-#define ONEFOLD_TYPE(name, T) \
-  case element_type::name:    \
-    with_type(T{});           \
-    break;
-#include <onefold/types.def>
-#undef ONEFOLD_TYPE
+// How long the host asks for a result again and again before it lets the driver wait: longer than small reductions take, for which the
+// driver's wait costs 2 us more, and not so long that a core is kept from other work for nothing.
+constexpr auto patience = std::chrono::microseconds(50);
+
+// Waits for both words of a result, and puts them together.
+std::uint64_t await_words(const volatile unsigned long long* words, unsigned call_number, cudaStream_t stream) {
+  const auto arrived = [&](int w) { return static_cast<unsigned>(words[w] >> 32) == call_number; };
+  const auto begin = std::chrono::steady_clock::now();
+  bool asked_driver = false;
+  while (!arrived(0) || !arrived(1)) {
+    if (std::chrono::steady_clock::now() - begin < patience) continue;
+    // The words come before the kernel ends, so after this they are here, or there is an error to report.
+    if (asked_driver) throw error(errc::device_error, "the stream has ended, but the result of the reduction has not arrived");
+    check(calls().stream_synchronize(stream), "cudaStreamSynchronize");
+    asked_driver = true;
   }
-  return bytes;
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return (words[0] & 0xffffffffu) | words[1] << 32;
+}
+
+device_workspace* workspace_of(const options& how, const variant_info& variant, bool taken, int device) {
+  if (how.workspace == nullptr) return nullptr;
+  auto* const given = onefold::detail::workspace_access::state(*how.workspace);
+  if (given == nullptr || given->of != backend::cuda)
+    throw error(errc::invalid_argument, "the workspace was made for another executor than this cuda() one, or has been moved from");
+  if (!taken) refuse(variant, "keeps its partial results in memory of the library's own: call it without a workspace");
+  auto* const ours = static_cast<device_workspace*>(given);
+  if (ours->device != device)
+    throw error(errc::wrong_device, "the workspace is on CUDA device " + std::to_string(ours->device) + ", the executor is cuda(" +
+                                        std::to_string(device) + ")");
+  return ours;
 }
 
 void run(const onefold::detail::request& what, const options& how, const variant_info& variant, report& ran) {
   const int device = what.where.device();
   const auto& gpu = properties_of(device);
-  if (const auto reason = reason_against(variant, what.where)) throw error(errc::unsupported, *reason);
-  const entry_point entry = row_of_name(variant.name).run[static_cast<int>(what.type)][static_cast<int>(what.op)];
-  if (entry == nullptr)
-    refuse(variant, "does not take " + std::string(name(what.op)) + " of " + std::string(name(what.type)) + ": " +
-                        std::string(variant.limits));
+  if (gpu.compute_capability < variant.min_compute_capability) throw error(errc::unsupported, *reason_against(variant, what.where));
+  const variant_row& row = row_of_variant(variant);
+  const entry_point entry = what.wide ? row.run_wide : row.run[static_cast<int>(what.type)][static_cast<int>(what.form)];
   if (how.grid_size != 0 && !variant.grid_size_free)
     refuse(variant, "chooses its grid from the number of elements: leave grid_size alone");
-  if (how.grid_size > 0x7fffffff) refuse(variant, "takes a grid_size of at most 2147483647");
+  if (how.grid_size > row.what.most_grid_size)
+    refuse(variant, "takes a grid_size of at most " + std::to_string(row.what.most_grid_size));
   const int block_size = choose_number(variant, "block_size", how.block_size, variant.default_block_size, variant.block_sizes);
   const int width = choose_number(variant, "width", how.width, variant.default_width, variant.widths);
   const finish how_to_finish = choose_finish(variant, how.finish, what.waits);
+  device_workspace* const workspace = workspace_of(how, variant, row.what.takes_workspace, device);
 
   const device_scope current(device);
   const void* input = what.count == 0 ? nullptr : device_view(what.input, "input", device);
+  const void* second = what.count == 0 || what.form != form::dot ? nullptr : device_view(what.second, "second input", device);
   void* output = what.waits ? nullptr : device_view(what.output, "output", device);
+  const std::size_t result_bytes = size_of(result_type(what.type, what.form, what.wide));
+  ran.device = device;
+  ran.block_size = block_size;
+  ran.width = width;
+  ran.finish = how_to_finish;
+  if (what.count == 0 && what.waits) {
+    const auto bits = onefold::detail::empty_result(what.type, what.form, what.wide);
+    std::memcpy(what.output, &bits, result_bytes);
+    return;
+  }
+
   const bool captured = what.where.has_stream() && is_capturing(what.where.stream());
   if (what.waits && captured)
     throw error(errc::unsupported,
                 "the stream is being captured, and a form that returns the value would have to wait for it: use the "
                 "*_into form");
-  if (captured && what.where.stream() == cudaStreamPerThread)
+  if (captured && workspace == nullptr && what.where.stream() == cudaStreamPerThread)
     throw error(errc::unsupported,
                 "a call on cudaStreamPerThread cannot be captured, since every host thread's has the same handle: capture "
-                "on a stream of your own");
-  const auto work = lane_of(device, what.where.has_stream(), what.where.stream(), captured);
-  const std::lock_guard lock(work->in_use);
+                "on a stream of your own, or give the call a workspace");
+  const std::shared_ptr<lane> own =
+      workspace == nullptr ? lane_of(device, what.where.has_stream(), what.where.stream(), captured) : nullptr;
+  lane& work = workspace == nullptr ? *own : workspace->work;
+  const std::lock_guard lock(work.in_use);
+  if (workspace != nullptr) work.stream = stream_of(device, what.where.has_stream(), what.where.stream());
 
-  ran.device = device;
-  ran.block_size = block_size;
-  ran.width = width;
-  ran.finish = how_to_finish;
   if (what.count == 0) {
-    const auto identity = identity_of(what.type, what.op);
-    if (what.waits)
-      std::memcpy(what.output, identity.data(), size_of(what.type));
-    else
-      store_value(output, identity.data(), size_of(what.type), work->stream);
+    const auto bits = onefold::detail::empty_result(what.type, what.form, what.wide);
+    store_value(output, &bits, result_bytes, work.stream);
     return;
   }
 
-  void* host_value = nullptr;
+  call now{gpu,    work,    what.type,     what.form,  what.wide,     input, second, what.count,
+           output, nullptr, how_to_finish, block_size, how.grid_size, width, ran};
+  now.workspace = workspace;
+  void* host_memory = nullptr;
   if (what.waits) {
-    host_value = work->host_result.at_least(8, work->stream);
-    check(calls().host_get_device_pointer(&output, host_value, 0), "cudaHostGetDevicePointer");
+    void* as_device_sees = nullptr;
+    host_memory = work.host_result.at_least(2 * sizeof(unsigned long long), work.stream);
+    check(calls().host_get_device_pointer(&as_device_sees, host_memory, 0), "cudaHostGetDevicePointer");
+    if (row.what.takes_workspace) {
+      now.host_words = static_cast<unsigned long long*>(as_device_sees);
+      if (work.last_call == 0) std::memset(host_memory, 0, 2 * sizeof(unsigned long long));
+      if (++work.last_call == 0) ++work.last_call;  // 0 is what the words hold at first
+      now.call_number = work.last_call;
+    } else {
+      now.output = as_device_sees;
+      now.host_value = host_memory;
+    }
   }
-  call now{gpu, *work, input, what.count, output, host_value, how_to_finish, block_size, how.grid_size, width, ran};
-  work->prepare();
-  work->control_in_doubt = true;
-  entry(now);
-  work->control_in_doubt = false;
-  if (captured) work->keep_for_good();
-  if (what.waits) {
-    check(calls().stream_synchronize(work->stream), "cudaStreamSynchronize");
-    std::memcpy(what.output, host_value, size_of(what.type));
+  if (row.what.takes_workspace) {
+    entry(now);
+  } else {
+    work.prepare();
+    work.control_in_doubt = true;
+    entry(now);
+    work.control_in_doubt = false;
+  }
+  if (captured) work.keep_for_good();
+  if (!what.waits) return;
+  if (now.host_words != nullptr) {
+    const auto bits = await_words(static_cast<const volatile unsigned long long*>(host_memory), now.call_number, work.stream);
+    std::memcpy(what.output, &bits, result_bytes);
+  } else {
+    check(calls().stream_synchronize(work.stream), "cudaStreamSynchronize");
+    std::memcpy(what.output, host_memory, result_bytes);
   }
 }
 
 void wait_for(const executor& where) {
   properties_of(where.device());
   const device_scope current(where.device());
-  check(calls().stream_synchronize(lane_of(where.device(), where.has_stream(), where.stream())->stream), "cudaStreamSynchronize");
+  check(calls().stream_synchronize(stream_of(where.device(), where.has_stream(), where.stream())), "cudaStreamSynchronize");
+}
+
+std::unique_ptr<onefold::detail::workspace_state> make_workspace(const executor& where, void* memory, std::size_t bytes) {
+  const int device = where.device();
+  properties_of(device);
+  const device_scope current(device);
+  if (memory != nullptr) {
+    if (reinterpret_cast<std::uintptr_t>(memory) % slot_word_bytes != 0)
+      throw error(errc::misaligned_pointer, "the workspace's memory is not aligned to 16 bytes");
+    device_view(memory, "workspace's memory", device);
+  }
+  return std::make_unique<device_workspace>(device, memory, bytes);
+}
+
+memory_use held(const executor& where) {
+  properties_of(where.device());
+  return memory_held(where.device());
+}
+
+void release(const executor& where) {
+  properties_of(where.device());
+  const device_scope current(where.device());
+  release_held_memory(where.device());
 }
 
 }  // namespace
+
+void* call::slots_of(std::size_t bytes) {
+  if (workspace == nullptr) return work.slots_of(bytes);
+  auto& given = *static_cast<device_workspace*>(workspace);
+  if (given.bytes < bytes)
+    throw error(errc::unsupported, "the workspace holds " + std::to_string(given.bytes) + " bytes, and " + std::to_string(count) +
+                                       " elements may need " + std::to_string(bytes) +
+                                       ": make one for as many elements (workspace::bytes)");
+  return given.memory;
+}
 
 }  // namespace onefold::cuda_backend
 
 namespace onefold::detail {
 
 extern const backend_entry cuda_backend{cuda_backend::list_variants, cuda_backend::describe, cuda_backend::reason_against,
-                                        cuda_backend::run, cuda_backend::wait_for};
+                                        cuda_backend::run,           cuda_backend::wait_for, cuda_backend::make_workspace,
+                                        cuda_backend::held,          cuda_backend::release};
 
 }  // namespace onefold::detail

@@ -35,7 +35,8 @@ handover<T> handover_of(call& now, handing how, T* partials) {
 
 template <class T>
 T* partials_for(call& now, std::int64_t blocks, int which = 0) {
-  return static_cast<T*>(now.work.partials[which].at_least(static_cast<std::size_t>(blocks) * sizeof(T), now.work.stream));
+  return static_cast<T*>(
+      now.work.partials[which].at_least(static_cast<std::size_t>(blocks) * sizeof(T), now.work.stream, now.work.pool));
 }
 
 // The partials come back to the host, which combines them from left to right.

@@ -6,6 +6,19 @@
 
 namespace onefold::cuda_backend {
 
+namespace {
+
+// A pool of the library's own, which keeps what is freed until it is trimmed: the application's default pool has its own rules.
+cudaError_t create_pool(cudaMemPool_t* pool, int device) {
+  cudaMemPoolProps properties{};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.location.type = cudaMemLocationTypeDevice;
+  properties.location.id = device;
+  return cudaMemPoolCreate(pool, &properties);
+}
+
+}  // namespace
+
 const runtime& real_runtime() noexcept {
   static const runtime real{
       .get_device_count = cudaGetDeviceCount,
@@ -14,6 +27,11 @@ const runtime& real_runtime() noexcept {
       .get_properties = [](cudaDeviceProp* properties, int device) { return cudaGetDeviceProperties(properties, device); },
       .get_driver_version = cudaDriverGetVersion,
       .get_last_error = cudaGetLastError,
+      .device_synchronize = cudaDeviceSynchronize,
+      .pool_create = create_pool,
+      .pool_trim = cudaMemPoolTrimTo,
+      .malloc_from_pool_async = [](void** pointer, std::size_t bytes, cudaMemPool_t pool,
+                                   cudaStream_t stream) { return cudaMallocFromPoolAsync(pointer, bytes, pool, stream); },
       .malloc = [](void** pointer, std::size_t bytes) { return cudaMalloc(pointer, bytes); },
       .free = cudaFree,
       .malloc_async = [](void** pointer, std::size_t bytes,
@@ -24,6 +42,7 @@ const runtime& real_runtime() noexcept {
       .host_get_device_pointer = [](void** device_pointer, void* host_pointer,
                                     unsigned flags) { return cudaHostGetDevicePointer(device_pointer, host_pointer, flags); },
       .memcpy_async = cudaMemcpyAsync,
+      .memset_async = cudaMemsetAsync,
       // A blocking stream: it waits for work on CUDA's legacy default stream, where callers without streams of their own put theirs.
       .stream_create = cudaStreamCreate,
       .stream_synchronize = cudaStreamSynchronize,

@@ -14,6 +14,10 @@ struct runtime {
   cudaError_t (*get_properties)(cudaDeviceProp* properties, int device);
   cudaError_t (*get_driver_version)(int* version);
   cudaError_t (*get_last_error)();
+  cudaError_t (*device_synchronize)();
+  cudaError_t (*pool_create)(cudaMemPool_t* pool, int device);
+  cudaError_t (*pool_trim)(cudaMemPool_t pool, std::size_t bytes_to_keep);
+  cudaError_t (*malloc_from_pool_async)(void** pointer, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream);
   cudaError_t (*malloc)(void** pointer, std::size_t bytes);
   cudaError_t (*free)(void* pointer);
   cudaError_t (*malloc_async)(void** pointer, std::size_t bytes, cudaStream_t stream);
@@ -22,6 +26,7 @@ struct runtime {
   cudaError_t (*free_host)(void* pointer);
   cudaError_t (*host_get_device_pointer)(void** device_pointer, void* host_pointer, unsigned flags);
   cudaError_t (*memcpy_async)(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream);
+  cudaError_t (*memset_async)(void* pointer, int value, std::size_t bytes, cudaStream_t stream);
   cudaError_t (*stream_create)(cudaStream_t* stream);
   cudaError_t (*stream_synchronize)(cudaStream_t stream);
   cudaError_t (*stream_get_id)(cudaStream_t stream, unsigned long long* id);

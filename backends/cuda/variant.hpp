@@ -9,6 +9,7 @@
 #include <onefold/operators.hpp>
 #include <onefold/options.hpp>
 
+#include "../backend.hpp"
 #include "runtime.hpp"
 #include "workspace.hpp"
 
@@ -18,15 +19,29 @@ namespace onefold::cuda_backend {
 struct call {
   const device_properties& gpu;
   lane& work;
+  element_type type;
+  onefold::form form;
+  bool wide;  ///< f32 accumulated in f64
   const void* input;
+  const void* second;      ///< of dot, else null
   std::uint64_t count;     ///< at least 1
-  void* output;            ///< one element
+  void* output;            ///< one element of the result type
   void* host_value;        ///< the host's own copy of the result for forms that wait, else null
   onefold::finish finish;  ///< one of the traits' finishes
   int block_size;          ///< threads; one of the traits' block sizes
   std::int64_t grid_size;  ///< blocks; 0 for the variant's choice
   int width;               ///< one of the traits' widths
   report& ran;             ///< the variant fills in its launch shape
+
+  /// For variants that take a workspace, in forms that wait: two words of mapped host memory as the device sees them, each of which gets a
+  /// half of the result in its low and call_number in its high 32 bits; then nothing goes to `output`. Else null.
+  unsigned long long* host_words = nullptr;
+  unsigned call_number = 0;
+  onefold::detail::workspace_state* workspace = nullptr;  ///< the caller's
+
+  /// `bytes` bytes of device memory that hold what the last call left in them, and zeros at first. Throws as buffer::at_least(), and
+  /// unsupported when the caller's workspace is smaller.
+  void* slots_of(std::size_t bytes);
 };
 
 /// What a variant says of itself beside its catalogue line.
@@ -41,6 +56,8 @@ struct traits {
   std::string_view width_meaning = {};
   int min_compute_capability = 70;  ///< __syncwarp and independent thread scheduling
   std::string_view limits = {};     ///< what supports<T, Op>() refuses, and why
+  std::int64_t most_grid_size = 0x7fffffff;
+  bool takes_workspace = false;
 };
 
 inline constexpr onefold::finish every_finish[] = {finish::atomic, finish::host, finish::relaunch, finish::last_block,
@@ -49,11 +66,15 @@ inline constexpr int powers_of_two_to_1024[] = {32, 64, 128, 256, 512, 1024};
 
 using entry_point = void (*)(call&);
 
-/// One row of the CUDA catalogue: the traits and an entry point per element type and operator; null where that is not supported.
+/// One row of the CUDA catalogue: the traits and an entry point per element type and form; null where that is not supported.
 struct variant_row {
   traits what;
-  entry_point run[element_type_count][operation_count];
+  entry_point run[element_type_count][form_count];
+  entry_point run_wide = nullptr;  ///< for f32 accumulated in f64
 };
+
+/// What kernels that reduce elements as they are refuse.
+inline constexpr std::string_view plain_only = "it reduces elements as they are, in their own type, with sum, prod, min or max";
 
 namespace detail {
 
@@ -70,14 +91,14 @@ constexpr entry_point entry_of() {
 /// Builds a variant's row from its struct: `traits what`, `supports<T, Op>` and `run<T, Op>(call&)`.
 template <class Variant>
 constexpr variant_row row_of() {
-  variant_row row{Variant::what, {}};
-#define ONEFOLD_TYPE(type_name, T)                                                         \
-  {                                                                                        \
-    auto& entries = row.run[static_cast<int>(element_type::type_name)];                    \
-    entries[static_cast<int>(operation::sum)] = detail::entry_of<Variant, T, op::sum>();   \
-    entries[static_cast<int>(operation::prod)] = detail::entry_of<Variant, T, op::prod>(); \
-    entries[static_cast<int>(operation::min)] = detail::entry_of<Variant, T, op::min>();   \
-    entries[static_cast<int>(operation::max)] = detail::entry_of<Variant, T, op::max>();   \
+  variant_row row{Variant::what, {}, {}};
+#define ONEFOLD_TYPE(type_name, T)                                                    \
+  {                                                                                   \
+    auto& entries = row.run[static_cast<int>(element_type::type_name)];               \
+    entries[static_cast<int>(form::sum)] = detail::entry_of<Variant, T, op::sum>();   \
+    entries[static_cast<int>(form::prod)] = detail::entry_of<Variant, T, op::prod>(); \
+    entries[static_cast<int>(form::min)] = detail::entry_of<Variant, T, op::min>();   \
+    entries[static_cast<int>(form::max)] = detail::entry_of<Variant, T, op::max>();   \
   }
 #include <onefold/types.def>
 #undef ONEFOLD_TYPE

@@ -1,6 +1,8 @@
 #include "workspace.hpp"
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <deque>
 #include <map>
@@ -18,7 +20,7 @@ constexpr std::size_t cells = static_cast<std::size_t>(element_type_count) * ope
 constexpr std::size_t control_bytes = (cells + 1) * cell_bytes;
 
 // An application that makes and destroys streams without end would otherwise leave a lane behind for each.
-constexpr std::size_t most_lanes = 64;
+constexpr std::size_t most_lanes = memory_use::most_streams;
 
 std::size_t cell_of(element_type type, operation op) {
   return static_cast<std::size_t>(type) * operation_count + static_cast<std::size_t>(op);
@@ -33,6 +35,8 @@ void put_neutral(std::byte* cells_begin) {
 struct device_state {
   device_properties properties;
   cudaStream_t own_stream = nullptr;
+  bool asked_for_pool = false;
+  cudaMemPool_t pool = nullptr;                               // null where the device has no stream-ordered memory
   std::map<unsigned long long, std::shared_ptr<lane>> lanes;  // by stream id, which CUDA never gives twice
   std::deque<unsigned long long> oldest_first;
 };
@@ -75,12 +79,27 @@ device_state& state_of(int device) {
 [[noreturn]] void refuse_captured() {
   throw error(
       errc::unsupported,
-      "the stream is being captured, and this call must first allocate or initialise working memory: make the same call once "
-      "before the capture");
+      "the stream is being captured, and this call must first allocate or initialise working memory: give it a workspace, or make "
+      "the same call once before the capture");
 }
 
-void refuse_while_capturing(cudaStream_t stream) {
-  if (is_capturing(stream)) refuse_captured();
+// The library's pool on the current device.
+cudaMemPool_t pool_of(int device, device_state& state) {
+  if (state.asked_for_pool) return state.pool;
+  const cudaError_t made = calls().pool_create(&state.pool, device);
+  if (made == cudaErrorNotSupported || made == cudaErrorOperatingSystem)
+    calls().get_last_error();  // a device without pools: plain allocations do
+  else
+    check(made, "cudaMemPoolCreate");
+  state.asked_for_pool = true;
+  return state.pool;
+}
+
+// Properties once asked for, for those who come without a lock.
+constexpr int most_devices_remembered = 64;
+std::atomic<const device_properties*>& remembered(int device) {
+  static std::array<std::atomic<const device_properties*>, most_devices_remembered> all{};
+  return all[static_cast<std::size_t>(device)];
 }
 
 }  // namespace
@@ -93,8 +112,17 @@ int device_count() {
 }
 
 const device_properties& properties_of(int device) {
+  const bool can_be_remembered = device >= 0 && device < most_devices_remembered;
+  if (can_be_remembered)
+    if (const auto* known = remembered(device).load(std::memory_order_acquire)) return *known;
   const std::lock_guard lock(states_lock());
-  return state_of(device).properties;
+  const device_properties& found = state_of(device).properties;
+  if (can_be_remembered) remembered(device).store(&found, std::memory_order_release);
+  return found;
+}
+
+void refuse_while_capturing(cudaStream_t stream) {
+  if (is_capturing(stream)) refuse_captured();
 }
 
 buffer::~buffer() {
@@ -102,21 +130,31 @@ buffer::~buffer() {
   where_ == place::device ? calls().free(data_) : calls().free_host(data_);
 }
 
-void* buffer::at_least(std::size_t bytes, cudaStream_t stream) {
+void* buffer::at_least(std::size_t bytes, cudaStream_t stream, cudaMemPool_t pool) {
   if (bytes <= bytes_) return data_;
   refuse_while_capturing(stream);
   const std::size_t wanted = (bytes + 255) / 256 * 256;
   void* grown = nullptr;
-  if (where_ == place::device)
-    check(calls().malloc(&grown, wanted), "cudaMalloc");
-  else
+  if (where_ == place::host)
     check(calls().host_alloc(&grown, wanted, cudaHostAllocMapped | cudaHostAllocPortable), "cudaHostAlloc");
-  // The old piece goes only now, so that a failure above leaves a working buffer. cudaFree waits for kernels that still use it.
+  else if (pool != nullptr)
+    check(calls().malloc_from_pool_async(&grown, wanted, pool, stream), "cudaMallocFromPoolAsync");
+  else
+    check(calls().malloc(&grown, wanted), "cudaMalloc");
+  // The old piece goes only now, so that a failure above leaves a working buffer. cudaFree waits for kernels that still use it; memory of a
+  // pool is freed in stream order behind them.
   void* old = std::exchange(kept_, false) ? nullptr : data_;
+  const cudaMemPool_t old_pool = pool_;
   data_ = grown;
   bytes_ = wanted;
-  if (old != nullptr)
-    where_ == place::device ? check(calls().free(old), "cudaFree") : check(calls().free_host(old), "cudaFreeHost");
+  pool_ = pool;
+  if (old == nullptr) return data_;
+  if (where_ == place::host)
+    check(calls().free_host(old), "cudaFreeHost");
+  else if (old_pool != nullptr)
+    check(calls().free_async(old, stream), "cudaFreeAsync");
+  else
+    check(calls().free(old), "cudaFree");
   return data_;
 }
 
@@ -132,15 +170,28 @@ void lane::prepare() {
 #include <onefold/types.def>
 #undef ONEFOLD_TYPE
   static_assert(operation_count == 4, "prepare() lists the operators");
-  void* place = control.at_least(control_bytes, stream);
+  void* place = control.at_least(control_bytes, stream, pool);
   check(calls().memcpy_async(place, image.data(), control_bytes, cudaMemcpyHostToDevice, stream), "cudaMemcpyAsync");
   check(calls().stream_synchronize(stream), "cudaStreamSynchronize");  // the image is on our stack
   control_in_doubt = false;
 }
 
-void lane::keep_for_good() {
-  for (buffer* used : {&partials[0], &partials[1], &control}) used->keep_for_good();
+void* lane::slots_of(std::size_t bytes) {
+  const std::size_t before = slots.size_bytes();
+  void* place = slots.at_least(bytes, stream, pool);
+  if (slots_in_doubt || slots.size_bytes() != before) {
+    refuse_while_capturing(stream);  // recorded, the zeros would be written when the graph runs, and missed until then
+    check(calls().memset_async(place, 0, slots.size_bytes(), stream), "cudaMemsetAsync");
+    slots_in_doubt = false;
+  }
+  return place;
 }
+
+void lane::keep_for_good() {
+  for (buffer* used : {&partials[0], &partials[1], &control, &slots}) used->keep_for_good();
+}
+
+bool lane::is_kept() const { return partials[0].is_kept() || partials[1].is_kept() || control.is_kept() || slots.is_kept(); }
 
 void* lane::accumulator(element_type type, operation op) const {
   return static_cast<std::byte*>(control.data()) + cell_of(type, op) * cell_bytes;
@@ -154,11 +205,18 @@ bool is_capturing(cudaStream_t stream) {
   return status != cudaStreamCaptureStatusNone;
 }
 
-std::shared_ptr<lane> lane_of(int device, bool has_stream, cudaStream_t stream, bool captured) {
+cudaStream_t stream_of(int device, bool has_stream, cudaStream_t stream) {
+  if (has_stream) return stream;
   const std::lock_guard lock(states_lock());
   device_state& state = state_of(device);
-  if (!has_stream && state.own_stream == nullptr) check(calls().stream_create(&state.own_stream), "cudaStreamCreate");
-  if (!has_stream) stream = state.own_stream;
+  if (state.own_stream == nullptr) check(calls().stream_create(&state.own_stream), "cudaStreamCreate");
+  return state.own_stream;
+}
+
+std::shared_ptr<lane> lane_of(int device, bool has_stream, cudaStream_t stream, bool captured) {
+  stream = stream_of(device, has_stream, stream);
+  const std::lock_guard lock(states_lock());
+  device_state& state = state_of(device);
   if (captured) {
     // A stream that is being captured does not tell its id. The youngest lane with its handle is its own, if it has one; else it may be
     // that of a destroyed stream whose handle CUDA has given again, which does no harm: nobody else can ask for it any more.
@@ -172,6 +230,9 @@ std::shared_ptr<lane> lane_of(int device, bool has_stream, cudaStream_t stream, 
 
   auto fresh = std::make_shared<lane>();
   fresh->stream = stream;
+  fresh->pool = pool_of(device, state);
+  if (state.oldest_first.size() >= most_lanes)
+    check(calls().device_synchronize(), "cudaDeviceSynchronize");  // for the buffers' sake
   while (state.oldest_first.size() >= most_lanes) {
     state.lanes.erase(state.oldest_first.front());  // a call that still holds it keeps it alive
     state.oldest_first.pop_front();
@@ -179,6 +240,60 @@ std::shared_ptr<lane> lane_of(int device, bool has_stream, cudaStream_t stream, 
   state.lanes.emplace(id, fresh);
   state.oldest_first.push_back(id);
   return fresh;
+}
+
+device_workspace::device_workspace(int number, void* given, std::size_t size)
+    : device(number), owned(given == nullptr), memory(given) {
+  of = backend::cuda;
+  bytes = size;
+  const device_scope current(device);
+  if (owned) {
+    // From the pool, but finished before the constructor is: the first call may be on any stream.
+    const cudaStream_t stream = stream_of(device, false, nullptr);
+    {
+      const std::lock_guard lock(states_lock());
+      work.pool = pool_of(device, state_of(device));
+    }
+    memory = work.slots.at_least(size, stream, work.pool);
+  }
+  const cudaStream_t stream = stream_of(device, false, nullptr);
+  check(calls().memset_async(memory, 0, size, stream), "cudaMemsetAsync");
+  check(calls().stream_synchronize(stream), "cudaStreamSynchronize");
+}
+
+device_workspace::~device_workspace() {
+  // Nothing can be done about a failure here: it is a lost device, which the next call reports.
+  int before = 0;
+  const bool known = calls().get_device(&before) == cudaSuccess;
+  calls().set_device(device);
+  calls().device_synchronize();
+  if (known && before != device) calls().set_device(before);
+}
+
+memory_use memory_held(int device) {
+  const std::lock_guard lock(states_lock());
+  memory_use held{};
+  for (const auto& [id, work] : state_of(device).lanes) {
+    const std::lock_guard quiet(work->in_use);
+    ++held.streams;
+    for (const buffer* piece : {&work->partials[0], &work->partials[1], &work->control, &work->slots})
+      held.device_bytes += piece->size_bytes();
+    for (const buffer* piece : {&work->host_partials, &work->host_result}) held.pinned_bytes += piece->size_bytes();
+  }
+  return held;
+}
+
+void release_held_memory(int device) {
+  const std::lock_guard lock(states_lock());
+  device_state& state = state_of(device);
+  check(calls().device_synchronize(), "cudaDeviceSynchronize");
+  std::erase_if(state.oldest_first, [&](unsigned long long id) {
+    const auto found = state.lanes.find(id);
+    if (found->second->is_kept()) return false;
+    state.lanes.erase(found);  // a call that still holds it keeps it alive
+    return true;
+  });
+  if (state.pool != nullptr) check(calls().pool_trim(state.pool, 0), "cudaMemPoolTrimTo");
 }
 
 }  // namespace onefold::cuda_backend

@@ -8,7 +8,9 @@
 #include <string>
 
 #include <onefold/types.hpp>
+#include <onefold/workspace.hpp>
 
+#include "../backend.hpp"
 #include "runtime.hpp"
 
 namespace onefold::cuda_backend {
@@ -31,47 +33,60 @@ int device_count();
 /// Properties of a device, asked for once. Throws backend_unavailable when there is no device of this number.
 const device_properties& properties_of(int device);
 
-/// A piece of device memory, or of pinned host memory that the device can read and write.
+/// A piece of device memory, from the library's stream-ordered pool where the device has such, or of pinned host memory that the device can
+/// read and write.
 class buffer {
  public:
   enum class place { device, host };
   explicit buffer(place where) : where_(where) {}
+  /// Requires that no work uses it any more.
   ~buffer();
   buffer(const buffer&) = delete;
   buffer& operator=(const buffer&) = delete;
 
-  /// At least `bytes` bytes, 256-byte aligned; what was in it is lost when it grows. Growing waits for the device. Throws
-  /// out_of_memory, and refuses (unsupported) to grow while `stream` is being captured.
-  void* at_least(std::size_t bytes, cudaStream_t stream);
+  /// At least `bytes` bytes, 256-byte aligned; what was in it is lost when it grows. Device memory from a pool grows in stream order; other
+  /// memory waits for the device. Throws out_of_memory, and refuses (unsupported) to grow while `stream` is being captured.
+  void* at_least(std::size_t bytes, cudaStream_t stream, cudaMemPool_t pool = nullptr);
   [[nodiscard]] void* data() const { return data_; }
+  [[nodiscard]] std::size_t size_bytes() const { return bytes_; }
   /// A graph has recorded the address: the present piece is never freed, for the graph may run for as long as the program.
   void keep_for_good() { kept_ = true; }
+  [[nodiscard]] bool is_kept() const { return kept_; }
 
  private:
   place where_;
   bool kept_ = false;
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
+  cudaMemPool_t pool_ = nullptr;  ///< that data_ is from
 };
 
-/// One stream's working memory. A call holds `in_use` from its first launch to its last, so that calls from several host threads on
-/// one stream follow each other; on the device the stream orders them.
+/// One stream's working memory, or a workspace's. A call holds `in_use` from its first launch to its last, so that calls from several host
+/// threads on one stream follow each other; on the device the stream orders them.
 struct lane {
   std::mutex in_use;
   cudaStream_t stream = nullptr;
+  cudaMemPool_t pool = nullptr;
   buffer partials[2] = {buffer(buffer::place::device), buffer(buffer::place::device)};
   buffer control{buffer::place::device};      ///< accumulators of every (type, operator), then the arrival ticket
+  buffer slots{buffer::place::device};        ///< of fixed_order
   buffer host_partials{buffer::place::host};  ///< for finish::host
   buffer host_result{buffer::place::host};    ///< where the forms that wait get their value
+  unsigned last_call = 0;                     ///< number of the last that has waited; 0 before the first
 
   /// Set while a call is under way and cleared when it succeeds: a call that failed half-way may leave the control block changed.
   bool control_in_doubt = true;
+  bool slots_in_doubt = true;
 
   /// Puts the control block in order if it is in doubt. Requires in_use.
   void prepare();
 
+  /// `bytes` bytes of slots, filled with zeros, in stream order, if they are new or in doubt. Requires in_use.
+  void* slots_of(std::size_t bytes);
+
   /// Called when a call on this stream is recorded into a graph.
   void keep_for_good();
+  [[nodiscard]] bool is_kept() const;
 
   /// The cell of the atomic finish for this type and operator. Holds the neutral element between calls: whoever reads it resets it.
   void* accumulator(element_type type, operation op) const;
@@ -83,7 +98,28 @@ struct lane {
 /// the stream is being captured: then only a lane that an earlier call has made can be had, else unsupported is thrown.
 std::shared_ptr<lane> lane_of(int device, bool has_stream, cudaStream_t stream, bool captured = false);
 
+/// The stream that an executor means. Requires the device to be current.
+cudaStream_t stream_of(int device, bool has_stream, cudaStream_t stream);
+
 /// Whether work put on the stream is being recorded into a graph instead of run.
 bool is_capturing(cudaStream_t stream);
+
+/// Throws unsupported while the stream is being captured: the call would have to allocate or initialise memory.
+void refuse_while_capturing(cudaStream_t stream);
+
+/// What stands behind a workspace on a GPU.
+struct device_workspace final : onefold::detail::workspace_state {
+  device_workspace(int device, void* memory, std::size_t size);
+  ~device_workspace() override;
+
+  int device;
+  bool owned;
+  void* memory;
+  lane work;  ///< its stream changes from call to call; only host_result of its memory is used
+};
+
+/// The library's own device memory: what is held, and its return.
+memory_use memory_held(int device);
+void release_held_memory(int device);
 
 }  // namespace onefold::cuda_backend

@@ -3,6 +3,7 @@
 
 #include <cooperative_groups.h>
 
+#include "../../forms.hpp"
 #include "atomic.cuh"
 #include "block.cuh"
 
@@ -27,18 +28,7 @@ struct handover {
   T* result;
 };
 
-/// The value as the caller gets it: every NaN becomes the quiet one with sign 0 and no payload.
-template <class T>
-__host__ __device__ inline T canonical(T value) {
-  if constexpr (std::is_same_v<T, float>) {
-    const unsigned bits = 0x7fc00000u;
-    if (value != value) memcpy(&value, &bits, sizeof(value));
-  } else if constexpr (std::is_same_v<T, double>) {
-    const unsigned long long bits = 0x7ff8000000000000ull;
-    if (value != value) memcpy(&value, &bits, sizeof(value));
-  }
-  return value;
-}
+using onefold::detail::canonical;
 
 /// Combines `count` partials with the whole block and stores the result. The order is fixed by the block size alone.
 template <class Op, class T>

@@ -1,0 +1,231 @@
+#pragma once
+/// @file tree.cuh  Tree v1 (docs/order.md) within a warp: from two sibling tiles in memory to their common node.
+
+#include "../../forms.hpp"
+#include "load.cuh"
+#include "warp.cuh"
+
+namespace onefold::cuda_backend {
+
+/// The inputs of a fold as the device reads them, 16 bytes at a time from any alignment.
+///
+/// Where the first input starts `shift` elements behind a 16-byte boundary, the packs are read from that boundary on: the element at
+/// position p of a row is then that of lane (p - shift) mod L. All steps of the halving pair lanes by their distance mod L, so they may be
+/// done on positions as if those were lanes. Only the first `shift` positions of a row hold elements of the row above, and for those the
+/// rows are taken one further down. That is one more pack for one thread of sixteen.
+template <class Fold>
+struct tree_input {
+  using E = typename Fold::element;
+  using P = pack<E>;
+  static constexpr int lanes = order::lanes<E>;
+  static constexpr int packs_per_row = lanes / P::size;
+  static_assert(packs_per_row == warp_size / 2, "half a warp reads a row");
+
+  const E* x;
+  const E* y;  ///< the second input, or null
+  std::uint64_t count;
+  int shift;                  ///< elements of x behind a 16-byte boundary
+  bool packed_y;              ///< y lies behind a boundary as x does, so that packs of both hold the same elements
+  std::uint64_t first_whole;  ///< tiles from here to end_whole can be read in packs, without a byte from outside the arrays
+  std::uint64_t end_whole;
+  std::uint64_t end_tile;
+
+  __host__ tree_input(const void* first, const void* second, std::uint64_t n)
+      : x(static_cast<const E*>(first)), y(static_cast<const E*>(second)), count(n) {
+    shift = static_cast<int>(reinterpret_cast<std::uintptr_t>(x) % 16 / sizeof(E));
+    packed_y = Fold::inputs == 1 || reinterpret_cast<std::uintptr_t>(y) % 16 == reinterpret_cast<std::uintptr_t>(x) % 16;
+    first_whole = shift == 0 ? 0 : 1;
+    end_tile = order::tiles<E>(n);
+    end_whole = n / order::tile_elements<E>;
+    if (shift != 0 && end_whole > 0 && n % order::tile_elements<E> < static_cast<std::uint64_t>(P::size)) --end_whole;
+  }
+};
+
+/// The lanes that one thread holds of a tile.
+template <class Fold>
+struct thread_lanes {
+  static constexpr int size = pack<typename Fold::element>::size;
+  typename Fold::accumulator lane[size];
+};
+
+namespace detail {
+
+template <class A>
+__device__ inline A exchange(A value, int distance) {
+  if constexpr (std::is_same_v<A, onefold::detail::squares>)
+    return {exchange(value.small, distance), exchange(value.medium, distance), exchange(value.big, distance)};
+  else
+    return __shfl_xor_sync(whole_warp, value, distance);
+}
+
+// Rows in flight at once: with 64 registers of loads each thread has 256 bytes on their way.
+template <class Fold>
+inline constexpr int rows_in_flight = order::tile_rows / Fold::inputs;
+
+// The tile's lanes at this thread's positions: a whole tile, read in packs. `Shifted` and `PackedY` as in tree_input.
+template <class Fold, bool Shifted, bool PackedY>
+__device__ inline thread_lanes<Fold> whole_tile(const tree_input<Fold>& in, std::uint64_t tile) {
+  using E = typename Fold::element;
+  using P = pack<E>;
+  constexpr int L = tree_input<Fold>::lanes;
+  constexpr int rows = rows_in_flight<Fold>;
+  const int thread = static_cast<int>(threadIdx.x % (warp_size / 2));
+  const int shift = Shifted ? in.shift : 0;
+  const bool wraps = Shifted && thread == 0;  // this thread's first `shift` positions belong one row further down
+  const std::uint64_t first = tile * order::tile_elements<E> + static_cast<std::uint64_t>(thread * P::size);
+  const auto* xs = reinterpret_cast<const P*>(in.x - shift + first);
+  thread_lanes<Fold> mine;
+
+#pragma unroll
+  for (int begin = 0; begin < order::tile_rows; begin += rows) {
+    P a[rows + (Shifted ? 1 : 0)];
+    P b[Fold::inputs == 2 ? rows + (Shifted ? 1 : 0) : 1];
+#pragma unroll
+    for (int r = 0; r < rows; ++r) a[r] = load_pack(xs + (begin + r) * (L / P::size));
+    if constexpr (Shifted) {
+      a[rows] = a[0];
+      if (wraps) a[rows] = load_pack(xs + (begin + rows) * (L / P::size));
+    }
+    if constexpr (Fold::inputs == 2 && PackedY) {
+      const auto* ys = reinterpret_cast<const P*>(in.y - shift + first);
+#pragma unroll
+      for (int r = 0; r < rows; ++r) b[r] = load_pack(ys + (begin + r) * (L / P::size));
+      if constexpr (Shifted) {
+        b[rows] = b[0];
+        if (wraps) b[rows] = load_pack(ys + (begin + rows) * (L / P::size));
+      }
+    } else if constexpr (Fold::inputs == 2) {
+#pragma unroll
+      for (int c = 0; c < P::size; ++c) {
+        const E* ys = in.y - shift + first + c + (wraps && c < shift ? L : 0);
+#pragma unroll
+        for (int r = 0; r < rows; ++r) b[r].element[c] = __ldg(ys + (begin + r) * L);
+      }
+    }
+#pragma unroll
+    for (int r = 0; r < rows; ++r) {
+#pragma unroll
+      for (int c = 0; c < P::size; ++c) {
+        E x = a[r].element[c];
+        if constexpr (Shifted)
+          if (wraps && c < shift) x = a[r + 1].element[c];
+        typename Fold::accumulator value;
+        if constexpr (Fold::inputs == 2) {
+          E y = b[r].element[c];
+          if constexpr (Shifted && PackedY)
+            if (wraps && c < shift) y = b[r + 1].element[c];
+          value = Fold::value(x, y);
+        } else {
+          value = Fold::value(x);
+        }
+        mine.lane[c] = begin + r == 0 ? value : Fold::combine(mine.lane[c], value);
+      }
+    }
+  }
+  return mine;
+}
+
+// Out of line, so that the code of an aligned array, which is most of what runs, lies in one piece: with little to do, a third of a warp's
+// time is waiting for instructions.
+template <class Fold, bool Shifted, bool PackedY>
+__device__ __noinline__ thread_lanes<Fold> unusual_tile(const tree_input<Fold>& in, std::uint64_t tile) {
+  return whole_tile<Fold, Shifted, PackedY>(in, tile);
+}
+
+// The same for any tile, one of which only a part or nothing exists too: element by element. Out of line:
+// it runs for the two ends of an array only, and would otherwise be most of the code.
+template <class Fold>
+__device__ __noinline__ thread_lanes<Fold> any_tile(const tree_input<Fold>& in, std::uint64_t tile) {
+  using E = typename Fold::element;
+  using P = pack<E>;
+  constexpr int L = tree_input<Fold>::lanes;
+  const int thread = static_cast<int>(threadIdx.x % (warp_size / 2));
+  thread_lanes<Fold> mine;
+#pragma unroll
+  for (int c = 0; c < P::size; ++c) {
+    const int position = thread * P::size + c - in.shift;
+    const std::uint64_t first = tile * order::tile_elements<E> + static_cast<std::uint64_t>(position < 0 ? position + L : position);
+    E x[order::tile_rows];
+    E y[Fold::inputs == 2 ? order::tile_rows : 1];
+#pragma unroll
+    for (int r = 0; r < order::tile_rows; ++r) {
+      if (first + r * L < in.count) {
+        x[r] = in.x[first + r * L];
+        if constexpr (Fold::inputs == 2) y[r] = in.y[first + r * L];
+      }
+    }
+    auto value = Fold::neutral();
+#pragma unroll
+    for (int r = 0; r < order::tile_rows; ++r) {
+      if (first + r * L < in.count) {
+        if constexpr (Fold::inputs == 2)
+          value = Fold::combine(value, Fold::value(x[r], y[r]));
+        else
+          value = Fold::combine(value, Fold::value(x[r]));
+      }
+    }
+    mine.lane[c] = value;
+  }
+  return mine;
+}
+
+}  // namespace detail
+
+/// The node over tiles 2 `pair` and 2 `pair` + 1, in every lane of the calling warp; what does not exist of them counts as absent. All 32
+/// lanes must call it together. Half a warp has a tile, a thread the lanes of one pack. While a thread holds several lanes, it keeps one
+/// half of them and exchanges the other for its partner's: 8 shuffles for 2048 elements of 4 bytes, 6 for 1024 of 8 bytes.
+template <class Fold>
+__device__ inline typename Fold::accumulator pair_node(const tree_input<Fold>& in, std::uint64_t pair) {
+  using A = typename Fold::accumulator;
+  constexpr int size = pack<typename Fold::element>::size;
+  const unsigned thread = threadIdx.x % warp_size;
+  const std::uint64_t tile = 2 * pair + thread / (warp_size / 2);
+  thread_lanes<Fold> mine;
+  if (tile < in.end_whole && in.shift == 0 && in.packed_y) [[likely]] {
+    mine = detail::whole_tile<Fold, false, true>(in, tile);
+  } else if (tile >= in.end_tile) {
+#pragma unroll
+    for (int c = 0; c < size; ++c) mine.lane[c] = Fold::neutral();
+  } else if (tile < in.first_whole || tile >= in.end_whole) {
+    mine = detail::any_tile<Fold>(in, tile);
+  } else if (in.packed_y) {
+    mine = detail::unusual_tile<Fold, true, true>(in, tile);
+  } else if constexpr (Fold::inputs == 2) {
+    mine = in.shift == 0 ? detail::unusual_tile<Fold, false, false>(in, tile) : detail::unusual_tile<Fold, true, false>(in, tile);
+  }
+  const auto& lane = mine.lane;
+  __syncwarp();
+
+  // A lane's number has, from the highest bit, the thread's four and the pack's one or two. Each step combines over the highest bit left.
+  // Until a thread has one lane, the bit of the pack that is to come last takes the place of the one just done.
+  A value;
+  if constexpr (size == 4) {
+    const bool keeps_high = (thread & 8) != 0;
+    const A low = Fold::combine(keeps_high ? lane[2] : lane[0], detail::exchange(keeps_high ? lane[0] : lane[2], 8));
+    const A high = Fold::combine(keeps_high ? lane[3] : lane[1], detail::exchange(keeps_high ? lane[1] : lane[3], 8));
+    const bool keeps_odd = (thread & 4) != 0;
+    value = Fold::combine(keeps_odd ? high : low, detail::exchange(keeps_odd ? low : high, 4));
+    value = Fold::combine(value, detail::exchange(value, 2));
+    value = Fold::combine(value, detail::exchange(value, 1));
+    value = Fold::combine(value, detail::exchange(value, 8));
+    value = Fold::combine(value, detail::exchange(value, 4));
+  } else {
+    static_assert(size == 2, "elements of 4 or 8 bytes");
+    const bool keeps_odd = (thread & 8) != 0;
+    value = Fold::combine(keeps_odd ? lane[1] : lane[0], detail::exchange(keeps_odd ? lane[0] : lane[1], 8));
+    value = Fold::combine(value, detail::exchange(value, 4));
+    value = Fold::combine(value, detail::exchange(value, 2));
+    value = Fold::combine(value, detail::exchange(value, 1));
+    value = Fold::combine(value, detail::exchange(value, 8));
+  }
+  return Fold::combine(value, detail::exchange(value, 16));
+}
+
+/// The tree over one value per lane of the warp, from neighbours up; the node over each aligned `span` of lanes is in all of them.
+template <class Fold>
+__device__ inline typename Fold::accumulator neighbours_node(typename Fold::accumulator value, int span) {
+  for (int distance = 1; distance < span; distance *= 2) value = Fold::combine(value, detail::exchange(value, distance));
+  return value;
+}
+
+}  // namespace onefold::cuda_backend

@@ -1,0 +1,65 @@
+/// @file fixed_order.cu
+///
+/// Idea     Tree v1 (docs/order.md): who meets whom depends on n alone, so the bits are the same for every launch shape and on every
+///          backend. The tree's shape is made for the hardware: a tile is what half a warp reads in 16 loads of 16 bytes for each thread.
+///
+///          tile 2i                      tile 2i + 1                  a warp has both: 256 bytes in flight for each thread
+///          lanes down the rows          lanes down the rows          16 (+) deep, no thread waits for another
+///             \  halving: shuffles         /                         8 shuffles for 2048 floats
+///              node i of level 1 ---------                           up in the warp's own pairs, then the block's warps, then
+///                                                                    the last block over what every block has put into its slots
+///
+/// Cost     one read of the input; one launch; no atomic, no fence; two barriers for each block; depth 15 + log2(lanes) + log2(tiles).
+/// Teaches  A fixed order costs nothing. Against vector_load: sixteen loads in flight instead of eight, shuffles once for every 8 KiB
+///          instead of once for each thread's life, hidden under the loads of other warps; and a hand-over between blocks whose values
+///          carry their own proof of arrival, instead of an atomic ticket between two fences.
+/// Source   onefold.
+
+#include "../fixed_order/plan.hpp"
+#include "../variant.hpp"
+
+namespace onefold::cuda_backend {
+
+// In fixed_order/: one file each, because nvcc takes its time over every kernel.
+void fixed_order_f32(call& now);
+void fixed_order_f64(call& now);
+void fixed_order_i32(call& now);
+void fixed_order_i64(call& now);
+
+namespace {
+
+struct fixed_order {
+  static constexpr int sizes[] = {32, 64, 128, 256, 512};
+  static constexpr traits what{
+      .block_sizes = sizes, .grid_size_free = true, .most_grid_size = most_blocks, .takes_workspace = true};
+
+  static void run(call& now) {
+    switch (now.type) {
+      case element_type::f32:
+        return fixed_order_f32(now);
+      case element_type::f64:
+        return fixed_order_f64(now);
+      case element_type::i32:
+      case element_type::u32:
+        return fixed_order_i32(now);
+      case element_type::i64:
+      case element_type::u64:
+        return fixed_order_i64(now);
+    }
+  }
+};
+
+constexpr variant_row every_form() {
+  variant_row row{fixed_order::what, {}, {}};
+  for (auto& of_type : row.run)
+    for (auto& entry : of_type) entry = &fixed_order::run;
+  row.run_wide = &fixed_order::run;
+  return row;
+}
+
+}  // namespace
+
+extern const variant_row row_fixed_order;
+const variant_row row_fixed_order = every_form();
+
+}  // namespace onefold::cuda_backend
