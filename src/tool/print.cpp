@@ -132,7 +132,7 @@ void add_what_ran(table& lines, const report& ran) {
   if (ran.scratch_bytes != 0) lines.add({"scratch copy", bytes_text(static_cast<double>(ran.scratch_bytes))});
 }
 
-// "all", or the types that are supported; where a type misses some operators, those that it has follow: "i32 u32(min,max)".
+// "all", or the types that are supported; where a type misses some of the operators, those that it has follow: "i32 u32(min,max)".
 std::string types_text(const variant_info& variant) {
   if (!variant.built) return "-";
   std::string text;
@@ -150,24 +150,42 @@ std::string types_text(const variant_info& variant) {
   return all ? "all" : text.empty() ? "none" : text;
 }
 
+// Beside the types: a variant takes every form of its types or the elements as they are.
+std::string forms_text(const variant_info& variant) {
+  if (!variant.built) return "-";
+  for (int t = 0; t < element_type_count; ++t)
+    for (int f = 0; f < form_count; ++f)
+      if (!variant.supports(static_cast<element_type>(t), static_cast<form>(f))) return "sum prod min max";
+  return "every form";
+}
+
+std::string_view place_text(const variant_info& variant) { return variant.backend == backend::cuda ? "cuda" : "cpu"; }
+
+// The name, with the place where both have a variant of that name.
+std::string full_name(const variant_info& variant) {
+  const bool unique =
+      find_variant(variant.name, backend::serial) == nullptr || find_variant(variant.name, backend::cuda) == nullptr;
+  return unique ? std::string(variant.name) : fmt::format("{} ({})", variant.name, place_text(variant));
+}
+
 json supported_json(const variant_info& variant) {
   json supported = json::object();
   for (int t = 0; t < element_type_count; ++t) {
-    json ops = json::array();
-    for (int o = 0; o < operation_count; ++o)
-      if (variant.supports(static_cast<element_type>(t), static_cast<operation>(o)))
-        ops.push_back(onefold::name(static_cast<operation>(o)));
-    if (!ops.empty()) supported[std::string(onefold::name(static_cast<element_type>(t)))] = std::move(ops);
+    json forms = json::array();
+    for (int f = 0; f < form_count; ++f)
+      if (variant.supports(static_cast<element_type>(t), static_cast<form>(f)))
+        forms.push_back(onefold::name(static_cast<form>(f)));
+    if (!forms.empty()) supported[std::string(onefold::name(static_cast<element_type>(t)))] = std::move(forms);
   }
   return supported;
 }
 
 // "Heading" and its notes, names with the same note together: one missing driver stops every CUDA variant.
-std::string notes_text(std::string_view heading, const std::vector<std::pair<std::string_view, std::string>>& notes) {
+std::string notes_text(std::string_view heading, const std::vector<std::pair<std::string, std::string>>& notes) {
   if (notes.empty()) return {};
-  std::vector<std::pair<std::string, std::vector<std::string_view>>> groups;
+  std::vector<std::pair<std::string, std::vector<std::string>>> groups;
   for (const auto& [name, note] : notes) {
-    auto group = std::ranges::find(groups, note, &std::pair<std::string, std::vector<std::string_view>>::first);
+    auto group = std::ranges::find(groups, note, &std::pair<std::string, std::vector<std::string>>::first);
     if (group == groups.end()) group = groups.insert(groups.end(), {note, {}});
     group->second.push_back(name);
   }
@@ -278,13 +296,14 @@ std::string reduction_json(const reduction& done) {
 
 std::string variants_text(std::span<const variant_row> rows) {
   table lines;
-  lines.add({"variant", "seed", "guarantee", "here", "types", "idea"});
-  std::vector<std::pair<std::string_view, std::string>> limits, obstacles;
+  lines.add({"variant", "place", "seed", "guarantee", "here", "types", "forms", "idea"});
+  std::vector<std::pair<std::string, std::string>> limits, obstacles;
   for (const auto& [variant, obstacle] : rows) {
-    lines.add({std::string(variant.name), std::string(variant.seed), std::string(onefold::name(variant.guarantee)),
-               obstacle ? "no" : "yes", types_text(variant), std::string(variant.summary)});
-    if (!variant.limits.empty()) limits.emplace_back(variant.name, variant.limits);
-    if (obstacle) obstacles.emplace_back(variant.name, *obstacle);
+    lines.add({std::string(variant.name), std::string(place_text(variant)), std::string(variant.seed),
+               std::string(onefold::name(variant.guarantee)), obstacle ? "no" : "yes", types_text(variant), forms_text(variant),
+               std::string(variant.summary)});
+    if (!variant.limits.empty()) limits.emplace_back(full_name(variant), variant.limits);
+    if (obstacle) obstacles.emplace_back(full_name(variant), *obstacle);
   }
   return lines.text() + notes_text("Limits", limits) + notes_text("What prevents it here", obstacles);
 }
@@ -313,7 +332,8 @@ std::string variants_json(std::span<const variant_row> rows) {
          {"width_meaning", variant.width_meaning},
          {"min_compute_capability", fmt::format("{}.{}", variant.min_compute_capability / 10, variant.min_compute_capability % 10)},
          {"limits", variant.limits},
-         {"supported", supported_json(variant)}});
+         {"supported", supported_json(variant)},
+         {"accumulates_f32_in_f64", variant.takes_wide}});
   }
   return dump(all);
 }

@@ -22,6 +22,8 @@ TOOL = None
 HDF5_SAMPLES = None
 TYPES = {"f32": ("<f4", "f"), "f64": ("<f8", "d"), "i32": ("<i4", "i"), "u32": ("<u4", "I"), "i64": ("<i8", "q"), "u64": ("<u8", "Q")}
 
+FORMS = ["sum", "prod", "min", "max", "dot", "sum_of_squares", "norm1", "norm_inf", "mean", "norm2"]
+
 
 def pack(type_name, values):
     return struct.pack(f"<{len(values)}{TYPES[type_name][1]}", *values)
@@ -415,13 +417,24 @@ class Hdf5(ToolTest):
 class Lists(ToolTest):
     def test_variants_text_and_json_agree(self):
         listed = json.loads(self.succeed("variants", "--json"))
-        self.assertIn("parallel_reduce", [variant["name"] for variant in listed])
-        self.assertIn("vector_load", [variant["name"] for variant in listed])
+        names = [(variant["name"], variant["backend"]) for variant in listed]
+        for known in (("parallel_reduce", "serial"), ("fixed_order", "serial"), ("fixed_order", "cuda"), ("vector_load", "cuda")):
+            self.assertEqual(names.count(known), 1, known)
         text = self.succeed("variants")
         for variant in listed:
             self.assertEqual(variant["usable"], variant["obstacle"] is None)
+            self.assertEqual(variant["guarantee"], "fixed" if variant["name"] == "fixed_order" else "none")
             here = "yes" if variant["usable"] else "no"
-            self.assertRegex(text, rf"(?m)^{variant['name']} .* {variant['guarantee']} +{here} .*{re.escape(variant['idea'])}$")
+            place = "cpu" if variant["backend"] == "serial" else "cuda"
+            start = f"{variant['name']} +{place} "
+            self.assertRegex(text, rf"(?m)^{start}.* {variant['guarantee']} +{here} .*{re.escape(variant['idea'])}$")
+            if variant["built"]:
+                every = variant["name"] == "fixed_order"
+                self.assertEqual(variant["accumulates_f32_in_f64"], every)
+                for forms in variant["supported"].values():
+                    self.assertEqual(forms == FORMS, every)
+                    self.assertLessEqual(set(forms), set(FORMS if every else FORMS[:4]))
+                self.assertRegex(text, rf"(?m)^{start}.* {'every form' if every else 'sum prod min max'} +{re.escape(variant['idea'])}$")
         self.assertEqual("What prevents it here" in text, not all(variant["usable"] for variant in listed))
 
     def test_variants_of_one_backend(self):
@@ -430,7 +443,7 @@ class Lists(ToolTest):
             names[backend] = [v["name"] for v in json.loads(self.succeed("variants", "--backend", backend, "--json"))]
             self.assertTrue(names[backend])
         self.assertEqual(names["serial"], names["openmp"])
-        self.assertFalse(set(names["serial"]) & set(names["cuda"]))
+        self.assertEqual(set(names["serial"]) & set(names["cuda"]), {"fixed_order"})
 
     def test_markdown_holds_the_catalogue_and_nothing_of_this_machine(self):
         listed = json.loads(self.succeed("variants", "--json"))
