@@ -1,0 +1,643 @@
+// Prints the golden table of tree v1: results of reductions, to the bit, as docs/order.md says them.
+//
+// This program was written from docs/order.md alone and shares no code with the library, so that the two can be held against each
+// other. It is slow and plain on purpose: one scalar operation after the other, and an absent lane is an empty std::optional, never
+// a padding value. README.md beside it says what the data are and how to make the table.
+
+#include <bit>
+#include <cfloat>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <initializer_list>
+#include <limits>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+static_assert(FLT_EVAL_METHOD == 0, "every operation has to be rounded to its own format");
+static_assert(std::numeric_limits<float>::is_iec559 && std::numeric_limits<double>::is_iec559);
+
+namespace {
+
+// ---------------------------------------------------------------------------------------------------------------------------------
+// One operation (docs/order.md, "One operation")
+// ---------------------------------------------------------------------------------------------------------------------------------
+
+template <class T>
+concept integer = std::is_integral_v<T>;
+
+template <class A>
+A add(A a, A b) {
+  if constexpr (integer<A>) {
+    using U = std::make_unsigned_t<A>;
+    return static_cast<A>(static_cast<U>(a) + static_cast<U>(b));  // wraps
+  } else {
+    return a + b;
+  }
+}
+
+template <class A>
+A multiply(A a, A b) {
+  if constexpr (integer<A>) {
+    using U = std::make_unsigned_t<A>;
+    return static_cast<A>(static_cast<U>(a) * static_cast<U>(b));  // wraps
+  } else {
+    return a * b;
+  }
+}
+
+template <class A>
+A minimum(A a, A b) {
+  if constexpr (!integer<A>) {
+    if (std::isnan(a)) return a;
+    if (std::isnan(b)) return b;
+    if (a == b) return std::signbit(a) ? a : b;  // -0 < +0
+  }
+  return a < b ? a : b;
+}
+
+template <class A>
+A maximum(A a, A b) {
+  if constexpr (!integer<A>) {
+    if (std::isnan(a)) return a;
+    if (std::isnan(b)) return b;
+    if (a == b) return std::signbit(a) ? b : a;  // -0 < +0
+  }
+  return a > b ? a : b;
+}
+
+// The exact absolute value, of an integer as an unsigned number; that of -2^31 is 2^31.
+template <class T>
+auto absolute(T x) {
+  if constexpr (integer<T>) {
+    using U = std::make_unsigned_t<T>;
+    const bool negative = std::is_signed_v<T> && x < T{0};
+    return static_cast<U>(negative ? U{0} - static_cast<U>(x) : static_cast<U>(x));
+  } else {
+    return std::fabs(x);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------------------
+// The tree (docs/order.md, "The tree")
+// ---------------------------------------------------------------------------------------------------------------------------------
+
+template <class A>
+using operation = A (*)(A, A);
+
+constexpr std::size_t row_bytes = 256;
+constexpr std::size_t rows_per_tile = 16;
+
+template <class E>
+constexpr std::size_t lane_count = row_bytes / sizeof(E);
+
+// The result of an operation with one absent operand is the other operand; of two absent ones it is absent.
+template <class A>
+std::optional<A> combine(operation<A> op, std::optional<A> a, std::optional<A> b) {
+  if (!a) return b;
+  if (!b) return a;
+  return op(*a, *b);
+}
+
+// Steps 1 and 2: the value of tile k.
+template <class E, class A>
+std::optional<A> tile_value(operation<A> op, const std::vector<A>& m, std::size_t k) {
+  const std::size_t L = lane_count<E>;
+  std::vector<std::optional<A>> lane(L);
+  for (std::size_t j = 0; j < L; ++j) {
+    for (std::size_t r = 0; r < rows_per_tile; ++r) {
+      const std::size_t i = rows_per_tile * L * k + L * r + j;
+      if (i < m.size()) lane[j] = lane[j] ? op(*lane[j], m[i]) : m[i];
+    }
+  }
+  for (std::size_t h = L / 2; h >= 1; h /= 2) {
+    for (std::size_t j = 0; j < h; ++j) lane[j] = combine(op, lane[j], lane[j + h]);
+  }
+  return lane[0];
+}
+
+// Step 3 over the tiles of the values m: one for each element of type E, in the type A. Step 4, no element: an empty optional.
+template <class E, class A>
+std::optional<A> tree(operation<A> op, const std::vector<A>& m) {
+  const std::size_t tile = rows_per_tile * lane_count<E>;
+  const std::size_t tile_count = (m.size() + tile - 1) / tile;
+  std::vector<std::optional<A>> level;
+  for (std::size_t k = 0; k < tile_count; ++k) level.push_back(tile_value<E, A>(op, m, k));
+  if (level.empty()) return std::nullopt;
+  while (level.size() > 1) {
+    std::vector<std::optional<A>> next;
+    for (std::size_t i = 0; i < level.size(); i += 2) {
+      if (i + 1 < level.size()) {
+        next.push_back(combine(op, level[i], level[i + 1]));
+      } else {
+        next.push_back(level[i]);
+      }
+    }
+    level = next;
+  }
+  return level[0];
+}
+
+// ---------------------------------------------------------------------------------------------------------------------------------
+// Forms (docs/order.md, "Forms")
+// ---------------------------------------------------------------------------------------------------------------------------------
+
+enum class form_id { sum, prod, min, max, dot, sum_of_squares, norm1, norm_inf, mean, norm2 };
+
+constexpr form_id all_forms[] = {form_id::sum,  form_id::prod,           form_id::min,   form_id::max,
+                                 form_id::dot,  form_id::sum_of_squares, form_id::norm1, form_id::norm_inf,
+                                 form_id::mean, form_id::norm2};
+
+const char* name_of(form_id form) {
+  constexpr const char* names[] = {"sum", "prod", "min", "max", "dot", "sum_of_squares", "norm1", "norm_inf", "mean", "norm2"};
+  return names[static_cast<std::size_t>(form)];
+}
+
+// The bits of a result as the table prints them. A NaN is the quiet NaN with sign 0 and no payload.
+template <class R>
+std::string bits_of(R result) {
+  std::uint64_t bits = 0;
+  if constexpr (std::is_same_v<R, float>) {
+    bits = std::isnan(result) ? 0x7fc00000U : std::bit_cast<std::uint32_t>(result);
+  } else if constexpr (std::is_same_v<R, double>) {
+    bits = std::isnan(result) ? 0x7ff8000000000000U : std::bit_cast<std::uint64_t>(result);
+  } else {
+    bits = static_cast<std::make_unsigned_t<R>>(result);
+  }
+  char text[32];
+  std::snprintf(text, sizeof text, "0x%0*llx", static_cast<int>(2 * sizeof(R)), static_cast<unsigned long long>(bits));
+  return text;
+}
+
+// The values of all elements, each made by m.
+template <class A, class E, class M>
+std::vector<A> values(const std::vector<E>& x, M m) {
+  std::vector<A> made;
+  for (const E& element : x) made.push_back(m(element));
+  return made;
+}
+
+template <class A, class E>
+std::vector<A> converted(const std::vector<E>& x) {
+  return values<A>(x, [](E e) { return static_cast<A>(e); });
+}
+
+template <class A, class E>
+std::vector<A> squares(const std::vector<E>& x) {
+  return values<A>(x, [](E e) { return multiply(static_cast<A>(e), static_cast<A>(e)); });
+}
+
+template <class A, class E>
+std::vector<A> products(const std::vector<E>& x, const std::vector<E>& y) {
+  std::vector<A> made;
+  for (std::size_t i = 0; i < x.size(); ++i) made.push_back(multiply(static_cast<A>(x[i]), static_cast<A>(y[i])));
+  return made;
+}
+
+// Identity of min: +infinity or the largest integer.
+template <class A>
+A highest() {
+  return integer<A> ? std::numeric_limits<A>::max() : std::numeric_limits<A>::infinity();
+}
+
+// Identity of max: -infinity or the smallest integer.
+template <class A>
+A lowest() {
+  return integer<A> ? std::numeric_limits<A>::lowest() : static_cast<A>(-std::numeric_limits<A>::infinity());
+}
+
+// abs x in the type it is accumulated in: of an integer the unsigned E, of a float A, after the conversion.
+template <class A, class E>
+auto absolutes(const std::vector<E>& x) {
+  if constexpr (integer<E>) {
+    return values<std::make_unsigned_t<E>>(x, [](E e) { return absolute(e); });
+  } else {
+    return values<A>(x, [](E e) { return absolute(static_cast<A>(e)); });
+  }
+}
+
+template <class A, class E>
+std::string norm1(const std::vector<E>& x) {
+  const auto magnitudes = absolutes<A>(x);
+  using U = typename decltype(magnitudes)::value_type;
+  return bits_of(tree<E, U>(add, magnitudes).value_or(U{0}));
+}
+
+template <class E>
+std::string norm_inf(const std::vector<E>& x) {
+  const auto magnitudes = absolutes<E>(x);
+  using U = typename decltype(magnitudes)::value_type;
+  return bits_of(tree<E, U>(maximum, magnitudes).value_or(U{0}));
+}
+
+template <class A, class E>
+std::string mean(const std::vector<E>& x) {
+  using M = std::conditional_t<integer<E>, double, A>;
+  const std::optional<M> sum = tree<E, M>(add, converted<M>(x));
+  if (!sum) return bits_of(std::numeric_limits<M>::quiet_NaN());
+  return bits_of(*sum / static_cast<M>(x.size()));
+}
+
+// norm2 of f32 and of integers: squares and tree in f64. For f32 without accumulate_as<double> the root is converted to f32.
+template <class A, class E>
+std::string norm2(const std::vector<E>& x) {
+  const double root = std::sqrt(tree<E, double>(add, squares<double>(x)).value_or(0.0));
+  if constexpr (std::is_same_v<A, float>) {
+    return bits_of(static_cast<float>(root));
+  } else {
+    return bits_of(root);
+  }
+}
+
+// norm2 of f64: three classes, each with a tree over all elements.
+template <>
+std::string norm2<double, double>(const std::vector<double>& x) {
+  const auto is_small = [](double e) { return std::fabs(e) < 0x1p-480; };
+  const auto is_big = [](double e) { return std::fabs(e) >= 0x1p480; };
+  const auto small = [&](double e) { return is_small(e) ? (e * 0x1p600) * (e * 0x1p600) : 0.0; };
+  const auto medium = [&](double e) { return !is_small(e) && !is_big(e) ? e * e : 0.0; };
+  const auto big = [&](double e) { return is_big(e) ? (e * 0x1p-600) * (e * 0x1p-600) : 0.0; };
+  const double s = tree<double, double>(add, values<double>(x, small)).value_or(0.0);
+  const double m = tree<double, double>(add, values<double>(x, medium)).value_or(0.0);
+  const double b = tree<double, double>(add, values<double>(x, big)).value_or(0.0);
+  if (b != 0) return bits_of(std::sqrt(b + (m * 0x1p-600) * 0x1p-600) * 0x1p600);
+  if (m != 0) return bits_of(std::sqrt(m + (s * 0x1p-600) * 0x1p-600));
+  return bits_of(std::sqrt(s) * 0x1p-600);
+}
+
+// The result's bits. A is E, or double for accumulate_as<double>; the integer forms that work in another type pick that themselves.
+template <class E, class A>
+std::string result(form_id form, const std::vector<E>& x, const std::vector<E>& y) {
+  switch (form) {
+    case form_id::sum:
+      return bits_of(tree<E, A>(add, converted<A>(x)).value_or(A{0}));
+    case form_id::prod:
+      return bits_of(tree<E, A>(multiply, converted<A>(x)).value_or(A{1}));
+    case form_id::min:
+      return bits_of(tree<E, A>(minimum, converted<A>(x)).value_or(highest<A>()));
+    case form_id::max:
+      return bits_of(tree<E, A>(maximum, converted<A>(x)).value_or(lowest<A>()));
+    case form_id::dot:
+      return bits_of(tree<E, A>(add, products<A>(x, y)).value_or(A{0}));
+    case form_id::sum_of_squares:
+      return bits_of(tree<E, A>(add, squares<A>(x)).value_or(A{0}));
+    case form_id::norm1:
+      return norm1<A>(x);
+    case form_id::norm_inf:
+      return norm_inf(x);
+    case form_id::mean:
+      return mean<A>(x);
+    case form_id::norm2:
+      return norm2<A>(x);
+  }
+  std::abort();
+}
+
+// ---------------------------------------------------------------------------------------------------------------------------------
+// Data (README.md, "The data")
+// ---------------------------------------------------------------------------------------------------------------------------------
+
+enum class family_id {
+  uniform,
+  wide,
+  factors,
+  extremes,
+  bits,
+  subnormal,
+  zeros,
+  minus_zero,
+  one_nan,
+  one_infinity,
+  both_infinities,
+  tiny,
+  huge,
+  edge_small,
+  edge_big,
+  mixed_classes
+};
+
+const char* name_of(family_id family) {
+  constexpr const char* names[] = {
+      "uniform", "wide",         "factors",         "extremes", "bits", "subnormal",  "zeros",    "minus_zero",
+      "one_nan", "one_infinity", "both_infinities", "tiny",     "huge", "edge_small", "edge_big", "mixed_classes"};
+  return names[static_cast<std::size_t>(family)];
+}
+
+std::uint64_t random_bits(std::uint64_t seed, std::uint64_t i) {
+  std::uint64_t z = seed + (i + 1) * 0x9e3779b97f4a7c15U;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+  return z ^ (z >> 31);
+}
+
+// An integer element from r.
+template <integer E>
+E element_of(family_id family, std::uint64_t r) {
+  const E low = static_cast<E>(r);  // modulo 2^32 or 2^64
+  switch (family) {
+    case family_id::uniform:
+      return low;
+    case family_id::wide:
+      return static_cast<E>(low >> (r % (8 * sizeof(E))));  // a signed shift keeps the sign
+    case family_id::factors:
+      return static_cast<E>(low | E{1});
+    case family_id::extremes:
+      switch (r % 5) {
+        case 0:
+          return E{0};
+        case 1:
+          return E{1};
+        case 2:
+          return static_cast<E>(-1);
+        case 3:
+          return std::numeric_limits<E>::max();
+        default:
+          return std::numeric_limits<E>::min();
+      }
+    default:
+      std::abort();
+  }
+}
+
+// What differs between f32 and f64.
+template <class E>
+struct format;
+
+template <>
+struct format<float> {
+  using bits_type = std::uint32_t;
+  static constexpr int significand_bits = 23;
+  static constexpr int bias = 127;
+  static constexpr bits_type exponent_mask = 0x7f800000U;
+  static constexpr bits_type highest_exponent_bit = 0x40000000U;
+  static constexpr bits_type nan = 0xffc01234U;  // sign and payload
+};
+
+template <>
+struct format<double> {
+  using bits_type = std::uint64_t;
+  static constexpr int significand_bits = 52;
+  static constexpr int bias = 1023;
+  static constexpr bits_type exponent_mask = 0x7ff0000000000000U;
+  static constexpr bits_type highest_exponent_bit = 0x4000000000000000U;
+  static constexpr bits_type nan = 0xfff8000000001234U;  // sign and payload
+};
+
+// Bit 63 of r as the sign, the low bits of r as the stored significand, and the biased exponent.
+template <class E>
+E assemble(std::uint64_t r, int biased_exponent) {
+  using B = typename format<E>::bits_type;
+  constexpr int significand_bits = format<E>::significand_bits;
+  const B sign = static_cast<B>(r >> 63) << (8 * sizeof(E) - 1);
+  const B exponent = static_cast<B>(biased_exponent) << significand_bits;
+  const B significand = static_cast<B>(r) & ((B{1} << significand_bits) - 1);
+  return std::bit_cast<E>(static_cast<B>(sign | exponent | significand));
+}
+
+// +-significand * 2^exponent with an exponent from first .. first + count - 1, picked by bits 52 to 62 of r.
+template <class E>
+E with_exponent(std::uint64_t r, int first, int count) {
+  const int k = static_cast<int>((r >> 52) & 0x7ff);
+  return assemble<E>(r, first + k % count + format<E>::bias);
+}
+
+template <class E>
+E mixed_classes_element(std::uint64_t r) {
+  const int k = static_cast<int>((r >> 52) & 0x7ff) % 24;
+  const int exponent = k < 8 ? -484 + k : k < 16 ? -4 + (k - 8) : 476 + (k - 16);
+  return assemble<E>(r, exponent + format<E>::bias);
+}
+
+template <class E>
+E uniform_element(std::uint64_t r) {
+  return static_cast<E>(2.0 * (static_cast<double>(r >> 11) * 0x1p-53) - 1.0);
+}
+
+template <class E>
+E factors_element(std::uint64_t r) {
+  E magnitude = 0;
+  if constexpr (std::is_same_v<E, float>) {
+    const int k = static_cast<int>(r >> 48);  // 16 bits
+    magnitude = 1.0F + static_cast<float>(k - 0x8000) * 0x1p-22F;
+  } else {
+    const std::int64_t k = static_cast<std::int64_t>(r >> 20);  // 44 bits
+    magnitude = 1.0 + static_cast<double>(k - 0x80000000000) * 0x1p-50;
+  }
+  return r % 2 == 1 ? -magnitude : magnitude;
+}
+
+template <class E>
+E bits_element(std::uint64_t r) {
+  using B = typename format<E>::bits_type;
+  B bits = static_cast<B>(r);
+  if ((bits & format<E>::exponent_mask) == format<E>::exponent_mask) bits &= static_cast<B>(~format<E>::highest_exponent_bit);
+  return std::bit_cast<E>(bits);
+}
+
+template <class E>
+E signed_zero(std::uint64_t sign) {
+  return sign != 0 ? static_cast<E>(-0.0) : E{0};
+}
+
+template <class E>
+E subnormal_element(std::uint64_t r) {
+  if (((r >> 52) & 15) == 0) return signed_zero<E>(r >> 63);
+  return assemble<E>(r, 0);
+}
+
+// A floating-point element from r. The families with special indices are uniform here; see special_indices.
+template <class E>
+E element_of(family_id family, std::uint64_t r) {
+  constexpr bool is_f32 = std::is_same_v<E, float>;
+  switch (family) {
+    case family_id::uniform:
+    case family_id::one_nan:
+    case family_id::one_infinity:
+    case family_id::both_infinities:
+      return uniform_element<E>(r);
+    case family_id::wide:
+      return is_f32 ? with_exponent<E>(r, -40, 80) : with_exponent<E>(r, -300, 600);
+    case family_id::factors:
+      return factors_element<E>(r);
+    case family_id::bits:
+      return bits_element<E>(r);
+    case family_id::subnormal:
+      return subnormal_element<E>(r);
+    case family_id::zeros:
+      return signed_zero<E>(r >> 63);
+    case family_id::minus_zero:
+      return signed_zero<E>(1);
+    case family_id::tiny:
+      return is_f32 ? with_exponent<E>(r, -120, 20) : with_exponent<E>(r, -700, 100);
+    case family_id::huge:
+      return is_f32 ? with_exponent<E>(r, 100, 20) : with_exponent<E>(r, 601, 100);
+    case family_id::edge_small:
+      return with_exponent<E>(r, -482, 4);
+    case family_id::edge_big:
+      return with_exponent<E>(r, 478, 4);
+    case family_id::mixed_classes:
+      return mixed_classes_element<E>(r);
+    default:
+      std::abort();
+  }
+}
+
+// Puts the NaN or the infinities of the families that have one into x.
+template <class E>
+void special_indices(family_id family, std::uint64_t seed, std::vector<E>& x) {
+  if (x.empty()) return;
+  const std::size_t n = x.size();
+  const std::size_t p = static_cast<std::size_t>((seed * 7919) % n);
+  if (family == family_id::one_nan) x[p] = std::bit_cast<E>(format<E>::nan);
+  if (family == family_id::one_infinity || family == family_id::both_infinities) x[p] = std::numeric_limits<E>::infinity();
+  if (family == family_id::both_infinities && n > 1) x[(p + n / 2) % n] = -std::numeric_limits<E>::infinity();
+}
+
+template <class E>
+std::vector<E> data(family_id family, std::uint64_t seed, std::size_t n) {
+  std::vector<E> x;
+  for (std::size_t i = 0; i < n; ++i) x.push_back(element_of<E>(family, random_bits(seed, i)));
+  if constexpr (!integer<E>) special_indices(family, seed, x);
+  return x;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------------------
+// Rows
+// ---------------------------------------------------------------------------------------------------------------------------------
+
+constexpr std::uint64_t second_seed = 1000;  // what dot adds to the seed for its second array
+
+// The rows of one type, form and accumulation. The seed counts them.
+template <class E, class A>
+struct printer {
+  const char* type;
+  form_id form;
+  std::uint64_t seed = 0;
+
+  void row(family_id family, std::size_t n) {
+    ++seed;
+    const std::vector<E> x = data<E>(family, seed, n);
+    const std::vector<E> y = form == form_id::dot ? data<E>(family, seed + second_seed, n) : std::vector<E>{};
+    const char* accumulate = std::is_same_v<E, A> ? "own" : "f64";
+    std::printf("ONEFOLD_GOLDEN(%s, %s, %s, %s, %llu, %zu, %s)\n", type, name_of(form), accumulate, name_of(family),
+                static_cast<unsigned long long>(seed), n, result<E, A>(form, x, y).c_str());
+  }
+
+  void rows(family_id family, const std::vector<std::size_t>& sizes) {
+    for (const std::size_t n : sizes) row(family, n);
+  }
+};
+
+constexpr std::size_t largest = (std::size_t{1} << 20) + 13;
+
+// Sizes 0 and 1 are in every selection and not in this list.
+template <class E>
+std::vector<std::size_t> all_sizes() {
+  std::vector<std::size_t> sizes = {2, 3, 31, 32, 33, 63, 64, 65, 511, 512, 513, 1023, 1024, 1025, 2047, 2048, 2049, 4095, 4097};
+  const std::vector<std::size_t> tile_counts = {3, 5, 7, 9, 15, 17, 31, 33};
+  for (const std::size_t tiles : tile_counts) {
+    const std::size_t n = tiles * rows_per_tile * lane_count<E>;
+    sizes.insert(sizes.end(), {n - 1, n, n + 1});
+  }
+  sizes.insert(sizes.end(), {100, 777, 5000, 12345, 54321, 99991, 131072, largest});
+  return sizes;
+}
+
+bool is_one_of(form_id form, std::initializer_list<form_id> forms) {
+  for (const form_id f : forms) {
+    if (f == form) return true;
+  }
+  return false;
+}
+
+// All sizes for sum, dot and norm2 of f32 and f64 in their own type. Otherwise every stride-th size, beginning one later with each
+// form, so that the forms of a type have all sizes together; the largest size only for sum.
+template <class E, class A>
+std::vector<std::size_t> sizes_for(form_id form) {
+  const bool every = !integer<E> && std::is_same_v<E, A> && is_one_of(form, {form_id::sum, form_id::dot, form_id::norm2});
+  const std::size_t stride = every ? 1 : integer<E> ? 8 : 6;
+  const std::vector<std::size_t> all = all_sizes<E>();
+  std::vector<std::size_t> chosen = {1};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool selected = all[i] == largest ? every || form == form_id::sum : i % stride == static_cast<std::size_t>(form) % stride;
+    if (selected) chosen.push_back(all[i]);
+  }
+  return chosen;
+}
+
+template <class E, class A>
+void integer_families(printer<E, A>& out) {
+  out.rows(family_id::wide, {65, 5000});
+  out.rows(family_id::extremes, {3, 1025});
+}
+
+template <class E, class A>
+void floating_families(printer<E, A>& out) {
+  if (out.form != form_id::prod) out.rows(family_id::wide, {1025, 5000});
+  out.rows(family_id::bits, {2, 65, 5000});
+  out.rows(family_id::subnormal, {1, 1025});
+  out.rows(family_id::minus_zero, {1, 1025});
+  out.rows(family_id::one_nan, {1, 5000});
+  out.rows(family_id::one_infinity, {65});
+  out.rows(family_id::both_infinities, {1025});
+  if (is_one_of(out.form, {form_id::sum, form_id::prod, form_id::min, form_id::max})) out.rows(family_id::zeros, {2, 3, 65, 1025});
+  if (is_one_of(out.form, {form_id::dot, form_id::sum_of_squares})) {
+    out.rows(family_id::tiny, {65});
+    out.rows(family_id::huge, {65});
+  }
+  if (out.form != form_id::norm2) return;
+  out.rows(family_id::tiny, {1, 65, 5000});
+  out.rows(family_id::huge, {1, 65, 5000});
+  if constexpr (std::is_same_v<E, double>) {
+    out.rows(family_id::one_infinity, {1, 5000});
+    out.rows(family_id::edge_small, {1, 2, 3, 33, 65, 777, 1025, 5000});
+    out.rows(family_id::edge_big, {1, 2, 3, 33, 65, 777, 1025, 5000});
+    out.rows(family_id::mixed_classes, {1, 2, 3, 65, 1025, 5000});
+  }
+}
+
+template <class E, class A>
+void rows_of_form(const char* type, form_id form) {
+  printer<E, A> out{type, form};
+  out.row(family_id::uniform, 0);
+  // The product of many uniform elements is 0: factors are for prod what uniform is for the others.
+  if (form == form_id::prod) out.rows(family_id::uniform, {3, 33});
+  out.rows(form == form_id::prod ? family_id::factors : family_id::uniform, sizes_for<E, A>(form));
+  if constexpr (integer<E>) {
+    integer_families(out);
+  } else {
+    floating_families(out);
+  }
+}
+
+template <class E>
+void rows_of_type(const char* type) {
+  for (const form_id form : all_forms) rows_of_form<E, E>(type, form);
+}
+
+void rows_of_f32_accumulated_in_f64() {
+  for (const form_id form : all_forms) {
+    if (!is_one_of(form, {form_id::min, form_id::max, form_id::norm_inf})) rows_of_form<float, double>("f32", form);
+  }
+}
+
+}  // namespace
+
+int main() {
+  std::puts("// Golden results of tree v1 (docs/order.md). Columns and data: README.md beside this file. Made in this folder by");
+  std::puts("//   g++ -std=c++20 -O1 -ffp-contract=off -Wall -Wextra -Wconversion generate.cpp -o /tmp/golden");
+  std::puts("//   /tmp/golden > table.inc");
+  std::puts("// ONEFOLD_GOLDEN(type, form, accumulate, data, seed, n, bits)");
+  rows_of_type<float>("f32");
+  rows_of_f32_accumulated_in_f64();
+  rows_of_type<double>("f64");
+  rows_of_type<std::int32_t>("i32");
+  rows_of_type<std::uint32_t>("u32");
+  rows_of_type<std::int64_t>("i64");
+  rows_of_type<std::uint64_t>("u64");
+  return 0;
+}
