@@ -258,12 +258,28 @@ TEST_P(each_norm2, of_all_classes_of_size_stays_within_the_bound) {
       ASSERT_TRUE(gives(one(words), in, form_by_tree(in.of)));
     }
   }
-  // The borders themselves, and the numbers beside them.
-  for (const double border : {0x1p-480, 0x1p480})
-    for (const double x : {std::nextafter(border, 0.0), border, std::nextafter(border, infinity)})
-      if (type() == element_type::f64) {
-        ASSERT_TRUE(is_exactly({x}, x, "at the border of two classes"));
-      }
+}
+
+// The borders of the classes themselves, beside numbers of their size with all bits set: to which class a border belongs shows in the
+// rounding of the sums.
+TEST_P(each_norm2, puts_the_borders_of_the_classes_where_they_belong) {
+  if (type() != element_type::f64) {
+    ASSERT_TRUE(is_exactly({0x1p-40}, 0x1p-40, "f32 has one class"));
+    return;
+  }
+  random_numbers random(current_seed());
+  for (const double border : {0x1p-480, 0x1p480}) {
+    const double at_border[] = {std::nextafter(border, 0.0), border, std::nextafter(border, infinity)};
+    for (const double x : at_border) ASSERT_TRUE(is_exactly({x}, x, "at the border of two classes"));
+    for (int trial = 0; trial < 50; ++trial) {
+      std::vector<double> values(3 + random.below(100));
+      for (double& x : values) x = random.below(3) == 0 ? at_border[random.below(3)] : border * (0.5 + 1.5 * random.unit());
+      const elements x = as_elements(values);
+      auto data = inputs(x, x);
+      const auto in = data.all(wide());
+      ASSERT_TRUE(gives(one("numbers at 2^" + std::to_string(std::ilogb(border))), in, form_by_tree(in.of)));
+    }
+  }
 }
 
 TEST_P(each_norm2, of_an_infinity_is_infinite_and_of_a_nan_is_nan_whatever_else_there_is) {
