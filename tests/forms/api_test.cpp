@@ -224,6 +224,29 @@ TEST(best, takes_every_form_to_the_threads_that_pay) {
   }
 }
 
+#ifdef ONEFOLD_HAVE_CUDA
+
+TEST(best, takes_every_form_to_where_device_memory_is_cuda) {
+  const auto& cuda = backend_under_test(onefold::backend::cuda);
+  if (!cuda.usable) GTEST_SKIP() << cuda.detail;
+  const floats ones(1'000, 1.0f);
+  for (const memory kind : {memory::device, memory::managed}) {
+    block memory(kind, ones.size() * sizeof(float));
+    memory.write(0, ones.data(), ones.size() * sizeof(float));
+    const auto* x = reinterpret_cast<const float*>(memory.address());
+    onefold::report ran;
+    const onefold::options how{.report = &ran};
+    EXPECT_EQ(onefold::dot(x, x, ones.size(), how), 1000.0f);
+    EXPECT_EQ(ran.backend, onefold::backend::cuda);
+    EXPECT_EQ(onefold::mean(x, ones.size(), how), 1.0f);
+    EXPECT_EQ(ran.backend, onefold::backend::cuda);
+    EXPECT_EQ(onefold::norm1(x, ones.size(), accumulate_as<double>, how), 1000.0);
+    EXPECT_EQ(ran.backend, onefold::backend::cuda);
+  }
+}
+
+#endif
+
 // --- what is refused, on every executor, and the next call works
 
 class form_refusals_of : public dispatching_test, public testing::WithParamInterface<std::size_t> {

@@ -30,9 +30,9 @@ void with_inputs(const Function&, const T* x, const T* y, Call&& call) {
 
 }  // namespace
 
-outcome reduce(const form_trial& one, const void* x, const void* y, std::uint64_t count) {
+outcome reduce(const form_trial& one, const void* x, const void* y, std::uint64_t count, onefold::workspace* own) {
   outcome result;
-  const onefold::options how{.report = &result.ran};
+  const onefold::options how{.workspace = own, .report = &result.ran};
   with_type(one.type, [&]<class T> {
     with_form(one.what, [&](const auto& function, const auto&) {
       with_inputs(function, static_cast<const T*>(x), static_cast<const T*>(y), [&](auto... inputs) {
@@ -51,9 +51,10 @@ outcome reduce(const form_trial& one, const void* x, const void* y, std::uint64_
   return result;
 }
 
-onefold::report reduce_into(const form_trial& one, const void* x, const void* y, std::uint64_t count, void* output) {
+onefold::report reduce_into(const form_trial& one, const void* x, const void* y, std::uint64_t count, void* output,
+                            onefold::workspace* own) {
   onefold::report ran;
-  const onefold::options how{.report = &ran};
+  const onefold::options how{.workspace = own, .report = &ran};
   with_type(one.type, [&]<class T> {
     with_form(one.what, [&](const auto& function, const auto& storing) {
       with_inputs(function, static_cast<const T*>(x), static_cast<const T*>(y), [&](auto... inputs) {

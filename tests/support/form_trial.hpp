@@ -22,9 +22,11 @@ struct form_trial {
 };
 
 /// onefold::dot(where, x, y, count [, accumulate_as<double>], options) and its like; y is for dot alone.
-[[nodiscard]] outcome reduce(const form_trial& one, const void* x, const void* y, std::uint64_t count);
+[[nodiscard]] outcome reduce(const form_trial& one, const void* x, const void* y, std::uint64_t count,
+                             onefold::workspace* own = nullptr);
 /// onefold::dot_into(where, x, y, count, output [, accumulate_as<double>], options) and its like.
-onefold::report reduce_into(const form_trial& one, const void* x, const void* y, std::uint64_t count, void* output);
+onefold::report reduce_into(const form_trial& one, const void* x, const void* y, std::uint64_t count, void* output,
+                            onefold::workspace* own = nullptr);
 
 /// Everything about a wrong answer: what ran, on what, expected, got, bound, and the command that repeats it.
 [[nodiscard]] std::string describe(const form_trial& one, std::uint64_t count, const onefold::report& ran,
