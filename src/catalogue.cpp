@@ -77,6 +77,9 @@ const variant_info* find_variant(std::string_view name) noexcept {
 std::optional<std::string> why_not(const variant_info& variant, const executor& where) {
   const backend native = variant.backend;
   const backend asked = where.chooses_itself() ? native : where.backend();
+  // A name that both have, fixed_order, is a variant of each.
+  if (const variant_info* own = find_variant(variant.name, asked); own != nullptr && own->backend != native)
+    return why_not(*own, where);
   const bool on_cpu = asked != backend::cuda;
   if (on_cpu != (native != backend::cuda))
     return std::string(variant.name) + (on_cpu ? " is a CUDA kernel; on the CPU backends its name runs Kokkos::parallel_reduce"

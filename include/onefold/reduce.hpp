@@ -90,18 +90,19 @@ struct named_reduction {
     return value;
   }
   template <contiguous_elements R>
-  requires std::same_as < element_of<R>,
-  float > [[nodiscard]] double operator()(const executor& where, const R& input, accumulate_as_t<double> as,
-                                          const options& how = {}) const {
+  requires(std::same_as<element_of<R>, float>&& can_be_wide(element_type::f32, What)) [[nodiscard]] double operator()(
+      const executor& where, const R& input, accumulate_as_t<double> as, const options& how = {}) const {
     return (*this)(where, std::ranges::data(input), static_cast<std::uint64_t>(std::ranges::size(input)), as, how);
   }
   template <std::same_as<float> T>
-  [[nodiscard]] double operator()(const T* input, std::uint64_t count, accumulate_as_t<double> as, const options& how = {}) const {
+  requires(can_be_wide(element_type::f32, What)) [[nodiscard]] double operator()(const T* input, std::uint64_t count,
+                                                                                 accumulate_as_t<double> as,
+                                                                                 const options& how = {}) const {
     return (*this)(best(), input, count, as, how);
   }
   template <contiguous_elements R>
-  requires std::same_as < element_of<R>,
-  float > [[nodiscard]] double operator()(const R& input, accumulate_as_t<double> as, const options& how = {}) const {
+  requires(std::same_as<element_of<R>, float>&& can_be_wide(element_type::f32, What)) [[nodiscard]] double operator()(
+      const R& input, accumulate_as_t<double> as, const options& how = {}) const {
     return (*this)(best(), input, as, how);
   }
 };
@@ -124,9 +125,8 @@ struct named_reduction_into {
     run({where, element_type::f32, What, input, count, output, false, nullptr, true}, how);
   }
   template <contiguous_elements R>
-  requires std::same_as < element_of<R>,
-  float > void operator()(const executor& where, const R& input, double* output, accumulate_as_t<double> as,
-                          const options& how = {}) const {
+  requires(std::same_as<element_of<R>, float>&& can_be_wide(element_type::f32, What)) void operator()(
+      const executor& where, const R& input, double* output, accumulate_as_t<double> as, const options& how = {}) const {
     (*this)(where, std::ranges::data(input), static_cast<std::uint64_t>(std::ranges::size(input)), output, as, how);
   }
 };

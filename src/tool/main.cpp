@@ -16,6 +16,7 @@
 
 #include <onefold/onefold.hpp>
 
+#include "golden.hpp"
 #include "input_error.hpp"
 #include "input_file.hpp"
 #include "measure.hpp"
@@ -25,7 +26,8 @@ namespace onefold::tool {
 
 namespace {
 
-constexpr int failure = 2;  // the exit status of every error
+constexpr int failure = 2;     // the exit status of every error
+constexpr int difference = 1;  // of a check that found one
 
 constexpr const char* examples = R"(
 Examples:
@@ -34,16 +36,22 @@ Examples:
   onefold min dump.bin --type f64                raw binary, little-endian
   onefold sum x.npy --backend cuda --repeat 20   on the GPU, the median of 20 runs
   onefold sum x.npy --backend cuda --variant warp_shuffle --block-size 256
+  onefold dot x.npy y.npy --accumulate f64       products of floats, added in double
+  onefold norm2 x.npy                            the square root of the sum of squares
   onefold sum x.npy --json | jq .value           for scripts
   onefold variants                               the kernels that --variant takes
   onefold info                                   what can run here
+  onefold check                                  whether every backend here gives the bits of the golden table
 
-Exit status: 0, or 2 with one line on standard error that says what is wrong.)";
+Exit status: 0; 1 when check has found a difference; 2 with one line on standard error that says what is wrong.)";
 
-// What the user typed behind sum, prod, min or max.
+// What the user typed behind sum, dot, norm2 and the other forms.
 struct reduce_arguments {
   std::string file;
+  std::string second_file;
   std::string type;
+  std::string accumulate = "own";
+  std::string guarantee;
   std::string backend = "best";
   std::optional<int> device;
   std::optional<int> threads;
@@ -53,6 +61,11 @@ struct reduce_arguments {
   std::int64_t grid_size = 0;
   int width = 0;
   int repeat = 0;
+  bool json = false;
+};
+
+struct check_arguments {
+  std::string backend;
   bool json = false;
 };
 
@@ -74,19 +87,64 @@ executor chosen_executor(const reduce_arguments& arguments) {
   return arguments.backend == "best" ? best() : serial();
 }
 
-std::string reduce_command(operation op, const reduce_arguments& arguments) {
-  job what{op, chosen_executor(arguments), {}, arguments.repeat};
+// Two arrays go together element by element.
+void check_pair(const reduce_arguments& arguments, const input_array& x, const input_array& y) {
+  if (x.type != y.type)
+    throw input_error(fmt::format("{}: has elements of type {}, and {} of type {}: convert one of them", arguments.second_file,
+                                  name(y.type), arguments.file, name(x.type)));
+  if (x.count != y.count)
+    throw input_error(fmt::format("{}: has {} elements, and {} has {}: dot needs as many of one as of the other",
+                                  arguments.second_file, y.count, arguments.file, x.count));
+}
+
+std::string reduce_command(form wanted, const reduce_arguments& arguments) {
+  job what{wanted, arguments.accumulate == "f64", chosen_executor(arguments), {}, arguments.repeat};
   what.how.variant = arguments.variant;
+  what.how.guarantee = parse<guarantee>(arguments.guarantee);
   what.how.finish = parse<finish>(arguments.finish).value_or(finish::automatic);
   what.how.block_size = arguments.block_size;
   what.how.grid_size = arguments.grid_size;
   what.how.width = arguments.width;
 
-  const input_array input = open_input(arguments.file, parse<element_type>(arguments.type));
-  exit_when_pages_are_lost(one_line(arguments.file));
-  const outcome result = measure(input, what);
-  const reduction done{arguments.file, op, input, result};
+  const auto type = parse<element_type>(arguments.type);
+  const input_array input = open_input(arguments.file, type);
+  std::optional<input_array> second;
+  std::string names = arguments.file;
+  if (wanted == form::dot) {
+    second = open_input(arguments.second_file, type);
+    check_pair(arguments, input, *second);
+    names += " or " + arguments.second_file;
+  }
+  if (what.wide && input.type != element_type::f32)
+    throw input_error(
+        fmt::format("{}: --accumulate f64 is for elements of type f32, and these are {}", arguments.file, name(input.type)));
+  exit_when_pages_are_lost(one_line(names));
+  const outcome result = measure(input, second ? &*second : nullptr, what);
+  const reduction done{arguments.file, input, arguments.second_file, second ? &*second : nullptr, what, result};
   return arguments.json ? reduction_json(done) : reduction_text(done);
+}
+
+// What a command prints, and the tool's exit status.
+struct command_output {
+  std::string text;
+  int status = 0;
+};
+
+command_output check_command(const check_arguments& arguments) {
+  auto places = golden_places();
+  if (const auto wanted = parse<backend>(arguments.backend)) {
+    std::erase_if(places, [&](const executor& where) { return where.backend() != *wanted; });
+    for (const backend_info& known : backends())
+      if (known.where == *wanted && places.empty())
+        throw error(errc::backend_unavailable, fmt::format("{} cannot be used here: {}", arguments.backend, known.detail));
+  }
+  std::vector<golden_outcome> outcomes;
+  bool same = true;
+  for (const executor& where : places) {
+    outcomes.push_back(compare(golden_table(), where));
+    same = same && outcomes.back().differences.empty();
+  }
+  return {arguments.json ? check_json(outcomes) : check_text(outcomes), same ? 0 : difference};
 }
 
 std::string variants_command(const variants_arguments& arguments) {
@@ -144,6 +202,11 @@ void add_place_options(CLI::App& command, reduce_arguments& arguments) {
 }
 
 void add_kernel_options(CLI::App& command, reduce_arguments& arguments) {
+  command
+      .add_option("--guarantee", arguments.guarantee,
+                  "fixed: the same bits on every backend; the default, where no variant is named\n"
+                  "none: whatever is fastest")
+      ->check(CLI::IsMember({"none", "fixed"}));
   const std::string group = "How a GPU computes it (the library's choice by default; accepted and not used on the CPU)";
   command.add_option("--variant", arguments.variant, "Kernel by name; 'onefold variants' lists them")->group(group);
   auto finishes = names<finish>(finish_count);
@@ -158,9 +221,9 @@ void add_kernel_options(CLI::App& command, reduce_arguments& arguments) {
       ->group(group);
 }
 
-void add_reduce_command(CLI::App& app, operation op, const std::string& description, reduce_arguments& arguments,
-                        std::string& output) {
-  CLI::App* command = app.add_subcommand(std::string(onefold::name(op)), description);
+void add_reduce_command(CLI::App& app, form what, const std::string& description, reduce_arguments& arguments,
+                        command_output& output) {
+  CLI::App* command = app.add_subcommand(std::string(onefold::name(what)), description);
   command->footer(
       "The value is printed so that it reads back as the same number, and as its bits.\n"
       "Elements are taken in the order in which they lie in the file; the whole array is reduced, whatever its shape.");
@@ -169,6 +232,15 @@ void add_reduce_command(CLI::App& app, operation op, const std::string& descript
                    "x.npy (format 1.0, 2.0 or 3.0), file.h5:/dataset (HDF5),\nor raw little-endian binary with --type.\n"
                    "It is memory-mapped where possible, so it may be larger than memory")
       ->required();
+  if (what == form::dot)
+    command->add_option("second", arguments.second_file, "The second file, with as many elements of the same type")->required();
+  if (can_be_wide(element_type::f32, what))
+    command
+        ->add_option("--accumulate", arguments.accumulate,
+                     "f64: elements of type f32 are converted to f64 before anything else,\n"
+                     "and the result is f64; own: in the type that the form has")
+        ->check(CLI::IsMember({"own", "f64"}))
+        ->capture_default_str();
   command->add_option("--type", arguments.type, "Element type; needed for raw binary")
       ->check(CLI::IsMember(names<element_type>(element_type_count)));
   command
@@ -183,21 +255,32 @@ void add_reduce_command(CLI::App& app, operation op, const std::string& descript
   add_place_options(*command, arguments);
   add_kernel_options(*command, arguments);
   command->parse_complete_callback([&arguments] { check_combination(arguments); });
-  command->final_callback([&arguments, &output, op] { output = reduce_command(op, arguments); });
+  command->final_callback([&arguments, &output, what] { output.text = reduce_command(what, arguments); });
 }
 
-void add_list_commands(CLI::App& app, variants_arguments& arguments, bool& info_as_json, std::string& output) {
+void add_check_command(CLI::App& app, check_arguments& arguments, command_output& output) {
+  CLI::App* command = app.add_subcommand("check", "Compare every backend here with the golden table, bit for bit");
+  command->footer(
+      "The table holds results of tree v1, the order of guarantee fixed, that a scalar program made.\n"
+      "Every row is reduced at several alignments, on the CPU with one, two and all threads.\n"
+      "Exit status: 0 when all agree, 1 when something differs.");
+  command->add_option("--backend", arguments.backend, "Only this backend")->check(CLI::IsMember(names<backend>(backend_count)));
+  command->add_flag("--json", arguments.json, "Print one JSON object");
+  command->final_callback([&arguments, &output] { output = check_command(arguments); });
+}
+
+void add_list_commands(CLI::App& app, variants_arguments& arguments, bool& info_as_json, command_output& output) {
   CLI::App* list = app.add_subcommand("variants", "List the variants: seed, idea, guarantee, types, and what prevents them here");
   list->add_option("--backend", arguments.backend, "Only the variants of this backend")
       ->check(CLI::IsMember(names<backend>(backend_count)));
   CLI::Option* json = list->add_flag("--json", arguments.json, "Print a JSON array with all that is known of each");
   list->add_flag("--markdown", arguments.markdown, "Print a Markdown table of name, seed and idea, the same on every machine")
       ->excludes(json);
-  list->final_callback([&arguments, &output] { output = variants_command(arguments); });
+  list->final_callback([&arguments, &output] { output.text = variants_command(arguments); });
 
   CLI::App* info = app.add_subcommand("info", "Show the version, the backends and the devices");
   info->add_flag("--json", info_as_json, "Print one JSON object");
-  info->final_callback([&info_as_json, &output] { output = info_as_json ? info_json(backends()) : info_text(backends()); });
+  info->final_callback([&info_as_json, &output] { output.text = info_as_json ? info_json(backends()) : info_text(backends()); });
 }
 
 void print_error(std::string_view sentence) {
@@ -222,27 +305,37 @@ int run(int argc, char** argv) {
   CLI::App app("onefold: parallel reductions of arrays in files, on one CPU core, on all of them, or on an NVIDIA GPU.", "onefold");
   reduce_arguments reduce;
   variants_arguments list;
+  check_arguments check;
   bool info_as_json = false;
-  std::string output;
+  command_output output;
 
   app.set_version_flag("--version", "onefold " ONEFOLD_VERSION_STRING);
   app.require_subcommand(0, 1);  // none is refused below: CLI11 would say the same of a misspelt one
   app.footer(examples);
   keep_lines_of_footer(*app.get_formatter());  // before the commands, which share the formatter
-  add_reduce_command(app, operation::sum, "Add the elements of a file", reduce, output);
-  add_reduce_command(app, operation::prod, "Multiply the elements of a file", reduce, output);
-  add_reduce_command(app, operation::min, "Find the smallest element of a file (NaN if there is one)", reduce, output);
-  add_reduce_command(app, operation::max, "Find the largest element of a file (NaN if there is one)", reduce, output);
+  add_reduce_command(app, form::sum, "Add the elements of a file", reduce, output);
+  add_reduce_command(app, form::prod, "Multiply the elements of a file", reduce, output);
+  add_reduce_command(app, form::min, "Find the smallest element of a file (NaN if there is one)", reduce, output);
+  add_reduce_command(app, form::max, "Find the largest element of a file (NaN if there is one)", reduce, output);
+  add_reduce_command(app, form::dot, "Add the products of the elements of two files", reduce, output);
+  add_reduce_command(app, form::sum_of_squares, "Add the squares of the elements of a file", reduce, output);
+  add_reduce_command(app, form::norm1, "Add the absolute values of the elements of a file", reduce, output);
+  add_reduce_command(app, form::norm2, "The square root of the sum of squares, which does not overflow on the way", reduce, output);
+  add_reduce_command(app, form::norm_inf, "Find the largest absolute value in a file (NaN if there is one)", reduce, output);
+  add_reduce_command(app, form::mean, "The sum of the elements of a file over their number", reduce, output);
   add_list_commands(app, list, info_as_json, output);
+  add_check_command(app, check, output);
   try {
     app.parse(argc, argv);
-    if (app.get_subcommands().empty()) throw CLI::RequiredError("A command: sum, prod, min, max, variants or info");
+    if (app.get_subcommands().empty())
+      throw CLI::RequiredError("A command: sum, dot, norm2 or another form, variants, info or check");
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version
     print_error(fmt::format("{} (onefold --help shows what can be asked)", error.what()));
     return failure;
   }
-  return print_output(output);
+  const int printed = print_output(output.text);
+  return printed != 0 ? printed : output.status;
 }
 
 }  // namespace

@@ -21,7 +21,8 @@ struct scalar {
 
 /// What to run.
 struct job {
-  operation op;
+  onefold::form form;
+  bool wide;  ///< f32 accumulated in f64
   executor where;
   options how;     ///< its report is ignored: outcome::ran has it
   int repeat = 0;  ///< 0: one run, timed as it comes; N: an untimed run, then N timed ones
@@ -34,13 +35,15 @@ struct outcome {
   std::vector<double> seconds;         ///< wall time of each timed run, the host's wait included; ascending
   bool warm;                           ///< an untimed run came first
   std::size_t distinct_values;         ///< different results, bit for bit, among the timed runs
-  std::optional<double> copy_seconds;  ///< wall time of the copy to the GPU, which no run includes
+  std::optional<double> copy_seconds;  ///< wall time of the copies to the GPU, which no run includes
 
   [[nodiscard]] double median_seconds() const noexcept;
 };
 
 /// Starts the backend (untimed), copies the data to the GPU where it runs there, reduces and times.
+///
+/// @param second  dot's second input, of the type and count of the first; else null
 /// Errors   onefold::error, as reduce().
-[[nodiscard]] outcome measure(const input_array& input, const job& what);
+[[nodiscard]] outcome measure(const input_array& input, const input_array* second, const job& what);
 
 }  // namespace onefold::tool

@@ -70,7 +70,7 @@ std::string time_text(double seconds) {
 std::optional<double> gigabytes_per_second(const reduction& done) {
   const double seconds = done.result.median_seconds();
   if (done.input.count == 0 || seconds <= 0) return std::nullopt;
-  return static_cast<double>(done.input.bytes()) / seconds / 1e9;
+  return static_cast<double>(done.bytes()) / seconds / 1e9;
 }
 
 std::string counted(std::int64_t count, const char* one, const char* many) {
@@ -107,6 +107,23 @@ std::string input_description(const input_array& input) {
   return text;
 }
 
+// "dot of 2 x 100 f32 accumulated in f64, as f64 (800 bytes)": the type of the result where it is another than the elements'.
+std::string reduction_description(const reduction& done) {
+  const element_type of = done.input.type, result = done.result.value.type;
+  return fmt::format("{} of {}{} {}{}{} ({})", onefold::name(done.what.form), done.second_input == nullptr ? "" : "2 x ",
+                     done.input.count, onefold::name(of), done.what.wide ? " accumulated in f64" : "",
+                     result == of ? std::string() : fmt::format(", as {}", onefold::name(result)),
+                     bytes_text(static_cast<double>(done.bytes())));
+}
+
+json input_json(const std::string& name, const input_array& input) {
+  return {{"file", name},
+          {"format", input.format},
+          {"shape", input.shape},
+          {"fortran_order", input.fortran_order},
+          {"memory_mapped", input.mapped}};
+}
+
 std::string time_description(const outcome& result) {
   const std::string median = time_text(result.median_seconds());
   if (!result.warm) return median + " (one run; may include reading the file, --repeat N times without)";
@@ -132,7 +149,7 @@ void add_what_ran(table& lines, const report& ran) {
   if (ran.scratch_bytes != 0) lines.add({"scratch copy", bytes_text(static_cast<double>(ran.scratch_bytes))});
 }
 
-// "all", or the types that are supported; where a type misses some operators, those that it has follow: "i32 u32(min,max)".
+// "all", or the types that are supported; where a type misses some of the operators, those that it has follow: "i32 u32(min,max)".
 std::string types_text(const variant_info& variant) {
   if (!variant.built) return "-";
   std::string text;
@@ -150,24 +167,42 @@ std::string types_text(const variant_info& variant) {
   return all ? "all" : text.empty() ? "none" : text;
 }
 
+// Beside the types: a variant takes every form of its types or the elements as they are.
+std::string forms_text(const variant_info& variant) {
+  if (!variant.built) return "-";
+  for (int t = 0; t < element_type_count; ++t)
+    for (int f = 0; f < form_count; ++f)
+      if (!variant.supports(static_cast<element_type>(t), static_cast<form>(f))) return "sum prod min max";
+  return "every form";
+}
+
+std::string_view place_text(const variant_info& variant) { return variant.backend == backend::cuda ? "cuda" : "cpu"; }
+
+// The name, with the place where both have a variant of that name.
+std::string full_name(const variant_info& variant) {
+  const bool unique =
+      find_variant(variant.name, backend::serial) == nullptr || find_variant(variant.name, backend::cuda) == nullptr;
+  return unique ? std::string(variant.name) : fmt::format("{} ({})", variant.name, place_text(variant));
+}
+
 json supported_json(const variant_info& variant) {
   json supported = json::object();
   for (int t = 0; t < element_type_count; ++t) {
-    json ops = json::array();
-    for (int o = 0; o < operation_count; ++o)
-      if (variant.supports(static_cast<element_type>(t), static_cast<operation>(o)))
-        ops.push_back(onefold::name(static_cast<operation>(o)));
-    if (!ops.empty()) supported[std::string(onefold::name(static_cast<element_type>(t)))] = std::move(ops);
+    json forms = json::array();
+    for (int f = 0; f < form_count; ++f)
+      if (variant.supports(static_cast<element_type>(t), static_cast<form>(f)))
+        forms.push_back(onefold::name(static_cast<form>(f)));
+    if (!forms.empty()) supported[std::string(onefold::name(static_cast<element_type>(t)))] = std::move(forms);
   }
   return supported;
 }
 
 // "Heading" and its notes, names with the same note together: one missing driver stops every CUDA variant.
-std::string notes_text(std::string_view heading, const std::vector<std::pair<std::string_view, std::string>>& notes) {
+std::string notes_text(std::string_view heading, const std::vector<std::pair<std::string, std::string>>& notes) {
   if (notes.empty()) return {};
-  std::vector<std::pair<std::string, std::vector<std::string_view>>> groups;
+  std::vector<std::pair<std::string, std::vector<std::string>>> groups;
   for (const auto& [name, note] : notes) {
-    auto group = std::ranges::find(groups, note, &std::pair<std::string, std::vector<std::string_view>>::first);
+    auto group = std::ranges::find(groups, note, &std::pair<std::string, std::vector<std::string>>::first);
     if (group == groups.end()) group = groups.insert(groups.end(), {note, {}});
     group->second.push_back(name);
   }
@@ -199,6 +234,34 @@ json backend_json(const backend_info& backend) {
           {"devices", std::move(devices)}};
 }
 
+std::string_view accumulation(bool wide) { return wide ? "f64" : "own"; }
+
+// "f32 dot own wide 17 1025: expected 0x3f800000, got 0x3f800001 (x 3 and y 2 elements behind a boundary of 64 bytes)"
+std::string difference_text(const golden_difference& difference) {
+  const auto& [row, offset_x, offset_y, got, error] = difference;
+  const element_type result = result_type(row.type, row.form, row.wide);
+  const std::string second = row.form == form::dot ? fmt::format(" and y {}", offset_y) : std::string();
+  return fmt::format("{} {} {} {} {} {}: expected {}, {} (x {}{} elements behind a boundary of 64 bytes)", onefold::name(row.type),
+                     onefold::name(row.form), accumulation(row.wide), row.data, row.seed, row.count, bits_text({result, row.bits}),
+                     error.empty() ? "got " + bits_text({result, got}) : "failed: " + error, offset_x, second);
+}
+
+json difference_json(const golden_difference& difference) {
+  const auto& [row, offset_x, offset_y, got, error] = difference;
+  const element_type result = result_type(row.type, row.form, row.wide);
+  return {{"type", onefold::name(row.type)},
+          {"form", onefold::name(row.form)},
+          {"accumulate", accumulation(row.wide)},
+          {"data", row.data},
+          {"seed", row.seed},
+          {"count", row.count},
+          {"expected", bits_text({result, row.bits})},
+          {"got", error.empty() ? json(bits_text({result, got})) : json(nullptr)},
+          {"error", error.empty() ? json(nullptr) : json(error)},
+          {"offset_x", offset_x},
+          {"offset_y", offset_y}};
+}
+
 std::string file_formats() { return reads_hdf5() ? "npy, raw, hdf5" : "npy, raw (built without HDF5)"; }
 
 }  // namespace
@@ -219,17 +282,21 @@ std::string one_line(std::string_view text) {
 }
 
 std::string reduction_text(const reduction& done) {
-  const auto& [name, op, input, result] = done;
+  const auto& input = done.input;
+  const auto& result = done.result;
   table lines;
   lines.add({"value", value_text(result.value)});
   lines.add({"bits", bits_text(result.value)});
   if (result.distinct_values > 1)
     lines.add({"caution",
                fmt::format("{} different results in {} runs; this is the last", result.distinct_values, result.seconds.size())});
-  lines.add({"reduction", fmt::format("{} of {} {} ({})", onefold::name(op), input.count, onefold::name(input.type),
-                                      bytes_text(static_cast<double>(input.bytes())))});
-  lines.add({"file", one_line(name)});
+  lines.add({"reduction", reduction_description(done)});
+  lines.add({"file", one_line(done.name)});
   lines.add({"input", input_description(input)});
+  if (done.second_input != nullptr) {
+    lines.add({"second file", one_line(done.second_name)});
+    lines.add({"second input", input_description(*done.second_input)});
+  }
   add_what_ran(lines, result.ran);
   lines.add({"time", time_description(result)});
   if (const auto speed = gigabytes_per_second(done)) lines.add({"bandwidth", fmt::format("{:.4g} GB/s", *speed)});
@@ -238,21 +305,26 @@ std::string reduction_text(const reduction& done) {
 }
 
 std::string reduction_json(const reduction& done) {
-  const auto& [name, op, input, result] = done;
+  const auto& input = done.input;
+  const auto& result = done.result;
   const report& ran = result.ran;
   const bool on_gpu = ran.backend == backend::cuda;
+  const bool two = done.second_input != nullptr;
   const auto speed = gigabytes_per_second(done);
-  return dump({{"operation", onefold::name(op)},
+  return dump({{"form", onefold::name(done.what.form)},
                {"value", value_json(result.value)},
                {"bits", bits_text(result.value)},
+               {"result_type", onefold::name(result.value.type)},
                {"type", onefold::name(input.type)},
+               {"accumulate", accumulation(done.what.wide)},
                {"count", input.count},
-               {"bytes", input.bytes()},
-               {"file", name},
+               {"bytes", done.bytes()},
+               {"file", done.name},
                {"format", input.format},
                {"shape", input.shape},
                {"fortran_order", input.fortran_order},
                {"memory_mapped", input.mapped},
+               {"second", two ? input_json(done.second_name, *done.second_input) : json(nullptr)},
                {"backend", onefold::name(ran.backend)},
                {"variant", ran.variant},
                {"implementation", ran.implementation},
@@ -276,15 +348,49 @@ std::string reduction_json(const reduction& done) {
                {"bandwidth_gb_per_s", or_null(speed.has_value(), speed.value_or(0))}});
 }
 
+std::string check_text(std::span<const golden_outcome> outcomes) {
+  constexpr std::size_t most_lines = 50;  // for each place: who broke everything need not read it all
+  std::string text;
+  std::size_t cases = 0, differences = 0;
+  for (const golden_outcome& one : outcomes) {
+    text += fmt::format("{}: {} of {} rows\n", one.place, one.agreeing_rows, one.rows);
+    cases += one.cases;
+    differences += one.differences.size();
+    for (std::size_t i = 0; i < std::min(one.differences.size(), most_lines); ++i)
+      text += fmt::format("  {}\n", difference_text(one.differences[i]));
+    if (one.differences.size() > most_lines)
+      text += fmt::format("  and {} more (--json has all)\n", one.differences.size() - most_lines);
+  }
+  return text + fmt::format("{} cases, {} differences\n", cases, differences);
+}
+
+std::string check_json(std::span<const golden_outcome> outcomes) {
+  json places = json::array();
+  std::size_t cases = 0, differences = 0;
+  for (const golden_outcome& one : outcomes) {
+    json rows = json::array();
+    for (const golden_difference& difference : one.differences) rows.push_back(difference_json(difference));
+    places.push_back({{"place", one.place},
+                      {"rows", one.rows},
+                      {"agreeing_rows", one.agreeing_rows},
+                      {"cases", one.cases},
+                      {"differences", std::move(rows)}});
+    cases += one.cases;
+    differences += one.differences.size();
+  }
+  return dump({{"places", std::move(places)}, {"cases", cases}, {"differences", differences}});
+}
+
 std::string variants_text(std::span<const variant_row> rows) {
   table lines;
-  lines.add({"variant", "seed", "guarantee", "here", "types", "idea"});
-  std::vector<std::pair<std::string_view, std::string>> limits, obstacles;
+  lines.add({"variant", "place", "seed", "guarantee", "here", "types", "forms", "idea"});
+  std::vector<std::pair<std::string, std::string>> limits, obstacles;
   for (const auto& [variant, obstacle] : rows) {
-    lines.add({std::string(variant.name), std::string(variant.seed), std::string(onefold::name(variant.guarantee)),
-               obstacle ? "no" : "yes", types_text(variant), std::string(variant.summary)});
-    if (!variant.limits.empty()) limits.emplace_back(variant.name, variant.limits);
-    if (obstacle) obstacles.emplace_back(variant.name, *obstacle);
+    lines.add({std::string(variant.name), std::string(place_text(variant)), std::string(variant.seed),
+               std::string(onefold::name(variant.guarantee)), obstacle ? "no" : "yes", types_text(variant), forms_text(variant),
+               std::string(variant.summary)});
+    if (!variant.limits.empty()) limits.emplace_back(full_name(variant), variant.limits);
+    if (obstacle) obstacles.emplace_back(full_name(variant), *obstacle);
   }
   return lines.text() + notes_text("Limits", limits) + notes_text("What prevents it here", obstacles);
 }
@@ -313,7 +419,8 @@ std::string variants_json(std::span<const variant_row> rows) {
          {"width_meaning", variant.width_meaning},
          {"min_compute_capability", fmt::format("{}.{}", variant.min_compute_capability / 10, variant.min_compute_capability % 10)},
          {"limits", variant.limits},
-         {"supported", supported_json(variant)}});
+         {"supported", supported_json(variant)},
+         {"accumulates_f32_in_f64", variant.takes_wide}});
   }
   return dump(all);
 }

@@ -11,6 +11,7 @@
 #include <onefold/executor.hpp>
 #include <onefold/types.hpp>
 
+#include "golden.hpp"
 #include "input_file.hpp"
 #include "measure.hpp"
 
@@ -28,9 +29,16 @@ namespace onefold::tool {
 /// A reduction that is done, for printing.
 struct reduction {
   std::string name;  ///< of the file, as the user gave it
-  operation op;
   const input_array& input;
+  std::string second_name;          ///< of dot's second file; else empty
+  const input_array* second_input;  ///< null where there is none
+  const job& what;
   const outcome& result;
+
+  /// Of all inputs.
+  [[nodiscard]] std::uint64_t bytes() const noexcept {
+    return input.bytes() + (second_input == nullptr ? 0 : second_input->bytes());
+  }
 };
 
 /// One "name value" line for each fact. Every text here ends with a newline.
@@ -38,6 +46,12 @@ struct reduction {
 
 /// One object. The value is a number where finite, else a string; a float as the double of the same value. Times in seconds.
 [[nodiscard]] std::string reduction_json(const reduction& done);
+
+/// A line for each place, the rows that differ, and the number of cases and differences.
+[[nodiscard]] std::string check_text(std::span<const golden_outcome> outcomes);
+
+/// One object with the same.
+[[nodiscard]] std::string check_json(std::span<const golden_outcome> outcomes);
 
 /// A variant, and the sentence that says why it cannot run here.
 struct variant_row {

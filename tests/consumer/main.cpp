@@ -43,6 +43,15 @@ int main() {
   expect(onefold::sum(onefold::serial(), x) == sum, "sum(serial(), x)");
   expect(onefold::max(onefold::serial(), x) == 500, "max(serial(), x)");
   expect(onefold::sum(onefold::serial(), std::vector<float>{}) == 0, "the sum of nothing");
+  expect(onefold::dot(x, x) == onefold::sum_of_squares(x), "dot(x, x)");
+  expect(onefold::norm2(std::vector<float>{3, 4}) == 5, "norm2(x)");
+  expect(onefold::mean(std::vector<int>{1, 2}) == 1.5, "mean of integers");
+  expect(onefold::sum(std::vector<float>{16777216, 1}, onefold::accumulate_as<double>) == 16777217,
+         "sum(x, accumulate_as<double>)");
+
+  onefold::report ran;
+  expect(onefold::sum(x, {.report = &ran}) == sum && ran.guarantee == onefold::guarantee::fixed,
+         "the default promises the fixed order");
 
   for (const onefold::backend_info& one : onefold::backends()) {
     std::printf("consumer: %s: %s\n", std::string(onefold::name(one.where)).c_str(), one.detail.c_str());
@@ -58,6 +67,7 @@ int main() {
   }
 
   expect(onefold::find_variant("vector_load") != nullptr, "vector_load stands in the catalogue");
+  expect(onefold::find_variant("fixed_order", onefold::backend::serial) != nullptr, "the default stands in the catalogue");
   std::printf("consumer: onefold %s, %zu variants, %d failures\n", ONEFOLD_VERSION_STRING, onefold::variants().size(), failures);
   return failures == 0 ? 0 : 1;
 }

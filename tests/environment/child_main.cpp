@@ -50,9 +50,12 @@ float right_sum() {
   return answer;
 }
 
+constexpr onefold::options reference{.variant = "parallel_reduce"};
+
 void require_works(const onefold::executor& where, const std::string& when) {
   require(onefold::sum(where, numbers()) == right_sum(), "the sum is wrong " + when);
   require(onefold::max(where, numbers()) == 3, "the maximum is wrong " + when);
+  require(onefold::sum(where, numbers(), reference) == right_sum(), "the reference's sum is wrong " + when);
 }
 
 bool built(onefold::backend where) {
@@ -143,10 +146,13 @@ void nested_in_a_parallel_region() {
     try {
       for (int round = 0; round < 5; ++round) {
         for (const auto& where : cpu_executors()) {
-          onefold::report ran;
-          if (onefold::sum(where, numbers(), {.report = &ran}) != right_sum()) wrong[me] = "a nested sum is wrong";
-          if (omp_in_parallel() != 0 && ran.threads != 1)
-            wrong[me] = "a nested call used " + std::to_string(ran.threads) + " threads";
+          for (const char* variant : {"fixed_order", "parallel_reduce"}) {
+            onefold::report ran;
+            if (onefold::sum(where, numbers(), {.variant = variant, .report = &ran}) != right_sum())
+              wrong[me] = "a nested sum is wrong";
+            if (omp_in_parallel() != 0 && ran.threads != 1)
+              wrong[me] = "a nested call used " + std::to_string(ran.threads) + " threads";
+          }
         }
       }
     } catch (const std::exception& problem) {
@@ -254,15 +260,24 @@ void rounding_mode_does_not_matter() {
   // 1 + 2^-30 rounds down to 1 to nearest, and up to 1 + 2^-23 upward; a sum that cancels is -0 downward.
   const std::vector<float> halfway{1.0f, 0x1p-30f};
   const std::vector<float> cancelling{1.0f, -1.0f};
+  const std::vector<float> thirds{1.0f, 2.0f, 7.0f};  // neither the mean nor the norm is a float
+  std::vector<float> many(numbers());                 // enough for every thread to have some
+  for (float& x : many) x += 0.1f;
+  const float sum_of_many = onefold::sum(many);
   require_cpu_works("before");
   under_every_rounding_mode([&] {
     for (const auto& where : cpu_executors()) {
-      const float sum = onefold::sum(where, halfway);
-      const float zero = onefold::sum(where, cancelling);
+      require(onefold::sum(where, many) == sum_of_many, "the caller's rounding mode has changed a sum of many");
+      const float sum = onefold::sum(where, halfway), sum_of_reference = onefold::sum(where, halfway, reference);
+      const float zero = onefold::sum(where, cancelling), zero_of_reference = onefold::sum(where, cancelling, reference);
+      const float mean = onefold::mean(where, thirds), norm = onefold::norm2(where, thirds);
       const int mode = std::fegetround();
       std::fesetround(FE_TONEAREST);
-      require(sum == 1.0f, "the caller's rounding mode has changed a sum");
-      require(zero == 0 && !std::signbit(zero), "the caller's rounding mode has changed the sign of a zero");
+      require(sum == 1.0f && sum_of_reference == 1.0f, "the caller's rounding mode has changed a sum");
+      for (const float each : {zero, zero_of_reference})
+        require(each == 0 && !std::signbit(each), "the caller's rounding mode has changed the sign of a zero");
+      require(mean == onefold::mean(where, thirds), "the caller's rounding mode has changed a mean");
+      require(norm == onefold::norm2(where, thirds), "the caller's rounding mode has changed a norm");
       std::fesetround(mode);
     }
   });
@@ -289,11 +304,16 @@ void flush_to_zero_does_not_matter() {
   const unsigned before = _mm_getcsr();
   for (const auto& where : cpu_executors()) {
     _mm_setcsr(before | flush_to_zero | denormals_are_zero);
-    const float sum = onefold::sum(where, subnormals);
+    const float sum = onefold::sum(where, subnormals), sum_of_reference = onefold::sum(where, subnormals, reference);
     const float least = onefold::max(where, subnormals);
+    const double wide = onefold::sum(where, subnormals, onefold::accumulate_as<double>);
+    const float norm = onefold::norm2(where, subnormals);
     _mm_setcsr(before);
-    require(std::bit_cast<unsigned>(sum) == 1000u, "the caller's flush-to-zero has changed a sum");
+    for (const float each : {sum, sum_of_reference})
+      require(std::bit_cast<unsigned>(each) == 1000u, "the caller's flush-to-zero has changed a sum");
     require(std::bit_cast<unsigned>(least) == 1u, "the caller's flush-to-zero has changed a maximum");
+    require(wide == 1000 * 0x1p-149, "the caller's flush-to-zero has changed a sum in double");
+    require(norm == onefold::norm2(where, subnormals), "the caller's flush-to-zero has changed a norm");
   }
 }
 #else
@@ -346,15 +366,29 @@ void thread_count_from_the_environment() {
     if (info.where == onefold::backend::openmp)
       require(info.threads == wanted, "backends() says " + std::to_string(info.threads) + " threads");
   onefold::report ran;
-  require(onefold::sum(onefold::openmp(), numbers(), {.report = &ran}) == right_sum(), "the sum is wrong");
+  require(onefold::sum(onefold::openmp(), numbers(), {.variant = "parallel_reduce", .report = &ran}) == right_sum(),
+          "the sum is wrong");
   require(ran.threads == wanted, "openmp() ran on " + std::to_string(ran.threads) + " threads");
+  // The fixed order may do with fewer, and its bits are the same with any number.
+  std::vector<float> rounded(numbers());
+  for (float& x : rounded) x += 0.1f;
+  const float bits = onefold::sum(onefold::serial(), rounded);
+  for (int threads = 0; threads <= wanted; ++threads) {
+    require(onefold::sum(onefold::openmp(threads), rounded, {.report = &ran}) == bits,
+            "openmp(" + std::to_string(threads) + ") gives other bits than serial()");
+    require(ran.threads >= 1 && ran.threads <= (threads == 0 ? wanted : threads),
+            "openmp(" + std::to_string(threads) + ") ran on " + std::to_string(ran.threads) + " threads");
+  }
   for (int threads = 1; threads <= wanted; ++threads) {
     for (const std::size_t count :
          {std::size_t{1}, std::size_t{2}, std::size_t{6}, std::size_t{8}, std::size_t{1000}, numbers().size()}) {
       double expected = 0;
       for (std::size_t i = 0; i < count; ++i) expected += numbers()[i];
-      require(onefold::sum(onefold::openmp(threads), numbers().data(), count, {.report = &ran}) == static_cast<float>(expected),
+      require(onefold::sum(onefold::openmp(threads), numbers().data(), count) == static_cast<float>(expected),
               "the sum of " + std::to_string(count) + " on " + std::to_string(threads) + " threads is wrong");
+      require(onefold::sum(onefold::openmp(threads), numbers().data(), count, {.variant = "parallel_reduce", .report = &ran}) ==
+                  static_cast<float>(expected),
+              "the reference's sum of " + std::to_string(count) + " on " + std::to_string(threads) + " threads is wrong");
       require(ran.threads == threads, "openmp(" + std::to_string(threads) + ") ran on " + std::to_string(ran.threads) + " threads");
     }
   }

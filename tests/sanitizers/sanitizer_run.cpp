@@ -1,4 +1,4 @@
-/// @file sanitizer_run.cpp  Every variant with every finish on a few odd sizes, for compute-sanitizer to look over. Checks the
+/// @file sanitizer_run.cpp  Every variant with every finish, and the forms, on a few odd sizes, for compute-sanitizer to look over. Checks the
 /// results too. Arguments: names of variants, or none for all. Exit code 0: all right; 1: something was wrong; 77: no GPU here.
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 
 #include "../support/cuda.hpp"
 #include "../support/data.hpp"
+#include "../support/form_trial.hpp"
 #include "../support/place.hpp"
 #include "../support/trial.hpp"
 
@@ -90,6 +91,47 @@ void check_variant(const onefold::variant_info& variant) {
   }
 }
 
+// The forms take other loads and other work: two inputs, three sums, a conversion.
+struct form_task {
+  element_type type;
+  form what;
+  bool wide;
+};
+constexpr form_task form_tasks[] = {{element_type::f32, form::dot, false},   {element_type::f32, form::sum, true},
+                                    {element_type::f64, form::norm2, false}, {element_type::f64, form::dot, false},
+                                    {element_type::i32, form::mean, false},  {element_type::i64, form::norm_inf, false}};
+
+void check_forms() {
+  for (const auto& [type, what, wide] : form_tasks) {
+    const elements x = exact_form_data(type, what, counts[3] + 3, 1, 0), y = exact_form_data(type, what, counts[3] + 3, 1, 1);
+    guarded_input at_x(memory::device, x, operation::sum), at_y(memory::device, y, operation::sum);
+    for (const std::uint64_t count : counts) {
+      // Both inputs on a boundary, and each beside one.
+      for (const auto& [first_x, first_y] : {std::pair<std::size_t, std::size_t>{0, 0}, {1, 0}, {0, 3}, {1, 2}}) {
+        const form_trial one{
+            onefold::cuda(), what, type, wide, 1, "exact, offsets " + std::to_string(first_x) + " and " + std::to_string(first_y)};
+        const expectation expected = form_exactly({what, wide, &x, first_x, &y, first_y, count});
+        try {
+          const outcome got = reduce(one, at_x.window(first_x, count), at_y.window(first_y, count), count);
+          ++calls;
+          if (const auto wrong = disagreement(expected, got.value))
+            report_failure(*wrong + "\n" + describe(one, count, got.ran, expected, got.value));
+          guarded_output output(memory::device, expected.value.type);
+          const auto ran = reduce_into(one, at_x.window(first_x, count), at_y.window(first_y, count), count, output.address());
+          ++calls;
+          onefold::synchronize(one.where);
+          if (const auto wrong = disagreement(expected, output.value()))
+            report_failure(*wrong + "\n" + describe(one, count, ran, expected, output.value()));
+          if (!output.surroundings_unchanged()) report_failure("wrote beside its output: " + std::string(onefold::name(what)));
+        } catch (const onefold::error& problem) {
+          report_failure(std::string(onefold::name(what)) + ": " + problem.what());
+        }
+      }
+    }
+    if (!at_x.unchanged() || !at_y.unchanged()) report_failure("changed an input: " + std::string(onefold::name(what)));
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -106,6 +148,7 @@ int main(int argc, char** argv) {
     for (const auto& variant : onefold::variants(onefold::backend::cuda)) {
       if (!wanted.empty() && std::ranges::find(wanted, variant.name) == wanted.end()) continue;
       check_variant(variant);
+      if (variant.name == "fixed_order") check_forms();
       ++variants;
     }
   } catch (const std::exception& problem) {

@@ -12,6 +12,7 @@
 namespace onefold {
 inline void PrintTo(element_type value, std::ostream* out) { *out << name(value); }
 inline void PrintTo(operation value, std::ostream* out) { *out << name(value); }
+inline void PrintTo(form value, std::ostream* out) { *out << name(value); }
 inline void PrintTo(backend value, std::ostream* out) { *out << name(value); }
 inline void PrintTo(finish value, std::ostream* out) { *out << name(value); }
 inline void PrintTo(guarantee value, std::ostream* out) { *out << name(value); }

@@ -1,6 +1,7 @@
 #include "oracle.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -235,7 +236,14 @@ std::string bound_text(const expectation& expected) {
   return buffer;
 }
 
-std::uint64_t depth_of(const onefold::report& ran, std::uint64_t count) {
+std::uint64_t depth_of_fixed_order(element_type type, std::uint64_t count) {
+  const std::uint64_t lanes = 256 / onefold::size_of(type);
+  const std::uint64_t tiles = std::max<std::uint64_t>((count + 16 * lanes - 1) / (16 * lanes), 1);
+  return 15 + static_cast<std::uint64_t>(std::bit_width(lanes) - 1) + static_cast<std::uint64_t>(std::bit_width(tiles - 1));
+}
+
+std::uint64_t depth_of(const onefold::report& ran, element_type type, std::uint64_t count) {
+  if (ran.implementation.starts_with("fixed_order")) return depth_of_fixed_order(type, count);
   const auto parts = [&](std::uint64_t n) { return (count + n - 1) / n; };
   if (ran.backend != onefold::backend::cuda) {
     const auto threads = static_cast<std::uint64_t>(std::max(ran.threads, 1));

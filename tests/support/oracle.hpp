@@ -75,7 +75,10 @@ class oracle {
   return expected_exactly(op, data, 0, data.size());
 }
 
-/// Operations between an element and the result on the longest path that the reported launch can have taken.
-[[nodiscard]] std::uint64_t depth_of(const onefold::report& ran, std::uint64_t count);
+/// Operations between an element of this type and the result on the longest path that the reported launch can have taken.
+[[nodiscard]] std::uint64_t depth_of(const onefold::report& ran, element_type type, std::uint64_t count);
+
+/// The same for tree v1 (docs/order.md): 15 + log2(lanes) + ceil(log2(tiles)).
+[[nodiscard]] std::uint64_t depth_of_fixed_order(element_type type, std::uint64_t count);
 
 }  // namespace onefold_test

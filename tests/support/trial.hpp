@@ -63,6 +63,13 @@ onefold::report reduce_into(const trial& one, const void* input, std::uint64_t c
 void set_repeat_command(std::string (*command)());
 [[nodiscard]] std::string repeat_command();
 
+/// The variant that is native to the executor and stands for a name there: the name's own, on a CPU backend the reference for a CUDA
+/// kernel's name, and without a name fixed_order. Null where there is none.
+[[nodiscard]] const onefold::variant_info* native_variant(std::string_view name, const onefold::executor& where);
+
+/// Counts a call that came back, for dispatches().
+void count_dispatch(const onefold::executor& where);
+
 /// Calls that came back, by executor label; for the test that tests were tested.
 [[nodiscard]] std::uint64_t dispatches(std::string_view executor_label);
 [[nodiscard]] std::uint64_t dispatches();

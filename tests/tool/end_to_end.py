@@ -22,6 +22,8 @@ TOOL = None
 HDF5_SAMPLES = None
 TYPES = {"f32": ("<f4", "f"), "f64": ("<f8", "d"), "i32": ("<i4", "i"), "u32": ("<u4", "I"), "i64": ("<i8", "q"), "u64": ("<u8", "Q")}
 
+FORMS = ["sum", "prod", "min", "max", "dot", "sum_of_squares", "norm1", "norm_inf", "mean", "norm2"]
+
 
 def pack(type_name, values):
     return struct.pack(f"<{len(values)}{TYPES[type_name][1]}", *values)
@@ -106,7 +108,10 @@ class Reductions(ToolTest):
             for result in self.each(operation, path, *options):
                 self.assertEqual(result["bits"], bits(type_name, value))
                 self.assertEqual(result["type"], type_name)
-                self.assertEqual(result["operation"], operation)
+                self.assertEqual(result["result_type"], type_name)
+                self.assertEqual(result["form"], operation)
+                self.assertEqual((result["accumulate"], result["second"]), ("own", None))
+                self.assertEqual((result["variant"], result["guarantee"]), ("fixed_order", "fixed"))
                 if math.isfinite(value):
                     self.assertEqual(result["value"], value)
                 else:
@@ -187,6 +192,132 @@ class Reductions(ToolTest):
             file.write(pack("i32", [77]))
         for result in self.each("sum", path, "--type", "i32"):
             self.assertEqual((result["value"], result["count"], result["memory_mapped"]), (77, 1 << 26, True))
+
+
+class Forms(ToolTest):
+    """Forms beside the operators: values, result types and bits, on every backend that can run here."""
+
+    def results(self, *arguments):
+        for backend in usable_backends():
+            with self.subTest(backend=backend, arguments=arguments[:1]):
+                yield self.succeed_json(*arguments, "--backend", backend)
+
+    def check(self, result_type, value, *arguments):
+        for result in self.results(*arguments):
+            self.assertEqual((result["form"], result["result_type"]), (arguments[0], result_type))
+            self.assertEqual(result["bits"], bits(result_type, value))
+            self.assertEqual(result["guarantee"], "fixed")
+
+    def test_every_form_of_every_type(self):
+        values = {"f32": [3, -4, 12], "f64": [3, -4, 12], "i32": [3, -4, -(2**31)], "u32": [3, 4, 12], "i64": [3, -4, -(2**63)], "u64": [3, 4, 12]}
+        for type_name, numbers in values.items():
+            path = self.write(f"{type_name}.npy", npy(TYPES[type_name][0], "(3,)", pack(type_name, numbers)))
+            signed, floating = type_name[0] == "i", type_name[0] == "f"
+            size = type_name.replace("i", "u")
+            real = type_name if floating else "f64"
+            squares = sum(x * x for x in numbers)
+            exact = float if floating else (lambda value, width=type_name: wrap(width, value))
+            self.check(type_name, exact(squares), "sum_of_squares", path)
+            self.check(type_name, exact(squares), "dot", path, path)
+            unsigned = float if floating else (lambda value, width=size: wrap(width, value))
+            self.check(size, unsigned(sum(abs(x) for x in numbers)), "norm1", path)
+            self.check(size, unsigned(max(abs(x) for x in numbers)), "norm_inf", path)
+            self.check(real, math.sqrt(float(squares)), "norm2", path)
+            self.check(real, sum(float(x) for x in numbers) / 3, "mean", path)
+            text = self.succeed("norm1", path)
+            self.assertEqual(f"as {size}" in text, signed)
+            self.assertEqual("as f64" in self.succeed("mean", path), not floating)
+
+    def test_dot_of_two_files(self):
+        x, y = [1.0, 2.0, 3.0], [4.0, -5.0, 6.0]
+        first = self.write("x.npy", npy("<f8", "(3,)", pack("f64", x)))
+        second = self.write("y.bin", pack("f64", y))
+        done = run("dot", first, second)
+        self.assertEqual(done.returncode, 2, "the raw file's type is not known")
+        self.check("f64", 12.0, "dot", first, second, "--type", "f64")
+        result = self.succeed_json("dot", first, second, "--type", "f64", "--backend", "serial", "--repeat", "2")
+        self.assertEqual((result["file"], result["second"]["file"], result["second"]["format"]), (first, second, "raw"))
+        self.assertEqual((result["count"], result["bytes"]), (3, 48))
+        text = self.succeed("dot", first, second, "--type", "f64")
+        for line in (r"reduction +dot of 2 x 3 f64 \(48 bytes\)", rf"file +{re.escape(first)}", rf"second file +{re.escape(second)}",
+                     r"second input +raw, memory-mapped"):
+            self.assertRegex(text, re.compile(f"^{line}$", re.M))
+
+    def test_accumulation_in_double(self):
+        numbers = [2.0**24, 1.0, 1.0, 0.5]
+        path = self.write("x.npy", npy("<f4", "(4,)", pack("f32", numbers)))
+        self.check("f64", sum(numbers), "sum", path, "--accumulate", "f64")
+        self.check("f64", sum(x * x for x in numbers), "dot", path, path, "--accumulate", "f64")
+        self.check("f64", sum(x * x for x in numbers), "sum_of_squares", path, "--accumulate", "f64")
+        self.check("f64", sum(numbers), "norm1", path, "--accumulate", "f64")
+        self.check("f64", sum(numbers) / 4, "mean", path, "--accumulate", "f64")
+        self.check("f64", math.sqrt(sum(x * x for x in numbers)), "norm2", path, "--accumulate", "f64")
+        self.check("f64", 2.0**23, "prod", path, "--accumulate", "f64")
+        self.assertEqual(self.succeed_json("sum", path, "--accumulate", "f64")["accumulate"], "f64")
+        self.assertEqual(self.succeed_json("sum", path, "--accumulate", "own")["accumulate"], "own")
+        self.assertIn("f32 accumulated in f64, as f64", self.succeed("sum", path, "--accumulate", "f64"))
+
+    def test_empty_arrays(self):
+        empty = self.write("empty.bin", b"")
+        for form, value in (("dot", 0.0), ("sum_of_squares", 0.0), ("norm1", 0.0), ("norm_inf", 0.0), ("norm2", 0.0)):
+            self.check("f32", value, *((form, empty, empty) if form == "dot" else (form, empty)), "--type", "f32")
+        for type_name in ("f32", "i32"):
+            for result in self.results("mean", empty, "--type", type_name):
+                self.assertEqual(result["bits"], "0x7fc00000" if type_name == "f32" else "0x7ff8000000000000")
+                self.assertEqual(result["value"], "nan")
+
+    def test_norm2_does_not_overflow_on_the_way(self):
+        path = self.write("x.bin", pack("f64", [3e300, -4e300]))
+        for result in self.results("norm2", path, "--type", "f64"):
+            self.assertAlmostEqual(result["value"] / 5e300, 1, delta=1e-15)
+        path = self.write("y.bin", pack("f64", [5e-324] * 9))
+        self.check("f64", 15e-324, "norm2", path, "--type", "f64")
+
+    def test_guarantees(self):
+        path = self.write("x.npy", npy("<f4", "(4,)", pack("f32", [1.0, 2.0, 3.0, 4.0])))
+        self.assertEqual(self.succeed_json("sum", path, "--guarantee", "fixed")["guarantee"], "fixed")
+        self.assertEqual(self.succeed_json("sum", path, "--guarantee", "none")["value"], 10)
+        named = self.succeed_json("sum", path, "--variant", "parallel_reduce", "--backend", "serial")
+        self.assertEqual((named["variant"], named["guarantee"]), ("parallel_reduce", "none"))
+        self.fail_with("guarantee::fixed cannot be given", "sum", path, "--variant", "parallel_reduce", "--guarantee", "fixed", "--backend", "serial")
+        self.fail_with("does not take norm2 of f32", "norm2", path, "--variant", "parallel_reduce", "--backend", "serial")
+
+    def test_failures(self):
+        path = self.write("x.bin", pack("f32", [1.0, 2.0, 3.0]))
+        other = self.write("y.bin", pack("f32", [1.0, 2.0]))
+        doubles = self.write("z.npy", npy("<f8", "(3,)", bytes(24)))
+        floats = self.write("x.npy", npy("<f4", "(3,)", bytes(12)))
+        text = self.fail_with("has 2 elements, and ", "dot", path, other, "--type", "f32")
+        self.assertIn(path, text)
+        self.assertIn(other, text)
+        self.fail_with("elements of type f64, and ", "dot", floats, doubles)
+        self.fail_with("second", "dot", path, "--type", "f32")
+        self.fail_with("No such file", "dot", path, path + ".missing", "--type", "f32")
+        self.fail_with("--accumulate f64 is for elements of type f32", "sum", doubles, "--accumulate", "f64")
+        self.fail_with("--accumulate", "max", path, "--type", "f32", "--accumulate", "f64")
+        self.fail_with("--accumulate", "norm_inf", path, "--type", "f32", "--accumulate", "f64")
+        self.fail_with("f16", "sum", path, "--type", "f32", "--accumulate", "f16")
+        self.fail_with("exact", "sum", path, "--type", "f32", "--guarantee", "exact")
+
+
+class Check(ToolTest):
+    def test_every_usable_backend_gives_the_golden_bits(self):
+        result = self.succeed_json("check")
+        self.assertEqual(result["differences"], 0)
+        places = {place["place"].split(",")[0] for place in result["places"]}
+        self.assertEqual(places, set(usable_backends()))
+        for place in result["places"]:
+            self.assertEqual((place["agreeing_rows"], place["differences"]), (place["rows"], []))
+            self.assertGreater(place["rows"], 1000)
+            self.assertGreaterEqual(place["cases"], 3 * place["rows"])
+        text = self.succeed("check", "--backend", "serial")
+        rows = result["places"][0]["rows"]
+        self.assertRegex(text, rf"\Aserial: {rows} of {rows} rows\n\d+ cases, 0 differences\n\Z")
+
+    def test_failures(self):
+        self.fail_with("tpu", "check", "--backend", "tpu")
+        if "cuda" not in usable_backends():
+            self.fail_with("cuda cannot be used here", "check", "--backend", "cuda")
 
 
 class Reports(ToolTest):
@@ -334,7 +465,7 @@ class Failures(ToolTest):
     def test_usage_errors(self):
         path = self.write("x.bin", bytes(16))
         for expected, *arguments in (
-            ("sum, prod, min, max, variants or info",),
+            ("sum, dot, norm2 or another form, variants, info or check",),
             ("frobnicate", "frobnicate"),
             ("file", "sum"),
             ("another", "sum", path, "another", "--type", "f32"),
@@ -415,13 +546,24 @@ class Hdf5(ToolTest):
 class Lists(ToolTest):
     def test_variants_text_and_json_agree(self):
         listed = json.loads(self.succeed("variants", "--json"))
-        self.assertIn("parallel_reduce", [variant["name"] for variant in listed])
-        self.assertIn("vector_load", [variant["name"] for variant in listed])
+        names = [(variant["name"], variant["backend"]) for variant in listed]
+        for known in (("parallel_reduce", "serial"), ("fixed_order", "serial"), ("fixed_order", "cuda"), ("vector_load", "cuda")):
+            self.assertEqual(names.count(known), 1, known)
         text = self.succeed("variants")
         for variant in listed:
             self.assertEqual(variant["usable"], variant["obstacle"] is None)
+            self.assertEqual(variant["guarantee"], "fixed" if variant["name"] == "fixed_order" else "none")
             here = "yes" if variant["usable"] else "no"
-            self.assertRegex(text, rf"(?m)^{variant['name']} .* {variant['guarantee']} +{here} .*{re.escape(variant['idea'])}$")
+            place = "cpu" if variant["backend"] == "serial" else "cuda"
+            start = f"{variant['name']} +{place} "
+            self.assertRegex(text, rf"(?m)^{start}.* {variant['guarantee']} +{here} .*{re.escape(variant['idea'])}$")
+            if variant["built"]:
+                every = variant["name"] == "fixed_order"
+                self.assertEqual(variant["accumulates_f32_in_f64"], every)
+                for forms in variant["supported"].values():
+                    self.assertEqual(forms == FORMS, every)
+                    self.assertLessEqual(set(forms), set(FORMS if every else FORMS[:4]))
+                self.assertRegex(text, rf"(?m)^{start}.* {'every form' if every else 'sum prod min max'} +{re.escape(variant['idea'])}$")
         self.assertEqual("What prevents it here" in text, not all(variant["usable"] for variant in listed))
 
     def test_variants_of_one_backend(self):
@@ -430,7 +572,7 @@ class Lists(ToolTest):
             names[backend] = [v["name"] for v in json.loads(self.succeed("variants", "--backend", backend, "--json"))]
             self.assertTrue(names[backend])
         self.assertEqual(names["serial"], names["openmp"])
-        self.assertFalse(set(names["serial"]) & set(names["cuda"]))
+        self.assertEqual(set(names["serial"]) & set(names["cuda"]), {"fixed_order"})
 
     def test_markdown_holds_the_catalogue_and_nothing_of_this_machine(self):
         listed = json.loads(self.succeed("variants", "--json"))
@@ -451,11 +593,14 @@ class Lists(ToolTest):
 
     def test_help_shows_the_main_uses(self):
         text = self.succeed("--help")
-        for word in ("sum", "prod", "min", "max", "variants", "info", "x.npy", "--type", "--backend cuda", "--json", "Exit status"):
+        for word in (*FORMS, "variants", "info", "check", "x.npy", "--type", "--backend cuda", "--json", "Exit status"):
             self.assertIn(word, text)
         for option in ("--backend", "--device", "--variant", "--finish", "--block-size", "--grid-size", "--width", "--threads", "--json",
-                       "--repeat", "--type", "median"):
-            self.assertIn(option, self.succeed("sum", "--help"))
+                       "--repeat", "--type", "median", "--guarantee"):
+            for form in FORMS:
+                self.assertIn(option, self.succeed(form, "--help"))
+        for form in FORMS:
+            self.assertEqual("--accumulate" in self.succeed(form, "--help"), form not in ("min", "max", "norm_inf"))
 
     def test_a_file_may_have_the_name_of_a_command(self):
         with open(os.path.join(self.folder, "max"), "wb") as file:

@@ -13,10 +13,10 @@ using onefold::backend;
 using onefold::errc;
 using onefold::finish;
 
-TEST(catalogue, lists_each_name_once_and_in_snake_case) {
-  std::set<std::string_view> names;
+TEST(catalogue, lists_each_name_of_a_backend_once_and_in_snake_case) {
+  std::set<std::pair<backend, std::string_view>> names;
   for (const auto& variant : onefold::variants()) {
-    EXPECT_TRUE(names.insert(variant.name).second) << variant.name << " stands twice";
+    EXPECT_TRUE(names.insert({variant.backend, variant.name}).second) << variant.name << " stands twice";
     EXPECT_TRUE(std::ranges::all_of(variant.name, [](char c) {
       return std::islower(static_cast<unsigned char>(c)) || std::isdigit(static_cast<unsigned char>(c)) || c == '_';
     })) << variant.name;
@@ -39,8 +39,44 @@ TEST(catalogue, says_whether_a_variant_is_built) {
 }
 
 TEST(catalogue, finds_each_variant_by_its_name_and_nothing_by_others) {
-  for (const auto& variant : onefold::variants()) EXPECT_EQ(onefold::find_variant(variant.name), &variant);
-  for (const char* text : {"", "Warp_shuffle", "parallel_reduce ", "sum"}) EXPECT_EQ(onefold::find_variant(text), nullptr) << text;
+  for (const auto& variant : onefold::variants()) {
+    EXPECT_EQ(onefold::find_variant(variant.name, variant.backend), &variant);
+    const auto* first = onefold::find_variant(variant.name);
+    ASSERT_NE(first, nullptr);
+    EXPECT_EQ(first->name, variant.name);
+    EXPECT_LE(first, &variant);
+  }
+  for (const char* text : {"", "Warp_shuffle", "parallel_reduce ", "sum"}) {
+    EXPECT_EQ(onefold::find_variant(text), nullptr) << text;
+    for (const auto where : {backend::serial, backend::openmp, backend::cuda})
+      EXPECT_EQ(onefold::find_variant(text, where), nullptr) << text;
+  }
+}
+
+TEST(catalogue, finds_by_name_only_what_is_native_to_the_backend) {
+  for (const auto where : {backend::serial, backend::openmp}) {
+    ASSERT_NE(onefold::find_variant("parallel_reduce", where), nullptr);
+    EXPECT_EQ(onefold::find_variant("parallel_reduce", where), onefold::find_variant("parallel_reduce"));
+    EXPECT_EQ(onefold::find_variant("vector_load", where), nullptr);
+  }
+  EXPECT_EQ(onefold::find_variant("parallel_reduce", backend::cuda), nullptr);
+  EXPECT_NE(onefold::find_variant("vector_load", backend::cuda), nullptr);
+}
+
+// The default, and the one name that means the same bits everywhere.
+TEST(catalogue, has_the_fixed_order_on_every_backend_and_promises_it) {
+  for (const auto where : {backend::serial, backend::openmp, backend::cuda}) {
+    const auto* variant = onefold::find_variant("fixed_order", where);
+    ASSERT_NE(variant, nullptr) << onefold::name(where);
+    EXPECT_EQ(variant->guarantee, onefold::guarantee::fixed);
+    if (!variant->built) continue;
+    EXPECT_TRUE(variant->takes_wide);
+    for (int type = 0; type < onefold::element_type_count; ++type)
+      for (int what = 0; what < onefold::form_count; ++what)
+        EXPECT_TRUE(variant->supports(static_cast<element_type>(type), static_cast<onefold::form>(what)));
+  }
+  for (const auto& variant : onefold::variants())
+    EXPECT_EQ(variant.guarantee == onefold::guarantee::fixed, variant.name == "fixed_order") << variant.name;
 }
 
 TEST(catalogue, offers_the_defaults_among_the_choices) {
@@ -62,15 +98,20 @@ TEST(catalogue, offers_the_defaults_among_the_choices) {
       EXPECT_NE(variant.width_meaning, "");
     }
     EXPECT_NE(variant.supported, 0u) << "takes nothing at all";
-    const std::uint64_t everything = (std::uint64_t{1} << (onefold::element_type_count * onefold::operation_count)) - 1;
+    const std::uint64_t everything = (std::uint64_t{1} << (onefold::element_type_count * onefold::form_count)) - 1;
     EXPECT_EQ(variant.supported & ~everything, 0u);
-    EXPECT_EQ(variant.supported == everything, variant.limits.empty()) << "what is refused must be said, and nothing else";
+    EXPECT_EQ(variant.supported == everything && variant.takes_wide, variant.limits.empty())
+        << "what is refused must be said, and nothing else";
   }
 }
 
 TEST(catalogue, says_why_a_cuda_kernel_cannot_run_on_a_cpu) {
   for (const auto& variant : onefold::variants(backend::cuda)) {
     for (const auto& where : {onefold::serial(), onefold::openmp()}) {
+      if (onefold::find_variant(variant.name, where.backend()) != nullptr) {  // fixed_order: runs there too, under its own name
+        EXPECT_EQ(onefold::why_not(variant, onefold::serial()), std::nullopt);
+        continue;
+      }
       const auto reason = onefold::why_not(variant, where);
       ASSERT_TRUE(reason.has_value());
       EXPECT_NE(reason->find(variant.name), std::string::npos);
@@ -82,6 +123,11 @@ TEST(catalogue, says_why_a_cuda_kernel_cannot_run_on_a_cpu) {
 TEST(catalogue, says_why_the_reference_cannot_run_on_a_gpu) {
   for (const auto& variant : onefold::variants(backend::serial)) {
     const auto reason = onefold::why_not(variant, onefold::cuda());
+    if (onefold::find_variant(variant.name, backend::cuda) != nullptr) {
+      const auto& cuda = backend_under_test(backend::cuda);
+      EXPECT_EQ(reason, cuda.usable ? std::nullopt : std::optional(cuda.detail)) << "only the GPU itself can be the reason";
+      continue;
+    }
     ASSERT_TRUE(reason.has_value());
     EXPECT_NE(reason->find("serial and openmp"), std::string::npos);
   }

@@ -112,9 +112,13 @@ TEST_P(refusals_of, an_unknown_variant) {
   expect_refused(errc::unknown_variant, "no variant is named", {.variant = "no_such_thing"});
 }
 
-TEST_P(refusals_of, a_guarantee_that_nothing_gives) {
-  expect_refused(errc::guarantee_not_met, "fixed", {.guarantee = onefold::guarantee::fixed});
-  expect_refused(errc::guarantee_not_met, "exact", {.guarantee = onefold::guarantee::exact});
+TEST_P(refusals_of, a_guarantee_that_cannot_be_given) {
+  using onefold::guarantee;
+  expect_refused(errc::guarantee_not_met, "exact", {.guarantee = guarantee::exact});
+  expect_refused(errc::guarantee_not_met, "exact", {.variant = "fixed_order", .guarantee = guarantee::exact});
+  const std::string_view unordered = where().backend() == backend::cuda ? "vector_load" : "parallel_reduce";
+  expect_refused(errc::guarantee_not_met, unordered, {.variant = unordered, .guarantee = guarantee::fixed});
+  EXPECT_EQ(onefold::sum(where(), input(), count, {.guarantee = guarantee::fixed}), static_cast<double>(count));
 }
 
 TEST_P(refusals_of, more_threads_than_there_are_or_fewer_than_none) {

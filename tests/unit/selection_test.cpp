@@ -34,36 +34,134 @@ TEST(selection, of_a_name_like_no_other_says_where_the_list_is) {
       refuses(errc::unknown_variant, "\"quicksort_by_bogo\"", [] { sum_with(onefold::best(), {.variant = "quicksort_by_bogo"}); }));
 }
 
+// Every executor of the backends that are built, and best(); cuda() without a GPU too, since what cannot be chosen is refused before the
+// device is asked.
+std::vector<onefold::executor> every_executor() {
+  std::vector<onefold::executor> all{onefold::best()};
+  for (const auto& where : {onefold::serial(), onefold::openmp(1), onefold::openmp(), onefold::cuda()})
+    if (backend_under_test(where.backend()).built) all.push_back(where);
+  return all;
+}
+
+backend backend_of(const onefold::executor& where) { return where.chooses_itself() ? backend::serial : where.backend(); }
+
+// The executors whose memory is the host's.
+std::vector<onefold::executor> cpu_executors() {
+  auto all = every_executor();
+  std::erase_if(all, [](const onefold::executor& where) { return backend_of(where) == backend::cuda; });
+  return all;
+}
+
 // A request for a strong guarantee is never met by a weaker path: on every backend it is refused, whether a variant is named or
 // not.
-TEST(selection, of_a_guarantee_that_nothing_gives_is_refused_everywhere) {
-  for (const auto& where : {onefold::serial(), onefold::openmp(), onefold::best(), onefold::cuda()}) {
-    const auto& info = backend_under_test(where.chooses_itself() ? backend::serial : where.backend());
-    if (!info.built) continue;
-    for (const auto wanted : {guarantee::fixed, guarantee::exact}) {
-      EXPECT_TRUE(refuses(errc::guarantee_not_met, onefold::name(wanted), [&] { sum_with(where, {.guarantee = wanted}); }))
-          << text(where);
-      for (const auto& variant : onefold::variants(where.chooses_itself() ? backend::serial : where.backend()))
-        EXPECT_TRUE(variant.guarantee >= wanted ||
-                    refuses(errc::guarantee_not_met, variant.name,
-                            [&] { sum_with(where, {.variant = variant.name, .guarantee = wanted}); }))
-            << variant.name << " on " << text(where);
-    }
+TEST(selection, of_the_exact_guarantee_is_refused_everywhere) {
+  for (const auto& where : every_executor()) {
+    EXPECT_TRUE(refuses(errc::guarantee_not_met, "guarantee::exact", [&] { sum_with(where, {.guarantee = guarantee::exact}); }))
+        << text(where);
+    for (const auto& variant : onefold::variants())
+      EXPECT_TRUE(refuses(onefold::find_variant(variant.name, backend_of(where)) == nullptr && backend_of(where) == backend::cuda
+                              ? errc::unsupported
+                              : errc::guarantee_not_met,
+                          "", [&] { sum_with(where, {.variant = variant.name, .guarantee = guarantee::exact}); }))
+          << variant.name << " on " << text(where);
   }
   EXPECT_EQ(sum_with(onefold::serial(), {}), 1000.0f);
+}
+
+TEST(selection, of_the_fixed_guarantee_with_a_variant_that_does_not_give_it_is_refused) {
+  for (const auto& where : every_executor()) {
+    int refused = 0;
+    for (const auto& variant : onefold::variants()) {
+      const auto* native = native_variant(variant.name, where);
+      if (native == nullptr || native->guarantee >= guarantee::fixed) continue;
+      ++refused;
+      for (const auto wanted : {guarantee::fixed, guarantee::exact})
+        EXPECT_TRUE(refuses(errc::guarantee_not_met, native->name,
+                            [&] { sum_with(where, {.variant = variant.name, .guarantee = wanted}); }))
+            << variant.name << " on " << text(where);
+      EXPECT_TRUE(refuses(errc::guarantee_not_met, "name fixed_order",
+                          [&] { sum_with(where, {.variant = variant.name, .guarantee = guarantee::fixed}); }));
+    }
+    EXPECT_GT(refused, 20) << text(where);
+  }
+}
+
+TEST(selection, of_a_named_variant_without_a_guarantee_runs_it_and_reports_what_it_promises) {
+  for (const auto& where : cpu_executors()) {
+    for (const auto& variant : onefold::variants()) {
+      for (const auto wanted : {std::optional<guarantee>{}, std::optional(guarantee::none)}) {
+        onefold::report ran;
+        EXPECT_EQ(sum_with(where, {.variant = variant.name, .guarantee = wanted, .report = &ran}), 1000.0f) << variant.name;
+        EXPECT_EQ(ran.variant, variant.name);
+        const bool fixed = variant.name == "fixed_order";
+        EXPECT_EQ(ran.guarantee, fixed ? guarantee::fixed : guarantee::none) << variant.name;
+        EXPECT_EQ(ran.implementation.starts_with("fixed_order/"), fixed) << variant.name << " ran as " << ran.implementation;
+      }
+    }
+  }
+}
+
+TEST(selection, of_nothing_is_the_fixed_order_and_says_so) {
+  for (const auto& where : cpu_executors()) {
+    for (const auto wanted : {std::optional<guarantee>{}, std::optional(guarantee::fixed)}) {
+      for (const std::string_view named : {"", "fixed_order"}) {
+        onefold::report ran;
+        EXPECT_EQ(sum_with(where, {.variant = named, .guarantee = wanted, .report = &ran}), 1000.0f);
+        EXPECT_EQ(ran.variant, "fixed_order");
+        EXPECT_TRUE(ran.implementation.starts_with("fixed_order/")) << ran.implementation;
+        EXPECT_EQ(ran.guarantee, guarantee::fixed);
+        EXPECT_EQ(ran.backend, backend_of(where));
+      }
+    }
+  }
+}
+
+// No promise asked for: whatever is fastest may run, and says what it promises.
+TEST(selection, of_no_guarantee_may_take_any_variant) {
+  for (const auto& where : cpu_executors()) {
+    onefold::report ran;
+    EXPECT_EQ(sum_with(where, {.guarantee = guarantee::none, .report = &ran}), 1000.0f);
+    const auto* variant = onefold::find_variant(ran.variant, backend_of(where));
+    ASSERT_NE(variant, nullptr) << ran.variant;
+    EXPECT_EQ(ran.guarantee, variant->guarantee);
+    EXPECT_EQ(onefold::norm2(where, std::vector<float>{3, 4}, {.guarantee = guarantee::none}), 5.0f)
+        << "a form that few variants take must find one that does";
+  }
+}
+
+// Variants that reduce elements as they are refuse the other forms with a sentence that says what they take.
+template <class Call>
+void expect_plain_only(const onefold::executor& where, std::string_view words, Call call) {
+  for (const auto& variant : onefold::variants()) {
+    const auto* native = native_variant(variant.name, where);
+    if (native == nullptr || native->supports(element_type::f32, onefold::form::dot)) continue;
+    const std::string reason(native->built ? native->limits : words);
+    EXPECT_TRUE(refuses(errc::unsupported, words, [&] { call({.variant = variant.name}); })) << variant.name << text(where);
+    EXPECT_TRUE(refuses(errc::unsupported, reason, [&] { call({.variant = variant.name}); })) << variant.name << text(where);
+    EXPECT_TRUE(refuses(errc::unsupported, native->name, [&] { call({.variant = variant.name}); })) << variant.name << text(where);
+  }
+}
+
+TEST(selection, of_a_form_that_the_named_variant_does_not_take_is_refused_with_the_reason) {
+  for (const auto& where : every_executor()) {
+    const auto refused = [&](std::string_view words, auto call) { expect_plain_only(where, words, call); };
+    using how = const onefold::options&;
+    refused("dot of f32", [&](how with) { static_cast<void>(onefold::dot(where, ones, ones, with)); });
+    refused("sum_of_squares of f32", [&](how with) { static_cast<void>(onefold::sum_of_squares(where, ones, with)); });
+    refused("norm1 of f32", [&](how with) { static_cast<void>(onefold::norm1(where, ones, with)); });
+    refused("norm_inf of f32", [&](how with) { static_cast<void>(onefold::norm_inf(where, ones, with)); });
+    refused("norm2 of f32", [&](how with) { static_cast<void>(onefold::norm2(where, ones, with)); });
+    refused("mean of f32", [&](how with) { static_cast<void>(onefold::mean(where, ones, with)); });
+    refused("accumulated in f64",
+            [&](how with) { static_cast<void>(onefold::sum(where, ones, onefold::accumulate_as<double>, with)); });
+    refused("norm1 of i64", [&](how with) { static_cast<void>(onefold::norm1(where, std::vector<long>{1, 2}, with)); });
+  }
+  EXPECT_EQ(onefold::dot(ones, ones), 1000.0f);
 }
 
 TEST(selection, of_the_cpu_reference_on_the_gpu_is_refused) {
   if (!backend_under_test(backend::cuda).built) GTEST_SKIP() << "built without the cuda backend";
   EXPECT_TRUE(refuses(errc::unsupported, "serial and openmp", [] { sum_with(onefold::cuda(), {.variant = "parallel_reduce"}); }));
-}
-
-TEST(selection, of_nothing_on_the_cpu_is_the_reference) {
-  onefold::report ran;
-  EXPECT_EQ(sum_with(onefold::serial(), {.report = &ran}), 1000.0f);
-  EXPECT_EQ(ran.variant, "parallel_reduce");
-  EXPECT_EQ(ran.implementation, "Kokkos::parallel_reduce");
-  EXPECT_EQ(ran.backend, backend::serial);
 }
 
 TEST(best, takes_one_thread_for_little_and_all_for_much) {

@@ -32,6 +32,7 @@ void expect_every_name_parses_back(int count) {
 TEST(names, of_every_enumerator_parse_back_to_it) {
   expect_every_name_parses_back<element_type>(onefold::element_type_count);
   expect_every_name_parses_back<operation>(onefold::operation_count);
+  expect_every_name_parses_back<onefold::form>(onefold::form_count);
   expect_every_name_parses_back<backend>(onefold::backend_count);
   expect_every_name_parses_back<finish>(onefold::finish_count);
   expect_every_name_parses_back<guarantee>(3);
@@ -40,6 +41,7 @@ TEST(names, of_every_enumerator_parse_back_to_it) {
 TEST(names, are_the_documented_ones) {
   EXPECT_EQ(onefold::name(element_type::f32), "f32");
   EXPECT_EQ(onefold::name(operation::prod), "prod");
+  EXPECT_EQ(onefold::name(onefold::form::sum_of_squares), "sum_of_squares");
   EXPECT_EQ(onefold::name(backend::openmp), "openmp");
   EXPECT_EQ(onefold::name(finish::last_block), "last_block");
   EXPECT_EQ(onefold::name(guarantee::exact), "exact");
@@ -48,6 +50,7 @@ TEST(names, are_the_documented_ones) {
 TEST(names, of_values_that_are_none_are_unknown) {
   EXPECT_EQ(onefold::name(static_cast<element_type>(200)), "unknown");
   EXPECT_EQ(onefold::name(static_cast<operation>(200)), "unknown");
+  EXPECT_EQ(onefold::name(static_cast<onefold::form>(200)), "unknown");
   EXPECT_EQ(onefold::name(static_cast<backend>(200)), "unknown");
   EXPECT_EQ(onefold::name(static_cast<finish>(200)), "unknown");
   EXPECT_EQ(onefold::name(static_cast<guarantee>(200)), "unknown");

@@ -16,7 +16,7 @@ class each_rounding : public reduction_test {
       trial asked = one(how);
       asked.data = words;
       auto result = answers(asked, input.all(), data.size(), [&](const onefold::report& ran) {
-        expectation expected = reference.within(depth_of(ran, data.size()));
+        expectation expected = reference.within(depth_of(ran, type(), data.size()));
         // Partial sums that fell below the smallest normal number may have been lost on the way (building_blocks/atomic.cuh).
         if (may_flush_subnormals(variant(), type(), op(), how)) expected.bound += static_cast<long double>(data.size()) * 0x1p-126L;
         return expected;

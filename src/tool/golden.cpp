@@ -1,0 +1,254 @@
+#include "golden.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cstring>
+#include <exception>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+
+#include "aligned_buffer.hpp"
+#include "any_form.hpp"
+#include "device_buffer.hpp"
+
+namespace onefold::tool {
+
+namespace {
+
+constexpr golden_row table[] = {
+#define ONEFOLD_GOLDEN(type, what, accumulate, data, seed, count, bits) \
+  {element_type::type, form::what, std::string_view(#accumulate) == "f64", #data, seed, count, bits},
+#include "../../tests/golden/table.inc"
+#undef ONEFOLD_GOLDEN
+};
+
+constexpr std::uint64_t seed_of_second = 1000;  // dot's y has the seed of x and so much more
+
+// Elements between a boundary of 64 bytes and the first element: together, apart, and neither.
+struct offsets {
+  std::size_t x, y;
+};
+constexpr offsets alignments[] = {{0, 0}, {1, 0}, {0, 1}, {3, 2}};
+
+// --- the data, from tests/golden/README.md
+
+std::uint64_t random_bits(std::uint64_t seed, std::uint64_t i) {
+  std::uint64_t z = seed + (i + 1) * 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+[[noreturn]] void refuse_family(element_type type, std::string_view family) {
+  throw std::invalid_argument(
+      fmt::format("the golden table has a family \"{}\" of {} that this tool does not know", family, name(type)));
+}
+
+template <class T>
+std::uint64_t integer(std::string_view family, std::uint64_t r) {
+  using U = std::make_unsigned_t<T>;
+  constexpr unsigned width = 8 * sizeof(T);
+  const T low = static_cast<T>(static_cast<U>(r));
+  const auto bits = [](T value) -> std::uint64_t { return static_cast<U>(value); };
+  if (family == "uniform") return bits(low);
+  if (family == "wide") return bits(static_cast<T>(low >> r % width));  // of a signed number the shift copies the sign
+  if (family == "factors") return bits(low) | 1;
+  if (family == "extremes") {
+    using limits = std::numeric_limits<T>;
+    const T values[] = {0, 1, static_cast<T>(-1), limits::max(), limits::min()};
+    return bits(values[r % 5]);
+  }
+  refuse_family(element_type_of<T>, family);
+}
+
+template <class T>
+struct layout;
+template <>
+struct layout<float> {
+  using bits = std::uint32_t;
+  static constexpr int significand = 23, bias = 127, width = 32;
+  static constexpr bits marked_nan = 0xffc01234u;
+};
+template <>
+struct layout<double> {
+  using bits = std::uint64_t;
+  static constexpr int significand = 52, bias = 1023, width = 64;
+  static constexpr bits marked_nan = 0xfff8000000001234u;
+};
+
+template <class T>
+class floats {
+  using of = layout<T>;
+  using bits = typename of::bits;
+  static constexpr bits sign = bits{1} << (of::width - 1);
+  static constexpr bits significand_mask = (bits{1} << of::significand) - 1;
+  static constexpr bits exponent_mask = static_cast<bits>(~sign & ~significand_mask);
+  static constexpr bool is_double = of::width == 64;
+
+  static constexpr bits sign_of(std::uint64_t r) { return (r >> 63) != 0 ? sign : bits{0}; }
+  // F(r, e) of the page, and with an exponent field of 0 its subnormal sister.
+  static constexpr bits with_field(std::uint64_t r, std::uint64_t field) {
+    return static_cast<bits>(sign_of(r) | static_cast<bits>(field << of::significand) | (static_cast<bits>(r) & significand_mask));
+  }
+  static constexpr bits with_exponent(std::uint64_t r, std::int64_t e) {
+    return with_field(r, static_cast<std::uint64_t>(e + of::bias));
+  }
+  static bits uniform(std::uint64_t r) {
+    return std::bit_cast<bits>(static_cast<T>(2 * (static_cast<double>(r >> 11) * 0x1p-53) - 1));
+  }
+  static bits factor(std::uint64_t r) {
+    const double excess =
+        is_double ? (static_cast<double>(r >> 20) - 0x1p43) * 0x1p-50 : (static_cast<double>(r >> 48) - 0x1p15) * 0x1p-22;
+    const T value = static_cast<T>(1 + excess);
+    return std::bit_cast<bits>((r & 1) != 0 ? -value : value);
+  }
+  static bits any_bits(std::uint64_t r) {
+    const auto low = static_cast<bits>(r);
+    return (low & exponent_mask) == exponent_mask ? low & ~(sign >> 1) : low;
+  }
+  static std::optional<bits> of_one_size(std::string_view family, std::uint64_t r) {
+    const auto k = static_cast<std::int64_t>((r >> 52) & 0x7ff);
+    if (family == "wide") return is_double ? with_exponent(r, -300 + k % 600) : with_exponent(r, -40 + k % 80);
+    if (family == "tiny") return is_double ? with_exponent(r, -700 + k % 100) : with_exponent(r, -120 + k % 20);
+    if (family == "huge") return is_double ? with_exponent(r, 601 + k % 100) : with_exponent(r, 100 + k % 20);
+    if (!is_double) return std::nullopt;
+    if (family == "edge_small") return with_exponent(r, -482 + k % 4);
+    if (family == "edge_big") return with_exponent(r, 478 + k % 4);
+    if (family != "mixed_classes") return std::nullopt;
+    const std::int64_t group = k % 24;
+    return with_exponent(r, group < 8 ? -484 + group : group < 16 ? -4 + group - 8 : 476 + group - 16);
+  }
+
+ public:
+  static std::uint64_t element(std::string_view family, std::uint64_t seed, std::uint64_t i, std::uint64_t count) {
+    const std::uint64_t r = random_bits(seed, i);
+    if (family == "uniform") return uniform(r);
+    if (family == "factors") return factor(r);
+    if (family == "bits") return any_bits(r);
+    if (family == "subnormal") return (r >> 52 & 0xf) == 0 ? sign_of(r) : with_field(r, 0);
+    if (family == "zeros") return sign_of(r);
+    if (family == "minus_zero") return sign;
+    if (const auto value = of_one_size(family, r)) return *value;
+    // One special element, at p, among uniform ones.
+    const std::uint64_t p = 7919 * seed % count;
+    if (family == "one_nan") return i == p ? of::marked_nan : uniform(r);
+    if (family == "one_infinity") return i == p ? exponent_mask : uniform(r);
+    if (family != "both_infinities") refuse_family(element_type_of<T>, family);
+    if (i == p) return exponent_mask;
+    return count > 1 && i == (p + count / 2) % count ? exponent_mask | sign : uniform(r);
+  }
+};
+
+// --- the comparison
+
+// An input at its offset behind a boundary of 64 bytes, where the executor can read it. Around it all bits are set: NaN, or -1.
+class placed_input {
+ public:
+  placed_input(const executor& where, element_type type, std::span<const std::uint64_t> elements, std::size_t offset)
+      : host_(offset * size_of(type) + elements.size() * size_of(type) + margin), start_(offset * size_of(type)) {
+    const std::size_t size = size_of(type), bytes = start_ + elements.size() * size + margin;
+    std::memset(host_.data(), 0xff, bytes);
+    for (std::size_t i = 0; i < elements.size(); ++i) std::memcpy(host_.data() + start_ + i * size, &elements[i], size);
+    if (where.backend() == backend::cuda) device_.emplace(where.device(), host_.data(), bytes);
+  }
+  [[nodiscard]] const void* data() const {
+    return (device_ ? static_cast<const std::byte*>(device_->data()) : host_.data()) + start_;
+  }
+
+ private:
+  static constexpr std::size_t margin = 64;  // bytes
+  aligned_buffer host_;
+  std::size_t start_;
+  std::optional<device_buffer> device_;
+};
+
+std::string place_text(const executor& where) {
+  switch (where.backend()) {
+    case backend::serial:
+      return "serial";
+    case backend::openmp:
+      return fmt::format("openmp, {} thread{}", where.threads(), where.threads() == 1 ? "" : "s");
+    case backend::cuda:
+      return fmt::format("cuda, device {}", where.device());
+  }
+  return {};
+}
+
+}  // namespace
+
+std::span<const golden_row> golden_table() noexcept { return table; }
+
+std::vector<std::uint64_t> golden_data(element_type type, std::string_view family, std::uint64_t seed, std::uint64_t count) {
+  std::vector<std::uint64_t> all(count);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    switch (type) {
+      case element_type::f32:
+        all[i] = floats<float>::element(family, seed, i, count);
+        break;
+      case element_type::f64:
+        all[i] = floats<double>::element(family, seed, i, count);
+        break;
+      case element_type::i32:
+        all[i] = integer<std::int32_t>(family, random_bits(seed, i));
+        break;
+      case element_type::u32:
+        all[i] = integer<std::uint32_t>(family, random_bits(seed, i));
+        break;
+      case element_type::i64:
+        all[i] = integer<std::int64_t>(family, random_bits(seed, i));
+        break;
+      case element_type::u64:
+        all[i] = integer<std::uint64_t>(family, random_bits(seed, i));
+        break;
+    }
+  }
+  return all;
+}
+
+golden_outcome compare(std::span<const golden_row> rows, const executor& where) {
+  golden_outcome outcome;
+  outcome.place = place_text(where);
+  for (const golden_row& row : rows) {
+    const bool two = row.form == form::dot;
+    const auto x = golden_data(row.type, row.data, row.seed, row.count);
+    const auto y = two ? golden_data(row.type, row.data, row.seed + seed_of_second, row.count) : std::vector<std::uint64_t>();
+    const std::size_t before = outcome.differences.size();
+    for (const auto& [offset_x, offset_y] : alignments) {
+      if (!two && offset_x == 0 && offset_y != 0) continue;  // differs from the first in y only
+      const placed_input at_x(where, row.type, x, offset_x);
+      std::optional<placed_input> at_y;
+      if (two) at_y.emplace(where, row.type, y, offset_y);
+      ++outcome.cases;
+      try {
+        const std::uint64_t got =
+            reduce_bits(where, {row.type, row.form, row.wide, at_x.data(), two ? at_y->data() : nullptr, row.count},
+                        {.guarantee = guarantee::fixed});
+        if (got != row.bits) outcome.differences.push_back({row, offset_x, offset_y, got, {}});
+      } catch (const std::exception& problem) {
+        outcome.differences.push_back({row, offset_x, offset_y, 0, problem.what()});
+      }
+    }
+    ++outcome.rows;
+    if (outcome.differences.size() == before) ++outcome.agreeing_rows;
+  }
+  return outcome;
+}
+
+std::vector<executor> golden_places() {
+  std::vector<executor> places;
+  for (const backend_info& known : backends()) {
+    if (!known.usable) continue;
+    if (known.where == backend::serial) places.push_back(serial());
+    if (known.where == backend::openmp) {
+      places.push_back(openmp(1));
+      if (known.threads >= 2) places.push_back(openmp(2));
+      if (known.threads >= 3) places.push_back(openmp(known.threads));
+    }
+    for (const device_info& device : known.devices) places.push_back(cuda(device.number));
+  }
+  return places;
+}
+
+}  // namespace onefold::tool

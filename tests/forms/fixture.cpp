@@ -1,0 +1,87 @@
+#include "fixture.hpp"
+
+namespace onefold_test {
+
+std::vector<form_case> form_cases(bool (*keep)(const form_case&)) {
+  std::vector<form_case> all;
+  for (const auto& where : executors())
+    for (int t = 0; t < onefold::element_type_count; ++t)
+      for (int f = 0; f < onefold::form_count; ++f)
+        for (const bool wide : {false, true}) {
+          const form_case one{&where, static_cast<element_type>(t), static_cast<form>(f), wide};
+          if (wide && !has_wide(one.what, one.type)) continue;
+          if (keep == nullptr || keep(one)) all.push_back(one);
+        }
+  return all;
+}
+
+std::string name_of(const testing::TestParamInfo<form_case>& info) {
+  const auto& one = info.param;
+  return one.on->label + "_" + std::string(onefold::name(one.type)) + "_" + std::string(onefold::name(one.what)) +
+         (one.wide ? "_wide" : "");
+}
+
+void PrintTo(const form_case& one, std::ostream* out) {
+  *out << onefold::name(one.what) << " of " << onefold::name(one.type) << (one.wide ? " accumulated in f64" : "") << " on "
+       << one.on->label;
+}
+
+namespace {
+// What must not get into the answer: see poison().
+operation poisoned(form what) { return what == form::norm_inf ? operation::max : onefold::operator_of(what); }
+}  // namespace
+
+guarded_inputs::guarded_inputs(memory kind, form what, const elements& x, const elements& y)
+    : what_(what), x_(kind, x, poisoned(what)) {
+  if (what == form::dot) y_.emplace(kind, y, poisoned(what));
+}
+
+guarded_inputs::window guarded_inputs::at(std::size_t first_x, std::size_t first_y, std::size_t count, bool wide) {
+  const void* x = x_.window(first_x, count);
+  const void* y = y_ ? y_->window(first_y, count) : nullptr;
+  return {x, y, {what_, wide, &x_.payload(), first_x, y_ ? &y_->payload() : nullptr, first_y, count}};
+}
+
+namespace {
+
+testing::AssertionResult is_right(const form_trial& asked, std::uint64_t count, const outcome& got, const expectation& expected) {
+  if (got.value.type != expected.value.type)
+    return testing::AssertionFailure() << "the result is " << onefold::name(got.value.type) << " instead of "
+                                       << onefold::name(expected.value.type);
+  if (const auto wrong = disagreement(expected, got.value))
+    return testing::AssertionFailure() << *wrong << "\n" << describe(asked, count, got.ran, expected, got.value);
+  if (const auto wrong = not_as_asked(asked, count, got.ran)) return testing::AssertionFailure() << *wrong;
+  return testing::AssertionSuccess();
+}
+
+}  // namespace
+
+testing::AssertionResult form_test::gives(const form_trial& asked, const guarded_inputs::window& in,
+                                          const expectation& expected) const {
+  try {
+    return is_right(asked, in.of.count, reduce(asked, in.x, in.y, in.of.count), expected);
+  } catch (const onefold::error& problem) {
+    return testing::AssertionFailure() << "threw " << onefold::name(problem.code()) << ": " << problem.what() << "\n"
+                                       << describe(asked, in.of.count, {}, expected, expected.value);
+  }
+}
+
+testing::AssertionResult form_test::stores(const form_trial& asked, const guarded_inputs::window& in,
+                                           const expectation& expected) const {
+  try {
+    guarded_output output(memory_for(where()), result());
+    outcome got;
+    got.ran = reduce_into(asked, in.x, in.y, in.of.count, output.address());
+    onefold::synchronize(where());
+    got.value = output.value();
+    if (!output.surroundings_unchanged())
+      return testing::AssertionFailure() << "wrote beside its output\n"
+                                         << describe(asked, in.of.count, got.ran, expected, got.value);
+    return is_right(asked, in.of.count, got, expected);
+  } catch (const onefold::error& problem) {
+    return testing::AssertionFailure() << "threw " << onefold::name(problem.code()) << ": " << problem.what() << "\n"
+                                       << describe(asked, in.of.count, {}, expected, expected.value);
+  }
+}
+
+}  // namespace onefold_test

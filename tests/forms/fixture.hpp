@@ -1,0 +1,84 @@
+#pragma once
+/// @file fixture.hpp  The parameters of the forms' tests: every executor, element type and form, and each width of accumulation.
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../support/form_trial.hpp"
+#include "../support/place.hpp"
+#include "../variants/fixture.hpp"
+
+namespace onefold_test {
+
+struct form_case {
+  const executor_under_test* on;
+  element_type type;
+  form what;
+  bool wide;
+};
+
+/// Every executor with every form of every type, in its own type and, where there is that, in double, as far as `keep` lets them pass.
+[[nodiscard]] std::vector<form_case> form_cases(bool (*keep)(const form_case&) = nullptr);
+
+/// "cuda_f32_dot_wide"
+[[nodiscard]] std::string name_of(const testing::TestParamInfo<form_case>& info);
+void PrintTo(const form_case& one, std::ostream* out);
+
+/// Two inputs between red zones: y is there for dot alone.
+class guarded_inputs {
+ public:
+  guarded_inputs(memory kind, form what, const elements& x, const elements& y);
+  /// The inputs of `count` elements from these places on. Forgets those before.
+  struct window {
+    const void* x;
+    const void* y;
+    form_input of;
+  };
+  [[nodiscard]] window at(std::size_t first_x, std::size_t first_y, std::size_t count, bool wide);
+  [[nodiscard]] window all(bool wide) { return at(0, 0, x_.payload().size(), wide); }
+  void put_x(std::size_t i, const scalar& value) { x_.put(i, value); }
+  void put_y(std::size_t i, const scalar& value) {
+    if (y_) y_->put(i, value);
+  }
+  [[nodiscard]] const elements& x() const { return x_.payload(); }
+  [[nodiscard]] const elements* y() const { return y_ ? &y_->payload() : nullptr; }
+  [[nodiscard]] bool unchanged() const { return x_.unchanged() && (!y_ || y_->unchanged()); }
+
+ private:
+  form what_;
+  guarded_input x_;
+  std::optional<guarded_input> y_;
+};
+
+class form_test : public dispatching_test, public testing::WithParamInterface<form_case> {
+ protected:
+  void SetUp() override { start(*GetParam().on); }
+
+  [[nodiscard]] const onefold::executor& where() const { return GetParam().on->where; }
+  [[nodiscard]] element_type type() const { return GetParam().type; }
+  [[nodiscard]] form what() const { return GetParam().what; }
+  [[nodiscard]] bool wide() const { return GetParam().wide; }
+  [[nodiscard]] bool two_inputs() const { return what() == form::dot; }
+  [[nodiscard]] element_type result() const { return result_type_of(what(), type(), wide()); }
+  [[nodiscard]] std::size_t tile() const { return 4096 / onefold::size_of(type()); }
+
+  [[nodiscard]] form_trial one(std::string data = {}) const {
+    return {where(), what(), type(), wide(), current_seed(), std::move(data)};
+  }
+  [[nodiscard]] guarded_inputs exact_inputs(std::size_t count) const {
+    return {memory_for(where()), what(), exact_form_data(type(), what(), count, current_seed(), 0),
+            exact_form_data(type(), what(), count, current_seed(), 1)};
+  }
+  [[nodiscard]] guarded_inputs inputs(const elements& x, const elements& y) const { return {memory_for(where()), what(), x, y}; }
+
+  /// Calls the form that returns, and checks value and report.
+  [[nodiscard]] testing::AssertionResult gives(const form_trial& asked, const guarded_inputs::window& in,
+                                               const expectation& expected) const;
+  /// The same with the form that stores, into an output with guarded surroundings.
+  [[nodiscard]] testing::AssertionResult stores(const form_trial& asked, const guarded_inputs::window& in,
+                                                const expectation& expected) const;
+};
+
+}  // namespace onefold_test

@@ -1,0 +1,11 @@
+# Runs PROGRAM, which prints the golden table, and compares what it prints with TABLE: cmake -DPROGRAM= -DTABLE= -DOUTPUT= -P compare.cmake
+
+execute_process(COMMAND ${PROGRAM} OUTPUT_FILE ${OUTPUT} RESULT_VARIABLE status)
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "${PROGRAM} failed: ${status}")
+endif()
+execute_process(COMMAND ${CMAKE_COMMAND} -E compare_files ${OUTPUT} ${TABLE} RESULT_VARIABLE status)
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "generate.cpp prints another table than ${TABLE}: diff ${OUTPUT} ${TABLE}. Tree v1 is frozen: rows may be added, "
+                      "a row that is there never changes.")
+endif()

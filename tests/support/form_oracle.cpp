@@ -1,0 +1,411 @@
+#include "form_oracle.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "data.hpp"
+
+namespace onefold_test {
+
+namespace {
+
+// 113 bits of significand and 15 of exponent: the square of every double is in range, and a sum of 2^20 of them is off by 2^-93.
+#ifdef __SIZEOF_FLOAT128__
+__extension__ typedef __float128 quad;
+#else
+using quad = long double;
+static_assert(std::numeric_limits<long double>::digits >= 113, "the reference needs a wider type than the results");
+#endif
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+scalar the_nan(element_type type) { return {type, type == element_type::f32 ? 0x7fc00000u : 0x7ff8000000000000u}; }
+
+scalar of_float(element_type type, double value) {
+  if (std::isnan(value)) return the_nan(type);
+  return type == element_type::f32 ? scalar_of(static_cast<float>(value)) : scalar_of(value);
+}
+
+bool is_sum(form what) { return what != form::prod && what != form::min && what != form::max && what != form::norm_inf; }
+
+// The type that values are made and combined in.
+element_type accumulation_type(const form_input& of) {
+  const element_type type = of.x->type();
+  if (of.wide || of.what == form::norm2) return element_type::f64;
+  if (is_float(type)) return type;
+  if (of.what == form::mean) return element_type::f64;
+  return result_type_of(of.what, type, false);
+}
+
+double element_as_double(const elements& data, std::size_t i) {
+  return with_type(data.type(), [&]<class T> { return static_cast<double>(data.as<T>()[i]); });
+}
+
+// An integer modulo 2^64, with its sign extended.
+std::uint64_t element_as_integer(const elements& data, std::size_t i) {
+  return with_type(data.type(), [&]<class T> { return static_cast<std::uint64_t>(data.as<T>()[i]); });
+}
+
+bool is_negative(const elements& data, std::size_t i) {
+  const bool is_signed = data.type() == element_type::i32 || data.type() == element_type::i64;
+  return is_signed && (element_as_integer(data, i) >> 63) != 0;
+}
+
+scalar cut_to(element_type type, std::uint64_t bits) { return {type, onefold::size_of(type) == 4 ? bits & 0xffffffffu : bits}; }
+
+// --- integers whose result is an integer: modulo 2^64, which wraps to every smaller type
+
+scalar integer_form(const form_input& of) {
+  std::uint64_t sum = 0, largest = 0;
+  for (std::size_t k = 0; k < of.count; ++k) {
+    const std::uint64_t x = element_as_integer(*of.x, of.first_x + k);
+    const std::uint64_t size = is_negative(*of.x, of.first_x + k) ? 0 - x : x;
+    largest = std::max(largest, size);
+    switch (of.what) {
+      case form::dot:
+        sum += x * element_as_integer(*of.y, of.first_y + k);
+        break;
+      case form::sum_of_squares:
+        sum += x * x;
+        break;
+      case form::norm1:
+        sum += size;
+        break;
+      default:
+        sum += x;
+    }
+  }
+  return cut_to(result_type_of(of.what, of.x->type(), false), of.what == form::norm_inf ? largest : sum);
+}
+
+// --- sums of floats, and of integers whose result is a float
+
+struct float_sum {
+  quad total = 0;
+  quad magnitude = 0;
+  bool nan = false, plus_infinity = false, minus_infinity = false, only_minus_zeros = true;
+};
+
+void add(float_sum& to, double x, double y) {
+  const bool endless = std::isinf(x) || std::isinf(y);
+  if (std::isnan(x) || std::isnan(y) || (endless && (x == 0 || y == 0))) {
+    to.nan = true;
+    return;
+  }
+  const bool negative = std::signbit(x) != std::signbit(y);
+  if (endless) {
+    (negative ? to.minus_infinity : to.plus_infinity) = true;
+    return;
+  }
+  const quad value = static_cast<quad>(x) * static_cast<quad>(y);
+  to.only_minus_zeros = to.only_minus_zeros && value == 0 && negative;
+  to.total += value;
+  to.magnitude += negative ? -value : value;
+}
+
+float_sum sum_of(const form_input& of) {
+  float_sum sum;
+  for (std::size_t k = 0; k < of.count; ++k) {
+    const double x = element_as_double(*of.x, of.first_x + k);
+    switch (of.what) {
+      case form::dot:
+        add(sum, x, element_as_double(*of.y, of.first_y + k));
+        break;
+      case form::sum_of_squares:
+      case form::norm2:
+        add(sum, x, x);
+        break;
+      case form::norm1:
+        add(sum, std::fabs(x), 1);
+        break;
+      default:
+        add(sum, x, 1);
+    }
+  }
+  return sum;
+}
+
+// The result that follows from NaN, infinities and zeros alone.
+std::optional<double> special_result(const form_input& of, const float_sum& sum) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  if (of.count == 0) return of.what == form::mean ? nan : 0.0;
+  if (sum.nan || (sum.plus_infinity && sum.minus_infinity)) return nan;
+  if (sum.plus_infinity) return infinity;
+  if (sum.minus_infinity) return -infinity;
+  if (sum.total == 0 && sum.magnitude == 0) return sum.only_minus_zeros ? -0.0 : 0.0;
+  return std::nullopt;
+}
+
+// The square root of a sum of squares that 53 bits hold, rounded once, where the sum itself is out of the range of a double too.
+double root_of_exact(quad total) {
+  const auto sum = static_cast<long double>(total);
+  if (!std::isfinite(sum) || sum == 0) return static_cast<double>(sum);
+  const int even = std::ilogb(sum) / 2 * 2;
+  return std::ldexp(std::sqrt(static_cast<double>(std::ldexp(sum, -even))), even / 2);
+}
+
+// What follows the tree, where the tree's value is exact in the type of the accumulation.
+scalar concluded(const form_input& of, quad total) {
+  const element_type result = result_type_of(of.what, of.x->type(), of.wide);
+  if (of.what == form::norm2) return of_float(result, root_of_exact(total));
+  if (of.what != form::mean)
+    return result == element_type::f32 ? scalar_of(static_cast<float>(total)) : scalar_of(static_cast<double>(total));
+  if (result == element_type::f32) return scalar_of(static_cast<float>(total) / static_cast<float>(of.count));
+  return scalar_of(static_cast<double>(total) / static_cast<double>(of.count));
+}
+
+elements widened(const elements& data, std::size_t first, std::size_t count) {
+  elements wide(element_type::f64, count);
+  for (std::size_t k = 0; k < count; ++k) wide.put(k, scalar_of(element_as_double(data, first + k)));
+  return wide;
+}
+
+// prod, min and max as the older oracle has them; norm_inf as the maximum of the absolute values.
+oracle plain_form(const form_input& of) {
+  if (of.what == form::norm_inf) {
+    elements sizes(of.x->type(), of.count);
+    for (std::size_t k = 0; k < of.count; ++k) {
+      scalar size = of.x->at(of.first_x + k);
+      size.bits &= size.type == element_type::f32 ? 0x7fffffffu : 0x7fffffffffffffffu;
+      sizes.put(k, size);
+    }
+    oracle reference(of.x->type(), operation::max);
+    reference.take(sizes, 0, of.count);
+    return reference;
+  }
+  const auto op = of.what == form::prod ? operation::prod : of.what == form::min ? operation::min : operation::max;
+  oracle reference(of.wide ? element_type::f64 : of.x->type(), op);
+  if (of.wide)
+    reference.take(widened(*of.x, of.first_x, of.count), 0, of.count);
+  else
+    reference.take(*of.x, of.first_x, of.first_x + of.count);
+  return reference;
+}
+
+bool is_integer_form(const form_input& of) { return !is_float(result_type_of(of.what, of.x->type(), of.wide)); }
+
+expectation to_the_bit(const scalar& value) {
+  expectation expected;
+  expected.value = value;
+  return expected;
+}
+
+// The largest relative error of `operations` roundings one after the other.
+long double gamma(std::uint64_t operations, element_type type) {
+  const long double unit = type == element_type::f32 ? 0x1p-24L : 0x1p-53L;
+  const long double product = static_cast<long double>(operations) * unit;
+  return product / (1 - product);
+}
+
+long double smallest(element_type type) { return type == element_type::f32 ? 0x1p-149L : 0x1p-1074L; }
+
+// --- tree v1: the lanes of a tile, its halving, and the tree over the tiles, by the words of the page
+
+// One value of the tree; `there` is false for an absent operand.
+template <class A>
+struct operand {
+  A value;
+  bool there;
+};
+
+template <class A, class Combine>
+operand<A> join(const operand<A>& a, const operand<A>& b, Combine combine) {
+  if (!a.there) return b;
+  if (!b.there) return a;
+  return {combine(a.value, b.value), true};
+}
+
+template <class A, class Value, class Combine>
+A tree_v1(std::size_t lanes, std::size_t count, Value value, Combine combine) {
+  const std::size_t tile = 16 * lanes;
+  std::vector<operand<A>> level;
+  for (std::size_t start = 0; start < count; start += tile) {
+    std::vector<operand<A>> lane(lanes, operand<A>{A{}, false});
+    for (std::size_t j = 0; j < lanes; ++j)
+      for (std::size_t r = 0; r < 16; ++r)
+        if (const std::size_t i = start + lanes * r + j; i < count) lane[j] = join(lane[j], operand<A>{value(i), true}, combine);
+    for (std::size_t h = lanes / 2; h >= 1; h /= 2)
+      for (std::size_t j = 0; j < h; ++j) lane[j] = join(lane[j], lane[j + h], combine);
+    level.push_back(lane[0]);
+  }
+  while (level.size() > 1) {
+    std::vector<operand<A>> next;
+    for (std::size_t i = 0; i < level.size(); i += 2)
+      next.push_back(i + 1 < level.size() ? join(level[i], level[i + 1], combine) : level[i]);
+    level = std::move(next);
+  }
+  return level[0].value;
+}
+
+template <class A>
+A sum_tree(const form_input& of) {
+  const auto x = [&](std::size_t i) { return static_cast<A>(element_as_double(*of.x, of.first_x + i)); };
+  const auto y = [&](std::size_t i) { return static_cast<A>(element_as_double(*of.y, of.first_y + i)); };
+  const auto of_integer = [&](std::size_t i) {  // one rounding, from the integer itself
+    return with_type(of.x->type(), [&]<class T> { return static_cast<A>(of.x->as<T>()[of.first_x + i]); });
+  };
+  const auto value = [&](std::size_t i) -> A {
+    switch (of.what) {
+      case form::dot:
+        return x(i) * y(i);
+      case form::sum_of_squares:
+        return x(i) * x(i);
+      case form::norm2:
+        return of_integer(i) * of_integer(i);
+      case form::norm1:
+        return std::fabs(x(i));
+      default:
+        return of_integer(i);
+    }
+  };
+  return tree_v1<A>(256 / onefold::size_of(of.x->type()), of.count, value, [](A a, A b) { return a + b; });
+}
+
+template <class A>
+A prod_tree(const form_input& of) {
+  return tree_v1<A>(
+      256 / onefold::size_of(of.x->type()), of.count,
+      [&](std::size_t i) { return static_cast<A>(element_as_double(*of.x, of.first_x + i)); }, [](A a, A b) { return a * b; });
+}
+
+double norm2_of_doubles(const form_input& of) {
+  const auto elements_of = [&](auto keep, double scale) {
+    return tree_v1<double>(
+        32, of.count,
+        [&](std::size_t i) {
+          const double x = of.x->as<double>()[of.first_x + i];
+          return keep(std::fabs(x)) ? (x * scale) * (x * scale) : 0.0;
+        },
+        [](double a, double b) { return a + b; });
+  };
+  const auto is_small = [](double size) { return size < std::ldexp(1.0, -480); };
+  const auto is_big = [](double size) { return size >= std::ldexp(1.0, 480); };
+  const double up = std::ldexp(1.0, 600), down = std::ldexp(1.0, -600);
+  const double s = elements_of(is_small, up);
+  const double m = elements_of([&](double size) { return !is_small(size) && !is_big(size); }, 1.0);
+  const double b = elements_of(is_big, down);
+  if (b != 0) return std::sqrt(b + (m * down) * down) * up;
+  if (m != 0) return std::sqrt(m + (s * down) * down);
+  return std::sqrt(s) * down;
+}
+
+}  // namespace
+
+element_type result_type_of(form what, element_type type, bool wide) {
+  if (wide) return element_type::f64;
+  if (is_float(type)) return type;
+  switch (what) {
+    case form::mean:
+    case form::norm2:
+      return element_type::f64;
+    case form::norm1:
+    case form::norm_inf:
+      if (type == element_type::i32) return element_type::u32;
+      if (type == element_type::i64) return element_type::u64;
+      return type;
+    default:
+      return type;
+  }
+}
+
+bool has_wide(form what, element_type type) {
+  return type == element_type::f32 && what != form::min && what != form::max && what != form::norm_inf;
+}
+
+expectation form_exactly(const form_input& of) {
+  if (is_integer_form(of) && (is_sum(of.what) || of.what == form::norm_inf)) return to_the_bit(integer_form(of));
+  if (of.what == form::norm_inf && of.count == 0) return to_the_bit({of.x->type(), 0});  // not the maximum of nothing
+  if (!is_sum(of.what)) return plain_form(of).exactly();
+  const float_sum sum = sum_of(of);
+  if (const auto special = special_result(of, sum))
+    return to_the_bit(of_float(result_type_of(of.what, of.x->type(), of.wide), *special));
+  if (sum.total == 0) return to_the_bit({result_type_of(of.what, of.x->type(), of.wide), 0});  // what cancels is +0
+  return to_the_bit(concluded(of, sum.total));
+}
+
+expectation form_within(const form_input& of) {
+  const expectation exact = form_exactly(of);
+  if (is_integer_form(of) || of.what == form::min || of.what == form::max || of.what == form::norm_inf) return exact;
+  const std::uint64_t depth = depth_of_fixed_order(of.x->type(), of.count);
+  if (of.what == form::prod) return plain_form(of).within(depth);
+  const float_sum sum = sum_of(of);
+  if (special_result(of, sum)) return exact;
+
+  expectation expected = exact;
+  expected.exact = false;
+  const element_type a = accumulation_type(of), result = result_type_of(of.what, of.x->type(), of.wide);
+  const auto total = static_cast<long double>(sum.total), magnitude = static_cast<long double>(sum.magnitude);
+  const auto n = static_cast<long double>(of.count);
+  const bool exact_values = of.x->type() == element_type::f32 && a == element_type::f64;  // products of floats fit a double
+  switch (of.what) {
+    case form::dot:
+    case form::sum_of_squares:
+      expected.reference = total;
+      expected.bound = gamma(depth + (exact_values ? 0 : 1), a) * magnitude + (exact_values ? 0 : n * smallest(a));
+      break;
+    case form::mean:  // integers of 64 bits are rounded too
+      expected.reference = total / n;
+      expected.bound = gamma(depth + 3, a) * magnitude / n + smallest(a);
+      break;
+    case form::norm2: {
+      expected.reference = std::sqrt(total);
+      // Half of the relative error of the sum: its depth, the value's rounding, and the three of a sum of two classes.
+      const long double relative = gamma(depth + 4, a) / 2 + gamma(2, a) + (result == element_type::f32 ? 0x1.01p-24L : 0);
+      expected.bound = relative * expected.reference + smallest(result);
+      break;
+    }
+    default:  // sum and norm1
+      expected.reference = total;
+      expected.bound = gamma(depth, a) * magnitude;
+  }
+  return expected;
+}
+
+expectation form_by_tree(const form_input& of) {
+  const bool rounds = !is_integer_form(of) && (is_sum(of.what) || of.what == form::prod);
+  if (of.count == 0 || !rounds) return form_exactly(of);
+  const element_type result = result_type_of(of.what, of.x->type(), of.wide);
+  if (of.what == form::norm2 && of.x->type() == element_type::f64) return to_the_bit(of_float(result, norm2_of_doubles(of)));
+  if (of.what == form::norm2) return to_the_bit(of_float(result, std::sqrt(sum_tree<double>(of))));
+  if (accumulation_type(of) == element_type::f32) {
+    const float value = of.what == form::prod ? prod_tree<float>(of) : sum_tree<float>(of);
+    return to_the_bit(of_float(result, of.what == form::mean ? value / static_cast<float>(of.count) : value));
+  }
+  const double value = of.what == form::prod ? prod_tree<double>(of) : sum_tree<double>(of);
+  return to_the_bit(of_float(result, of.what == form::mean ? value / static_cast<double>(of.count) : value));
+}
+
+elements exact_form_data(element_type type, form what, std::size_t count, std::uint64_t seed, int part) {
+  const std::uint64_t own = seed + static_cast<std::uint64_t>(part) * 0x5851f42d4c957f2du;
+  if (what == form::prod || what == form::min || what == form::max)
+    return exact_data(type, what == form::prod ? operation::prod : what == form::min ? operation::min : operation::max, count, own);
+  elements data(type, count);
+  const random_numbers random(own);
+  const bool squares = what == form::dot || what == form::sum_of_squares || what == form::norm2;
+  const bool float_result = is_float(result_type_of(what, type, false));
+  // Sums of values up to `most` (or its square) stay exact in 24 bits for f32, which is more than enough in 53.
+  const double room = std::ldexp(1.0, type == element_type::f32 && what != form::norm2 ? 24 : 52) /
+                      static_cast<double>(std::max<std::size_t>(count, 1));
+  const auto most = static_cast<std::uint64_t>(std::clamp(std::floor(squares ? std::sqrt(room) : room), 1.0, 8.0));
+  with_type(type, [&]<class T> {
+    const auto out = data.as<T>();
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint64_t bits = random.at(i);
+      if (what == form::norm_inf) {  // growing, with signs
+        const auto size = static_cast<std::int64_t>(i) + 1;
+        out[i] = static_cast<T>(std::is_signed_v<T> && (bits & 1) != 0 ? -size : size);
+      } else if (!float_result) {
+        out[i] = static_cast<T>(bits | 1);  // odd: a product of two is never lost
+      } else {
+        const auto size = static_cast<std::int64_t>(1 + (bits >> 8) % most);
+        out[i] = static_cast<T>(std::is_signed_v<T> && (bits & 1) != 0 ? -size : size);
+      }
+    }
+  });
+  return data;
+}
+
+}  // namespace onefold_test
