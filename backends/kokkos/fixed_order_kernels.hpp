@@ -10,8 +10,8 @@ inline constexpr int group_level = 4;
 inline constexpr int group_tiles = 1 << group_level;
 
 /// Stores the values of the groups that `count` elements fill, the last one perhaps in part, one accumulator each. `x`, and `y` where
-/// the form has two inputs, begin at a group; any alignment will do. `ahead`: the elements come from memory, not from a near cache.
-using fold_groups = void (*)(const void* x, const void* y, std::uint64_t count, bool ahead, void* values);
+/// the form has two inputs, begin at a group; any alignment will do.
+using fold_groups = void (*)(const void* x, const void* y, std::uint64_t count, void* values);
 
 /// FOLD(element, accumulator, map, operator): every fold of forms.hpp but norm2_fold.
 #define ONEFOLD_FIXED_ORDER_FOLDS(FOLD)        \

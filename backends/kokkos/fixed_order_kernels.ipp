@@ -41,10 +41,6 @@ constexpr int tile_bytes = order::tile_rows * static_cast<int>(order::row_bytes)
 // Registers that hold accumulators: half of those there are. The rest takes loads, products and constants.
 constexpr int accumulators = vector_bytes == 64 ? 16 : 8;
 
-// Distance of the prefetches. At 4 KiB 2^24 floats take 4 % longer, from 8 to 16 KiB there is no difference.
-constexpr int bytes_ahead = 8192;
-constexpr int cache_line = 64;
-
 // --- vectors ------------------------------------------------------------------------------------------------------------------------
 
 template <class T, int N>
@@ -94,9 +90,7 @@ consteval T largest() {
 
 template <class T>
 ONEFOLD_INLINE vec<T, width<T>> all(T value) {
-  vec<T, width<T>> v;
-  for (int i = 0; i < width<T>; ++i) v[i] = value;
-  return v;
+  return value - vec<T, width<T>>{};  // x - 0 is x for every x, where -0 + 0 is not
 }
 
 // P registers. A recursive struct and not an array: its parts stay in registers at every level of optimisation that has any.
@@ -242,12 +236,6 @@ ONEFOLD_INLINE pack<T, P> all_of_pack(T value) {
     return {all<T>(value)};
 }
 
-// The lines of Bytes bytes, bytes_ahead of p.
-template <int Bytes>
-ONEFOLD_INLINE void fetch_ahead(const void* p) {
-  for (int i = 0; i < Bytes; i += cache_line) __builtin_prefetch(static_cast<const char*>(p) + bytes_ahead + i);
-}
-
 // --- from registers to one value ---------------------------------------------------------------------------------------------------------
 
 template <int... I>
@@ -313,12 +301,20 @@ struct padded_row {
   E x[order::lanes<E>], y[order::lanes<E>];
 };
 
+// Stores `value` in Count elements, a register at a time.
+template <int Count, class E>
+ONEFOLD_INLINE void store_all(E* to, E value) {
+  const vec<E, width<E>> v = all<E>(value);
+  ONEFOLD_UNROLL(16)
+  for (int j = 0; j < Count; j += width<E>) __builtin_memcpy(to + j, &v, sizeof(v));
+}
+
 template <int Inputs, class E>
 ONEFOLD_INLINE void fill(padded_row<E>& row, const E* x, const E* y, u64 count, E pad) {
-  for (int j = 0; j < order::lanes<E>; ++j) row.x[j] = pad;
+  store_all<order::lanes<E>>(row.x, pad);
   __builtin_memcpy(row.x, x, count * sizeof(E));
   if constexpr (Inputs == 2) {
-    for (int j = 0; j < order::lanes<E>; ++j) row.y[j] = E(1);
+    store_all<order::lanes<E>>(row.y, E(1));
     __builtin_memcpy(row.y, y, count * sizeof(E));
   }
 }
@@ -332,30 +328,31 @@ struct rows_of {
   const padded_row<E>* last;
 };
 
-// The lanes' values in P registers from `column` on. Where a row does not fit the accumulators it is taken in blocks of columns.
-template <class E, class A, class Map, class Op, bool Ahead, int P>
+// The lanes' values in P registers from `column` on, of Rows rows, or of those that there are where Rows is 0. Where a row does not fit the accumulators it is taken in blocks of columns.
+template <class E, class A, class Map, class Op, int Rows, int P>
 ONEFOLD_INLINE pack<A, P> lanes_of(const rows_of<E>& tile, int column) {
   if constexpr (P > accumulators) {
     constexpr int half = P / 2 * width<A>;
-    return {lanes_of<E, A, Map, Op, Ahead, P / 2>(tile, column), lanes_of<E, A, Map, Op, Ahead, P / 2>(tile, column + half)};
+    return {lanes_of<E, A, Map, Op, Rows, P / 2>(tile, column), lanes_of<E, A, Map, Op, Rows, P / 2>(tile, column + half)};
   } else {
     constexpr int stride = order::lanes<E>;
-    constexpr int bytes = P * width<A> * static_cast<int>(sizeof(E));
-    if (tile.rows == 0) return values<E, A, Map, P>(tile.last->x + column, tile.last->y + column);
-    const E* x = tile.x + column;
-    const E* y = Map::inputs == 2 ? tile.y + column : nullptr;
-    pack<A, P> lanes = values<E, A, Map, P>(x, y);
-    if constexpr (Ahead) fetch_ahead<bytes>(x);
-    if constexpr (Ahead && Map::inputs == 2) fetch_ahead<bytes>(y);
-    ONEFOLD_UNROLL(5)
-    for (int r = 1; r < tile.rows; ++r) {
-      x += stride;
-      if constexpr (Map::inputs == 2) y += stride;
-      if constexpr (Ahead) fetch_ahead<bytes>(x);
-      if constexpr (Ahead && Map::inputs == 2) fetch_ahead<bytes>(y);
-      lanes = combine<Op>(lanes, values<E, A, Map, P>(x, y));
+    const auto row = [&](int r) {
+      const bool whole = Rows > 0 || r < tile.rows;
+      const E* x = whole ? tile.x + r * stride : tile.last->x;
+      if constexpr (Map::inputs == 2)
+        return values<E, A, Map, P>(x + column, (whole ? tile.y + r * stride : tile.last->y) + column);
+      else
+        return values<E, A, Map, P>(x + column, nullptr);
+    };
+    pack<A, P> lanes = row(0);
+    if constexpr (Rows > 0) {
+      ONEFOLD_UNROLL(5)
+      for (int r = 1; r < Rows; ++r) lanes = combine<Op>(lanes, row(r));
+    } else {
+      const int rows = tile.rows + (tile.last != nullptr ? 1 : 0);
+      ONEFOLD_UNROLL(1)
+      for (int r = 1; r < rows; ++r) lanes = combine<Op>(lanes, row(r));
     }
-    if (tile.last != nullptr) lanes = combine<Op>(lanes, values<E, A, Map, P>(tile.last->x + column, tile.last->y + column));
     return lanes;
   }
 }
@@ -368,12 +365,13 @@ struct ordered {
   static constexpr int tile_elements = tile_bytes / static_cast<int>(sizeof(E));
   static constexpr int registers = order::lanes<E> / width<A>;
 
-  template <bool Ahead>
+  template <int Rows>
   ONEFOLD_INLINE static register_type tile(const rows_of<E>& rows) {
-    return halve<Op>(lanes_of<E, A, Map, Op, Ahead, registers>(rows, 0));
+    return halve<Op>(lanes_of<E, A, Map, Op, Rows, registers>(rows, 0));
   }
 
-  [[gnu::noinline]] static register_type short_tile(const E* x, const E* y, u64 count) {
+  // Cold, so that g++ does not make 30 KiB of it.
+  [[gnu::noinline, gnu::cold]] static register_type short_tile(const E* x, const E* y, u64 count) {
     constexpr u64 lanes = order::lanes<E>;
     const u64 whole = count / lanes * lanes;
     padded_row<E> last;
@@ -382,15 +380,14 @@ struct ordered {
       fill<Map::inputs>(last, x + whole, Map::inputs == 2 ? y + whole : nullptr, count - whole, padding<E, Map, Op>);
       rows.last = &last;
     }
-    return tile<false>(rows);
+    return tile<0>(rows);
   }
 
-  template <bool Ahead>
   static A group(const E* x, const E* y, u64 count) {
     register_type tiles[group_tiles];
     int k = 0;
     for (; count >= tile_elements; ++k, count -= tile_elements) {
-      tiles[k] = tile<Ahead>({x, y, order::tile_rows, nullptr});
+      tiles[k] = tile<order::tile_rows>({x, y, order::tile_rows, nullptr});
       x += tile_elements;
       if constexpr (Map::inputs == 2) y += tile_elements;
     }
@@ -408,20 +405,18 @@ struct any_order {
   static constexpr int registers = accumulators / 2;
   static constexpr int step = registers * width<A>;
 
-  template <bool Ahead>
   static A group(const E* x, const E* y, u64 count) {
     pack<A, registers> lanes = all_of_pack<A, registers>(Op::template neutral<A>);
     ONEFOLD_UNROLL(2)
     for (; count >= step; count -= step) {
-      if constexpr (Ahead) fetch_ahead<step * sizeof(E)>(x);
-      if constexpr (Ahead && Map::inputs == 2) fetch_ahead<step * sizeof(E)>(y);
       lanes = combine<Op>(lanes, values<E, A, Map, registers>(x, y));
       x += step;
       if constexpr (Map::inputs == 2) y += step;
     }
     if (count > 0) {
       E last_x[step], last_y[step];
-      for (int j = 0; j < step; ++j) last_x[j] = padding<E, Map, Op>, last_y[j] = E(1);
+      store_all<step>(last_x, padding<E, Map, Op>);
+      if constexpr (Map::inputs == 2) store_all<step>(last_y, E(1));
       __builtin_memcpy(last_x, x, count * sizeof(E));
       if constexpr (Map::inputs == 2) __builtin_memcpy(last_y, y, count * sizeof(E));
       lanes = combine<Op>(lanes, values<E, A, Map, registers>(last_x, last_y));
@@ -474,7 +469,7 @@ template <class T>
 // on a register, where comparing integer keys takes four and needs instructions that SSE2 and, for f64, AVX2 have not.
 template <class T, class Map, class Op>
 struct extreme {
-  static constexpr int registers = accumulators / 4;
+  static constexpr int registers = accumulators / 2;
   static constexpr int step = registers * width<T>;
   static constexpr bool signs_matter = same<Map, as_is>;
   static constexpr bool is_min = same<Op, min>;
@@ -516,7 +511,6 @@ struct extreme {
     return value;
   }
 
-  template <bool Ahead>
   static T group(const T* x, const T*, u64 count) {
     const T* const begin = x;
     const u64 elements = count;
@@ -524,13 +518,12 @@ struct extreme {
                 all_of_pack<bits, registers>(is_min ? bits(0) : bits(-1))};
     ONEFOLD_UNROLL(2)
     for (; count >= step; count -= step) {
-      if constexpr (Ahead) fetch_ahead<step * sizeof(T)>(x);
       add(lanes, x);
       x += step;
     }
     if (count > 0) {
       T last[step];
-      for (int j = 0; j < step; ++j) last[j] = padding<T, Map, Op>;
+      store_all<step>(last, padding<T, Map, Op>);
       __builtin_memcpy(last, x, count * sizeof(T));
       add(lanes, last);
     }
@@ -576,20 +569,18 @@ struct norm2 {
              reinterpret_cast<mask>(least.v >= all<f64>(small_below));
   }
 
-  template <bool Ahead, int P>
+  template <int P>
   ONEFOLD_INLINE static tested<P> medium_lanes(const f64* x) {
     if constexpr (2 * P > accumulators) {
-      const tested<P / 2> low = medium_lanes<Ahead, P / 2>(x);
-      const tested<P / 2> high = medium_lanes<Ahead, P / 2>(x + P / 2 * width<f64>);
+      const tested<P / 2> low = medium_lanes<P / 2>(x);
+      const tested<P / 2> high = medium_lanes<P / 2>(x + P / 2 * width<f64>);
       return {{low.sum, high.sum}, low.medium_only & high.medium_only};
     } else {
       pack<f64, P> sum_of_squares = values<f64, f64, square, P>(x, nullptr);
       pack<f64, P> least = values<f64, f64, absolute, P>(x, nullptr);
-      if constexpr (Ahead) fetch_ahead<P * vector_bytes>(x);
       ONEFOLD_UNROLL(5)
       for (int r = 1; r < order::tile_rows; ++r) {
         x += order::lanes<f64>;
-        if constexpr (Ahead) fetch_ahead<P * vector_bytes>(x);
         sum_of_squares = combine<sum>(sum_of_squares, values<f64, f64, square, P>(x, nullptr));
         least = combine<min>(least, values<f64, f64, absolute, P>(x, nullptr));
       }
@@ -652,7 +643,6 @@ struct norm2 {
     value = {halve<sum>(found.small), halve<sum>(found.medium), halve<sum>(found.big)};
   }
 
-  template <bool Ahead>
   static squares group(const f64* x, const f64*, u64 count) {
     register_type small[group_tiles], medium[group_tiles], big[group_tiles];
     bool medium_only = true;
@@ -664,7 +654,7 @@ struct norm2 {
       medium_only = false;
     };
     for (; count >= tile_elements; ++k, count -= tile_elements, x += tile_elements) {
-      const tested<registers> tile = medium_lanes<Ahead, registers>(x);
+      const tested<registers> tile = medium_lanes<registers>(x);
       if (subtree<bit_and, i64, 1>(&tile.medium_only) != 0) {
         small[k] = big[k] = all<f64>(0.0);
         medium[k] = halve<sum>(tile.sum);
@@ -697,23 +687,18 @@ requires(is_float<A> && (same<Op, sum> || same<Op, prod>)) struct kernel<E, A, M
   using type = ordered<E, A, Map, Op>;
 };
 
-template <class Kernel, bool Ahead, class E, class A>
-ONEFOLD_INLINE void each_group(const E* x, const E* y, u64 count, A* values) {
+template <class Kernel, class E, class A>
+void run(const void* first_x, const void* first_y, u64 count, void* first_value) {
   constexpr u64 group = group_tiles * order::tile_elements<E>;
+  const E* x = static_cast<const E*>(first_x);
+  const E* y = static_cast<const E*>(first_y);
+  A* value = static_cast<A*>(first_value);
   for (; count > group; count -= group) {
-    *values++ = Kernel::template group<Ahead>(x, y, group);
+    *value++ = Kernel::group(x, y, group);
     x += group;
     if (y != nullptr) y += group;
   }
-  *values = Kernel::template group<Ahead>(x, y, count);
-}
-
-template <class Kernel, class E, class A>
-void run(const void* x, const void* y, u64 count, bool ahead, void* values) {
-  if (ahead)
-    each_group<Kernel, true>(static_cast<const E*>(x), static_cast<const E*>(y), count, static_cast<A*>(values));
-  else
-    each_group<Kernel, false>(static_cast<const E*>(x), static_cast<const E*>(y), count, static_cast<A*>(values));
+  *value = Kernel::group(x, y, count);
 }
 
 }  // namespace
