@@ -83,11 +83,29 @@ int main(int argc, char** argv) {
   common(sizes);
   sizes->add_option("--from", how.first_power, "smallest n is 2^FROM")->capture_default_str();
   sizes->add_option("--to", how.last_power, "largest n is 2^TO")->capture_default_str();
+  CLI::App* cpu =
+      app.add_subcommand("cpu", "tree v1 on the CPU from small to large n, against the best loop that promises no order");
+  std::string what = "sum";
+  cpu->add_option("--type", type, "element type: f32 or f64")->capture_default_str();
+  cpu->add_option("--form", what, "sum, dot, sum_of_squares, norm1, min or max")->capture_default_str();
+  cpu->add_option("--from", how.first_power, "smallest n is 2^FROM")->capture_default_str();
+  int cpu_last_power = 27;
+  cpu->add_option("--to", cpu_last_power, "largest n is 2^TO")->capture_default_str();
+  cpu->add_option("--threads", how.threads, "1 or all; both when left away")->check(CLI::IsMember({"1", "all"}));
+  cpu->add_option("--repeats", how.repeats, "timed rounds, at most")->capture_default_str()->check(CLI::PositiveNumber);
+  cpu->add_option("--json", json_file, "write every figure, with machine, commit and command, to this file");
   CLI11_PARSE(app, argc, argv);
 
   try {
     parse_into(how.type, type, "element type");
     parse_into(how.op, op, "operator");
+    parse_into(how.what, what, "form");
+    if (cpu->parsed()) {
+      how.last_power = cpu_last_power;
+      const nlohmann::json record = cpu_sizes(how);
+      if (!json_file.empty()) write_json(json_file, record);
+      return 0;
+    }
     const device_info* gpu = usable_gpu(how.device);
     nlohmann::json record;
     if (sizes->parsed() && gpu == nullptr)

@@ -13,12 +13,14 @@ struct study_options {
   std::vector<std::string> command;  ///< as typed
   element_type type = element_type::f32;
   operation op = operation::sum;
+  form what = form::sum;                         ///< cpu
   std::uint64_t count = std::uint64_t{3} << 22;  ///< the seeds' size
   int device = 0;
   int repeats = 30;
   int block_size = 0;                 ///< 0: each variant's own
   std::vector<std::string> variants;  ///< empty: all
-  int first_power = 10;               ///< sweep: n = 2^first_power ...
+  std::string threads;                ///< cpu: "1", "all", or empty for both
+  int first_power = 10;               ///< sweep and cpu: n = 2^first_power ...
   int last_power = 28;                ///< ... to 2^last_power
 };
 
@@ -27,6 +29,9 @@ nlohmann::json gpu_ladder(const study_options& how, const device_info& gpu);
 
 /// A plain loop, std::reduce and the CPU backends, against the measured read limit.
 nlohmann::json cpu_ladder(const study_options& how);
+
+/// Tree v1 on the CPU, the best order-free loop, Kokkos and std::reduce from small to large n, in turn.
+nlohmann::json cpu_sizes(const study_options& how);
 
 /// Chosen variants (the default and its peer) from small to large n, cold and hot, in one process.
 nlohmann::json sweep(const study_options& how, const device_info& gpu);

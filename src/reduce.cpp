@@ -110,17 +110,19 @@ void run(const request& asked, const options& how) {
   const variant_info& variant = select(what, where, how);
   const backend_entry* entry = find_backend(where);
   if (entry == nullptr) throw error(errc::backend_not_built, not_built_sentence(where));
-  if (where != backend::cuda) {
+  if (where != backend::cuda && may_hold_device_memory()) {
     if (what.count > 0) check_host_memory(what.input, "input", where);
     if (what.count > 0 && what.form == form::dot) check_host_memory(what.second, "second input", where);
     check_host_memory(what.output, "output", where);
   }
 
-  report ran;
-  ran.variant = how.variant.empty() ? variant.name : how.variant;
-  ran.implementation = variant.name;
+  report ran;  // its names are written only for somebody who reads them: the longer ones would be allocated
   ran.backend = where;
   ran.guarantee = variant.guarantee;
+  if (how.report != nullptr) {
+    ran.variant = how.variant.empty() ? variant.name : how.variant;
+    ran.implementation = variant.name;
+  }
   entry->run(what, how, variant, ran);
   if (how.report != nullptr) *how.report = std::move(ran);
 }

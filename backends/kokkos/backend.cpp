@@ -81,7 +81,7 @@ backend_info describe() {
   return info;
 }
 
-void run(const request& what, const options&, const variant_info& variant, report& ran) {
+void run(const request& what, const options& how, const variant_info& variant, report& ran) {
   if (what.where.threads() < 0)
     throw error(errc::invalid_argument, "openmp(threads) takes 0 for all threads, or a positive number");
   const default_float_environment one_operation_is_one_operation;
@@ -89,11 +89,11 @@ void run(const request& what, const options&, const variant_info& variant, repor
   if (const auto reason = reason_against(variant, what.where)) throw error(errc::unsupported, *reason);
   const int threads = what.where.threads() == 0 ? pool_size(what.where.backend()) : what.where.threads();
   if (variant.guarantee >= guarantee::fixed) {
-    ran.implementation = kokkos_backend::fixed_order_implementation();
+    if (how.report != nullptr) ran.implementation = kokkos_backend::fixed_order_implementation();
     ran.threads = kokkos_backend::reduce_fixed_order(what, threads);
     return;
   }
-  ran.implementation = "Kokkos::parallel_reduce";
+  if (how.report != nullptr) ran.implementation = "Kokkos::parallel_reduce";
   const operation op = operator_of(what.form);
 #ifdef ONEFOLD_HAVE_OPENMP
   if (what.where.backend() == backend::openmp) {

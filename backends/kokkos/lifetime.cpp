@@ -68,6 +68,11 @@ int openmp_pool_size() {
 }
 #endif
 
+std::mutex& space_in_use() {
+  static std::mutex lock;
+  return lock;
+}
+
 std::string version() {
   return "Kokkos " + std::to_string(KOKKOS_VERSION / 10000) + "." + std::to_string(KOKKOS_VERSION / 100 % 100) + "." +
          std::to_string(KOKKOS_VERSION % 100);

@@ -1,6 +1,7 @@
 #pragma once
 /// @file lifetime.hpp  Kokkos is started on first use when the application has not done so, and left alone when it has.
 
+#include <mutex>
 #include <string>
 
 namespace onefold::kokkos_backend {
@@ -13,6 +14,10 @@ void ensure_initialized();
 /// Threads in the pool of Kokkos::OpenMP. Requires ensure_initialized().
 int openmp_pool_size();
 #endif
+
+/// Held while an execution space works: the spaces keep scratch memory that two host threads must not use at once (from 4.0 on Kokkos locks
+/// it itself).
+std::mutex& space_in_use();
 
 /// "Kokkos 3.4.1".
 std::string version();

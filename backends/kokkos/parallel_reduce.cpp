@@ -12,6 +12,7 @@
 
 #include "../float_environment.hpp"
 #include "../forms.hpp"
+#include "lifetime.hpp"
 
 namespace onefold::kokkos_backend {
 
@@ -62,12 +63,6 @@ struct each_part {
     value = fold_range<T, Op>(value, input + begin, input + end);
   }
 };
-
-// Kokkos's execution spaces keep scratch memory that two host threads must not use at once (from 4.0 on they lock it themselves).
-std::mutex& space_in_use() {
-  static std::mutex lock;
-  return lock;
-}
 
 template <class Space, class T, class Op>
 T reduce_on(const T* input, std::int64_t count, int threads) {

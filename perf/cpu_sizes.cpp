@@ -1,0 +1,225 @@
+/// @file cpu_sizes.cpp  Tree v1 on the CPU from small to large n, side by side with loops that promise nothing about the order.
+
+#include <fmt/core.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <random>
+#include <stdexcept>
+
+#ifdef ONEFOLD_HAVE_TBB
+#include <execution>
+#endif
+
+#include "data.hpp"
+#include "order_free.hpp"
+#include "record.hpp"
+#include "studies.hpp"
+
+namespace onefold::perf {
+
+namespace {
+
+// A timed sample lasts at least this long, or the clock would be a part of it.
+constexpr double shortest_sample_s = 20e-6;
+// Repetitions of one size end when they have taken this long, but not before the fifth.
+constexpr double longest_size_s = 20;
+constexpr int fewest_repeats = 5;
+
+template <class T>
+struct competitor {
+  std::string name;
+  bool reference;  // an order-free loop
+  std::function<T()> run;
+  samples times = {};
+};
+
+template <class T>
+struct arrays {
+  std::uint64_t count;
+  std::unique_ptr<T[]> x, y;
+
+  arrays(std::uint64_t n, bool two) : count(n), x(new T[n]), y(two ? new T[n] : nullptr) {
+    // Touched first by the threads that will read them.
+#pragma omp parallel for schedule(static)
+    for (std::uint64_t i = 0; i < n; ++i) {
+      x[i] = element_at<T>(i, false);
+      if (two) y[i] = element_at<T>(~i, false);
+    }
+  }
+};
+
+// A share for each thread, then the shares: what a user would write with OpenMP.
+template <class T>
+T with_threads(const order_free_loop<T>& loop, form what, const T* x, const T* y, std::uint64_t count, int threads) {
+  struct alignas(128) slot {
+    T value;
+  };
+  std::vector<slot> slots(static_cast<std::size_t>(threads));
+#pragma omp parallel num_threads(threads)
+  {
+    const auto t = static_cast<std::uint64_t>(omp_get_thread_num());
+    const auto parts = static_cast<std::uint64_t>(threads);
+    const std::uint64_t begin = count / parts * t;
+    const std::uint64_t end = t + 1 == parts ? count : begin + count / parts;
+    slots[t].value = loop.run(x + begin, y == nullptr ? y : y + begin, end - begin);
+  }
+  T value = slots[0].value;
+  for (std::size_t t = 1; t < slots.size(); ++t)
+    value = what == form::min   ? std::min(value, slots[t].value)
+            : what == form::max ? std::max(value, slots[t].value)
+                                : value + slots[t].value;
+  return value;
+}
+
+template <class T>
+T standard(form what, [[maybe_unused]] bool parallel, const T* x, const T* y, std::uint64_t count) {
+  const auto call = [&](auto... policy) -> T {
+    switch (what) {
+      case form::dot:
+        return std::transform_reduce(policy..., x, x + count, y, T(0));
+      case form::sum_of_squares:
+        return std::transform_reduce(policy..., x, x + count, T(0), std::plus<>{}, [](T v) { return v * v; });
+      case form::norm1:
+        return std::transform_reduce(policy..., x, x + count, T(0), std::plus<>{}, [](T v) { return std::fabs(v); });
+      case form::min:
+        return std::reduce(policy..., x, x + count, x[0], [](T a, T b) { return b < a ? b : a; });
+      case form::max:
+        return std::reduce(policy..., x, x + count, x[0], [](T a, T b) { return a < b ? b : a; });
+      default:
+        return std::reduce(policy..., x, x + count);
+    }
+  };
+#ifdef ONEFOLD_HAVE_TBB
+  if (parallel) return call(std::execution::par_unseq);
+#endif
+  return call();
+}
+
+template <class T>
+T through_onefold(form what, const executor& where, const T* x, const T* y, std::uint64_t count, const char* variant = "") {
+  T value{};
+  detail::run({where, element_type_of<T>, what, x, count, &value, true, y}, {.variant = variant});
+  return value;
+}
+
+template <class T>
+std::vector<competitor<T>> competitors(form what, const arrays<T>& data, int threads) {
+  const T* const x = data.x.get();
+  const T* const y = data.y.get();
+  const std::uint64_t n = data.count;
+  const executor where = threads == 1 ? serial() : openmp();
+  std::vector<competitor<T>> all;
+  all.push_back({"onefold", false, [=] { return through_onefold(what, where, x, y, n); }});
+  for (const auto& loop : order_free_loops<T>(what)) {
+    if (threads == 1)
+      all.push_back({loop.name, true, [=] { return loop.run(x, y, n); }});
+    else
+      all.push_back({loop.name, true, [=] { return with_threads(loop, what, x, y, n, threads); }});
+  }
+  if (what == form::sum || what == form::min || what == form::max)
+    all.push_back({"Kokkos", false, [=] { return through_onefold(what, where, x, y, n, "parallel_reduce"); }});
+#ifdef ONEFOLD_HAVE_TBB
+  const bool standard_threads = true;
+#else
+  const bool standard_threads = false;
+#endif
+  if (threads == 1 || standard_threads) all.push_back({"std", false, [=] { return standard(what, threads != 1, x, y, n); }});
+  return all;
+}
+
+// Sums of absolute values and of squares grow beyond what a float holds exactly: there the peers' single chains may lose digits.
+template <class T>
+void check(form what, const std::vector<competitor<T>>& all) {
+  const T expected = all.front().run();
+  const bool exact = what != form::sum_of_squares && what != form::norm1;
+  for (const auto& one : all) {
+    const T got = one.run();
+    if (exact ? got != expected : one.reference && std::fabs(got - expected) > T(1e-3) * std::fabs(expected))
+      throw std::runtime_error(one.name + " is wrong");
+  }
+}
+
+// One sample of everybody in each round, so that what else the machine does falls on all of them alike.
+template <class T>
+void measure(std::vector<competitor<T>>& all, int repeats) {
+  using clock = std::chrono::steady_clock;
+  const auto seconds_since = [](clock::time_point begin) { return std::chrono::duration<double>(clock::now() - begin).count(); };
+  const auto start = clock::now();
+  std::vector<int> calls;
+  for (auto& one : all) {
+    const auto begin = clock::now();
+    int count = 0;
+    for (; count == 0 || seconds_since(begin) < shortest_sample_s; ++count) static_cast<void>(one.run());
+    calls.push_back(count);
+  }
+  std::vector<std::size_t> turns(all.size());
+  std::iota(turns.begin(), turns.end(), std::size_t{0});
+  std::minstd_rand random;
+  for (int k = 0; k < repeats && (k < fewest_repeats || seconds_since(start) < longest_size_s); ++k) {
+    std::shuffle(turns.begin(), turns.end(), random);  // nobody always follows the same neighbour
+    for (const std::size_t i : turns) {
+      // Not timed: wakes the threads, and takes the caches and the branch predictors over from the competitor before, who may use threads
+      // of another library.
+      static_cast<void>(all[i].run());
+      const auto begin = clock::now();
+      for (int c = 0; c < calls[i]; ++c) static_cast<void>(all[i].run());
+      all[i].times.seconds.push_back(seconds_since(begin) / calls[i]);
+    }
+  }
+  for (auto& one : all) std::ranges::sort(one.times.seconds);
+}
+
+template <class T>
+nlohmann::json one_size(const study_options& how, std::uint64_t count, int threads) {
+  const arrays<T> data(count, how.what == form::dot);
+  auto all = competitors(how.what, data, threads);
+  check(how.what, all);
+  measure(all, how.repeats);
+  const competitor<T>* best = nullptr;
+  for (const auto& one : all)
+    if (one.reference && (best == nullptr || one.times.median() < best->times.median())) best = &one;
+  const std::uint64_t bytes = count * sizeof(T) * (how.what == form::dot ? 2 : 1);
+  progress("");
+  fmt::print("{:>12} {:>3} {:>16} {:9.2f}", count, threads, best->name, gigabytes_per_second(bytes, best->times.median()));
+  nlohmann::json row{{"count", count}, {"bytes", bytes}, {"threads", threads}, {"best", best->name}};
+  for (const auto& one : all) {
+    const double ratio = best->times.median() / one.times.median();
+    if (!one.reference) fmt::print(" {:>7} {:5.3f} ({:5.3f})", one.name, ratio, best->times.quantile(0) / one.times.quantile(0));
+    row["times"][one.name] = to_json(one.times);
+    row["ratio"][one.name] = ratio;
+  }
+  fmt::print("\n");
+  std::fflush(stdout);
+  return row;
+}
+
+}  // namespace
+
+nlohmann::json cpu_sizes(const study_options& how) {
+  if (how.type != element_type::f32 && how.type != element_type::f64) throw std::runtime_error("this study takes f32 and f64");
+  if (order_free_loops<float>(how.what).empty())
+    throw std::runtime_error("this study takes sum, dot, sum_of_squares, norm1, min and max");
+  nlohmann::json record = heading("cpu", how, nullptr);
+  record["form"] = name(how.what);
+  fmt::print("{} of {} on the CPU: speed as a part of the best order-free loop's, by medians (by minima)\n", name(how.what),
+             name(how.type));
+  fmt::print("{:>12} {:>3} {:>16} {:>9}\n", "n", "thr", "best loop", "GB/s");
+  std::vector<int> teams;
+  if (how.threads != "all") teams.push_back(1);
+  if (how.threads != "1" && omp_get_max_threads() > 1) teams.push_back(omp_get_max_threads());
+  for (const int threads : teams)
+    for (int power = how.first_power; power <= how.last_power; ++power) {
+      progress(fmt::format("2^{}", power));
+      const std::uint64_t count = std::uint64_t{1} << power;
+      record["rows"].push_back(how.type == element_type::f32 ? one_size<float>(how, count, threads)
+                                                             : one_size<double>(how, count, threads));
+    }
+  return record;
+}
+
+}  // namespace onefold::perf
