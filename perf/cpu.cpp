@@ -167,6 +167,17 @@ std::vector<cpu_peer> cpu_peers(element_type type, operation op) {
   return all;
 }
 
+std::vector<std::byte> host_copy(element_type type, std::uint64_t count) {
+  std::vector<std::byte> bytes(count * size_of(type));
+  with(type, operation::sum, [&]<class T>(T, auto) {
+    T* values = reinterpret_cast<T*>(bytes.data());
+#pragma omp parallel for schedule(static)
+    for (std::uint64_t i = 0; i < count; ++i) values[i] = element_at<T>(i, false);
+    return 0;
+  });
+  return bytes;
+}
+
 std::uint64_t expected_bits(element_type type, operation op, std::uint64_t count) {
   return with(type, op, [&]<class T, class Op>(T, Op) {
     T value = count == 0 ? T(0) : element_at<T>(0, op == operation::prod);

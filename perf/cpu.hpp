@@ -42,6 +42,9 @@ class cpu_bench {
 /// Plain loop, std::reduce, and onefold's backends with 1, 2, ... all threads.
 std::vector<cpu_peer> cpu_peers(element_type type, operation op);
 
+/// The bytes of an array of element_at(0..count).
+std::vector<std::byte> host_copy(element_type type, std::uint64_t count);
+
 /// The expected result for element_at(0..count), as bits: a plain loop over the same data, exact in every order.
 std::uint64_t expected_bits(element_type type, operation op, std::uint64_t count);
 

@@ -55,12 +55,12 @@ constexpr int most_calls_per_batch = 20;                      // few enough for 
 
 }  // namespace
 
-gpu_bench::gpu_bench(int device, element_type type, operation op, std::uint64_t count)
+gpu_bench::gpu_bench(int device, element_type type, operation op, std::uint64_t count, std::size_t arrays)
     : device_(device), type_(type), count_(count), bytes_(count * size_of(type)) {
   check(cudaSetDevice(device), "cudaSetDevice");
   check(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
   slot_bytes_ = (std::max<std::uint64_t>(bytes_, 1) + 1023) / 1024 * 1024;
-  slots_ = static_cast<std::size_t>(std::clamp<std::uint64_t>(cold_bytes / slot_bytes_, 1, 4096));
+  slots_ = static_cast<std::size_t>(std::clamp<std::uint64_t>(cold_bytes / slot_bytes_, arrays, 4096));
   if (slot_bytes_ * slots_ < cold_bytes && slot_bytes_ < (std::uint64_t{1} << 20)) {
     slot_bytes_ = cold_bytes / slots_ / 1024 * 1024;  // small arrays far apart, so that 4096 of them span the same memory
   }
@@ -95,6 +95,11 @@ gpu_bench::~gpu_bench() {
 executor gpu_bench::where() const { return cuda(device_, static_cast<cudaStream_t>(stream_)); }
 
 const void* gpu_bench::input(std::size_t i) const { return arena_ + i % slots_ * slot_bytes_; }
+
+const void* gpu_bench::partner(const void* input) const {
+  const auto number = static_cast<std::size_t>(static_cast<const unsigned char*>(input) - arena_) / slot_bytes_;
+  return this->input(number + slots_ / 2);
+}
 
 void gpu_bench::read(const void* input) const {
   read_kernel<<<multiprocessors_ * 4, 512, 0, static_cast<cudaStream_t>(stream_)>>>(static_cast<const uint4*>(input), bytes_ / 16,
@@ -148,10 +153,10 @@ samples gpu_bench::to_host(const std::function<void(const void*)>& work, cache s
   return all;
 }
 
-std::uint64_t gpu_bench::result_bits() const {
+std::uint64_t gpu_bench::result_bits(std::size_t size) const {
   std::uint64_t bits = 0;
   check(cudaStreamSynchronize(static_cast<cudaStream_t>(stream_)), "cudaStreamSynchronize");
-  check(cudaMemcpy(&bits, output_, size_of(type_), cudaMemcpyDeviceToHost), "cudaMemcpy");
+  check(cudaMemcpy(&bits, output_, size == 0 ? size_of(type_) : size, cudaMemcpyDeviceToHost), "cudaMemcpy");
   return bits;
 }
 

@@ -16,7 +16,8 @@ enum class cache { cold, hot };
 class gpu_bench {
  public:
   /// Fills enough device memory for arrays of `count` elements that together exceed the cache many times. Throws std::runtime_error.
-  gpu_bench(int device, element_type type, operation op, std::uint64_t count);
+  /// There are at least `arrays` of them.
+  gpu_bench(int device, element_type type, operation op, std::uint64_t count, std::size_t arrays = 1);
   ~gpu_bench();
   gpu_bench(const gpu_bench&) = delete;
   gpu_bench& operator=(const gpu_bench&) = delete;
@@ -25,6 +26,8 @@ class gpu_bench {
   [[nodiscard]] executor where() const;
   /// Array number i, taken in turn; `hot` is always the first.
   [[nodiscard]] const void* input(std::size_t i) const;
+  /// The second input that goes with a first: an array of the same contents, half of all arrays away.
+  [[nodiscard]] const void* partner(const void* input) const;
   [[nodiscard]] void* output() const { return output_; }
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
@@ -37,8 +40,8 @@ class gpu_bench {
 
   /// Enqueues a bare read of the array with 16-byte loads: the practical limit of memory speed.
   void read(const void* input) const;
-  /// The element at output(), as bits.
-  [[nodiscard]] std::uint64_t result_bits() const;
+  /// The `size` bytes at output(), zero-extended; 0 for an element's.
+  [[nodiscard]] std::uint64_t result_bits(std::size_t size = 0) const;
 
  private:
   int device_;

@@ -133,7 +133,7 @@ nlohmann::json gpu_ladder(const study_options& how, const device_info& gpu) {
 }
 
 nlohmann::json sweep(const study_options& how, const device_info& gpu) {
-  const std::vector<std::string> names = how.variants.empty() ? std::vector<std::string>{"vector_load", "cub"} : how.variants;
+  const std::vector<std::string> names = how.variants.empty() ? std::vector<std::string>{"fixed_order", "cub"} : how.variants;
   nlohmann::json record = heading("sweep", how, &gpu);
   fmt::print("{} of {} on {}, us in stream; % of the read limit in brackets\n{:>12}", name(how.op), name(how.type), gpu.name, "n");
   for (const char* state : {"cold", "hot"}) {
@@ -169,6 +169,114 @@ nlohmann::json sweep(const study_options& how, const device_info& gpu) {
     }
     fmt::print("\n");
     std::fflush(stdout);
+    record["rows"].push_back(std::move(row));
+  }
+  return record;
+}
+
+namespace {
+
+struct form_row {
+  form what;
+  bool wide;
+};
+
+std::vector<form_row> every_form(element_type type) {
+  std::vector<form_row> all;
+  for (int i = 0; i < form_count; ++i)
+    for (const bool wide : {false, true})
+      if (!wide || can_be_wide(type, static_cast<form>(i))) all.push_back({static_cast<form>(i), wide});
+  return all;
+}
+
+}  // namespace
+
+nlohmann::json forms(const study_options& how, const device_info& gpu) {
+  const std::size_t size = size_of(how.type);
+  progress("the arrays");
+  const gpu_bench bench(how.device, how.type, operation::sum, how.count, 2);
+  const std::vector<std::byte> host = host_copy(how.type, how.count);
+  const auto read = [&](const void* input) { bench.read(input); };
+  const double limit = bench.in_stream(read, cache::cold, how.repeats).median();
+  nlohmann::json record = heading("forms", how, &gpu);
+  record["count"] = how.count;
+  record["bytes"] = bench.bytes();
+  record["read_limit"] = limit;
+  fmt::print("{} {} on {}, nothing in the cache; a read of one array takes {:.2f} us = {:.0f} GB/s\n", how.count, name(how.type),
+             gpu.name, limit * 1e6, gigabytes_per_second(bench.bytes(), limit));
+  fmt::print("{:28} {:>10} {:>8} {:>8} {:>14} {:>8}\n", "form", "us", "GB/s", "% read", "one off, us", "slower");
+  for (const auto& [what, wide] : every_form(how.type)) {
+    const std::string label = std::string(name(what)) + (wide ? " accumulated in f64" : "");
+    progress(label);
+    const int inputs = what == form::dot ? 2 : 1;
+    // The same reduction of one element less, from the second on: no load of it is aligned.
+    const auto time = [&](std::uint64_t off) {
+      std::uint64_t expected = 0;
+      detail::run(
+          {serial(), how.type, what, host.data() + off * size, how.count - off, &expected, true, host.data() + off * size, wide},
+          {});
+      const auto work = [&](const void* input) {
+        const auto* first = static_cast<const std::byte*>(input) + off * size;
+        const auto* second = static_cast<const std::byte*>(bench.partner(input)) + off * size;
+        detail::run({bench.where(), how.type, what, first, how.count - off, bench.output(), false, second, wide}, {});
+      };
+      const samples times = bench.in_stream(work, cache::cold, how.repeats);
+      if (const auto bits = bench.result_bits(size_of(result_type(how.type, what, wide))); bits != expected)
+        throw std::runtime_error(fmt::format("{} is wrong: {:#x} where the CPU has {:#x}", label, bits, expected));
+      return times;
+    };
+    const samples aligned = time(0);
+    const samples off = time(1);
+    progress("");
+    fmt::print("{:28} {:10.2f} {:8.0f} {:8.1f} {:14.2f} {:7.1f}%\n", label, aligned.median() * 1e6,
+               gigabytes_per_second(inputs * bench.bytes(), aligned.median()), 100 * inputs * limit / aligned.median(),
+               off.median() * 1e6, 100 * (off.median() / aligned.median() - 1));
+    std::fflush(stdout);
+    record["rows"].push_back(
+        {{"form", name(what)}, {"wide", wide}, {"inputs", inputs}, {"aligned", to_json(aligned)}, {"one_off", to_json(off)}});
+  }
+  return record;
+}
+
+nlohmann::json latency(const study_options& how, const device_info& gpu) {
+  nlohmann::json record = heading("latency", how, &gpu);
+  fmt::print("{} of {} on {}, us, the array in the cache\n{:>8} {:>12} {:>12} {:>12} {:>12} {:>12}\n", name(how.what),
+             name(how.type), gpu.name, "n", "in stream", "cub", "to host", "cub to host", "to enqueue");
+  for (int power = 0; power <= 16; power += 2) {
+    const std::uint64_t count = std::uint64_t{1} << power;
+    const gpu_bench bench(how.device, how.type, operation::sum, count, 2);
+    std::uint64_t value = 0;
+    const auto call = [&](const void* input, bool waits, const options& asked) {
+      detail::run({bench.where(), how.type, how.what, input, count, waits ? &value : bench.output(), waits, bench.partner(input)},
+                  asked);
+    };
+    const auto to_host = [&](const options& asked) {
+      return bench.to_host([&](const void* input) { call(input, true, asked); }, cache::hot, 300);
+    };
+    const auto in_stream = [&](const options& asked) {
+      return bench.in_stream([&](const void* input) { call(input, false, asked); }, cache::hot, how.repeats);
+    };
+    // Twenty at a time, as many as are always ahead of the GPU.
+    const samples enqueue = bench.to_host(
+        [&](const void* input) {
+          for (int i = 0; i < 20; ++i) call(input, false, {});
+        },
+        cache::hot, 50);
+    synchronize(bench.where());
+    const bool has_peer = is_plain(how.what);
+    const samples ours = in_stream({});
+    const samples peer = has_peer ? in_stream({.variant = "cub"}) : samples{};
+    const samples ours_host = to_host({});
+    const samples peer_host = has_peer ? to_host({.variant = "cub"}) : samples{};
+    const auto text = [](const samples& times) {
+      return times.seconds.empty() ? std::string("-") : fmt::format("{:.2f}", times.median() * 1e6);
+    };
+    fmt::print("{:>8} {:>12} {:>12} {:>12} {:>12} {:>12.2f}\n", fmt::format("2^{}", power), text(ours), text(peer), text(ours_host),
+               text(peer_host), enqueue.median() * 1e6 / 20);
+    std::fflush(stdout);
+    nlohmann::json row{
+        {"count", count}, {"in_stream", to_json(ours)}, {"to_host", to_json(ours_host)}, {"enqueue_20", to_json(enqueue)}};
+    if (has_peer) row["cub"] = {{"in_stream", to_json(peer)}, {"to_host", to_json(peer_host)}};
     record["rows"].push_back(std::move(row));
   }
   return record;

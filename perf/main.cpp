@@ -26,14 +26,7 @@ const device_info* usable_gpu(int device) {
   return nullptr;
 }
 
-nlohmann::json run_on_gpu([[maybe_unused]] bool is_sweep, [[maybe_unused]] const study_options& how,
-                          [[maybe_unused]] const device_info& gpu) {
-#ifdef ONEFOLD_HAVE_CUDA
-  return is_sweep ? sweep(how, gpu) : gpu_ladder(how, gpu);
-#else
-  throw std::logic_error("a build without CUDA found a GPU");
-#endif
-}
+using gpu_study = nlohmann::json (*)(const study_options&, const device_info&);
 
 // The chart is a script's work, and a missing matplotlib is no error. A python3 ahead of the system's on the PATH may be without it.
 void plot(const std::string& record, const std::string& picture) {
@@ -83,10 +76,16 @@ int main(int argc, char** argv) {
   common(sizes);
   sizes->add_option("--from", how.first_power, "smallest n is 2^FROM")->capture_default_str();
   sizes->add_option("--to", how.last_power, "largest n is 2^TO")->capture_default_str();
+  CLI::App* of_forms = app.add_subcommand("forms", "every form on one array: dot, norms, means, and what an odd alignment costs");
+  common(of_forms);
+  of_forms->add_option("--n", how.count, "elements")->check(CLI::PositiveNumber);
+  CLI::App* small = app.add_subcommand("latency", "small arrays in stream and to a value on the host");
+  common(small);
   CLI::App* cpu =
       app.add_subcommand("cpu", "tree v1 on the CPU from small to large n, against the best loop that promises no order");
   std::string what = "sum";
   cpu->add_option("--type", type, "element type: f32 or f64")->capture_default_str();
+  small->add_option("--form", what, "sum, dot, norm2, ...")->capture_default_str();
   cpu->add_option("--form", what, "sum, dot, sum_of_squares, norm1, min or max")->capture_default_str();
   cpu->add_option("--from", how.first_power, "smallest n is 2^FROM")->capture_default_str();
   int cpu_last_power = 27;
@@ -107,11 +106,17 @@ int main(int argc, char** argv) {
       return 0;
     }
     const device_info* gpu = usable_gpu(how.device);
+    if (of_forms->parsed() && of_forms->count("--n") == 0) how.count = std::uint64_t{1} << 28;
+    gpu_study study = nullptr;
+#ifdef ONEFOLD_HAVE_CUDA
+    if (gpu != nullptr && !on_cpu)
+      study = sizes->parsed() ? sweep : of_forms->parsed() ? forms : small->parsed() ? latency : gpu_ladder;
+#endif
     nlohmann::json record;
-    if (sizes->parsed() && gpu == nullptr)
-      throw std::runtime_error("the sweep needs a GPU, and none can be used here (see: onefold info)");
-    if (gpu != nullptr && !on_cpu) {
-      record = run_on_gpu(sizes->parsed(), how, *gpu);
+    if (study != nullptr) {
+      record = study(how, *gpu);
+    } else if (!ladder->parsed()) {
+      throw std::runtime_error("this study needs a GPU, and none can be used here (see: onefold info)");
     } else {
       record = cpu_ladder(how);
       if (gpu == nullptr)

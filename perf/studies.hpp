@@ -21,7 +21,7 @@ struct study_options {
   std::vector<std::string> variants;  ///< empty: all
   std::string threads;                ///< cpu: "1", "all", or empty for both
   int first_power = 10;               ///< sweep and cpu: n = 2^first_power ...
-  int last_power = 28;                ///< ... to 2^last_power
+  int last_power = 30;                ///< ... to 2^last_power
 };
 
 /// Every variant on one array, in learning order, against the measured read limit.
@@ -35,5 +35,11 @@ nlohmann::json cpu_sizes(const study_options& how);
 
 /// Chosen variants (the default and its peer) from small to large n, cold and hot, in one process.
 nlohmann::json sweep(const study_options& how, const device_info& gpu);
+
+/// Every form on one array, aligned and one element off, against the measured read limit of as many bytes.
+nlohmann::json forms(const study_options& how, const device_info& gpu);
+
+/// Small arrays: in stream, and to a value on the host, by the default variant and its peer.
+nlohmann::json latency(const study_options& how, const device_info& gpu);
 
 }  // namespace onefold::perf

@@ -179,7 +179,7 @@ constexpr auto patience = std::chrono::microseconds(50);
 
 // Waits for both words of a result, and puts them together.
 std::uint64_t await_words(const volatile unsigned long long* words, unsigned call_number, cudaStream_t stream) {
-  const auto arrived = [&](int w) { return static_cast<unsigned>(words[w] >> 32) == call_number; };
+  const auto arrived = [&](int w) { return calls().has_arrived(words + w, call_number); };
   const auto begin = std::chrono::steady_clock::now();
   bool asked_driver = false;
   while (!arrived(0) || !arrived(1)) {

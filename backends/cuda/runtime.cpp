@@ -55,6 +55,8 @@ const runtime& real_runtime() noexcept {
             return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, block_size, shared_bytes);
           },
       .func_set_attribute = cudaFuncSetAttribute,
+      .has_arrived = [](const volatile unsigned long long* word,
+                        unsigned call_number) { return static_cast<unsigned>(*word >> 32) == call_number; },
   };
   return real;
 }

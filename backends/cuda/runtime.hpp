@@ -35,6 +35,9 @@ struct runtime {
   cudaError_t (*launch_kernel)(const cudaLaunchConfig_t* config, const void* kernel, void** arguments);
   cudaError_t (*max_active_blocks)(int* blocks, const void* kernel, int block_size, std::size_t shared_bytes);
   cudaError_t (*func_set_attribute)(const void* kernel, cudaFuncAttribute attribute, int value);
+  /// No call of CUDA's: whether a kernel has written this word of pinned memory, with `call_number` in its high 32 bits. Where launches do
+  /// nothing it can be said to have.
+  bool (*has_arrived)(const volatile unsigned long long* word, unsigned call_number);
 };
 
 /// The calls in use: the real ones, unless a test has put others there. Not to be changed while a call of onefold's is under way.

@@ -27,7 +27,7 @@ cudaStream_t as_stream(std::uintptr_t number) { return reinterpret_cast<cudaStre
 // The table's functions are plain pointers, so what they do goes through the active fake.
 fake_runtime::fake_runtime() {
   active = this;
-  static_assert(sizeof(onefold::cuda_backend::runtime) == 22 * sizeof(void (*)()), "a new call of the runtime needs its fake here");
+  static_assert(sizeof(onefold::cuda_backend::runtime) == 28 * sizeof(void (*)()), "a new call of the runtime needs its fake here");
   onefold::cuda_backend::calls() = {
       .get_device_count =
           [](int* count) {
@@ -65,6 +65,23 @@ fake_runtime::fake_runtime() {
           },
       // Clears a record and has no failure of its own.
       .get_last_error = [] { return cudaSuccess; },
+      .device_synchronize =
+          [] {
+            active->spoil("cudaDeviceSynchronize");
+            return active->step("cudaDeviceSynchronize");
+          },
+      .pool_create =
+          [](cudaMemPool_t* pool, int device) {
+            const auto status = active->step("cudaMemPoolCreate");
+            if (status == cudaSuccess) *pool = reinterpret_cast<cudaMemPool_t>(static_cast<std::uintptr_t>(device) + 1);
+            return status;
+          },
+      .pool_trim = [](cudaMemPool_t, std::size_t) { return active->step("cudaMemPoolTrimTo"); },
+      .malloc_from_pool_async =
+          [](void** pointer, std::size_t bytes, cudaMemPool_t, cudaStream_t stream) {
+            active->use(stream);
+            return active->allocate("cudaMallocFromPoolAsync", pointer, bytes, kind::device);
+          },
       .malloc = [](void** pointer, std::size_t bytes) { return active->allocate("cudaMalloc", pointer, bytes, kind::device); },
       .free = [](void* pointer) { return active->release("cudaFree", pointer); },
       .malloc_async =
@@ -90,6 +107,13 @@ fake_runtime::fake_runtime() {
             active->use(stream);
             const auto status = active->step("cudaMemcpyAsync");
             if (status == cudaSuccess) std::memcpy(to, from, bytes);
+            return status;
+          },
+      .memset_async =
+          [](void* pointer, int value, std::size_t bytes, cudaStream_t stream) {
+            active->use(stream);
+            const auto status = active->step("cudaMemsetAsync");
+            if (status == cudaSuccess) std::memset(pointer, value, bytes);
             return status;
           },
       .stream_create =
@@ -144,6 +168,7 @@ fake_runtime::fake_runtime() {
             return active->step("cudaOccupancyMaxActiveBlocksPerMultiprocessor");
           },
       .func_set_attribute = [](const void*, cudaFuncAttribute, int) { return active->step("cudaFuncSetAttribute"); },
+      .has_arrived = [](const volatile unsigned long long*, unsigned) { return true; },
   };
 }
 

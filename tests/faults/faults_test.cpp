@@ -239,9 +239,10 @@ TEST_P(each_operation, keeps_the_memory_that_a_graph_has_recorded) {
   if (GetParam().as == form::value) return;  // cannot be recorded
   const stage on = fresh(true);
   const auto before = runtime_.live_addresses();
-  run(on, 3000);
+  constexpr std::uint64_t some = 40'000;  // more than one block does alone
+  run(on, some);
   runtime_.capture(on.where.stream());
-  run(on, 3000);
+  run(on, some);
   runtime_.capture(std::nullopt);
   auto recorded = runtime_.live_addresses();
   for (void* address : before) recorded.erase(address);

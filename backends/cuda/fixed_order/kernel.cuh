@@ -295,17 +295,16 @@ __global__ void __launch_bounds__(most_warps* warp_size, 1)
 /// hand-over is ahead as long as one multiprocessor reads fast enough; then 32 blocks, whose values one warp collects; then one block for
 /// each multiprocessor, with as many warps as registers allow, since many loads on their way are what keeps the memory busy.
 inline plan choose_plan(std::uint64_t pairs, int multiprocessors, int asked_warps, std::int64_t asked_blocks) {
-  constexpr std::uint64_t collected_by_warp = warp_size;
   std::uint64_t most = static_cast<std::uint64_t>(std::min(multiprocessors, most_blocks));
-  if (asked_blocks != 0)
-    most = static_cast<std::uint64_t>(asked_blocks);
-  else if (asked_warps == 0 && pairs <= most_warps)
+  if (asked_warps == 0 && pairs <= most_warps)
     most = 1;
-  else if (pairs <= collected_by_warp * 8)
-    most = std::min(most, collected_by_warp);
+  else if (pairs <= 8 * warp_size)
+    most = std::min<std::uint64_t>(most, warp_size);
+  if (asked_blocks != 0) most = static_cast<std::uint64_t>(asked_blocks);
   std::uint64_t warps = static_cast<std::uint64_t>(asked_warps);
   if (warps == 0) warps = std::min<std::uint64_t>(std::bit_ceil((pairs + most - 1) / most), most_warps);
-  return make_plan(pairs, std::countr_zero(warps), static_cast<int>(most));
+  const std::uint64_t blocks = asked_blocks != 0 ? most : std::min(most, (pairs + warps - 1) / warps);
+  return make_plan(pairs, std::countr_zero(warps), blocks);
 }
 
 template <class Fold>
@@ -321,7 +320,7 @@ void run_fixed_order(call& now) {
   to.call_number = now.call_number;
   const tree_input<Fold> in(now.input, now.second, now.count);
   const int threads = warp_size << how.log_warps;
-  if (how.phases == 1 && how.slots == 1) {
+  if (how.blocks == 1 && how.phases == 1 && how.slots == 1) {
     launch(now, fixed_order_alone_kernel<Fold>, {1, threads}, in, to);
     return;
   }

@@ -37,10 +37,9 @@ struct plan {
   phase of[most_phases];
 };
 
-/// Plans `pairs` pairs (at least 1) for at most `most` blocks of 2^log_warps warps.
-constexpr plan make_plan(std::uint64_t pairs, int log_warps, int most) noexcept {
+/// Plans `pairs` pairs (at least 1) for `blocks` blocks of 2^log_warps warps. More blocks than there are groups have nothing to do.
+constexpr plan make_plan(std::uint64_t pairs, int log_warps, std::uint64_t blocks) noexcept {
   const std::uint64_t units = (pairs + (std::uint64_t{1} << log_warps) - 1) >> log_warps;  // one pair for each warp of a block
-  const auto blocks = units < static_cast<std::uint64_t>(most) ? units : static_cast<std::uint64_t>(most);
   plan made{};
   made.pairs = pairs;
   made.blocks = static_cast<int>(blocks);

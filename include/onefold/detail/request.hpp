@@ -15,8 +15,8 @@ struct request {
   onefold::form form;
   const void* input;  // count elements
   std::uint64_t count;
-  void* output;                  // one result_type(type, form, wide): in the caller's own memory when waits, else where the executor can write
-  bool waits;                    // true for the forms that return a value
+  void* output;  // one result_type(type, form, wide): in the caller's own memory when waits, else where the executor can write
+  bool waits;    // true for the forms that return a value
   const void* second = nullptr;  // dot: its second array, count elements of the same type
   bool wide = false;             // f32 accumulated in f64
 };
