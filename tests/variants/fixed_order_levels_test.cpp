@@ -1,0 +1,104 @@
+/// @file fixed_order_levels_test.cpp  The kernels of tree v1 compiled at -O0 and at -O3 -march=native: the same bits from every instruction
+/// set and level of optimisation. CMakeLists.txt compiles them twice and gives their tables other names.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "../../backends/kokkos/fixed_order_kernels.hpp"
+#include "../support/data.hpp"
+#include "../support/gtest_support.hpp"
+
+namespace onefold::kokkos_backend {
+extern const kernel_table baseline_kernels_plain;  // -O0
+extern const kernel_table baseline_kernels_native;
+#ifdef ONEFOLD_X86_KERNELS
+extern const kernel_table avx2_kernels_plain;
+extern const kernel_table avx2_kernels_native;
+extern const kernel_table avx512_kernels_plain;
+extern const kernel_table avx512_kernels_native;
+#endif
+}  // namespace onefold::kokkos_backend
+
+namespace onefold_test {
+namespace {
+
+using namespace onefold::kokkos_backend;
+
+std::vector<std::pair<std::string, const kernel_table*>> tables() {
+  std::vector<std::pair<std::string, const kernel_table*>> all{{"baseline -O0", &baseline_kernels_plain},
+                                                               {"baseline -O3", &baseline_kernels_native}};
+#ifdef ONEFOLD_X86_KERNELS
+  if (__builtin_cpu_supports("avx2"))
+    all.insert(all.end(), {{"avx2 -O0", &avx2_kernels_plain}, {"avx2 -O3", &avx2_kernels_native}});
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512bw"))
+    all.insert(all.end(), {{"avx512 -O0", &avx512_kernels_plain}, {"avx512 -O3", &avx512_kernels_native}});
+#endif
+  return all;
+}
+
+using f32 = float;
+using f64 = double;
+using i32 = std::int32_t;
+using u32 = std::uint32_t;
+using i64 = std::int64_t;
+using u64 = std::uint64_t;
+
+// A table's values for the groups of this input, as bits; every NaN is one, as it is in results.
+template <class A>
+std::vector<std::uint64_t> values(fold_groups kernel, const void* x, const void* y, std::uint64_t count, std::size_t how_many) {
+  std::vector<A> found(how_many, A(0));
+  kernel(x, y, count, found.data());
+  std::vector<std::uint64_t> bits(how_many, 0);
+  for (std::size_t i = 0; i < how_many; ++i) {
+    if constexpr (std::is_floating_point_v<A>)
+      if (std::isnan(found[i])) found[i] = std::numeric_limits<A>::quiet_NaN();
+    std::memcpy(&bits[i], &found[i], sizeof(A));
+  }
+  return bits;
+}
+
+// Random bits: all exponents, NaN and infinities among them; and with `tame` floats that do not end in one.
+std::vector<std::byte> bytes(std::size_t count, std::size_t element, std::uint64_t seed, bool tame) {
+  std::vector<std::byte> all(count * element);
+  random_numbers random(seed);
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint64_t bits = random();
+    if (tame && element == 4) bits = (bits & 0x807fffff) | 0x3f000000;
+    if (tame && element == 8) bits = (bits & 0x800fffffffffffff) | 0x3fe0000000000000;
+    std::memcpy(all.data() + i * element, &bits, element);
+  }
+  return all;
+}
+
+template <class E, class A>
+void compare(const char* name, fold_groups kernel_table::*which, std::size_t parts) {
+  constexpr std::uint64_t group = 65536 / sizeof(E);
+  for (const bool tame : {true, false}) {
+    const auto x = bytes(2 * group + 4321, sizeof(E), current_seed(), tame);
+    const auto y = bytes(2 * group + 4321, sizeof(E), ~current_seed(), tame);
+    for (const std::uint64_t count : {std::uint64_t{1}, std::uint64_t{63}, std::uint64_t{1000}, std::uint64_t{2049},
+                                      std::uint64_t{9999}, group, 2 * group + 4321}) {
+      const std::size_t how_many = (count + group - 1) / group * parts;
+      const auto all = tables();
+      const auto first = values<A>(all[0].second->*which, x.data(), y.data(), count, how_many);
+      for (const auto& [table, kernels] : all)
+        ASSERT_EQ(values<A>(kernels->*which, x.data(), y.data(), count, how_many), first)
+            << name << " of " << count << ": " << table << " differs from " << all[0].first;
+    }
+  }
+}
+
+TEST(every_level_of_optimisation, gives_the_same_bits) {
+#define ONEFOLD_FOLD(E, A, map, op) compare<E, A>(#E " " #A " " #map " " #op, &kernel_table::E##_##A##_##map##_##op, 1);
+  ONEFOLD_FIXED_ORDER_FOLDS(ONEFOLD_FOLD)
+#undef ONEFOLD_FOLD
+  compare<f64, f64>("norm2 f64", &kernel_table::norm2_f64, 3);
+}
+
+}  // namespace
+}  // namespace onefold_test
