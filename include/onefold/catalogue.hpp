@@ -25,7 +25,7 @@ struct variant_info {
   onefold::guarantee guarantee = onefold::guarantee::none;
   onefold::finish default_finish = onefold::finish::none;
   std::span<const onefold::finish> finishes = {};  ///< empty where there is nothing to finish
-  int default_block_size = 0;                      ///< threads
+  int default_block_size = 0;                      ///< threads; 0 where the variant chooses it by the count
   std::span<const int> block_sizes = {};           ///< threads; empty where the size cannot be chosen
   bool grid_size_free = false;                     ///< whether grid_size may be chosen
   int default_width = 0;
