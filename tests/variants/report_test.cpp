@@ -18,6 +18,9 @@ TEST_P(each_report, says_what_ran) {
     EXPECT_EQ(ran.finish, variant().default_finish);
     EXPECT_EQ(ran.width, variant().default_width);
     if (!variant().block_sizes.empty()) {
+      EXPECT_TRUE(std::ranges::find(variant().block_sizes, ran.block_size) != variant().block_sizes.end()) << ran.block_size;
+    }
+    if (variant().default_block_size != 0) {  // 0: by the count
       EXPECT_EQ(ran.block_size, variant().default_block_size);
     }
   } else if (GetParam().on->label == "openmp_all" && variant().guarantee == onefold::guarantee::none) {

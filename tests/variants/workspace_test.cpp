@@ -27,6 +27,9 @@ class filled_allocations {
     with_ = with;
     cuda_backend::calls().malloc = allocate;
     cuda_backend::calls().malloc_async = [](void** pointer, std::size_t bytes, cudaStream_t) { return allocate(pointer, bytes); };
+    cuda_backend::calls().malloc_from_pool_async = [](void** pointer, std::size_t bytes, cudaMemPool_t, cudaStream_t) {
+      return allocate(pointer, bytes);
+    };
     cuda_backend::calls().free = release;
     cuda_backend::calls().free_async = [](void* pointer, cudaStream_t stream) {
       if (const auto status = cudaStreamSynchronize(stream); status != cudaSuccess) return status;
@@ -37,6 +40,7 @@ class filled_allocations {
     const auto& real = cuda_backend::real_runtime();
     cuda_backend::calls().malloc = real.malloc;
     cuda_backend::calls().malloc_async = real.malloc_async;
+    cuda_backend::calls().malloc_from_pool_async = real.malloc_from_pool_async;
     cuda_backend::calls().free_async = real.free_async;
     // free stays: onefold keeps what it got here for later calls, and its zones are looked at whenever it goes.
   }

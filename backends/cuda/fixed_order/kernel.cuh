@@ -280,13 +280,16 @@ __global__ void __launch_bounds__(most_warps* warp_size, 1)
   A* const of_warp = reinterpret_cast<A*>(memory);
   const unsigned warp = threadIdx.x / warp_size;
   const unsigned lane = threadIdx.x % warp_size;
-  A value = pair_node<Fold>(in, warp);
+  A value = pair_node<Fold, true>(in, warp);
   if (blockDim.x > warp_size) {
     if (lane == 0) of_warp[warp] = value;
     __syncthreads();
     if (warp != 0) return;
     const unsigned warps = blockDim.x / warp_size;
-    value = neighbours_node<Fold>(lane < warps ? of_warp[lane] : Fold::neutral(), static_cast<int>(warps));
+    if (warps == 2)
+      value = Fold::combine(value, of_warp[1]);  // without the way of warp 0's own value through memory and shuffles
+    else
+      value = neighbours_node<Fold>(lane < warps ? of_warp[lane] : Fold::neutral(), static_cast<int>(warps));
   }
   if (lane == 0) fixed_order_detail::deliver(value, in.count, to);
 }

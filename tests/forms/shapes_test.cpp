@@ -1,0 +1,113 @@
+/// @file shapes_test.cpp  Every launch shape that fixed_order may choose, and others that it may be asked for, give the CPU's bits; and so do
+/// launches that run beside each other.
+
+#include <cstdio>
+#include <thread>
+
+#include "../support/cuda.hpp"
+#include "fixture.hpp"
+
+namespace onefold_test {
+namespace {
+
+struct shape_case {
+  element_type type;
+  form what;
+  bool wide;
+};
+
+constexpr shape_case shape_cases[] = {
+    {element_type::f32, form::sum, false},  {element_type::f32, form::dot, false},   {element_type::f32, form::norm2, false},
+    {element_type::f32, form::sum, true},   {element_type::f64, form::prod, false},  {element_type::f64, form::dot, false},
+    {element_type::f64, form::mean, false}, {element_type::f64, form::norm2, false}, {element_type::i64, form::norm1, false}};
+
+std::uint64_t bits_of(const onefold::executor& where, const shape_case& one, const void* x, const void* y, std::uint64_t count,
+                      const onefold::options& how = {}) {
+  std::uint64_t bits = 0;
+  onefold::detail::run({where, one.type, one.what, x, count, &bits, true, y, one.wide}, how);
+  count_dispatch(where);
+  return bits;
+}
+
+// Data whose sums round: another order would give other bits.
+elements rounding_data(element_type type, std::size_t count, std::uint64_t seed) {
+  return is_float(type) ? hard_sum(type, hardship::growing, count, seed) : any_values(type, count, seed);
+}
+
+class every_shape : public dispatching_test, public testing::WithParamInterface<shape_case> {
+ protected:
+  void SetUp() override {
+    for (const auto& where : executors())
+      if (on_cuda(where)) start(where);
+  }
+};
+
+TEST_P(every_shape, gives_the_same_bits_cuda) {
+  const auto& one = GetParam();
+  const std::size_t size = onefold::size_of(one.type);
+  const std::size_t most = (std::size_t{1} << 22) / size;
+  const elements x = rounding_data(one.type, most, current_seed());
+  const elements y = rounding_data(one.type, most, current_seed() + 1);
+  guarded_input at_x(memory::device, x, operation::sum), at_y(memory::device, y, operation::sum);
+  const auto* host_x = static_cast<const std::byte*>(x.data());
+  const auto* host_y = static_cast<const std::byte*>(y.data());
+  const std::uint64_t tile = 4096 / size;
+  std::uint64_t cases = 0;
+  std::uint64_t differences = 0;
+  for (const std::uint64_t count : {3 * tile - 1, 32 * tile, 33 * tile + 7, 500 * tile + 3, std::uint64_t{most} - 2}) {
+    for (const std::size_t off : {std::size_t{0}, std::size_t{1}}) {
+      const std::uint64_t n = std::min<std::uint64_t>(count, most - off);
+      const std::uint64_t expected = bits_of(onefold::serial(), one, host_x + off * size, host_y, n);
+      for (const int block : {0, 32, 64, 128, 256, 512}) {
+        for (const int grid : {0, 1, 2, 3, 7, 31, 132, 133, 256}) {
+          const onefold::options how{.variant = "fixed_order", .block_size = block, .grid_size = grid};
+          const auto got = bits_of(onefold::cuda(), one, at_x.window(off, n), at_y.window(0, n), n, how);
+          ++cases;
+          if (got == expected) continue;
+          ++differences;
+          ADD_FAILURE() << onefold::name(one.what) << " of " << n << " " << onefold::name(one.type) << (one.wide ? " in f64" : "")
+                        << ", offset " << off << ", blocks of " << block << ", grid of " << grid << ": " << std::hex << got
+                        << " instead of " << expected << std::dec << "; seed " << current_seed()
+                        << "\n  repeat: " << repeat_command();
+          ASSERT_LT(differences, 10u);
+        }
+      }
+    }
+  }
+  std::printf("%lu cases, %lu differences\n", static_cast<unsigned long>(cases), static_cast<unsigned long>(differences));
+}
+
+// Under load: streams of several host threads at once, arrays that keep the GPU full, the same bits each time.
+TEST_P(every_shape, gives_the_same_bits_beside_others_cuda) {
+  const auto& one = GetParam();
+  const std::size_t size = onefold::size_of(one.type);
+  const std::size_t most = (std::size_t{1} << 24) / size;
+  const elements x = rounding_data(one.type, most, current_seed());
+  guarded_input at_x(memory::device, x, operation::sum);
+  const std::uint64_t expected = bits_of(onefold::serial(), one, x.data(), x.data(), most);
+  std::uint64_t differences[4] = {};
+  std::vector<std::thread> threads;
+  for (std::uint64_t& wrong : differences)
+    threads.emplace_back([&] {
+      try {
+        const stream own;
+        const auto where = onefold::cuda(0, own.get());
+        for (int call = 0; call < 50; ++call)
+          wrong += bits_of(where, one, at_x.window(0, most), at_x.window(0, most), most) == expected ? 0 : 1;
+      } catch (const onefold::error&) {
+        ++wrong;
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  for (const std::uint64_t wrong : differences) EXPECT_EQ(wrong, 0u);
+}
+
+std::string name_of_case(const testing::TestParamInfo<shape_case>& info) {
+  return "cuda_" + std::string(onefold::name(info.param.type)) + "_" + std::string(onefold::name(info.param.what)) +
+         (info.param.wide ? "_wide" : "");
+}
+
+INSTANTIATE_TEST_SUITE_P(shapes, every_shape, testing::ValuesIn(shape_cases), name_of_case);
+
+}  // namespace
+}  // namespace onefold_test
