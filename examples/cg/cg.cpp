@@ -26,7 +26,7 @@ constexpr const char* usage =
     "  --hex        writes the bits of the residuals' norms, 16 digits a line, that of b first; - for standard output\n"
     "  --compare    runs all configurations, each in a process of its own, and says which have the same bits\n"
     "PROBLEM:\n"
-    "  --n          cells along each side of the cube: 48\n"
+    "  --n          cells along each side of the cube: 64\n"
     "  --iterations 60\n"
     "  --tolerance  stops when the residual is smaller than this part of b; looked at every tenth iteration; 0: never\n"
     "Exit status: 0; 1 after an error, or where onefold's configurations differ; 2 for a wrong command line; 77 where this build "

@@ -14,7 +14,7 @@ namespace cg {
 struct settings {
   std::string backend = "serial";  ///< serial, openmp, cuda: onefold's; kokkos, cublas: for contrast
   int threads = 0;                 ///< of openmp and kokkos; 0 for all
-  int n = 48;                      ///< cells along each side of the cube
+  int n = 64;                      ///< cells along each side of the cube
   limits until;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-/// @file kernel.cuh  The kernel of variant fixed_order and its launch. f32.cu, f64.cu and integers.cu beside it make one for each fold.
+/// @file kernel.cuh  The kernel of variant fixed_order and its launch. The .cu files beside it make one for each fold.
 
 #include <algorithm>
 #include <bit>

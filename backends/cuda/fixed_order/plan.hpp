@@ -11,7 +11,6 @@
 
 namespace onefold::cuda_backend {
 
-inline constexpr std::uint64_t pair_bytes = 8192;
 inline constexpr int most_warps = 16;    ///< of a block: with 128 registers for each thread they fill a multiprocessor
 inline constexpr int most_blocks = 256;  ///< of a grid: one for each multiprocessor
 inline constexpr int log_step = 5;       ///< levels between neighbouring phases: what a warp folds at once, one value in each lane
