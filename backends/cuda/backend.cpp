@@ -262,17 +262,19 @@ void run(const onefold::detail::request& what, const options& how, const variant
   now.workspace = workspace;
   void* host_memory = nullptr;
   if (what.waits) {
-    void* as_device_sees = nullptr;
-    host_memory = work.host_result.at_least(2 * sizeof(unsigned long long), work.stream);
-    check(calls().host_get_device_pointer(&as_device_sees, host_memory, 0), "cudaHostGetDevicePointer");
+    // Two words for fixed_order, and a place of their own for the values of the others, which must not look like an answer.
+    constexpr std::size_t value_at = 2 * sizeof(unsigned long long);
+    host_memory = work.host_result.at_least(value_at + sizeof(std::uint64_t), work.stream);
+    if (work.device_result == nullptr)
+      check(calls().host_get_device_pointer(&work.device_result, host_memory, 0), "cudaHostGetDevicePointer");
     if (row.what.takes_workspace) {
-      now.host_words = static_cast<unsigned long long*>(as_device_sees);
-      if (work.last_call == 0) std::memset(host_memory, 0, 2 * sizeof(unsigned long long));
+      now.host_words = static_cast<unsigned long long*>(work.device_result);
+      if (work.last_call == 0) std::memset(host_memory, 0, value_at);
       if (++work.last_call == 0) ++work.last_call;  // 0 is what the words hold at first
       now.call_number = work.last_call;
     } else {
-      now.output = as_device_sees;
-      now.host_value = host_memory;
+      now.output = static_cast<std::byte*>(work.device_result) + value_at;
+      now.host_value = static_cast<std::byte*>(host_memory) + value_at;
     }
   }
   if (row.what.takes_workspace) {
@@ -290,7 +292,7 @@ void run(const onefold::detail::request& what, const options& how, const variant
     std::memcpy(what.output, &bits, result_bytes);
   } else {
     check(calls().stream_synchronize(work.stream), "cudaStreamSynchronize");
-    std::memcpy(what.output, host_memory, result_bytes);
+    std::memcpy(what.output, now.host_value, result_bytes);
   }
 }
 

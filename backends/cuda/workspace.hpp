@@ -72,6 +72,7 @@ struct lane {
   buffer slots{buffer::place::device};        ///< of fixed_order
   buffer host_partials{buffer::place::host};  ///< for finish::host
   buffer host_result{buffer::place::host};    ///< where the forms that wait get their value
+  void* device_result = nullptr;              ///< host_result as the device sees it
   unsigned last_call = 0;                     ///< number of the last that has waited; 0 before the first
 
   /// Set while a call is under way and cleared when it succeeds: a call that failed half-way may leave the control block changed.

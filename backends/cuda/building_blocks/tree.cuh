@@ -62,22 +62,9 @@ __device__ inline A exchange(A value, int distance) {
 template <class Fold>
 inline constexpr int rows_in_flight = order::tile_rows / Fold::inputs;
 
-// Reads one pack of a tile; of one that the array's end cuts, what there is, one by one.
-template <bool Whole, class T>
-__device__ inline void read_pack(pack<T>& into, const T* from, std::uint64_t first, std::uint64_t count) {
-  if (Whole || first + pack<T>::size <= count) {
-    into = load_pack(reinterpret_cast<const pack<T>*>(from + first));
-  } else {
-#pragma unroll
-    for (int c = 0; c + 1 < pack<T>::size; ++c)
-      if (first + static_cast<std::uint64_t>(c) < count) into.element[c] = from[first + static_cast<std::uint64_t>(c)];
-  }
-}
-
-// The tile's lanes at this thread's positions, read in packs. `Whole`: the tile has no end in it; `Shifted` and `PackedY` as in tree_input.
-template <class Fold, bool Whole, bool Shifted, bool PackedY>
-__device__ inline thread_lanes<Fold> packed_tile(const tree_input<Fold>& in, std::uint64_t tile) {
-  static_assert(Whole || (!Shifted && PackedY), "other ends are read one by one");
+// The tile's lanes at this thread's positions: a whole tile, read in packs. `Shifted` and `PackedY` as in tree_input.
+template <class Fold, bool Shifted, bool PackedY>
+__device__ inline thread_lanes<Fold> whole_tile(const tree_input<Fold>& in, std::uint64_t tile) {
   using E = typename Fold::element;
   using P = pack<E>;
   constexpr int L = tree_input<Fold>::lanes;
@@ -86,27 +73,26 @@ __device__ inline thread_lanes<Fold> packed_tile(const tree_input<Fold>& in, std
   const int shift = Shifted ? in.shift : 0;
   const bool wraps = Shifted && thread == 0;  // this thread's first `shift` positions belong one row further down
   const std::uint64_t first = tile * order::tile_elements<E> + static_cast<std::uint64_t>(thread * P::size);
+  const auto* xs = reinterpret_cast<const P*>(in.x - shift + first);
   thread_lanes<Fold> mine;
-  if constexpr (!Whole)
-#pragma unroll
-    for (int c = 0; c < P::size; ++c) mine.lane[c] = Fold::neutral();
 
 #pragma unroll
   for (int begin = 0; begin < order::tile_rows; begin += rows) {
     P a[rows + (Shifted ? 1 : 0)];
     P b[Fold::inputs == 2 ? rows + (Shifted ? 1 : 0) : 1];
 #pragma unroll
-    for (int r = 0; r < rows; ++r) read_pack<Whole>(a[r], in.x - shift, first + (begin + r) * L, in.count);
+    for (int r = 0; r < rows; ++r) a[r] = load_pack(xs + (begin + r) * (L / P::size));
     if constexpr (Shifted) {
       a[rows] = a[0];
-      if (wraps) read_pack<true>(a[rows], in.x - shift, first + (begin + rows) * L, in.count);
+      if (wraps) a[rows] = load_pack(xs + (begin + rows) * (L / P::size));
     }
     if constexpr (Fold::inputs == 2 && PackedY) {
+      const auto* ys = reinterpret_cast<const P*>(in.y - shift + first);
 #pragma unroll
-      for (int r = 0; r < rows; ++r) read_pack<Whole>(b[r], in.y - shift, first + (begin + r) * L, in.count);
+      for (int r = 0; r < rows; ++r) b[r] = load_pack(ys + (begin + r) * (L / P::size));
       if constexpr (Shifted) {
         b[rows] = b[0];
-        if (wraps) read_pack<true>(b[rows], in.y - shift, first + (begin + rows) * L, in.count);
+        if (wraps) b[rows] = load_pack(ys + (begin + rows) * (L / P::size));
       }
     } else if constexpr (Fold::inputs == 2) {
 #pragma unroll
@@ -132,10 +118,7 @@ __device__ inline thread_lanes<Fold> packed_tile(const tree_input<Fold>& in, std
         } else {
           value = Fold::value(x);
         }
-        if constexpr (Whole)
-          mine.lane[c] = begin + r == 0 ? value : Fold::combine(mine.lane[c], value);
-        else if (first + static_cast<std::uint64_t>((begin + r) * L + c) < in.count)
-          mine.lane[c] = Fold::combine(mine.lane[c], value);
+        mine.lane[c] = begin + r == 0 ? value : Fold::combine(mine.lane[c], value);
       }
     }
   }
@@ -144,12 +127,13 @@ __device__ inline thread_lanes<Fold> packed_tile(const tree_input<Fold>& in, std
 
 // Out of line, so that the code of an aligned array, which is most of what runs, lies in one piece: with little to do, a third of a warp's
 // time is waiting for instructions.
-template <class Fold, bool Whole, bool Shifted, bool PackedY>
+template <class Fold, bool Shifted, bool PackedY>
 __device__ __noinline__ thread_lanes<Fold> unusual_tile(const tree_input<Fold>& in, std::uint64_t tile) {
-  return packed_tile<Fold, Whole, Shifted, PackedY>(in, tile);
+  return whole_tile<Fold, Shifted, PackedY>(in, tile);
 }
 
-// The same for any tile, one of which only a part exists too: element by element, for the two ends of an array that is not aligned.
+// The same for any tile, one of which only a part or nothing exists too: element by element. Out of line:
+// it runs for the two ends of an array only, and would otherwise be most of the code.
 template <class Fold>
 __device__ __noinline__ thread_lanes<Fold> any_tile(const tree_input<Fold>& in, std::uint64_t tile) {
   using E = typename Fold::element;
@@ -190,9 +174,7 @@ __device__ __noinline__ thread_lanes<Fold> any_tile(const tree_input<Fold>& in, 
 /// The node over tiles 2 `pair` and 2 `pair` + 1, in every lane of the calling warp; what does not exist of them counts as absent. All 32
 /// lanes must call it together. Half a warp has a tile, a thread the lanes of one pack. While a thread holds several lanes, it keeps one
 /// half of them and exchanges the other for its partner's: 8 shuffles for 2048 elements of 4 bytes, 6 for 1024 of 8 bytes.
-///
-/// @tparam PackedEnd  whether the tile that the array's end cuts is read in packs too: 0.4 us sooner, and too many registers for a loop
-template <class Fold, bool PackedEnd = false>
+template <class Fold>
 __device__ inline typename Fold::accumulator pair_node(const tree_input<Fold>& in, std::uint64_t pair) {
   using A = typename Fold::accumulator;
   constexpr int size = pack<typename Fold::element>::size;
@@ -200,19 +182,16 @@ __device__ inline typename Fold::accumulator pair_node(const tree_input<Fold>& i
   const std::uint64_t tile = 2 * pair + thread / (warp_size / 2);
   thread_lanes<Fold> mine;
   if (tile < in.end_whole && in.shift == 0 && in.packed_y) [[likely]] {
-    mine = detail::packed_tile<Fold, true, false, true>(in, tile);
+    mine = detail::whole_tile<Fold, false, true>(in, tile);
   } else if (tile >= in.end_tile) {
 #pragma unroll
     for (int c = 0; c < size; ++c) mine.lane[c] = Fold::neutral();
-  } else if (PackedEnd && in.shift == 0 && in.packed_y) {
-    if constexpr (PackedEnd) mine = detail::unusual_tile<Fold, false, false, true>(in, tile);
   } else if (tile < in.first_whole || tile >= in.end_whole) {
     mine = detail::any_tile<Fold>(in, tile);
   } else if (in.packed_y) {
-    mine = detail::unusual_tile<Fold, true, true, true>(in, tile);
+    mine = detail::unusual_tile<Fold, true, true>(in, tile);
   } else if constexpr (Fold::inputs == 2) {
-    mine = in.shift == 0 ? detail::unusual_tile<Fold, true, false, false>(in, tile)
-                         : detail::unusual_tile<Fold, true, true, false>(in, tile);
+    mine = in.shift == 0 ? detail::unusual_tile<Fold, false, false>(in, tile) : detail::unusual_tile<Fold, true, false>(in, tile);
   }
   const auto& lane = mine.lane;
   __syncwarp();

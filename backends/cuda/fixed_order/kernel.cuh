@@ -280,7 +280,7 @@ __global__ void __launch_bounds__(most_warps* warp_size, 1)
   A* const of_warp = reinterpret_cast<A*>(memory);
   const unsigned warp = threadIdx.x / warp_size;
   const unsigned lane = threadIdx.x % warp_size;
-  A value = pair_node<Fold, true>(in, warp);
+  A value = pair_node<Fold>(in, warp);
   if (blockDim.x > warp_size) {
     if (lane == 0) of_warp[warp] = value;
     __syncthreads();
