@@ -173,7 +173,7 @@ __device__ inline void collect(const plan& how, const slot_word* slots, unsigned
       A value[each];
       slot_answer<A> found[each];
       // All that are missing are asked for together, again and again: one after the other, the last to come would be followed by as many
-      // trips to the second-level cache as a thread takes values (5 us of 245 at 2^28 floats).
+      // trips to the second-level cache as a thread takes values (3 us of 245 at 2^28 floats).
       bool waits = true;
       for (bool again = false; waits; again = true) {
 #pragma unroll
