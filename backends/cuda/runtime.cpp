@@ -54,6 +54,8 @@ const runtime& real_runtime() noexcept {
           [](int* blocks, const void* kernel, int block_size, std::size_t shared_bytes) {
             return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, block_size, shared_bytes);
           },
+      .func_get_attributes = [](cudaFuncAttributes* attributes,
+                                const void* kernel) { return cudaFuncGetAttributes(attributes, kernel); },
       .func_set_attribute = cudaFuncSetAttribute,
       .has_arrived = [](const volatile unsigned long long* word,
                         unsigned call_number) { return static_cast<unsigned>(*word >> 32) == call_number; },

@@ -34,6 +34,7 @@ struct runtime {
   cudaError_t (*pointer_get_attributes)(cudaPointerAttributes* attributes, const void* pointer);
   cudaError_t (*launch_kernel)(const cudaLaunchConfig_t* config, const void* kernel, void** arguments);
   cudaError_t (*max_active_blocks)(int* blocks, const void* kernel, int block_size, std::size_t shared_bytes);
+  cudaError_t (*func_get_attributes)(cudaFuncAttributes* attributes, const void* kernel);
   cudaError_t (*func_set_attribute)(const void* kernel, cudaFuncAttribute attribute, int value);
   /// No call of CUDA's: whether a kernel has written this word of pinned memory, with `call_number` in its high 32 bits. Where launches do
   /// nothing it can be said to have.

@@ -13,6 +13,9 @@
 
 namespace onefold::cuda_backend {
 
+// In store_value.cu: one of the library's kernels, all of which are compiled alike.
+const void* any_kernel();
+
 namespace {
 
 constexpr std::size_t cell_bytes = 8;  // of the widest element type
@@ -76,6 +79,11 @@ device_state& state_of(int device) {
   return all.emplace(device, std::move(fresh)).first->second;
 }
 
+cudaStream_t own_stream_of(device_state& state) {
+  if (state.own_stream == nullptr) check(calls().stream_create(&state.own_stream), "cudaStreamCreate");
+  return state.own_stream;
+}
+
 [[noreturn]] void refuse_captured() {
   throw error(
       errc::unsupported,
@@ -95,12 +103,11 @@ cudaMemPool_t pool_of(int device, device_state& state) {
   return state.pool;
 }
 
-// Properties once asked for, for those who come without a lock.
+// What has once been asked for, for those who come without a lock.
 constexpr int most_devices_remembered = 64;
-std::atomic<const device_properties*>& remembered(int device) {
-  static std::array<std::atomic<const device_properties*>, most_devices_remembered> all{};
-  return all[static_cast<std::size_t>(device)];
-}
+template <class T>
+using remembered = std::array<std::atomic<T>, most_devices_remembered>;
+bool can_be_remembered(int device) { return device >= 0 && device < most_devices_remembered; }
 
 }  // namespace
 
@@ -112,13 +119,25 @@ int device_count() {
 }
 
 const device_properties& properties_of(int device) {
-  const bool can_be_remembered = device >= 0 && device < most_devices_remembered;
-  if (can_be_remembered)
-    if (const auto* known = remembered(device).load(std::memory_order_acquire)) return *known;
+  static remembered<const device_properties*> known{};
+  const auto place = static_cast<std::size_t>(device);
+  if (can_be_remembered(device))
+    if (const auto* found = known[place].load(std::memory_order_acquire)) return *found;
   const std::lock_guard lock(states_lock());
   const device_properties& found = state_of(device).properties;
-  if (can_be_remembered) remembered(device).store(&found, std::memory_order_release);
+  if (can_be_remembered(device)) known[place].store(&found, std::memory_order_release);
   return found;
+}
+
+int code_capability(int device) {
+  static remembered<int> known{};
+  const auto place = static_cast<std::size_t>(device);
+  if (can_be_remembered(device))
+    if (const int found = known[place].load(std::memory_order_relaxed)) return found;
+  cudaFuncAttributes found{};
+  check(calls().func_get_attributes(&found, any_kernel()), "cudaFuncGetAttributes");
+  if (can_be_remembered(device)) known[place].store(found.ptxVersion, std::memory_order_relaxed);
+  return found.ptxVersion;
 }
 
 void refuse_while_capturing(cudaStream_t stream) {
@@ -127,6 +146,7 @@ void refuse_while_capturing(cudaStream_t stream) {
 
 buffer::~buffer() {
   if (data_ == nullptr || kept_) return;
+  if (pool_ != nullptr) calls().device_synchronize();  // cudaFree waits for work that uses its memory, but not for a pool's
   where_ == place::device ? calls().free(data_) : calls().free_host(data_);
 }
 
@@ -177,9 +197,12 @@ void lane::prepare() {
 }
 
 void* lane::slots_of(std::size_t bytes) {
-  const std::size_t before = slots.size_bytes();
+  if (bytes > slots.size_bytes()) {
+    refuse_while_capturing(stream);
+    slots_in_doubt = true;  // until they have been filled with zeros, whatever fails before
+  }
   void* place = slots.at_least(bytes, stream, pool);
-  if (slots_in_doubt || slots.size_bytes() != before) {
+  if (slots_in_doubt) {
     refuse_while_capturing(stream);  // recorded, the zeros would be written when the graph runs, and missed until then
     check(calls().memset_async(place, 0, slots.size_bytes(), stream), "cudaMemsetAsync");
     slots_in_doubt = false;
@@ -208,15 +231,13 @@ bool is_capturing(cudaStream_t stream) {
 cudaStream_t stream_of(int device, bool has_stream, cudaStream_t stream) {
   if (has_stream) return stream;
   const std::lock_guard lock(states_lock());
-  device_state& state = state_of(device);
-  if (state.own_stream == nullptr) check(calls().stream_create(&state.own_stream), "cudaStreamCreate");
-  return state.own_stream;
+  return own_stream_of(state_of(device));
 }
 
 std::shared_ptr<lane> lane_of(int device, bool has_stream, cudaStream_t stream, bool captured) {
-  stream = stream_of(device, has_stream, stream);
   const std::lock_guard lock(states_lock());
   device_state& state = state_of(device);
+  if (!has_stream) stream = own_stream_of(state);
   if (captured) {
     // A stream that is being captured does not tell its id. The youngest lane with its handle is its own, if it has one; else it may be
     // that of a destroyed stream whose handle CUDA has given again, which does no harm: nobody else can ask for it any more.
@@ -231,8 +252,6 @@ std::shared_ptr<lane> lane_of(int device, bool has_stream, cudaStream_t stream, 
   auto fresh = std::make_shared<lane>();
   fresh->stream = stream;
   fresh->pool = pool_of(device, state);
-  if (state.oldest_first.size() >= most_lanes)
-    check(calls().device_synchronize(), "cudaDeviceSynchronize");  // for the buffers' sake
   while (state.oldest_first.size() >= most_lanes) {
     state.lanes.erase(state.oldest_first.front());  // a call that still holds it keeps it alive
     state.oldest_first.pop_front();
@@ -243,20 +262,19 @@ std::shared_ptr<lane> lane_of(int device, bool has_stream, cudaStream_t stream, 
 }
 
 device_workspace::device_workspace(int number, void* given, std::size_t size)
-    : device(number), owned(given == nullptr), memory(given) {
+    : device(number), memory(given) {
   of = backend::cuda;
   bytes = size;
   const device_scope current(device);
-  if (owned) {
+  const cudaStream_t stream = stream_of(device, false, nullptr);
+  if (given == nullptr) {
     // From the pool, but finished before the constructor is: the first call may be on any stream.
-    const cudaStream_t stream = stream_of(device, false, nullptr);
     {
       const std::lock_guard lock(states_lock());
       work.pool = pool_of(device, state_of(device));
     }
     memory = work.slots.at_least(size, stream, work.pool);
   }
-  const cudaStream_t stream = stream_of(device, false, nullptr);
   check(calls().memset_async(memory, 0, size, stream), "cudaMemsetAsync");
   check(calls().stream_synchronize(stream), "cudaStreamSynchronize");
 }

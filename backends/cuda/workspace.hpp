@@ -33,6 +33,10 @@ int device_count();
 /// Properties of a device, asked for once. Throws backend_unavailable when there is no device of this number.
 const device_properties& properties_of(int device);
 
+/// The virtual architecture of the kernels that a device runs, 10 * major + minor: less than its compute capability where the library was
+/// built for older ones only, and then what newer ones can do is not in the code. Requires the device to be current; asked for once.
+int code_capability(int device);
+
 /// A piece of device memory, from the library's stream-ordered pool where the device has such, or of pinned host memory that the device can
 /// read and write.
 class buffer {
@@ -114,7 +118,6 @@ struct device_workspace final : onefold::detail::workspace_state {
   ~device_workspace() override;
 
   int device;
-  bool owned;
   void* memory;
   lane work;  ///< its stream changes from call to call; only host_result of its memory is used
 };

@@ -27,7 +27,7 @@ cudaStream_t as_stream(std::uintptr_t number) { return reinterpret_cast<cudaStre
 // The table's functions are plain pointers, so what they do goes through the active fake.
 fake_runtime::fake_runtime() {
   active = this;
-  static_assert(sizeof(onefold::cuda_backend::runtime) == 28 * sizeof(void (*)()), "a new call of the runtime needs its fake here");
+  static_assert(sizeof(onefold::cuda_backend::runtime) == 29 * sizeof(void (*)()), "a new call of the runtime needs its fake here");
   onefold::cuda_backend::calls() = {
       .get_device_count =
           [](int* count) {
@@ -164,8 +164,14 @@ fake_runtime::fake_runtime() {
           },
       .max_active_blocks =
           [](int* blocks, const void*, int block_size, std::size_t) {
-            *blocks = std::max(2048 / block_size, 1);
+            *blocks = std::max(8192 / block_size, 1);  // four times a real one's, so that the cooperative finish has room
             return active->step("cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+          },
+      .func_get_attributes =
+          [](cudaFuncAttributes* attributes, const void*) {
+            *attributes = {};
+            attributes->ptxVersion = 90;
+            return active->step("cudaFuncGetAttributes");
           },
       .func_set_attribute = [](const void*, cudaFuncAttribute, int) { return active->step("cudaFuncSetAttribute"); },
       .has_arrived = [](const volatile unsigned long long*, unsigned) { return true; },

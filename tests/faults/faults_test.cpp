@@ -41,8 +41,8 @@ constexpr fault faults[] = {{cudaErrorMemoryAllocation, false, errc::out_of_memo
                             {cudaErrorLaunchFailure, true, errc::device_lost},
                             {cudaErrorNoDevice, false, errc::backend_unavailable}};
 
-// Enough elements for every variant to need block partials.
-constexpr std::uint64_t count = 100'000;
+// Enough elements for every variant to need working memory.
+constexpr std::uint64_t count = 530'000;
 
 std::vector<operation_under_fault> operations() {
   std::vector<operation_under_fault> all;
@@ -177,7 +177,8 @@ TEST_P(each_operation, survives_every_fault_of_a_later_call_that_needs_more_memo
 TEST_P(each_operation, puts_all_its_work_on_the_callers_stream) {
   const stage on = fresh(true);
   runtime_.forget_streams();
-  for (const std::uint64_t elements : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1000}, count}) run(on, elements);
+  for (const std::uint64_t elements : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1000}, std::uint64_t{50'000}, count})
+    run(on, elements);
   EXPECT_EQ(runtime_.streams_used(), std::set<cudaStream_t>{on.where.stream()});
   EXPECT_GT(runtime_.launches(), 0u);
 }
@@ -239,7 +240,7 @@ TEST_P(each_operation, keeps_the_memory_that_a_graph_has_recorded) {
   if (GetParam().as == form::value) return;  // cannot be recorded
   const stage on = fresh(true);
   const auto before = runtime_.live_addresses();
-  constexpr std::uint64_t some = 40'000;  // more than one block does alone
+  constexpr std::uint64_t some = 140'000;  // more than one cluster does without memory
   run(on, some);
   runtime_.capture(on.where.stream());
   run(on, some);
@@ -276,6 +277,7 @@ class cuda_host_logic : public testing::Test {
   onefold::executor where_;
   float* input_;
   float* output_;
+  double* wide_output_ = static_cast<double*>(runtime_.device_memory(sizeof(double)));
 };
 
 TEST_F(cuda_host_logic, refuses_shapes_that_a_variant_does_not_offer) {
@@ -401,6 +403,33 @@ TEST_F(cuda_host_logic, keeps_the_workspaces_of_a_bounded_number_of_streams) {
   const std::size_t before = runtime_.live();
   for (int i = 0; i < 1000; ++i) EXPECT_EQ(onefold::sum(onefold::cuda(device_, fake_runtime::fresh_stream()), input_, count), 0.0f);
   EXPECT_LT(runtime_.live() - before, 64u * 6u + 1) << "an application that makes streams without end would run out of memory";
+}
+
+// Slots that have grown hold anything until they are filled with zeros. When a call fails before that, the next one has to do it.
+TEST_F(cuda_host_logic, fills_grown_slots_with_zeros_whatever_has_failed_before) {
+  static int asked_for_zeros = 0;
+  auto& calls = onefold::cuda_backend::calls();
+  const auto working = calls;
+  const auto grow = [&](const onefold::executor& where) {
+    onefold::norm2_into(where, reinterpret_cast<const double*>(input_), count / 2, wide_output_);
+  };
+  for (const bool fails_at_free : {false, true}) {
+    const onefold::executor where = onefold::cuda(device_, fake_runtime::fresh_stream());
+    onefold::sum_into(where, input_, 140'000, output_);
+    asked_for_zeros = 0;
+    calls.memset_async = [](void*, int, std::size_t, cudaStream_t) {
+      ++asked_for_zeros;
+      return cudaErrorInvalidValue;
+    };
+    if (fails_at_free) calls.free_async = [](void*, cudaStream_t) { return cudaErrorInvalidValue; };
+    EXPECT_THROW(grow(where), onefold::error);
+    EXPECT_EQ(asked_for_zeros, fails_at_free ? 0 : 1) << "these slots did not grow: this test proves nothing";
+    calls.free_async = working.free_async;
+    EXPECT_THROW(grow(where), onefold::error);
+    EXPECT_EQ(asked_for_zeros, fails_at_free ? 1 : 2) << "the next call takes slots that hold anything";
+    calls.memset_async = working.memset_async;
+    EXPECT_NO_THROW(grow(where));
+  }
 }
 
 TEST_F(cuda_host_logic, refuses_a_product_or_sum_of_impossibly_many_blocks) {
