@@ -24,8 +24,9 @@ inline constexpr std::size_t shared_bytes_without_opt_in = 47 * 1024;
 /// How a launch stands to the others.
 enum class launch_kind {
   ordinary,
-  cooperative,  ///< with a grid-wide barrier: every block must be resident at once; see resident_blocks()
-  early,        ///< may start before the kernel ahead of it is done (sm_90): it begins with wait_for_previous_kernel()
+  cooperative,    ///< with a grid-wide barrier: every block must be resident at once; see resident_blocks()
+  early,          ///< may start before the kernel ahead of it is done (sm_90): it begins with wait_for_previous_kernel()
+  early_cluster,  ///< the same, with the whole grid as one cluster: where has_clusters()
 };
 
 namespace detail {
@@ -37,22 +38,28 @@ inline void start(call& now, const void* kernel, const shape& how, launch_kind k
   if (how.shared_bytes > shared_bytes_without_opt_in)
     check(calls().func_set_attribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(how.shared_bytes)),
           "cudaFuncSetAttribute");
-  cudaLaunchAttribute attribute{};
+  cudaLaunchAttribute attributes[2]{};
+  unsigned count = 0;
   if (kind == launch_kind::cooperative) {
-    attribute.id = cudaLaunchAttributeCooperative;
-    attribute.val.cooperative = 1;
-  } else {
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
+    attributes[count].id = cudaLaunchAttributeCooperative;
+    attributes[count++].val.cooperative = 1;
+  } else if (kind != launch_kind::ordinary && code_capability(now.gpu.number) >= 90) {
+    attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[count++].val.programmaticStreamSerializationAllowed = 1;
   }
-  const bool has_attribute = kind == launch_kind::cooperative || (kind == launch_kind::early && now.gpu.compute_capability >= 90);
+  if (kind == launch_kind::early_cluster) {
+    attributes[count].id = cudaLaunchAttributeClusterDimension;
+    attributes[count].val.clusterDim.x = static_cast<unsigned>(how.grid);
+    attributes[count].val.clusterDim.y = 1;
+    attributes[count++].val.clusterDim.z = 1;
+  }
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>(how.grid));
   config.blockDim = dim3(static_cast<unsigned>(how.block));
   config.dynamicSmemBytes = how.shared_bytes;
   config.stream = now.work.stream;
-  config.attrs = &attribute;
-  config.numAttrs = has_attribute ? 1 : 0;
+  config.attrs = attributes;
+  config.numAttrs = count;
   check(calls().launch_kernel(&config, kernel, arguments), "cudaLaunchKernelExC");
   if (now.ran.launches++ == 0) {
     now.ran.grid_size = how.grid;
@@ -69,6 +76,9 @@ void launch(call& now, void (*kernel)(Parameters...), const shape& how, std::typ
   void* addresses[] = {&arguments...};
   detail::start(now, reinterpret_cast<const void*>(kernel), how, Kind, addresses);
 }
+
+/// Whether the blocks of a launch can form a cluster, and reach each other's shared memory.
+inline bool has_clusters(const call& now) { return code_capability(now.gpu.number) >= 90; }
 
 /// Blocks of `kernel` that the whole device holds at once.
 template <class... Parameters>

@@ -77,6 +77,31 @@ TEST_P(every_shape, gives_the_same_bits_cuda) {
   std::printf("%lu cases, %lu differences\n", static_cast<unsigned long>(cases), static_cast<unsigned long>(differences));
 }
 
+// Every number of tiles that small arrays may have: a warp for each, in one block or in a cluster of eight, and then 32 blocks.
+TEST_P(every_shape, gives_the_same_bits_for_every_number_of_tiles_cuda) {
+  const auto& one = GetParam();
+  const std::size_t size = onefold::size_of(one.type);
+  const std::uint64_t tile = 4096 / size;
+  const std::size_t most = 140 * tile;
+  const elements x = rounding_data(one.type, most, current_seed());
+  const elements y = rounding_data(one.type, most, current_seed() + 1);
+  guarded_input at_x(memory::device, x, operation::sum), at_y(memory::device, y, operation::sum);
+  const auto* host_x = static_cast<const std::byte*>(x.data());
+  std::uint64_t cases = 0;
+  for (std::uint64_t tiles = 1; tiles < 140; ++tiles) {
+    for (const std::uint64_t n : {tiles * tile - 1, tiles * tile, tiles * tile + tile / 2 + 1}) {
+      for (const std::size_t off : {std::size_t{0}, std::size_t{1}}) {
+        ++cases;
+        ASSERT_EQ(bits_of(onefold::cuda(), one, at_x.window(off, n - off), at_y.window(0, n - off), n - off),
+                  bits_of(onefold::serial(), one, host_x + off * size, y.data(), n - off))
+            << onefold::name(one.what) << " of " << n - off << " " << onefold::name(one.type) << (one.wide ? " in f64" : "")
+            << ", offset " << off << "; seed " << current_seed() << "\n  repeat: " << repeat_command();
+      }
+    }
+  }
+  std::printf("%lu cases, 0 differences\n", static_cast<unsigned long>(cases));
+}
+
 // Under load: streams of several host threads at once, arrays that keep the GPU full, the same bits each time.
 TEST_P(every_shape, gives_the_same_bits_beside_others_cuda) {
   const auto& one = GetParam();
@@ -100,6 +125,75 @@ TEST_P(every_shape, gives_the_same_bits_beside_others_cuda) {
     });
   for (auto& thread : threads) thread.join();
   for (const std::uint64_t wrong : differences) EXPECT_EQ(wrong, 0u);
+}
+
+// Launches begin while those ahead of them end. Each call of a chain reads what the one before has written, at the end of the other of two
+// arrays; a result is one more than the last, so that a value that is read or written too early leaves the final one wrong.
+class a_chain {
+ public:
+  static constexpr std::int64_t links = 100;
+
+  a_chain(const stream& on, std::size_t count)
+      : on_(on), count_(count), arrays_{block(memory::device, bytes()), block(memory::device, bytes())} {}
+
+  void begin() {
+    const std::int64_t one = 1;
+    for (const block& array : arrays_) {
+      expect_success(cudaMemsetAsync(array.address(), 0, bytes(), on_.get()), "cudaMemsetAsync");
+      expect_success(cudaMemcpyAsync(array.address(), &one, sizeof(one), cudaMemcpyHostToDevice, on_.get()), "cudaMemcpyAsync");
+    }
+  }
+  void enqueue() const {
+    for (std::int64_t link = 0; link < links; ++link) {
+      onefold::sum_into(onefold::cuda(0, on_.get()), array(link), count_, array(link + 1) + count_ - 1);
+      count_dispatch(onefold::cuda());
+    }
+  }
+  [[nodiscard]] std::int64_t end() const {
+    std::int64_t value = 0;
+    on_.synchronize();
+    arrays_[links % 2].read((count_ - 1) * sizeof(value), &value, sizeof(value));
+    return value;
+  }
+
+ private:
+  [[nodiscard]] std::size_t bytes() const { return count_ * sizeof(std::int64_t); }
+  [[nodiscard]] std::int64_t* array(std::int64_t link) const {
+    return reinterpret_cast<std::int64_t*>(arrays_[link % 2].address());
+  }
+
+  const stream& on_;
+  std::size_t count_;
+  block arrays_[2];
+};
+
+class chains : public dispatching_test {
+ protected:
+  void SetUp() override {
+    for (const auto& known : executors())
+      if (known.label == "cuda") return start(known);
+    GTEST_SKIP() << "built without the cuda backend";
+  }
+};
+
+TEST_F(chains, of_calls_each_read_what_the_one_ahead_has_written_cuda) {
+  const stream on;
+  for (const std::size_t count : {2, 500, 512, 513, 1'024, 8'192, 8'193, 20'000, 65'536, 65'537, 100'000, 1 << 18, 1 << 22}) {
+    a_chain chain(on, count);
+    for (int round = 0; round < 20; ++round) {
+      chain.begin();
+      chain.enqueue();
+      ASSERT_EQ(chain.end(), a_chain::links) << count << " elements, round " << round;
+    }
+    recording graph(on.get());
+    chain.enqueue();
+    graph.end();
+    for (int round = 0; round < 5; ++round) {
+      chain.begin();
+      graph.replay();
+      ASSERT_EQ(chain.end(), a_chain::links) << count << " elements, replay " << round;
+    }
+  }
 }
 
 std::string name_of_case(const testing::TestParamInfo<shape_case>& info) {

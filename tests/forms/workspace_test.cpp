@@ -159,7 +159,7 @@ TEST_F(a_workspace, is_not_needed_and_what_is_kept_in_its_place_can_be_given_bac
   const stream on;
   const auto where = onefold::cuda(0, on.get());
   const task what = tasks[0];
-  const std::size_t count = 100'003;
+  const std::size_t count = 1'000'003;  // large enough to need memory
   const elements x = data_of(what, count, 1);
   guarded_inputs data(memory::device, what.what, x, x);
   const auto in = data.all(what.wide);

@@ -6,6 +6,7 @@
 #include "../../forms.hpp"
 #include "atomic.cuh"
 #include "block.cuh"
+#include "dependent.cuh"
 
 namespace onefold::cuda_backend {
 
@@ -38,20 +39,6 @@ __device__ inline void combine_partials(const T* partials, std::uint64_t count, 
   for (std::uint64_t i = threadIdx.x; i < count; i += blockDim.x) value = Op::combine(value, __ldcg(partials + i));
   value = block_reduce<Op>(value);
   if (threadIdx.x == 0) *result = canonical(value);
-}
-
-/// Lets the kernel behind this one, which only waits for it, start while the last blocks are still at work (sm_90).
-__device__ inline void let_next_kernel_start() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;");
-#endif
-}
-
-/// Waits until the kernel before this one is done and its writes can be seen (sm_90; before it, the launch waits).
-__device__ inline void wait_for_previous_kernel() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
 }
 
 namespace detail {

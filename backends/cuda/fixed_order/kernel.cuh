@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "../building_blocks/cluster.cuh"
+#include "../building_blocks/dependent.cuh"
 #include "../building_blocks/slots.cuh"
 #include "../building_blocks/tree.cuh"
 #include "../launch.cuh"
@@ -225,7 +227,7 @@ __device__ inline void collect(const plan& how, const slot_word* slots, unsigned
 
 }  // namespace fixed_order_detail
 
-/// One launch from the input to the result. The last block, which the hardware starts last and which therefore keeps none of those that it
+/// One launch from the input to the result. It may begin while the kernel ahead of it ends (launch_kind::early), which saves 1 us. The last block, which the hardware starts last and which therefore keeps none of those that it
 /// waits for from running, collects.
 template <class Fold>
 __global__ void __launch_bounds__(most_warps* warp_size, 1)
@@ -235,6 +237,7 @@ __global__ void __launch_bounds__(most_warps* warp_size, 1)
   namespace detail = fixed_order_detail;
   __shared__ alignas(16) unsigned char gathering_memory[sizeof(detail::gathering<Fold>)];
   auto& shared = *reinterpret_cast<detail::gathering<Fold>*>(gathering_memory);
+  wait_for_previous_kernel();
   // Read early, needed late: it arrives in the shadow of the input.
   const unsigned long long launch = header->launches + 1;
   const unsigned warp = threadIdx.x / warp_size;
@@ -270,39 +273,49 @@ __global__ void __launch_bounds__(most_warps* warp_size, 1)
   if (threadIdx.x == 0) header->launches = launch;
 }
 
-/// The same for an array that one block reads, each warp a pair at most: a launch of its own, because with so little to do every
-/// instruction ahead of the first load and behind the last shuffle is seen in the time.
-template <class Fold>
+/// The same for an array of few tiles, each of which a warp of its own reads, in one block or in one cluster of blocks (sm_90), which hands
+/// its values over in shared memory. Kernels of their own, because with so little to do every instruction ahead of the first load and behind
+/// the last shuffle is seen in the time.
+template <class Fold, bool Cluster>
 __global__ void __launch_bounds__(most_warps* warp_size, 1)
-    fixed_order_alone_kernel(const __grid_constant__ tree_input<Fold> in, const __grid_constant__ destination to) {
+    fixed_order_few_kernel(const __grid_constant__ tree_input<Fold> in, const __grid_constant__ destination to) {
   using A = typename Fold::accumulator;
-  __shared__ alignas(16) unsigned char memory[most_warps * sizeof(A)];
-  A* const of_warp = reinterpret_cast<A*>(memory);
-  const unsigned warp = threadIdx.x / warp_size;
+  __shared__ alignas(16) unsigned char memory[most_few_tiles * sizeof(A)];
+  A* const of_tile = reinterpret_cast<A*>(memory);
+  const unsigned warps = blockDim.x / warp_size;
   const unsigned lane = threadIdx.x % warp_size;
-  A value = pair_node<Fold>(in, warp);
-  if (blockDim.x > warp_size) {
-    if (lane == 0) of_warp[warp] = value;
-    __syncthreads();
-    if (warp != 0) return;
-    const unsigned warps = blockDim.x / warp_size;
-    if (warps == 2)
-      value = Fold::combine(value, of_warp[1]);  // without the way of warp 0's own value through memory and shuffles
-    else
-      value = neighbours_node<Fold>(lane < warps ? of_warp[lane] : Fold::neutral(), static_cast<int>(warps));
+  const unsigned tile = (Cluster ? blockIdx.x * warps : 0) + threadIdx.x / warp_size;
+  const unsigned tiles = Cluster ? gridDim.x * warps : warps;  // some of a cluster's may be behind the array's end
+  [[maybe_unused]] __shared__ cluster_mailbox mailbox;
+  if constexpr (Cluster) mailbox.open(tiles * static_cast<unsigned>(sizeof(A)));
+  wait_for_previous_kernel();
+  A value = tile_node<Fold>(in, tile);
+  if (tiles > 1) {
+    if constexpr (Cluster) {
+      mailbox.wait_until_open();
+      if (lane == 0) mailbox.send_to_first_block(of_tile + tile, value);
+      if (tile != 0) return;
+      mailbox.wait_for_all();
+    } else {
+      if (lane == 0) of_tile[tile] = value;
+      __syncthreads();
+      if (tile != 0) return;
+    }
+    // Four neighbours for each lane: their loads overlap, which two more shuffles would not.
+    const auto at = [&](unsigned k) { return 4 * lane + k < tiles ? of_tile[4 * lane + k] : Fold::neutral(); };
+    static_assert(most_few_tiles <= 4 * warp_size);
+    value = Fold::combine(Fold::combine(at(0), at(1)), Fold::combine(at(2), at(3)));
+    value = neighbours_node<Fold>(value, static_cast<int>(tiles + 3) / 4);
   }
   if (lane == 0) fixed_order_detail::deliver(value, in.count, to);
 }
 
-/// The shape that measured best on an H200 for this many pairs (perf/results). Small arrays are a matter of latency: one block without a
-/// hand-over is ahead as long as one multiprocessor reads fast enough; then 32 blocks, whose values one warp collects; then one block for
-/// each multiprocessor, with as many warps as registers allow, since many loads on their way are what keeps the memory busy.
+/// The shape of the main kernel that measured best on an H200 for this many pairs (perf/results). Mid-sized arrays are a matter of latency: 32
+/// blocks, whose values one warp collects; then one block for each multiprocessor, with as many warps as registers allow, since many loads
+/// on their way are what keeps the memory busy.
 inline plan choose_plan(std::uint64_t pairs, int multiprocessors, int asked_warps, std::int64_t asked_blocks) {
   std::uint64_t most = static_cast<std::uint64_t>(std::min(multiprocessors, most_blocks));
-  if (asked_warps == 0 && pairs <= most_warps)
-    most = 1;
-  else if (pairs <= 8 * warp_size)
-    most = std::min<std::uint64_t>(most, warp_size);
+  if (pairs <= 8 * warp_size) most = std::min<std::uint64_t>(most, warp_size);
   if (asked_blocks != 0) most = static_cast<std::uint64_t>(asked_blocks);
   std::uint64_t warps = static_cast<std::uint64_t>(asked_warps);
   if (warps == 0) warps = std::min<std::uint64_t>(std::bit_ceil((pairs + most - 1) / most), most_warps);
@@ -313,8 +326,7 @@ inline plan choose_plan(std::uint64_t pairs, int multiprocessors, int asked_warp
 template <class Fold>
 void run_fixed_order(call& now) {
   using E = typename Fold::element;
-  const std::uint64_t pairs = (order::tiles<E>(now.count) + 1) / 2;
-  const plan how = choose_plan(pairs, now.gpu.multiprocessors, now.block_size / warp_size, now.grid_size);
+  const std::uint64_t tiles = order::tiles<E>(now.count);
   destination to{};
   to.how = onefold::detail::conclusion_of(now.type, now.form, now.wide);
   to.bytes = static_cast<int>(size_of(result_type(now.type, now.form, now.wide)));
@@ -322,14 +334,20 @@ void run_fixed_order(call& now) {
   to.host_words = now.host_words;
   to.call_number = now.call_number;
   const tree_input<Fold> in(now.input, now.second, now.count);
-  const int threads = warp_size << how.log_warps;
-  if (how.blocks == 1 && how.phases == 1 && how.slots == 1) {
-    launch(now, fixed_order_alone_kernel<Fold>, {1, threads}, in, to);
+  const bool free_shape = now.block_size == 0 && now.grid_size == 0;
+  if (free_shape && tiles <= most_warps) {
+    launch<launch_kind::early>(now, fixed_order_few_kernel<Fold, false>, {1, static_cast<int>(tiles) * warp_size}, in, to);
     return;
   }
+  if (free_shape && tiles <= most_few_tiles && has_clusters(now)) {
+    const int warps = static_cast<int>(tiles + most_cluster_blocks - 1) / most_cluster_blocks;
+    launch<launch_kind::early_cluster>(now, fixed_order_few_kernel<Fold, true>, {most_cluster_blocks, warps * warp_size}, in, to);
+    return;
+  }
+  const plan how = choose_plan((tiles + 1) / 2, now.gpu.multiprocessors, now.block_size / warp_size, now.grid_size);
   auto* header = static_cast<slot_header*>(
       now.slots_of(slot_header_bytes + std::size_t{how.slots} * ((sizeof(typename Fold::accumulator) + 7) / 8) * slot_word_bytes));
-  launch(now, fixed_order_kernel<Fold>, {how.blocks, threads}, in, how, header, to);
+  launch<launch_kind::early>(now, fixed_order_kernel<Fold>, {how.blocks, warp_size << how.log_warps}, in, how, header, to);
 }
 
 }  // namespace onefold::cuda_backend

@@ -11,9 +11,11 @@
 
 namespace onefold::cuda_backend {
 
-inline constexpr int most_warps = 16;    ///< of a block: with 128 registers for each thread they fill a multiprocessor
-inline constexpr int most_blocks = 256;  ///< of a grid: one for each multiprocessor
-inline constexpr int log_step = 5;       ///< levels between neighbouring phases: what a warp folds at once, one value in each lane
+inline constexpr int most_warps = 16;          ///< of a block: with 128 registers for each thread they fill a multiprocessor
+inline constexpr int most_cluster_blocks = 8;  ///< what every device of compute capability 9.0 or more can have
+inline constexpr int most_blocks = 256;        ///< of a grid: one for each multiprocessor
+inline constexpr int most_few_tiles = most_cluster_blocks * most_warps;  ///< of an array that is read with a warp for each tile
+inline constexpr int log_step = 5;  ///< levels between neighbouring phases: what a warp folds at once, one value in each lane
 inline constexpr std::uint64_t most_rounds = 30;        ///< groups of the first phase that each block takes
 inline constexpr int most_fine_rounds = 1 << log_step;  ///< groups of the last phase that a block takes
 inline constexpr int most_phases = 6;                   ///< enough for 2^25 pairs for every warp
