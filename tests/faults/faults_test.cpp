@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <thread>
 
 #include <onefold/onefold.hpp>
@@ -429,6 +430,35 @@ TEST_F(cuda_host_logic, fills_grown_slots_with_zeros_whatever_has_failed_before)
     EXPECT_EQ(asked_for_zeros, fails_at_free ? 1 : 2) << "the next call takes slots that hold anything";
     calls.memset_async = working.memset_async;
     EXPECT_NO_THROW(grow(where));
+  }
+}
+
+// Code that was compiled for older architectures runs on newer devices too, but without what newer ones can do. Above all it has no
+// instruction to wait for the kernel ahead of it, so it must not start early.
+TEST_F(cuda_host_logic, asks_nothing_of_kernels_that_they_were_not_compiled_for) {
+  static int version;
+  static std::set<cudaLaunchAttributeID> asked;
+  auto& calls = onefold::cuda_backend::calls();
+  calls.func_get_attributes = [](cudaFuncAttributes* attributes, const void*) {
+    *attributes = {};
+    attributes->ptxVersion = version;
+    return cudaSuccess;
+  };
+  calls.launch_kernel = [](const cudaLaunchConfig_t* config, const void*, void**) {
+    for (unsigned i = 0; i < config->numAttrs; ++i) asked.insert(config->attrs[i].id);
+    return cudaSuccess;
+  };
+  for (const int compiled_for : {70, 80, 89, 90, 100}) {
+    version = compiled_for;
+    asked.clear();
+    const auto where = onefold::cuda(fake_runtime::fresh_device());
+    for (const std::uint64_t n : {std::uint64_t{1000}, std::uint64_t{100'000}, count}) onefold::sum_into(where, input_, n, output_);
+    for (const auto& variant : onefold::variants(backend::cuda))
+      if (std::ranges::find(variant.finishes, finish::atomic) != variant.finishes.end())
+        onefold::sum_into(where, input_, count, output_, {.variant = variant.name, .finish = finish::atomic});
+    const std::set<cudaLaunchAttributeID> newer{cudaLaunchAttributeProgrammaticStreamSerialization,
+                                                cudaLaunchAttributeClusterDimension};
+    EXPECT_EQ(asked, compiled_for >= 90 ? newer : std::set<cudaLaunchAttributeID>{}) << compiled_for;
   }
 }
 
