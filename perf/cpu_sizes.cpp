@@ -25,7 +25,7 @@ namespace onefold::perf {
 namespace {
 
 // A timed sample lasts at least this long, or the clock would be a part of it.
-constexpr double shortest_sample_s = 20e-6;
+constexpr double shortest_sample_s = 1e-3;
 // Repetitions of one size end when they have taken this long, but not before the fifth.
 constexpr double longest_size_s = 20;
 constexpr int fewest_repeats = 5;

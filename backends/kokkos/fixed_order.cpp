@@ -28,18 +28,12 @@ namespace {
 
 struct instruction_set {
   std::string_view name;
-  const kernel_table* near;  // for inputs that a core's own caches hold
-  const kernel_table* far;
+  const kernel_table* kernels;
+  const kernel_table* narrow;  ///< those with registers of 32 bytes, where this set has longer ones that need not be used
   bool here;
 };
 
-// From here on an input is far. Loads of 32 bytes bring it in faster than loads of 64, which spare the core some instructions only: on Zen 4
-// f32 sums take 0.97 of the time at 2^22 elements, 0.88 from 2^24 on, and dot 0.85; up to 2^20 both take the same. Loads of 16 bytes won
-// another 0.9 for f32 sums from memory, nothing for f64, and lost as much for dot. Asking for lines ahead, at any distance from 1 to
-// 16 KiB, made 2^20 elements slower by 0.8, and was at best no slower at 2^26.
-constexpr std::uint64_t far_from_bytes = 1024 * 1024;
-
-// The best that this machine has, or a lesser one that ONEFOLD_INSTRUCTION_SET names.
+// The best that this machine has, or the one that ONEFOLD_INSTRUCTION_SET names, which is then used for everything.
 const instruction_set& chosen() {
   static const instruction_set choice = [] {
 #ifdef ONEFOLD_X86_KERNELS
@@ -48,17 +42,36 @@ const instruction_set& chosen() {
     const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
                         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
     const instruction_set sets[] = {{"fixed_order/avx512", &avx512_kernels, &avx2_kernels, avx512},
-                                    {"fixed_order/avx2", &avx2_kernels, &avx2_kernels, avx2},
-                                    {"fixed_order/baseline", &baseline_kernels, &baseline_kernels, true}};
+                                    {"fixed_order/avx2", &avx2_kernels, nullptr, avx2},
+                                    {"fixed_order/baseline", &baseline_kernels, nullptr, true}};
 #else
-    const instruction_set sets[] = {{"fixed_order/portable", &baseline_kernels, &baseline_kernels, true}};
+    const instruction_set sets[] = {{"fixed_order/portable", &baseline_kernels, nullptr, true}};
 #endif
     if (const char* wanted = std::getenv("ONEFOLD_INSTRUCTION_SET"))
       for (const auto& set : sets)
-        if (set.here && set.name.substr(set.name.find('/') + 1) == wanted) return set;
+        if (set.here && set.name.substr(set.name.find('/') + 1) == wanted)
+          return instruction_set{set.name, set.kernels, nullptr, true};
     return *std::ranges::find_if(sets, &instruction_set::here);
   }();
   return choice;
+}
+
+// One operation for each load, so that loads are what counts. The others test what they load, and take their time over it.
+template <class Fold>
+inline constexpr bool is_light = !std::is_same_v<Fold, detail::norm2_fold>;
+template <class E, class A, class Map, class Op>
+inline constexpr bool is_light<detail::fold<E, A, Map, Op>> =
+    std::is_integral_v<E> || std::is_same_v<Op, op::sum> || std::is_same_v<Op, op::prod>;
+
+// Whether loads of 32 bytes are faster than loads of 64 for so many bytes of input, each thread's in its own caches or behind them. A Zen 4,
+// which does 64-byte loads and additions in two halves, takes 0.94 to 0.97 of the time with the shorter ones for sums from a core's own
+// caches, and for any reduction from memory. Where the third-level cache gives, it takes 1.02 to 1.15 times as long with them in the median:
+// its prefetcher follows them at times only. (perf/results/*-cpu-*)
+template <class Fold>
+bool narrow_is_faster(std::uint64_t bytes, int threads) {
+  constexpr std::uint64_t own_cache = std::uint64_t{1} << 20;
+  constexpr std::uint64_t shared_cache = std::uint64_t{48} << 20;
+  return bytes >= shared_cache || (is_light<Fold> && bytes < own_cache * static_cast<std::uint64_t>(threads));
 }
 
 template <class Fold>
@@ -183,10 +196,13 @@ int reduce_fixed_order(const detail::request& what, [[maybe_unused]] int threads
     detail::with_fold(what.type, what.form, what.wide, [&]<class Fold>() {
       using E = typename Fold::element;
       operands<Fold> all{static_cast<const E*>(what.input), static_cast<const E*>(what.second), what.count, nullptr};
-      all.kernel = kernel_of<Fold>(all.bytes() < far_from_bytes ? *chosen().near : *chosen().far);
-      typename Fold::accumulator value;
 #ifdef ONEFOLD_HAVE_OPENMP
       working = useful_threads(all, threads);
+#endif
+      const bool narrow = chosen().narrow != nullptr && narrow_is_faster<Fold>(all.bytes(), working);
+      all.kernel = kernel_of<Fold>(narrow ? *chosen().narrow : *chosen().kernels);
+      typename Fold::accumulator value;
+#ifdef ONEFOLD_HAVE_OPENMP
       value = working > 1 ? on_threads(all, working) : on_this_thread(all);
 #else
       value = on_this_thread(all);

@@ -22,6 +22,12 @@
 #else
 #define ONEFOLD_UNROLL(n) ONEFOLD_PRAGMA(GCC unroll n)
 #endif
+// Rows of a tile that are unrolled. With 64-byte registers one is 1 % faster than five for dot, and as fast for sums.
+#if ONEFOLD_VECTOR_BYTES == 64
+#define ONEFOLD_UNROLL_ROWS ONEFOLD_UNROLL(1)
+#else
+#define ONEFOLD_UNROLL_ROWS ONEFOLD_UNROLL(5)
+#endif
 #define ONEFOLD_INLINE [[gnu::always_inline]] inline
 
 namespace onefold::kokkos_backend {
@@ -346,7 +352,7 @@ ONEFOLD_INLINE pack<A, P> lanes_of(const rows_of<E>& tile, int column) {
     };
     pack<A, P> lanes = row(0);
     if constexpr (Rows > 0) {
-      ONEFOLD_UNROLL(5)
+      ONEFOLD_UNROLL_ROWS
       for (int r = 1; r < Rows; ++r) lanes = combine<Op>(lanes, row(r));
     } else {
       const int rows = tile.rows + (tile.last != nullptr ? 1 : 0);
