@@ -260,21 +260,17 @@ void run(const onefold::detail::request& what, const options& how, const variant
   call now{gpu,    work,    what.type,     what.form,  what.wide,     input, second, what.count,
            output, nullptr, how_to_finish, block_size, how.grid_size, width, ran};
   now.workspace = workspace;
-  void* host_memory = nullptr;
+  std::byte* host_memory = nullptr;
   if (what.waits) {
-    // Two words for fixed_order, and a place of their own for the values of the others, which must not look like an answer.
-    constexpr std::size_t value_at = 2 * sizeof(unsigned long long);
-    host_memory = work.host_result.at_least(value_at + sizeof(std::uint64_t), work.stream);
-    if (work.device_result == nullptr)
-      check(calls().host_get_device_pointer(&work.device_result, host_memory, 0), "cudaHostGetDevicePointer");
+    host_memory = work.result_on_host();
+    auto* const on_device = static_cast<std::byte*>(work.device_result);
     if (row.what.takes_workspace) {
-      now.host_words = static_cast<unsigned long long*>(work.device_result);
-      if (work.last_call == 0) std::memset(host_memory, 0, value_at);
+      now.host_words = reinterpret_cast<unsigned long long*>(on_device);
       if (++work.last_call == 0) ++work.last_call;  // 0 is what the words hold at first
       now.call_number = work.last_call;
     } else {
-      now.output = static_cast<std::byte*>(work.device_result) + value_at;
-      now.host_value = static_cast<std::byte*>(host_memory) + value_at;
+      now.output = on_device + lane::value_at;
+      now.host_value = host_memory + lane::value_at;
     }
   }
   if (row.what.takes_workspace) {
@@ -288,7 +284,7 @@ void run(const onefold::detail::request& what, const options& how, const variant
   if (captured) work.keep_for_good();
   if (!what.waits) return;
   if (now.host_words != nullptr) {
-    const auto bits = await_words(static_cast<const volatile unsigned long long*>(host_memory), now.call_number, work.stream);
+    const auto bits = await_words(reinterpret_cast<const volatile unsigned long long*>(host_memory), now.call_number, work.stream);
     std::memcpy(what.output, &bits, result_bytes);
   } else {
     check(calls().stream_synchronize(work.stream), "cudaStreamSynchronize");

@@ -196,6 +196,15 @@ void lane::prepare() {
   control_in_doubt = false;
 }
 
+std::byte* lane::result_on_host() {
+  void* place = host_result.at_least(value_at + sizeof(std::uint64_t), stream);
+  if (device_result == nullptr) {
+    std::memset(place, 0, value_at);
+    check(calls().host_get_device_pointer(&device_result, place, 0), "cudaHostGetDevicePointer");
+  }
+  return static_cast<std::byte*>(place);
+}
+
 void* lane::slots_of(std::size_t bytes) {
   if (bytes > slots.size_bytes()) {
     refuse_while_capturing(stream);
@@ -261,8 +270,7 @@ std::shared_ptr<lane> lane_of(int device, bool has_stream, cudaStream_t stream, 
   return fresh;
 }
 
-device_workspace::device_workspace(int number, void* given, std::size_t size)
-    : device(number), memory(given) {
+device_workspace::device_workspace(int number, void* given, std::size_t size) : device(number), memory(given) {
   of = backend::cuda;
   bytes = size;
   const device_scope current(device);
@@ -275,6 +283,8 @@ device_workspace::device_workspace(int number, void* given, std::size_t size)
     }
     memory = work.slots.at_least(size, stream, work.pool);
   }
+  work.stream = stream;
+  work.result_on_host();
   check(calls().memset_async(memory, 0, size, stream), "cudaMemsetAsync");
   check(calls().stream_synchronize(stream), "cudaStreamSynchronize");
 }

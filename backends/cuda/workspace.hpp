@@ -75,13 +75,18 @@ struct lane {
   buffer control{buffer::place::device};      ///< accumulators of every (type, operator), then the arrival ticket
   buffer slots{buffer::place::device};        ///< of fixed_order
   buffer host_partials{buffer::place::host};  ///< for finish::host
-  buffer host_result{buffer::place::host};    ///< where the forms that wait get their value
+  buffer host_result{buffer::place::host};    ///< see result_on_host()
   void* device_result = nullptr;              ///< host_result as the device sees it
   unsigned last_call = 0;                     ///< number of the last that has waited; 0 before the first
 
   /// Set while a call is under way and cleared when it succeeds: a call that failed half-way may leave the control block changed.
   bool control_in_doubt = true;
   bool slots_in_doubt = true;
+
+  /// Where the forms that wait find their result, with device_result as its address on the device: two words for variants that take a
+  /// workspace, and at `value_at` bytes a place for the values of the others, which must not look like an answer. Allocated once.
+  std::byte* result_on_host();
+  static constexpr std::size_t value_at = 2 * sizeof(unsigned long long);
 
   /// Puts the control block in order if it is in doubt. Requires in_use.
   void prepare();
@@ -119,7 +124,7 @@ struct device_workspace final : onefold::detail::workspace_state {
 
   int device;
   void* memory;
-  lane work;  ///< its stream changes from call to call; only host_result of its memory is used
+  lane work;  ///< its stream changes from call to call; only slots and host_result of its memory are used
 };
 
 /// The library's own device memory: what is held, and its return.

@@ -406,6 +406,37 @@ TEST_F(cuda_host_logic, keeps_the_workspaces_of_a_bounded_number_of_streams) {
   EXPECT_LT(runtime_.live() - before, 64u * 6u + 1) << "an application that makes streams without end would run out of memory";
 }
 
+TEST_F(cuda_host_logic, reports_every_failure_of_a_workspace_and_leaves_nothing_behind) {
+  const onefold::executor where = onefold::cuda(device_, fake_runtime::fresh_stream());
+  const auto use = [&] {
+    onefold::workspace own(where, count);
+    const std::size_t with_it = runtime_.live() + runtime_.live_async();
+    for (int i = 0; i < 3; ++i) {
+      onefold::sum_into(where, input_, count, output_, {.workspace = &own});
+      EXPECT_EQ(onefold::dot(where, input_, input_, count, {.workspace = &own}), 0.0f);
+    }
+    EXPECT_EQ(runtime_.live() + runtime_.live_async(), with_it) << "calls with a workspace have allocated";
+  };
+  use();
+  const std::size_t before = runtime_.live() + runtime_.live_async();
+  std::uint64_t k = 1;
+  for (;; ++k) {
+    runtime_.fail(k, cudaErrorInvalidValue, false);
+    try {
+      use();
+    } catch (const onefold::error& problem) {
+      EXPECT_TRUE(runtime_.failed_call().has_value()) << problem.what();
+    }
+    if (!runtime_.failed_call()) break;
+    const bool freeing = runtime_.failed_call()->starts_with("cudaFree");
+    EXPECT_LE(runtime_.live() + runtime_.live_async(), before + (freeing ? 1 : 0)) << *runtime_.failed_call();
+    runtime_.mend();
+    EXPECT_NO_THROW(use()) << "call " << k;
+    ASSERT_LT(k, 200u);
+  }
+  EXPECT_GT(k, 20u);
+}
+
 // Slots that have grown hold anything until they are filled with zeros. When a call fails before that, the next one has to do it.
 TEST_F(cuda_host_logic, fills_grown_slots_with_zeros_whatever_has_failed_before) {
   static int asked_for_zeros = 0;
