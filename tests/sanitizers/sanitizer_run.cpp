@@ -28,6 +28,8 @@ constexpr task tasks[] = {{element_type::f32, operation::sum},
                           {element_type::i64, operation::sum},
                           {element_type::i64, operation::min}};
 constexpr std::uint64_t counts[] = {1, 33, 1025, 70'001};
+// fixed_order takes one block, a cluster, and a grid that hands over in global memory.
+constexpr std::uint64_t form_counts[] = {1, 33, 1025, 20'001, 140'001};
 constexpr std::uint64_t most_of_one_at_a_time = 1'025;  // serial_gpu and the atomics per element, which the tools slow down most
 
 int failures = 0;
@@ -103,9 +105,10 @@ constexpr form_task form_tasks[] = {{element_type::f32, form::dot, false},   {el
 
 void check_forms() {
   for (const auto& [type, what, wide] : form_tasks) {
-    const elements x = exact_form_data(type, what, counts[3] + 3, 1, 0), y = exact_form_data(type, what, counts[3] + 3, 1, 1);
+    const elements x = exact_form_data(type, what, form_counts[4] + 3, 1, 0),
+                   y = exact_form_data(type, what, form_counts[4] + 3, 1, 1);
     guarded_input at_x(memory::device, x, operation::sum), at_y(memory::device, y, operation::sum);
-    for (const std::uint64_t count : counts) {
+    for (const std::uint64_t count : form_counts) {
       // Both inputs on a boundary, and each beside one.
       for (const auto& [first_x, first_y] : {std::pair<std::size_t, std::size_t>{0, 0}, {1, 0}, {0, 3}, {1, 2}}) {
         const form_trial one{

@@ -227,8 +227,8 @@ __device__ inline void collect(const plan& how, const slot_word* slots, unsigned
 
 }  // namespace fixed_order_detail
 
-/// One launch from the input to the result. It may begin while the kernel ahead of it ends (launch_kind::early), which saves 1 us. The last block, which the hardware starts last and which therefore keeps none of those that it
-/// waits for from running, collects.
+/// One launch from the input to the result. The last block, which the hardware starts last and which therefore keeps none of those that it
+/// waits for from running, collects. Like the kernels below it may begin while the kernel ahead of it ends, which saves 1 us.
 template <class Fold>
 __global__ void __launch_bounds__(most_warps* warp_size, 1)
     fixed_order_kernel(const __grid_constant__ tree_input<Fold> in, const __grid_constant__ plan how, slot_header* header,

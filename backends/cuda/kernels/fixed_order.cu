@@ -9,7 +9,11 @@
 ///              node i of level 1 ---------                           up in the warp's own pairs, then the block's warps, then
 ///                                                                    the last block over what every block has put into its slots
 ///
-/// Cost     one read of the input; one launch; no atomic and no fence in global memory; two barriers for each block; depth 15 + log2(lanes) + log2(tiles).
+///          Arrays of up to 128 tiles (512 KiB of elements) have a warp for each tile, in one block or, where there are clusters, in one
+///          of eight blocks, which hand over in shared memory.
+///
+/// Cost     one read of the input; one launch, which may begin while the kernel ahead of it ends; no atomic and no fence in global
+///          memory; two barriers for each block; depth 15 + log2(lanes) + log2(tiles).
 /// Teaches  A fixed order costs nothing. Against vector_load: sixteen loads in flight instead of eight, shuffles once for every 8 KiB
 ///          instead of once for each thread's life, hidden under the loads of other warps; and a hand-over between blocks whose values
 ///          carry their own proof of arrival, instead of an atomic ticket between two fences.
