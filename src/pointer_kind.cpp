@@ -13,7 +13,7 @@ namespace {
 
 // From the CUDA driver's stable binary interface (cuda.h). Spelled out so that a library built without CUDA, linked into an
 // application that uses CUDA, still recognises a device pointer instead of crashing on it.
-using get_attribute = int (*)(void* value, int attribute, std::uintptr_t pointer);
+using get_attributes = int (*)(unsigned count, const int* attributes, void** values, std::uintptr_t pointer);
 constexpr int attribute_memory_type = 2;
 constexpr int attribute_is_managed = 8;
 constexpr int attribute_device_ordinal = 9;
@@ -34,8 +34,8 @@ unsigned long long objects_loaded() noexcept {
 // A process can hold device memory only after it has loaded the driver: asking for the library without loading it starts nothing. But
 // the question takes 12 us where the answer is no, because all library folders are searched; so it is asked again only after another
 // object has been loaded. A driver that is loaded later is found by the next call.
-get_attribute driver_query() noexcept {
-  static std::atomic<get_attribute> found{nullptr};
+get_attributes driver_query() noexcept {
+  static std::atomic<get_attributes> found{nullptr};
   static std::atomic<unsigned long long> absent_at{0};  // objects loaded when the driver was not among them
   if (const auto query = found.load(std::memory_order_acquire)) return query;
   // Counted first: an object that comes in between makes the next call ask again.
@@ -46,7 +46,7 @@ get_attribute driver_query() noexcept {
     absent_at.store(loaded, std::memory_order_relaxed);
     return nullptr;
   }
-  const auto query = reinterpret_cast<get_attribute>(dlsym(driver, "cuPointerGetAttribute"));
+  const auto query = reinterpret_cast<get_attributes>(dlsym(driver, "cuPointerGetAttributes"));
   if (query != nullptr) found.store(query, std::memory_order_release);
   return query;
 }
@@ -56,17 +56,16 @@ get_attribute driver_query() noexcept {
 bool may_hold_device_memory() noexcept { return driver_query() != nullptr; }
 
 pointer_place locate(const void* pointer) noexcept {
-  const get_attribute query = driver_query();
+  const get_attributes query = driver_query();
   if (query == nullptr || pointer == nullptr) return {};
-  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  // All at once: this call leaves zeros where the driver does not know the memory, which the one for a single attribute reports as an error.
+  constexpr int asked[] = {attribute_memory_type, attribute_is_managed, attribute_device_ordinal};
   unsigned type = 0;
-  if (query(&type, attribute_memory_type, address) != 0 || type != memory_type_device) return {};
-  pointer_place place{pointer_kind::device, 0};
   unsigned managed = 0;
-  if (query(&managed, attribute_is_managed, address) == 0 && managed != 0) place.kind = pointer_kind::managed;
   int device = 0;
-  if (query(&device, attribute_device_ordinal, address) == 0) place.device = device;
-  return place;
+  void* values[] = {&type, &managed, &device};
+  if (query(3, asked, values, reinterpret_cast<std::uintptr_t>(pointer)) != 0 || type != memory_type_device) return {};
+  return {managed != 0 ? pointer_kind::managed : pointer_kind::device, device};
 }
 
 }  // namespace onefold::detail

@@ -108,7 +108,7 @@ TEST_P(each_workspace, may_hold_anything_at_first_and_is_not_overrun) {
         trial asked = one(type, op, how);
         asked.where = onefold::cuda(where().device(), fresh.get());
         // Growing, and multiples of what a block takes: an exact fit leaves no room for an error.
-        for (const std::uint64_t wanted : {1, 1024, 8192, 8193, 65'536, 65'537}) {
+        for (const std::uint64_t wanted : {1, 1024, 8192, 8193, 65'536, 65'537, 400'000}) {
           const std::uint64_t count = std::min<std::uint64_t>(wanted, most_elements(variant(), op, how, 0));
           guarded_input input(memory::device, exact_data(type, op, count, current_seed()), op);
           ASSERT_TRUE(answers(asked, input.all(), count, expected_exactly(op, input.payload())));

@@ -285,7 +285,7 @@ __global__ void __launch_bounds__(most_warps* warp_size, 1)
   const unsigned warps = blockDim.x / warp_size;
   const unsigned lane = threadIdx.x % warp_size;
   const unsigned tile = (Cluster ? blockIdx.x * warps : 0) + threadIdx.x / warp_size;
-  const unsigned tiles = Cluster ? gridDim.x * warps : warps;  // some of a cluster's may be behind the array's end
+  const unsigned tiles = Cluster ? gridDim.x * warps : warps;  // the last ones may be behind the array's end
   [[maybe_unused]] __shared__ cluster_mailbox mailbox;
   if constexpr (Cluster) mailbox.open(tiles * static_cast<unsigned>(sizeof(A)));
   wait_for_previous_kernel();
@@ -323,6 +323,9 @@ inline plan choose_plan(std::uint64_t pairs, int multiprocessors, int asked_warp
   return make_plan(pairs, std::countr_zero(warps), blocks);
 }
 
+/// Threads of a block of fixed_order_few_kernel for so many tiles: one of the variant's block sizes, some of whose warps may have nothing to do.
+inline int few_tiles_block(std::uint64_t tiles) { return static_cast<int>(std::bit_ceil(tiles)) * warp_size; }
+
 template <class Fold>
 void run_fixed_order(call& now) {
   using E = typename Fold::element;
@@ -336,12 +339,13 @@ void run_fixed_order(call& now) {
   const tree_input<Fold> in(now.input, now.second, now.count);
   const bool free_shape = now.block_size == 0 && now.grid_size == 0;
   if (free_shape && tiles <= most_warps) {
-    launch<launch_kind::early>(now, fixed_order_few_kernel<Fold, false>, {1, static_cast<int>(tiles) * warp_size}, in, to);
+    launch<launch_kind::early>(now, fixed_order_few_kernel<Fold, false>, {1, few_tiles_block(tiles)}, in, to);
     return;
   }
   if (free_shape && tiles <= most_few_tiles && has_clusters(now)) {
-    const int warps = static_cast<int>(tiles + most_cluster_blocks - 1) / most_cluster_blocks;
-    launch<launch_kind::early_cluster>(now, fixed_order_few_kernel<Fold, true>, {most_cluster_blocks, warps * warp_size}, in, to);
+    const std::uint64_t of_block = (tiles + most_cluster_blocks - 1) / most_cluster_blocks;
+    launch<launch_kind::early_cluster>(now, fixed_order_few_kernel<Fold, true>, {most_cluster_blocks, few_tiles_block(of_block)},
+                                       in, to);
     return;
   }
   const plan how = choose_plan((tiles + 1) / 2, now.gpu.multiprocessors, now.block_size / warp_size, now.grid_size);
