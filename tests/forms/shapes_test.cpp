@@ -143,11 +143,12 @@ class a_chain {
       expect_success(cudaMemsetAsync(array.address(), 1, 1, on_.get()), "cudaMemsetAsync");
     }
   }
+  void enqueue(std::int64_t link, const onefold::executor& where) const {
+    onefold::sum_into(where, array(link), count_, array(link + 1) + count_ - 1);
+    count_dispatch(where);
+  }
   void enqueue() const {
-    for (std::int64_t link = 0; link < links; ++link) {
-      onefold::sum_into(onefold::cuda(0, on_.get()), array(link), count_, array(link + 1) + count_ - 1);
-      count_dispatch(onefold::cuda());
-    }
+    for (std::int64_t link = 0; link < links; ++link) enqueue(link, onefold::cuda(0, on_.get()));
   }
   [[nodiscard]] std::int64_t end() const {
     std::int64_t value = 0;
@@ -192,6 +193,45 @@ TEST_F(chains, of_calls_each_read_what_the_one_ahead_has_written_cuda) {
     for (int round = 0; round < 5; ++round) {
       graph.replay();
       ASSERT_EQ(chain.end(), a_chain::links) << count << " elements, replay " << round;
+    }
+  }
+}
+
+// The kernel ahead is not always one of the same stream.
+TEST_F(chains, across_streams_wait_for_the_events_between_them_cuda) {
+  const stream first, second;
+  cudaEvent_t done = nullptr;
+  expect_success(cudaEventCreateWithFlags(&done, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+  for (const std::size_t count : {512, 8'193, 65'537, 1 << 18, 1 << 22}) {
+    a_chain chain(first, count);
+    for (int round = 0; round < 5; ++round) {
+      chain.begin();
+      for (std::int64_t link = 0; link < a_chain::links; ++link) {
+        const stream& here = link % 2 == 0 ? first : second;
+        const stream& next = link % 2 == 0 ? second : first;
+        chain.enqueue(link, onefold::cuda(0, here.get()));
+        expect_success(cudaEventRecord(done, here.get()), "cudaEventRecord");
+        expect_success(cudaStreamWaitEvent(next.get(), done, 0), "cudaStreamWaitEvent");
+      }
+      ASSERT_EQ(chain.end(), a_chain::links) << count << " elements, round " << round;
+    }
+  }
+  cudaEventDestroy(done);
+}
+
+// The library's own stream and CUDA's default stream wait for each other without events.
+TEST_F(chains, between_the_librarys_stream_and_the_default_stream_are_ordered_cuda) {
+  const stream on;
+  for (const std::size_t count : {512, 8'193, 65'537, 1 << 18, 1 << 22}) {
+    a_chain chain(on, count);
+    for (int round = 0; round < 5; ++round) {
+      chain.begin();
+      on.synchronize();
+      for (std::int64_t link = 0; link < a_chain::links; ++link)
+        chain.enqueue(link, link % 2 == 0 ? onefold::cuda() : onefold::cuda(0, nullptr));
+      onefold::synchronize(onefold::cuda());
+      onefold::synchronize(onefold::cuda(0, nullptr));
+      ASSERT_EQ(chain.end(), a_chain::links) << count << " elements, round " << round;
     }
   }
 }
