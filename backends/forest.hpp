@@ -40,7 +40,7 @@ class forest {
 
  private:
   static constexpr int most_nodes = 2 * 56;  // 2^64 bytes are 2^52 tiles
-  int size_ = 0;                             // ahead of the nodes, of which mostly few are used: another thread reads them in one cache line
+  int size_ = 0;  // ahead of the nodes, of which mostly few are used: another thread reads them in one cache line
   node nodes_[most_nodes];
 };
 

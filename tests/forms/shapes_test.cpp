@@ -1,5 +1,5 @@
 /// @file shapes_test.cpp  Every launch shape that fixed_order may choose, and others that it may be asked for, give the CPU's bits; and so do
-/// launches that run beside each other.
+/// launches that run beside each other; and launches that begin early read what those ahead of them have written.
 
 #include <cstdio>
 #include <thread>
