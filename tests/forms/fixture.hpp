@@ -81,4 +81,14 @@ class form_test : public dispatching_test, public testing::WithParamInterface<fo
                                                 const expectation& expected) const;
 };
 
+/// A test on the GPU that takes its forms and types as it likes.
+class cuda_form_test : public dispatching_test {
+ protected:
+  void SetUp() override {
+    for (const auto& known : executors())
+      if (known.label == "cuda") return start(known);
+    GTEST_SKIP() << "built without the cuda backend";
+  }
+};
+
 }  // namespace onefold_test

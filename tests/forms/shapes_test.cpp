@@ -168,14 +168,7 @@ class a_chain {
   block arrays_[2];
 };
 
-class chains : public dispatching_test {
- protected:
-  void SetUp() override {
-    for (const auto& known : executors())
-      if (known.label == "cuda") return start(known);
-    GTEST_SKIP() << "built without the cuda backend";
-  }
-};
+using chains = cuda_form_test;
 
 TEST_F(chains, of_calls_each_read_what_the_one_ahead_has_written_cuda) {
   const stream on;

@@ -23,14 +23,8 @@ constexpr task tasks[] = {{element_type::f32, form::sum, false},  {element_type:
                           {element_type::u64, form::prod, false}, {element_type::i64, form::norm_inf, false},
                           {element_type::f64, form::dot, false},  {element_type::f32, form::max, false}};
 
-class a_workspace : public dispatching_test {
+class a_workspace : public cuda_form_test {
  protected:
-  void SetUp() override {
-    for (const auto& known : executors())
-      if (known.label == "cuda") return start(known);
-    GTEST_SKIP() << "built without the cuda backend";
-  }
-
   // One call with the workspace, checked to the bit.
   static void expect_right(const task& what, std::size_t count, std::uint64_t seed, const onefold::executor& where,
                            onefold::workspace& own) {
