@@ -26,12 +26,17 @@ enum class launch_kind {
   ordinary,
   cooperative,    ///< with a grid-wide barrier: every block must be resident at once; see resident_blocks()
   early,          ///< may start before the kernel ahead of it is done (sm_90): it begins with wait_for_previous_kernel()
-  early_cluster,  ///< the same, with the whole grid as one cluster: where has_clusters()
+  early_cluster,  ///< the same, with the whole grid as one cluster: where is_code_for_sm_90()
 };
+
+/// Whether the kernels that this device runs were compiled for compute capability 9.0 or more. Only then can they wait for the kernel ahead of
+/// them, and reach the shared memory of other blocks of their cluster.
+inline bool is_code_for_sm_90(const call& now) { return code_capability(now.gpu.number) >= 90; }
 
 namespace detail {
 
-inline void start(call& now, const void* kernel, const shape& how, launch_kind kind, void** arguments) {
+// By `function` if it is not null, the handle of the same kernel.
+inline void start(call& now, const void* kernel, cudaFunction_t function, const shape& how, launch_kind kind, void** arguments) {
   if (how.grid > 0x7fffffff)
     throw error(errc::unsupported, std::to_string(now.count) + " elements need more blocks of " + std::to_string(how.block) +
                                        " threads than one launch can have: choose a larger block_size or another variant");
@@ -43,7 +48,7 @@ inline void start(call& now, const void* kernel, const shape& how, launch_kind k
   if (kind == launch_kind::cooperative) {
     attributes[count].id = cudaLaunchAttributeCooperative;
     attributes[count++].val.cooperative = 1;
-  } else if (kind != launch_kind::ordinary && code_capability(now.gpu.number) >= 90) {
+  } else if (kind != launch_kind::ordinary && is_code_for_sm_90(now)) {
     attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attributes[count++].val.programmaticStreamSerializationAllowed = 1;
   }
@@ -60,7 +65,10 @@ inline void start(call& now, const void* kernel, const shape& how, launch_kind k
   config.stream = now.work.stream;
   config.attrs = attributes;
   config.numAttrs = count;
-  check(calls().launch_kernel(&config, kernel, arguments), "cudaLaunchKernelExC");
+  if (function != nullptr)
+    check(calls().launch_function(&config, function, arguments), "cuLaunchKernelEx");
+  else
+    check(calls().launch_kernel(&config, kernel, arguments), "cudaLaunchKernelExC");
   if (now.ran.launches++ == 0) {
     now.ran.grid_size = how.grid;
     now.ran.block_size = how.block;
@@ -74,11 +82,32 @@ inline void start(call& now, const void* kernel, const shape& how, launch_kind k
 template <launch_kind Kind = launch_kind::ordinary, class... Parameters>
 void launch(call& now, void (*kernel)(Parameters...), const shape& how, std::type_identity_t<Parameters>... arguments) {
   void* addresses[] = {&arguments...};
-  detail::start(now, reinterpret_cast<const void*>(kernel), how, Kind, addresses);
+  detail::start(now, reinterpret_cast<const void*>(kernel), nullptr, how, Kind, addresses);
 }
 
-/// Whether the blocks of a launch can form a cluster, and reach each other's shared memory.
-inline bool has_clusters(const call& now) { return code_capability(now.gpu.number) >= 90; }
+/// A kernel of which the driver's handle is kept, for launches that are as short as can be: 0.3 us of 2.6 less for the host. One for each
+/// kernel, static.
+template <class... Parameters>
+class kept_kernel {
+ public:
+  constexpr explicit kept_kernel(void (*kernel)(Parameters...)) : kernel_(kernel) {}
+
+  template <launch_kind Kind>
+  void launch(call& now, const shape& how, std::type_identity_t<Parameters>... arguments) {
+    const auto* const symbol = reinterpret_cast<const void*>(kernel_);
+    cudaFunction_t function = function_.known(now.gpu.number);
+    if (function == nullptr) {
+      check(calls().get_function(&function, symbol), "cudaGetFuncBySymbol");
+      function_.remember(now.gpu.number, function);
+    }
+    void* addresses[] = {&arguments...};
+    detail::start(now, symbol, function, how, Kind, addresses);
+  }
+
+ private:
+  void (*kernel_)(Parameters...);
+  remembered<cudaFunction_t> function_;
+};
 
 /// Blocks of `kernel` that the whole device holds at once.
 template <class... Parameters>

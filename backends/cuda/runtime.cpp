@@ -1,5 +1,7 @@
 #include "runtime.hpp"
 
+#include <cuda.h>
+
 #include <string>
 
 #include <onefold/error.hpp>
@@ -15,6 +17,50 @@ cudaError_t create_pool(cudaMemPool_t* pool, int device) {
   properties.location.type = cudaMemLocationTypeDevice;
   properties.location.id = device;
   return cudaMemPoolCreate(pool, &properties);
+}
+
+// The driver's launch, which the runtime's ends in. Called by itself, with a handle that is kept, it takes a tenth of the host's time less.
+// Found through the runtime, so that nothing has to be linked to the driver.
+using driver_launch = decltype(&cuLaunchKernelEx);
+driver_launch find_driver_launch() {
+  void* entry = nullptr;
+  cudaDriverEntryPointQueryResult answer{};
+#if CUDART_VERSION >= 12050
+  const cudaError_t status = cudaGetDriverEntryPointByVersion("cuLaunchKernelEx", &entry, 12000, cudaEnableDefault, &answer);
+#else
+  const cudaError_t status = cudaGetDriverEntryPoint("cuLaunchKernelEx", &entry, cudaEnableDefault, &answer);
+#endif
+  if (status == cudaSuccess && answer == cudaDriverEntryPointSuccess) return reinterpret_cast<driver_launch>(entry);
+  cudaGetLastError();
+  return nullptr;
+}
+driver_launch launch_of_driver() {
+  static const driver_launch found = find_driver_launch();
+  return found;
+}
+
+cudaError_t get_function(cudaFunction_t* function, const void* kernel) {
+  *function = nullptr;
+  return launch_of_driver() == nullptr ? cudaSuccess : cudaGetFuncBySymbol(function, kernel);
+}
+
+cudaError_t launch_function(const cudaLaunchConfig_t* config, cudaFunction_t function, void** arguments) {
+  static_assert(sizeof(cudaLaunchAttribute) == sizeof(CUlaunchAttribute) &&
+                    offsetof(cudaLaunchAttribute, val) == offsetof(CUlaunchAttribute, value),
+                "the runtime's attributes are the driver's under another name");
+  CUlaunchConfig same{};
+  same.gridDimX = config->gridDim.x;
+  same.gridDimY = config->gridDim.y;
+  same.gridDimZ = config->gridDim.z;
+  same.blockDimX = config->blockDim.x;
+  same.blockDimY = config->blockDim.y;
+  same.blockDimZ = config->blockDim.z;
+  same.sharedMemBytes = static_cast<unsigned>(config->dynamicSmemBytes);
+  same.hStream = config->stream;
+  same.attrs = reinterpret_cast<CUlaunchAttribute*>(config->attrs);
+  same.numAttrs = config->numAttrs;
+  // The numbers of the driver's errors are the runtime's.
+  return static_cast<cudaError_t>(launch_of_driver()(&same, function, arguments, nullptr));
 }
 
 }  // namespace
@@ -50,6 +96,8 @@ const runtime& real_runtime() noexcept {
       .stream_is_capturing = cudaStreamIsCapturing,
       .pointer_get_attributes = cudaPointerGetAttributes,
       .launch_kernel = cudaLaunchKernelExC,
+      .get_function = get_function,
+      .launch_function = launch_function,
       .max_active_blocks =
           [](int* blocks, const void* kernel, int block_size, std::size_t shared_bytes) {
             return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, block_size, shared_bytes);

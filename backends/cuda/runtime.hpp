@@ -33,6 +33,9 @@ struct runtime {
   cudaError_t (*stream_is_capturing)(cudaStream_t stream, cudaStreamCaptureStatus* status);
   cudaError_t (*pointer_get_attributes)(cudaPointerAttributes* attributes, const void* pointer);
   cudaError_t (*launch_kernel)(const cudaLaunchConfig_t* config, const void* kernel, void** arguments);
+  /// The driver's handle of a kernel on the current device; null where launch_function() cannot be had.
+  cudaError_t (*get_function)(cudaFunction_t* function, const void* kernel);
+  cudaError_t (*launch_function)(const cudaLaunchConfig_t* config, cudaFunction_t function, void** arguments);
   cudaError_t (*max_active_blocks)(int* blocks, const void* kernel, int block_size, std::size_t shared_bytes);
   cudaError_t (*func_get_attributes)(cudaFuncAttributes* attributes, const void* kernel);
   cudaError_t (*func_set_attribute)(const void* kernel, cudaFuncAttribute attribute, int value);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstring>
 #include <deque>
 #include <map>
@@ -38,6 +37,7 @@ void put_neutral(std::byte* cells_begin) {
 struct device_state {
   device_properties properties;
   cudaStream_t own_stream = nullptr;
+  unsigned long long own_stream_id = 0;  // not yet asked for
   bool asked_for_pool = false;
   cudaMemPool_t pool = nullptr;                               // null where the device has no stream-ordered memory
   std::map<unsigned long long, std::shared_ptr<lane>> lanes;  // by stream id, which CUDA never gives twice
@@ -103,12 +103,6 @@ cudaMemPool_t pool_of(int device, device_state& state) {
   return state.pool;
 }
 
-// What has once been asked for, for those who come without a lock.
-constexpr int most_devices_remembered = 64;
-template <class T>
-using remembered = std::array<std::atomic<T>, most_devices_remembered>;
-bool can_be_remembered(int device) { return device >= 0 && device < most_devices_remembered; }
-
 }  // namespace
 
 int device_count() {
@@ -119,24 +113,20 @@ int device_count() {
 }
 
 const device_properties& properties_of(int device) {
-  static remembered<const device_properties*> known{};
-  const auto place = static_cast<std::size_t>(device);
-  if (can_be_remembered(device))
-    if (const auto* found = known[place].load(std::memory_order_acquire)) return *found;
+  static constinit remembered<const device_properties*> before;
+  if (const auto* known = before.known(device)) return *known;
   const std::lock_guard lock(states_lock());
   const device_properties& found = state_of(device).properties;
-  if (can_be_remembered(device)) known[place].store(&found, std::memory_order_release);
+  before.remember(device, &found);
   return found;
 }
 
 int code_capability(int device) {
-  static remembered<int> known{};
-  const auto place = static_cast<std::size_t>(device);
-  if (can_be_remembered(device))
-    if (const int found = known[place].load(std::memory_order_relaxed)) return found;
+  static constinit remembered<int> before;
+  if (const int known = before.known(device)) return known;
   cudaFuncAttributes found{};
   check(calls().func_get_attributes(&found, any_kernel()), "cudaFuncGetAttributes");
-  if (can_be_remembered(device)) known[place].store(found.ptxVersion, std::memory_order_relaxed);
+  before.remember(device, found.ptxVersion);
   return found.ptxVersion;
 }
 
@@ -254,8 +244,9 @@ std::shared_ptr<lane> lane_of(int device, bool has_stream, cudaStream_t stream, 
       if (const auto& known = state.lanes.at(*id); known->stream == stream) return known;
     refuse_captured();
   }
-  unsigned long long id = 0;
-  check(calls().stream_get_id(stream, &id), "cudaStreamGetId");
+  unsigned long long id = has_stream ? 0 : state.own_stream_id;
+  if (id == 0) check(calls().stream_get_id(stream, &id), "cudaStreamGetId");
+  if (!has_stream) state.own_stream_id = id;
   if (const auto known = state.lanes.find(id); known != state.lanes.end()) return known->second;
 
   auto fresh = std::make_shared<lane>();

@@ -1,6 +1,8 @@
 #pragma once
 /// @file workspace.hpp  What is kept between calls: the devices' properties, and per stream the memory that block partials go through.
 
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -25,6 +27,24 @@ struct device_properties {
   int shared_bytes_per_block;  ///< the opt-in limit
   std::size_t memory_bytes;
   std::size_t l2_bytes;
+};
+
+/// An answer for each device that has been asked for once, for those who come without a lock. T{} where it has not.
+template <class T>
+class remembered {
+ public:
+  [[nodiscard]] T known(int device) const noexcept {
+    return has(device) ? of_[index(device)].load(std::memory_order_acquire) : T{};
+  }
+  void remember(int device, T answer) noexcept {
+    if (has(device)) of_[index(device)].store(answer, std::memory_order_release);
+  }
+
+ private:
+  static constexpr int most_devices = 64;  // the others are asked every time
+  static constexpr bool has(int device) noexcept { return device >= 0 && device < most_devices; }
+  static constexpr std::size_t index(int device) noexcept { return static_cast<std::size_t>(device); }
+  std::array<std::atomic<T>, most_devices> of_{};
 };
 
 /// Devices that the driver shows. Throws backend_unavailable with the reason where there are none.

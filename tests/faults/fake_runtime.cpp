@@ -27,7 +27,7 @@ cudaStream_t as_stream(std::uintptr_t number) { return reinterpret_cast<cudaStre
 // The table's functions are plain pointers, so what they do goes through the active fake.
 fake_runtime::fake_runtime() {
   active = this;
-  static_assert(sizeof(onefold::cuda_backend::runtime) == 29 * sizeof(void (*)()), "a new call of the runtime needs its fake here");
+  static_assert(sizeof(onefold::cuda_backend::runtime) == 31 * sizeof(void (*)()), "a new call of the runtime needs its fake here");
   onefold::cuda_backend::calls() = {
       .get_device_count =
           [](int* count) {
@@ -159,6 +159,18 @@ fake_runtime::fake_runtime() {
           [](const cudaLaunchConfig_t* config, const void*, void**) {
             active->use(config->stream);
             const auto status = active->step("cudaLaunchKernelExC");
+            if (status == cudaSuccess) ++active->launches_;
+            return status;
+          },
+      .get_function =
+          [](cudaFunction_t* function, const void* kernel) {
+            *function = static_cast<cudaFunction_t>(const_cast<void*>(kernel));
+            return active->step("cudaGetFuncBySymbol");
+          },
+      .launch_function =
+          [](const cudaLaunchConfig_t* config, cudaFunction_t, void**) {
+            active->use(config->stream);
+            const auto status = active->step("cuLaunchKernelEx");
             if (status == cudaSuccess) ++active->launches_;
             return status;
           },

@@ -132,24 +132,29 @@ __device__ __noinline__ thread_lanes<Fold> unusual_tile(const tree_input<Fold>& 
   return whole_tile<Fold, Shifted, PackedY>(in, tile);
 }
 
-// Some lanes of any tile, also one of which only a part exists: element by element, all loads ahead of their use.
-template <class Fold, int Lanes>
-__device__ inline void cut_lanes(const tree_input<Fold>& in, std::uint64_t tile, const int (&lane)[Lanes],
-                                 typename Fold::accumulator (&value)[Lanes]) {
+// Lane `lane` of a tile, or with it the lane half a row further, element by element, all loads ahead of their use. `Whole` says that all of
+// the tile exists.
+template <class Fold, bool Whole, int Lanes>
+__device__ inline void single_lanes(const tree_input<Fold>& in, std::uint64_t tile, int lane,
+                                    typename Fold::accumulator (&value)[Lanes]) {
   using E = typename Fold::element;
   constexpr int L = tree_input<Fold>::lanes;
   const std::uint64_t begin = tile * order::tile_elements<E>;
   const std::uint64_t left = in.count - begin;
   const int end = left < order::tile_elements<E> ? static_cast<int>(left) : static_cast<int>(order::tile_elements<E>);
+  const auto exists = [&](int r, int k) { return Whole || lane + r * L + k * warp_size < end; };
+  // With the hint every load of a cut tile would compute an address of its own.
+  const auto load = [](const E* from) { return Whole ? __ldcs(from) : *from; };
   E x[order::tile_rows][Lanes];
   E y[Fold::inputs == 2 ? order::tile_rows : 1][Lanes];
 #pragma unroll
   for (int r = 0; r < order::tile_rows; ++r) {
 #pragma unroll
     for (int k = 0; k < Lanes; ++k) {
-      if (lane[k] + r * L < end) {
-        x[r][k] = in.x[begin + static_cast<std::uint64_t>(lane[k]) + r * L];
-        if constexpr (Fold::inputs == 2) y[r][k] = in.y[begin + static_cast<std::uint64_t>(lane[k]) + r * L];
+      const std::uint64_t i = begin + static_cast<std::uint64_t>(lane) + r * L + k * warp_size;
+      if (exists(r, k)) {
+        x[r][k] = load(in.x + i);
+        if constexpr (Fold::inputs == 2) y[r][k] = load(in.y + i);
       }
     }
   }
@@ -159,12 +164,13 @@ __device__ inline void cut_lanes(const tree_input<Fold>& in, std::uint64_t tile,
   for (int r = 0; r < order::tile_rows; ++r) {
 #pragma unroll
     for (int k = 0; k < Lanes; ++k) {
-      if (lane[k] + r * L < end) {
-        if constexpr (Fold::inputs == 2)
-          value[k] = Fold::combine(value[k], Fold::value(x[r][k], y[r][k]));
-        else
-          value[k] = Fold::combine(value[k], Fold::value(x[r][k]));
-      }
+      if (!exists(r, k)) continue;
+      typename Fold::accumulator mapped;
+      if constexpr (Fold::inputs == 2)
+        mapped = Fold::value(x[r][k], y[r][k]);
+      else
+        mapped = Fold::value(x[r][k]);
+      value[k] = Whole && r == 0 ? mapped : Fold::combine(value[k], mapped);
     }
   }
 }
@@ -178,28 +184,26 @@ __device__ __noinline__ thread_lanes<Fold> any_tile(const tree_input<Fold>& in, 
 #pragma unroll
   for (int c = 0; c < thread_lanes<Fold>::size; ++c) {
     const int position = thread * thread_lanes<Fold>::size + c - in.shift;
-    const int lane[] = {position < 0 ? position + tree_input<Fold>::lanes : position};
     typename Fold::accumulator value[1];
-    cut_lanes<Fold, 1>(in, tile, lane, value);
+    single_lanes<Fold, false>(in, tile, position < 0 ? position + tree_input<Fold>::lanes : position, value);
     mine.lane[c] = value[0];
   }
   return mine;
 }
 
-// The lanes of a tile that a warp has for itself: one for each thread, or two half a row apart.
-template <class Fold>
-inline constexpr int lanes_of_thread = tree_input<Fold>::lanes / warp_size;
+// What a thread has of a tile that its warp has for itself: one lane, or two half a row apart and combined.
+template <class Fold, bool Whole>
+__device__ inline typename Fold::accumulator tile_of_warp(const tree_input<Fold>& in, std::uint64_t tile) {
+  constexpr int own = tree_input<Fold>::lanes / warp_size;
+  static_assert(own == 1 || own == 2);
+  typename Fold::accumulator value[own];
+  single_lanes<Fold, Whole>(in, tile, static_cast<int>(threadIdx.x % warp_size), value);
+  return own == 1 ? value[0] : Fold::combine(value[0], value[own - 1]);
+}
 
 template <class Fold>
 __device__ __noinline__ typename Fold::accumulator cut_tile_of_warp(const tree_input<Fold>& in, std::uint64_t tile) {
-  constexpr int own = lanes_of_thread<Fold>;
-  const int thread = static_cast<int>(threadIdx.x % warp_size);
-  int lane[own];
-#pragma unroll
-  for (int k = 0; k < own; ++k) lane[k] = thread + k * warp_size;
-  typename Fold::accumulator value[own];
-  cut_lanes<Fold, own>(in, tile, lane, value);
-  return own == 1 ? value[0] : Fold::combine(value[0], value[own - 1]);
+  return tile_of_warp<Fold, false>(in, tile);
 }
 
 }  // namespace detail
@@ -259,42 +263,11 @@ __device__ inline typename Fold::accumulator pair_node(const tree_input<Fold>& i
 /// more instructions for each byte.
 template <class Fold>
 __device__ inline typename Fold::accumulator tile_node(const tree_input<Fold>& in, std::uint64_t tile) {
-  using E = typename Fold::element;
-  using A = typename Fold::accumulator;
-  constexpr int L = tree_input<Fold>::lanes;
-  constexpr int own = detail::lanes_of_thread<Fold>;
-  static_assert(own == 1 || own == 2);
-  const unsigned thread = threadIdx.x % warp_size;
-  A value = Fold::neutral();
-  if ((tile + 1) * order::tile_elements<E> <= in.count) [[likely]] {
-    const std::uint64_t first = tile * order::tile_elements<E> + thread;
-    E x[order::tile_rows][own];
-    E y[Fold::inputs == 2 ? order::tile_rows : 1][own];
-#pragma unroll
-    for (int r = 0; r < order::tile_rows; ++r) {
-#pragma unroll
-      for (int k = 0; k < own; ++k) {
-        x[r][k] = __ldcs(in.x + first + r * L + k * warp_size);
-        if constexpr (Fold::inputs == 2) y[r][k] = __ldcs(in.y + first + r * L + k * warp_size);
-      }
-    }
-    A lane[own];
-#pragma unroll
-    for (int r = 0; r < order::tile_rows; ++r) {
-#pragma unroll
-      for (int k = 0; k < own; ++k) {
-        A mapped;
-        if constexpr (Fold::inputs == 2)
-          mapped = Fold::value(x[r][k], y[r][k]);
-        else
-          mapped = Fold::value(x[r][k]);
-        lane[k] = r == 0 ? mapped : Fold::combine(lane[k], mapped);
-      }
-    }
-    value = own == 1 ? lane[0] : Fold::combine(lane[0], lane[own - 1]);
-  } else if (tile < in.end_tile) {
+  typename Fold::accumulator value = Fold::neutral();
+  if ((tile + 1) * order::tile_elements<typename Fold::element> <= in.count) [[likely]]
+    value = detail::tile_of_warp<Fold, true>(in, tile);
+  else if (tile < in.end_tile)
     value = detail::cut_tile_of_warp<Fold>(in, tile);
-  }
 #pragma unroll
   for (int distance = warp_size / 2; distance > 0; distance /= 2) value = Fold::combine(value, detail::exchange(value, distance));
   return value;

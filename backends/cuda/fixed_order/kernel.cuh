@@ -339,19 +339,21 @@ void run_fixed_order(call& now) {
   const tree_input<Fold> in(now.input, now.second, now.count);
   const bool free_shape = now.block_size == 0 && now.grid_size == 0;
   if (free_shape && tiles <= most_warps) {
-    launch<launch_kind::early>(now, fixed_order_few_kernel<Fold, false>, {1, few_tiles_block(tiles)}, in, to);
+    static kept_kernel kernel(fixed_order_few_kernel<Fold, false>);
+    kernel.template launch<launch_kind::early>(now, {1, few_tiles_block(tiles)}, in, to);
     return;
   }
-  if (free_shape && tiles <= most_few_tiles && has_clusters(now)) {
+  if (free_shape && tiles <= most_few_tiles && is_code_for_sm_90(now)) {
+    static kept_kernel kernel(fixed_order_few_kernel<Fold, true>);
     const std::uint64_t of_block = (tiles + most_cluster_blocks - 1) / most_cluster_blocks;
-    launch<launch_kind::early_cluster>(now, fixed_order_few_kernel<Fold, true>, {most_cluster_blocks, few_tiles_block(of_block)},
-                                       in, to);
+    kernel.template launch<launch_kind::early_cluster>(now, {most_cluster_blocks, few_tiles_block(of_block)}, in, to);
     return;
   }
   const plan how = choose_plan((tiles + 1) / 2, now.gpu.multiprocessors, now.block_size / warp_size, now.grid_size);
   auto* header = static_cast<slot_header*>(
       now.slots_of(slot_header_bytes + std::size_t{how.slots} * ((sizeof(typename Fold::accumulator) + 7) / 8) * slot_word_bytes));
-  launch<launch_kind::early>(now, fixed_order_kernel<Fold>, {how.blocks, warp_size << how.log_warps}, in, how, header, to);
+  static kept_kernel kernel(fixed_order_kernel<Fold>);
+  kernel.template launch<launch_kind::early>(now, {how.blocks, warp_size << how.log_warps}, in, how, header, to);
 }
 
 }  // namespace onefold::cuda_backend
