@@ -255,36 +255,79 @@ struct make_indices<0, I...> {
   using type = indices<I...>;
 };
 
-// One step for a and b side by side, which hold segments of W lanes: the second half of every segment meets its first.
-template <class Op, int W, class T, int... I>
+// One step for a and b side by side, which hold segments of W lanes: the second half of every segment meets its first. The results of each
+// B lanes of a take the lower half of these lanes, those of b the upper one.
+template <class Op, int W, int B, class T, int... I>
 ONEFOLD_INLINE vec<T, sizeof...(I)> halve_segments(vec<T, sizeof...(I)> a, vec<T, sizeof...(I)> b, indices<I...>) {
-  constexpr int half = W / 2;
-  return Op::combine(__builtin_shufflevector(a, b, (I / half * W + I % half)...),
-                     __builtin_shufflevector(a, b, (I / half * W + I % half + half)...));
+  constexpr int lanes = sizeof...(I);
+  constexpr auto from = [](int i) {
+    const int k = i % (B / 2);
+    return (i % B < B / 2 ? 0 : lanes) + i / B * B + k / (W / 2) * W + k % (W / 2);
+  };
+  return Op::combine(__builtin_shufflevector(a, b, from(I)...), __builtin_shufflevector(a, b, (from(I) + W / 2)...));
 }
 
-// The steps that are left for M registers with segments of W lanes. The lanes of a tile are halved until each is a tile; from there on
-// neighbours meet, which is the same step with segments of two.
-template <class Op, class T, int M, int W, int Left>
-ONEFOLD_INLINE T climb(const vec<T, width<T>>* v) {
-  if constexpr (Left == 0) {
-    return v[0][0];
-  } else {
-    constexpr int m = M > 1 ? M / 2 : 1;
-    using index = typename make_indices<width<T>>::type;
-    vec<T, width<T>> next[m];
+// Lanes in 16 bytes. Within them shuffles are cheapest: one cycle, where those across take three and, if they are irregular, a table of
+// lanes from memory. So segments that are longer are halved first, with as many registers as there are.
+template <class T>
+constexpr int block = 16 / static_cast<int>(sizeof(T));
+
+// Halves the segments of W lanes of M registers, where register i goes together with register i + Apart; alone where M is too small.
+template <class Op, class T, int M, int W, int B, int Apart>
+ONEFOLD_INLINE void step(const vec<T, width<T>>* v, vec<T, width<T>>* next) {
+  using index = typename make_indices<width<T>>::type;
+  if constexpr (M >= 2 * Apart) {
     ONEFOLD_UNROLL(8)
-    for (int i = 0; i < m; ++i) next[i] = halve_segments<Op, W, T>(v[M > 1 ? 2 * i : 0], v[M > 1 ? 2 * i + 1 : 0], index{});
-    return climb<Op, T, m, (W > 2 ? W / 2 : 2), Left - 1>(next);
+    for (int i = 0; i < M / 2; ++i) {
+      const int k = i / Apart * 2 * Apart + i % Apart;
+      next[i] = halve_segments<Op, W, B, T>(v[k], v[k + Apart], index{});
+    }
+  } else {
+    ONEFOLD_UNROLL(8)
+    for (int i = 0; i < M; ++i) next[i] = halve_segments<Op, W, B, T>(v[i], v[i], index{});
   }
 }
 
-constexpr int log2_of(int n) { return n > 1 ? 1 + log2_of(n / 2) : 0; }
+// The tree over Count nodes, one in each lane, in order, of M registers. Within 16 bytes first, then across.
+template <class Op, class T, int M, int Count, int Within, int Across>
+ONEFOLD_INLINE T nodes_up(const vec<T, width<T>>* v) {
+  if constexpr (Count == 1) {
+    return v[0][0];
+  } else if constexpr (Within == 1 && Across == 1) {
+    return nodes_up<Op, T, M, Count, block<T>, width<T> / block<T>>(v);  // these registers' roots are in order
+  } else {
+    constexpr int m = M > 1 ? M / 2 : 1;
+    vec<T, width<T>> next[m];
+    if constexpr (Within > 1) {
+      step<Op, T, M, 2, block<T>, 1>(v, next);
+      return nodes_up<Op, T, m, Count / 2, Within / 2, Across>(next);
+    } else {
+      step<Op, T, M, 2 * block<T>, width<T>, 1>(v, next);
+      return nodes_up<Op, T, m, Count / 2, 1, Across / 2>(next);
+    }
+  }
+}
+
+// The lanes of Count tiles, of which M registers hold segments of W, down to one lane for each, and up from there.
+template <class Op, class T, int M, int W, int Count>
+ONEFOLD_INLINE T lanes_down(const vec<T, width<T>>* v) {
+  if constexpr (W == 1) {
+    return nodes_up<Op, T, M, Count, block<T>, width<T> / block<T>>(v);
+  } else {
+    // The tiles that one register will have in 16 bytes are neighbours in the end.
+    constexpr bool across = W > block<T>;
+    constexpr int apart = across ? block<T> : 1;
+    constexpr int m = M >= 2 * apart ? M / 2 : M;
+    vec<T, width<T>> next[m];
+    step<Op, T, M, W, (across ? width<T> : block<T>), apart>(v, next);
+    return lanes_down<Op, T, m, W / 2, Count>(next);
+  }
+}
 
 // The value of the subtree over M tiles, a power of two, each halved down to a register.
 template <class Op, class T, int M>
 [[gnu::noinline]] T subtree(const vec<T, width<T>>* tiles) {
-  return climb<Op, T, M, width<T>, log2_of(width<T>) + log2_of(M)>(tiles);
+  return lanes_down<Op, T, M, width<T>, M>(tiles);
 }
 
 // The same for the first `count` tiles of a group: those that are absent change nothing.
