@@ -49,6 +49,8 @@ __global__ void __launch_bounds__(512) read_kernel(const uint4* input, std::uint
   if (seen == 0x12345678u) *output = seen;  // practically never; keeps the loads
 }
 
+__global__ void write_word(volatile unsigned* place, unsigned word) { *place = word; }
+
 constexpr std::uint64_t cold_bytes = std::uint64_t{3} << 29;  // the arrays together: 25 times an H200's L2
 constexpr double batch_s = 2e-3;                              // so much work between two events, whose own cost then vanishes
 constexpr int most_calls_per_batch = 20;                      // few enough for the launch queue: 26 launches a call at most
@@ -69,7 +71,7 @@ gpu_bench::gpu_bench(int device, element_type type, operation op, std::uint64_t 
   stream_ = stream;
   check(cudaMalloc(&arena_, slot_bytes_ * slots_), "cudaMalloc");
   check(cudaMalloc(&output_, 8), "cudaMalloc");
-  check(cudaMallocHost(&gate_, sizeof(unsigned)), "cudaMallocHost");
+  check(cudaMallocHost(&gate_, 2 * sizeof(unsigned)), "cudaMallocHost");
   const auto fill_as = [&]<class T>(T) {
     fill<T><<<multiprocessors_ * 4, 512, 0, stream>>>(reinterpret_cast<T*>(arena_), count_, slot_bytes_ / sizeof(T), slots_,
                                                       op == operation::prod);
@@ -141,16 +143,46 @@ samples gpu_bench::in_stream(const std::function<void(const void*)>& work, cache
   return all;
 }
 
-samples gpu_bench::to_host(const std::function<void(const void*)>& work, cache state, int repeats) const {
+namespace {
+
+// `call(turn)` on the host's clock; the first two turns warm up.
+template <class Call>
+samples on_hosts_clock(int repeats, Call call) {
   samples all;
-  for (std::size_t turn = 0; static_cast<int>(turn) < repeats + 2; ++turn) {
+  for (int turn = 0; turn < repeats + 2; ++turn) {
     const auto begin = std::chrono::steady_clock::now();
-    work(input(state == cache::hot ? 0 : turn));
+    call(static_cast<std::size_t>(turn));
     const auto end = std::chrono::steady_clock::now();
-    if (turn >= 2) all.seconds.push_back(std::chrono::duration<double>(end - begin).count());  // the first two warm up
+    if (turn >= 2) all.seconds.push_back(std::chrono::duration<double>(end - begin).count());
   }
   std::sort(all.seconds.begin(), all.seconds.end());
   return all;
+}
+
+}  // namespace
+
+samples gpu_bench::to_host(const std::function<void(const void*)>& work, cache state, int repeats) const {
+  return on_hosts_clock(repeats, [&](std::size_t turn) { work(input(state == cache::hot ? 0 : turn)); });
+}
+
+samples gpu_bench::round_trip(int repeats) const {
+  volatile unsigned* const word = gate_ + 1;
+  *word = 0;
+  cudaLaunchAttribute early{};  // as the default variant is launched: the cheapest way
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = config.blockDim = dim3(1);
+  config.stream = static_cast<cudaStream_t>(stream_);
+  config.attrs = &early;
+  config.numAttrs = 1;
+  return on_hosts_clock(repeats, [&](std::size_t turn) {
+    const auto wanted = static_cast<unsigned>(turn + 1);
+    check(cudaLaunchKernelEx(&config, write_word, word, wanted), "cudaLaunchKernelEx");
+    constexpr int many = 10'000'000;  // polls; by then something is wrong, and the driver says what
+    for (int polls = 0; *word != wanted; ++polls)
+      if (polls == many) check(cudaStreamSynchronize(config.stream), "write_word");
+  });
 }
 
 std::uint64_t gpu_bench::result_bits(std::size_t size) const {

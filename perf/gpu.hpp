@@ -38,6 +38,10 @@ class gpu_bench {
   /// Time on the host's clock of `work(input)`, which waits for its result.
   [[nodiscard]] samples to_host(const std::function<void(const void*)>& work, cache state, int repeats) const;
 
+  /// Time on the host's clock from the launch of a kernel that does nothing but write a word to the host's memory, to the moment when the
+  /// host sees it: what no result for the host can come below.
+  [[nodiscard]] samples round_trip(int repeats) const;
+
   /// Enqueues a bare read of the array with 16-byte loads: the practical limit of memory speed.
   void read(const void* input) const;
   /// The `size` bytes at output(), zero-extended; 0 for an element's.
@@ -54,7 +58,7 @@ class gpu_bench {
   void* stream_ = nullptr;
   unsigned char* arena_ = nullptr;
   void* output_ = nullptr;
-  unsigned* gate_ = nullptr;  // pinned host memory: 0 closed, 1 open
+  unsigned* gate_ = nullptr;  // pinned host memory: 0 closed, 1 open; behind it the word of round_trip()
 };
 
 }  // namespace onefold::perf

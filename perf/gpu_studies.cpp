@@ -240,8 +240,9 @@ nlohmann::json forms(const study_options& how, const device_info& gpu) {
 
 nlohmann::json latency(const study_options& how, const device_info& gpu) {
   nlohmann::json record = heading("latency", how, &gpu);
-  fmt::print("{} of {} on {}, us, the array in the cache\n{:>8} {:>12} {:>12} {:>12} {:>12} {:>12}\n", name(how.what),
-             name(how.type), gpu.name, "n", "in stream", "cub", "to host", "cub to host", "to enqueue");
+  fmt::print("{} of {} on {}, us, the array in the cache\n{:>8} {:>12} {:>12} {:>12} {:>12} {:>12} {:>12}\n", name(how.what),
+             name(how.type), gpu.name, "n", "in stream", "cub", "to host", "bare kernel", "cub to host", "to enqueue");
+  constexpr int host_repeats = 300;
   for (int power = 0; power <= 16; power += 2) {
     const std::uint64_t count = std::uint64_t{1} << power;
     const gpu_bench bench(how.device, how.type, operation::sum, count, 2);
@@ -251,7 +252,7 @@ nlohmann::json latency(const study_options& how, const device_info& gpu) {
                   asked);
     };
     const auto to_host = [&](const options& asked) {
-      return bench.to_host([&](const void* input) { call(input, true, asked); }, cache::hot, 300);
+      return bench.to_host([&](const void* input) { call(input, true, asked); }, cache::hot, host_repeats);
     };
     const auto in_stream = [&](const options& asked) {
       return bench.in_stream([&](const void* input) { call(input, false, asked); }, cache::hot, how.repeats);
@@ -267,15 +268,19 @@ nlohmann::json latency(const study_options& how, const device_info& gpu) {
     const samples ours = in_stream({});
     const samples peer = has_peer ? in_stream({.variant = "cub"}) : samples{};
     const samples ours_host = to_host({});
+    const samples bare = bench.round_trip(host_repeats);
     const samples peer_host = has_peer ? to_host({.variant = "cub"}) : samples{};
     const auto text = [](const samples& times) {
       return times.seconds.empty() ? std::string("-") : fmt::format("{:.2f}", times.median() * 1e6);
     };
-    fmt::print("{:>8} {:>12} {:>12} {:>12} {:>12} {:>12.2f}\n", fmt::format("2^{}", power), text(ours), text(peer), text(ours_host),
-               text(peer_host), enqueue.median() * 1e6 / 20);
+    fmt::print("{:>8} {:>12} {:>12} {:>12} {:>12} {:>12} {:>12.2f}\n", fmt::format("2^{}", power), text(ours), text(peer),
+               text(ours_host), text(bare), text(peer_host), enqueue.median() * 1e6 / 20);
     std::fflush(stdout);
-    nlohmann::json row{
-        {"count", count}, {"in_stream", to_json(ours)}, {"to_host", to_json(ours_host)}, {"enqueue_20", to_json(enqueue)}};
+    nlohmann::json row{{"count", count},
+                       {"in_stream", to_json(ours)},
+                       {"to_host", to_json(ours_host)},
+                       {"bare_kernel", to_json(bare)},
+                       {"enqueue_20", to_json(enqueue)}};
     if (has_peer) row["cub"] = {{"in_stream", to_json(peer)}, {"to_host", to_json(peer_host)}};
     record["rows"].push_back(std::move(row));
   }
