@@ -38,12 +38,24 @@ struct competitor {
   samples times = {};
 };
 
+// Arrays that begin `offset` elements behind the boundary of a cache line. What malloc gives begins now on one and now off it, and loads of
+// 64 bytes, the peers' too, are up to 1.3 times as fast on it.
 template <class T>
 struct arrays {
+  static constexpr std::align_val_t line{64};
+  struct free_it {
+    void operator()(T* begin) const { operator delete(begin, line); }
+  };
   std::uint64_t count;
-  std::unique_ptr<T[]> x, y;
+  std::unique_ptr<T, free_it> memory_x, memory_y;
+  T *x, *y;
 
-  arrays(std::uint64_t n, bool two) : count(n), x(new T[n]), y(two ? new T[n] : nullptr) {
+  arrays(std::uint64_t n, bool two, std::uint64_t offset)
+      : count(n),
+        memory_x(allocate(n + offset)),
+        memory_y(two ? allocate(n + offset) : nullptr),
+        x(memory_x.get() + offset),
+        y(two ? memory_y.get() + offset : nullptr) {
     // Touched first by the threads that will read them.
 #pragma omp parallel for schedule(static)
     for (std::uint64_t i = 0; i < n; ++i) {
@@ -51,6 +63,9 @@ struct arrays {
       if (two) y[i] = element_at<T>(~i, false);
     }
   }
+
+ private:
+  static T* allocate(std::uint64_t n) { return static_cast<T*>(operator new(n * sizeof(T), line)); }
 };
 
 // A share for each thread, then the shares: what a user would write with OpenMP.
@@ -109,8 +124,8 @@ T through_onefold(form what, const executor& where, const T* x, const T* y, std:
 
 template <class T>
 std::vector<competitor<T>> competitors(form what, const arrays<T>& data, int threads) {
-  const T* const x = data.x.get();
-  const T* const y = data.y.get();
+  const T* const x = data.x;
+  const T* const y = data.y;
   const std::uint64_t n = data.count;
   const executor where = threads == 1 ? serial() : openmp();
   std::vector<competitor<T>> all;
@@ -176,7 +191,7 @@ void measure(std::vector<competitor<T>>& all, int repeats) {
 
 template <class T>
 nlohmann::json one_size(const study_options& how, std::uint64_t count, int threads) {
-  const arrays<T> data(count, how.what == form::dot);
+  const arrays<T> data(count, how.what == form::dot, how.offset);
   auto all = competitors(how.what, data, threads);
   check(how.what, all);
   measure(all, how.repeats);
@@ -206,6 +221,7 @@ nlohmann::json cpu_sizes(const study_options& how) {
     throw std::runtime_error("this study takes sum, dot, sum_of_squares, norm1, min and max");
   nlohmann::json record = heading("cpu", how, nullptr);
   record["form"] = name(how.what);
+  record["offset"] = how.offset;
   fmt::print("{} of {} on the CPU: speed as a part of the best order-free loop's, by medians (by minima)\n", name(how.what),
              name(how.type));
   fmt::print("{:>12} {:>3} {:>16} {:>9}\n", "n", "thr", "best loop", "GB/s");

@@ -91,6 +91,7 @@ int main(int argc, char** argv) {
   int cpu_last_power = 27;
   cpu->add_option("--to", cpu_last_power, "largest n is 2^TO")->capture_default_str();
   cpu->add_option("--threads", how.threads, "1 or all; both when left away")->check(CLI::IsMember({"1", "all"}));
+  cpu->add_option("--offset", how.offset, "elements from the boundary of a cache line to the arrays' begin")->capture_default_str();
   cpu->add_option("--repeats", how.repeats, "timed rounds, at most")->capture_default_str()->check(CLI::PositiveNumber);
   cpu->add_option("--json", json_file, "write every figure, with machine, commit and command, to this file");
   CLI11_PARSE(app, argc, argv);

@@ -20,6 +20,7 @@ struct study_options {
   int block_size = 0;                 ///< 0: each variant's own
   std::vector<std::string> variants;  ///< empty: all
   std::string threads;                ///< cpu: "1", "all", or empty for both
+  std::uint64_t offset = 0;           ///< cpu: elements from the boundary of a cache line to the arrays' begin
   int first_power = 10;               ///< sweep and cpu: n = 2^first_power ...
   int last_power = 30;                ///< ... to 2^last_power
 };

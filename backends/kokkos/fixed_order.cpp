@@ -76,14 +76,15 @@ std::uint64_t own_cache_bytes() {
   return bytes;
 }
 
-// Whether loads of 32 bytes are faster than loads of 64 for so many bytes of input. Measured on a Zen 4, which does 64-byte loads and additions
-// in two halves: it takes 0.94 to 0.97 of the time with the shorter ones for sums from a core's own caches, and for any reduction from
-// memory. Where the third-level cache gives, it takes 1.02 to 1.15 times as long with them in the median: its prefetcher follows them at
-// times only. On an Intel Xeon: 0.87 of the time from its own caches, no difference behind them. (perf/results/*-cpu-*)
+// Whether loads of 32 bytes are faster than loads of 64 for so many bytes of input. From a core's own caches they are where the input does not
+// begin on a cache line, so that each of the longer loads takes two lines: 0.65 to 0.9 of the time for sums on an Intel Xeon, 0.94 to 0.97
+// on a Zen 4. On the line the longer ones take 0.87 of the time (Xeon). Where the third-level cache gives, a Zen 4 takes 1.02 to 1.15 times
+// as long with the shorter ones, whose prefetches come at times only; from memory 0.94 to 0.97 of the time. A Xeon does not care there.
+// (perf/results/*-cpu-*, *-xeon-*)
 template <class Fold>
-bool narrow_is_faster(std::uint64_t bytes, int threads) {
+bool narrow_is_faster(std::uint64_t bytes, int threads, bool on_line) {
   constexpr std::uint64_t shared_cache = std::uint64_t{48} << 20;
-  return bytes >= shared_cache || (is_light<Fold> && bytes < own_cache_bytes() * static_cast<std::uint64_t>(threads));
+  return bytes >= shared_cache || (is_light<Fold> && !on_line && bytes < own_cache_bytes() * static_cast<std::uint64_t>(threads));
 }
 
 template <class Fold>
@@ -116,6 +117,9 @@ struct operands {
 
   [[nodiscard]] std::uint64_t groups() const { return count / group + (count % group != 0 ? 1 : 0); }
   [[nodiscard]] std::uint64_t bytes() const { return count * sizeof(element) * Fold::inputs; }
+  [[nodiscard]] bool on_cache_line() const {
+    return (reinterpret_cast<std::uintptr_t>(x) | (Fold::inputs == 2 ? reinterpret_cast<std::uintptr_t>(y) : 0)) % 64 == 0;
+  }
 
   // Values of the groups from `first` up to, but not including, `end`.
   void run(std::uint64_t first, std::uint64_t end, typename Fold::accumulator* values) const {
@@ -213,7 +217,7 @@ int reduce_fixed_order(const detail::request& what, [[maybe_unused]] int threads
 #ifdef ONEFOLD_HAVE_OPENMP
       working = useful_threads(all, threads);
 #endif
-      const bool narrow = chosen().narrow != nullptr && narrow_is_faster<Fold>(all.bytes(), working);
+      const bool narrow = chosen().narrow != nullptr && narrow_is_faster<Fold>(all.bytes(), working, all.on_cache_line());
       all.kernel = kernel_of<Fold>(narrow ? *chosen().narrow : *chosen().kernels);
       typename Fold::accumulator value;
 #ifdef ONEFOLD_HAVE_OPENMP

@@ -23,8 +23,8 @@
 #define ONEFOLD_UNROLL(n) ONEFOLD_PRAGMA(GCC unroll n)
 #endif
 // Rows of a tile that are unrolled. Prefetchers follow the load instructions, and few of them are followed best: from the third-level cache
-// of a Zen 4 a loop of 64-byte loads is 1.02 times as fast with one row as with five, and 1.4 times with fifteen. From an Intel Xeon's
-// second-level cache it is 1.15 times as fast with five; but there 32-byte loads are taken (fixed_order.cpp).
+// of a Zen 4 a loop of 64-byte loads is 1.02 times as fast with one row as with five, and 1.4 times with fifteen. An Intel Xeon
+// does not care.
 #if ONEFOLD_VECTOR_BYTES == 64
 #define ONEFOLD_UNROLL_ROWS ONEFOLD_UNROLL(1)
 #else
