@@ -495,6 +495,30 @@ TEST_F(cuda_host_logic, asks_nothing_of_kernels_that_they_were_not_compiled_for)
   }
 }
 
+// A handle is of one device, and no other can be launched on with it.
+TEST_F(cuda_host_logic, launches_by_the_handle_of_the_device_that_is_current) {
+  static const fake_runtime* device_of;
+  static std::vector<std::pair<int, int>> handle_and_device;
+  device_of = &runtime_;
+  handle_and_device.clear();
+  auto& calls = onefold::cuda_backend::calls();
+  calls.get_function = [](cudaFunction_t* function, const void*) {
+    *function = reinterpret_cast<cudaFunction_t>(static_cast<std::uintptr_t>(device_of->current_device()));
+    return cudaSuccess;
+  };
+  calls.launch_function = [](const cudaLaunchConfig_t*, cudaFunction_t function, void**) {
+    handle_and_device.emplace_back(static_cast<int>(reinterpret_cast<std::uintptr_t>(function)), device_of->current_device());
+    return cudaSuccess;
+  };
+  const int devices[] = {fake_runtime::fresh_device(), fake_runtime::fresh_device()};
+  for (int turn = 0; turn < 2; ++turn)  // asked for, and remembered
+    for (const int device : devices)
+      for (const std::uint64_t n : {std::uint64_t{1000}, std::uint64_t{100'000}, count})
+        onefold::sum_into(onefold::cuda(device), input_, n, output_);
+  ASSERT_EQ(handle_and_device.size(), 12u);
+  for (const auto& [handle, device] : handle_and_device) EXPECT_EQ(handle, device);
+}
+
 // The driver's own launch is a shorter way to the same; where it cannot be had the runtime's does.
 TEST_F(cuda_host_logic, launches_through_the_runtime_where_the_driver_gives_no_handles) {
   static int through_runtime = 0;
