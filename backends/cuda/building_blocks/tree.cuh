@@ -12,7 +12,7 @@ namespace onefold::cuda_backend {
 /// Where the first input starts `shift` elements behind a 16-byte boundary, the packs are read from that boundary on: the element at
 /// position p of a row is then that of lane (p - shift) mod L. All steps of the halving pair lanes by their distance mod L, so they may be
 /// done on positions as if those were lanes. Only the first `shift` positions of a row hold elements of the row above, and for those the
-/// rows are taken one further down. That is one more pack for one thread of sixteen.
+/// rows are taken one further down, by one thread of sixteen.
 template <class Fold>
 struct tree_input {
   using E = typename Fold::element;
@@ -24,21 +24,21 @@ struct tree_input {
   const E* x;
   const E* y;  ///< the second input, or null
   std::uint64_t count;
-  int shift;                  ///< elements of x behind a 16-byte boundary
-  bool packed_y;              ///< y lies behind a boundary as x does, so that packs of both hold the same elements
-  std::uint64_t first_whole;  ///< tiles from here to end_whole can be read in packs, without a byte from outside the arrays
-  std::uint64_t end_whole;
+  int shift;                ///< elements of x behind a 16-byte boundary
+  bool packed_y;            ///< y lies behind a boundary as x does, so that packs of both hold the same elements
+  std::uint64_t end_whole;  ///< tiles before this one exist as a whole
   std::uint64_t end_tile;
 
   __host__ tree_input(const void* first, const void* second, std::uint64_t n)
       : x(static_cast<const E*>(first)), y(static_cast<const E*>(second)), count(n) {
     shift = static_cast<int>(reinterpret_cast<std::uintptr_t>(x) % 16 / sizeof(E));
     packed_y = Fold::inputs == 1 || reinterpret_cast<std::uintptr_t>(y) % 16 == reinterpret_cast<std::uintptr_t>(x) % 16;
-    first_whole = shift == 0 ? 0 : 1;
     end_tile = order::tiles<E>(n);
     end_whole = n / order::tile_elements<E>;
-    if (shift != 0 && end_whole > 0 && n % order::tile_elements<E> < static_cast<std::uint64_t>(P::size)) --end_whole;
   }
+
+  __host__ bool aligned() const { return shift == 0 && packed_y; }
+  __device__ bool is_whole(std::uint64_t pair) const { return 2 * pair + 2 <= end_whole; }
 };
 
 /// The lanes that one thread holds of a tile.
@@ -47,6 +47,19 @@ struct thread_lanes {
   static constexpr int size = pack<typename Fold::element>::size;
   typename Fold::accumulator lane[size];
 };
+
+/// threadIdx.x and blockIdx.x, read anew. What is computed from them again behind the loads need not be kept in registers while those are
+/// on their way. A register that is spilled is a write to memory, of every thread of every block: 4 to 6 % of the whole time.
+__device__ inline unsigned thread_of_block() {
+  unsigned thread;
+  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+  return thread;
+}
+__device__ inline unsigned block_of_grid() {
+  unsigned block;
+  asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
+  return block;
+}
 
 namespace detail {
 
@@ -58,9 +71,14 @@ __device__ inline A exchange(A value, int distance) {
     return __shfl_xor_sync(whole_warp, value, distance);
 }
 
-// Rows in flight at once: with 64 registers of loads each thread has 256 bytes on their way.
-template <class Fold>
-inline constexpr int rows_in_flight = order::tile_rows / Fold::inputs;
+// Rows that are asked for together: 64 registers of loads, so that each thread has 256 bytes on their way. Fewer where more registers are
+// needed beside them; the compiler begins with the next ones as registers become free.
+template <class Fold, bool Shifted>
+constexpr int rows_in_flight() {
+  if (Fold::inputs == 2) return order::tile_rows / 4;
+  const bool wide = sizeof(typename Fold::accumulator) > sizeof(typename Fold::element);
+  return wide && Shifted ? order::tile_rows / 2 : order::tile_rows;
+}
 
 // The tile's lanes at this thread's positions: a whole tile, read in packs. `Shifted` and `PackedY` as in tree_input.
 template <class Fold, bool Shifted, bool PackedY>
@@ -68,32 +86,42 @@ __device__ inline thread_lanes<Fold> whole_tile(const tree_input<Fold>& in, std:
   using E = typename Fold::element;
   using P = pack<E>;
   constexpr int L = tree_input<Fold>::lanes;
-  constexpr int rows = rows_in_flight<Fold>;
+  constexpr int rows = rows_in_flight<Fold, Shifted>();
   const int thread = static_cast<int>(threadIdx.x % (warp_size / 2));
   const int shift = Shifted ? in.shift : 0;
   const bool wraps = Shifted && thread == 0;  // this thread's first `shift` positions belong one row further down
   const std::uint64_t first = tile * order::tile_elements<E> + static_cast<std::uint64_t>(thread * P::size);
-  const auto* xs = reinterpret_cast<const P*>(in.x - shift + first);
   thread_lanes<Fold> mine;
 
 #pragma unroll
   for (int begin = 0; begin < order::tile_rows; begin += rows) {
-    P a[rows + (Shifted ? 1 : 0)];
-    P b[Fold::inputs == 2 ? rows + (Shifted ? 1 : 0) : 1];
+    P a[rows];
+    P b[Fold::inputs == 2 ? rows : 1];
+    // Where a thread wraps, what it needs of the first pack and of the one behind the last, element by element: the rest of those two packs may
+    // lie outside the array. Without branches, so that all loads are on their way together.
+    E edge_a[P::size];
+    E edge_b[P::size];
+    const auto load_rows = [&](const E* from, auto& to, auto& edge) {
+      const E* const start = from - shift + first + begin * L;
 #pragma unroll
-    for (int r = 0; r < rows; ++r) a[r] = load_pack(xs + (begin + r) * (L / P::size));
-    if constexpr (Shifted) {
-      a[rows] = a[0];
-      if (wraps) a[rows] = load_pack(xs + (begin + rows) * (L / P::size));
-    }
-    if constexpr (Fold::inputs == 2 && PackedY) {
-      const auto* ys = reinterpret_cast<const P*>(in.y - shift + first);
-#pragma unroll
-      for (int r = 0; r < rows; ++r) b[r] = load_pack(ys + (begin + r) * (L / P::size));
+      for (int r = 0; r < rows; ++r)
+        if (!Shifted || r > 0 || !wraps) to[r] = load_pack(reinterpret_cast<const P*>(start + r * L));
       if constexpr (Shifted) {
-        b[rows] = b[0];
-        if (wraps) b[rows] = load_pack(ys + (begin + rows) * (L / P::size));
+#pragma unroll
+        for (int c = 0; c < P::size; ++c)
+          if (wraps) edge[c] = __ldcs(start + c + (c < shift ? rows * L : 0));
       }
+    };
+    const auto element = [&](const auto& of, const auto& edge, int r, int c) {
+      if constexpr (Shifted) {
+        if (wraps && c < shift) return r + 1 < rows ? of[(r + 1) % rows].element[c] : edge[c];
+        if (wraps && r == 0) return edge[c];
+      }
+      return of[r].element[c];
+    };
+    load_rows(in.x, a, edge_a);
+    if constexpr (Fold::inputs == 2 && PackedY) {
+      load_rows(in.y, b, edge_b);
     } else if constexpr (Fold::inputs == 2) {
 #pragma unroll
       for (int c = 0; c < P::size; ++c) {
@@ -106,30 +134,16 @@ __device__ inline thread_lanes<Fold> whole_tile(const tree_input<Fold>& in, std:
     for (int r = 0; r < rows; ++r) {
 #pragma unroll
       for (int c = 0; c < P::size; ++c) {
-        E x = a[r].element[c];
-        if constexpr (Shifted)
-          if (wraps && c < shift) x = a[r + 1].element[c];
         typename Fold::accumulator value;
-        if constexpr (Fold::inputs == 2) {
-          E y = b[r].element[c];
-          if constexpr (Shifted && PackedY)
-            if (wraps && c < shift) y = b[r + 1].element[c];
-          value = Fold::value(x, y);
-        } else {
-          value = Fold::value(x);
-        }
+        if constexpr (Fold::inputs == 2)
+          value = Fold::value(element(a, edge_a, r, c), PackedY ? element(b, edge_b, r, c) : b[r].element[c]);
+        else
+          value = Fold::value(element(a, edge_a, r, c));
         mine.lane[c] = begin + r == 0 ? value : Fold::combine(mine.lane[c], value);
       }
     }
   }
   return mine;
-}
-
-// Out of line, so that the code of an aligned array, which is most of what runs, lies in one piece: with little to do, a third of a warp's
-// time is waiting for instructions.
-template <class Fold, bool Shifted, bool PackedY>
-__device__ __noinline__ thread_lanes<Fold> unusual_tile(const tree_input<Fold>& in, std::uint64_t tile) {
-  return whole_tile<Fold, Shifted, PackedY>(in, tile);
 }
 
 // Lane `lane` of a tile, or with it the lane half a row further, element by element, all loads ahead of their use. `Whole` says that all of
@@ -175,22 +189,6 @@ __device__ inline void single_lanes(const tree_input<Fold>& in, std::uint64_t ti
   }
 }
 
-// A thread's lanes of such a tile, one after the other for the registers' sake. Out of line: it runs for the two ends of an array only, and
-// would otherwise be most of the code.
-template <class Fold>
-__device__ __noinline__ thread_lanes<Fold> any_tile(const tree_input<Fold>& in, std::uint64_t tile) {
-  const int thread = static_cast<int>(threadIdx.x % (warp_size / 2));
-  thread_lanes<Fold> mine;
-#pragma unroll
-  for (int c = 0; c < thread_lanes<Fold>::size; ++c) {
-    const int position = thread * thread_lanes<Fold>::size + c - in.shift;
-    typename Fold::accumulator value[1];
-    single_lanes<Fold, false>(in, tile, position < 0 ? position + tree_input<Fold>::lanes : position, value);
-    mine.lane[c] = value[0];
-  }
-  return mine;
-}
-
 // What a thread has of a tile that its warp has for itself: one lane, or two half a row apart and combined.
 template <class Fold, bool Whole>
 __device__ inline typename Fold::accumulator tile_of_warp(const tree_input<Fold>& in, std::uint64_t tile) {
@@ -206,32 +204,27 @@ __device__ __noinline__ typename Fold::accumulator cut_tile_of_warp(const tree_i
   return tile_of_warp<Fold, false>(in, tile);
 }
 
+// The halving over one value of each thread of a warp.
+template <class Fold>
+__device__ inline typename Fold::accumulator halved(typename Fold::accumulator value) {
+#pragma unroll
+  for (int distance = warp_size / 2; distance > 0; distance /= 2) value = Fold::combine(value, exchange(value, distance));
+  return value;
+}
+
 }  // namespace detail
 
-/// The node over tiles 2 `pair` and 2 `pair` + 1, in every lane of the calling warp; what does not exist of them counts as absent. All 32
-/// lanes must call it together. Half a warp has a tile, a thread the lanes of one pack. While a thread holds several lanes, it keeps one
-/// half of them and exchanges the other for its partner's: 8 shuffles for 2048 elements of 4 bytes, 6 for 1024 of 8 bytes.
-template <class Fold>
-__device__ inline typename Fold::accumulator pair_node(const tree_input<Fold>& in, std::uint64_t pair) {
+/// The node over tiles 2 `pair` and 2 `pair` + 1, which are whole, in every lane of the calling warp. `Shifted` and `PackedY` as in
+/// tree_input. All 32 lanes must call it together. Half a warp has a tile, a thread the lanes of one pack. While a thread holds several
+/// lanes, it keeps one half of them and exchanges the other for its partner's: 8 shuffles for 2048 elements of 4 bytes, 6 for 1024 of 8.
+template <class Fold, bool Shifted, bool PackedY>
+__device__ inline typename Fold::accumulator whole_pair_node(const tree_input<Fold>& in, std::uint64_t pair) {
   using A = typename Fold::accumulator;
   constexpr int size = pack<typename Fold::element>::size;
-  const unsigned thread = threadIdx.x % warp_size;
-  const std::uint64_t tile = 2 * pair + thread / (warp_size / 2);
-  thread_lanes<Fold> mine;
-  if (tile < in.end_whole && in.shift == 0 && in.packed_y) [[likely]] {
-    mine = detail::whole_tile<Fold, false, true>(in, tile);
-  } else if (tile >= in.end_tile) {
-#pragma unroll
-    for (int c = 0; c < size; ++c) mine.lane[c] = Fold::neutral();
-  } else if (tile < in.first_whole || tile >= in.end_whole) {
-    mine = detail::any_tile<Fold>(in, tile);
-  } else if (in.packed_y) {
-    mine = detail::unusual_tile<Fold, true, true>(in, tile);
-  } else if constexpr (Fold::inputs == 2) {
-    mine = in.shift == 0 ? detail::unusual_tile<Fold, false, false>(in, tile) : detail::unusual_tile<Fold, true, false>(in, tile);
-  }
+  const auto mine = detail::whole_tile<Fold, Shifted, PackedY>(in, 2 * pair + threadIdx.x % warp_size / (warp_size / 2));
   const auto& lane = mine.lane;
   __syncwarp();
+  const unsigned thread = thread_of_block();
 
   // A lane's number has, from the highest bit, the thread's four and the pack's one or two. Each step combines over the highest bit left.
   // Until a thread has one lane, the bit of the pack that is to come last takes the place of the one just done.
@@ -268,8 +261,19 @@ __device__ inline typename Fold::accumulator tile_node(const tree_input<Fold>& i
     value = detail::tile_of_warp<Fold, true>(in, tile);
   else if (tile < in.end_tile)
     value = detail::cut_tile_of_warp<Fold>(in, tile);
-#pragma unroll
-  for (int distance = warp_size / 2; distance > 0; distance /= 2) value = Fold::combine(value, detail::exchange(value, distance));
+  return detail::halved<Fold>(value);
+}
+
+/// The node over a pair at one of the array's ends; what does not exist of it counts as absent. A tile after the other, each by the whole
+/// warp. Out of line, like all that is unusual: with little to do, a third of a warp's time is waiting for instructions.
+template <class Fold>
+__device__ __noinline__ typename Fold::accumulator end_pair_node(const tree_input<Fold>& in, std::uint64_t pair) {
+  typename Fold::accumulator value = Fold::neutral();
+#pragma unroll 1
+  for (std::uint64_t tile = 2 * pair; tile < in.end_tile && tile < 2 * pair + 2; ++tile) {
+    const auto node = tile_node<Fold>(in, tile);
+    value = tile == 2 * pair ? node : Fold::combine(value, node);
+  }
   return value;
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 /// @file kernel.cuh  The kernel of variant fixed_order and its launch. The .cu files beside it make one for each fold.
 
+#include <cuda_pipeline.h>
+
 #include <algorithm>
 #include <bit>
 
@@ -23,7 +25,7 @@ struct destination {
 };
 
 /// What stands ahead of the slots.
-struct slot_header {
+struct alignas(16) slot_header {
   unsigned long long launches;  ///< that have ended
 };
 
@@ -56,45 +58,13 @@ __device__ inline void deliver(const A& value, std::uint64_t count, const destin
   words[1] = tag | (bits >> 32);
 }
 
-// What the warps of a block share.
-template <class Fold>
-struct gathering {
-  using A = typename Fold::accumulator;
-  // Fine groups: every warp's value of every group that the block takes, until the end. Coarse ones: those of one group, in one of two halves
-  // in turn; the warp that brings the last one folds them and goes on. So no warp ever waits at a barrier.
-  unsigned char values[2][(most_warps << log_step) * sizeof(A)];
-  unsigned char
-      waiting[log_step * most_phases * sizeof(A)];  ///< complete subtrees of a group of parts, as a binary number has ones
-  unsigned arrived[2];
-  unsigned folded;  ///< parts
-
-  __device__ A* place(unsigned part) { return reinterpret_cast<A*>(values[part % 2]); }
-  // Until the values of the part before the last, which were in the same place, have been folded.
-  __device__ void wait_for_place(unsigned part) const {
-    if (part < 2) return;
-    if (threadIdx.x % warp_size == 0)
-      while (*const_cast<const volatile unsigned*>(&folded) + 1 < part) __nanosleep(20);
-    __syncwarp();
-  }
-  // Whether the calling warp is the last of `warps`. What those before it have stored can be read then.
-  __device__ bool is_last(unsigned part, unsigned warps) {
-    unsigned before = 0;
-    __syncwarp();
-    if (threadIdx.x % warp_size == 0) {
-      const auto address = static_cast<unsigned>(__cvta_generic_to_shared(&arrived[part % 2]));
-      asm volatile("atom.acq_rel.cta.shared.add.u32 %0, [%1], 1;" : "=r"(before) : "r"(address) : "memory");
-    }
-    return __shfl_sync(whole_warp, before, 0) + 1 == warps;
-  }
-};
-static_assert(most_fine_rounds <= 2 << log_step, "the fine groups' values fit where the coarse ones' were");
-
 // The tree over 2^log_count values in shared memory, which it overwrites, by one warp; the root is in all lanes.
 template <class Fold>
 __device__ inline typename Fold::accumulator tree_of(typename Fold::accumulator* values, int log_count) {
-  const unsigned lane = threadIdx.x % warp_size;
-  for (; log_count > log_step; log_count -= log_step) {
-    for (unsigned i = 0; i < 1u << (log_count - log_step); ++i) {
+  constexpr int log_warp = 5;
+  const unsigned lane = thread_of_block() % warp_size;
+  for (; log_count > log_warp; log_count -= log_warp) {
+    for (unsigned i = 0; i < 1u << (log_count - log_warp); ++i) {
       const auto node = neighbours_node<Fold>(values[i * warp_size + lane], warp_size);
       __syncwarp();
       if (lane == 0) values[i] = node;  // over values that have been read
@@ -104,172 +74,231 @@ __device__ inline typename Fold::accumulator tree_of(typename Fold::accumulator*
   return neighbours_node<Fold>(lane < 1u << log_count ? values[lane] : Fold::neutral(), 1 << log_count);
 }
 
-// The coarse groups, which only large arrays have.
+// What the warps of a block share.
 template <class Fold>
-__device__ inline void walk_coarse(const tree_input<Fold>& in, const plan& how, gathering<Fold>& shared, slot_word* slots,
-                                   unsigned long long launch) {
+struct shared_values {
   using A = typename Fold::accumulator;
-  const unsigned warp = threadIdx.x / warp_size;
-  const unsigned lane = threadIdx.x % warp_size;
-  unsigned part = 0;  // of this block, in all phases together
-  for (int p = 0; p + 1 < how.phases; ++p) {
-    const phase& now = how.of[p];
-    const int log_values = log_step + how.log_warps;
-    for (std::uint32_t group = blockIdx.x; group < now.groups; group += gridDim.x) {
-      for (unsigned in_group = 0; in_group < 1u << now.log_parts; ++in_group, ++part) {
-        shared.wait_for_place(part);
-        A* const values = shared.place(part);
-        const std::uint64_t first = now.first_pair + (((std::uint64_t{group} << now.log_parts) + in_group) << log_values);
-        for (unsigned i = warp; i < 1u << log_values; i += 1u << how.log_warps) {
-          const A value = pair_node<Fold>(in, first + i);
-          if (lane == 0) values[i] = value;
-        }
-        if (!shared.is_last(part, 1u << how.log_warps)) continue;
-        A value = tree_of<Fold>(values, log_values);
-        if (lane == 0) {
-          if (now.log_parts > 0) {
-            A* const waiting = reinterpret_cast<A*>(shared.waiting);
-            int level = 0;
-            for (; (in_group >> level & 1) != 0; ++level) value = Fold::combine(waiting[level], value);
-            waiting[level] = value;
-          }
-          if (in_group + 1 == 1u << now.log_parts) hand_to_slot(slots, now.first_slot + group, value, launch);
-          shared.arrived[part % 2] = 0;
-          __threadfence_block();
-          *const_cast<volatile unsigned*>(&shared.folded) = part + 1;
-        }
-        __syncwarp();
-      }
-    }
-  }
-  __syncthreads();  // the fine groups take the place of the coarse ones' values
+  static constexpr int log_most = 9;  ///< values of pairs that are folded together
+  static_assert(most_leaf_warps <= 1 << log_most && 1 << (log_section + 1 - log_part) <= 1 << log_most);
+  alignas(16) unsigned char memory[(sizeof(A) << log_most) + 32 * sizeof(A)];
+  slot_header before;
+  volatile std::uint32_t part;  ///< of the leaf
+
+  __device__ A* values() { return reinterpret_cast<A*>(memory); }
+  // Complete subtrees of a leaf that is too large to be folded at once, as a binary number has ones.
+  __device__ A* waiting() { return values() + (1 << log_most); }
+};
+
+// The leaf that the calling block reads, or how.leaves + s if it collects section s. Behind the leaves of each section but the first and the
+// last stands, in the order of the blocks, the one that collects the section before it.
+__device__ inline std::uint32_t place_of_block(const plan& how) {
+  const std::uint32_t block = block_of_grid();
+  if (how.sections <= 2 || block < section_leaves) return block;
+  const std::uint32_t section = (block - section_leaves) / (section_leaves + 1) + 1;
+  const std::uint32_t in_section = (block - section_leaves) % (section_leaves + 1);
+  return in_section == section_leaves ? how.leaves + section - 1 : section * section_leaves + in_section;
 }
 
-// The last block's work: the tree over all slots, whose values come while it waits for them.
-template <class Fold>
-__device__ inline void collect(const plan& how, const slot_word* slots, unsigned long long launch, std::uint64_t elements,
-                               const destination& to) {
-  using A = typename Fold::accumulator;
-  constexpr std::uint32_t most_made = most_blocks + most_blocks / 8;  // 32 rounds of every block, and a rest, in groups of 32
-  __shared__ alignas(16) unsigned char made_memory[2][most_made * sizeof(A)];
-  __shared__ alignas(16) unsigned char of_warp_memory[most_warps * sizeof(A)];
-  constexpr int log_each = 3;  // values that a thread takes at once
-  constexpr int each = 1 << log_each;
-  const unsigned lane = threadIdx.x % warp_size;
+// The nodes over 2^log_values pairs from number `first` on, into shared memory, by all warps side by side. Out of line: it runs for the
+// end of an array only, and what it calls would cost the others registers.
+template <class Fold, bool Shifted, bool PackedY>
+__device__ __noinline__ void any_pair_nodes(const tree_input<Fold>& in, std::uint64_t first, int log_values, int log_warps,
+                                            typename Fold::accumulator* values) {
+  for (unsigned i = threadIdx.x / warp_size; i < 1u << log_values; i += 1u << log_warps) {
+    const auto node =
+        in.is_whole(first + i) ? whole_pair_node<Fold, Shifted, PackedY>(in, first + i) : end_pair_node<Fold>(in, first + i);
+    if (threadIdx.x % warp_size == 0) values[i] = node;
+  }
+}
 
-  // Fine phases first: 32 of their nodes make one of the phase before them. The nodes made so far follow those in the slots.
-  int p = how.phases - 1;
-  std::uint32_t in_slots = how.of[p].groups;
-  std::uint32_t count = in_slots;
-  for (int turn = 0;; turn = 1 - turn) {
-    const A* const made = reinterpret_cast<const A*>(made_memory[turn]);
-    A* const next = reinterpret_cast<A*>(made_memory[1 - turn]);
-    const slot_word* const from = slots + std::uint64_t{how.of[p].first_slot} * detail::words_of<A>;
-    const bool is_root = p == 0 && count <= blockDim.x << log_each;
-    int levels = is_root ? 0 : log_each;
-    while (is_root && count > blockDim.x << levels) ++levels;
-    for (std::uint32_t first = 0; first << levels < count; first += blockDim.x) {
-      const std::uint32_t begin = (first + threadIdx.x) << levels;
-      const auto exists = [&](int k) { return k < 1 << levels && begin + static_cast<std::uint32_t>(k) < count; };
-      const auto in_slot = [&](int k) { return k < 1 << levels && begin + static_cast<std::uint32_t>(k) < in_slots; };
-      A value[each];
-      slot_answer<A> found[each];
-      // All that are missing are asked for together, again and again: one after the other, the last to come would be followed by as many
-      // trips to the second-level cache as a thread takes values (3 us of 245 at 2^28 floats).
-      bool waits = true;
-      for (bool again = false; waits; again = true) {
-#pragma unroll
-        for (int k = 0; k < each; ++k)
-          if (in_slot(k) && !(again && is_answer(found[k], launch)))
-            found[k] = ask_slot<A>(from, begin + static_cast<std::uint32_t>(k));
-        waits = false;
-#pragma unroll
-        for (int k = 0; k < each; ++k) waits = waits || (in_slot(k) && !is_answer(found[k], launch));
-      }
-#pragma unroll
-      for (int k = 0; k < each; ++k) {
-        if (in_slot(k))
-          value[k] = value_of(found[k]);
-        else
-          value[k] = exists(k) ? made[begin + static_cast<std::uint32_t>(k) - in_slots] : Fold::neutral();
-      }
-#pragma unroll
-      for (int span = 1; span < each; span *= 2)
-#pragma unroll
-        for (int k = 0; k < each; k += 2 * span) value[k] = Fold::combine(value[k], value[k + span]);
-      __syncwarp();
-      if (is_root) {
-        value[0] = neighbours_node<Fold>(value[0], warp_size);
-        if (count > static_cast<std::uint32_t>(warp_size) << levels) {
-          A* const of_warp = reinterpret_cast<A*>(of_warp_memory);
-          if (lane == 0) of_warp[threadIdx.x / warp_size] = value[0];
-          __syncthreads();
-          if (threadIdx.x >= warp_size) return;
-          value[0] = neighbours_node<Fold>(lane < 1u << how.log_warps ? of_warp[lane] : Fold::neutral(), 1 << how.log_warps);
-        }
-        if (threadIdx.x == 0) deliver(value[0], elements, to);
-        return;
-      }
-      constexpr int together = warp_size >> log_each;
-      value[0] = neighbours_node<Fold>(value[0], together);
-      if (threadIdx.x % together == 0 && begin < count) next[begin / warp_size] = value[0];
+// The same over those of the block's leaf behind its `done` first ones. Only `i` is kept while the loads are on their way.
+template <class Fold, bool Shifted, bool PackedY>
+__device__ inline void pair_nodes(const tree_input<Fold>& in, const plan& how, std::uint64_t done, int log_values,
+                                  typename Fold::accumulator* values) {
+  const auto first = [&] { return (std::uint64_t{place_of_block(how)} << how.log_leaf) + done; };
+  if (!in.is_whole(first() + (1u << log_values) - 1)) [[unlikely]]
+    return any_pair_nodes<Fold, Shifted, PackedY>(in, first(), log_values, how.log_warps, values);
+  for (unsigned i = 0; i < 1u << log_values; i += 1u << how.log_warps) {
+    const auto node = whole_pair_node<Fold, Shifted, PackedY>(in, first() + i + thread_of_block() / warp_size);
+    const unsigned thread = thread_of_block();
+    if (thread % warp_size == 0) values[i + thread / warp_size] = node;
+  }
+}
+
+// The node over the block's leaf, in the first lane of the first warp. What the array does not have of it counts as absent.
+template <class Fold, bool Aligned>
+__device__ inline typename Fold::accumulator leaf_node(const tree_input<Fold>& in, const plan& how, shared_values<Fold>& shared) {
+  using A = typename Fold::accumulator;
+  if (threadIdx.x == 0) shared.part = 0;
+  const int log_values = min(how.log_leaf, shared_values<Fold>::log_most);
+  std::uint64_t done = 0;
+  for (;;) {
+    if constexpr (Aligned)
+      pair_nodes<Fold, false, true>(in, how, done, log_values, shared.values());
+    else if (in.packed_y)
+      pair_nodes<Fold, true, true>(in, how, done, log_values, shared.values());
+    else if constexpr (Fold::inputs == 2) {
+      if (in.shift == 0)
+        pair_nodes<Fold, false, false>(in, how, done, log_values, shared.values());
+      else
+        pair_nodes<Fold, true, false>(in, how, done, log_values, shared.values());
     }
     __syncthreads();
-    count = (count + warp_size - 1) / warp_size;
-    in_slots = 0;
-    if (p > 0) {
-      --p;
-      in_slots = how.of[p].groups;
-      count += in_slots;
+    A value = Fold::neutral();
+    if (thread_of_block() < warp_size) value = tree_of<Fold>(shared.values(), log_values);
+    if (how.log_leaf == log_values) [[likely]]
+      return value;
+    if (threadIdx.x == 0) {
+      const std::uint32_t part = shared.part;
+      int level = 0;
+      for (; (part >> level & 1) != 0; ++level) value = Fold::combine(shared.waiting()[level], value);
+      shared.waiting()[level] = value;
+      shared.part = part + 1;
+    }
+    __syncthreads();  // the next part's values take the place of this one's
+    done = std::uint64_t{shared.part} << log_values;
+    if (done >> how.log_leaf != 0) return value;
+  }
+}
+
+// The value of slot number `begin` + k, as soon as it is there, for all k that `exists` names.
+template <int Each, class Fold, class Exists>
+__device__ inline void wait_for_slots(const slot_word* slots, std::uint32_t begin, unsigned long long launch, const Exists& exists,
+                                      typename Fold::accumulator (&value)[Each]) {
+  using A = typename Fold::accumulator;
+  slot_answer<A> found[Each];
+  // All that are missing are asked for together, again and again: one after the other, the last to come would be followed by as many trips to
+  // the second-level cache as a thread takes values (3 us of 245 at 2^28 floats).
+  bool waits = true;
+  for (bool again = false; waits; again = true) {
+#pragma unroll
+    for (int k = 0; k < Each; ++k)
+      if (exists(k) && !(again && is_answer(found[k], launch)))
+        found[k] = ask_slot<A>(slots, begin + static_cast<std::uint32_t>(k));
+    waits = false;
+#pragma unroll
+    for (int k = 0; k < Each; ++k) waits = waits || (exists(k) && !is_answer(found[k], launch));
+  }
+#pragma unroll
+  for (int k = 0; k < Each; ++k) value[k] = exists(k) ? value_of(found[k]) : Fold::neutral();
+}
+
+// The node over `count` leaves (1 to 2^log_part) from number `first` on, by one warp; it is in all lanes.
+template <class Fold>
+__device__ inline typename Fold::accumulator part_node(const slot_word* slots, std::uint32_t first, std::uint32_t count,
+                                                       unsigned long long launch) {
+  constexpr int each = (1 << log_part) / warp_size;
+  typename Fold::accumulator value[each];
+  int levels = 0;
+  while (count > static_cast<std::uint32_t>(warp_size) << levels) ++levels;
+  const std::uint32_t begin = (threadIdx.x % warp_size) << levels;
+  wait_for_slots<each, Fold>(
+      slots, first + begin, launch, [&](int k) { return k < 1 << levels && begin + static_cast<std::uint32_t>(k) < count; }, value);
+#pragma unroll
+  for (int span = 1; span < each; span *= 2)
+#pragma unroll
+    for (int k = 0; k < each; k += 2 * span) value[k] = Fold::combine(value[k], value[k + span]);
+  __syncwarp();
+  return neighbours_node<Fold>(value[0], warp_size);
+}
+
+// The nodes over the parts of leaves `first` to `end`, at most 8, into shared memory by all warps. Behind a barrier, they can be read.
+template <class Fold>
+__device__ inline void part_nodes(const slot_word* slots, std::uint32_t first, std::uint32_t end, unsigned long long launch,
+                                  typename Fold::accumulator* values) {
+  const std::uint32_t warps = blockDim.x / warp_size;
+  for (std::uint32_t part = threadIdx.x / warp_size; first + (part << log_part) < end; part += warps) {
+    const std::uint32_t begin = first + (part << log_part);
+    const auto node = part_node<Fold>(slots, begin, min(end - begin, 1u << log_part), launch);
+    if (threadIdx.x % warp_size == 0) values[part] = node;
+  }
+  __syncthreads();
+}
+
+inline constexpr int log_section_parts = log_section - log_part;
+
+// The work of a block that collects section number `section`.
+template <class Fold>
+__device__ inline void collect_section(const plan& how, slot_word* slots, std::uint32_t section, unsigned long long launch,
+                                       typename Fold::accumulator* values) {
+  part_nodes<Fold>(slots, section << log_section, (section + 1) << log_section, launch, values);
+  if (threadIdx.x >= warp_size) return;
+  const auto value = tree_of<Fold>(values, log_section_parts);
+  if (threadIdx.x == 0) hand_to_slot(slots, how.leaves + section, value, launch);
+}
+
+// The last block's work: the last two sections' leaves, and the root over all sections.
+template <class Fold>
+__device__ inline void collect_all(const plan& how, const slot_word* slots, unsigned long long launch, std::uint64_t elements,
+                                   const destination& to, typename Fold::accumulator* values) {
+  using A = typename Fold::accumulator;
+  const unsigned lane = threadIdx.x;
+  const std::uint32_t collected = how.collectors();
+  A value;
+  if (how.leaves <= 1u << log_part) {
+    if (threadIdx.x >= warp_size) return;
+    value = part_node<Fold>(slots, 0, how.leaves, launch);
+  } else {
+    A of_section[1] = {Fold::neutral()};
+    if (collected > 0 && threadIdx.x < warp_size)  // first, because these have long been there
+      wait_for_slots<1, Fold>(
+          slots, how.leaves + lane, launch, [&](int) { return lane < collected; }, of_section);
+    const std::uint32_t first = collected << log_section;
+    part_nodes<Fold>(slots, first, how.leaves, launch, values);
+    if (threadIdx.x >= warp_size) return;
+    const std::uint32_t parts = (how.leaves - first + (1u << log_part) - 1) >> log_part;
+    value = neighbours_node<Fold>(lane < parts ? values[lane] : Fold::neutral(), 1 << log_section_parts);
+    if (collected > 0) {
+      __syncwarp();
+      if (lane % (1u << log_section_parts) == 0) values[lane >> log_section_parts] = value;
+      __syncwarp();
+      if (lane >= collected && lane < how.sections) of_section[0] = values[lane - collected];
+      value = neighbours_node<Fold>(of_section[0], warp_size);
+    } else {
+      value = Fold::combine(value, onefold::cuda_backend::detail::exchange(value, 1 << log_section_parts));
     }
   }
+  if (threadIdx.x == 0) deliver(value, elements, to);
 }
 
 }  // namespace fixed_order_detail
 
-/// One launch from the input to the result. The last block, which the hardware starts last and which therefore keeps none of those that it
-/// waits for from running, collects. Like the kernels below it may begin while the kernel ahead of it ends, which saves 1 us.
-template <class Fold>
-__global__ void __launch_bounds__(most_warps* warp_size, 1)
+/// One launch from the input to the result. A block waits only for such that the hardware has started before it. Like the kernels below it
+/// may begin while the kernel ahead of it ends, which saves 1 us. `Aligned` says that the input is (tree_input::aligned()); kernels of their own
+/// for arrays that are not, because what one needs in registers, the other would lack.
+template <class Fold, bool Aligned>
+__global__ void __launch_bounds__(most_leaf_warps* warp_size, 2)
     fixed_order_kernel(const __grid_constant__ tree_input<Fold> in, const __grid_constant__ plan how, slot_header* header,
                        const __grid_constant__ destination to) {
-  using A = typename Fold::accumulator;
   namespace detail = fixed_order_detail;
-  __shared__ alignas(16) unsigned char gathering_memory[sizeof(detail::gathering<Fold>)];
-  auto& shared = *reinterpret_cast<detail::gathering<Fold>*>(gathering_memory);
+  __shared__ detail::shared_values<Fold> shared;
+  let_next_kernel_start();  // it waits in its turn, with its first blocks in place
   wait_for_previous_kernel();
-  // Read early, needed late: it arrives in the shadow of the input.
-  const unsigned long long launch = header->launches + 1;
-  const unsigned warp = threadIdx.x / warp_size;
-  const unsigned lane = threadIdx.x % warp_size;
+  // Read early, needed late: it arrives in the shadow of the input. By a copy that needs no register: one that is spilled would have to be
+  // waited for ahead of the input (7 % of a dot product's time).
+  if (threadIdx.x == 0) {
+    __pipeline_memcpy_async(&shared.before, header, sizeof(shared.before));
+    __pipeline_commit();
+  }
   auto* const slots = reinterpret_cast<slot_word*>(reinterpret_cast<unsigned char*>(header) + slot_header_bytes);
-  if (how.phases > 1) {
-    if (threadIdx.x < 2) shared.arrived[threadIdx.x] = 0;
-    if (threadIdx.x == 2) shared.folded = 0;
+  const std::uint32_t place = detail::place_of_block(how);
+  if (place >= how.leaves) {
+    const std::uint32_t section = place - how.leaves;
+    if (section >= how.collectors()) return;  // more blocks were asked for than there is work
+    if (threadIdx.x == 0) __pipeline_wait_prior(0);
     __syncthreads();
-    detail::walk_coarse<Fold>(in, how, shared, slots, launch);
+    return detail::collect_section<Fold>(how, slots, section, shared.before.launches + 1, shared.values());
   }
-
-  A* const values = shared.place(0);
-  const phase& fine = how.of[how.phases - 1];
-  unsigned at = warp;
-  for (std::uint32_t group = blockIdx.x; group < fine.groups; group += gridDim.x) {
-    const std::uint64_t pair = fine.first_pair + (std::uint64_t{group} << how.log_warps) + warp;
-    const A value = pair < how.pairs ? pair_node<Fold>(in, pair) : Fold::neutral();
-    if (lane == 0) values[at] = value;
-    at += 1u << how.log_warps;
+  const auto value = detail::leaf_node<Fold, Aligned>(in, how, shared);
+  const std::uint32_t leaf = detail::place_of_block(how);
+  if (threadIdx.x == 0) {
+    __pipeline_wait_prior(0);
+    hand_to_slot(slots, leaf, value, shared.before.launches + 1);
   }
-  __syncthreads();
-  // A thread for each value, as many groups as a warp has room for at once.
-  const unsigned end = at - warp;
-  for (unsigned first = warp * warp_size; first < end; first += blockDim.x) {
-    const unsigned i = first + lane;
-    const A value = neighbours_node<Fold>(i < end ? values[i] : Fold::neutral(), 1 << how.log_warps);
-    if (i < end && i % (1u << how.log_warps) == 0)
-      hand_to_slot(slots, fine.first_slot + blockIdx.x + (i >> how.log_warps) * gridDim.x, value, launch);
-  }
-  if (blockIdx.x + 1 != gridDim.x) return;
-  detail::collect<Fold>(how, slots, launch, in.count, to);
+  if (leaf + 1 != how.leaves) return;
+  __syncthreads();  // the leaf's values have been read
+  const unsigned long long launch = shared.before.launches + 1;
+  detail::collect_all<Fold>(how, slots, launch, in.count, to, shared.values());
   if (threadIdx.x == 0) header->launches = launch;
 }
 
@@ -311,16 +340,16 @@ __global__ void __launch_bounds__(most_warps* warp_size, 1)
 }
 
 /// The shape of the main kernel that measured best on an H200 for this many pairs (perf/results). Mid-sized arrays are a matter of latency: 32
-/// blocks, whose values one warp collects; then one block for each multiprocessor, with as many warps as registers allow, since many loads
-/// on their way are what keeps the memory busy.
-inline plan choose_plan(std::uint64_t pairs, int multiprocessors, int asked_warps, std::int64_t asked_blocks) {
-  std::uint64_t most = static_cast<std::uint64_t>(std::min(multiprocessors, most_blocks));
-  if (pairs <= 8 * warp_size) most = std::min<std::uint64_t>(most, warp_size);
-  if (asked_blocks != 0) most = static_cast<std::uint64_t>(asked_blocks);
+/// blocks, whose values one warp collects; then one block for each multiprocessor; and from there on blocks of 8 warps, two of which fill a
+/// multiprocessor's registers. Two pairs for each warp, where there are many, save 0.2 % against one.
+inline plan choose_plan(std::uint64_t pairs, int multiprocessors, int asked_warps, std::int64_t asked_leaves) {
+  constexpr std::uint64_t many_leaves = 4096;
+  const std::uint64_t least = pairs <= 8 * warp_size ? warp_size : static_cast<std::uint64_t>(multiprocessors);
   std::uint64_t warps = static_cast<std::uint64_t>(asked_warps);
-  if (warps == 0) warps = std::min<std::uint64_t>(std::bit_ceil((pairs + most - 1) / most), most_warps);
-  const std::uint64_t blocks = asked_blocks != 0 ? most : std::min(most, (pairs + warps - 1) / warps);
-  return make_plan(pairs, std::countr_zero(warps), blocks);
+  if (warps == 0) warps = std::min<std::uint64_t>(std::bit_ceil((pairs + least - 1) / least), most_leaf_warps);
+  std::uint64_t leaves = static_cast<std::uint64_t>(asked_leaves);
+  if (leaves == 0) leaves = std::clamp<std::uint64_t>(pairs / (2 * warps), many_leaves, most_leaves);
+  return make_plan(pairs, std::countr_zero(warps), leaves);
 }
 
 /// Threads of a block of fixed_order_few_kernel for so many tiles: one of the variant's block sizes, some of whose warps may have nothing to do.
@@ -350,10 +379,13 @@ void run_fixed_order(call& now) {
     return;
   }
   const plan how = choose_plan((tiles + 1) / 2, now.gpu.multiprocessors, now.block_size / warp_size, now.grid_size);
-  auto* header = static_cast<slot_header*>(
-      now.slots_of(slot_header_bytes + std::size_t{how.slots} * ((sizeof(typename Fold::accumulator) + 7) / 8) * slot_word_bytes));
-  static kept_kernel kernel(fixed_order_kernel<Fold>);
-  kernel.template launch<launch_kind::early>(now, {how.blocks, warp_size << how.log_warps}, in, how, header, to);
+  auto* header = static_cast<slot_header*>(now.slots_of(
+      slot_header_bytes + std::size_t{how.slots()} * ((sizeof(typename Fold::accumulator) + 7) / 8) * slot_word_bytes));
+  static kept_kernel aligned(fixed_order_kernel<Fold, true>);
+  static kept_kernel any(fixed_order_kernel<Fold, false>);
+  auto& kernel = in.aligned() ? aligned : any;
+  const std::int64_t blocks = now.grid_size != 0 ? now.grid_size : how.blocks();
+  kernel.template launch<launch_kind::early>(now, {blocks, warp_size << how.log_warps}, in, how, header, to);
 }
 
 }  // namespace onefold::cuda_backend
