@@ -68,6 +68,7 @@ int main() {
 
   expect(onefold::find_variant("vector_load") != nullptr, "vector_load stands in the catalogue");
   expect(onefold::find_variant("fixed_order", onefold::backend::serial) != nullptr, "the default stands in the catalogue");
+  for (const onefold::variant_info& one : onefold::variants()) std::printf("consumer: variant %s\n", std::string(one.name).c_str());
   std::printf("consumer: onefold %s, %zu variants, %d failures\n", ONEFOLD_VERSION_STRING, onefold::variants().size(), failures);
   return failures == 0 ? 0 : 1;
 }
