@@ -58,7 +58,7 @@ TEST_P(every_shape, gives_the_same_bits_cuda) {
     for (const std::size_t off : {std::size_t{0}, std::size_t{1}}) {
       const std::uint64_t n = std::min<std::uint64_t>(count, most - off);
       const std::uint64_t expected = bits_of(onefold::serial(), one, host_x + off * size, host_y, n);
-      for (const int block : {0, 32, 64, 128, 256}) {
+      for (const int block : {0, 32, 64, 128, 256, 512}) {
         for (const int grid : {0, 1, 2, 3, 7, 31, 132, 133, 256}) {
           const onefold::options how{.variant = "fixed_order", .block_size = block, .grid_size = grid};
           const auto got = bits_of(onefold::cuda(), one, at_x.window(off, n), at_y.window(0, n), n, how);
@@ -117,7 +117,7 @@ TEST_P(every_shape, gives_the_same_bits_for_many_sections_cuda) {
        {section / 4 + 1, 2 * section, 2 * section + 1, 3 * section - 1, 3 * section + pair, std::uint64_t{most}}) {
     const std::uint64_t expected = bits_of(onefold::serial(), one, x.data(), y.data(), n);
     onefold::workspace own(onefold::cuda(), n);  // large enough for every shape
-    for (const int block : {0, 32, 64, 256}) {
+    for (const int block : {0, 32, 64, 512}) {
       for (const int grid : {0, 1, 1025, 2048}) {
         const onefold::options how{.variant = "fixed_order", .block_size = block, .grid_size = grid, .workspace = &own};
         ++cases;

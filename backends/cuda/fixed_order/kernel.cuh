@@ -267,7 +267,7 @@ __device__ inline void collect_all(const plan& how, const slot_word* slots, unsi
 /// may begin while the kernel ahead of it ends, which saves 1 us. `Aligned` says that the input is (tree_input::aligned()); kernels of their own
 /// for arrays that are not, because what one needs in registers, the other would lack.
 template <class Fold, bool Aligned>
-__global__ void __launch_bounds__(most_leaf_warps* warp_size, 2)
+__global__ void __launch_bounds__(most_warps* warp_size, 1)
     fixed_order_kernel(const __grid_constant__ tree_input<Fold> in, const __grid_constant__ plan how, slot_header* header,
                        const __grid_constant__ destination to) {
   namespace detail = fixed_order_detail;

@@ -35,7 +35,7 @@ void fixed_order_i64(call& now);
 namespace {
 
 struct fixed_order {
-  static constexpr int sizes[] = {32, 64, 128, 256};
+  static constexpr int sizes[] = {32, 64, 128, 256, 512};
   static constexpr traits what{
       .block_sizes = sizes, .grid_size_free = true, .most_grid_size = most_asked_leaves, .takes_workspace = true};
 
