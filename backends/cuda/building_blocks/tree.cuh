@@ -264,7 +264,7 @@ __device__ inline typename Fold::accumulator tile_node(const tree_input<Fold>& i
   return detail::halved<Fold>(value);
 }
 
-/// The node over a pair at one of the array's ends; what does not exist of it counts as absent. A tile after the other, each by the whole
+/// The node over a pair at the array's end; what does not exist of it counts as absent. A tile after the other, each by the whole
 /// warp. Out of line, like all that is unusual: with little to do, a third of a warp's time is waiting for instructions.
 template <class Fold>
 __device__ __noinline__ typename Fold::accumulator end_pair_node(const tree_input<Fold>& in, std::uint64_t pair) {
