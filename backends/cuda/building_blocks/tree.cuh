@@ -252,7 +252,7 @@ __device__ inline typename Fold::accumulator whole_pair_node(const tree_input<Fo
 }
 
 /// The node over one tile, in every lane of the calling warp, whose 32 threads must call it together. A thread reads whole lanes, element by
-/// element from any alignment, and five shuffles do the rest: less to wait for than in pair_node() where few warps have anything to do, and
+/// element from any alignment, and five shuffles do the rest: less to wait for than in whole_pair_node() where few warps have anything to do, and
 /// more instructions for each byte.
 template <class Fold>
 __device__ inline typename Fold::accumulator tile_node(const tree_input<Fold>& in, std::uint64_t tile) {

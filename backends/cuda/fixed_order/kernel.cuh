@@ -380,7 +380,7 @@ void run_fixed_order(call& now) {
   }
   const plan how = choose_plan((tiles + 1) / 2, now.gpu.multiprocessors, now.block_size / warp_size, now.grid_size);
   auto* header = static_cast<slot_header*>(now.slots_of(
-      slot_header_bytes + std::size_t{how.slots()} * ((sizeof(typename Fold::accumulator) + 7) / 8) * slot_word_bytes));
+      slot_header_bytes + std::size_t{how.blocks()} * ((sizeof(typename Fold::accumulator) + 7) / 8) * slot_word_bytes));
   static kept_kernel aligned(fixed_order_kernel<Fold, true>);
   static kept_kernel any(fixed_order_kernel<Fold, false>);
   auto& kernel = in.aligned() ? aligned : any;

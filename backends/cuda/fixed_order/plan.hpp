@@ -29,9 +29,8 @@ struct plan {
 
   /// Sections that have a block to collect them.
   constexpr std::uint32_t collectors() const noexcept { return sections > 2 ? sections - 2 : 0; }
+  /// Each writes one slot: those of the leaves come first, behind them those of the collected sections.
   constexpr std::uint32_t blocks() const noexcept { return leaves + collectors(); }
-  /// One for each leaf and, behind them, one for each collected section.
-  constexpr std::uint32_t slots() const noexcept { return leaves + collectors(); }
 };
 
 /// Plans `pairs` pairs (at least 1) for blocks of 2^log_warps warps and at most `leaves` of them that read (1 to most_leaves).
@@ -54,7 +53,7 @@ inline constexpr std::size_t slot_header_bytes = 256;
 /// Device bytes for the slots of `pairs` pairs or fewer, whatever the grid: the smallest blocks need the most.
 constexpr std::size_t slot_bytes(std::uint64_t pairs) noexcept {
   const std::uint64_t leaves = pairs < most_leaves ? pairs : most_leaves;
-  return slot_header_bytes + make_plan(leaves, 0, most_leaves).slots() * most_value_words * slot_word_bytes;
+  return slot_header_bytes + make_plan(leaves, 0, most_leaves).blocks() * most_value_words * slot_word_bytes;
 }
 
 }  // namespace onefold::cuda_backend
