@@ -202,38 +202,50 @@ nlohmann::json forms(const study_options& how, const device_info& gpu) {
   record["count"] = how.count;
   record["bytes"] = bench.bytes();
   record["read_limit"] = limit;
-  fmt::print("{} {} on {}, nothing in the cache; a read of one array takes {:.2f} us = {:.0f} GB/s\n", how.count, name(how.type),
-             gpu.name, limit * 1e6, gigabytes_per_second(bench.bytes(), limit));
-  fmt::print("{:28} {:>10} {:>8} {:>8} {:>14} {:>8}\n", "form", "us", "GB/s", "% read", "one off, us", "slower");
+  fmt::print(
+      "{} {} on {}, nothing in the cache; a read of one array takes {:.2f} us = {:.0f} GB/s\n"
+      "cut: an element less; one off: from the second element on; apart: only the second input is one off\n",
+      how.count, name(how.type), gpu.name, limit * 1e6, gigabytes_per_second(bench.bytes(), limit));
+  fmt::print("{:28} {:>10} {:>8} {:>8}   {:>7} {:>9} {:>9}\n", "form", "us", "GB/s", "% read", "cut", "one off", "apart");
   for (const auto& [what, wide] : every_form(how.type)) {
     const std::string label = std::string(name(what)) + (wide ? " accumulated in f64" : "");
     progress(label);
     const int inputs = what == form::dot ? 2 : 1;
-    // The same reduction of one element less, from the second on: no load of it is aligned.
-    const auto time = [&](std::uint64_t off) {
+    // Of all elements but the last `less`; the inputs begin so many elements behind those of the aligned case.
+    const auto time = [&](std::uint64_t off, std::uint64_t off_second, std::uint64_t less) {
+      const std::uint64_t count = how.count - less;
+      const auto from = [&](const void* input, std::uint64_t elements) {
+        return static_cast<const std::byte*>(input) + elements * size;
+      };
       std::uint64_t expected = 0;
-      detail::run(
-          {serial(), how.type, what, host.data() + off * size, how.count - off, &expected, true, host.data() + off * size, wide},
-          {});
+      detail::run({serial(), how.type, what, from(host.data(), off), count, &expected, true, from(host.data(), off_second), wide},
+                  {});
       const auto work = [&](const void* input) {
-        const auto* first = static_cast<const std::byte*>(input) + off * size;
-        const auto* second = static_cast<const std::byte*>(bench.partner(input)) + off * size;
-        detail::run({bench.where(), how.type, what, first, how.count - off, bench.output(), false, second, wide}, {});
+        detail::run({bench.where(), how.type, what, from(input, off), count, bench.output(), false,
+                     from(bench.partner(input), off_second), wide},
+                    {});
       };
       const samples times = bench.in_stream(work, cache::cold, how.repeats);
       if (const auto bits = bench.result_bits(size_of(result_type(how.type, what, wide))); bits != expected)
         throw std::runtime_error(fmt::format("{} is wrong: {:#x} where the CPU has {:#x}", label, bits, expected));
       return times;
     };
-    const samples aligned = time(0);
-    const samples off = time(1);
+    const samples aligned = time(0, 0, 0);
+    const samples cut = time(0, 0, 1);      // the last tile lacks an element
+    const samples one_off = time(1, 1, 1);  // nor is any load aligned
+    const samples apart = inputs == 2 ? time(0, 1, 1) : samples{};
     progress("");
-    fmt::print("{:28} {:10.2f} {:8.0f} {:8.1f} {:14.2f} {:7.1f}%\n", label, aligned.median() * 1e6,
-               gigabytes_per_second(inputs * bench.bytes(), aligned.median()), 100 * inputs * limit / aligned.median(),
-               off.median() * 1e6, 100 * (off.median() / aligned.median() - 1));
+    const auto slower = [&](const samples& times) {
+      return times.seconds.empty() ? std::string("-") : fmt::format("{:+.1f}%", 100 * (times.median() / aligned.median() - 1));
+    };
+    fmt::print("{:28} {:10.2f} {:8.0f} {:8.1f}   {:>7} {:>9} {:>9}\n", label, aligned.median() * 1e6,
+               gigabytes_per_second(inputs * bench.bytes(), aligned.median()), 100 * inputs * limit / aligned.median(), slower(cut),
+               slower(one_off), slower(apart));
     std::fflush(stdout);
-    record["rows"].push_back(
-        {{"form", name(what)}, {"wide", wide}, {"inputs", inputs}, {"aligned", to_json(aligned)}, {"one_off", to_json(off)}});
+    nlohmann::json row{{"form", name(what)},          {"wide", wide},        {"inputs", inputs},
+                       {"aligned", to_json(aligned)}, {"cut", to_json(cut)}, {"one_off", to_json(one_off)}};
+    if (inputs == 2) row["apart"] = to_json(apart);
+    record["rows"].push_back(std::move(row));
   }
   return record;
 }

@@ -39,7 +39,7 @@ template <class T>
 ONEFOLD_HOST_DEVICE inline bool first_of_minimum(T a, T b) noexcept {
   if constexpr (std::is_floating_point_v<T>) {
 #ifdef __CUDA_ARCH__
-    return is_nan(a) || a < b || (a == b && signbit(a));
+    return is_nan(a) | (a < b) | ((a == b) & (signbit(a) != 0));
 #else
     return is_nan(a) || a < b || (a == b && std::signbit(a));
 #endif
@@ -52,7 +52,7 @@ template <class T>
 ONEFOLD_HOST_DEVICE inline bool first_of_maximum(T a, T b) noexcept {
   if constexpr (std::is_floating_point_v<T>) {
 #ifdef __CUDA_ARCH__
-    return is_nan(a) || a > b || (a == b && signbit(b));
+    return is_nan(a) | (a > b) | ((a == b) & (signbit(b) != 0));
 #else
     return is_nan(a) || a > b || (a == b && std::signbit(b));
 #endif

@@ -102,6 +102,38 @@ TEST_P(every_shape, gives_the_same_bits_for_every_number_of_tiles_cuda) {
   std::printf("%lu cases, 0 differences\n", static_cast<unsigned long>(cases));
 }
 
+// Where the array begins and ends decides which of its tiles can be read in packs: all alignments of both inputs, and ends around the last
+// pack of a tile. Blocks of two warps, so that the first pair and the last are not all there is.
+TEST_P(every_shape, gives_the_same_bits_for_every_beginning_and_end_cuda) {
+  const auto& one = GetParam();
+  const std::size_t size = onefold::size_of(one.type);
+  const std::size_t pack = 16 / size;
+  const std::size_t tile = 4096 / size;
+  const std::size_t most = 7 * tile + 3 * pack;
+  const elements x = rounding_data(one.type, most, current_seed());
+  const elements y = rounding_data(one.type, most, current_seed() + 1);
+  guarded_input at_x(memory::device, x, operation::sum), at_y(memory::device, y, operation::sum);
+  const auto* host_x = static_cast<const std::byte*>(x.data());
+  const auto* host_y = static_cast<const std::byte*>(y.data());
+  std::uint64_t cases = 0;
+  for (const std::size_t tiles : {6, 7}) {
+    for (std::size_t n = tiles * tile - pack - 1; n <= tiles * tile + pack + 1; ++n) {
+      for (std::size_t off_x = 0; off_x < pack; ++off_x) {
+        for (std::size_t off_y = 0; off_y < (one.what == form::dot ? pack : 1); ++off_y) {
+          ++cases;
+          ASSERT_EQ(bits_of(onefold::cuda(), one, at_x.window(off_x, n), at_y.window(off_y, n), n,
+                            {.variant = "fixed_order", .block_size = 64}),
+                    bits_of(onefold::serial(), one, host_x + off_x * size, host_y + off_y * size, n))
+              << onefold::name(one.what) << " of " << n << " " << onefold::name(one.type) << (one.wide ? " in f64" : "")
+              << ", offsets " << off_x << " and " << off_y << "; seed " << current_seed() << "\n  repeat: " << repeat_command();
+        }
+      }
+    }
+  }
+  EXPECT_TRUE(at_x.unchanged() && at_y.unchanged());
+  std::printf("%lu cases, 0 differences\n", static_cast<unsigned long>(cases));
+}
+
 // Enough leaves for sections that have a block of their own to collect them, and for values that wait within a leaf.
 TEST_P(every_shape, gives_the_same_bits_for_many_sections_cuda) {
   const auto& one = GetParam();

@@ -135,6 +135,36 @@ void check_forms() {
   }
 }
 
+// Inputs that lie at the very end of their allocations, behind every alignment: a load of 16 bytes of which one is not the array's is seen.
+void check_ends() {
+  for (const auto& [type, what, wide] : form_tasks) {
+    const std::size_t size = onefold::size_of(type);
+    const std::size_t pack = 16 / size;
+    for (std::size_t n = 4 * 4096 / size - 1; n <= 4 * 4096 / size + pack; ++n) {
+      for (std::size_t first = 0; first < pack; ++first) {
+        const std::size_t first_y = n % 2 == 0 ? first : 0;
+        const elements x = exact_form_data(type, what, first + n, 1, 0), y = exact_form_data(type, what, first_y + n, 1, 1);
+        block at_x(memory::device, x.size() * size), at_y(memory::device, y.size() * size);
+        at_x.write(0, x.data(), at_x.bytes());
+        at_y.write(0, y.data(), at_y.bytes());
+        const auto bits = [&](const onefold::executor& where, const void* from_x, const void* from_y, const onefold::options& how) {
+          std::uint64_t value = 0;
+          onefold::detail::run({where, type, what, static_cast<const std::byte*>(from_x) + first * size, n, &value, true,
+                                static_cast<const std::byte*>(from_y) + first_y * size, wide},
+                               how);
+          return value;
+        };
+        // Blocks of two warps, so that all of the main kernel's ways of reading are taken.
+        const auto got = bits(onefold::cuda(), at_x.address(), at_y.address(), {.variant = "fixed_order", .block_size = 64});
+        ++calls;
+        if (got != bits(onefold::serial(), x.data(), y.data(), {}))
+          report_failure(std::string(onefold::name(what)) + " at the end of memory, n = " + std::to_string(n) + ", offsets " +
+                         std::to_string(first) + " and " + std::to_string(first_y));
+      }
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -151,7 +181,10 @@ int main(int argc, char** argv) {
     for (const auto& variant : onefold::variants(onefold::backend::cuda)) {
       if (!wanted.empty() && std::ranges::find(wanted, variant.name) == wanted.end()) continue;
       check_variant(variant);
-      if (variant.name == "fixed_order") check_forms();
+      if (variant.name == "fixed_order") {
+        check_forms();
+        check_ends();
+      }
       ++variants;
     }
   } catch (const std::exception& problem) {

@@ -11,8 +11,8 @@ namespace onefold::cuda_backend {
 ///
 /// Where the first input starts `shift` elements behind a 16-byte boundary, the packs are read from that boundary on: the element at
 /// position p of a row is then that of lane (p - shift) mod L. All steps of the halving pair lanes by their distance mod L, so they may be
-/// done on positions as if those were lanes. Only the first `shift` positions of a row hold elements of the row above, and for those the
-/// rows are taken one further down, by one thread of sixteen.
+/// done on positions as if those were lanes. Only the first `shift` positions of a row hold elements of the row above, and for those one
+/// thread of sixteen leaves out the first row and takes one more behind the last.
 template <class Fold>
 struct tree_input {
   using E = typename Fold::element;
@@ -24,21 +24,23 @@ struct tree_input {
   const E* x;
   const E* y;  ///< the second input, or null
   std::uint64_t count;
-  int shift;                ///< elements of x behind a 16-byte boundary
-  bool packed_y;            ///< y lies behind a boundary as x does, so that packs of both hold the same elements
-  std::uint64_t end_whole;  ///< tiles before this one exist as a whole
+  int shift;      ///< elements of x behind a 16-byte boundary
+  bool packed_y;  ///< y lies behind a boundary as x does, so that packs of both hold the same elements
+  /// Tiles before this one exist as a whole, and so do the packs that hold them; but where there is a shift, not the first pack of all.
+  std::uint64_t end_packed;
   std::uint64_t end_tile;
 
   __host__ tree_input(const void* first, const void* second, std::uint64_t n)
       : x(static_cast<const E*>(first)), y(static_cast<const E*>(second)), count(n) {
     shift = static_cast<int>(reinterpret_cast<std::uintptr_t>(x) % 16 / sizeof(E));
     packed_y = Fold::inputs == 1 || reinterpret_cast<std::uintptr_t>(y) % 16 == reinterpret_cast<std::uintptr_t>(x) % 16;
+    const std::uint64_t behind = shift == 0 ? 0 : P::size - static_cast<std::uint64_t>(shift);  // elements of the last pack
+    end_packed = n < behind ? 0 : (n - behind) / order::tile_elements<E>;
     end_tile = order::tiles<E>(n);
-    end_whole = n / order::tile_elements<E>;
   }
 
   __host__ bool aligned() const { return shift == 0 && packed_y; }
-  __device__ bool is_whole(std::uint64_t pair) const { return 2 * pair + 2 <= end_whole; }
+  __device__ bool is_packed(std::uint64_t pair) const { return 2 * pair + 2 <= end_packed; }
 };
 
 /// The lanes that one thread holds of a tile.
@@ -71,137 +73,137 @@ __device__ inline A exchange(A value, int distance) {
     return __shfl_xor_sync(whole_warp, value, distance);
 }
 
-// Rows that are asked for together: 64 registers of loads, so that each thread has 256 bytes on their way. Fewer where more registers are
-// needed beside them; the compiler begins with the next ones as registers become free.
-template <class Fold, bool Shifted>
-constexpr int rows_in_flight() {
-  if (Fold::inputs == 2) return order::tile_rows / 4;
-  const bool wide = sizeof(typename Fold::accumulator) > sizeof(typename Fold::element);
-  return wide && Shifted ? order::tile_rows / 2 : order::tile_rows;
-}
-
-// The tile's lanes at this thread's positions: a whole tile, read in packs. `Shifted` and `PackedY` as in tree_input.
+// The tile's lanes at this thread's positions, read in packs. `Shifted` and `PackedY` as in tree_input.
 template <class Fold, bool Shifted, bool PackedY>
-__device__ inline thread_lanes<Fold> whole_tile(const tree_input<Fold>& in, std::uint64_t tile) {
+__device__ inline thread_lanes<Fold> packed_tile(const tree_input<Fold>& in, std::uint64_t tile) {
   using E = typename Fold::element;
   using P = pack<E>;
   constexpr int L = tree_input<Fold>::lanes;
-  constexpr int rows = rows_in_flight<Fold, Shifted>();
+  constexpr int rows = order::tile_rows;
   const int thread = static_cast<int>(threadIdx.x % (warp_size / 2));
   const int shift = Shifted ? in.shift : 0;
-  const bool wraps = Shifted && thread == 0;  // this thread's first `shift` positions belong one row further down
-  const std::uint64_t first = tile * order::tile_elements<E> + static_cast<std::uint64_t>(thread * P::size);
-  thread_lanes<Fold> mine;
-
-#pragma unroll
-  for (int begin = 0; begin < order::tile_rows; begin += rows) {
-    P a[rows];
-    P b[Fold::inputs == 2 ? rows : 1];
-    // Where a thread wraps, what it needs of the first pack and of the one behind the last, element by element: the rest of those two packs may
-    // lie outside the array. Without branches, so that all loads are on their way together.
-    E edge_a[P::size];
-    E edge_b[P::size];
-    const auto load_rows = [&](const E* from, auto& to, auto& edge) {
-      const E* const start = from - shift + first + begin * L;
-#pragma unroll
-      for (int r = 0; r < rows; ++r)
-        if (!Shifted || r > 0 || !wraps) to[r] = load_pack(reinterpret_cast<const P*>(start + r * L));
-      if constexpr (Shifted) {
-#pragma unroll
-        for (int c = 0; c < P::size; ++c)
-          if (wraps) edge[c] = __ldcs(start + c + (c < shift ? rows * L : 0));
-      }
-    };
-    const auto element = [&](const auto& of, const auto& edge, int r, int c) {
-      if constexpr (Shifted) {
-        if (wraps && c < shift) return r + 1 < rows ? of[(r + 1) % rows].element[c] : edge[c];
-        if (wraps && r == 0) return edge[c];
-      }
-      return of[r].element[c];
-    };
-    load_rows(in.x, a, edge_a);
+  const std::uint64_t first = tile * order::tile_elements<E> + static_cast<std::uint64_t>(thread * P::size) - shift;
+  const auto late = [&](int c) { return Shifted && thread == 0 && c < shift; };  // these positions belong one row further down
+  const auto load_x = [&](int r) { return load_pack(reinterpret_cast<const P*>(in.x + first + r * L)); };
+  const auto load_y = [&](int r) {
+    P pack{};
     if constexpr (Fold::inputs == 2 && PackedY) {
-      load_rows(in.y, b, edge_b);
+      pack = load_pack(reinterpret_cast<const P*>(in.y + first + r * L));
     } else if constexpr (Fold::inputs == 2) {
 #pragma unroll
-      for (int c = 0; c < P::size; ++c) {
-        const E* ys = in.y - shift + first + c + (wraps && c < shift ? L : 0);
+      for (int c = 0; c < P::size; ++c) pack.element[c] = __ldg(in.y + first + r * L + c);
+    }
+    return pack;
+  };
+  const auto value_of = [](const P& x, [[maybe_unused]] const P& y, int c) {
+    if constexpr (Fold::inputs == 2)
+      return Fold::value(x.element[c], y.element[c]);
+    else
+      return Fold::value(x.element[c]);
+  };
+
+  // All loads ahead of all use; of those for which it has no registers yet the compiler takes care. Where the arithmetic is long it would begin
+  // with that while half of the loads have not been asked for, were it not for the fence (14 % of an unaligned norm2).
+  P x[rows];
+  P y[rows];
 #pragma unroll
-        for (int r = 0; r < rows; ++r) b[r].element[c] = __ldg(ys + (begin + r) * L);
+  for (int r = 0; r < rows; ++r) {
+    x[r] = load_x(r);
+    y[r] = load_y(r);
+  }
+  P last_x{};  // of the row behind the last
+  P last_y{};
+  if (late(0)) {
+    last_x = load_x(rows);
+    last_y = load_y(rows);
+  }
+  if constexpr (std::is_same_v<typename Fold::accumulator, onefold::detail::squares>) __syncwarp();
+  thread_lanes<Fold> mine;
+#pragma unroll
+  for (int r = 0; r < rows; ++r) {
+#pragma unroll
+    for (int c = 0; c < P::size; ++c) {
+      const auto value = value_of(x[r], y[r], c);
+      if (r == 0)
+        mine.lane[c] = late(c) ? Fold::neutral() : value;
+      else
+        mine.lane[c] = Fold::combine(mine.lane[c], value);
+    }
+  }
+#pragma unroll
+  for (int c = 0; c < P::size; ++c)
+    if (late(c)) mine.lane[c] = Fold::combine(mine.lane[c], value_of(last_x, last_y, c));
+  return mine;
+}
+
+// What a thread has of each of `Tiles` (one or two) neighbouring tiles that a warp takes together: one lane, or two half a row apart and
+// combined. Element by element from any alignment; `Whole` says that all of them exist.
+template <class Fold, bool Whole, int Tiles>
+__device__ inline void single_lanes(const tree_input<Fold>& in, std::uint64_t tile, typename Fold::accumulator (&value)[Tiles]) {
+  using A = typename Fold::accumulator;
+  using E = typename Fold::element;
+  constexpr int L = tree_input<Fold>::lanes;
+  constexpr int own = L / warp_size;
+  static_assert(own == 1 || own == 2);
+  constexpr int columns = Tiles * own;
+  // At most 64 registers of loads. Beside accumulators that are wider than the elements 32, and a fence, without which the compiler asks for the
+  // next rows all the same and saves registers to memory.
+  constexpr bool many = Tiles * Fold::inputs > 2;
+  constexpr bool crowded = many && sizeof(A) > sizeof(E);
+  constexpr int rows = order::tile_rows / (crowded ? 4 : many ? 2 : 1);
+  const std::uint64_t begin = tile * order::tile_elements<E> + threadIdx.x % warp_size;
+  constexpr int most = Tiles * static_cast<int>(order::tile_elements<E>);
+  // Elements from `begin` on, so that the place of each, behind `begin`, is compared as a constant.
+  const int left = begin < in.count ? static_cast<int>(min(in.count - begin, std::uint64_t{most})) : 0;
+  const auto place = [](int r, int k) { return (k / own * order::tile_rows + r) * L + k % own * warp_size; };
+  // With the hint every load of a cut tile would compute an address of its own.
+  const auto load = [](const E* from) { return Whole ? __ldcs(from) : *from; };
+  A lanes[columns];
+#pragma unroll
+  for (int k = 0; k < columns; ++k) lanes[k] = Fold::neutral();
+#pragma unroll
+  for (int above = 0; above < order::tile_rows; above += rows) {
+    if (crowded && above > 0) __syncwarp();
+    E x[rows][columns];
+    E y[rows][columns];
+#pragma unroll
+    for (int r = 0; r < rows; ++r) {
+#pragma unroll
+      for (int k = 0; k < columns; ++k) {
+        // What is not loaded is written all the same: a register that only the load wrote would be kept from the kernel's start.
+        if constexpr (!Whole) {
+          x[r][k] = E{};
+          y[r][k] = E{};
+        }
+        if (Whole || place(above + r, k) < left) {
+          x[r][k] = load(in.x + begin + place(above + r, k));
+          if constexpr (Fold::inputs == 2) y[r][k] = load(in.y + begin + place(above + r, k));
+        }
       }
     }
 #pragma unroll
     for (int r = 0; r < rows; ++r) {
 #pragma unroll
-      for (int c = 0; c < P::size; ++c) {
-        typename Fold::accumulator value;
+      for (int k = 0; k < columns; ++k) {
+        A mapped;
         if constexpr (Fold::inputs == 2)
-          value = Fold::value(element(a, edge_a, r, c), PackedY ? element(b, edge_b, r, c) : b[r].element[c]);
+          mapped = Fold::value(x[r][k], y[r][k]);
         else
-          value = Fold::value(element(a, edge_a, r, c));
-        mine.lane[c] = begin + r == 0 ? value : Fold::combine(mine.lane[c], value);
-      }
-    }
-  }
-  return mine;
-}
-
-// Lane `lane` of a tile, or with it the lane half a row further, element by element, all loads ahead of their use. `Whole` says that all of
-// the tile exists.
-template <class Fold, bool Whole, int Lanes>
-__device__ inline void single_lanes(const tree_input<Fold>& in, std::uint64_t tile, int lane,
-                                    typename Fold::accumulator (&value)[Lanes]) {
-  using E = typename Fold::element;
-  constexpr int L = tree_input<Fold>::lanes;
-  const std::uint64_t begin = tile * order::tile_elements<E>;
-  const std::uint64_t left = in.count - begin;
-  const int end = left < order::tile_elements<E> ? static_cast<int>(left) : static_cast<int>(order::tile_elements<E>);
-  const auto exists = [&](int r, int k) { return Whole || lane + r * L + k * warp_size < end; };
-  // With the hint every load of a cut tile would compute an address of its own.
-  const auto load = [](const E* from) { return Whole ? __ldcs(from) : *from; };
-  E x[order::tile_rows][Lanes];
-  E y[Fold::inputs == 2 ? order::tile_rows : 1][Lanes];
-#pragma unroll
-  for (int r = 0; r < order::tile_rows; ++r) {
-#pragma unroll
-    for (int k = 0; k < Lanes; ++k) {
-      const std::uint64_t i = begin + static_cast<std::uint64_t>(lane) + r * L + k * warp_size;
-      if (exists(r, k)) {
-        x[r][k] = load(in.x + i);
-        if constexpr (Fold::inputs == 2) y[r][k] = load(in.y + i);
+          mapped = Fold::value(x[r][k]);
+        if (!Whole && place(above + r, k) >= left) mapped = Fold::neutral();
+        lanes[k] = Whole && above + r == 0 ? mapped : Fold::combine(lanes[k], mapped);
       }
     }
   }
 #pragma unroll
-  for (int k = 0; k < Lanes; ++k) value[k] = Fold::neutral();
-#pragma unroll
-  for (int r = 0; r < order::tile_rows; ++r) {
-#pragma unroll
-    for (int k = 0; k < Lanes; ++k) {
-      if (!exists(r, k)) continue;
-      typename Fold::accumulator mapped;
-      if constexpr (Fold::inputs == 2)
-        mapped = Fold::value(x[r][k], y[r][k]);
-      else
-        mapped = Fold::value(x[r][k]);
-      value[k] = Whole && r == 0 ? mapped : Fold::combine(value[k], mapped);
-    }
-  }
-}
-
-// What a thread has of a tile that its warp has for itself: one lane, or two half a row apart and combined.
-template <class Fold, bool Whole>
-__device__ inline typename Fold::accumulator tile_of_warp(const tree_input<Fold>& in, std::uint64_t tile) {
-  constexpr int own = tree_input<Fold>::lanes / warp_size;
-  static_assert(own == 1 || own == 2);
-  typename Fold::accumulator value[own];
-  single_lanes<Fold, Whole>(in, tile, static_cast<int>(threadIdx.x % warp_size), value);
-  return own == 1 ? value[0] : Fold::combine(value[0], value[own - 1]);
+  for (int k = 0; k < Tiles; ++k) value[k] = own == 1 ? lanes[k] : Fold::combine(lanes[own * k], lanes[own * k + own - 1]);
 }
 
 template <class Fold>
 __device__ __noinline__ typename Fold::accumulator cut_tile_of_warp(const tree_input<Fold>& in, std::uint64_t tile) {
-  return tile_of_warp<Fold, false>(in, tile);
+  typename Fold::accumulator value[1];
+  single_lanes<Fold, false>(in, tile, value);
+  return value[0];
 }
 
 // The halving over one value of each thread of a warp.
@@ -214,14 +216,14 @@ __device__ inline typename Fold::accumulator halved(typename Fold::accumulator v
 
 }  // namespace detail
 
-/// The node over tiles 2 `pair` and 2 `pair` + 1, which are whole, in every lane of the calling warp. `Shifted` and `PackedY` as in
+/// The node over tiles 2 `pair` and 2 `pair` + 1, all of whose packs exist, in every lane of the calling warp. `Shifted` and `PackedY` as in
 /// tree_input. All 32 lanes must call it together. Half a warp has a tile, a thread the lanes of one pack. While a thread holds several
 /// lanes, it keeps one half of them and exchanges the other for its partner's: 8 shuffles for 2048 elements of 4 bytes, 6 for 1024 of 8.
 template <class Fold, bool Shifted, bool PackedY>
-__device__ inline typename Fold::accumulator whole_pair_node(const tree_input<Fold>& in, std::uint64_t pair) {
+__device__ inline typename Fold::accumulator packed_pair_node(const tree_input<Fold>& in, std::uint64_t pair) {
   using A = typename Fold::accumulator;
   constexpr int size = pack<typename Fold::element>::size;
-  const auto mine = detail::whole_tile<Fold, Shifted, PackedY>(in, 2 * pair + threadIdx.x % warp_size / (warp_size / 2));
+  const auto mine = detail::packed_tile<Fold, Shifted, PackedY>(in, 2 * pair + threadIdx.x % warp_size / (warp_size / 2));
   const auto& lane = mine.lane;
   __syncwarp();
   const unsigned thread = thread_of_block();
@@ -252,29 +254,30 @@ __device__ inline typename Fold::accumulator whole_pair_node(const tree_input<Fo
 }
 
 /// The node over one tile, in every lane of the calling warp, whose 32 threads must call it together. A thread reads whole lanes, element by
-/// element from any alignment, and five shuffles do the rest: less to wait for than in whole_pair_node() where few warps have anything to do, and
+/// element from any alignment, and five shuffles do the rest: less to wait for than in packed_pair_node() where few warps have anything to do, and
 /// more instructions for each byte.
 template <class Fold>
 __device__ inline typename Fold::accumulator tile_node(const tree_input<Fold>& in, std::uint64_t tile) {
-  typename Fold::accumulator value = Fold::neutral();
+  typename Fold::accumulator value[1] = {Fold::neutral()};
   if ((tile + 1) * order::tile_elements<typename Fold::element> <= in.count) [[likely]]
-    value = detail::tile_of_warp<Fold, true>(in, tile);
+    detail::single_lanes<Fold, true>(in, tile, value);
   else if (tile < in.end_tile)
-    value = detail::cut_tile_of_warp<Fold>(in, tile);
-  return detail::halved<Fold>(value);
+    value[0] = detail::cut_tile_of_warp<Fold>(in, tile);
+  return detail::halved<Fold>(value[0]);
 }
 
-/// The node over a pair at the array's end; what does not exist of it counts as absent. A tile after the other, each by the whole
-/// warp. Out of line, like all that is unusual: with little to do, a third of a warp's time is waiting for instructions.
+/// The node over any pair, in every lane of the calling warp; what does not exist of it counts as absent. Element by element, both tiles at
+/// once: one wait for memory, as in packed_pair_node(), and more instructions.
 template <class Fold>
-__device__ __noinline__ typename Fold::accumulator end_pair_node(const tree_input<Fold>& in, std::uint64_t pair) {
-  typename Fold::accumulator value = Fold::neutral();
-#pragma unroll 1
-  for (std::uint64_t tile = 2 * pair; tile < in.end_tile && tile < 2 * pair + 2; ++tile) {
-    const auto node = tile_node<Fold>(in, tile);
-    value = tile == 2 * pair ? node : Fold::combine(value, node);
-  }
-  return value;
+__device__ inline typename Fold::accumulator any_pair_node(const tree_input<Fold>& in, std::uint64_t pair) {
+  using A = typename Fold::accumulator;
+  A of_tile[2];
+  detail::single_lanes<Fold, false>(in, 2 * pair, of_tile);
+  const bool second = threadIdx.x % warp_size >= warp_size / 2;
+  A value = Fold::combine(second ? of_tile[1] : of_tile[0], detail::exchange(second ? of_tile[0] : of_tile[1], warp_size / 2));
+#pragma unroll
+  for (int distance = warp_size / 4; distance > 0; distance /= 2) value = Fold::combine(value, detail::exchange(value, distance));
+  return Fold::combine(value, detail::exchange(value, warp_size / 2));
 }
 
 /// The tree over one value per lane of the warp, from neighbours up; the node over each aligned `span` of lanes is in all of them.

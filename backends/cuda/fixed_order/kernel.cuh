@@ -79,10 +79,9 @@ template <class Fold>
 struct shared_values {
   using A = typename Fold::accumulator;
   static constexpr int log_most = 9;  ///< values of pairs that are folded together
-  static_assert(most_leaf_warps <= 1 << log_most && 1 << (log_section + 1 - log_part) <= 1 << log_most);
+  static_assert(most_warps <= 1 << log_most && 1 << (log_section + 1 - log_part) <= 1 << log_most);
   alignas(16) unsigned char memory[(sizeof(A) << log_most) + 32 * sizeof(A)];
   slot_header before;
-  volatile std::uint32_t part;  ///< of the leaf
 
   __device__ A* values() { return reinterpret_cast<A*>(memory); }
   // Complete subtrees of a leaf that is too large to be folded at once, as a binary number has ones.
@@ -99,49 +98,52 @@ __device__ inline std::uint32_t place_of_block(const plan& how) {
   return in_section == section_leaves ? how.leaves + section - 1 : section * section_leaves + in_section;
 }
 
-// The nodes over 2^log_values pairs from number `first` on, into shared memory, by all warps side by side. Out of line: it runs for the
-// end of an array only, and what it calls would cost the others registers.
-template <class Fold, bool Shifted, bool PackedY>
-__device__ __noinline__ void any_pair_nodes(const tree_input<Fold>& in, std::uint64_t first, int log_values, int log_warps,
-                                            typename Fold::accumulator* values) {
-  for (unsigned i = threadIdx.x / warp_size; i < 1u << log_values; i += 1u << log_warps) {
-    const auto node =
-        in.is_whole(first + i) ? whole_pair_node<Fold, Shifted, PackedY>(in, first + i) : end_pair_node<Fold>(in, first + i);
-    if (threadIdx.x % warp_size == 0) values[i] = node;
-  }
+// A leaf that is too large to be folded at once is taken in parts of 2^log_values pairs. This is the number of pair `i` of the block's `part`th.
+__device__ inline std::uint64_t pair_of_part(const plan& how, std::uint32_t part, int log_values, unsigned i) {
+  return (std::uint64_t{place_of_block(how)} << how.log_leaf) + (std::uint64_t{part} << log_values) + i;
 }
 
-// The same over those of the block's leaf behind its `done` first ones. Only `i` is kept while the loads are on their way.
+// Of a part's pairs the nodes over those that can be read in packs, into shared memory by all warps. Each gets the number of the first that it
+// has left, behind which it has no other. A shifted array's pair 0 is left too. Little but `i` is kept while the loads are on their way.
 template <class Fold, bool Shifted, bool PackedY>
-__device__ inline void pair_nodes(const tree_input<Fold>& in, const plan& how, std::uint64_t done, int log_values,
-                                  typename Fold::accumulator* values) {
-  const auto first = [&] { return (std::uint64_t{place_of_block(how)} << how.log_leaf) + done; };
-  if (!in.is_whole(first() + (1u << log_values) - 1)) [[unlikely]]
-    return any_pair_nodes<Fold, Shifted, PackedY>(in, first(), log_values, how.log_warps, values);
-  for (unsigned i = 0; i < 1u << log_values; i += 1u << how.log_warps) {
-    const auto node = whole_pair_node<Fold, Shifted, PackedY>(in, first() + i + thread_of_block() / warp_size);
-    const unsigned thread = thread_of_block();
-    if (thread % warp_size == 0) values[i + thread / warp_size] = node;
+__device__ inline unsigned packed_pair_nodes(const tree_input<Fold>& in, const plan& how, std::uint32_t part, int log_values,
+                                             typename Fold::accumulator* values) {
+  unsigned i = thread_of_block() / warp_size;
+  if (Shifted && pair_of_part(how, part, log_values, i) == 0) i += 1u << how.log_warps;
+  for (; i < 1u << log_values; i += 1u << how.log_warps) {
+    const std::uint64_t pair = pair_of_part(how, part, log_values, i);
+    if (!in.is_packed(pair)) break;
+    const auto node = packed_pair_node<Fold, Shifted, PackedY>(in, pair);
+    if (thread_of_block() % warp_size == 0) values[i] = node;
   }
+  return i;
 }
 
 // The node over the block's leaf, in the first lane of the first warp. What the array does not have of it counts as absent.
 template <class Fold, bool Aligned>
 __device__ inline typename Fold::accumulator leaf_node(const tree_input<Fold>& in, const plan& how, shared_values<Fold>& shared) {
   using A = typename Fold::accumulator;
-  if (threadIdx.x == 0) shared.part = 0;
   const int log_values = min(how.log_leaf, shared_values<Fold>::log_most);
-  std::uint64_t done = 0;
+  const unsigned warps = 1u << how.log_warps;
+  std::uint32_t part = 0;
   for (;;) {
+    unsigned left = 0;
     if constexpr (Aligned)
-      pair_nodes<Fold, false, true>(in, how, done, log_values, shared.values());
+      left = packed_pair_nodes<Fold, false, true>(in, how, part, log_values, shared.values());
     else if (in.packed_y)
-      pair_nodes<Fold, true, true>(in, how, done, log_values, shared.values());
+      left = packed_pair_nodes<Fold, true, true>(in, how, part, log_values, shared.values());
     else if constexpr (Fold::inputs == 2) {
       if (in.shift == 0)
-        pair_nodes<Fold, false, false>(in, how, done, log_values, shared.values());
+        left = packed_pair_nodes<Fold, false, false>(in, how, part, log_values, shared.values());
       else
-        pair_nodes<Fold, true, false>(in, how, done, log_values, shared.values());
+        left = packed_pair_nodes<Fold, true, false>(in, how, part, log_values, shared.values());
+    }
+    unsigned i = left;
+    if (!Aligned && in.shift != 0 && pair_of_part(how, part, log_values, thread_of_block() / warp_size) == 0) i = 0;
+    for (; i < 1u << log_values; i = max(i + warps, left)) {
+      const std::uint64_t pair = pair_of_part(how, part, log_values, i);
+      const A node = 2 * pair < in.end_tile ? any_pair_node<Fold>(in, pair) : Fold::neutral();
+      if (threadIdx.x % warp_size == 0) shared.values()[i] = node;
     }
     __syncthreads();
     A value = Fold::neutral();
@@ -149,15 +151,12 @@ __device__ inline typename Fold::accumulator leaf_node(const tree_input<Fold>& i
     if (how.log_leaf == log_values) [[likely]]
       return value;
     if (threadIdx.x == 0) {
-      const std::uint32_t part = shared.part;
       int level = 0;
       for (; (part >> level & 1) != 0; ++level) value = Fold::combine(shared.waiting()[level], value);
       shared.waiting()[level] = value;
-      shared.part = part + 1;
     }
     __syncthreads();  // the next part's values take the place of this one's
-    done = std::uint64_t{shared.part} << log_values;
-    if (done >> how.log_leaf != 0) return value;
+    if (++part == 1u << (how.log_leaf - log_values)) return value;
   }
 }
 
@@ -272,7 +271,7 @@ __global__ void __launch_bounds__(most_warps* warp_size, 1)
                        const __grid_constant__ destination to) {
   namespace detail = fixed_order_detail;
   __shared__ detail::shared_values<Fold> shared;
-  let_next_kernel_start();  // it waits in its turn, with its first blocks in place
+  if (!how.one_wave) let_next_kernel_start();  // it waits in its turn, with its first blocks in place
   wait_for_previous_kernel();
   // Read early, needed late: it arrives in the shadow of the input. By a copy that needs no register: one that is spilled would have to be
   // waited for ahead of the input (7 % of a dot product's time).
@@ -290,6 +289,9 @@ __global__ void __launch_bounds__(most_warps* warp_size, 1)
     return detail::collect_section<Fold>(how, slots, section, shared.before.launches + 1, shared.values());
   }
   const auto value = detail::leaf_node<Fold, Aligned>(in, how, shared);
+  // Now that most blocks have ended, those of the next kernel are spread evenly over the multiprocessors. While all were at work, they would
+  // have gone wherever one ended first, three to the first multiprocessors and one to the last (20 % of the time for 2^21 floats).
+  if (how.one_wave) let_next_kernel_start();
   const std::uint32_t leaf = detail::place_of_block(how);
   if (threadIdx.x == 0) {
     __pipeline_wait_prior(0);
@@ -344,12 +346,15 @@ __global__ void __launch_bounds__(most_warps* warp_size, 1)
 /// multiprocessor's registers. Two pairs for each warp, where there are many, save 0.2 % against one.
 inline plan choose_plan(std::uint64_t pairs, int multiprocessors, int asked_warps, std::int64_t asked_leaves) {
   constexpr std::uint64_t many_leaves = 4096;
-  const std::uint64_t least = pairs <= 8 * warp_size ? warp_size : static_cast<std::uint64_t>(multiprocessors);
+  const auto all = static_cast<std::uint64_t>(multiprocessors);
+  const std::uint64_t blocks = pairs <= usual_warps * warp_size ? warp_size : all;
   std::uint64_t warps = static_cast<std::uint64_t>(asked_warps);
-  if (warps == 0) warps = std::min<std::uint64_t>(std::bit_ceil((pairs + least - 1) / least), most_leaf_warps);
+  if (warps == 0) warps = pairs <= most_warps * all ? std::bit_ceil((pairs + blocks - 1) / blocks) : usual_warps;
   std::uint64_t leaves = static_cast<std::uint64_t>(asked_leaves);
   if (leaves == 0) leaves = std::clamp<std::uint64_t>(pairs / (2 * warps), many_leaves, most_leaves);
-  return make_plan(pairs, std::countr_zero(warps), leaves);
+  plan made = make_plan(pairs, std::countr_zero(warps), leaves);
+  made.one_wave = made.leaves * warps <= most_warps * all;
+  return made;
 }
 
 /// Threads of a block of fixed_order_few_kernel for so many tiles: one of the variant's block sizes, some of whose warps may have nothing to do.

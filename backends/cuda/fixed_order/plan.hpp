@@ -12,7 +12,7 @@
 namespace onefold::cuda_backend {
 
 inline constexpr int most_warps = 16;          ///< of a block: with 128 registers for each thread they fill a multiprocessor
-inline constexpr int most_leaf_warps = 8;      ///< of a block of the main kernel: two such blocks do
+inline constexpr int usual_warps = 8;          ///< of a block where each multiprocessor has several: two such blocks do
 inline constexpr int most_cluster_blocks = 8;  ///< what every device of compute capability 9.0 or more can have
 inline constexpr int most_few_tiles = most_cluster_blocks * most_warps;  ///< of an array that is read with a warp for each tile
 inline constexpr int log_part = 8;                                       ///< slots that a warp collects, eight for each lane
@@ -26,6 +26,7 @@ struct plan {
   std::uint32_t sections;
   int log_warps;  ///< of a block
   int log_leaf;   ///< pairs of a leaf, at least one for each warp
+  bool one_wave;  ///< all blocks are expected to run at once
 
   /// Sections that have a block to collect them.
   constexpr std::uint32_t collectors() const noexcept { return sections > 2 ? sections - 2 : 0; }
