@@ -146,11 +146,11 @@ __device__ inline void single_lanes(const tree_input<Fold>& in, std::uint64_t ti
   constexpr int own = L / warp_size;
   static_assert(own == 1 || own == 2);
   constexpr int columns = Tiles * own;
-  // At most 64 registers of loads. Beside accumulators that are wider than the elements 32, and a fence, without which the compiler asks for the
-  // next rows all the same and saves registers to memory.
+  // At most 64 registers of loads. Beside accumulators that are wider than the elements a fence, without which the compiler asks for the other
+  // rows all the same and saves registers to memory.
   constexpr bool many = Tiles * Fold::inputs > 2;
   constexpr bool crowded = many && sizeof(A) > sizeof(E);
-  constexpr int rows = order::tile_rows / (crowded ? 4 : many ? 2 : 1);
+  constexpr int rows = order::tile_rows / (many ? 2 : 1);
   const std::uint64_t begin = tile * order::tile_elements<E> + threadIdx.x % warp_size;
   constexpr int most = Tiles * static_cast<int>(order::tile_elements<E>);
   // Elements from `begin` on, so that the place of each, behind `begin`, is compared as a constant.

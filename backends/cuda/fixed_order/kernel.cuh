@@ -290,7 +290,7 @@ __global__ void __launch_bounds__(most_warps* warp_size, 1)
   }
   const auto value = detail::leaf_node<Fold, Aligned>(in, how, shared);
   // Now that most blocks have ended, those of the next kernel are spread evenly over the multiprocessors. While all were at work, they would
-  // have gone wherever one ended first, three to the first multiprocessors and one to the last (20 % of the time for 2^21 floats).
+  // have gone wherever one ended first, three to the first multiprocessors and one to the last (a sixth of the time of 2^21 floats in the cache).
   if (how.one_wave) let_next_kernel_start();
   const std::uint32_t leaf = detail::place_of_block(how);
   if (threadIdx.x == 0) {
@@ -342,7 +342,7 @@ __global__ void __launch_bounds__(most_warps* warp_size, 1)
 }
 
 /// The shape of the main kernel that measured best on an H200 for this many pairs (perf/results). Mid-sized arrays are a matter of latency: 32
-/// blocks, whose values one warp collects; then one block for each multiprocessor; and from there on blocks of 8 warps, two of which fill a
+/// blocks, whose values one warp collects; then one block of up to 16 warps for each multiprocessor; and from there on blocks of 8, two of which fill a
 /// multiprocessor's registers. Two pairs for each warp, where there are many, save 0.2 % against one.
 inline plan choose_plan(std::uint64_t pairs, int multiprocessors, int asked_warps, std::int64_t asked_leaves) {
   constexpr std::uint64_t many_leaves = 4096;
