@@ -200,7 +200,8 @@ struct each_share {
     const std::uint64_t length = what->groups() / shares;
     const std::uint64_t longer = what->groups() % shares;  // the first shares take one group more
     const std::uint64_t first = share * length + std::min(share, longer);
-    what->grow(slots[share].tree, first, first + length + (share < longer ? 1 : 0));
+    // Not by whoever starts the workers: it would have to fetch every slot's cache line first, from the core that wrote it last.
+    what->grow((new (&slots[share]) slot<Fold>)->tree, first, first + length + (share < longer ? 1 : 0));
   }
 };
 
@@ -209,7 +210,7 @@ typename Fold::accumulator on_threads(const operands<Fold>& what, int threads) {
   using range = Kokkos::RangePolicy<Kokkos::OpenMP, Kokkos::Schedule<Kokkos::Static>, Kokkos::IndexType<std::int64_t>>;
   const auto shares = static_cast<std::size_t>(threads);
   const std::lock_guard lock(space_in_use());
-  auto* const slots = new (memory_for_slots(shares * sizeof(slot<Fold>))) slot<Fold>[shares];
+  auto* const slots = static_cast<slot<Fold>*>(memory_for_slots(shares * sizeof(slot<Fold>)));
   Kokkos::parallel_for("onefold", range(0, threads, Kokkos::ChunkSize(1)), each_share<Fold>{&what, slots, shares});
   // The shares lie in other cores' caches: all are asked for before the first is waited for.
   for (std::size_t t = 1; t < shares; ++t) __builtin_prefetch(&slots[t]);
