@@ -190,18 +190,18 @@ void* memory_for_slots(std::size_t bytes) {
 
 template <class Fold>
 struct each_share {
-  const operands<Fold>* what;
+  operands<Fold> what;  // not a pointer to them: that would be one more wait for a line of the starting core's cache
   slot<Fold>* slots;
   std::uint64_t shares;
   void operator()(std::int64_t t) const {
     // Workers inherit the environment of whoever started them.
     const detail::default_float_environment one_operation_is_one_operation;
     const auto share = static_cast<std::uint64_t>(t);
-    const std::uint64_t length = what->groups() / shares;
-    const std::uint64_t longer = what->groups() % shares;  // the first shares take one group more
+    const std::uint64_t length = what.groups() / shares;
+    const std::uint64_t longer = what.groups() % shares;  // the first shares take one group more
     const std::uint64_t first = share * length + std::min(share, longer);
     // Not by whoever starts the workers: it would have to fetch every slot's cache line first, from the core that wrote it last.
-    what->grow((new (&slots[share]) slot<Fold>)->tree, first, first + length + (share < longer ? 1 : 0));
+    what.grow((new (&slots[share]) slot<Fold>)->tree, first, first + length + (share < longer ? 1 : 0));
   }
 };
 
@@ -211,7 +211,7 @@ typename Fold::accumulator on_threads(const operands<Fold>& what, int threads) {
   const auto shares = static_cast<std::size_t>(threads);
   const std::lock_guard lock(space_in_use());
   auto* const slots = static_cast<slot<Fold>*>(memory_for_slots(shares * sizeof(slot<Fold>)));
-  Kokkos::parallel_for("onefold", range(0, threads, Kokkos::ChunkSize(1)), each_share<Fold>{&what, slots, shares});
+  Kokkos::parallel_for("onefold", range(0, threads, Kokkos::ChunkSize(1)), each_share<Fold>{what, slots, shares});
   // The shares lie in other cores' caches: all are asked for before the first is waited for.
   for (std::size_t t = 1; t < shares; ++t) __builtin_prefetch(&slots[t]);
   for (std::size_t t = 1; t < shares; ++t) slots[0].tree.push(slots[t].tree);
