@@ -73,6 +73,15 @@ __device__ inline A exchange(A value, int distance) {
     return __shfl_xor_sync(whole_warp, value, distance);
 }
 
+// What becomes of an element, or of one of each input; a fold of one input has no use for y.
+template <class Fold>
+__device__ inline typename Fold::accumulator value_of(typename Fold::element x, [[maybe_unused]] typename Fold::element y) {
+  if constexpr (Fold::inputs == 2)
+    return Fold::value(x, y);
+  else
+    return Fold::value(x);
+}
+
 // The tile's lanes at this thread's positions, read in packs. `Shifted` and `PackedY` as in tree_input.
 template <class Fold, bool Shifted, bool PackedY>
 __device__ inline thread_lanes<Fold> packed_tile(const tree_input<Fold>& in, std::uint64_t tile) {
@@ -94,12 +103,6 @@ __device__ inline thread_lanes<Fold> packed_tile(const tree_input<Fold>& in, std
       for (int c = 0; c < P::size; ++c) pack.element[c] = __ldg(in.y + first + r * L + c);
     }
     return pack;
-  };
-  const auto value_of = [](const P& x, [[maybe_unused]] const P& y, int c) {
-    if constexpr (Fold::inputs == 2)
-      return Fold::value(x.element[c], y.element[c]);
-    else
-      return Fold::value(x.element[c]);
   };
 
   // All loads ahead of all use; of those for which it has no registers yet the compiler takes care. Where the arithmetic is long it would begin
@@ -123,7 +126,7 @@ __device__ inline thread_lanes<Fold> packed_tile(const tree_input<Fold>& in, std
   for (int r = 0; r < rows; ++r) {
 #pragma unroll
     for (int c = 0; c < P::size; ++c) {
-      const auto value = value_of(x[r], y[r], c);
+      const auto value = value_of<Fold>(x[r].element[c], y[r].element[c]);
       if (r == 0)
         mine.lane[c] = late(c) ? Fold::neutral() : value;
       else
@@ -132,7 +135,7 @@ __device__ inline thread_lanes<Fold> packed_tile(const tree_input<Fold>& in, std
   }
 #pragma unroll
   for (int c = 0; c < P::size; ++c)
-    if (late(c)) mine.lane[c] = Fold::combine(mine.lane[c], value_of(last_x, last_y, c));
+    if (late(c)) mine.lane[c] = Fold::combine(mine.lane[c], value_of<Fold>(last_x.element[c], last_y.element[c]));
   return mine;
 }
 
@@ -185,11 +188,7 @@ __device__ inline void single_lanes(const tree_input<Fold>& in, std::uint64_t ti
     for (int r = 0; r < rows; ++r) {
 #pragma unroll
       for (int k = 0; k < columns; ++k) {
-        A mapped;
-        if constexpr (Fold::inputs == 2)
-          mapped = Fold::value(x[r][k], y[r][k]);
-        else
-          mapped = Fold::value(x[r][k]);
+        A mapped = value_of<Fold>(x[r][k], y[r][k]);
         if (!Whole && place(above + r, k) >= left) mapped = Fold::neutral();
         lanes[k] = Whole && above + r == 0 ? mapped : Fold::combine(lanes[k], mapped);
       }
