@@ -164,6 +164,39 @@ void nested_in_a_parallel_region() {
 #endif
 }
 
+// Sums that have one result in tree v1 and others in other orders, with the application's limit on how many threads work.
+void fewer_threads_than_the_pool() {
+#ifdef ONEFOLD_TEST_OPENMP
+  std::vector<float> rounded(numbers());
+  for (float& x : rounded) x += 0.1f;
+  const float bits = onefold::sum(onefold::serial(), rounded);
+  require(onefold::sum(onefold::openmp(), rounded) == bits, "openmp() gives other bits than serial()");
+  omp_set_max_active_levels(0);  // every region from here on has one thread
+  require(onefold::sum(onefold::openmp(), rounded) == bits, "other bits with one thread for the work of all");
+  omp_set_max_active_levels(1);
+  omp_set_dynamic(1);  // as many as the machine's load leaves
+  require(onefold::sum(onefold::openmp(), rounded) == bits, "other bits with threads that come and go");
+#endif
+}
+
+#ifdef ONEFOLD_TEST_OPENMP
+int seen_by_a_tool = 0;
+#endif
+
+void a_tool_of_kokkos_sees_the_work() {
+#ifdef ONEFOLD_TEST_OPENMP
+  const float bits = onefold::sum(onefold::openmp(), numbers());
+  Kokkos::Tools::Experimental::set_begin_parallel_for_callback([](const char* name, std::uint32_t, std::uint64_t*) {
+    if (std::strstr(name, "onefold") != nullptr) ++seen_by_a_tool;
+  });
+  for (const int threads : {0, 2, 3}) {
+    seen_by_a_tool = 0;
+    require(onefold::sum(onefold::openmp(threads), numbers()) == bits, "other bits with a tool");
+    require(seen_by_a_tool == 1, "a tool has seen " + std::to_string(seen_by_a_tool) + " regions of one sum");
+  }
+#endif
+}
+
 // openmp() from a host thread other than the one that started Kokkos: an old Kokkos cannot, and onefold says so.
 void require_openmp_elsewhere() {
   if (!built(onefold::backend::openmp)) return;
@@ -403,6 +436,8 @@ const std::map<std::string, void (*)()> situations{
     {"kokkos_finalised_under_onefold", kokkos_finalised_under_onefold},
     {"kokkos_finalised_before_the_first_call", kokkos_finalised_before_the_first_call},
     {"nested_in_a_parallel_region", nested_in_a_parallel_region},
+    {"fewer_threads_than_the_pool", fewer_threads_than_the_pool},
+    {"a_tool_of_kokkos_sees_the_work", a_tool_of_kokkos_sees_the_work},
     {"called_from_another_host_thread", called_from_another_host_thread},
     {"first_called_from_another_host_thread", first_called_from_another_host_thread},
     {"best_on_another_host_thread", best_on_another_host_thread},

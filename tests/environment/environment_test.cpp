@@ -58,6 +58,16 @@ TEST(the_number_of_threads, is_the_environments) {
   for (const char* threads : {"1", "2", "3", "7"}) expect_fine("thread_count_from_the_environment", {{"OMP_NUM_THREADS", threads}});
 }
 
+TEST(the_number_of_threads, may_be_less_than_that_of_the_pool) {
+  if (!has_openmp()) GTEST_SKIP() << "built without the openmp backend";
+  for (const char* threads : {"2", "7"}) expect_fine("fewer_threads_than_the_pool", {{"OMP_NUM_THREADS", threads}});
+}
+
+TEST(a_tool_of_kokkos, sees_the_work_of_threads) {
+  if (!has_openmp()) GTEST_SKIP() << "built without the openmp backend";
+  expect_fine("a_tool_of_kokkos_sees_the_work", {{"OMP_NUM_THREADS", "4"}});
+}
+
 TEST(the_rounding_mode, of_the_caller_is_left_alone) {
   expect_fine("rounding_mode_left_alone");
   expect_fine("rounding_mode_left_alone_by_the_first_call");
