@@ -168,8 +168,8 @@ void release_memory(const executor& where) {
   if (entry.release_memory != nullptr) entry.release_memory(where);
 }
 
-// What fixed_order needs for elements of 8 bytes: of those the fewest make a pair of tiles.
-std::size_t workspace::bytes(std::uint64_t count) noexcept { return cuda_backend::slot_bytes(order::tiles<double>(count) / 2 + 1); }
+// What fixed_order needs for elements of 8 bytes, of which the fewest make a tile.
+std::size_t workspace::bytes(std::uint64_t count) noexcept { return cuda_backend::slot_bytes(order::tiles<double>(count)); }
 
 workspace::workspace(const executor& where, std::uint64_t count) {
   if (where.chooses_itself()) return;

@@ -16,10 +16,11 @@ struct shape_case {
   bool wide;
 };
 
-constexpr shape_case shape_cases[] = {
-    {element_type::f32, form::sum, false},  {element_type::f32, form::dot, false},   {element_type::f32, form::norm2, false},
-    {element_type::f32, form::sum, true},   {element_type::f64, form::prod, false},  {element_type::f64, form::dot, false},
-    {element_type::f64, form::mean, false}, {element_type::f64, form::norm2, false}, {element_type::i64, form::norm1, false}};
+constexpr shape_case shape_cases[] = {{element_type::f32, form::sum, false},   {element_type::f32, form::dot, false},
+                                      {element_type::f32, form::norm2, false}, {element_type::f32, form::sum, true},
+                                      {element_type::f32, form::dot, true},    {element_type::f64, form::prod, false},
+                                      {element_type::f64, form::dot, false},   {element_type::f64, form::mean, false},
+                                      {element_type::f64, form::norm2, false}, {element_type::i64, form::norm1, false}};
 
 std::uint64_t bits_of(const onefold::executor& where, const shape_case& one, const void* x, const void* y, std::uint64_t count,
                       const onefold::options& how = {}) {
@@ -134,7 +135,8 @@ TEST_P(every_shape, gives_the_same_bits_for_every_beginning_and_end_cuda) {
   std::printf("%lu cases, 0 differences\n", static_cast<unsigned long>(cases));
 }
 
-// Enough leaves for sections that have a block of their own to collect them, and for values that wait within a leaf.
+// Enough leaves for sections that have a block of their own to collect them, and for values that wait within a leaf. A second input beside a
+// boundary makes tiles the units, twice as many.
 TEST_P(every_shape, gives_the_same_bits_for_many_sections_cuda) {
   const auto& one = GetParam();
   const std::size_t size = onefold::size_of(one.type);
@@ -142,20 +144,24 @@ TEST_P(every_shape, gives_the_same_bits_for_many_sections_cuda) {
   const std::uint64_t section = 1024 * pair;  // of blocks with one warp
   const std::size_t most = 5 * section + 3;
   const elements x = rounding_data(one.type, most, current_seed());
-  const elements y = rounding_data(one.type, most, current_seed() + 1);
+  const elements y = rounding_data(one.type, most + 1, current_seed() + 1);
   guarded_input at_x(memory::device, x, operation::sum), at_y(memory::device, y, operation::sum);
+  const auto* host_y = static_cast<const std::byte*>(y.data());
   std::uint64_t cases = 0;
   for (const std::uint64_t n :
        {section / 4 + 1, 2 * section, 2 * section + 1, 3 * section - 1, 3 * section + pair, std::uint64_t{most}}) {
-    const std::uint64_t expected = bits_of(onefold::serial(), one, x.data(), y.data(), n);
     onefold::workspace own(onefold::cuda(), n);  // large enough for every shape
-    for (const int block : {0, 32, 64, 512}) {
-      for (const int grid : {0, 1, 1025, 2048}) {
-        const onefold::options how{.variant = "fixed_order", .block_size = block, .grid_size = grid, .workspace = &own};
-        ++cases;
-        ASSERT_EQ(bits_of(onefold::cuda(), one, at_x.window(0, n), at_y.window(0, n), n, how), expected)
-            << onefold::name(one.what) << " of " << n << " " << onefold::name(one.type) << (one.wide ? " in f64" : "")
-            << ", blocks of " << block << ", grid of " << grid << "; seed " << current_seed() << "\n  repeat: " << repeat_command();
+    for (std::size_t off_y = 0; off_y <= (one.what == form::dot ? 1 : 0); ++off_y) {
+      const std::uint64_t expected = bits_of(onefold::serial(), one, x.data(), host_y + off_y * size, n);
+      for (const int block : {0, 32, 64, 512}) {
+        for (const int grid : {0, 1, 1025, 2048}) {
+          const onefold::options how{.variant = "fixed_order", .block_size = block, .grid_size = grid, .workspace = &own};
+          ++cases;
+          ASSERT_EQ(bits_of(onefold::cuda(), one, at_x.window(0, n), at_y.window(off_y, n), n, how), expected)
+              << onefold::name(one.what) << " of " << n << " " << onefold::name(one.type) << (one.wide ? " in f64" : "")
+              << ", second input's offset " << off_y << ", blocks of " << block << ", grid of " << grid << "; seed "
+              << current_seed() << "\n  repeat: " << repeat_command();
+        }
       }
     }
   }

@@ -7,6 +7,13 @@
 
 namespace onefold::cuda_backend {
 
+/// How a warp reads tiles.
+enum class reading {
+  aligned,  ///< a pair at a time, in packs: all inputs begin on a 16-byte boundary
+  shifted,  ///< a pair at a time, in packs: the input, the only one, begins behind a boundary
+  single,   ///< a tile at a time, element by element: any
+};
+
 /// The inputs of a fold as the device reads them, 16 bytes at a time from any alignment.
 ///
 /// Where the first input starts `shift` elements behind a 16-byte boundary, the packs are read from that boundary on: the element at
@@ -24,22 +31,21 @@ struct tree_input {
   const E* x;
   const E* y;  ///< the second input, or null
   std::uint64_t count;
-  int shift;      ///< elements of x behind a 16-byte boundary
-  bool packed_y;  ///< y lies behind a boundary as x does, so that packs of both hold the same elements
-  /// Tiles before this one exist as a whole, and so do the packs that hold them; but where there is a shift, not the first pack of all.
+  int shift;  ///< elements of x behind a 16-byte boundary
+  /// Tiles before this one exist as a whole, and so do the packs that hold them, but for the beginning of a shifted array's first.
   std::uint64_t end_packed;
   std::uint64_t end_tile;
 
   __host__ tree_input(const void* first, const void* second, std::uint64_t n)
       : x(static_cast<const E*>(first)), y(static_cast<const E*>(second)), count(n) {
     shift = static_cast<int>(reinterpret_cast<std::uintptr_t>(x) % 16 / sizeof(E));
-    packed_y = Fold::inputs == 1 || reinterpret_cast<std::uintptr_t>(y) % 16 == reinterpret_cast<std::uintptr_t>(x) % 16;
     const std::uint64_t behind = shift == 0 ? 0 : P::size - static_cast<std::uint64_t>(shift);  // elements of the last pack
     end_packed = n < behind ? 0 : (n - behind) / order::tile_elements<E>;
     end_tile = order::tiles<E>(n);
   }
 
-  __host__ bool aligned() const { return shift == 0 && packed_y; }
+  __host__ bool aligned() const { return shift == 0 && (Fold::inputs == 1 || reinterpret_cast<std::uintptr_t>(y) % 16 == 0); }
+  __device__ std::uint64_t whole_tiles() const { return count / order::tile_elements<E>; }
   __device__ bool is_packed(std::uint64_t pair) const { return 2 * pair + 2 <= end_packed; }
 };
 
@@ -82,51 +88,49 @@ __device__ inline typename Fold::accumulator value_of(typename Fold::element x, 
     return Fold::value(x);
 }
 
-// The tile's lanes at this thread's positions, read in packs. `Shifted` and `PackedY` as in tree_input.
-template <class Fold, bool Shifted, bool PackedY>
+// The tile's lanes at this thread's positions, read in packs.
+template <class Fold, reading How>
 __device__ inline thread_lanes<Fold> packed_tile(const tree_input<Fold>& in, std::uint64_t tile) {
   using E = typename Fold::element;
   using P = pack<E>;
   constexpr int L = tree_input<Fold>::lanes;
   constexpr int rows = order::tile_rows;
+  constexpr bool shifted = How == reading::shifted;
+  static_assert(!shifted || Fold::inputs == 1);
   const int thread = static_cast<int>(threadIdx.x % (warp_size / 2));
-  const int shift = Shifted ? in.shift : 0;
+  const int shift = shifted ? in.shift : 0;
   const std::uint64_t first = tile * order::tile_elements<E> + static_cast<std::uint64_t>(thread * P::size) - shift;
-  const auto late = [&](int c) { return Shifted && thread == 0 && c < shift; };  // these positions belong one row further down
-  const auto load_x = [&](int r) { return load_pack(reinterpret_cast<const P*>(in.x + first + r * L)); };
-  const auto load_y = [&](int r) {
-    P pack{};
-    if constexpr (Fold::inputs == 2 && PackedY) {
-      pack = load_pack(reinterpret_cast<const P*>(in.y + first + r * L));
-    } else if constexpr (Fold::inputs == 2) {
-#pragma unroll
-      for (int c = 0; c < P::size; ++c) pack.element[c] = __ldg(in.y + first + r * L + c);
-    }
-    return pack;
+  const auto late = [&](int c) { return shifted && thread == 0 && c < shift; };  // these positions belong one row further down
+  // Where the array's first pack begins nothing is there; what is there of it is read by itself, and a pack that exists in its place.
+  const bool is_start = late(0) && tile == 0;
+  const int first_row = is_start ? 1 : 0;
+  const auto load_row = [&](const E* from, int r) {
+    return load_pack(reinterpret_cast<const P*>(from + first + (r == 0 ? first_row : r) * L));
   };
 
   // All loads ahead of all use; of those for which it has no registers yet the compiler takes care. Where the arithmetic is long it would begin
-  // with that while half of the loads have not been asked for, were it not for the fence (14 % of an unaligned norm2).
+  // with that too early, were it not for the fence: behind half of the loads (14 % of a norm2), or behind the first (half of a shifted minimum).
+  constexpr bool long_arithmetic =
+      std::is_same_v<typename Fold::accumulator, onefold::detail::squares> || (shifted && sizeof(E) == 8);
   P x[rows];
   P y[rows];
 #pragma unroll
   for (int r = 0; r < rows; ++r) {
-    x[r] = load_x(r);
-    y[r] = load_y(r);
+    x[r] = load_row(in.x, r);
+    if constexpr (Fold::inputs == 2) y[r] = load_row(in.y, r);
   }
-  P last_x{};  // of the row behind the last
-  P last_y{};
-  if (late(0)) {
-    last_x = load_x(rows);
-    last_y = load_y(rows);
-  }
-  if constexpr (std::is_same_v<typename Fold::accumulator, onefold::detail::squares>) __syncwarp();
+  P edge{};  // at the late positions of the row behind the last, and at the others, if they are the array's first, of the first row
+#pragma unroll
+  for (int c = 0; c < P::size; ++c)
+    if (late(c) || is_start) edge.element[c] = __ldg(in.x + first + (late(c) ? rows * L : 0) + c);
+  if constexpr (long_arithmetic) __syncwarp();
   thread_lanes<Fold> mine;
 #pragma unroll
   for (int r = 0; r < rows; ++r) {
 #pragma unroll
     for (int c = 0; c < P::size; ++c) {
-      const auto value = value_of<Fold>(x[r].element[c], y[r].element[c]);
+      const E element = r == 0 && is_start ? edge.element[c] : x[r].element[c];
+      const auto value = value_of<Fold>(element, y[r].element[c]);
       if (r == 0)
         mine.lane[c] = late(c) ? Fold::neutral() : value;
       else
@@ -135,7 +139,7 @@ __device__ inline thread_lanes<Fold> packed_tile(const tree_input<Fold>& in, std
   }
 #pragma unroll
   for (int c = 0; c < P::size; ++c)
-    if (late(c)) mine.lane[c] = Fold::combine(mine.lane[c], value_of<Fold>(last_x.element[c], last_y.element[c]));
+    if (late(c)) mine.lane[c] = Fold::combine(mine.lane[c], value_of<Fold>(edge.element[c], E{}));
   return mine;
 }
 
@@ -198,13 +202,6 @@ __device__ inline void single_lanes(const tree_input<Fold>& in, std::uint64_t ti
   for (int k = 0; k < Tiles; ++k) value[k] = own == 1 ? lanes[k] : Fold::combine(lanes[own * k], lanes[own * k + own - 1]);
 }
 
-template <class Fold>
-__device__ __noinline__ typename Fold::accumulator cut_tile_of_warp(const tree_input<Fold>& in, std::uint64_t tile) {
-  typename Fold::accumulator value[1];
-  single_lanes<Fold, false>(in, tile, value);
-  return value[0];
-}
-
 // The halving over one value of each thread of a warp.
 template <class Fold>
 __device__ inline typename Fold::accumulator halved(typename Fold::accumulator value) {
@@ -215,14 +212,14 @@ __device__ inline typename Fold::accumulator halved(typename Fold::accumulator v
 
 }  // namespace detail
 
-/// The node over tiles 2 `pair` and 2 `pair` + 1, all of whose packs exist, in every lane of the calling warp. `Shifted` and `PackedY` as in
-/// tree_input. All 32 lanes must call it together. Half a warp has a tile, a thread the lanes of one pack. While a thread holds several
-/// lanes, it keeps one half of them and exchanges the other for its partner's: 8 shuffles for 2048 elements of 4 bytes, 6 for 1024 of 8.
-template <class Fold, bool Shifted, bool PackedY>
+/// The node over tiles 2 `pair` and 2 `pair` + 1, all of whose packs exist, in every lane of the calling warp. All 32 lanes must call it together.
+/// Half a warp has a tile, a thread the lanes of one pack. While a thread holds several lanes, it keeps one half of them and exchanges the other for
+/// its partner's: 8 shuffles for 2048 elements of 4 bytes, 6 for 1024 of 8.
+template <class Fold, reading How>
 __device__ inline typename Fold::accumulator packed_pair_node(const tree_input<Fold>& in, std::uint64_t pair) {
   using A = typename Fold::accumulator;
   constexpr int size = pack<typename Fold::element>::size;
-  const auto mine = detail::packed_tile<Fold, Shifted, PackedY>(in, 2 * pair + threadIdx.x % warp_size / (warp_size / 2));
+  const auto mine = detail::packed_tile<Fold, How>(in, 2 * pair + threadIdx.x % warp_size / (warp_size / 2));
   const auto& lane = mine.lane;
   __syncwarp();
   const unsigned thread = thread_of_block();
@@ -254,14 +251,11 @@ __device__ inline typename Fold::accumulator packed_pair_node(const tree_input<F
 
 /// The node over one tile, in every lane of the calling warp, whose 32 threads must call it together. A thread reads whole lanes, element by
 /// element from any alignment, and five shuffles do the rest: less to wait for than in packed_pair_node() where few warps have anything to do, and
-/// more instructions for each byte.
-template <class Fold>
+/// more instructions for each byte. `Whole` says that the tile exists as a whole; otherwise what does not exist of it counts as absent.
+template <class Fold, bool Whole>
 __device__ inline typename Fold::accumulator tile_node(const tree_input<Fold>& in, std::uint64_t tile) {
-  typename Fold::accumulator value[1] = {Fold::neutral()};
-  if ((tile + 1) * order::tile_elements<typename Fold::element> <= in.count) [[likely]]
-    detail::single_lanes<Fold, true>(in, tile, value);
-  else if (tile < in.end_tile)
-    value[0] = detail::cut_tile_of_warp<Fold>(in, tile);
+  typename Fold::accumulator value[1];
+  detail::single_lanes<Fold, Whole>(in, tile, value);
   return detail::halved<Fold>(value[0]);
 }
 

@@ -78,7 +78,7 @@ __device__ inline typename Fold::accumulator tree_of(typename Fold::accumulator*
 template <class Fold>
 struct shared_values {
   using A = typename Fold::accumulator;
-  static constexpr int log_most = 9;  ///< values of pairs that are folded together
+  static constexpr int log_most = 9;  ///< values of units that are folded together
   static_assert(most_warps <= 1 << log_most && 1 << (log_section + 1 - log_part) <= 1 << log_most);
   alignas(16) unsigned char memory[(sizeof(A) << log_most) + 32 * sizeof(A)];
   slot_header before;
@@ -98,51 +98,41 @@ __device__ inline std::uint32_t place_of_block(const plan& how) {
   return in_section == section_leaves ? how.leaves + section - 1 : section * section_leaves + in_section;
 }
 
-// A leaf that is too large to be folded at once is taken in parts of 2^log_values pairs. This is the number of pair `i` of the block's `part`th.
-__device__ inline std::uint64_t pair_of_part(const plan& how, std::uint32_t part, int log_values, unsigned i) {
+// A leaf that is too large to be folded at once is taken in parts of 2^log_values units. This is the number of unit `i` of the block's `part`th.
+__device__ inline std::uint64_t unit_of_part(const plan& how, std::uint32_t part, int log_values, unsigned i) {
   return (std::uint64_t{place_of_block(how)} << how.log_leaf) + (std::uint64_t{part} << log_values) + i;
 }
 
-// Of a part's pairs the nodes over those that can be read in packs, into shared memory by all warps. Each gets the number of the first that it
-// has left, behind which it has no other. A shifted array's pair 0 is left too. Little but `i` is kept while the loads are on their way.
-template <class Fold, bool Shifted, bool PackedY>
-__device__ inline unsigned packed_pair_nodes(const tree_input<Fold>& in, const plan& how, std::uint32_t part, int log_values,
-                                             typename Fold::accumulator* values) {
-  unsigned i = thread_of_block() / warp_size;
-  if (Shifted && pair_of_part(how, part, log_values, i) == 0) i += 1u << how.log_warps;
-  for (; i < 1u << log_values; i += 1u << how.log_warps) {
-    const std::uint64_t pair = pair_of_part(how, part, log_values, i);
-    if (!in.is_packed(pair)) break;
-    const auto node = packed_pair_node<Fold, Shifted, PackedY>(in, pair);
-    if (thread_of_block() % warp_size == 0) values[i] = node;
-  }
-  return i;
-}
-
 // The node over the block's leaf, in the first lane of the first warp. What the array does not have of it counts as absent.
-template <class Fold, bool Aligned>
+template <class Fold, reading How>
 __device__ inline typename Fold::accumulator leaf_node(const tree_input<Fold>& in, const plan& how, shared_values<Fold>& shared) {
   using A = typename Fold::accumulator;
   const int log_values = min(how.log_leaf, shared_values<Fold>::log_most);
   const unsigned warps = 1u << how.log_warps;
   std::uint32_t part = 0;
   for (;;) {
-    unsigned left = 0;
-    if constexpr (Aligned)
-      left = packed_pair_nodes<Fold, false, true>(in, how, part, log_values, shared.values());
-    else if (in.packed_y)
-      left = packed_pair_nodes<Fold, true, true>(in, how, part, log_values, shared.values());
-    else if constexpr (Fold::inputs == 2) {
-      if (in.shift == 0)
-        left = packed_pair_nodes<Fold, false, false>(in, how, part, log_values, shared.values());
-      else
-        left = packed_pair_nodes<Fold, true, false>(in, how, part, log_values, shared.values());
+    // Whole ones in a loop of their own. Little but `i` is kept while the loads are on their way.
+    unsigned i = thread_of_block() / warp_size;
+    for (; i < 1u << log_values; i += 1u << how.log_warps) {
+      const std::uint64_t unit = unit_of_part(how, part, log_values, i);
+      A node;
+      if constexpr (How == reading::single) {
+        if (unit >= in.whole_tiles()) break;
+        node = tile_node<Fold, true>(in, unit);
+      } else {
+        if (!in.is_packed(unit)) break;
+        node = packed_pair_node<Fold, How>(in, unit);
+      }
+      if (thread_of_block() % warp_size == 0) shared.values()[i] = node;
     }
-    unsigned i = left;
-    if (!Aligned && in.shift != 0 && pair_of_part(how, part, log_values, thread_of_block() / warp_size) == 0) i = 0;
-    for (; i < 1u << log_values; i = max(i + warps, left)) {
-      const std::uint64_t pair = pair_of_part(how, part, log_values, i);
-      const A node = 2 * pair < in.end_tile ? any_pair_node<Fold>(in, pair) : Fold::neutral();
+    for (; i < 1u << log_values; i += warps) {
+      const std::uint64_t unit = unit_of_part(how, part, log_values, i);
+      A node = Fold::neutral();
+      if constexpr (How == reading::single) {
+        if (unit < in.end_tile) node = tile_node<Fold, false>(in, unit);
+      } else {
+        if (2 * unit < in.end_tile) node = any_pair_node<Fold>(in, unit);
+      }
       if (threadIdx.x % warp_size == 0) shared.values()[i] = node;
     }
     __syncthreads();
@@ -260,12 +250,18 @@ __device__ inline void collect_all(const plan& how, const slot_word* slots, unsi
   if (threadIdx.x == 0) deliver(value, elements, to);
 }
 
+// Out of line: the others would wait for its instructions.
+template <class Fold>
+__device__ __noinline__ typename Fold::accumulator cut_tile_node(const tree_input<Fold>& in, std::uint64_t tile) {
+  return tile_node<Fold, false>(in, tile);
+}
+
 }  // namespace fixed_order_detail
 
 /// One launch from the input to the result. A block waits only for such that the hardware has started before it. Like the kernels below it
-/// may begin while the kernel ahead of it ends, which saves 1 us. `Aligned` says that the input is (tree_input::aligned()); kernels of their own
-/// for arrays that are not, because what one needs in registers, the other would lack.
-template <class Fold, bool Aligned>
+/// may begin while the kernel ahead of it ends, which saves 1 us. For each reading a kernel of its own, because what one needs in registers, the
+/// other would lack.
+template <class Fold, reading How>
 __global__ void __launch_bounds__(most_warps* warp_size, 1)
     fixed_order_kernel(const __grid_constant__ tree_input<Fold> in, const __grid_constant__ plan how, slot_header* header,
                        const __grid_constant__ destination to) {
@@ -288,7 +284,7 @@ __global__ void __launch_bounds__(most_warps* warp_size, 1)
     __syncthreads();
     return detail::collect_section<Fold>(how, slots, section, shared.before.launches + 1, shared.values());
   }
-  const auto value = detail::leaf_node<Fold, Aligned>(in, how, shared);
+  const auto value = detail::leaf_node<Fold, How>(in, how, shared);
   // Now that most blocks have ended, those of the next kernel are spread evenly over the multiprocessors. While all were at work, they would
   // have gone wherever one ended first, three to the first multiprocessors and one to the last (a sixth of the time of 2^21 floats in the cache).
   if (how.one_wave) let_next_kernel_start();
@@ -320,7 +316,11 @@ __global__ void __launch_bounds__(most_warps* warp_size, 1)
   [[maybe_unused]] __shared__ cluster_mailbox mailbox;
   if constexpr (Cluster) mailbox.open(tiles * static_cast<unsigned>(sizeof(A)));
   wait_for_previous_kernel();
-  A value = tile_node<Fold>(in, tile);
+  A value = Fold::neutral();
+  if (tile < in.whole_tiles()) [[likely]]
+    value = tile_node<Fold, true>(in, tile);
+  else if (tile < in.end_tile)
+    value = fixed_order_detail::cut_tile_node<Fold>(in, tile);
   if (tiles > 1) {
     if constexpr (Cluster) {
       mailbox.wait_until_open();
@@ -341,20 +341,36 @@ __global__ void __launch_bounds__(most_warps* warp_size, 1)
   if (lane == 0) fixed_order_detail::deliver(value, in.count, to);
 }
 
-/// The shape of the main kernel that measured best on an H200 for this many pairs (perf/results). Mid-sized arrays are a matter of latency: 32
+/// The shape of the main kernel that measured best on an H200 for so many units (perf/results). Mid-sized arrays are a matter of latency: 32
 /// blocks, whose values one warp collects; then one block of up to 16 warps for each multiprocessor; and from there on blocks of 8, two of which fill a
-/// multiprocessor's registers. Two pairs for each warp, where there are many, save 0.2 % against one.
-inline plan choose_plan(std::uint64_t pairs, int multiprocessors, int asked_warps, std::int64_t asked_leaves) {
+/// multiprocessor's registers. Two units for each warp, where there are many, save 0.2 % against one.
+inline plan choose_plan(std::uint64_t units, int multiprocessors, int asked_warps, std::int64_t asked_leaves) {
   constexpr std::uint64_t many_leaves = 4096;
   const auto all = static_cast<std::uint64_t>(multiprocessors);
-  const std::uint64_t blocks = pairs <= usual_warps * warp_size ? warp_size : all;
+  const std::uint64_t blocks = units <= usual_warps * warp_size ? warp_size : all;
   std::uint64_t warps = static_cast<std::uint64_t>(asked_warps);
-  if (warps == 0) warps = pairs <= most_warps * all ? std::bit_ceil((pairs + blocks - 1) / blocks) : usual_warps;
+  if (warps == 0) warps = units <= most_warps * all ? std::bit_ceil((units + blocks - 1) / blocks) : usual_warps;
   std::uint64_t leaves = static_cast<std::uint64_t>(asked_leaves);
-  if (leaves == 0) leaves = std::clamp<std::uint64_t>(pairs / (2 * warps), many_leaves, most_leaves);
-  plan made = make_plan(pairs, std::countr_zero(warps), leaves);
+  if (leaves == 0) leaves = std::clamp<std::uint64_t>(units / (2 * warps), many_leaves, most_leaves);
+  plan made = make_plan(units, std::countr_zero(warps), leaves);
   made.one_wave = made.leaves * warps <= most_warps * all;
   return made;
+}
+
+/// Whether accumulators are larger than elements.
+template <class Fold>
+inline constexpr bool has_large_accumulators = sizeof(typename Fold::accumulator) > sizeof(typename Fold::element);
+
+/// Pairs in packs are fewer instructions for each byte. A tile by single elements is a shorter wait, needs half of the registers, and does not care
+/// where an array begins or ends. So it is what two inputs have of which one is not aligned, and, as long as a multiprocessor has no more tiles than
+/// warps, what large accumulators have: 2 to 8 % less time, and 15 to 30 % less for some arrays that end within a tile. Who asks for a shape
+/// gets packs.
+template <class Fold>
+reading choose_reading(const tree_input<Fold>& in, bool free_shape, int multiprocessors) {
+  if (Fold::inputs == 2 && !in.aligned()) return reading::single;
+  const auto one_wave = static_cast<std::uint64_t>(most_warps) * static_cast<std::uint64_t>(multiprocessors);
+  if (has_large_accumulators<Fold> && free_shape && in.end_tile <= one_wave) return reading::single;
+  return in.aligned() ? reading::aligned : reading::shifted;
 }
 
 /// Threads of a block of fixed_order_few_kernel for so many tiles: one of the variant's block sizes, some of whose warps may have nothing to do.
@@ -383,14 +399,29 @@ void run_fixed_order(call& now) {
     kernel.template launch<launch_kind::early_cluster>(now, {most_cluster_blocks, few_tiles_block(of_block)}, in, to);
     return;
   }
-  const plan how = choose_plan((tiles + 1) / 2, now.gpu.multiprocessors, now.block_size / warp_size, now.grid_size);
+  const reading chosen = choose_reading(in, free_shape, now.gpu.multiprocessors);
+  const std::uint64_t units = chosen == reading::single ? tiles : (tiles + 1) / 2;
+  const plan how = choose_plan(units, now.gpu.multiprocessors, now.block_size / warp_size, now.grid_size);
   auto* header = static_cast<slot_header*>(now.slots_of(
       slot_header_bytes + std::size_t{how.blocks()} * ((sizeof(typename Fold::accumulator) + 7) / 8) * slot_word_bytes));
-  static kept_kernel aligned(fixed_order_kernel<Fold, true>);
-  static kept_kernel any(fixed_order_kernel<Fold, false>);
-  auto& kernel = in.aligned() ? aligned : any;
   const std::int64_t blocks = now.grid_size != 0 ? now.grid_size : how.blocks();
-  kernel.template launch<launch_kind::early>(now, {blocks, warp_size << how.log_warps}, in, how, header, to);
+  const auto launch = [&](auto& kernel) {
+    kernel.template launch<launch_kind::early>(now, {blocks, warp_size << how.log_warps}, in, how, header, to);
+  };
+  if (chosen == reading::aligned) {
+    static kept_kernel kernel(fixed_order_kernel<Fold, reading::aligned>);
+    return launch(kernel);
+  }
+  if constexpr (Fold::inputs == 1) {
+    if (chosen == reading::shifted) {
+      static kept_kernel kernel(fixed_order_kernel<Fold, reading::shifted>);
+      return launch(kernel);
+    }
+  }
+  if constexpr (Fold::inputs == 2 || has_large_accumulators<Fold>) {
+    static kept_kernel kernel(fixed_order_kernel<Fold, reading::single>);
+    launch(kernel);
+  }
 }
 
 }  // namespace onefold::cuda_backend

@@ -1,8 +1,8 @@
 #pragma once
 /// @file plan.hpp  How the tiles of tree v1 are given to the blocks of a grid. Plain C++: the host plans, the device follows.
 ///
-/// The unit of work is a pair: two sibling tiles, 8 KiB of the first input, which one warp takes at a time. A leaf is an aligned power of two
-/// of pairs, hence a subtree; a block of its own reads it, ends, and leaves one value in a slot. A section is 1024 leaves. The values of a
+/// The unit of work, which one warp takes at a time, is a pair of sibling tiles, 8 KiB of the first input, or one tile. A leaf is an aligned power of
+/// two of units, hence a subtree; a block of its own reads it, ends, and leaves one value in a slot. A section is 1024 leaves. The values of a
 /// section are collected by a block that starts a section later and so finds them there; those of the last two sections by the block of
 /// the last leaf. So the hardware gives every multiprocessor its next 64 KiB when it is ready for them, whatever the size of the array.
 
@@ -25,7 +25,7 @@ struct plan {
   std::uint32_t leaves;
   std::uint32_t sections;
   int log_warps;  ///< of a block
-  int log_leaf;   ///< pairs of a leaf, at least one for each warp
+  int log_leaf;   ///< units of a leaf, at least one for each warp
   bool one_wave;  ///< all blocks are expected to run at once
 
   /// Sections that have a block to collect them.
@@ -34,12 +34,12 @@ struct plan {
   constexpr std::uint32_t blocks() const noexcept { return leaves + collectors(); }
 };
 
-/// Plans `pairs` pairs (at least 1) for blocks of 2^log_warps warps and at most `leaves` of them that read (1 to most_leaves).
-constexpr plan make_plan(std::uint64_t pairs, int log_warps, std::uint64_t leaves) noexcept {
+/// Plans `units` units (at least 1) for blocks of 2^log_warps warps and at most `leaves` of them that read (1 to most_leaves).
+constexpr plan make_plan(std::uint64_t units, int log_warps, std::uint64_t leaves) noexcept {
   int log_leaf = log_warps;
-  while (((pairs - 1) >> log_leaf) >= leaves) ++log_leaf;
+  while (((units - 1) >> log_leaf) >= leaves) ++log_leaf;
   plan made{};
-  made.leaves = static_cast<std::uint32_t>(((pairs - 1) >> log_leaf) + 1);
+  made.leaves = static_cast<std::uint32_t>(((units - 1) >> log_leaf) + 1);
   made.sections = (made.leaves + section_leaves - 1) / section_leaves;
   made.log_warps = log_warps;
   made.log_leaf = log_leaf;
@@ -51,9 +51,9 @@ inline constexpr std::size_t slot_word_bytes = 16;
 inline constexpr std::size_t most_value_words = 3;  ///< the three sums of norm2
 inline constexpr std::size_t slot_header_bytes = 256;
 
-/// Device bytes for the slots of `pairs` pairs or fewer, whatever the grid: the smallest blocks need the most.
-constexpr std::size_t slot_bytes(std::uint64_t pairs) noexcept {
-  const std::uint64_t leaves = pairs < most_leaves ? pairs : most_leaves;
+/// Device bytes for the slots of `units` units or fewer, whatever the grid: the smallest blocks need the most.
+constexpr std::size_t slot_bytes(std::uint64_t units) noexcept {
+  const std::uint64_t leaves = units < most_leaves ? units : most_leaves;
   return slot_header_bytes + make_plan(leaves, 0, most_leaves).blocks() * most_value_words * slot_word_bytes;
 }
 
