@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <time.h>
 
 #include <atomic>
 #include <cstddef>
@@ -19,7 +20,17 @@ constexpr int attribute_is_managed = 8;
 constexpr int attribute_device_ordinal = 9;
 constexpr unsigned memory_type_device = 2;
 
-// Shared objects that this process has loaded so far; libraries that were unloaded count too. Some 20 ns. Never 0: the program is one.
+// The time in ticks of 1 to 10 ms, in 5 ns. Negative where there is no such clock.
+std::int64_t tick() noexcept {
+#ifdef CLOCK_MONOTONIC_COARSE
+  timespec now{};
+  if (clock_gettime(CLOCK_MONOTONIC_COARSE, &now) == 0) return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+#endif
+  return -1;
+}
+
+// Shared objects that this process has loaded so far; libraries that were unloaded count too. 40 ns, and ten times as much where the loader's
+// list, which it walks along, is not in the caches. Never 0: the program is one.
 unsigned long long objects_loaded() noexcept {
   unsigned long long loaded = 0;
   dl_iterate_phdr(
@@ -33,22 +44,26 @@ unsigned long long objects_loaded() noexcept {
 
 // A process can hold device memory only after it has loaded the driver: asking for the library without loading it starts nothing. But
 // the question takes 12 us where the answer is no, because all library folders are searched; so it is asked again only after another
-// object has been loaded. A driver that is loaded later is found by the next call.
+// object has been loaded, and whether one has been, once in a tick: from loading the driver to the first allocation takes many.
 get_attributes driver_query() noexcept {
   static std::atomic<get_attributes> found{nullptr};
   static std::atomic<unsigned long long> absent_at{0};  // objects loaded when the driver was not among them
+  static std::atomic<std::int64_t> absent_in{-1};       // the tick in which that was last so
   if (const auto query = found.load(std::memory_order_acquire)) return query;
-  // Counted first: an object that comes in between makes the next call ask again.
+  const std::int64_t now = tick();
+  if (now >= 0 && now == absent_in.load(std::memory_order_relaxed)) return nullptr;
+  // Counted first: an object that comes in between makes the next tick's call ask again.
   const unsigned long long loaded = objects_loaded();
-  if (loaded == absent_at.load(std::memory_order_relaxed)) return nullptr;
-  void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-  if (driver == nullptr) {
+  if (loaded != absent_at.load(std::memory_order_relaxed)) {
+    if (void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD)) {
+      const auto query = reinterpret_cast<get_attributes>(dlsym(driver, "cuPointerGetAttributes"));
+      if (query != nullptr) found.store(query, std::memory_order_release);
+      return query;
+    }
     absent_at.store(loaded, std::memory_order_relaxed);
-    return nullptr;
   }
-  const auto query = reinterpret_cast<get_attributes>(dlsym(driver, "cuPointerGetAttributes"));
-  if (query != nullptr) found.store(query, std::memory_order_release);
-  return query;
+  absent_in.store(now, std::memory_order_relaxed);
+  return nullptr;
 }
 
 }  // namespace

@@ -1,11 +1,14 @@
 /// @file child_main.cpp  What environment_test.cpp runs in processes of their own: one situation each, named by the first argument.
 /// Exit code 0: as it should be. Otherwise standard error says what was not. Nothing else is ever printed here.
 
+#include <dlfcn.h>
+
 #include <Kokkos_Core.hpp>
 #include <onefold/onefold.hpp>
 
 #include <bit>
 #include <cfenv>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -164,18 +167,20 @@ void nested_in_a_parallel_region() {
 #endif
 }
 
-// Sums that have one result in tree v1 and others in other orders, with the application's limit on how many threads work.
+// Every call has data of its own, whose sum tells tree v1 from other orders: a share that nobody takes would still hold the last call's values.
 void fewer_threads_than_the_pool() {
 #ifdef ONEFOLD_TEST_OPENMP
-  std::vector<float> rounded(numbers());
-  for (float& x : rounded) x += 0.1f;
-  const float bits = onefold::sum(onefold::serial(), rounded);
-  require(onefold::sum(onefold::openmp(), rounded) == bits, "openmp() gives other bits than serial()");
+  const auto require_bits = [](float step, const std::string& when) {
+    std::vector<float> rounded(numbers());
+    for (float& x : rounded) x += step;
+    require(onefold::sum(onefold::openmp(), rounded) == onefold::sum(onefold::serial(), rounded), "other bits " + when);
+  };
+  require_bits(0.1f, "with all threads");
   omp_set_max_active_levels(0);  // every region from here on has one thread
-  require(onefold::sum(onefold::openmp(), rounded) == bits, "other bits with one thread for the work of all");
+  require_bits(0.2f, "with one thread for the work of all");
   omp_set_max_active_levels(1);
   omp_set_dynamic(1);  // as many as the machine's load leaves
-  require(onefold::sum(onefold::openmp(), rounded) == bits, "other bits with threads that come and go");
+  require_bits(0.3f, "with threads that come and go");
 #endif
 }
 
@@ -375,6 +380,24 @@ void without_a_gpu() {
   }
 }
 
+// Device memory is known for what it is from the first tick of the coarse clock on, which is at most 10 ms, that the driver is in the process.
+void a_driver_that_is_loaded_late() {
+  const std::vector<float> host(1000, 1.0f), device(1000, 1.0f);
+  for (const auto* x : {&host, &device}) require(onefold::sum(onefold::serial(), *x) == 1000, "a sum is wrong before the driver");
+  void* const driver = dlopen(ONEFOLD_LATE_DRIVER, RTLD_NOW);
+  require(driver != nullptr, "the driver's stand-in cannot be loaded");
+  *static_cast<const void**>(dlsym(driver, "device_pointer")) = device.data();
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  require(onefold::sum(onefold::serial(), host) == 1000, "a sum is wrong beside the driver");
+  std::vector<onefold::executor> cpu{onefold::serial()};
+#ifdef ONEFOLD_TEST_OPENMP
+  cpu.push_back(onefold::openmp());
+#endif
+  for (const auto& where : cpu)
+    require_refused(
+        errc::device_pointer, [&] { static_cast<void>(onefold::sum(where, device)); }, "device memory on a CPU executor");
+}
+
 void silent() {
   static_cast<void>(onefold::backends());
   require_cpu_works("");
@@ -448,6 +471,7 @@ const std::map<std::string, void (*)()> situations{
     {"flush_to_zero_left_alone", flush_to_zero_left_alone},
     {"flush_to_zero_does_not_matter", flush_to_zero_does_not_matter},
     {"without_a_gpu", without_a_gpu},
+    {"a_driver_that_is_loaded_late", a_driver_that_is_loaded_late},
     {"silent", silent},
     {"thread_count_from_the_environment", thread_count_from_the_environment},
 };

@@ -78,6 +78,8 @@ TEST(flush_to_zero, of_the_caller_changes_no_bits) { expect_fine("flush_to_zero_
 
 TEST(a_machine_without_a_gpu, is_told_so_and_keeps_its_cpus) { expect_fine("without_a_gpu", {{"CUDA_VISIBLE_DEVICES", ""}}); }
 
+TEST(a_driver, that_is_loaded_late_is_found) { expect_fine("a_driver_that_is_loaded_late"); }
+
 TEST(the_library, prints_nothing) {
   expect_fine("silent");
   expect_fine("silent", {{"CUDA_VISIBLE_DEVICES", ""}});
