@@ -36,13 +36,18 @@ T power(T base, std::uint64_t exponent) {
   return result;
 }
 
+bool are_wanted() {
+  const char* wanted = std::getenv("ONEFOLD_TEST_LARGE");
+  return wanted != nullptr && std::string_view(wanted) == "1";
+}
+constexpr const char* why_not_wanted = "ONEFOLD_TEST_LARGE=1 turns the large tests on";
+
 class each_large_count : public pairing_test {
  protected:
   void SetUp() override {
     pairing_test::SetUp();
     if (IsSkipped()) return;
-    const char* wanted = std::getenv("ONEFOLD_TEST_LARGE");
-    if (wanted == nullptr || std::string_view(wanted) != "1") GTEST_SKIP() << "ONEFOLD_TEST_LARGE=1 turns the large tests on";
+    if (!are_wanted()) GTEST_SKIP() << why_not_wanted;
     if (most_elements(variant(), operation::sum) < longest)
       GTEST_SKIP() << variant().name << " would take minutes: see slow_variants";
     // In-place variants take a copy of the input.
@@ -100,6 +105,25 @@ TEST_P(each_large_count, counts_eight_byte_elements) {
   asked.data = "every byte 1";
   if (!variant().supports(asked.type, asked.op)) return;
   ASSERT_TRUE(answers(asked, array.data(), longest, exactly(scalar_of(element * longest))));
+}
+
+// fixed_order reads aligned inputs, those beside a boundary and those that lie apart in ways of their own.
+TEST(large_counts, of_inputs_of_any_alignment) {
+  const auto& cuda = backend_under_test(onefold::backend::cuda);
+  if (!cuda.usable) GTEST_SKIP() << cuda.detail;
+  if (!are_wanted()) GTEST_SKIP() << why_not_wanted;
+  huge_array array((longest + 1) * sizeof(std::uint32_t));
+  array.fill(0, (longest + 1) * sizeof(std::uint32_t), 1);
+  const std::uint32_t element = 0x01010101;
+  const auto* const x = static_cast<const std::uint32_t*>(array.data());
+  for (const std::uint64_t count : counts) {
+    const auto sum = static_cast<std::uint32_t>(element * count);
+    EXPECT_EQ(onefold::sum(onefold::cuda(), x + 1, count), sum) << count;
+    EXPECT_EQ(onefold::dot(onefold::cuda(), x, x, count), element * sum) << count;
+    EXPECT_EQ(onefold::dot(onefold::cuda(), x + 1, x + 1, count), element * sum) << count;
+    EXPECT_EQ(onefold::dot(onefold::cuda(), x, x + 1, count), element * sum) << count;
+    count_dispatch(onefold::cuda());
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(variants, each_large_count,
