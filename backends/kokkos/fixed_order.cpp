@@ -78,15 +78,24 @@ std::uint64_t own_cache_bytes() {
   return bytes;
 }
 
+bool is_amd() {
+#ifdef ONEFOLD_X86_KERNELS
+  return __builtin_cpu_is("amd") != 0;
+#else
+  return false;
+#endif
+}
+
 // Whether loads of 32 bytes are faster than loads of 64 for so many bytes of input. From a core's own caches they are where the input does not
 // begin on a cache line, so that each of the longer loads takes two lines: 0.65 to 0.9 of the time for sums on an Intel Xeon, 0.94 to 0.97
 // on a Zen 4. On the line the longer ones take 0.87 of the time (Xeon). Where the third-level cache gives, a Zen 4 takes 1.02 to 1.15 times
-// as long with the shorter ones, whose prefetches come at times only; from memory 0.94 to 0.97 of the time. A Xeon does not care there.
-// (perf/results/*-cpu-*, *-xeon-*)
+// as long with the shorter ones, whose prefetches come at times only; from memory 0.94 to 0.97 of the time. A Xeon takes up to 1.2 times as long
+// with them from memory, with 16 threads. (perf/results/*-cpu-*, *-xeon-*)
 template <class Fold>
 bool narrow_is_faster(std::uint64_t bytes, int threads, bool on_line) {
   constexpr std::uint64_t shared_cache = std::uint64_t{48} << 20;
-  return bytes >= shared_cache || (is_light<Fold> && !on_line && bytes < own_cache_bytes() * static_cast<std::uint64_t>(threads));
+  const bool from_own_caches = bytes < own_cache_bytes() * static_cast<std::uint64_t>(threads);
+  return (is_amd() && bytes >= shared_cache) || (is_light<Fold> && !on_line && from_own_caches);
 }
 
 template <class Fold>
