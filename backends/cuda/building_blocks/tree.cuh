@@ -212,9 +212,9 @@ __device__ inline typename Fold::accumulator halved(typename Fold::accumulator v
 
 }  // namespace detail
 
-/// The node over tiles 2 `pair` and 2 `pair` + 1, all of whose packs exist, in every lane of the calling warp. All 32 lanes must call it together.
-/// Half a warp has a tile, a thread the lanes of one pack. While a thread holds several lanes, it keeps one half of them and exchanges the other for
-/// its partner's: 8 shuffles for 2048 elements of 4 bytes, 6 for 1024 of 8.
+/// The node over tiles 2 `pair` and 2 `pair` + 1, all of whose packs exist, in every lane of the calling warp. All 32 lanes must
+/// call it together. Half a warp has a tile, a thread the lanes of one pack. While a thread holds several lanes, it keeps one half
+/// of them and exchanges the other for its partner's: 8 shuffles for 2048 elements of 4 bytes, 6 for 1024 of 8.
 template <class Fold, reading How>
 __device__ inline typename Fold::accumulator packed_pair_node(const tree_input<Fold>& in, std::uint64_t pair) {
   using A = typename Fold::accumulator;
@@ -249,9 +249,10 @@ __device__ inline typename Fold::accumulator packed_pair_node(const tree_input<F
   return Fold::combine(value, detail::exchange(value, 16));
 }
 
-/// The node over one tile, in every lane of the calling warp, whose 32 threads must call it together. A thread reads whole lanes, element by
-/// element from any alignment, and five shuffles do the rest: less to wait for than in packed_pair_node() where few warps have anything to do, and
-/// more instructions for each byte. `Whole` says that the tile exists as a whole; otherwise what does not exist of it counts as absent.
+/// The node over one tile, in every lane of the calling warp, whose 32 threads must call it together. A thread reads whole lanes,
+/// element by element from any alignment, and five shuffles do the rest: less to wait for than in packed_pair_node() where few
+/// warps have anything to do, and more instructions for each byte. `Whole` says that the tile exists as a whole; otherwise what
+/// does not exist of it counts as absent.
 template <class Fold, bool Whole>
 __device__ inline typename Fold::accumulator tile_node(const tree_input<Fold>& in, std::uint64_t tile) {
   typename Fold::accumulator value[1];

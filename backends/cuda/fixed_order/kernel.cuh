@@ -341,9 +341,10 @@ __global__ void __launch_bounds__(most_warps* warp_size, 1)
   if (lane == 0) fixed_order_detail::deliver(value, in.count, to);
 }
 
-/// The shape of the main kernel that measured best on an H200 for so many units (perf/results). Mid-sized arrays are a matter of latency: 32
-/// blocks, whose values one warp collects; then one block of up to 16 warps for each multiprocessor; and from there on blocks of 8, two of which fill a
-/// multiprocessor's registers. Two units for each warp, where there are many, save 0.2 % against one.
+/// The shape of the main kernel that measured best on an H200 for so many units (perf/results). Mid-sized arrays are a matter of
+/// latency: 32 blocks, whose values one warp collects; then one block of up to 16 warps for each multiprocessor; and from there on
+/// blocks of 8, two of which fill a multiprocessor's registers. Two units for each warp, where there are many, save 0.2 % against
+/// one.
 inline plan choose_plan(std::uint64_t units, int multiprocessors, int asked_warps, std::int64_t asked_leaves) {
   constexpr std::uint64_t many_leaves = 4096;
   const auto all = static_cast<std::uint64_t>(multiprocessors);
@@ -361,10 +362,10 @@ inline plan choose_plan(std::uint64_t units, int multiprocessors, int asked_warp
 template <class Fold>
 inline constexpr bool has_large_accumulators = sizeof(typename Fold::accumulator) > sizeof(typename Fold::element);
 
-/// Pairs in packs are fewer instructions for each byte. A tile by single elements is a shorter wait, needs half of the registers, and does not care
-/// where an array begins or ends. So it is what two inputs have of which one is not aligned, and, as long as a multiprocessor has no more tiles than
-/// warps, what large accumulators have: 2 to 8 % less time, and 15 to 30 % less for some arrays that end within a tile. Who asks for a shape
-/// gets packs.
+/// Pairs in packs are fewer instructions for each byte. A tile by single elements is a shorter wait, needs half of the registers,
+/// and does not care where an array begins or ends. So it is what two inputs have of which one is not aligned, and, as long as a
+/// multiprocessor has no more tiles than warps, what large accumulators have: mostly 2 to 6 % less time, and 15 to 35 % less for
+/// some arrays that end within a tile. Who asks for a shape gets packs.
 template <class Fold>
 reading choose_reading(const tree_input<Fold>& in, bool free_shape, int multiprocessors) {
   if (Fold::inputs == 2 && !in.aligned()) return reading::single;

@@ -1,10 +1,11 @@
 #pragma once
 /// @file plan.hpp  How the tiles of tree v1 are given to the blocks of a grid. Plain C++: the host plans, the device follows.
 ///
-/// The unit of work, which one warp takes at a time, is a pair of sibling tiles, 8 KiB of the first input, or one tile. A leaf is an aligned power of
-/// two of units, hence a subtree; a block of its own reads it, ends, and leaves one value in a slot. A section is 1024 leaves. The values of a
-/// section are collected by a block that starts a section later and so finds them there; those of the last two sections by the block of
-/// the last leaf. So the hardware gives every multiprocessor its next 64 KiB when it is ready for them, whatever the size of the array.
+/// The unit of work, which one warp takes at a time, is a pair of sibling tiles, 8 KiB of the first input, or one tile. A leaf is
+/// an aligned power of two of units, hence a subtree; a block of its own reads it, ends, and leaves one value in a slot. A section
+/// is 1024 leaves. The values of a section are collected by a block that starts a section later and so finds them there; those of
+/// the last two sections by the block of the last leaf. So the hardware gives every multiprocessor its next 64 KiB when it is ready
+/// for them, whatever the size of the array.
 
 #include <cstddef>
 #include <cstdint>
