@@ -1,6 +1,5 @@
 /// @file reduce.cpp  The one dispatch point: validate the request, choose where and what, run.
 
-#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -170,9 +169,7 @@ void release_memory(const executor& where) {
 }
 
 // What fixed_order needs for elements of 8 bytes, of which the fewest make a tile.
-std::size_t workspace::bytes(std::uint64_t count) noexcept {
-  return cuda_backend::slot_bytes(std::max<std::uint64_t>(order::tiles<double>(count), 1));
-}
+std::size_t workspace::bytes(std::uint64_t count) noexcept { return cuda_backend::slot_bytes(order::tiles<double>(count)); }
 
 workspace::workspace(const executor& where, std::uint64_t count) {
   if (where.chooses_itself()) return;

@@ -16,7 +16,7 @@ enum class reading {
 
 /// The inputs of a fold as the device reads them, 16 bytes at a time from any alignment.
 ///
-/// Where the first input starts `shift` elements behind a 16-byte boundary, the packs are read from that boundary on: the element at
+/// Where the only input starts `shift` elements behind a 16-byte boundary, the packs are read from that boundary on: the element at
 /// position p of a row is then that of lane (p - shift) mod L. All steps of the halving pair lanes by their distance mod L, so they may be
 /// done on positions as if those were lanes. Only the first `shift` positions of a row hold elements of the row above, and for those one
 /// thread of sixteen leaves out the first row and takes one more behind the last.
@@ -79,9 +79,9 @@ __device__ inline A exchange(A value, int distance) {
     return __shfl_xor_sync(whole_warp, value, distance);
 }
 
-// What becomes of an element, or of one of each input; a fold of one input has no use for y.
+// What becomes of an element, or of one of each input. A fold of one input has no use for y, which nobody has written then: so by reference.
 template <class Fold>
-__device__ inline typename Fold::accumulator value_of(typename Fold::element x, [[maybe_unused]] typename Fold::element y) {
+__device__ inline typename Fold::accumulator value_of(typename Fold::element x, [[maybe_unused]] const typename Fold::element& y) {
   if constexpr (Fold::inputs == 2)
     return Fold::value(x, y);
   else

@@ -7,6 +7,7 @@
 /// the last two sections by the block of the last leaf. So the hardware gives every multiprocessor its next 64 KiB when it is ready
 /// for them, whatever the size of the array.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -54,7 +55,7 @@ inline constexpr std::size_t slot_header_bytes = 256;
 
 /// Device bytes for the slots of `units` units or fewer, whatever the grid: the smallest blocks need the most.
 constexpr std::size_t slot_bytes(std::uint64_t units) noexcept {
-  const std::uint64_t leaves = units < most_leaves ? units : most_leaves;
+  const auto leaves = std::clamp<std::uint64_t>(units, 1, most_leaves);
   return slot_header_bytes + make_plan(leaves, 0, most_leaves).blocks() * most_value_words * slot_word_bytes;
 }
 
