@@ -68,27 +68,51 @@ struct arrays {
   static T* allocate(std::uint64_t n) { return static_cast<T*>(operator new(n * sizeof(T), line)); }
 };
 
+template <class T>
+struct alignas(128) thread_value {
+  T value;
+};
+
+template <class T>
+T joined(form what, T a, T b) {
+  return what == form::min ? std::min(a, b) : what == form::max ? std::max(a, b) : a + b;
+}
+template <class T>
+T joined(form what, const std::vector<thread_value<T>>& values) {
+  T value = values[0].value;
+  for (std::size_t t = 1; t < values.size(); ++t) value = joined(what, value, values[t].value);
+  return value;
+}
+
 // A share for each thread, then the shares: what a user would write with OpenMP.
 template <class T>
 T with_threads(const order_free_loop<T>& loop, form what, const T* x, const T* y, std::uint64_t count, int threads) {
-  struct alignas(128) slot {
-    T value;
-  };
-  std::vector<slot> slots(static_cast<std::size_t>(threads));
+  std::vector<thread_value<T>> values(static_cast<std::size_t>(threads));
 #pragma omp parallel num_threads(threads)
   {
     const auto t = static_cast<std::uint64_t>(omp_get_thread_num());
     const auto parts = static_cast<std::uint64_t>(threads);
     const std::uint64_t begin = count / parts * t;
     const std::uint64_t end = t + 1 == parts ? count : begin + count / parts;
-    slots[t].value = loop.run(x + begin, y == nullptr ? y : y + begin, end - begin);
+    values[t].value = loop.run(x + begin, y == nullptr ? y : y + begin, end - begin);
   }
-  T value = slots[0].value;
-  for (std::size_t t = 1; t < slots.size(); ++t)
-    value = what == form::min   ? std::min(value, slots[t].value)
-            : what == form::max ? std::max(value, slots[t].value)
-                                : value + slots[t].value;
-  return value;
+  return joined(what, values);
+}
+
+// Pieces for whoever is free: what a user would write whose cores are not equally fast.
+template <class T>
+T with_pieces(const order_free_loop<T>& loop, form what, const T* x, const T* y, std::uint64_t count, int threads) {
+  constexpr std::uint64_t piece = 128 * 1024 / sizeof(T);
+  std::vector<thread_value<T>> values(static_cast<std::size_t>(threads));
+#pragma omp parallel num_threads(threads)
+  {
+    T value = what == form::min || what == form::max ? x[0] : T(0);
+#pragma omp for schedule(dynamic) nowait
+    for (std::uint64_t begin = 0; begin < count; begin += piece)
+      value = joined(what, value, loop.run(x + begin, y == nullptr ? y : y + begin, std::min(piece, count - begin)));
+    values[static_cast<std::size_t>(omp_get_thread_num())].value = value;
+  }
+  return joined(what, values);
 }
 
 template <class T>
@@ -131,10 +155,12 @@ std::vector<competitor<T>> competitors(form what, const arrays<T>& data, int thr
   std::vector<competitor<T>> all;
   all.push_back({"onefold", false, [=] { return through_onefold(what, where, x, y, n); }});
   for (const auto& loop : order_free_loops<T>(what)) {
-    if (threads == 1)
+    if (threads == 1) {
       all.push_back({loop.name, true, [=] { return loop.run(x, y, n); }});
-    else
+    } else {
       all.push_back({loop.name, true, [=] { return with_threads(loop, what, x, y, n, threads); }});
+      all.push_back({loop.name + ", pieces", true, [=] { return with_pieces(loop, what, x, y, n, threads); }});
+    }
   }
   if (what == form::sum || what == form::min || what == form::max)
     all.push_back({"Kokkos", false, [=] { return through_onefold(what, where, x, y, n, "parallel_reduce"); }});
@@ -200,7 +226,7 @@ nlohmann::json one_size(const study_options& how, std::uint64_t count, int threa
     if (one.reference && (best == nullptr || one.times.median() < best->times.median())) best = &one;
   const std::uint64_t bytes = count * sizeof(T) * (how.what == form::dot ? 2 : 1);
   progress("");
-  fmt::print("{:>12} {:>3} {:>16} {:9.2f}", count, threads, best->name, gigabytes_per_second(bytes, best->times.median()));
+  fmt::print("{:>12} {:>3} {:>24} {:9.2f}", count, threads, best->name, gigabytes_per_second(bytes, best->times.median()));
   nlohmann::json row{{"count", count}, {"bytes", bytes}, {"threads", threads}, {"best", best->name}};
   for (const auto& one : all) {
     const double ratio = best->times.median() / one.times.median();
@@ -221,7 +247,7 @@ nlohmann::json cpu_sizes(const study_options& how) {
     throw std::runtime_error("this study takes sum, dot, sum_of_squares, norm1, min and max");
   fmt::print("{} of {} on the CPU: speed as a part of the best order-free loop's, by medians (by minima)\n", name(how.what),
              name(how.type));
-  fmt::print("{:>12} {:>3} {:>16} {:>9}\n", "n", "thr", "best loop", "GB/s");
+  fmt::print("{:>12} {:>3} {:>24} {:>9}\n", "n", "thr", "best loop", "GB/s");
   nlohmann::json rows;
   std::vector<int> teams;
   if (how.threads != "all") teams.push_back(1);

@@ -8,10 +8,12 @@
 #endif
 
 #include <algorithm>
+#include <atomic>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <mutex>
-#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -138,30 +140,32 @@ struct operands {
            values);
   }
 
-  void grow(detail::forest<Fold>& tree, std::uint64_t first, std::uint64_t end) const {
+  // The value of the subtree over the groups from `first` up to, but not including, `end`.
+  [[nodiscard]] typename Fold::accumulator value(std::uint64_t first, std::uint64_t end) const {
     constexpr std::uint64_t at_once = 64;
     typename Fold::accumulator values[at_once];
+    if (end - first == 1) {
+      run(first, end, values);
+      return values[0];
+    }
+    detail::forest<Fold> tree;
     for (; first < end; first += at_once) {
       const std::uint64_t next = std::min(first + at_once, end);
       run(first, next, values);
       for (std::uint64_t i = first; i < next; ++i) tree.push(values[i - first], group_level, i);
     }
+    return tree.root();
   }
 };
 
-template <class Fold>
-typename Fold::accumulator on_this_thread(const operands<Fold>& what) {
-  if (what.groups() == 1) {
-    typename Fold::accumulator value;
-    what.run(0, 1, &value);
-    return value;
-  }
-  detail::forest<Fold> tree;
-  what.grow(tree, 0, what.groups());
-  return tree.root();
-}
-
 #ifdef ONEFOLD_HAVE_OPENMP
+// --- on threads ----------------------------------------------------------------------------------------------------------------------
+//
+// The groups are cut into units of equally many groups, a power of two, so that a unit's value is a node of the tree whoever computes it.
+// Each thread has a share of neighbouring units, the same in every call for the same input: what it touched first lies near to it. It takes
+// its share in pieces that get smaller, and then what others have left of theirs. Cores are not equally fast, in a virtual machine least of
+// all: this takes half to all of the time of shares that are fixed. (decision 0021)
+
 // Bytes of input for each thread. Two threads take 2.2 us for 256 KiB where one takes 2.4, and 3.5 us for 512 KiB where one takes 4.9;
 // starting and joining a team that spins is 0.5 us of that.
 constexpr std::uint64_t bytes_per_thread = 128 * 1024;
@@ -176,68 +180,160 @@ int useful_threads(const operands<Fold>& what, int threads) {
   return static_cast<int>(std::min<std::uint64_t>(most, static_cast<std::uint64_t>(threads)));
 }
 
-// Each on cache lines of its own: two lines, because processors fetch them in pairs.
-template <class Fold>
-struct alignas(128) slot {
-  detail::forest<Fold> tree;
-};
-static_assert(std::is_trivially_destructible_v<slot<detail::norm2_fold>>);
+constexpr std::uint64_t most_units = 64;  // of a share; from 16 on the threads end together
+constexpr std::size_t largest_accumulator = sizeof(detail::norm2_fold::accumulator);
 
-// Memory for slots, for whoever holds space_in_use(). Kept between calls: to allocate and free it takes 0.2 us, of 4 that two threads take for
-// 256 KiB. Never freed, since a call may come at any time before the program ends.
-void* memory_for_slots(std::size_t bytes) {
-  constexpr std::align_val_t alignment{128};
-  static void* memory = nullptr;
-  static std::size_t size = 0;
-  if (size < bytes) {
-    void* const grown = operator new(bytes, alignment);
-    operator delete(std::exchange(memory, grown), alignment);
-    size = bytes;
+// Of one share. On cache lines of its own, two of them, because processors fetch them in pairs.
+struct alignas(128) slot {
+  // The number of a call and, in the low bits, how many of the share's units are taken in it. Whoever comes first in a call finds the number
+  // of an earlier one. Were it for the starting thread to reset these, it would have to fetch all their lines before it starts.
+  std::atomic<std::uint64_t> taken{0};
+  alignas(128) std::byte values[most_units * largest_accumulator];
+};
+constexpr int taken_bits = 16;
+static_assert(most_units < 1 << taken_bits);
+
+// Memory for whoever holds space_in_use(): a slot for each share, and room to put all values side by side. Kept between calls: to allocate
+// and free it takes 0.2 us, of 4 that two threads take for 256 KiB. Never freed, since a call may come at any time before the program ends.
+struct team_memory {
+  slot* slots = nullptr;
+  std::byte* values = nullptr;
+  std::size_t shares = 0;
+  std::uint64_t calls = 0;
+
+  static team_memory& for_shares(std::size_t shares) {
+    static team_memory memory;
+    if (memory.shares < shares) {
+      auto values = std::make_unique<std::byte[]>(shares * sizeof(slot::values));
+      slot* const slots = new slot[shares];
+      delete[] std::exchange(memory.slots, slots);
+      delete[] std::exchange(memory.values, values.release());
+      memory.shares = shares;
+    }
+    return memory;
   }
-  return memory;
+};
+
+template <class Fold>
+typename Fold::accumulator* as_values(std::byte* memory) {
+  static_assert(sizeof(typename Fold::accumulator) <= largest_accumulator);
+  return static_cast<typename Fold::accumulator*>(static_cast<void*>(memory));
 }
 
 // What a worker needs to know, in two cache lines of its own as well. In a closure on the stack it would share them with what the starting
 // thread goes on to write while the workers read: that costs 3 to 8 % of all that 16 threads do for 4 MiB.
 template <class Fold>
-struct alignas(128) each_share {
+struct alignas(128) team_work {
   operands<Fold> what;
-  slot<Fold>* slots;
+  slot* slots;
+  std::uint64_t call;
+  std::uint64_t unit;  // groups of a unit
   std::uint64_t shares;
+  std::uint64_t length;  // units of a share
+  std::uint64_t longer;  // so many of the first shares have one more
+
+  [[nodiscard]] std::uint64_t size(std::uint64_t share) const { return length + (share < longer ? 1 : 0); }
+  // What a share's own thread begins with. Nobody else may take it, so that it need not wait for the line that tells what is taken.
+  [[nodiscard]] std::uint64_t first_piece(std::uint64_t share) const { return std::max<std::uint64_t>(size(share) / 8, 1); }
+
+  void run(std::uint64_t share, std::uint64_t first, std::uint64_t end) const {
+    const std::uint64_t begin = share * length + std::min(share, longer);
+    auto* const values = as_values<Fold>(slots[share].values);
+    if (unit == 1) {
+      what.run(begin + first, begin + end, values + first);
+    } else {
+      for (; first < end; ++first)
+        values[first] = what.value((begin + first) * unit, std::min((begin + first + 1) * unit, what.groups()));
+    }
+  }
+
+  // Takes a part of what a share has left, and again, until that is nothing. Returns whether there was anything.
+  bool take(std::uint64_t share) const {
+    std::atomic<std::uint64_t>& state = slots[share].taken;
+    const std::uint64_t all = size(share);
+    bool any = false;
+    std::uint64_t now = state.load(std::memory_order_relaxed);
+    for (;;) {
+      const std::uint64_t first = now >> taken_bits == call ? now & ((1U << taken_bits) - 1) : first_piece(share);
+      if (first >= all) return any;
+      const std::uint64_t end = first + std::max<std::uint64_t>((all - first) / 8, 1);
+      // Relaxed: inputs were written before the threads started, and values are read when all have ended.
+      if (!state.compare_exchange_weak(now, call << taken_bits | end, std::memory_order_relaxed)) continue;
+      run(share, first, end);
+      any = true;
+      now = state.load(std::memory_order_relaxed);
+    }
+  }
+
+  void own(std::uint64_t share) const {
+    __builtin_prefetch(&slots[share], 1);
+    run(share, 0, first_piece(share));
+    take(share);
+  }
+
+  // From the other shares, as long as one of them has something left. Of short ones only from those 1, 2, 4, 8... further on: where all are
+  // done, which is the rule there, 16 threads that each read 15 lines that others have just written take 10 % of the time of 8 MiB.
+  void help(std::uint64_t share) const {
+    if (length == 1) return;
+    const bool all = length >= 16;
+    const auto other = [&](std::uint64_t distance) {
+      return share + distance < shares ? share + distance : share + distance - shares;
+    };
+    const auto next = [&](std::uint64_t distance) { return all ? distance + 1 : 2 * distance; };
+    for (std::uint64_t d = 1; d < shares; d = next(d)) __builtin_prefetch(&slots[other(d)]);
+    for (bool any = true; any;) {
+      any = false;
+      for (std::uint64_t d = 1; d < shares; d = next(d)) any |= take(other(d));
+    }
+  }
+
   void operator()(std::int64_t t) const {
     // Workers inherit the environment of whoever started them.
     const detail::default_float_environment one_operation_is_one_operation;
-    const auto share = static_cast<std::uint64_t>(t);
-    const std::uint64_t length = what.groups() / shares;
-    const std::uint64_t longer = what.groups() % shares;  // the first shares take one group more
-    const std::uint64_t first = share * length + std::min(share, longer);
-    // Not by whoever starts the workers: it would have to fetch every slot's cache line first, from the core that wrote it last.
-    what.grow((new (&slots[share]) slot<Fold>)->tree, first, first + length + (share < longer ? 1 : 0));
+    own(static_cast<std::uint64_t>(t));
+    help(static_cast<std::uint64_t>(t));
   }
 };
 
 template <class Fold>
 typename Fold::accumulator on_threads(const operands<Fold>& what, int threads) {
   using range = Kokkos::RangePolicy<Kokkos::OpenMP, Kokkos::Schedule<Kokkos::Static>, Kokkos::IndexType<std::int64_t>>;
-  const auto shares = static_cast<std::size_t>(threads);
+  const auto shares = static_cast<std::uint64_t>(threads);
+  std::uint64_t unit = 1;
+  while (what.groups() > shares * most_units * unit) unit *= 2;
+  const std::uint64_t units = (what.groups() - 1) / unit + 1;
+
   const std::lock_guard lock(space_in_use());
-  auto* const slots = static_cast<slot<Fold>*>(memory_for_slots(shares * sizeof(slot<Fold>)));
-  static each_share<Fold> each;  // for whoever holds the lock
-  each = {what, slots, shares};
+  team_memory& memory = team_memory::for_shares(shares);
+  static team_work<Fold> work;  // for whoever holds the lock
+  work = {what, memory.slots, ++memory.calls, unit, shares, units / shares, units % shares};
   if (Kokkos::Tools::profileLibraryLoaded()) {  // tools see what goes through Kokkos
-    Kokkos::parallel_for("onefold", range(0, threads, Kokkos::ChunkSize(1)), each);
+    Kokkos::parallel_for("onefold", range(0, threads, Kokkos::ChunkSize(1)), work);
   } else {
     // As many threads as a region of Kokkos has: libgomp pays for a team of another size. There may be fewer, if the application wants it so.
     // Nothing but the static object is used inside: every other variable would be read from the stack.
 #pragma omp parallel num_threads(openmp_pool_size())
-    for (auto t = static_cast<std::uint64_t>(omp_get_thread_num()); t < each.shares;
+    for (auto t = static_cast<std::uint64_t>(omp_get_thread_num()); t < work.shares;
          t += static_cast<std::uint64_t>(omp_get_num_threads()))
-      each(static_cast<std::int64_t>(t));
+      work(static_cast<std::int64_t>(t));
   }
-  // The shares lie in other cores' caches: all are asked for before the first is waited for.
-  for (std::size_t t = 1; t < shares; ++t) __builtin_prefetch(&slots[t]);
-  for (std::size_t t = 1; t < shares; ++t) slots[0].tree.push(slots[t].tree);
-  return slots[0].tree.root();
+
+  // The values lie in other cores' caches: all are asked for before the first is waited for.
+  for (std::uint64_t t = 1; t < shares; ++t)
+    for (std::size_t byte = 0; byte < work.size(t) * sizeof(typename Fold::accumulator); byte += 64)
+      __builtin_prefetch(memory.slots[t].values + byte);
+  auto* const nodes = as_values<Fold>(memory.values);
+  std::uint64_t count = 0;
+  for (std::uint64_t t = 0; t < shares; ++t) {
+    const auto* const values = as_values<Fold>(memory.slots[t].values);
+    for (std::uint64_t i = 0; i < work.size(t); ++i) nodes[count++] = values[i];
+  }
+  // Level by level; a node without a right sibling goes up as it is.
+  for (; count > 1; count = (count + 1) / 2) {
+    for (std::uint64_t i = 0; i < count / 2; ++i) nodes[i] = Fold::combine(nodes[2 * i], nodes[2 * i + 1]);
+    if (count % 2 == 1) nodes[count / 2] = nodes[count - 1];
+  }
+  return nodes[0];
 }
 #endif
 
@@ -259,9 +355,9 @@ int reduce_fixed_order(const detail::request& what, [[maybe_unused]] int threads
       all.kernel = kernel_of<Fold>(narrow ? *chosen().narrow : *chosen().kernels);
       typename Fold::accumulator value;
 #ifdef ONEFOLD_HAVE_OPENMP
-      value = working > 1 ? on_threads(all, working) : on_this_thread(all);
+      value = working > 1 ? on_threads(all, working) : all.value(0, all.groups());
 #else
-      value = on_this_thread(all);
+      value = all.value(0, all.groups());
 #endif
       bits = detail::conclude(detail::conclusion_of(what.type, what.form, what.wide), value, what.count);
     });
