@@ -6,7 +6,7 @@
 namespace onefold::detail {
 
 /// The maximal complete subtrees over a run of tiles that has been pushed from left to right: at most two for each level, whatever the
-/// run's length. Forests of neighbouring runs are joined by pushing the nodes of the right one into the left one.
+/// run's length.
 template <class Fold>
 class forest {
  public:
@@ -26,12 +26,9 @@ class forest {
     }
     nodes_[size_++] = {value, index, level};
   }
-  void push(const forest& right) {
-    for (int i = 0; i < right.size_; ++i) push(right.nodes_[i].value, right.nodes_[i].level, right.nodes_[i].index);
-  }
 
-  /// The root's value, for a run from the first tile to the last: a node without a right sibling passes through to the level where it
-  /// is one itself. Requires a node.
+  /// The root's value, for a run that begins with a subtree's first tile and ends with its last one, or with the last one of all: a node
+  /// without a right sibling passes through to the level where it is one itself. Requires a node.
   [[nodiscard]] value_type root() const {
     value_type value = nodes_[size_ - 1].value;
     for (int i = size_ - 2; i >= 0; --i) value = Fold::combine(nodes_[i].value, value);
@@ -40,7 +37,7 @@ class forest {
 
  private:
   static constexpr int most_nodes = 2 * 56;  // 2^64 bytes are 2^52 tiles
-  int size_ = 0;  // ahead of the nodes, of which mostly few are used: another thread reads them in one cache line
+  int size_ = 0;
   node nodes_[most_nodes];
 };
 

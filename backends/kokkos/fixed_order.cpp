@@ -180,7 +180,11 @@ int useful_threads(const operands<Fold>& what, int threads) {
   return static_cast<int>(std::min<std::uint64_t>(most, static_cast<std::uint64_t>(threads)));
 }
 
-constexpr std::uint64_t most_units = 64;  // of a share; from 16 on the threads end together
+constexpr std::uint64_t most_units = 64;  // of a share. 32 are as good, and so are 512: the threads end together with all of them.
+
+// How many of `left` units are taken at once. Fewer and fewer, because an atomic operation lets no later load start.
+constexpr std::uint64_t piece_of(std::uint64_t left) { return std::max<std::uint64_t>(left / 8, 1); }
+
 constexpr std::size_t largest_accumulator = sizeof(detail::norm2_fold::accumulator);
 
 // Of one share. On cache lines of its own, two of them, because processors fetch them in pairs.
@@ -233,8 +237,9 @@ struct alignas(128) team_work {
   std::uint64_t longer;  // so many of the first shares have one more
 
   [[nodiscard]] std::uint64_t size(std::uint64_t share) const { return length + (share < longer ? 1 : 0); }
-  // What a share's own thread begins with. Nobody else may take it, so that it need not wait for the line that tells what is taken.
-  [[nodiscard]] std::uint64_t first_piece(std::uint64_t share) const { return std::max<std::uint64_t>(size(share) / 8, 1); }
+  // What a share's own thread begins with. Nobody else may take it, so that it need not wait for the line that tells what is taken: up to 15 %
+  // of 1 and 2 MiB with 16 threads.
+  [[nodiscard]] std::uint64_t first_piece(std::uint64_t share) const { return piece_of(size(share)); }
 
   void run(std::uint64_t share, std::uint64_t first, std::uint64_t end) const {
     const std::uint64_t begin = share * length + std::min(share, longer);
@@ -247,7 +252,7 @@ struct alignas(128) team_work {
     }
   }
 
-  // Takes a part of what a share has left, and again, until that is nothing. Returns whether there was anything.
+  // Takes what a share has left, piece by piece. Returns whether there was anything.
   bool take(std::uint64_t share) const {
     std::atomic<std::uint64_t>& state = slots[share].taken;
     const std::uint64_t all = size(share);
@@ -256,7 +261,7 @@ struct alignas(128) team_work {
     for (;;) {
       const std::uint64_t first = now >> taken_bits == call ? now & ((1U << taken_bits) - 1) : first_piece(share);
       if (first >= all) return any;
-      const std::uint64_t end = first + std::max<std::uint64_t>((all - first) / 8, 1);
+      const std::uint64_t end = first + piece_of(all - first);
       // Relaxed: inputs were written before the threads started, and values are read when all have ended.
       if (!state.compare_exchange_weak(now, call << taken_bits | end, std::memory_order_relaxed)) continue;
       run(share, first, end);
@@ -328,7 +333,7 @@ typename Fold::accumulator on_threads(const operands<Fold>& what, int threads) {
     const auto* const values = as_values<Fold>(memory.slots[t].values);
     for (std::uint64_t i = 0; i < work.size(t); ++i) nodes[count++] = values[i];
   }
-  // Level by level; a node without a right sibling goes up as it is.
+  // Level by level: one by one into a forest a sum of 8 MiB with 16 threads takes 4 to 6 % longer. A node without a right sibling goes up as it is.
   for (; count > 1; count = (count + 1) / 2) {
     for (std::uint64_t i = 0; i < count / 2; ++i) nodes[i] = Fold::combine(nodes[2 * i], nodes[2 * i + 1]);
     if (count % 2 == 1) nodes[count / 2] = nodes[count - 1];
