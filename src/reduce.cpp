@@ -87,9 +87,7 @@ executor resolve(const request& what) {
   const auto place = locate(what.input);
   if (place.kind != pointer_kind::host) return cuda(place.device);
   if (what.count * size_of(what.type) < openmp_pays_from_bytes) return serial();
-  // An old Kokkos serves its threads to one host thread only: elsewhere one thread has to do.
-  const auto* threads = find_backend(backend::openmp);
-  return threads != nullptr && !threads->why_not(select(what, backend::openmp, {}), openmp()) ? openmp() : serial();
+  return find_backend(backend::openmp) != nullptr ? openmp() : serial();
 }
 
 void check_host_memory(const void* pointer, const char* role, backend where) {
@@ -106,6 +104,7 @@ void run(const request& asked, const options& how) {
 
   request what = asked;
   what.where = resolve(asked);
+  what.best = asked.where.chooses_itself();
   const backend where = what.where.backend();
   const variant_info& variant = select(what, where, how);
   const backend_entry* entry = find_backend(where);

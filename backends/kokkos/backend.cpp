@@ -7,6 +7,7 @@
 #include <onefold/error.hpp>
 
 #include "../float_environment.hpp"
+#include "../threads/process.hpp"
 #include "fixed_order.hpp"
 #include "lifetime.hpp"
 #include "parallel_reduce.hpp"
@@ -41,67 +42,72 @@ constexpr std::array cpu_variants{
 
 std::span<const variant_info> variants() { return cpu_variants; }
 
-// Most threads that this executor can use. Requires a running Kokkos.
+// Most threads that this executor can use.
 int pool_size([[maybe_unused]] backend where) {
 #ifdef ONEFOLD_HAVE_OPENMP
-  if (where == backend::openmp) return kokkos_backend::openmp_pool_size();
+  if (where == backend::openmp) return kokkos_backend::pool_size();
 #endif
   return 1;
 }
 
-std::optional<std::string> reason_against(const variant_info&, const executor& where) {
-  try {
-    kokkos_backend::ensure_initialized();
-  } catch (const std::exception& problem) {
-    return problem.what();
-  }
-#ifdef ONEFOLD_HAVE_OPENMP
-  if (where.backend() == backend::openmp && !kokkos_backend::openmp_serves_this_thread())
-    return "this version of Kokkos can use its OpenMP threads only from the host thread that initialised it: call from that "
-           "thread, use "
-           "serial(), or build onefold with Kokkos 3.7 or newer";
-#endif
+std::optional<std::string> reason_against(const variant_info& variant, const executor& where) {
   const int pool = pool_size(where.backend());
-  if (where.threads() <= pool) return std::nullopt;
-  return "openmp(" + std::to_string(where.threads()) + ") asks for more threads than Kokkos was initialised with (" +
-         std::to_string(pool) + "): set OMP_NUM_THREADS before the first call, or ask for fewer";
+  if (where.threads() > pool)
+    return "openmp(" + std::to_string(where.threads()) + ") asks for more threads than OpenMP gives (" + std::to_string(pool) +
+           "): set OMP_NUM_THREADS, or ask for fewer";
+  if (variant.guarantee < guarantee::fixed && where.backend() == backend::openmp)
+    if (auto wrong = kokkos_backend::wrong_environment(); !wrong.empty()) return wrong;
+  return std::nullopt;
 }
 
 template <backend Where>
 backend_info describe() {
-  backend_info info{Where, true, false, {}, 0, {}};
-  try {
-    kokkos_backend::ensure_initialized();
-    info.threads = pool_size(Where);
-    info.detail = kokkos_backend::version() + (Where == backend::serial ? ", Kokkos::Serial" : ", Kokkos::OpenMP");
-    info.usable = true;
-  } catch (const std::exception& problem) {
-    info.detail = problem.what();
+  return {Where,
+          true,
+          true,
+          kokkos_backend::version() + (Where == backend::serial ? ", Kokkos::Serial" : ", Kokkos::OpenMP"),
+          pool_size(Where),
+          {}};
+}
+
+#ifdef ONEFOLD_HAVE_OPENMP
+// Whether the reference can use OpenMP's threads here. Elsewhere the calling thread works alone, as a nested region of OpenMP's would.
+bool reference_has_threads() {
+  if (threads::alone()) return false;
+  kokkos_backend::ensure_initialized();
+  return kokkos_backend::openmp_serves_this_thread();
+}
+#endif
+
+void run_reference(const request& what, const options& how, [[maybe_unused]] int threads, report& ran) {
+  const operation op = operator_of(what.form);
+  bool with_kokkos = true;
+#ifdef ONEFOLD_HAVE_OPENMP
+  if (what.where.backend() == backend::openmp && reference_has_threads()) {
+    kokkos_backend::reduce_openmp(what.type, op, what.input, what.count, what.output, threads);
+    ran.threads = threads;
+  } else
+#endif
+  {
+    with_kokkos = kokkos_backend::reduce_serial(what.type, op, what.input, what.count, what.output);
+    ran.threads = 1;
   }
-  return info;
+  if (how.report != nullptr) ran.implementation = with_kokkos ? "Kokkos::parallel_reduce" : "left to right, without Kokkos";
 }
 
 void run(const request& what, const options& how, const variant_info& variant, report& ran) {
   if (what.where.threads() < 0)
     throw error(errc::invalid_argument, "openmp(threads) takes 0 for all threads, or a positive number");
   const default_float_environment one_operation_is_one_operation;
-  kokkos_backend::ensure_initialized();
-  if (const auto reason = reason_against(variant, what.where)) throw error(errc::unsupported, *reason);
-  const int threads = what.where.threads() == 0 ? pool_size(what.where.backend()) : what.where.threads();
-  if (variant.guarantee >= guarantee::fixed) {
-    if (how.report != nullptr) ran.implementation = kokkos_backend::fixed_order_implementation();
-    ran.threads = kokkos_backend::reduce_fixed_order(what, threads);
-    return;
+  int threads = 1;
+  if (!threads::alone()) {
+    const int pool = pool_size(what.where.backend());
+    if (what.where.threads() > pool) throw error(errc::unsupported, *reason_against(variant, what.where));
+    threads = what.where.threads() == 0 ? pool : what.where.threads();
   }
-  if (how.report != nullptr) ran.implementation = "Kokkos::parallel_reduce";
-  const operation op = operator_of(what.form);
-#ifdef ONEFOLD_HAVE_OPENMP
-  if (what.where.backend() == backend::openmp) {
-    ran.threads = kokkos_backend::reduce_openmp(what.type, op, what.input, what.count, what.output, threads);
-    return;
-  }
-#endif
-  ran.threads = kokkos_backend::reduce_serial(what.type, op, what.input, what.count, what.output);
+  if (variant.guarantee < guarantee::fixed) return run_reference(what, how, threads, ran);
+  if (how.report != nullptr) ran.implementation = kokkos_backend::fixed_order_implementation();
+  ran.threads = kokkos_backend::reduce_fixed_order(what, threads);
 }
 
 void synchronize(const executor&) {}  // CPU work is done when the call returns

@@ -5,18 +5,24 @@
 
 #ifdef ONEFOLD_HAVE_OPENMP
 #include <omp.h>
+
+#include "../threads/process.hpp"
+#include "../threads/team.hpp"
 #endif
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <type_traits>
 #include <utility>
 
+#include <onefold/error.hpp>
 #include <onefold/order.hpp>
 
 #include "../float_environment.hpp"
@@ -165,6 +171,9 @@ struct operands {
 // Each thread has a share of neighbouring units, the same in every call for the same input: what it touched first lies near to it. It takes
 // its share in pieces that get smaller, and then what others have left of theirs. Cores are not equally fast, in a virtual machine least of
 // all: this takes half to all of the time of shares that are fixed. (decision 0021)
+//
+// The threads are those of OpenMP's team, of which all come, or helpers of onefold's own, of which any may come late or not at all.
+// (decision 0024)
 
 // Bytes of input for each thread. Two threads take 2.2 us for 256 KiB where one takes 2.4, and 3.5 us for 512 KiB where one takes 4.9;
 // starting and joining a team that spins is 0.5 us of that.
@@ -174,9 +183,8 @@ constexpr std::uint64_t bytes_per_thread = 128 * 1024;
 template <class Fold>
 int useful_threads(const operands<Fold>& what, int threads) {
   if (threads == 1) return 1;
-  // Inside an active parallel region of the application the calling thread works alone, as a nested region of OpenMP's would.
   const std::uint64_t most = std::min(what.bytes() / bytes_per_thread, what.groups());
-  if (most < 2 || omp_in_parallel() != 0) return 1;
+  if (most < 2) return 1;
   return static_cast<int>(std::min<std::uint64_t>(most, static_cast<std::uint64_t>(threads)));
 }
 
@@ -192,12 +200,15 @@ struct alignas(128) slot {
   // The number of a call and, in the low bits, how many of the share's units are taken in it. Whoever comes first in a call finds the number
   // of an earlier one. Were it for the starting thread to reset these, it would have to fetch all their lines before it starts.
   std::atomic<std::uint64_t> taken{0};
-  alignas(128) std::byte values[most_units * largest_accumulator];
+  // The number of the last call that this share's thread of OpenMP's team has done all for. Beside values that are read next.
+  alignas(128) std::atomic<std::uint64_t> done{0};
+  std::byte values[most_units * largest_accumulator];
 };
+static_assert(offsetof(slot, values) % sizeof(std::uint64_t) == 0);
 constexpr int taken_bits = 16;
 static_assert(most_units < 1 << taken_bits);
 
-// Memory for whoever holds space_in_use(): a slot for each share, and room to put all values side by side. Kept between calls: to allocate
+// Memory for whoever holds threads::in_use(): a slot for each share, and room to put all values side by side. Kept between calls: to allocate
 // and free it takes 0.2 us, of 4 that two threads take for 256 KiB. Never freed, since a call may come at any time before the program ends.
 struct team_memory {
   slot* slots = nullptr;
@@ -235,11 +246,12 @@ struct alignas(128) team_work {
   std::uint64_t shares;
   std::uint64_t length;  // units of a share
   std::uint64_t longer;  // so many of the first shares have one more
+  bool all_come;         // to every share its own thread
 
   [[nodiscard]] std::uint64_t size(std::uint64_t share) const { return length + (share < longer ? 1 : 0); }
-  // What a share's own thread begins with. Nobody else may take it, so that it need not wait for the line that tells what is taken: up to 15 %
-  // of 1 and 2 MiB with 16 threads.
-  [[nodiscard]] std::uint64_t first_piece(std::uint64_t share) const { return piece_of(size(share)); }
+  // What a share's own thread begins with. Where it is sure to come nobody else may take it, so that it need not wait for the line that tells
+  // what is taken: up to 15 % of 1 and 2 MiB with 16 threads.
+  [[nodiscard]] std::uint64_t first_piece(std::uint64_t share) const { return all_come ? piece_of(size(share)) : 0; }
 
   void run(std::uint64_t share, std::uint64_t first, std::uint64_t end) const {
     const std::uint64_t begin = share * length + std::min(share, longer);
@@ -272,15 +284,17 @@ struct alignas(128) team_work {
 
   void own(std::uint64_t share) const {
     __builtin_prefetch(&slots[share], 1);
-    run(share, 0, first_piece(share));
+    if (all_come) run(share, 0, first_piece(share));
     take(share);
   }
 
   // From the other shares, as long as one of them has something left. Of short ones only from those 1, 2, 4, 8... further on: where all are
-  // done, which is the rule there, 16 threads that each read 15 lines that others have just written take 10 % of the time of 8 MiB.
+  // done, which is the rule there, 16 threads that each read 15 lines that others have just written take 10 % of the time of 8 MiB. The calling
+  // thread, which is that of share 0, looks at all where others may not come.
   void help(std::uint64_t share) const {
-    if (length == 1) return;
-    const bool all = length >= 16;
+    const bool last_resort = !all_come && share == 0;
+    if (length == 1 && !last_resort) return;
+    const bool all = length >= 16 || last_resort;
     const auto other = [&](std::uint64_t distance) {
       return share + distance < shares ? share + distance : share + distance - shares;
     };
@@ -300,28 +314,58 @@ struct alignas(128) team_work {
   }
 };
 
+// The end of a region of OpenMP's waits for all of its threads, and spins for milliseconds before it sleeps. Where two of them share a core, one
+// would spin while the other has work. So the calling thread goes there when the others are through.
+inline void wait_for_team(const slot* slots, std::uint64_t call, std::uint64_t threads) {
+  for (std::uint64_t t = 1; t < threads; ++t)
+    threads::wait_politely([&] { return slots[t].done.load(std::memory_order_acquire) == call; });
+}
+
 template <class Fold>
-typename Fold::accumulator on_threads(const operands<Fold>& what, int threads) {
+void on_openmps_team(team_work<Fold>& work) {
   using range = Kokkos::RangePolicy<Kokkos::OpenMP, Kokkos::Schedule<Kokkos::Static>, Kokkos::IndexType<std::int64_t>>;
+  if (tools_see_kokkos()) {  // tools see what goes through Kokkos
+    Kokkos::parallel_for("onefold", range(0, static_cast<std::int64_t>(work.shares), Kokkos::ChunkSize(1)), work);
+    return;
+  }
+  // As many threads as other regions have: libgomp pays for a team of another size. There may be fewer, if the application wants it so.
+  // Nothing but the static object is used inside: every other variable would be read from the stack.
+#pragma omp parallel num_threads(pool_size())
+  {
+    const auto me = static_cast<std::uint64_t>(omp_get_thread_num());
+    const auto all = static_cast<std::uint64_t>(omp_get_num_threads());
+    for (std::uint64_t t = me; t < work.shares; t += all) work(static_cast<std::int64_t>(t));
+    if (me == 0)
+      wait_for_team(work.slots, work.call, std::min(all, work.shares));
+    else if (me < work.shares)
+      work.slots[me].done.store(work.call, std::memory_order_release);
+  }
+}
+
+template <class Fold>
+void on_helpers(team_work<Fold>& work) {
+  threads::summon(
+      static_cast<int>(work.shares) - 1,
+      [](const void* context, int number) { (*static_cast<const team_work<Fold>*>(context))(number); }, &work);
+  work(0);
+  threads::dismiss();
+}
+
+// `openmps`: on OpenMP's team; else on so many threads less one of onefold's own, which must be there.
+template <class Fold>
+typename Fold::accumulator on_threads(const operands<Fold>& what, int threads, bool openmps) {
   const auto shares = static_cast<std::uint64_t>(threads);
   std::uint64_t unit = 1;
   while (what.groups() > shares * most_units * unit) unit *= 2;
   const std::uint64_t units = (what.groups() - 1) / unit + 1;
 
-  const std::lock_guard lock(space_in_use());
   team_memory& memory = team_memory::for_shares(shares);
   static team_work<Fold> work;  // for whoever holds the lock
-  work = {what, memory.slots, ++memory.calls, unit, shares, units / shares, units % shares};
-  if (Kokkos::Tools::profileLibraryLoaded()) {  // tools see what goes through Kokkos
-    Kokkos::parallel_for("onefold", range(0, threads, Kokkos::ChunkSize(1)), work);
-  } else {
-    // As many threads as a region of Kokkos has: libgomp pays for a team of another size. There may be fewer, if the application wants it so.
-    // Nothing but the static object is used inside: every other variable would be read from the stack.
-#pragma omp parallel num_threads(openmp_pool_size())
-    for (auto t = static_cast<std::uint64_t>(omp_get_thread_num()); t < work.shares;
-         t += static_cast<std::uint64_t>(omp_get_num_threads()))
-      work(static_cast<std::int64_t>(t));
-  }
+  work = {what, memory.slots, ++memory.calls, unit, shares, units / shares, units % shares, openmps};
+  if (openmps)
+    on_openmps_team(work);
+  else
+    on_helpers(work);
 
   // The values lie in other cores' caches: all are asked for before the first is waited for.
   for (std::uint64_t t = 1; t < shares; ++t)
@@ -339,6 +383,50 @@ typename Fold::accumulator on_threads(const operands<Fold>& what, int threads) {
     if (count % 2 == 1) nodes[count / 2] = nodes[count - 1];
   }
   return nodes[0];
+}
+
+// Where two threads of OpenMP's team share a core, because other programs have the others, one spins while the other has work: a call of
+// microseconds takes until the kernel's next tick. A call that took as long has found such a machine, and helpers, who sleep when there is
+// nothing to do, serve the next second's calls.
+class openmps_lateness {
+ public:
+  using clock = std::chrono::steady_clock;
+  explicit openmps_lateness(std::uint64_t bytes) : bytes_(bytes) {}
+  [[nodiscard]] bool is_known() const { return begin_.time_since_epoch().count() < until.load(std::memory_order_relaxed); }
+  void learn() const {
+    const auto end = clock::now();
+    // A gigabyte in a second is less than any machine reads.
+    if (end - begin_ > std::chrono::milliseconds(1) + std::chrono::nanoseconds(bytes_))
+      until.store((end + std::chrono::seconds(1)).time_since_epoch().count(), std::memory_order_relaxed);
+  }
+
+ private:
+  inline static constinit std::atomic<clock::rep> until{0};
+  std::uint64_t bytes_;
+  clock::time_point begin_ = clock::now();
+};
+
+// With up to `threads` threads, of whichever kind the caller may use; returns how many. `best` takes what it can get.
+template <class Fold>
+int on_some_threads(const operands<Fold>& what, int threads, bool best, typename Fold::accumulator& value) {
+  const openmps_lateness lateness(what.bytes());
+  const bool openmps = !best && threads::openmp_team_is_ours(pool_size()) && (!lateness.is_known() || tools_see_kokkos());
+  std::unique_lock lock(threads::in_use(), std::defer_lock);
+  if (best)
+    static_cast<void>(lock.try_lock());  // who has all threads needs them longer than this one needs for its work
+  else
+    lock.lock();
+  if (!openmps) {
+    const int had = lock.owns_lock() ? threads::helpers(threads - 1) + 1 : 1;
+    if (!best && had < threads && !threads::ending())
+      throw error(errc::backend_unavailable, "the system gives this process " + std::to_string(had) + " of " +
+                                                 std::to_string(threads) +
+                                                 " threads: raise the limit (ulimit -u, the container's), or use serial()");
+    threads = had;
+  }
+  value = threads == 1 ? what.value(0, what.groups()) : on_threads(what, threads, openmps);
+  if (openmps) lateness.learn();
+  return threads;
 }
 #endif
 
@@ -360,10 +448,11 @@ int reduce_fixed_order(const detail::request& what, [[maybe_unused]] int threads
       all.kernel = kernel_of<Fold>(narrow ? *chosen().narrow : *chosen().kernels);
       typename Fold::accumulator value;
 #ifdef ONEFOLD_HAVE_OPENMP
-      value = working > 1 ? on_threads(all, working) : all.value(0, all.groups());
-#else
-      value = all.value(0, all.groups());
+      if (working > 1)
+        working = on_some_threads(all, working, what.best && !tools_see_kokkos(), value);
+      else
 #endif
+        value = all.value(0, all.groups());
       bits = detail::conclude(detail::conclusion_of(what.type, what.form, what.wide), value, what.count);
     });
   }

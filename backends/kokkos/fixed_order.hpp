@@ -7,9 +7,8 @@
 
 namespace onefold::kokkos_backend {
 
-/// Runs a request of host memory and stores its result; returns the threads that worked. `threads` is at most openmp_pool_size(), and 1 on
-/// the serial backend. Requires ensure_initialized(), the default floating-point environment, and for more than one thread
-/// openmp_serves_this_thread().
+/// Runs a request of host memory and stores its result; returns the threads that could work on it. `threads` is at most pool_size(), and 1
+/// on the serial backend. Requires the default floating-point environment. Throws backend_unavailable where the system refuses threads.
 int reduce_fixed_order(const detail::request& what, int threads);
 
 /// "fixed_order/avx512": what it runs on this machine.

@@ -2,16 +2,14 @@
 
 #include <Kokkos_Core.hpp>
 
-#ifdef ONEFOLD_HAVE_OPENMP
-#include <omp.h>
-#endif
-
 #include <mutex>
+#include <type_traits>
 
 #include <onefold/operators.hpp>
 
 #include "../float_environment.hpp"
 #include "../forms.hpp"
+#include "../threads/process.hpp"
 #include "lifetime.hpp"
 
 namespace onefold::kokkos_backend {
@@ -67,22 +65,36 @@ struct each_part {
 template <class Space, class T, class Op>
 T reduce_on(const T* input, std::int64_t count, int threads) {
   using range = Kokkos::RangePolicy<Space, Kokkos::Schedule<Kokkos::Static>, Kokkos::IndexType<std::int64_t>>;
-  const std::lock_guard lock(space_in_use());
+  const std::lock_guard lock(threads::in_use());
   T value = Op::template neutral<T>();
   Kokkos::parallel_reduce("onefold", range(0, threads, Kokkos::ChunkSize(1)), each_part<T, Op>{input, count, threads},
                           fold<T, Op>{&value});
   return value;
 }
 
-// Finds the element type and the operator, and calls.
+struct without_kokkos {};
+
+// One part, as Kokkos::Serial would have it computed.
+template <class T, class Op>
+T reduce_alone(const T* input, std::int64_t count) {
+  T value = Op::template neutral<T>();
+  each_part<T, Op>{input, count, 1}(0, value);
+  return value;
+}
+
+// Finds the element type and the operator, and calls. Space: an execution space of Kokkos, or without_kokkos.
 template <class Space>
 void dispatch(element_type type, operation op, const void* input, std::uint64_t count, void* output, int threads) {
   const auto call = [&]<class T, class Op>(T, Op) {
+    const auto reduce = [&] {
+      const auto* const elements = static_cast<const T*>(input);
+      if constexpr (std::is_same_v<Space, without_kokkos>)
+        return reduce_alone<T, Op>(elements, static_cast<std::int64_t>(count));
+      else
+        return reduce_on<Space, T, Op>(elements, static_cast<std::int64_t>(count), threads);
+    };
     // n = 0 is the operator's identity, which for a float sum is not the neutral element.
-    *static_cast<T*>(output) =
-        count == 0
-            ? Op::template identity<T>()
-            : detail::canonical(reduce_on<Space, T, Op>(static_cast<const T*>(input), static_cast<std::int64_t>(count), threads));
+    *static_cast<T*>(output) = count == 0 ? Op::template identity<T>() : detail::canonical(reduce());
   };
   const auto with_type = [&]<class T>(T zero) {
     switch (op) {
@@ -104,26 +116,18 @@ void dispatch(element_type type, operation op, const void* input, std::uint64_t 
 
 }  // namespace
 
-int reduce_serial(element_type type, operation op, const void* input, std::uint64_t count, void* output) {
-  dispatch<Kokkos::Serial>(type, op, input, count, output, 1);
-  return 1;
+bool reduce_serial(element_type type, operation op, const void* input, std::uint64_t count, void* output) {
+  const bool with_kokkos = runs();
+  if (with_kokkos)
+    dispatch<Kokkos::Serial>(type, op, input, count, output, 1);
+  else
+    dispatch<without_kokkos>(type, op, input, count, output, 1);
+  return with_kokkos;
 }
 
 #ifdef ONEFOLD_HAVE_OPENMP
-bool openmp_serves_this_thread() {
-#if KOKKOS_VERSION < 30700
-  // Old Kokkos keeps its thread pool in a thread-local pointer of the thread that started it, and stops the program elsewhere.
-  return omp_in_parallel() != 0 || !Kokkos::OpenMP::in_parallel();
-#else
-  return true;
-#endif
-}
-
-int reduce_openmp(element_type type, operation op, const void* input, std::uint64_t count, void* output, int threads) {
-  // Inside an active parallel region of the application the calling thread works alone, as a nested region of OpenMP's would.
-  if (omp_in_parallel() != 0) return reduce_serial(type, op, input, count, output);
+void reduce_openmp(element_type type, operation op, const void* input, std::uint64_t count, void* output, int threads) {
   dispatch<Kokkos::OpenMP>(type, op, input, count, output, threads);
-  return threads;
 }
 #endif
 

@@ -56,8 +56,8 @@ struct variant_info {
 /// The first variant with this name in the order of variants(), or null.
 [[nodiscard]] ONEFOLD_EXPORT const variant_info* find_variant(std::string_view name) noexcept;
 
-/// The sentence that says why the variant cannot run natively on this executor here, or nothing when it can. Starts
-/// Kokkos if nobody has and the executor is a CPU one. Errors: none.
+/// The sentence that says why the variant cannot run natively on this executor here, or nothing when it can. Errors:
+/// none.
 [[nodiscard]] ONEFOLD_EXPORT std::optional<std::string> why_not(const variant_info& variant, const executor& where);
 
 }  // namespace onefold

@@ -52,10 +52,10 @@ class executor {
   CUstream_st* stream_ = nullptr;
 };
 
-/// One CPU thread, through Kokkos::Serial.
+/// One CPU thread: the calling one.
 constexpr executor serial() noexcept { return {backend::serial, 1, 0}; }
 
-/// `threads` CPU threads through Kokkos::OpenMP; 0 takes all that Kokkos was initialised with, and more than those is refused.
+/// `threads` of OpenMP's threads; 0 takes all (OMP_NUM_THREADS), and more than those is refused. For programs that use OpenMP themselves.
 constexpr executor openmp(int threads = 0) noexcept { return {backend::openmp, threads, 0}; }
 
 /// The NVIDIA GPU with this number, on a stream of the library's that is ordered with CUDA's legacy default stream.
@@ -70,7 +70,8 @@ constexpr executor cuda(int device, CUstream_st* stream) noexcept {
 }
 
 /// Chosen at each call: the GPU that holds the data where they are in device or managed memory, else the CPU: OpenMP with all
-/// threads from 256 KiB up, Serial below, where starting the threads would take longer than the work.
+/// threads from 256 KiB up, Serial below, where starting the threads would take longer than the work. Threads that come late, because
+/// the machine is busy, are not waited for.
 constexpr executor best() noexcept {
   executor where(backend::serial, 1, 0);
   where.automatic_ = true;
@@ -97,7 +98,7 @@ struct backend_info {
   std::vector<device_info> devices;  ///< cuda: the GPUs
 };
 
-/// All backends, built or not. Cost: the first call may load the CUDA driver, and starts Kokkos if nobody has. Errors: none.
+/// All backends, built or not. Cost: the first call may load the CUDA driver. Errors: none.
 [[nodiscard]] ONEFOLD_EXPORT std::vector<backend_info> backends();
 
 /// Waits until everything put on the executor's stream is done; returns at once for CPU executors and best().

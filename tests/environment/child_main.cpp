@@ -6,6 +6,8 @@
 #include <Kokkos_Core.hpp>
 #include <onefold/onefold.hpp>
 
+#include "situations.hpp"
+
 #include <bit>
 #include <cfenv>
 #include <chrono>
@@ -29,64 +31,6 @@
 
 namespace {
 
-using onefold::errc;
-
-void require(bool holds, const std::string& sentence) {
-  if (!holds) throw std::runtime_error(sentence);
-}
-
-const std::vector<float>& numbers() {
-  static const std::vector<float> all = [] {
-    std::vector<float> some(300'007);
-    for (std::size_t i = 0; i < some.size(); ++i) some[i] = static_cast<float>(i % 7) - 3;  // exact in every order
-    return some;
-  }();
-  return all;
-}
-
-float right_sum() {
-  static const float answer = [] {
-    double sum = 0;
-    for (const float x : numbers()) sum += x;
-    return static_cast<float>(sum);
-  }();
-  return answer;
-}
-
-constexpr onefold::options reference{.variant = "parallel_reduce"};
-
-void require_works(const onefold::executor& where, const std::string& when) {
-  require(onefold::sum(where, numbers()) == right_sum(), "the sum is wrong " + when);
-  require(onefold::max(where, numbers()) == 3, "the maximum is wrong " + when);
-  require(onefold::sum(where, numbers(), reference) == right_sum(), "the reference's sum is wrong " + when);
-}
-
-bool built(onefold::backend where) {
-  for (const auto& info : onefold::backends())
-    if (info.where == where) return info.built;
-  return false;
-}
-
-std::vector<onefold::executor> cpu_executors() {
-  std::vector<onefold::executor> all{onefold::serial(), onefold::best()};
-  if (built(onefold::backend::openmp)) all.push_back(onefold::openmp());
-  return all;
-}
-
-void require_cpu_works(const std::string& when) {
-  for (const auto& where : cpu_executors()) require_works(where, when);
-}
-
-void require_refused(errc code, const std::function<void()>& call, const std::string& when) {
-  try {
-    call();
-  } catch (const onefold::error& problem) {
-    require(problem.code() == code, when + ": refused with " + std::string(onefold::name(problem.code())) + ": " + problem.what());
-    return;
-  }
-  throw std::runtime_error(when + ": not refused");
-}
-
 // --- Kokkos's lifetime
 // ----------------------------------------------------------------------------------------------------------------
 
@@ -95,6 +39,22 @@ void kokkos_started_by_onefold() {
   require_cpu_works("with Kokkos started by onefold");
   require(Kokkos::is_initialized(), "Kokkos does not run after a reduction");
 }  // onefold finalises at exit
+
+// fixed_order does without Kokkos, and so does one thread's part of the reference.
+void require_what_needs_no_kokkos_works(const std::string& when) {
+  for (int again = 0; again < 2; ++again) {
+    for (const auto& where : cpu_executors()) require(onefold::sum(where, numbers()) == right_sum(), "the sum is wrong " + when);
+    onefold::report ran;
+    require(onefold::sum(onefold::serial(), numbers(), {.variant = "parallel_reduce", .report = &ran}) == right_sum(),
+            "the reference's sum is wrong " + when);
+    require(ran.implementation.find("without Kokkos") != std::string::npos, "the report does not tell of it " + when);
+    if (built(onefold::backend::openmp))
+      require_refused(
+          errc::kokkos_finalized, [] { static_cast<void>(onefold::sum(onefold::openmp(), numbers(), reference)); }, when);
+  }
+  for (const auto& info : onefold::backends())
+    if (info.where != onefold::backend::cuda && info.built) require(info.usable, "backends() takes the CPU for gone " + when);
+}
 
 void kokkos_started_by_the_application() {
   Kokkos::initialize();
@@ -107,29 +67,20 @@ void kokkos_started_by_the_application() {
   require(onefold::sum(view.data(), 100) == 4950, "the sum of a View is wrong");
   view = {};
   Kokkos::finalize();
-  for (int again = 0; again < 2; ++again) {
-    for (const auto& where : cpu_executors())
-      require_refused(
-          errc::kokkos_finalized, [&] { static_cast<void>(onefold::sum(where, numbers())); }, "after Kokkos::finalize");
-  }
-  for (const auto& info : onefold::backends())
-    if (info.where != onefold::backend::cuda && info.built)
-      require(!info.usable && info.detail.find("finalised") != std::string::npos, "backends() does not say that Kokkos is gone");
+  require_what_needs_no_kokkos_works("after Kokkos::finalize");
 }
 
 void kokkos_finalised_under_onefold() {
   require_cpu_works("before");
   Kokkos::finalize();  // what onefold started, the application may end
-  require_refused(
-      errc::kokkos_finalized, [] { static_cast<void>(onefold::sum(numbers())); }, "after Kokkos::finalize");
+  require_what_needs_no_kokkos_works("after Kokkos::finalize");
 }
 
 void kokkos_finalised_before_the_first_call() {
   Kokkos::initialize();
   Kokkos::finalize();
 #if KOKKOS_VERSION >= 30700
-  require_refused(
-      errc::kokkos_finalized, [] { static_cast<void>(onefold::sum(numbers())); }, "after Kokkos::finalize");
+  require_what_needs_no_kokkos_works("after Kokkos::finalize");
 #else
   // Before 3.7 nobody can tell that Kokkos once ran, and it can be started again.
   require_works(onefold::serial(), "with a Kokkos that the application has finalised");
@@ -190,6 +141,7 @@ int seen_by_a_tool = 0;
 
 void a_tool_of_kokkos_sees_the_work() {
 #ifdef ONEFOLD_TEST_OPENMP
+  Kokkos::initialize();
   const float bits = onefold::sum(onefold::openmp(), numbers());
   Kokkos::Tools::Experimental::set_begin_parallel_for_callback([](const char* name, std::uint32_t, std::uint64_t*) {
     if (std::strstr(name, "onefold") != nullptr) ++seen_by_a_tool;
@@ -199,31 +151,15 @@ void a_tool_of_kokkos_sees_the_work() {
     require(onefold::sum(onefold::openmp(threads), numbers()) == bits, "other bits with a tool");
     require(seen_by_a_tool == 1, "a tool has seen " + std::to_string(seen_by_a_tool) + " regions of one sum");
   }
+  seen_by_a_tool = 0;
+  require(onefold::sum(numbers()) == bits && seen_by_a_tool == 1, "a tool does not see what best() does");
+  Kokkos::finalize();
 #endif
 }
 
-// openmp() from a host thread other than the one that started Kokkos: an old Kokkos cannot, and onefold says so.
+// On a host thread that has no team of OpenMP's threads helpers work, and for the reference that thread alone.
 void require_openmp_elsewhere() {
-  if (!built(onefold::backend::openmp)) return;
-#if KOKKOS_VERSION >= 30700
-  require_works(onefold::openmp(), "on another host thread");
-#else
-  require_refused(
-      errc::unsupported, [] { static_cast<void>(onefold::sum(onefold::openmp(), numbers())); }, "openmp() on another host thread");
-  require_works(onefold::serial(), "on another host thread after a refusal");
-#endif
-}
-
-void on_another_host_thread(const std::function<void()>& work) {
-  std::string wrong;
-  std::thread([&] {
-    try {
-      work();
-    } catch (const std::exception& problem) {
-      wrong = problem.what();
-    }
-  }).join();
-  require(wrong.empty(), wrong);
+  if (built(onefold::backend::openmp)) require_works(onefold::openmp(), "on another host thread");
 }
 
 void called_from_another_host_thread() {
@@ -479,8 +415,10 @@ const std::map<std::string, void (*)()> situations{
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto situation = situations.find(argc == 2 ? argv[1] : "");
-  if (situation == situations.end()) {
+  auto all = situations;
+  all.merge(process_situations());
+  const auto situation = all.find(argc == 2 ? argv[1] : "");
+  if (situation == all.end()) {
     std::fprintf(stderr, "usage: %s SITUATION\n", argv[0]);
     return 2;
   }

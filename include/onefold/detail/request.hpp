@@ -19,6 +19,7 @@ struct request {
   bool waits;    // true for the forms that return a value
   const void* second = nullptr;  // dot: its second array, count elements of the same type
   bool wide = false;             // f32 accumulated in f64
+  bool best = false;             // asked of best(): threads that come late or not at all are not waited for
 };
 
 /// Validates, chooses and runs. Throws onefold::error.

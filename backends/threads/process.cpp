@@ -1,0 +1,133 @@
+#include "process.hpp"
+
+#include <pthread.h>
+
+#ifdef ONEFOLD_HAVE_OPENMP
+#include <omp.h>
+#endif
+
+#include <atomic>
+#include <condition_variable>
+#include <new>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include <onefold/error.hpp>
+
+namespace onefold::threads {
+
+namespace {
+
+constinit std::mutex lock;
+static_assert(std::is_trivially_destructible_v<std::mutex>, "calls may come from other objects' destructors at exit");
+
+constinit std::atomic<bool> is_forked{false};
+
+// Registered when the library is loaded, since the first call may come after the fork.
+[[maybe_unused]] const int registered = pthread_atfork(nullptr, nullptr, [] {
+  is_forked.store(true, std::memory_order_relaxed);
+  new (&lock) std::mutex;
+});
+
+constinit std::atomic<bool> is_ending{false};
+struct at_the_end {
+  ~at_the_end() { end_begins(); }
+} const then;
+
+}  // namespace
+
+bool ending() noexcept { return is_ending.load(); }
+
+void end_begins() noexcept { is_ending.store(true); }
+
+bool alone() noexcept {
+  if (forked() || ending()) return true;
+#ifdef ONEFOLD_HAVE_OPENMP
+  return omp_in_parallel() != 0;
+#else
+  return false;
+#endif
+}
+
+bool forked() noexcept { return is_forked.load(std::memory_order_relaxed); }
+
+std::mutex& in_use() noexcept { return lock; }
+
+#ifdef ONEFOLD_HAVE_OPENMP
+
+namespace {
+
+// The host thread whose OpenMP team is in use: the address of its own `claim`, or null.
+constinit std::atomic<const void*> home{nullptr};
+
+struct claim {
+  bool held = false;
+  ~claim() {
+    if (held) home.store(nullptr, std::memory_order_release);  // libgomp ends a team together with its host thread
+  }
+};
+thread_local claim mine;
+
+}  // namespace
+
+without_signals::without_signals() noexcept {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before_);
+}
+without_signals::~without_signals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+int openmp_threads() noexcept { return omp_get_max_threads(); }
+
+void require_threads(int threads) {
+  std::mutex mutex;
+  std::condition_variable may_end;
+  bool all_there = false;
+  std::vector<std::thread> some;
+  const auto end_all = [&] {
+    {
+      const std::lock_guard guard(mutex);
+      all_there = true;
+    }
+    may_end.notify_all();
+    for (auto& each : some) each.join();
+  };
+  try {
+    const without_signals here;
+    some.reserve(static_cast<std::size_t>(threads));
+    for (int i = 1; i < threads; ++i)
+      some.emplace_back([&] {
+        std::unique_lock guard(mutex);
+        may_end.wait(guard, [&] { return all_there; });
+      });
+  } catch (const std::exception&) {  // system_error, or no memory
+    const std::size_t had = some.size() + 1;
+    end_all();
+    throw error(errc::backend_unavailable, "the system gives this process " + std::to_string(had) + " of the " +
+                                               std::to_string(threads) +
+                                               " threads that OpenMP would start: raise the limit (ulimit -u, ulimit -v, the "
+                                               "container's), set OMP_NUM_THREADS to fewer, or use serial()");
+  }
+  end_all();
+}
+
+bool openmp_team_is_ours(int threads) {
+  if (alone()) return false;
+  if (mine.held) return true;
+  const void* nobody = nullptr;
+  if (!home.compare_exchange_strong(nobody, &mine, std::memory_order_acq_rel)) return false;
+  try {
+    require_threads(threads);
+  } catch (...) {
+    home.store(nullptr, std::memory_order_release);
+    throw;
+  }
+  mine.held = true;
+  return true;
+}
+
+#endif
+
+}  // namespace onefold::threads

@@ -1,0 +1,340 @@
+/// @file child_process.cpp  Situations about the process around the library. See child_main.cpp.
+
+#include "situations.hpp"
+
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <mutex>
+
+#ifdef ONEFOLD_TEST_OPENMP
+#include <omp.h>
+#endif
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+const std::vector<float>& many_rounded() {
+  static const std::vector<float> all = [] {
+    std::vector<float> some(numbers());
+    for (float& x : some) x += 0.1f;
+    return some;
+  }();
+  return all;
+}
+
+// A word of /proc/self/status: threads, or KiB.
+long status_of(const std::string& field) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.rfind(field + ":", 0) == 0) return std::stol(line.substr(field.size() + 1));
+  throw std::runtime_error("/proc/self/status has no " + field);
+}
+
+// Runs `work` in a forked process, which must end by itself with status 0.
+void in_a_forked_process(const std::function<void()>& work, const std::string& when) {
+  const pid_t child = fork();
+  if (child == 0) {
+    try {
+      work();
+    } catch (const std::exception& problem) {
+      std::fprintf(stderr, "in a forked process %s: %s\n", when.c_str(), problem.what());
+      std::_Exit(1);
+    }
+    std::exit(0);
+  }
+  int status = 0;
+  for (const auto begin = clock::now(); waitpid(child, &status, WNOHANG) == 0;
+       std::this_thread::sleep_for(std::chrono::milliseconds(1)))
+    if (clock::now() - begin > std::chrono::seconds(20)) {
+      kill(child, SIGKILL);
+      waitpid(child, &status, 0);
+      throw std::runtime_error("a forked process hangs " + when);
+    }
+  require(WIFEXITED(status) && WEXITSTATUS(status) == 0, "a forked process has not ended well " + when);
+}
+
+void require_alone(const onefold::executor& where, const std::string& variant) {
+  onefold::report ran;
+  require(onefold::sum(where, numbers(), {.variant = variant, .report = &ran}) == right_sum(), "the sum is wrong");
+  require(ran.threads == 1, "a call used " + std::to_string(ran.threads) + " threads");
+}
+
+// --- fork ----------------------------------------------------------------------------------------------------------------------------
+
+void a_forked_process_exits() {
+  static_cast<void>(onefold::sum(onefold::serial(), numbers()));
+  in_a_forked_process([] {}, "after serial()");
+  static_cast<void>(onefold::sum(onefold::serial(), numbers(), reference));
+  in_a_forked_process([] {}, "after the reference on serial()");
+  require_cpu_works("before the last fork");
+  in_a_forked_process([] {}, "after all CPU executors");
+}
+
+void a_forked_process_computes() {
+  const auto work = [] {
+    for (const auto& where : cpu_executors())
+      for (const char* const variant : {"fixed_order", "parallel_reduce"}) require_alone(where, variant);
+    require(onefold::sum(numbers()) == right_sum(), "the sum is wrong");
+  };
+  // Before any call of the parent's: the child could not know that there were threads, if only calls told.
+#ifdef ONEFOLD_TEST_OPENMP
+  std::atomic<int> there{0};
+#pragma omp parallel
+  ++there;
+  require(there > 0, "no thread came");
+#endif
+  in_a_forked_process(work, "before the first call");
+  require_cpu_works("in the parent");
+  in_a_forked_process(work, "after calls");
+  require_cpu_works("in the parent after forks");
+}
+
+// A lock that another thread holds when the process is forked stays locked in the child for ever.
+void forked_while_another_thread_computes() {
+  require_cpu_works("before");
+  std::atomic<bool> stop{false};
+  std::thread busy([&] {
+    const std::vector<double> x(1 << 20, 1.0);
+    while (!stop)
+      for (const auto& where : cpu_executors()) static_cast<void>(onefold::sum(where, x));
+  });
+  std::string wrong;
+  try {
+    for (int i = 0; i < 20; ++i)
+      in_a_forked_process([] { require_cpu_works("beside a call of the parent's"); }, "beside a call of the parent's");
+  } catch (const std::exception& problem) {
+    wrong = problem.what();
+  }
+  stop = true;
+  busy.join();
+  require(wrong.empty(), wrong);
+}
+
+// --- exit ----------------------------------------------------------------------------------------------------------------------------
+
+[[maybe_unused]] void exit_inside_a_parallel_region(int thread) {
+  require_cpu_works("before");
+#ifdef ONEFOLD_TEST_OPENMP
+#pragma omp parallel num_threads(2)
+  if (omp_get_thread_num() == thread % omp_get_num_threads()) std::exit(0);
+#else
+  static_cast<void>(thread);
+#endif
+}
+void exit_by_the_first_thread_of_a_region() { exit_inside_a_parallel_region(0); }
+void exit_by_the_second_thread_of_a_region() { exit_inside_a_parallel_region(1); }
+
+void exit_while_other_threads_compute() {
+  require_cpu_works("before");
+  for (int t = 0; t < 3; ++t)
+    std::thread([] {
+      const std::vector<double> x(1 << 18, 1.0);
+      for (;;)
+        for (const auto& where : cpu_executors()) static_cast<void>(onefold::sum(where, x));
+    }).detach();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  std::exit(0);
+}
+
+// --- the first call ------------------------------------------------------------------------------------------------------------------
+
+void the_first_call_is_inside_a_parallel_region() {
+#ifdef ONEFOLD_TEST_OPENMP
+  std::vector<std::string> wrong(4);
+#pragma omp parallel num_threads(4)
+  {
+    auto& sentence = wrong[static_cast<std::size_t>(omp_get_thread_num())];
+    try {
+      for (const auto& where : {onefold::serial(), onefold::openmp(), onefold::best()}) {
+        require(onefold::sum(where, numbers()) == right_sum(), "the sum is wrong");
+        require(onefold::sum(where, numbers(), reference) == right_sum(), "the reference's sum is wrong");
+        if (omp_in_parallel() != 0)
+          for (const char* const variant : {"fixed_order", "parallel_reduce"}) require_alone(where, variant);
+      }
+    } catch (const std::exception& problem) {
+      sentence = problem.what();
+    }
+  }
+  for (const auto& sentence : wrong) require(sentence.empty(), "inside a parallel region: " + sentence);
+  require_cpu_works("after the parallel region");
+#endif
+}
+
+// --- what Kokkos reads from the environment --------------------------------------------------------------------------------------------
+
+void kokkos_dislikes_the_environment() {
+  const std::string variable = std::getenv("ONEFOLD_TEST_VARIABLE");
+  require_works(onefold::serial(), "with " + variable);
+  for (const auto& where : cpu_executors())
+    require(onefold::sum(where, numbers()) == right_sum(), "the sum is wrong with " + variable);
+#ifdef ONEFOLD_TEST_OPENMP
+  for (int again = 0; again < 2; ++again) {
+    std::string sentence;
+    try {
+      static_cast<void>(onefold::sum(onefold::openmp(), numbers(), reference));
+    } catch (const onefold::error& problem) {
+      require(problem.code() == errc::backend_unavailable, "refused with " + std::string(onefold::name(problem.code())));
+      sentence = problem.what();
+    }
+    require(sentence.find(variable) != std::string::npos, "the refusal does not name " + variable + ": " + sentence);
+  }
+  const auto why = onefold::why_not(*onefold::find_variant("parallel_reduce"), onefold::openmp());
+  require(why && why->find(variable) != std::string::npos, "why_not() does not name " + variable);
+#endif
+}
+
+void kokkos_likes_the_environment() { require_cpu_works("with the environment's settings for Kokkos"); }
+
+// --- threads ---------------------------------------------------------------------------------------------------------------------------
+
+// All are alive at once, and call one after the other.
+void host_threads_call_in_turn() {
+  constexpr int host_threads = 16;
+  const float bits = onefold::sum(onefold::serial(), many_rounded());
+  std::mutex mutex;
+  std::condition_variable next;
+  int turn = 0;
+  std::string wrong;
+  int fewest = 1 << 20;
+  std::vector<std::thread> all;
+  for (int me = 0; me < host_threads; ++me)
+    all.emplace_back([&, me] {
+      std::unique_lock lock(mutex);
+      for (int round = 0; round < 2; ++round) {
+        next.wait(lock, [&] { return turn % host_threads == me; });
+        try {
+          onefold::report ran;
+          if (onefold::sum(onefold::openmp(), many_rounded(), {.report = &ran}) != bits) wrong = "other bits";
+          if (onefold::sum(onefold::best(), many_rounded()) != bits) wrong = "other bits with best()";
+          if (onefold::sum(onefold::openmp(), numbers(), reference) != right_sum()) wrong = "a wrong sum of the reference";
+          fewest = std::min(fewest, ran.threads);
+        } catch (const std::exception& problem) {
+          wrong = problem.what();
+        }
+        ++turn;
+        next.notify_all();
+      }
+    });
+  for (auto& each : all) each.join();
+  require(wrong.empty(), "calls from host threads in turn: " + wrong);
+  require(fewest > 1, "a host thread's call of openmp() had one thread");
+}
+
+// The same, and counts threads while all host threads are alive.
+void host_threads_share_one_team() {
+#ifdef ONEFOLD_TEST_OPENMP
+  constexpr int host_threads = 16;
+  std::atomic<int> through{0};
+  std::atomic<bool> may_end{false};
+  std::mutex in_turn;
+  std::vector<std::thread> all;
+  std::vector<std::string> wrong(host_threads);
+  for (auto& sentence : wrong)
+    all.emplace_back([&] {
+      {
+        const std::lock_guard lock(in_turn);
+        try {
+          require(onefold::sum(onefold::openmp(), numbers()) == right_sum(), "the sum is wrong");
+          require(onefold::sum(onefold::openmp(), numbers(), reference) == right_sum(), "the reference's sum is wrong");
+        } catch (const std::exception& problem) {
+          sentence = problem.what();
+        }
+      }
+      ++through;
+      while (!may_end) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    });
+  while (through < host_threads) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const long threads = status_of("Threads");
+  may_end = true;
+  for (auto& each : all) each.join();
+  for (const auto& sentence : wrong) require(sentence.empty(), sentence);
+  // The main one, the host threads, OpenMP's team of one of them, that of whoever started Kokkos, and onefold's own.
+  const long most = 1 + host_threads + 3 * (omp_get_max_threads() - 1);
+  require(threads <= most, std::to_string(threads) + " threads, where " + std::to_string(most) + " will do");
+#endif
+}
+
+// A limit on address space is the one that binds root too: a thread's stack takes 8 MiB of it.
+void the_system_refuses_threads() {
+#ifdef ONEFOLD_TEST_OPENMP
+  require(omp_get_max_threads() == 64, "the test wants OMP_NUM_THREADS=64");
+  const std::vector<float> x(1 << 22, 1.0f);  // work for all
+  static_cast<void>(onefold::sum(onefold::serial(), x));
+  const rlim_t now = static_cast<rlim_t>(status_of("VmSize")) * 1024;
+  rlimit limit{};
+  getrlimit(RLIMIT_AS, &limit);
+  limit.rlim_cur = now + (rlim_t{96} << 20);
+  require(setrlimit(RLIMIT_AS, &limit) == 0, "the limit cannot be set");
+  const auto refuses = [&](const char* when) {
+    for (const char* const variant : {"fixed_order", "parallel_reduce"})
+      require_refused(
+          errc::backend_unavailable, [&] { static_cast<void>(onefold::sum(onefold::openmp(), x, {.variant = variant})); },
+          std::string(variant) + " " + when);
+    require(onefold::sum(onefold::best(), x) == 1 << 22, "best() is wrong");
+    require(onefold::sum(onefold::serial(), x) == 1 << 22, "serial() is wrong");
+  };
+  refuses("on the main thread");
+  limit.rlim_cur = limit.rlim_max;
+  require(setrlimit(RLIMIT_AS, &limit) == 0, "the limit cannot be lifted");
+  require(onefold::sum(onefold::openmp(), x) == 1 << 22, "the sum is wrong when threads can be had again");
+  require(onefold::sum(onefold::openmp(), x, reference) == 1 << 22, "the reference's sum is wrong when threads can be had again");
+#endif
+}
+
+// Two threads that spin on one core wait for the kernel's next tick. OpenMP's runtime counts its processors when it is loaded, so this looks
+// to it as a machine on which other programs leave one.
+void one_core_for_all_threads() {
+#ifdef ONEFOLD_TEST_OPENMP
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<std::size_t>(sched_getcpu()), &one);
+  require(sched_setaffinity(0, sizeof(one), &one) == 0, "the process cannot be bound to one core");
+  const std::vector<double> x(100'000, 1.0);
+  const auto median_us = [&](const onefold::executor& where) {
+    std::vector<double> times(61);
+    for (double& each : times) {
+      const auto begin = clock::now();
+      require(onefold::sum(where, x) == 100'000, "the sum is wrong");
+      each = std::chrono::duration<double, std::micro>(clock::now() - begin).count();
+    }
+    std::ranges::nth_element(times, times.begin() + 30);
+    return times[30];
+  };
+  const double serial = median_us(onefold::serial()), best = median_us(onefold::best()), openmp = median_us(onefold::openmp());
+  const std::string figures = "serial() " + std::to_string(serial) + " us, best() " + std::to_string(best) + " us, openmp() " +
+                              std::to_string(openmp) + " us";
+  require(best < 20 * serial + 100, "best() loses by orders of magnitude: " + figures);
+  require(openmp < 20 * serial + 1000, "openmp() loses by orders of magnitude: " + figures);
+#endif
+}
+
+}  // namespace
+
+std::map<std::string, void (*)()> process_situations() {
+  return {
+      {"a_forked_process_exits", a_forked_process_exits},
+      {"a_forked_process_computes", a_forked_process_computes},
+      {"forked_while_another_thread_computes", forked_while_another_thread_computes},
+      {"exit_by_the_first_thread_of_a_region", exit_by_the_first_thread_of_a_region},
+      {"exit_by_the_second_thread_of_a_region", exit_by_the_second_thread_of_a_region},
+      {"exit_while_other_threads_compute", exit_while_other_threads_compute},
+      {"the_first_call_is_inside_a_parallel_region", the_first_call_is_inside_a_parallel_region},
+      {"kokkos_dislikes_the_environment", kokkos_dislikes_the_environment},
+      {"kokkos_likes_the_environment", kokkos_likes_the_environment},
+      {"host_threads_call_in_turn", host_threads_call_in_turn},
+      {"host_threads_share_one_team", host_threads_share_one_team},
+      {"the_system_refuses_threads", the_system_refuses_threads},
+      {"one_core_for_all_threads", one_core_for_all_threads},
+  };
+}
