@@ -157,10 +157,24 @@ finish choose_finish(const variant_info& variant, finish wanted, bool waits) {
   return wanted;
 }
 
-// What the device sees at `pointer`; host memory that CUDA does not know is refused before a kernel can crash on it.
-void* device_view(const void* pointer, const char* role, int device) {
+constexpr const char* of_another_context =
+    " of another CUDA context than the device's primary one, which the CUDA runtime works in and so does onefold: take that one "
+    "(cudaSetDevice or cuDevicePrimaryCtxRetain)";
+
+// What the device sees at `pointer`; memory that no kernel of ours can reach is refused before one crashes on it.
+void* device_view(const void* pointer, const char* role, int device, const device_scope& current, cudaMemoryType* type = nullptr) {
   cudaPointerAttributes found{};
   check(calls().pointer_get_attributes(&found, pointer), "cudaPointerGetAttributes");
+  if (type != nullptr) *type = found.type;
+  // Memory of the device belongs to one context. Asked only where there is a second one: it takes as long as the question above.
+  if (current.is_foreign() && (found.type == cudaMemoryTypeDevice || found.type == cudaMemoryTypeUnregistered)) {
+    context owner = nullptr;
+    const cudaError_t asked = calls().context_of_memory(&owner, pointer);
+    if (asked != cudaErrorInvalidValue) check(asked, "cuPointerGetAttribute");  // else the driver does not know the memory
+    const bool is_elsewhere = found.type == cudaMemoryTypeDevice && found.device != device;  // which has a sentence of its own
+    if (asked == cudaSuccess && owner != nullptr && owner != current.primary() && !is_elsewhere)
+      throw error(errc::unsupported, "the " + std::string(role) + " is memory" + of_another_context);
+  }
   if (found.type == cudaMemoryTypeUnregistered)
     throw error(errc::host_pointer,
                 "the " + std::string(role) +
@@ -193,6 +207,35 @@ std::uint64_t await_words(const volatile unsigned long long* words, unsigned cal
   return (words[0] & 0xffffffffu) | words[1] << 32;
 }
 
+void refuse_foreign_stream(const executor& where, const device_scope& current) {
+  const cudaStream_t stream = where.has_stream() ? where.stream() : nullptr;
+  if (!current.is_foreign() || stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread) return;
+  context owner = nullptr;
+  check(calls().context_of_stream(stream, &owner), "cuStreamGetCtx");
+  if (owner != current.primary()) throw error(errc::unsupported, std::string("the stream is") + of_another_context);
+}
+
+// Puts the result where the caller wants it, once it is there.
+void wait_for_result(const call& now, const std::byte* host_memory, void* output, std::size_t bytes) {
+  if (now.host_words != nullptr) {
+    const auto bits =
+        await_words(reinterpret_cast<const volatile unsigned long long*>(host_memory), now.call_number, now.work.stream);
+    std::memcpy(output, &bits, bytes);
+  } else {
+    check(calls().stream_synchronize(now.work.stream), "cudaStreamSynchronize");
+    std::memcpy(output, now.host_value, bytes);
+  }
+}
+
+// What a call has launched before it failed may still run.
+void leave_mark_after_failure(lane& work) noexcept {
+  try {
+    work.leave_mark();
+    work.end_in_doubt = false;
+  } catch (const std::exception&) {  // the first failure is the one to be told of
+  }
+}
+
 device_workspace* workspace_of(const options& how, const variant_info& variant, bool taken, int device) {
   if (how.workspace == nullptr) return nullptr;
   auto* const given = onefold::detail::workspace_access::state(*how.workspace);
@@ -222,9 +265,11 @@ void run(const onefold::detail::request& what, const options& how, const variant
   device_workspace* const workspace = workspace_of(how, variant, row.what.takes_workspace, device);
 
   const device_scope current(device);
-  const void* input = what.count == 0 ? nullptr : device_view(what.input, "input", device);
-  const void* second = what.count == 0 || what.form != form::dot ? nullptr : device_view(what.second, "second input", device);
-  void* output = what.waits ? nullptr : device_view(what.output, "output", device);
+  refuse_foreign_stream(what.where, current);
+  const void* input = what.count == 0 ? nullptr : device_view(what.input, "input", device, current);
+  const void* second =
+      what.count == 0 || what.form != form::dot ? nullptr : device_view(what.second, "second input", device, current);
+  void* output = what.waits ? nullptr : device_view(what.output, "output", device, current);
   const std::size_t result_bytes = size_of(result_type(what.type, what.form, what.wide));
   ran.device = device;
   ran.block_size = block_size;
@@ -241,20 +286,19 @@ void run(const onefold::detail::request& what, const options& how, const variant
     throw error(errc::unsupported,
                 "the stream is being captured, and a form that returns the value would have to wait for it: use the "
                 "*_into form");
-  if (captured && workspace == nullptr && what.where.stream() == cudaStreamPerThread)
-    throw error(errc::unsupported,
-                "a call on cudaStreamPerThread cannot be captured, since every host thread's has the same handle: capture "
-                "on a stream of your own, or give the call a workspace");
-  const std::shared_ptr<lane> own =
-      workspace == nullptr ? lane_of(device, what.where.has_stream(), what.where.stream(), captured) : nullptr;
-  lane& work = workspace == nullptr ? *own : workspace->work;
-  const std::lock_guard lock(work.in_use);
-  if (workspace != nullptr) work.stream = stream_of(device, what.where.has_stream(), what.where.stream());
-
   if (what.count == 0) {
     const auto bits = onefold::detail::empty_result(what.type, what.form, what.wide);
-    store_value(output, &bits, result_bytes, work.stream);
+    store_value(output, &bits, result_bytes, stream_of(device, what.where.has_stream(), what.where.stream()));
     return;
+  }
+  const std::shared_ptr<lane> own = workspace != nullptr ? nullptr
+                                    : captured           ? recorded_lane_of(device, what.where.stream())
+                                                         : lane_of(device, what.where.has_stream(), what.where.stream());
+  lane& work = workspace == nullptr ? *own : *workspace->work;
+  const std::lock_guard lock(work.in_use);
+  if (workspace != nullptr) {
+    work.stream = stream_of(device, what.where.has_stream(), what.where.stream());
+    workspace->is_recorded = workspace->is_recorded || captured;
   }
 
   call now{gpu,    work,    what.type,     what.form,  what.wide,     input, second, what.count,
@@ -273,28 +317,35 @@ void run(const onefold::detail::request& what, const options& how, const variant
       now.host_value = host_memory + lane::value_at;
     }
   }
-  if (row.what.takes_workspace) {
-    entry(now);
-  } else {
-    work.prepare();
-    work.control_in_doubt = true;
-    entry(now);
-    work.control_in_doubt = false;
+  const bool leaves_marks = !captured && (!row.what.takes_workspace || how.grid_size != 0);
+  if (!captured) work.end_in_doubt = true;
+  try {
+    if (row.what.takes_workspace) {
+      entry(now);
+    } else {
+      work.prepare();
+      work.control_in_doubt = true;
+      entry(now);
+      work.control_in_doubt = false;
+    }
+    if (now.slots_taken && !captured) ++work.slot_launches;
+    if (what.waits) {
+      wait_for_result(now, host_memory, what.output, result_bytes);
+      if (!row.what.takes_workspace) work.is_marked = false;
+    }
+    // A launch of fixed_order counts itself; blocks that were asked for and have no work may come after that.
+    if (leaves_marks && (!what.waits || row.what.takes_workspace)) work.leave_mark();
+  } catch (...) {
+    if (!captured) leave_mark_after_failure(work);
+    throw;
   }
-  if (captured) work.keep_for_good();
-  if (!what.waits) return;
-  if (now.host_words != nullptr) {
-    const auto bits = await_words(reinterpret_cast<const volatile unsigned long long*>(host_memory), now.call_number, work.stream);
-    std::memcpy(what.output, &bits, result_bytes);
-  } else {
-    check(calls().stream_synchronize(work.stream), "cudaStreamSynchronize");
-    std::memcpy(what.output, now.host_value, result_bytes);
-  }
+  work.end_in_doubt = false;
 }
 
 void wait_for(const executor& where) {
   properties_of(where.device());
   const device_scope current(where.device());
+  refuse_foreign_stream(where, current);
   check(calls().stream_synchronize(stream_of(where.device(), where.has_stream(), where.stream())), "cudaStreamSynchronize");
 }
 
@@ -305,7 +356,14 @@ std::unique_ptr<onefold::detail::workspace_state> make_workspace(const executor&
   if (memory != nullptr) {
     if (reinterpret_cast<std::uintptr_t>(memory) % slot_word_bytes != 0)
       throw error(errc::misaligned_pointer, "the workspace's memory is not aligned to 16 bytes");
-    device_view(memory, "workspace's memory", device);
+    cudaMemoryType type{};
+    device_view(memory, "workspace's memory", device, current, &type);
+    // Blocks hand values over in accesses of 16 bytes that must not be torn.
+    if (type != cudaMemoryTypeDevice)
+      throw error(errc::host_pointer, std::string("the workspace's memory is ") +
+                                          (type == cudaMemoryTypeManaged ? "managed" : "pinned host") +
+                                          " memory, which is not sure to be written in whole words of 16 bytes: take memory of the "
+                                          "device (cudaMalloc)");
   }
   return std::make_unique<device_workspace>(device, memory, bytes);
 }
@@ -324,6 +382,7 @@ void release(const executor& where) {
 }  // namespace
 
 void* call::slots_of(std::size_t bytes) {
+  slots_taken = true;
   if (workspace == nullptr) return work.slots_of(bytes);
   auto& given = *static_cast<device_workspace*>(workspace);
   if (given.bytes < bytes)

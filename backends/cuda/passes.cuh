@@ -35,15 +35,14 @@ handover<T> handover_of(call& now, handing how, T* partials) {
 
 template <class T>
 T* partials_for(call& now, std::int64_t blocks, int which = 0) {
-  return static_cast<T*>(
-      now.work.partials[which].at_least(static_cast<std::size_t>(blocks) * sizeof(T), now.work.stream, now.work.pool));
+  return static_cast<T*>(now.work.piece(now.work.partials[which], static_cast<std::size_t>(blocks) * sizeof(T)));
 }
 
 // The partials come back to the host, which combines them from left to right.
 template <class T, class Op>
 void finish_on_host(call& now, const T* partials, std::int64_t blocks) {
   const std::size_t bytes = static_cast<std::size_t>(blocks) * sizeof(T);
-  const T* values = static_cast<const T*>(now.work.host_partials.at_least(bytes, now.work.stream));
+  const T* values = static_cast<const T*>(now.work.piece(now.work.host_partials, bytes));
   check(calls().memcpy_async(const_cast<T*>(values), partials, bytes, cudaMemcpyDeviceToHost, now.work.stream), "cudaMemcpyAsync");
   check(calls().stream_synchronize(now.work.stream), "cudaStreamSynchronize");
   const onefold::detail::default_float_environment one_operation_is_one_operation;

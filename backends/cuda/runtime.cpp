@@ -1,7 +1,10 @@
 #include "runtime.hpp"
 
 #include <cuda.h>
+#include <dlfcn.h>
 
+#include <array>
+#include <atomic>
 #include <string>
 
 #include <onefold/error.hpp>
@@ -63,17 +66,69 @@ cudaError_t launch_function(const cudaLaunchConfig_t* config, cudaFunction_t fun
   return static_cast<cudaError_t>(launch_of_driver()(&same, function, arguments, nullptr));
 }
 
+// The driver's calls about contexts, which the runtime has no words for. Asked of the library that the runtime has loaded, since
+// cudaGetDriverEntryPoint might give the calling thread a context before we have looked whether it has one.
+// Types spelled out: cuda.h may give a name to a later version of a function than the library's symbol of this name is.
+struct driver_calls {
+  CUresult (*get_current)(CUcontext* current);
+  CUresult (*set_current)(CUcontext wanted);
+  CUresult (*retain_primary)(CUcontext* primary, CUdevice device);
+  CUresult (*context_of_stream)(CUstream stream, CUcontext* found);
+  CUresult (*pointer_attribute)(void* found, CUpointer_attribute attribute, CUdeviceptr pointer);
+};
+template <class Call>
+void find(void* library, const char* name, Call& call) {
+  call = library == nullptr ? nullptr : reinterpret_cast<Call>(dlsym(library, name));
+}
+const driver_calls& driver() {
+  static const driver_calls found = [] {
+    void* const library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    driver_calls calls{};
+    find(library, "cuCtxGetCurrent", calls.get_current);
+    find(library, "cuCtxSetCurrent", calls.set_current);
+    find(library, "cuDevicePrimaryCtxRetain", calls.retain_primary);
+    find(library, "cuStreamGetCtx", calls.context_of_stream);
+    find(library, "cuPointerGetAttribute", calls.pointer_attribute);
+    return calls;
+  }();
+  return found;
+}
+template <class Call, class... Arguments>
+cudaError_t ask_driver(Call call, Arguments... arguments) {
+  // The numbers of the driver's errors are the runtime's.
+  return call == nullptr ? cudaErrorSymbolNotFound : static_cast<cudaError_t>(call(arguments...));
+}
+
+cudaError_t graph_of_capture(cudaStream_t stream, cudaGraph_t* graph) {
+  cudaStreamCaptureStatus status{};
+#if CUDART_VERSION >= 13000
+  return cudaStreamGetCaptureInfo(stream, &status, nullptr, graph);
+#else
+  return cudaStreamGetCaptureInfo_v2(stream, &status, nullptr, graph);
+#endif
+}
+
 }  // namespace
 
 const runtime& real_runtime() noexcept {
   static const runtime real{
       .get_device_count = cudaGetDeviceCount,
-      .get_device = cudaGetDevice,
-      .set_device = cudaSetDevice,
+      .get_context = [](context* current) { return ask_driver(driver().get_current, current); },
+      .set_context = [](context wanted) { return ask_driver(driver().set_current, wanted); },
+      // A device has the same number for the driver as for the runtime.
+      .retain_primary_context = [](context* primary, int device) { return ask_driver(driver().retain_primary, primary, device); },
+      .context_of_stream = [](cudaStream_t stream,
+                              context* found) { return ask_driver(driver().context_of_stream, stream, found); },
+      .context_of_memory =
+          [](context* found, const void* pointer) {
+            return ask_driver(driver().pointer_attribute, static_cast<void*>(found), CU_POINTER_ATTRIBUTE_CONTEXT,
+                              reinterpret_cast<CUdeviceptr>(pointer));
+          },
+      .exchange_capture_mode = cudaThreadExchangeStreamCaptureMode,
+      .get_attribute = cudaDeviceGetAttribute,
       .get_properties = [](cudaDeviceProp* properties, int device) { return cudaGetDeviceProperties(properties, device); },
       .get_driver_version = cudaDriverGetVersion,
       .get_last_error = cudaGetLastError,
-      .device_synchronize = cudaDeviceSynchronize,
       .pool_create = create_pool,
       .pool_trim = cudaMemPoolTrimTo,
       .malloc_from_pool_async = [](void** pointer, std::size_t bytes, cudaMemPool_t pool,
@@ -89,11 +144,24 @@ const runtime& real_runtime() noexcept {
                                     unsigned flags) { return cudaHostGetDevicePointer(device_pointer, host_pointer, flags); },
       .memcpy_async = cudaMemcpyAsync,
       .memset_async = cudaMemsetAsync,
-      // A blocking stream: it waits for work on CUDA's legacy default stream, where callers without streams of their own put theirs.
-      .stream_create = cudaStreamCreate,
+      .stream_create = cudaStreamCreateWithFlags,
       .stream_synchronize = cudaStreamSynchronize,
       .stream_get_id = cudaStreamGetId,
       .stream_is_capturing = cudaStreamIsCapturing,
+      .stream_get_graph = graph_of_capture,
+      .user_object_create =
+          [](cudaUserObject_t* object, void* value, cudaHostFn_t when_gone) {
+            return cudaUserObjectCreate(object, value, when_gone, 1, cudaUserObjectNoDestructorSync);
+          },
+      .user_object_release = [](cudaUserObject_t object) { return cudaUserObjectRelease(object, 1); },
+      .graph_take_user_object =
+          [](cudaGraph_t graph, cudaUserObject_t object) {
+            return cudaGraphRetainUserObject(graph, object, 1, cudaGraphUserObjectMove);
+          },
+      .event_create = [](cudaEvent_t* event) { return cudaEventCreateWithFlags(event, cudaEventDisableTiming); },
+      .event_record = [](cudaEvent_t event, cudaStream_t stream) { return cudaEventRecord(event, stream); },
+      .event_query = cudaEventQuery,
+      .event_destroy = cudaEventDestroy,
       .pointer_get_attributes = cudaPointerGetAttributes,
       .launch_kernel = cudaLaunchKernelExC,
       .get_function = get_function,
@@ -107,6 +175,7 @@ const runtime& real_runtime() noexcept {
       .func_set_attribute = cudaFuncSetAttribute,
       .has_arrived = [](const volatile unsigned long long* word,
                         unsigned call_number) { return static_cast<unsigned>(*word >> 32) == call_number; },
+      .have_ended = [](unsigned long long ended, unsigned long long launched) { return ended == launched; },
   };
   return real;
 }
@@ -179,16 +248,41 @@ void check(cudaError_t status, const char* call) {
               std::string(call) + " failed: " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")" + advice(code));
 }
 
+void forget(cudaError_t status) noexcept {
+  if (status != cudaSuccess) calls().get_last_error();
+}
+
+namespace {
+
+// Retained for as long as the process lives, as the runtime does it. Not by cudaSetDevice, which would also change the device that a thread
+// without a context is given by its next call of the runtime.
+context primary_context_of(int device) {
+  static constinit std::array<std::atomic<context>, 64> known{};
+  const auto index = static_cast<std::size_t>(device);
+  if (index < known.size())
+    if (context found = known[index].load(std::memory_order_acquire)) return found;
+  context found = nullptr;
+  check(calls().retain_primary_context(&found, device), "cuDevicePrimaryCtxRetain");
+  if (index < known.size()) known[index].store(found, std::memory_order_release);
+  return found;
+}
+
+}  // namespace
+
 device_scope::device_scope(int device) {
-  check(calls().get_device(&before_), "cudaGetDevice");
-  // Also where the device is current already: a host thread that is new to CUDA has no context before this call, and
-  // cudaPointerGetAttributes would tell it that the device sees none of the memory.
-  check(calls().set_device(device), "cudaSetDevice");
-  changed_ = before_ != device;
+  check(calls().get_context(&before_), "cuCtxGetCurrent");
+  primary_ = primary_context_of(device);
+  if (before_ != primary_) check(calls().set_context(primary_), "cuCtxSetCurrent");
+  const cudaError_t exchanged = calls().exchange_capture_mode(&mode_);
+  if (exchanged == cudaSuccess) return;
+  if (before_ != primary_) forget(calls().set_context(before_));
+  check(exchanged, "cudaThreadExchangeStreamCaptureMode");
 }
 
 device_scope::~device_scope() {
-  if (changed_) calls().set_device(before_);  // nothing to be done about a failure here; the next call reports it
+  // Nothing to be done about failures here; the next call reports them.
+  forget(calls().exchange_capture_mode(&mode_));
+  if (before_ != primary_) forget(calls().set_context(before_));
 }
 
 }  // namespace onefold::cuda_backend

@@ -14,10 +14,11 @@ class scratch_copy {
     check(calls().malloc_async(&data_, bytes, stream_), "cudaMallocAsync");
     now.ran.scratch_bytes = bytes;
     const cudaError_t copied = calls().memcpy_async(data_, now.input, bytes, cudaMemcpyDeviceToDevice, stream_);
-    if (copied != cudaSuccess) calls().free_async(data_, stream_);
+    if (copied == cudaSuccess) return;
+    forget(calls().free_async(data_, stream_));
     check(copied, "cudaMemcpyAsync");
   }
-  ~scratch_copy() { calls().free_async(data_, stream_); }  // a failure here is a lost device, which the next call reports
+  ~scratch_copy() { forget(calls().free_async(data_, stream_)); }  // a failure here is a lost device, which the next call reports
   scratch_copy(const scratch_copy&) = delete;
   scratch_copy& operator=(const scratch_copy&) = delete;
 

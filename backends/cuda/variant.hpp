@@ -38,6 +38,7 @@ struct call {
   unsigned long long* host_words = nullptr;
   unsigned call_number = 0;
   onefold::detail::workspace_state* workspace = nullptr;  ///< the caller's
+  bool slots_taken = false;  ///< the launch hands values over in slots, and counts itself in front of them
 
   /// `bytes` bytes of device memory that hold what the last call left in them, and zeros at first. Throws as buffer::at_least(), and
   /// unsupported when the caller's workspace is smaller.

@@ -27,6 +27,7 @@ struct device_properties {
   int shared_bytes_per_block;  ///< the opt-in limit
   std::size_t memory_bytes;
   std::size_t l2_bytes;
+  bool blocks_start_in_order;  ///< so that a block may wait for one of a lower number that is not known to be resident
 };
 
 /// An answer for each device that has been asked for once, for those who come without a lock. T{} where it has not.
@@ -63,33 +64,37 @@ class buffer {
  public:
   enum class place { device, host };
   explicit buffer(place where) : where_(where) {}
-  /// Requires that no work uses it any more.
+  /// Requires that no work uses it any more, unless the memory is plain (of no pool): freeing that waits for the device.
   ~buffer();
   buffer(const buffer&) = delete;
   buffer& operator=(const buffer&) = delete;
 
   /// At least `bytes` bytes, 256-byte aligned; what was in it is lost when it grows. Device memory from a pool grows in stream order; other
-  /// memory waits for the device. Throws out_of_memory, and refuses (unsupported) to grow while `stream` is being captured.
+  /// memory waits for the device. Requires that `stream` is not being captured. Throws out_of_memory.
   void* at_least(std::size_t bytes, cudaStream_t stream, cudaMemPool_t pool = nullptr);
   [[nodiscard]] void* data() const { return data_; }
-  [[nodiscard]] std::size_t size_bytes() const { return bytes_; }
-  /// A graph has recorded the address: the present piece is never freed, for the graph may run for as long as the program.
-  void keep_for_good() { kept_ = true; }
-  [[nodiscard]] bool is_kept() const { return kept_; }
+  /// May be asked while another thread's call grows it.
+  [[nodiscard]] std::size_t size_bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
  private:
   place where_;
-  bool kept_ = false;
   void* data_ = nullptr;
-  std::size_t bytes_ = 0;
+  std::atomic<std::size_t> bytes_ = 0;
   cudaMemPool_t pool_ = nullptr;  ///< that data_ is from
 };
 
-/// One stream's working memory, or a workspace's. A call holds `in_use` from its first launch to its last, so that calls from several host
-/// threads on one stream follow each other; on the device the stream orders them.
+/// One stream's working memory, or a workspace's, or that of one call which a graph has recorded. A call holds `in_use` from its first launch
+/// to its last, so that calls from several host threads on one stream follow each other; on the device the stream orders them.
 struct lane {
+  lane() = default;
+  lane(const lane&) = delete;
+  lane& operator=(const lane&) = delete;
+  /// Requires that no work uses its memory any more: is_idle().
+  ~lane();
+
   std::mutex in_use;
-  cudaStream_t stream = nullptr;
+  cudaStream_t stream = nullptr;         ///< of the launches
+  cudaStream_t memory_stream = nullptr;  ///< on which memory is had and filled: another one only where `stream` is being captured
   cudaMemPool_t pool = nullptr;
   buffer partials[2] = {buffer(buffer::place::device), buffer(buffer::place::device)};
   buffer control{buffer::place::device};      ///< accumulators of every (type, operator), then the arrival ticket
@@ -103,6 +108,16 @@ struct lane {
   bool control_in_doubt = true;
   bool slots_in_doubt = true;
 
+  // What is known of the end of the work that uses the memory. The stream cannot be asked: its owner may have destroyed it.
+  bool end_in_doubt = false;              ///< a call is under way, or has failed and left no mark
+  bool is_marked = false;                 ///< `mark` stands behind work that is not known to have ended
+  cudaEvent_t mark = nullptr;             ///< made when it is needed
+  unsigned long long slot_launches = 0;   ///< that have been put on the stream since the slots were filled with zeros
+  std::atomic<bool> is_recorded = false;  ///< a graph may still launch what uses the memory
+
+  /// `bytes` bytes of one of the buffers above, in stream order; for a recorded call ready at once. Requires in_use.
+  void* piece(buffer& of, std::size_t bytes);
+
   /// Where the forms that wait find their result, with device_result as its address on the device: two words for variants that take a
   /// workspace, and at `value_at` bytes a place for the values of the others, which must not look like an answer. Allocated once.
   std::byte* result_on_host();
@@ -114,9 +129,12 @@ struct lane {
   /// `bytes` bytes of slots, filled with zeros, in stream order, if they are new or in doubt. Requires in_use.
   void* slots_of(std::size_t bytes);
 
-  /// Called when a call on this stream is recorded into a graph.
-  void keep_for_good();
-  [[nodiscard]] bool is_kept() const;
+  /// Leaves a mark on the stream, behind all that has been put there. Slots need none: their launches count themselves.
+  void leave_mark();
+
+  /// Whether all work that uses its memory has ended, as far as can be proved; asks no stream of the caller's. `side` is a stream of the
+  /// library's. Requires that no call can take the lane meanwhile. Throws when CUDA does not answer.
+  bool is_idle(cudaStream_t side);
 
   /// The cell of the atomic finish for this type and operator. Holds the neutral element between calls: whoever reads it resets it.
   void* accumulator(element_type type, operation op) const;
@@ -124,18 +142,19 @@ struct lane {
   unsigned* ticket() const;
 };
 
-/// The lane of the caller's stream, or of the library's own on this device. Requires the device to be current. `captured` says that
-/// the stream is being captured: then only a lane that an earlier call has made can be had, else unsupported is thrown.
-std::shared_ptr<lane> lane_of(int device, bool has_stream, cudaStream_t stream, bool captured = false);
+/// The lane of the caller's stream, which must not be being captured, or of the library's own on this device. Requires the device to be
+/// current.
+std::shared_ptr<lane> lane_of(int device, bool has_stream, cudaStream_t stream);
+
+/// A lane for one call that is being recorded on `stream`, and for no other until the graph and all that was made from it are gone. Requires
+/// the device to be current.
+std::shared_ptr<lane> recorded_lane_of(int device, cudaStream_t stream);
 
 /// The stream that an executor means. Requires the device to be current.
 cudaStream_t stream_of(int device, bool has_stream, cudaStream_t stream);
 
 /// Whether work put on the stream is being recorded into a graph instead of run.
 bool is_capturing(cudaStream_t stream);
-
-/// Throws unsupported while the stream is being captured: the call would have to allocate or initialise memory.
-void refuse_while_capturing(cudaStream_t stream);
 
 /// What stands behind a workspace on a GPU.
 struct device_workspace final : onefold::detail::workspace_state {
@@ -144,10 +163,11 @@ struct device_workspace final : onefold::detail::workspace_state {
 
   int device;
   void* memory;
-  lane work;  ///< its stream changes from call to call; only slots and host_result of its memory are used
+  bool is_recorded = false;    ///< a graph may launch calls that use it
+  std::unique_ptr<lane> work;  ///< its stream changes from call to call; only slots and host_result of its memory are used
 };
 
-/// The library's own device memory: what is held, and its return.
+/// The library's own device memory: what is held, and its return. Lanes that calls are using stay. Requires the device to be current.
 memory_use memory_held(int device);
 void release_held_memory(int device);
 

@@ -33,9 +33,9 @@ class ONEFOLD_EXPORT workspace {
   /// accepted and not used. Errors: backend_not_built, backend_unavailable, out_of_memory, device_lost, device_error.
   workspace(const executor& where, std::uint64_t count);
   /// Uses `bytes` bytes of device memory at `memory`, aligned to 16 bytes, which stay the caller's. Errors: those above; null_pointer,
-  /// misaligned_pointer, host_pointer, wrong_device.
+  /// misaligned_pointer, host_pointer (for pinned and managed memory too), wrong_device, unsupported (memory of another context).
   workspace(const executor& where, void* memory, std::size_t bytes);
-  /// Waits for the device, and gives the memory back.
+  /// Waits for calls that use memory of its own, not for replays of graphs, and gives it back. Memory of the caller's is left alone.
   ~workspace();
   workspace(workspace&&) noexcept;
   workspace& operator=(workspace&&) noexcept;
@@ -52,15 +52,15 @@ class ONEFOLD_EXPORT workspace {
 struct memory_use {
   std::size_t device_bytes;  ///< in use or kept for the next call
   std::size_t pinned_bytes;  ///< of host memory
-  int streams;               ///< streams that it is kept for, at most memory_use::most_streams
+  int streams;               ///< streams that it is kept for; more than most_streams only while all of them have work under way
   static constexpr int most_streams = 64;
 };
 
 /// What the library holds on the executor's device; all zero for the CPU executors and best(). Errors: backend_not_built, backend_unavailable.
 [[nodiscard]] ONEFOLD_EXPORT memory_use memory_in_use(const executor& where);
 
-/// Waits for the device and gives back what the library holds there, but for what graphs have captured; the next call takes it anew. Does
-/// nothing for the CPU executors and best(). Errors: backend_not_built, backend_unavailable, device_lost, device_error.
+/// Waits for the work that uses it and gives back what the library holds on the device, but for what graphs have captured and calls are using.
+/// Does nothing for the CPU executors and best(). Errors: backend_not_built, backend_unavailable, device_lost, device_error.
 ONEFOLD_EXPORT void release_memory(const executor& where);
 
 }  // namespace onefold

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "../../backends/cuda/runtime.hpp"
 
@@ -12,8 +13,16 @@ namespace {
 
 fake_runtime* active = nullptr;
 
-// A host thread that has not yet chosen a device has no context, and is told that no memory is the device's.
-thread_local bool thread_has_context = false;
+// A host thread without a context is told that no memory is the device's.
+thread_local onefold::cuda_backend::context current_context = nullptr;
+
+thread_local cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
+
+constexpr std::uintptr_t foreign_bit = std::uintptr_t{1} << 40;
+
+int device_of(onefold::cuda_backend::context one) {
+  return one == nullptr ? 0 : static_cast<int>((reinterpret_cast<std::uintptr_t>(one) & ~foreign_bit) - 1);
+}
 
 constexpr std::size_t most_bytes = std::size_t{1} << 30;
 
@@ -27,24 +36,55 @@ cudaStream_t as_stream(std::uintptr_t number) { return reinterpret_cast<cudaStre
 // The table's functions are plain pointers, so what they do goes through the active fake.
 fake_runtime::fake_runtime() {
   active = this;
-  static_assert(sizeof(onefold::cuda_backend::runtime) == 31 * sizeof(void (*)()), "a new call of the runtime needs its fake here");
+  make_current(0);
+  static_assert(sizeof(onefold::cuda_backend::runtime) == 44 * sizeof(void (*)()), "a new call of the runtime needs its fake here");
   onefold::cuda_backend::calls() = {
       .get_device_count =
           [](int* count) {
             *count = devices;
             return active->step("cudaGetDeviceCount");
           },
-      .get_device =
-          [](int* device) {
-            *device = active->current_device_;
-            return active->step("cudaGetDevice");
+      .get_context =
+          [](context* current) {
+            *current = current_context;
+            return active->step("cuCtxGetCurrent");
           },
-      .set_device =
-          [](int device) {
-            const auto status = active->step("cudaSetDevice");
-            if (status == cudaSuccess) active->current_device_ = device;
-            thread_has_context = true;
+      .set_context =
+          [](context wanted) {
+            const auto status = active->step("cuCtxSetCurrent");
+            if (status == cudaSuccess) current_context = wanted;
             return status;
+          },
+      .retain_primary_context =
+          [](context* primary, int device) {
+            *primary = primary_context(device);
+            return active->step("cuDevicePrimaryCtxRetain");
+          },
+      .context_of_stream =
+          [](cudaStream_t stream, context* found) {
+            const auto known = active->foreign_streams_.find(stream);
+            *found = known == active->foreign_streams_.end() ? primary_context(device_of(current_context)) : known->second;
+            return active->step("cuStreamGetCtx");
+          },
+      .context_of_memory =
+          [](context* found, const void* pointer) {
+            const auto status = active->step("cuPointerGetAttribute");
+            if (status != cudaSuccess) return status;
+            const auto known = active->memory_.find(const_cast<void*>(pointer));
+            if (known == active->memory_.end()) return cudaErrorInvalidValue;
+            *found = known->second.owner;
+            return cudaSuccess;
+          },
+      .exchange_capture_mode =
+          [](cudaStreamCaptureMode* wanted) {
+            const auto status = active->step("cudaThreadExchangeStreamCaptureMode");
+            if (status == cudaSuccess) std::swap(mode, *wanted);
+            return status;
+          },
+      .get_attribute =
+          [](int* value, cudaDeviceAttr, int) {
+            *value = 0;
+            return active->step("cudaDeviceGetAttribute");
           },
       .get_properties =
           [](cudaDeviceProp* properties, int) {
@@ -64,12 +104,7 @@ fake_runtime::fake_runtime() {
             return active->step("cudaDriverGetVersion");
           },
       // Clears a record and has no failure of its own.
-      .get_last_error = [] { return cudaSuccess; },
-      .device_synchronize =
-          [] {
-            active->spoil("cudaDeviceSynchronize");
-            return active->step("cudaDeviceSynchronize");
-          },
+      .get_last_error = [] { return std::exchange(active->last_error_, cudaSuccess); },
       .pool_create =
           [](cudaMemPool_t* pool, int device) {
             const auto status = active->step("cudaMemPoolCreate");
@@ -80,6 +115,7 @@ fake_runtime::fake_runtime() {
       .malloc_from_pool_async =
           [](void** pointer, std::size_t bytes, cudaMemPool_t, cudaStream_t stream) {
             active->use(stream);
+            active->spoil_on(stream, "cudaMallocFromPoolAsync");  // it would be the graph's, and nobody else's
             return active->allocate("cudaMallocFromPoolAsync", pointer, bytes, kind::device);
           },
       .malloc = [](void** pointer, std::size_t bytes) { return active->allocate("cudaMalloc", pointer, bytes, kind::device); },
@@ -112,25 +148,27 @@ fake_runtime::fake_runtime() {
       .memset_async =
           [](void* pointer, int value, std::size_t bytes, cudaStream_t stream) {
             active->use(stream);
+            active->spoil_on(stream, "cudaMemsetAsync");  // it would not be done before the graph runs
             const auto status = active->step("cudaMemsetAsync");
             if (status == cudaSuccess) std::memset(pointer, value, bytes);
             return status;
           },
       .stream_create =
-          [](cudaStream_t* stream) {
-            const auto status = active->step("cudaStreamCreate");
+          [](cudaStream_t* stream, unsigned) {
+            const auto status = active->step("cudaStreamCreateWithFlags");
             if (status == cudaSuccess) *stream = fresh_stream();
             return status;
           },
       .stream_synchronize =
           [](cudaStream_t stream) {
             active->use(stream);
+            active->spoil_on(stream, "cudaStreamSynchronize");
             active->spoil("cudaStreamSynchronize");
             return active->step("cudaStreamSynchronize");
           },
       .stream_get_id =
           [](cudaStream_t stream, unsigned long long* id) {
-            *id = reinterpret_cast<std::uintptr_t>(stream);
+            *id = reinterpret_cast<std::uintptr_t>(stream) + active->rebirths_[stream];
             if (active->captured_ == stream) {  // as the real one does
               active->spoil("cudaStreamGetId");
               return cudaErrorStreamCaptureUnsupported;
@@ -142,15 +180,64 @@ fake_runtime::fake_runtime() {
             *status = active->captured_ == stream ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
             return active->step("cudaStreamIsCapturing");
           },
+      .stream_get_graph =
+          [](cudaStream_t, cudaGraph_t* graph) {
+            *graph = reinterpret_cast<cudaGraph_t>(active->graph_);
+            return active->step("cudaStreamGetCaptureInfo");
+          },
+      .user_object_create =
+          [](cudaUserObject_t* object, void* value, cudaHostFn_t when_gone) {
+            const auto status = active->step("cudaUserObjectCreate");
+            if (status != cudaSuccess) return status;
+            active->objects_.push_back({value, when_gone, 0});
+            *object = reinterpret_cast<cudaUserObject_t>(active->objects_.size());
+            return status;
+          },
+      .user_object_release =
+          [](cudaUserObject_t object) {
+            auto& known = active->objects_.at(reinterpret_cast<std::uintptr_t>(object) - 1);
+            known.when_gone(known.value);
+            known.when_gone = nullptr;
+            return active->step("cudaUserObjectRelease");
+          },
+      .graph_take_user_object =
+          [](cudaGraph_t graph, cudaUserObject_t object) {
+            const auto status = active->step("cudaGraphRetainUserObject");
+            if (status == cudaSuccess)
+              active->objects_.at(reinterpret_cast<std::uintptr_t>(object) - 1).graph = reinterpret_cast<std::uintptr_t>(graph);
+            return status;
+          },
+      .event_create =
+          [](cudaEvent_t* event) {
+            const auto status = active->step("cudaEventCreateWithFlags");
+            if (status == cudaSuccess) *event = reinterpret_cast<cudaEvent_t>(++active->live_events_);
+            return status;
+          },
+      .event_record =
+          [](cudaEvent_t, cudaStream_t stream) {
+            active->use(stream);
+            active->spoil_on(stream, "cudaEventRecord");
+            return active->step("cudaEventRecord");
+          },
+      .event_query =
+          [](cudaEvent_t) {
+            const auto status = active->step("cudaEventQuery");
+            return status == cudaSuccess && active->busy_ ? cudaErrorNotReady : status;
+          },
+      .event_destroy =
+          [](cudaEvent_t) {
+            --active->live_events_;
+            return active->step("cudaEventDestroy");
+          },
       .pointer_get_attributes =
           [](cudaPointerAttributes* attributes, const void* pointer) {
             *attributes = {};
             attributes->type = cudaMemoryTypeUnregistered;
             for (const auto& [address, piece] : active->memory_) {
               const auto* begin = static_cast<const std::byte*>(address);
-              if (!thread_has_context || pointer < begin || pointer >= begin + piece.bytes) continue;
-              attributes->type = piece.of == kind::host ? cudaMemoryTypeHost : cudaMemoryTypeDevice;
-              attributes->device = piece.device == any_device ? active->current_device_ : piece.device;
+              if (current_context == nullptr || pointer < begin || pointer >= begin + piece.bytes) continue;
+              attributes->type = piece.of == kind::host ? cudaMemoryTypeHost : piece.type;
+              attributes->device = piece.device == any_device ? active->current_device() : piece.device;
               attributes->devicePointer = const_cast<void*>(pointer);
             }
             return active->step("cudaPointerGetAttributes");
@@ -187,6 +274,7 @@ fake_runtime::fake_runtime() {
           },
       .func_set_attribute = [](const void*, cudaFuncAttribute, int) { return active->step("cudaFuncSetAttribute"); },
       .has_arrived = [](const volatile unsigned long long*, unsigned) { return true; },
+      .have_ended = [](unsigned long long, unsigned long long) { return !active->busy_; },
   };
 }
 
@@ -200,6 +288,44 @@ fake_runtime::~fake_runtime() {
 
 int fake_runtime::fresh_device() { return ++next_device; }
 cudaStream_t fake_runtime::fresh_stream() { return as_stream(next_stream += 0x10); }
+
+onefold::cuda_backend::context fake_runtime::primary_context(int device) {
+  return reinterpret_cast<context>(static_cast<std::uintptr_t>(device) + 1);
+}
+onefold::cuda_backend::context fake_runtime::foreign_context(int device) {
+  return reinterpret_cast<context>((static_cast<std::uintptr_t>(device) + 1) | foreign_bit);
+}
+onefold::cuda_backend::context fake_runtime::context_now() { return current_context; }
+void fake_runtime::make_current(context wanted) { current_context = wanted; }
+void fake_runtime::make_current(int device) { current_context = primary_context(device); }
+int fake_runtime::current_device() const { return device_of(current_context); }
+cudaStreamCaptureMode fake_runtime::capture_mode() { return mode; }
+
+void fake_runtime::put_mode_back() { mode = cudaStreamCaptureModeGlobal; }
+
+void fake_runtime::capture(std::optional<cudaStream_t> stream) {
+  captured_ = stream;
+  if (stream) ++graph_;
+}
+
+void fake_runtime::destroy_graphs() {
+  for (auto& object : objects_) {
+    if (object.when_gone == nullptr || object.graph == 0) continue;
+    object.when_gone(object.value);
+    object.when_gone = nullptr;
+  }
+}
+
+void fake_runtime::spoil(const char* name) {
+  if (captured_ && mode != cudaStreamCaptureModeRelaxed) spoilt_capture_ = name;
+}
+
+void* fake_runtime::memory_of(std::size_t bytes, context owner, cudaMemoryType type) {
+  void* const pointer = device_memory(bytes);
+  memory_[pointer].owner = owner;
+  memory_[pointer].type = type;
+  return pointer;
+}
 
 void* fake_runtime::device_memory(std::size_t bytes, int device) {
   void* pointer = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
@@ -242,6 +368,7 @@ cudaError_t fake_runtime::step(const char* name) {
   if (broken_) return status_;
   if (calls_made_ != fails_at_) return cudaSuccess;
   failed_call_ = name;
+  if (std::string_view(name).starts_with("cuda")) last_error_ = status_;  // the driver's own calls leave nothing behind
   broken_ = sticky_;
   return status_;
 }
@@ -252,7 +379,7 @@ cudaError_t fake_runtime::allocate(const char* name, void** pointer, std::size_t
   if (bytes > most_bytes) return cudaErrorMemoryAllocation;
   *pointer = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
   std::memset(*pointer, 0, bytes);
-  memory_[*pointer] = {of, current_device_, bytes};
+  memory_[*pointer] = {of, current_device(), bytes};
   return cudaSuccess;
 }
 

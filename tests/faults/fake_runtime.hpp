@@ -16,6 +16,9 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "../../backends/cuda/runtime.hpp"
 
 namespace onefold_test {
 
@@ -37,6 +40,19 @@ class fake_runtime {
   /// Zeroed device memory of the test's own, not counted as onefold's.
   void* device_memory(std::size_t bytes, int device = any_device);
 
+  using context = onefold::cuda_backend::context;
+  /// Memory of another owner or type.
+  void* memory_of(std::size_t bytes, context owner, cudaMemoryType type = cudaMemoryTypeDevice);
+  /// A device's primary context, and one that somebody has made.
+  static context primary_context(int device);
+  static context foreign_context(int device);
+  /// The stream belongs to a context that somebody has made.
+  void make_foreign(cudaStream_t stream, context owner) { foreign_streams_[stream] = owner; }
+  /// The stream is destroyed, and another one gets its handle.
+  void destroy_and_make_again(cudaStream_t stream) { ++rebirths_[stream]; }
+  /// While set, no work comes to an end.
+  void make_busy(bool busy) { busy_ = busy; }
+
   /// The k-th call from now on fails with this status, k = 1, 2, ...; a sticky failure stays, and every later call fails the same
   /// way.
   void fail(std::uint64_t k, cudaError_t status, bool sticky);
@@ -54,11 +70,22 @@ class fake_runtime {
   /// The streams that launches, copies and stream-ordered allocations were put on.
   [[nodiscard]] const std::set<cudaStream_t>& streams_used() const { return streams_used_; }
   void forget_streams() { streams_used_.clear(); }
-  [[nodiscard]] int current_device() const { return current_device_; }
-  void make_current(int device) { current_device_ = device; }
+  /// Of the calling thread.
+  [[nodiscard]] int current_device() const;
+  [[nodiscard]] static context context_now();
+  [[nodiscard]] static cudaStreamCaptureMode capture_mode();
+  static void make_current(context wanted);
+  static void make_current(int device);
+  /// What a call does not do that fails to.
+  static void put_mode_back();
+  /// What cudaGetLastError would tell the application.
+  [[nodiscard]] cudaError_t error_left_behind() const { return last_error_; }
+  [[nodiscard]] std::uintptr_t live_events() const { return live_events_; }
 
-  /// While set, the stream of this number is being captured: what would spoil a capture is noted.
-  void capture(std::optional<cudaStream_t> stream) { captured_ = stream; }
+  /// While set, the stream of this number is being captured, each time into another graph: what would spoil a capture is noted.
+  void capture(std::optional<cudaStream_t> stream);
+  /// Everything made from the graphs so far is gone.
+  void destroy_graphs();
   [[nodiscard]] std::optional<std::string> spoilt_capture() const { return spoilt_capture_; }
 
  private:
@@ -67,6 +94,13 @@ class fake_runtime {
     kind of;
     int device;
     std::size_t bytes;
+    context owner = nullptr;
+    cudaMemoryType type = cudaMemoryTypeDevice;
+  };
+  struct user_object {
+    void* value;
+    cudaHostFn_t when_gone;
+    std::uintptr_t graph;
   };
 
   // Counts a call and says whether it fails.
@@ -74,8 +108,11 @@ class fake_runtime {
   cudaError_t allocate(const char* name, void** pointer, std::size_t bytes, kind of);
   cudaError_t release(const char* name, void* pointer);
   void use(cudaStream_t stream) { streams_used_.insert(stream); }
-  void spoil(const char* name) {
-    if (captured_) spoilt_capture_ = name;
+  // What may not be done anywhere while a stream is captured, but by threads that have said that they know what they do.
+  void spoil(const char* name);
+  // What may not be done on the captured stream.
+  void spoil_on(cudaStream_t stream, const char* name) {
+    if (captured_ == stream) spoilt_capture_ = name;
   }
 
   std::map<void*, allocation> memory_;
@@ -87,7 +124,12 @@ class fake_runtime {
   std::optional<std::string> failed_call_;
   std::optional<cudaStream_t> captured_;
   std::optional<std::string> spoilt_capture_;
-  int current_device_ = 0;
+  std::map<cudaStream_t, context> foreign_streams_;
+  std::map<cudaStream_t, unsigned> rebirths_;
+  std::vector<user_object> objects_;
+  std::uintptr_t graph_ = 0, live_events_ = 0;
+  cudaError_t last_error_ = cudaSuccess;
+  bool busy_ = false;
 };
 
 }  // namespace onefold_test

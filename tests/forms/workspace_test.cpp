@@ -139,6 +139,12 @@ TEST_F(a_workspace, that_cannot_be_is_refused_cuda) {
   EXPECT_TRUE(refuses(errc::null_pointer, "", [&] { onefold::workspace none(where, nullptr, bytes); }));
   EXPECT_TRUE(refuses(errc::misaligned_pointer, "", [&] { onefold::workspace odd(where, memory.address() + 8, bytes); }));
   EXPECT_TRUE(refuses(errc::host_pointer, "", [&] { onefold::workspace host(where, on_the_host.data(), bytes); }));
+  for (const auto kind :
+       {memory::pinned, memory::managed}) {  // blocks hand values over in accesses of 16 bytes that must not be torn
+    const block elsewhere(kind, bytes);
+    EXPECT_TRUE(
+        refuses(errc::host_pointer, "memory of the device", [&] { onefold::workspace none(where, elsewhere.address(), bytes); }));
+  }
   onefold::workspace own(where, memory.address(), bytes);
   ASSERT_NO_FATAL_FAILURE(expect_right(tasks[0], 1'000, 1, where, own));
   // Variants that keep their partial results elsewhere say so.

@@ -59,7 +59,7 @@ void reduce(call& now) {
   const auto count = static_cast<std::int64_t>(now.count);
   check(::cub::DeviceReduce::Reduce(nullptr, bytes, input, output, count, cub_operator<Op>{}, start, now.work.stream),
         "cub::DeviceReduce::Reduce");
-  void* workspace = now.work.partials[0].at_least(bytes, now.work.stream, now.work.pool);
+  void* workspace = now.work.piece(now.work.partials[0], bytes);
   check(::cub::DeviceReduce::Reduce(workspace, bytes, input, output, count, cub_operator<Op>{}, start, now.work.stream),
         "cub::DeviceReduce::Reduce");
 }
