@@ -659,6 +659,61 @@ TEST_F(cuda_host_logic, refuses_a_workspace_where_16_bytes_may_be_torn) {
   EXPECT_NO_THROW(onefold::workspace own(where_, runtime_.memory_of(bytes, nullptr), bytes));
 }
 
+// Blocks that wait for others rely on these having been started before them. Where that is not known, all must be resident at once.
+TEST_F(cuda_host_logic, launches_blocks_that_wait_as_cooperative_ones_where_their_order_is_not_known) {
+  struct seen {
+    unsigned grid;
+    bool cooperative;
+  };
+  static std::vector<seen> launches;
+  static int major = 0, shared_by_mps = 0;
+  auto& calls = onefold::cuda_backend::calls();
+  static const auto get_properties = calls.get_properties;
+  calls.get_properties = [](cudaDeviceProp* properties, int device) {
+    const auto status = get_properties(properties, device);
+    properties->major = major;
+    return status;
+  };
+  calls.get_attribute = [](int* value, cudaDeviceAttr, int) {
+    *value = shared_by_mps;
+    return shared_by_mps < 2 ? cudaSuccess : cudaErrorInvalidValue;
+  };
+  calls.max_active_blocks = [](int* blocks, const void*, int, std::size_t) {
+    *blocks = 2;
+    return cudaSuccess;
+  };
+  calls.launch_function = [](const cudaLaunchConfig_t* config, cudaFunction_t, void**) {
+    bool cooperative = false;
+    for (unsigned i = 0; i < config->numAttrs; ++i)
+      cooperative = cooperative || config->attrs[i].id == cudaLaunchAttributeCooperative;
+    launches.push_back({config->gridDim.x, cooperative});
+    return cudaSuccess;
+  };
+  struct device_kind {
+    int major;
+    int mps;
+    bool in_order;
+  };
+  for (const auto& kind : {device_kind{9, 0, true}, {9, 1, false}, {9, 2, false}, {8, 0, false}, {7, 0, false}, {10, 0, false}}) {
+    SCOPED_TRACE(std::to_string(kind.major) + ".0, MPS " + std::to_string(kind.mps));
+    major = kind.major;
+    shared_by_mps = kind.mps;
+    launches.clear();
+    const auto where = onefold::cuda(fake_runtime::fresh_device());
+    onefold::sum_into(where, input_, std::uint64_t{1} << 28, output_);  // the fake reads nothing of it
+    ASSERT_EQ(launches.size(), 1u);
+    EXPECT_EQ(launches[0].cooperative, !kind.in_order);
+    if (kind.in_order)
+      EXPECT_GT(launches[0].grid, 1000u);
+    else
+      EXPECT_LE(launches[0].grid, 2u * 132u);
+    if (!kind.in_order) {
+      EXPECT_TRUE(refuses(errc::unsupported, "at once",
+                          [&] { onefold::sum_into(where, input_, std::uint64_t{1} << 28, output_, {.grid_size = 265}); }));
+    }
+  }
+}
+
 TEST_F(cuda_host_logic, reports_every_failure_of_a_workspace_and_leaves_nothing_behind) {
   const onefold::executor where = onefold::cuda(device_, fake_runtime::fresh_stream());
   const auto use = [&] {

@@ -2,6 +2,8 @@
 /// launches that run beside each other; and launches that begin early read what those ahead of them have written.
 
 #include <cstdio>
+#include <optional>
+#include <string_view>
 #include <thread>
 
 #include "../support/cuda.hpp"
@@ -28,6 +30,19 @@ std::uint64_t bits_of(const onefold::executor& where, const shape_case& one, con
   onefold::detail::run({where, one.type, one.what, x, count, &bits, true, y, one.wide}, how);
   count_dispatch(where);
   return bits;
+}
+
+// Nothing where so large a grid is refused, which it may be on devices whose order of blocks is not known: all must be resident at once.
+std::optional<std::uint64_t> bits_if_resident(const shape_case& one, const void* x, const void* y, std::uint64_t count,
+                                              const onefold::options& how) {
+  try {
+    return bits_of(onefold::cuda(), one, x, y, count, how);
+  } catch (const onefold::error& problem) {
+    const auto& gpu = backend_under_test(onefold::backend::cuda).devices.at(0);
+    const bool said_why = std::string_view(problem.what()).find("all its blocks on this device at once") != std::string_view::npos;
+    if (how.grid_size <= gpu.multiprocessors || problem.code() != onefold::errc::unsupported || !said_why) throw;
+    return std::nullopt;
+  }
 }
 
 // Data whose sums round: another order would give other bits.
@@ -62,12 +77,12 @@ TEST_P(every_shape, gives_the_same_bits_cuda) {
       for (const int block : {0, 32, 64, 128, 256, 512}) {
         for (const int grid : {0, 1, 2, 3, 7, 31, 132, 133, 256}) {
           const onefold::options how{.variant = "fixed_order", .block_size = block, .grid_size = grid};
-          const auto got = bits_of(onefold::cuda(), one, at_x.window(off, n), at_y.window(0, n), n, how);
+          const auto got = bits_if_resident(one, at_x.window(off, n), at_y.window(0, n), n, how);
           ++cases;
-          if (got == expected) continue;
+          if (!got || *got == expected) continue;
           ++differences;
           ADD_FAILURE() << onefold::name(one.what) << " of " << n << " " << onefold::name(one.type) << (one.wide ? " in f64" : "")
-                        << ", offset " << off << ", blocks of " << block << ", grid of " << grid << ": " << std::hex << got
+                        << ", offset " << off << ", blocks of " << block << ", grid of " << grid << ": " << std::hex << *got
                         << " instead of " << expected << std::dec << "; seed " << current_seed()
                         << "\n  repeat: " << repeat_command();
           ASSERT_LT(differences, 10u);
@@ -157,7 +172,7 @@ TEST_P(every_shape, gives_the_same_bits_for_many_sections_cuda) {
         for (const int grid : {0, 1, 1025, 2048}) {
           const onefold::options how{.variant = "fixed_order", .block_size = block, .grid_size = grid, .workspace = &own};
           ++cases;
-          ASSERT_EQ(bits_of(onefold::cuda(), one, at_x.window(0, n), at_y.window(off_y, n), n, how), expected)
+          ASSERT_EQ(bits_if_resident(one, at_x.window(0, n), at_y.window(off_y, n), n, how).value_or(expected), expected)
               << onefold::name(one.what) << " of " << n << " " << onefold::name(one.type) << (one.wide ? " in f64" : "")
               << ", second input's offset " << off_y << ", blocks of " << block << ", grid of " << grid << "; seed "
               << current_seed() << "\n  repeat: " << repeat_command();
