@@ -42,7 +42,7 @@ struct backend_entry {
   std::unique_ptr<workspace_state> (*make_workspace)(const executor& where, void* memory, std::size_t bytes);
   /// What the backend keeps on the executor's device. Throws onefold::error.
   memory_use (*memory_in_use)(const executor& where);
-  /// Waits for the device and gives it back. Throws onefold::error.
+  /// Waits for the work that uses it and gives it back. Throws onefold::error.
   void (*release_memory)(const executor& where);
 };
 

@@ -224,9 +224,9 @@ inline constexpr detail::named_dot dot{};                     ///< dot([where,] 
 //
 // output   one element that the executor can write: host memory for the CPU executors, device memory or registered (pinned) host
 //          memory for cuda(). Must not overlap the input. Unspecified after an error.
-// Graphs   on cuda() the call can be captured, with a workspace always, without one when the same call has run before on this
-//          stream. What is captured uses the workspace, or the working memory of the stream it was captured on: two replays, or a
-//          replay and a call with the same working memory, must not overlap in time.
+// Graphs   on cuda() the call can be captured. What is captured uses the workspace, or else memory that no other call has for as long
+//          as the graph or an instance of it lives: two instances of one graph, or graphs and calls with one workspace, must not
+//          overlap in time.
 
 inline constexpr detail::named_reduction_into<form::sum> sum_into{};
 inline constexpr detail::named_reduction_into<form::prod> prod_into{};
