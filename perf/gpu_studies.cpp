@@ -6,10 +6,13 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <stdexcept>
+#include <utility>
 
 #include "cpu.hpp"
 #include "gpu.hpp"
+#include "limit.hpp"
 #include "record.hpp"
 
 namespace onefold::perf {
@@ -63,6 +66,14 @@ rung measure(const gpu_bench& bench, const study_options& how, const variant_inf
   return result;
 }
 
+constexpr const char* the_limit = "of the GPU";
+
+double fastest_of(const std::vector<rung>& rungs, samples rung::*times) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const rung& one : rungs) least = std::min(least, (one.*times).median());
+  return least;
+}
+
 double time_of(const std::vector<rung>& rungs, std::string_view name) {
   const auto found = std::ranges::find(rungs, name, &rung::name);
   return found == rungs.end() ? 0 : found->cold.median();
@@ -76,7 +87,7 @@ nlohmann::json gpu_ladder(const study_options& how, const device_info& gpu) {
   const std::uint64_t expected = expected_bits(how.type, how.op, how.count);
   progress("the read limit");
   const auto read = [&](const void* input) { bench.read(input); };
-  const samples read_cold = bench.in_stream(read, cache::cold, how.repeats);
+  samples read_cold = bench.in_stream(read, cache::cold, how.repeats);
   const samples read_hot = bench.in_stream(read, cache::hot, how.repeats);
 
   std::vector<rung> rungs;
@@ -92,6 +103,9 @@ nlohmann::json gpu_ladder(const study_options& how, const device_info& gpu) {
       rungs.push_back(measure(bench, how, variant, expected));
     }
   }
+  progress("the read limit");
+  const double fastest = fastest_of(rungs, &rung::cold);
+  read_cold = settled_limit(std::move(read_cold), fastest, [&] { return bench.in_stream(read, cache::cold, how.repeats); });
   progress("");
 
   const double lecture_base = time_of(rungs, first_of_lecture);
@@ -108,9 +122,9 @@ nlohmann::json gpu_ladder(const study_options& how, const device_info& gpu) {
   double before = 0;
   for (const rung& row : rungs) {
     const double cold = row.cold.median();
-    fmt::print("{:20} {:12.2f} {:9.1f} {:>8} {:>11} {:>10} {:7.1f} {:12.2f}  {}, {} x {}, {} launch{}{}\n", row.name, cold * 1e6,
+    fmt::print("{:20} {:12.2f} {:9.1f} {:>8} {:>11} {:>10} {:>7} {:12.2f}  {}, {} x {}, {} launch{}{}\n", row.name, cold * 1e6,
                gigabytes_per_second(bench.bytes(), cold), ratio_text(before, cold), ratio_text(lecture_base, cold),
-               ratio_text(tree_base, cold), 100 * read_cold.median() / cold, row.hot.median() * 1e6, name(row.ran.finish),
+               ratio_text(tree_base, cold), percent_text(read_cold.median(), cold), row.hot.median() * 1e6, name(row.ran.finish),
                row.ran.grid_size, row.ran.block_size, row.ran.launches, row.ran.launches == 1 ? "" : "es",
                row.waits ? ", to the host" : "");
     record["rows"].push_back({{"variant", row.name},
@@ -129,6 +143,7 @@ nlohmann::json gpu_ladder(const study_options& how, const device_info& gpu) {
              first_of_lecture, first_tree);
   for (const auto& line : skipped) fmt::print("left out: {}\n", line);
   record["left_out"] = skipped;
+  warn(record, limit_warning(the_limit, read_cold.median(), fastest));
   return record;
 }
 
@@ -148,8 +163,7 @@ nlohmann::json sweep(const study_options& how, const device_info& gpu) {
     const std::uint64_t expected = expected_bits(how.type, how.op, count);
     nlohmann::json row{{"count", count}, {"bytes", bench.bytes()}};
     const auto read = [&](const void* input) { bench.read(input); };
-    const samples read_times[] = {bench.in_stream(read, cache::cold, how.repeats), bench.in_stream(read, cache::hot, how.repeats)};
-    row["read_limit"] = {{"cold", to_json(read_times[0])}, {"hot", to_json(read_times[1])}};
+    samples read_times[] = {bench.in_stream(read, cache::cold, how.repeats), bench.in_stream(read, cache::hot, how.repeats)};
     std::vector<rung> rungs;
     for (const auto& variant : names) {
       const variant_info* info = find_variant(variant, backend::cuda);
@@ -157,6 +171,11 @@ nlohmann::json sweep(const study_options& how, const device_info& gpu) {
       rungs.push_back(measure(bench, how, *info, expected));
       row["variants"][variant] = {{"cold", to_json(rungs.back().cold)}, {"hot", to_json(rungs.back().hot)}};
     }
+    const double fastest[] = {fastest_of(rungs, &rung::cold), fastest_of(rungs, &rung::hot)};
+    for (const int state : {0, 1})
+      read_times[state] = settled_limit(std::move(read_times[state]), fastest[state],
+                                        [&] { return bench.in_stream(read, state == 0 ? cache::cold : cache::hot, how.repeats); });
+    row["read_limit"] = {{"cold", to_json(read_times[0])}, {"hot", to_json(read_times[1])}};
     progress("");
     fmt::print("{:>12}", fmt::format("2^{}", power));
     for (const int state : {0, 1}) {
@@ -164,10 +183,11 @@ nlohmann::json sweep(const study_options& how, const device_info& gpu) {
       fmt::print(" {:10.2f}", limit * 1e6);
       for (const rung& one : rungs) {
         const double median = (state == 0 ? one.cold : one.hot).median();
-        fmt::print(" {:>20}", fmt::format("{:.2f} ({:.1f})", median * 1e6, 100 * limit / median));
+        fmt::print(" {:>20}", fmt::format("{:.2f} ({})", median * 1e6, percent_text(limit, median)));
       }
     }
     fmt::print("\n");
+    for (const int state : {0, 1}) warn(row, limit_warning(the_limit, read_times[state].median(), fastest[state]));
     std::fflush(stdout);
     record["rows"].push_back(std::move(row));
   }
@@ -238,13 +258,14 @@ nlohmann::json forms(const study_options& how, const device_info& gpu) {
     const auto slower = [&](const samples& times) {
       return times.seconds.empty() ? std::string("-") : fmt::format("{:+.1f}%", 100 * (times.median() / aligned.median() - 1));
     };
-    fmt::print("{:28} {:10.2f} {:8.0f} {:8.1f}   {:>7} {:>9} {:>9}\n", label, aligned.median() * 1e6,
-               gigabytes_per_second(inputs * bench.bytes(), aligned.median()), 100 * inputs * limit / aligned.median(), slower(cut),
-               slower(one_off), slower(apart));
+    fmt::print("{:28} {:10.2f} {:8.0f} {:>8}   {:>7} {:>9} {:>9}\n", label, aligned.median() * 1e6,
+               gigabytes_per_second(inputs * bench.bytes(), aligned.median()), percent_text(inputs * limit, aligned.median()),
+               slower(cut), slower(one_off), slower(apart));
     std::fflush(stdout);
     nlohmann::json row{{"form", name(what)},          {"wide", wide},        {"inputs", inputs},
                        {"aligned", to_json(aligned)}, {"cut", to_json(cut)}, {"one_off", to_json(one_off)}};
     if (inputs == 2) row["apart"] = to_json(apart);
+    warn(row, limit_warning(the_limit, inputs * limit, aligned.median()));
     record["rows"].push_back(std::move(row));
   }
   return record;

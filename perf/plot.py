@@ -29,16 +29,21 @@ def main() -> int:
     axes.barh(names, rates, color="#3b6ea5")
     axes.invert_yaxis()
     axes.set_xscale("log")  # the rungs span three orders of magnitude
-    axes.axvline(limit_rate, color="#b03a2e", linewidth=1, label=f"read limit {limit_rate:.0f} GB/s")
+    if "warnings" not in record:  # which say that the limit is none
+        axes.axvline(limit_rate, color="#b03a2e", linewidth=1, label=f"read limit {limit_rate:.0f} GB/s")
+        axes.legend(loc="lower right", fontsize=8)
     for place, rate in enumerate(rates):
         axes.text(rate * 1.03, place, f"{rate:.3g}", va="center", fontsize=8)
     machine = record["gpu"]["name"] if on_gpu else record["cpu"]
     axes.set_xlabel("GB/s of input, logarithmic")
     axes.set_title(f"{record['op']} of {record['count']} {record['type']}, {machine}, commit {record['commit']}", fontsize=10)
-    axes.legend(loc="lower right", fontsize=8)
     axes.margins(x=0.12)
     figure.tight_layout()
-    figure.savefig(sys.argv[2], dpi=150)
+    try:
+        figure.savefig(sys.argv[2], dpi=150)
+    except OSError as problem:
+        print(f"plot.py: {problem}", file=sys.stderr)
+        return 1
     return 0
 
 

@@ -4,6 +4,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -29,6 +31,11 @@ std::string driver_file_version() {
   std::getline(file, line);
   return line.empty() ? "unknown" : line;
 }
+
+constexpr const char* unfinished_suffix = ".part";
+
+// A pipe or a device is written to, and not replaced by a file.
+bool is_special(const std::string& path) { return std::filesystem::exists(path) && !std::filesystem::is_regular_file(path); }
 
 }  // namespace
 
@@ -82,14 +89,31 @@ nlohmann::json to_json(const samples& times) {
           {"count", times.seconds.size()}};
 }
 
+void warn(nlohmann::json& record, const std::string& warning) {
+  if (warning.empty()) return;
+  fmt::print("{}\n", warning);
+  record["warnings"].push_back(warning);
+}
+
+void check_writable(const std::string& path) {
+  const auto refuse = [&](const char* why) { throw std::runtime_error(fmt::format("{}: cannot be written: {}", path, why)); };
+  if (path.empty()) throw std::runtime_error("a file's name is empty");
+  if (std::filesystem::is_directory(path)) refuse("it is a folder");
+  if (is_special(path)) return;
+  const std::string unfinished = path + unfinished_suffix;
+  if (!std::ofstream(unfinished)) refuse(std::strerror(errno));
+  std::filesystem::remove(unfinished);
+}
+
 void write_json(const std::string& path, const nlohmann::json& record) {
-  const std::string unfinished = path + ".part";
-  {
-    std::ofstream file(unfinished);
-    file << record.dump(1) << "\n";
-    if (!file) throw std::runtime_error(path + ": cannot be written");
-  }
-  std::filesystem::rename(unfinished, path);
+  const std::string into = is_special(path) ? path : path + unfinished_suffix;
+  std::ofstream file(into);
+  file << record.dump(1) << "\n";
+  file.close();
+  if (file && into != path) std::filesystem::rename(into, path);
+  if (file) return;
+  if (into != path) std::filesystem::remove(into);
+  throw std::runtime_error(path + ": cannot be written: is the disk full?");
 }
 
 }  // namespace onefold::perf

@@ -27,10 +27,16 @@ std::string ratio_text(double base, double value);
 /// Replaces the progress line on standard error; empty clears it.
 void progress(const std::string& what);
 
+/// Prints a warning under the table and keeps it in `record["warnings"]`; an empty one is none.
+void warn(nlohmann::json& record, const std::string& warning);
+
 /// {"median_s", "spread", "min_s", "max_s", "count"}
 nlohmann::json to_json(const samples& times);
 
-/// Writes `record` to `path`, whole or not at all. Throws std::runtime_error.
+/// Throws std::runtime_error, with the reason, where no file can be written at `path`: to be asked before anything is measured.
+void check_writable(const std::string& path);
+
+/// Writes `record` to `path`, whole or not at all; straight into what is no regular file. Throws std::runtime_error.
 void write_json(const std::string& path, const nlohmann::json& record);
 
 }  // namespace onefold::perf

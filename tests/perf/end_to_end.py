@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""Runs the built onefold-perf as a user would: what it refuses, what it says, and that it does so before it measures.
+
+usage: end_to_end.py ONEFOLD_PERF [unittest arguments]
+
+Needs nothing but Python's standard library. Measures tiny arrays on the CPU only; charts where matplotlib is installed.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PERF = None
+SMALL = ("ladder", "--cpu", "--n", "4096", "--repeats", "2")
+HINT = "(onefold-perf --help shows what can be asked)"
+DRAWING_PYTHON = "for python in python3 /usr/bin/python3; do \"$python\" -c 'import matplotlib' && exit 0; done; exit 1"
+
+
+def run(*arguments, **options):
+    return subprocess.run([PERF, *arguments], capture_output=True, text=True, timeout=120, **options)
+
+
+def can_draw():
+    return subprocess.run(["sh", "-c", DRAWING_PYTHON], stderr=subprocess.DEVNULL, check=False).returncode == 0
+
+
+class PerfTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="onefold-perf-")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def refuse(self, *arguments, says):
+        """Status 2, one line on standard error, and nothing on standard output: nothing was measured."""
+        done = run(*arguments)
+        self.assertEqual(done.returncode, 2, (arguments, done.stdout, done.stderr))
+        self.assertEqual(done.stdout, "", arguments)
+        self.assertRegex(done.stderr, r"\Aonefold-perf: [^\n]*\n\Z", arguments)
+        for words in [says] if isinstance(says, str) else says:
+            self.assertIn(words, done.stderr)
+
+    def test_version(self):
+        done = run("--version")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(done.stdout, r"\Aonefold-perf \d+\.\d+\.\d+, commit \S+\n\Z")
+
+    def test_help_names_the_studies(self):
+        done = run("--help")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for word in ("ladder", "sweep", "forms", "latency", "cpu", "--version", "Exit status"):
+            self.assertIn(word, done.stdout)
+
+    def test_what_cannot_be_asked_is_refused_in_one_line_with_status_2(self):
+        self.refuse(says=["ladder, sweep, forms, latency or cpu", HINT])
+        self.refuse("laddder", says=["did you mean ladder?", HINT])
+        self.refuse("ladder", "--bogus", says=["--bogus", HINT])
+        self.refuse("ladder", "cpu", says=HINT)
+        for option, value in (("--n", "x"), ("--n", "0"), ("--n", "-3"), ("--n", "1.5"), ("--repeats", "0"), ("--type", "f99"),
+                              ("--op", "mean"), ("--device", "-1"), ("--block-size", "0")):
+            self.refuse("ladder", option, value, says=[option, HINT])
+        self.refuse("ladder", "--json", says=["--json", HINT])
+        self.refuse("cpu", "--threads", "7", says=["--threads", HINT])
+        self.refuse("cpu", "--form", "mean", says=["--form", HINT])
+        self.refuse("cpu", "--from", "-3", says=["--from", HINT])
+        self.refuse("cpu", "--to", "70", says=["--to", HINT])
+        self.refuse("cpu", "--from", "10", "--to", "5", says=["--from", "10 is more than --to, 5", HINT])
+
+    def test_a_message_stays_on_one_line_whatever_was_typed(self):
+        self.refuse("ladder", "--type", "f32\nf64", says="f32\\x0af64")
+
+    def test_a_variant_that_is_none_is_refused_on_a_cpu_too(self):
+        self.refuse(*SMALL, "--variants", "nope", says=["nope", "'onefold variants' lists them"])
+        self.refuse(*SMALL, "--variants", "warp_shufle", says="did you mean warp_shuffle?")
+        self.refuse("ladder", "--variants", "cub,vector_laod", says="did you mean vector_load?")
+
+    def test_options_of_the_gpu_are_refused_on_the_cpus_ladder(self):
+        for option, value in (("--variants", "cub"), ("--block-size", "256"), ("--device", "0")):
+            self.refuse(*SMALL, option, value, says=[option, "--cpu asks for the CPU's"])
+
+    def test_a_bad_json_path_fails_before_anything_is_measured(self):
+        missing = self.path("missing/x.json")
+        self.refuse(*SMALL, "--json", missing, says=[missing, "cannot be written", "No such file or directory"])
+        self.refuse(*SMALL, "--json", self.folder, says="it is a folder")
+        self.refuse("cpu", "--from", "0", "--to", "0", "--json", missing, says="cannot be written")
+
+    def test_a_plot_without_json_is_refused(self):
+        self.refuse(*SMALL, "--plot", self.path("x.png"), says=["--plot", "--json", HINT])
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_a_bad_plot_path_fails_before_anything_is_measured(self):
+        record = self.path("x.json")
+        missing = self.path("missing/x.png")
+        self.refuse(*SMALL, "--json", record, "--plot", missing, says=[missing, "cannot be written"])
+        self.refuse(*SMALL, "--json", record, "--plot", self.path("x.tiff9"), says="ends in .png")
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_a_plot_without_matplotlib_is_refused_before_anything_is_measured(self):
+        if can_draw():
+            self.skipTest("matplotlib is installed here")
+        self.refuse(*SMALL, "--json", self.path("x.json"), "--plot", self.path("x.png"), says="matplotlib")
+
+    def test_a_plot_is_drawn(self):
+        if not can_draw():
+            self.skipTest("there is no python3 with matplotlib")
+        picture = self.path("it's a picture.png")
+        done = run(*SMALL, "--json", self.path("x.json"), "--plot", picture)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        with open(picture, "rb") as file:
+            self.assertEqual(file.read(8), b"\x89PNG\r\n\x1a\n")
+
+    def test_the_cpus_ladder_and_its_record(self):
+        record = self.path("x.json")
+        done = run(*SMALL, "--type", "f64", "--json", record)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        with open(record, encoding="utf-8") as file:
+            kept = json.load(file)
+        self.assertEqual((kept["study"], kept["type"], kept["count"]), ("cpu_ladder", "f64", 4096))
+        self.assertEqual(os.listdir(self.folder), ["x.json"])
+        for row in kept["rows"]:
+            self.assertIn(row["name"], done.stdout)
+        # A share of the read limit is believable, or there is none and a sentence says why.
+        shares = [line.split()[-1] for line in done.stdout.splitlines() if line.startswith(("plain loop", "std::", "serial", "openmp("))]
+        self.assertEqual(len(shares), len(kept["rows"]))
+        for share in shares:
+            if share != "-":
+                self.assertLessEqual(float(share), 150.0)
+        self.assertEqual("-" in shares, "warning: the read limit" in done.stdout)
+        self.assertEqual("-" in shares, "warnings" in kept)
+
+    def test_json_into_a_pipe_leaves_the_pipe_alone(self):
+        pipe = self.path("pipe")
+        os.mkfifo(pipe)
+        with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True) as reader:
+            try:
+                done = run(*SMALL, "--json", pipe)
+                text = reader.communicate(timeout=10)[0]
+            finally:
+                reader.kill()
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(json.loads(text)["study"], "cpu_ladder")
+        self.assertEqual(os.listdir(self.folder), ["pipe"])
+
+    def test_a_full_disk_is_said(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([PERF, *SMALL], stdout=full, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, r"\Aonefold-perf: [^\n]*\n\Z")
+        full_file = self.path("full")  # a link, so that a tool that replaces what it should write to harms no device
+        os.symlink("/dev/full", full_file)
+        done = run(*SMALL, "--json", full_file)
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.stderr, f"onefold-perf: {full_file}: cannot be written: is the disk full?\n")
+
+
+def main():
+    global PERF
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__)
+    PERF = os.path.abspath(sys.argv[1])
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
+
+
+if __name__ == "__main__":
+    main()
