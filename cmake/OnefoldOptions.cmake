@@ -10,6 +10,7 @@ endif()
 
 option(ONEFOLD_CUDA "Build the CUDA backend (default: where nvcc is found)" ${onefold_cuda_default})
 option(ONEFOLD_OPENMP "Build the OpenMP backend" ON)
+option(ONEFOLD_CUDA_LINE_INFO "Line numbers in the CUDA kernels, for profilers and compute-sanitizer; half of the library's size" OFF)
 option(ONEFOLD_DEVELOPER_MODE "Build tests, tool, performance suite and examples" ${PROJECT_IS_TOP_LEVEL})
 option(ONEFOLD_BUILD_TESTS "Build the tests" ${ONEFOLD_DEVELOPER_MODE})
 option(ONEFOLD_BUILD_TOOL "Build the command line tool" ${ONEFOLD_DEVELOPER_MODE})
