@@ -102,7 +102,7 @@ T with_threads(const order_free_loop<T>& loop, form what, const T* x, const T* y
 // Pieces for whoever is free: what a user would write whose cores are not equally fast.
 template <class T>
 T with_pieces(const order_free_loop<T>& loop, form what, const T* x, const T* y, std::uint64_t count, int threads) {
-  constexpr std::uint64_t piece = 128 * 1024 / sizeof(T);
+  constexpr std::uint64_t piece = std::uint64_t{128} * 1024 / sizeof(T);
   std::vector<thread_value<T>> values(static_cast<std::size_t>(threads));
 #pragma omp parallel num_threads(threads)
   {

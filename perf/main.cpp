@@ -67,6 +67,7 @@ bool run_with_matplotlib(const std::string& arguments) {
   const std::string command =
       "for python in python3 /usr/bin/python3; do \"$python\" -c 'import matplotlib' 2>/dev/null && exec \"$python\" " + arguments +
       "; done; exit 1";
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): the threads wait
   return std::system(command.c_str()) == 0;
 }
 
@@ -105,8 +106,10 @@ std::string suggestion(std::string_view typed, const std::vector<std::string>& n
 }
 
 void check_variants(const std::vector<std::string>& asked) {
+  const auto listed = variants(backend::cuda);
   std::vector<std::string> known;
-  for (const auto& variant : variants(backend::cuda)) known.emplace_back(variant.name);
+  known.reserve(listed.size());
+  for (const auto& variant : listed) known.emplace_back(variant.name);
   for (const auto& one : asked)
     if (std::ranges::find(known, one) == known.end())
       throw std::runtime_error(
@@ -116,6 +119,7 @@ void check_variants(const std::vector<std::string>& asked) {
 template <class Enum>
 std::vector<std::string> names(int count) {
   std::vector<std::string> all;
+  all.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) all.emplace_back(onefold::name(static_cast<Enum>(i)));
   return all;
 }

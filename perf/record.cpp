@@ -44,6 +44,7 @@ nlohmann::json provenance(const std::vector<std::string>& command, const device_
   uname(&system);
   char now[32];
   const std::time_t seconds = std::time(nullptr);
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): this program has one thread here
   std::strftime(now, sizeof(now), "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&seconds));
   nlohmann::json record{{"onefold", ONEFOLD_VERSION_STRING},
                         {"commit", ONEFOLD_COMMIT},
@@ -101,7 +102,7 @@ void check_writable(const std::string& path) {
   if (std::filesystem::is_directory(path)) refuse("it is a folder");
   if (is_special(path)) return;
   const std::string unfinished = path + unfinished_suffix;
-  if (!std::ofstream(unfinished)) refuse(std::strerror(errno));
+  if (!std::ofstream(unfinished)) refuse(std::strerror(errno));  // NOLINT(concurrency-mt-unsafe): one thread here
   std::filesystem::remove(unfinished);
 }
 

@@ -44,7 +44,7 @@ const backend_entry* find_backend(backend where) noexcept {
 namespace {
 
 // Below this many bytes starting the OpenMP threads takes longer than one core takes for the whole reduction.
-constexpr std::uint64_t openmp_pays_from_bytes = 256 * 1024;
+constexpr std::uint64_t openmp_pays_from_bytes = std::uint64_t{256} * 1024;
 
 // `role` names the array in the sentences: "input", or for dot "second input".
 void check_input(const request& what, const void* pointer, const char* role) {

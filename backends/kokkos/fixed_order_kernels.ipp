@@ -624,7 +624,7 @@ struct norm2 {
   ONEFOLD_INLINE static tested<P> medium_lanes(const f64* x) {
     if constexpr (2 * P > accumulators) {
       const tested<P / 2> low = medium_lanes<P / 2>(x);
-      const tested<P / 2> high = medium_lanes<P / 2>(x + P / 2 * width<f64>);
+      const tested<P / 2> high = medium_lanes<P / 2>(x + std::ptrdiff_t{P / 2} * width<f64>);
       return {{low.sum, high.sum}, low.medium_only & high.medium_only};
     } else {
       pack<f64, P> sum_of_squares = values<f64, f64, square, P>(x, nullptr);
@@ -643,7 +643,7 @@ struct norm2 {
   ONEFOLD_INLINE static three<P> classes(const f64* p) {
     if constexpr (P > 1) {
       const three<P / 2> low = classes<P / 2>(p);
-      const three<P / 2> high = classes<P / 2>(p + P / 2 * width<f64>);
+      const three<P / 2> high = classes<P / 2>(p + std::ptrdiff_t{P / 2} * width<f64>);
       return {{low.small, high.small}, {low.medium, high.medium}, {low.big, high.big}};
     } else {
       const register_type zero = all<f64>(0.0);
@@ -667,7 +667,9 @@ struct norm2 {
       return {{low.small, high.small}, {low.medium, high.medium}, {low.big, high.big}};
     } else {
       const int rows = tile.rows + (tile.last != nullptr ? 1 : 0);
-      const auto row = [&](int r) { return classes<P>((r < tile.rows ? tile.x + r * order::lanes<f64> : tile.last->x) + column); };
+      const auto row = [&](int r) {
+        return classes<P>((r < tile.rows ? tile.x + std::ptrdiff_t{r} * order::lanes<f64> : tile.last->x) + column);
+      };
       three<P> lanes = row(0);
       for (int r = 1; r < rows; ++r) {
         const three<P> next = row(r);

@@ -133,6 +133,7 @@ void solve(const settings& how, const std::string& hex_file) {
   const std::vector<double> residuals = conjugate_gradients(*use.on, *use.of, b, how.until);
 
   std::vector<std::uint64_t> history;
+  history.reserve(residuals.size());
   for (const double norm : residuals) history.push_back(std::bit_cast<std::uint64_t>(norm));
   std::printf("%s: %zu iterations, last residual %.16e, history %016llx\n", use.of->description().c_str(), residuals.size() - 1,
               residuals.back(), static_cast<unsigned long long>(hash_of(history)));

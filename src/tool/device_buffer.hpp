@@ -17,7 +17,7 @@ class device_buffer {
   device_buffer(int device, const void* data, std::uint64_t bytes);
   device_buffer(const device_buffer&) = delete;
   device_buffer& operator=(const device_buffer&) = delete;
-  ~device_buffer();
+  ~device_buffer();  // NOLINT(performance-trivially-destructible): with CUDA it frees memory
 
   /// Null when there are no bytes.
   [[nodiscard]] const void* data() const noexcept { return memory_; }

@@ -162,6 +162,7 @@ std::string variants_command(const variants_arguments& arguments) {
 template <class Enum>
 std::vector<std::string> names(int count) {
   std::vector<std::string> all;
+  all.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) all.emplace_back(onefold::name(static_cast<Enum>(i)));
   return all;
 }

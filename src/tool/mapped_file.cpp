@@ -35,6 +35,7 @@ class file_descriptor {
 
 std::size_t regular_file_bytes(int descriptor) {
   struct stat status {};
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): files are opened by one thread
   if (::fstat(descriptor, &status) != 0) throw input_error(fmt::format("cannot be examined: {}", std::strerror(errno)));
   if (S_ISDIR(status.st_mode)) throw input_error("is a directory: name a file in it");
   if (!S_ISREG(status.st_mode)) throw input_error("is a pipe or a device: write the data to a file first");
@@ -55,11 +56,13 @@ extern "C" void on_lost_pages(int) {
 mapped_file::mapped_file(const std::string& path) {
   // O_NONBLOCK: to open a pipe without a writer would wait for ever; regular files do not heed it.
   const file_descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): files are opened by one thread
   if (file.number() < 0) throw input_error(fmt::format("cannot be opened: {}", std::strerror(errno)));
   const std::size_t size = regular_file_bytes(file.number());
   if (size == 0) return;  // mmap takes no empty range
 
   void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number(), 0);
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): files are opened by one thread
   if (address == MAP_FAILED) throw input_error(fmt::format("cannot be mapped into memory: {}", std::strerror(errno)));
   ::madvise(address, size, MADV_SEQUENTIAL);  // a hint: doubles the kernel's read-ahead; it does not matter if it is not taken
   bytes_ = {static_cast<const std::byte*>(address), size};
