@@ -133,7 +133,10 @@ ONEFOLD_HOST_DEVICE inline double root_of(double sum) noexcept { return sqrt(sum
 ONEFOLD_HOST_DEVICE inline double root_of(const squares& sums) noexcept {
   constexpr double up = order::scale_up;
   constexpr double down = order::scale_down;
-  if (sums.big != 0) return sqrt(sums.big + (sums.medium * down) * down) * up;
+  if (sums.big != 0) {
+    const double root = sqrt(sums.big + (sums.medium * down) * down);
+    return order::overflow_from <= root && root <= order::brink ? 0x1.fffffffffffffp1023 : root * up;
+  }
   if (sums.medium != 0) return sqrt(sums.medium + (sums.small * down) * down);
   return sqrt(sums.small) * down;
 }

@@ -32,5 +32,9 @@ inline constexpr double small_below = 0x1p-480;
 inline constexpr double big_from = 0x1p480;
 inline constexpr double scale_up = 0x1p600;     ///< of small elements, and of the result when all are small
 inline constexpr double scale_down = 0x1p-600;  ///< of big elements
+/// A root of scaled squares from overflow_from on overflows when it is scaled back. Up to brink the roundings may be the reason, and the norm
+/// itself within the range: it then becomes the largest finite number.
+inline constexpr double overflow_from = 0x1p424;
+inline constexpr double brink = 0x1.000000000002p424;
 
 }  // namespace onefold::order

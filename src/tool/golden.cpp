@@ -116,6 +116,7 @@ class floats {
     if (!is_double) return std::nullopt;
     if (family == "edge_small") return with_exponent(r, -482 + k % 4);
     if (family == "edge_big") return with_exponent(r, 478 + k % 4);
+    if (family == "brink") return with_exponent((r >> 63 << 63) | 0x05af103491a32u, 1020);
     if (family != "mixed_classes") return std::nullopt;
     const std::int64_t group = k % 24;
     return with_exponent(r, group < 8 ? -484 + group : group < 16 ? -4 + group - 8 : 476 + group - 16);

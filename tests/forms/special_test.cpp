@@ -1,6 +1,7 @@
 /// @file special_test.cpp  What is hard for a form: NaN and infinities, zeros of both signs, data that lose accuracy, and for norm2 the
 /// ends of the range of exponents.
 
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -218,6 +219,29 @@ TEST_P(each_norm2, of_elements_near_the_limits_neither_overflows_nor_underflows)
     ASSERT_TRUE(is_exactly(too_many, 2 * largest(), "four times the largest number"));
   else
     ASSERT_TRUE(is_exactly(too_many, infinity, "four times the largest number"));
+}
+
+// Equal elements whose exact norm is within the range by less than the roundings on the way are off: the root, scaled back, would overflow.
+TEST_P(each_norm2, that_the_type_can_hold_is_not_made_infinite_by_rounding) {
+  const std::vector<std::pair<std::size_t, std::uint64_t>> brinks{
+      {245, 0x7fb05af103491a32}, {272, 0x7faf0b6848d2af1b}, {484, 0x7fa745d1745d1745}, {656, 0x7fa3fd8077e70576}};
+  for (const auto& [count, bits] : brinks) {
+    const std::string words = std::to_string(count) + " elements, whose norm is just below the largest number";
+    if (type() == element_type::f64) {
+      ASSERT_TRUE(is_exactly(std::vector<double>(count, std::bit_cast<double>(bits)), largest(), words));
+      continue;
+    }
+    const double most = largest() / std::sqrt(static_cast<double>(count));
+    auto near = static_cast<float>(most);
+    if (static_cast<double>(near) > most) near = std::nextafter(near, 0.0f);
+    ASSERT_TRUE(is_within(std::vector<double>(count, static_cast<double>(near)), words));
+  }
+  // A norm of 2^1024, or 2^128, and more.
+  const double two_halves = std::ldexp(1.0, largest_exponent());
+  const bool f64 = type() == element_type::f64;
+  ASSERT_TRUE(is_exactly(std::vector<double>(4, two_halves), wide() ? 2 * two_halves : f64 ? largest() : infinity, "2^1024"));
+  const double more = two_halves * (f64 ? 1 + 0x1p-46 : 1 + 0x1p-23);
+  ASSERT_TRUE(is_exactly(std::vector<double>(4, more), wide() ? 2 * more : infinity, "more than rounding can add"));
 }
 
 TEST_P(each_norm2, of_one_huge_element_with_many_tiny_ones_is_the_huge_one) {

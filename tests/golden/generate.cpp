@@ -264,7 +264,11 @@ std::string norm2<double, double>(const std::vector<double>& x) {
   const double s = tree<double, double>(add, values<double>(x, small)).value_or(0.0);
   const double m = tree<double, double>(add, values<double>(x, medium)).value_or(0.0);
   const double b = tree<double, double>(add, values<double>(x, big)).value_or(0.0);
-  if (b != 0) return bits_of(std::sqrt(b + (m * 0x1p-600) * 0x1p-600) * 0x1p600);
+  if (b != 0) {
+    const double root = std::sqrt(b + (m * 0x1p-600) * 0x1p-600);
+    if (0x1p424 <= root && root <= 0x1.000000000002p424) return bits_of(std::numeric_limits<double>::max());
+    return bits_of(root * 0x1p600);
+  }
   if (m != 0) return bits_of(std::sqrt(m + (s * 0x1p-600) * 0x1p-600));
   return bits_of(std::sqrt(s) * 0x1p-600);
 }
@@ -317,13 +321,15 @@ enum class family_id {
   huge,
   edge_small,
   edge_big,
-  mixed_classes
+  mixed_classes,
+  brink
 };
 
 const char* name_of(family_id family) {
-  constexpr const char* names[] = {
-      "uniform", "wide",         "factors",         "extremes", "bits", "subnormal",  "zeros",    "minus_zero",
-      "one_nan", "one_infinity", "both_infinities", "tiny",     "huge", "edge_small", "edge_big", "mixed_classes"};
+  constexpr const char* names[] = {"uniform",         "wide",  "factors",    "extremes",   "bits",
+                                   "subnormal",       "zeros", "minus_zero", "one_nan",    "one_infinity",
+                                   "both_infinities", "tiny",  "huge",       "edge_small", "edge_big",
+                                   "mixed_classes",   "brink"};
   return names[static_cast<std::size_t>(family)];
 }
 
@@ -481,6 +487,8 @@ E element_of(family_id family, std::uint64_t r) {
       return with_exponent<E>(r, 478, 4);
     case family_id::mixed_classes:
       return mixed_classes_element<E>(r);
+    case family_id::brink:
+      return assemble<E>((r >> 63 << 63) | 0x05af103491a32, 1020 + format<E>::bias);
     default:
       std::abort();
   }
@@ -597,6 +605,7 @@ void floating_families(printer<E, A>& out) {
     out.rows(family_id::edge_small, {1, 2, 3, 33, 65, 777, 1025, 5000});
     out.rows(family_id::edge_big, {1, 2, 3, 33, 65, 777, 1025, 5000});
     out.rows(family_id::mixed_classes, {1, 2, 3, 65, 1025, 5000});
+    out.rows(family_id::brink, {244, 245, 246});
   }
 }
 

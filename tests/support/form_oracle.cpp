@@ -287,7 +287,11 @@ double norm2_of_doubles(const form_input& of) {
   const double s = elements_of(is_small, up);
   const double m = elements_of([&](double size) { return !is_small(size) && !is_big(size); }, 1.0);
   const double b = elements_of(is_big, down);
-  if (b != 0) return std::sqrt(b + (m * down) * down) * up;
+  if (b != 0) {
+    const double root = std::sqrt(b + (m * down) * down), limit = std::ldexp(1.0, 424);
+    // Roundings alone, of which there are at most 81, can have brought it there.
+    return root >= limit && root <= limit * (1 + std::ldexp(1.0, -47)) ? std::numeric_limits<double>::max() : root * up;
+  }
   if (m != 0) return std::sqrt(m + (s * down) * down);
   return std::sqrt(s) * down;
 }

@@ -102,7 +102,10 @@ double norm2_of_doubles(const double* x, std::uint64_t count) {
   const double s = class_tree([](double size) { return size < 0x1p-480; }, 0x1p600);
   const double b = class_tree([](double size) { return size >= 0x1p480; }, 0x1p-600);
   const double m = class_tree([](double size) { return !(size < 0x1p-480) && !(size >= 0x1p480); }, 1.0);
-  if (b != 0) return std::sqrt(b + (m * 0x1p-600) * 0x1p-600) * 0x1p600;
+  if (b != 0) {
+    const double root = std::sqrt(b + (m * 0x1p-600) * 0x1p-600);
+    return root >= 0x1p424 && root <= 0x1p424 + 0x1p377 ? std::numeric_limits<double>::max() : root * 0x1p600;
+  }
   if (m != 0) return std::sqrt(m + (s * 0x1p-600) * 0x1p-600);
   return std::sqrt(s) * 0x1p-600;
 }
