@@ -51,6 +51,11 @@ int pool_size([[maybe_unused]] backend where) {
 }
 
 std::optional<std::string> reason_against(const variant_info& variant, const executor& where) {
+  try {
+    if (variant.guarantee >= guarantee::fixed) kokkos_backend::check_instruction_set();
+  } catch (const std::exception& problem) {
+    return problem.what();
+  }
   const int pool = pool_size(where.backend());
   if (where.threads() > pool)
     return "openmp(" + std::to_string(where.threads()) + ") asks for more threads than OpenMP gives (" + std::to_string(pool) +
@@ -62,12 +67,15 @@ std::optional<std::string> reason_against(const variant_info& variant, const exe
 
 template <backend Where>
 backend_info describe() {
-  return {Where,
-          true,
-          true,
-          kokkos_backend::version() + (Where == backend::serial ? ", Kokkos::Serial" : ", Kokkos::OpenMP"),
-          pool_size(Where),
-          {}};
+  backend_info info{Where, true, false, {}, pool_size(Where), {}};
+  try {
+    kokkos_backend::check_instruction_set();  // of the default variant
+    info.detail = kokkos_backend::version() + (Where == backend::serial ? ", Kokkos::Serial" : ", Kokkos::OpenMP");
+    info.usable = true;
+  } catch (const std::exception& problem) {
+    info.detail = problem.what();
+  }
+  return info;
 }
 
 #ifdef ONEFOLD_HAVE_OPENMP
@@ -98,6 +106,7 @@ void run_reference(const request& what, const options& how, [[maybe_unused]] int
 void run(const request& what, const options& how, const variant_info& variant, report& ran) {
   if (what.where.threads() < 0)
     throw error(errc::invalid_argument, "openmp(threads) takes 0 for all threads, or a positive number");
+  if (variant.guarantee >= guarantee::fixed) kokkos_backend::check_instruction_set();
   const default_float_environment one_operation_is_one_operation;
   int threads = 1;
   if (!threads::alone()) {

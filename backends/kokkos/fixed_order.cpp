@@ -18,6 +18,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -44,9 +45,15 @@ struct instruction_set {
   bool here;
 };
 
-// The best that this machine has, or the one that ONEFOLD_INSTRUCTION_SET names, which is then used for everything.
+struct choice {
+  instruction_set set;
+  std::optional<error> refusal;
+};
+
+// The best that this machine has, or the one that ONEFOLD_INSTRUCTION_SET names, which is then used for everything. Where that cannot be had
+// no other is taken: whoever sets it compares or measures, and would take one set's results for another's.
 const instruction_set& chosen() {
-  static const instruction_set choice = [] {
+  static const choice made = []() -> choice {
 #ifdef ONEFOLD_X86_KERNELS
     __builtin_cpu_init();
     const bool avx2 = __builtin_cpu_supports("avx2");
@@ -58,14 +65,26 @@ const instruction_set& chosen() {
 #else
     const instruction_set sets[] = {{"fixed_order/portable", &baseline_kernels, nullptr, true}};
 #endif
+    const auto short_name = [](const instruction_set& set) { return set.name.substr(set.name.find('/') + 1); };
     // NOLINTNEXTLINE(concurrency-mt-unsafe): unsafe only beside setenv, which onefold never calls
-    if (const char* wanted = std::getenv("ONEFOLD_INSTRUCTION_SET"))
-      for (const auto& set : sets)
-        if (set.here && set.name.substr(set.name.find('/') + 1) == wanted)
-          return instruction_set{set.name, set.kernels, nullptr, true};
-    return *std::ranges::find_if(sets, &instruction_set::here);
+    const char* const variable = std::getenv("ONEFOLD_INSTRUCTION_SET");
+    const std::string_view wanted = variable == nullptr ? "" : variable;
+    if (wanted.empty()) return {*std::ranges::find_if(sets, &instruction_set::here), {}};
+    const auto named = std::ranges::find(sets, wanted, short_name);
+    if (named != std::end(sets) && named->here) return {{named->name, named->kernels, nullptr, true}, {}};
+    std::string sentence = "the environment variable ONEFOLD_INSTRUCTION_SET is \"" + std::string(wanted.substr(0, 40)) + "\", " +
+                           (named == std::end(sets) ? "which names no instruction set" : "which this processor does not have") +
+                           ": unset it, or take one of";
+    const char* before = " ";
+    for (const auto& set : sets) {
+      if (!set.here) continue;
+      sentence += before + std::string(short_name(set));
+      before = ", ";
+    }
+    return {sets[std::size(sets) - 1], error(named == std::end(sets) ? errc::invalid_argument : errc::unsupported, sentence)};
   }();
-  return choice;
+  if (made.refusal) throw error(*made.refusal);
+  return made.set;
 }
 
 // One operation for each load, so that loads are what counts. The others test what they load, and take their time over it.
@@ -462,5 +481,7 @@ int reduce_fixed_order(const detail::request& what, [[maybe_unused]] int threads
 }
 
 std::string_view fixed_order_implementation() { return chosen().name; }
+
+void check_instruction_set() { static_cast<void>(chosen()); }
 
 }  // namespace onefold::kokkos_backend

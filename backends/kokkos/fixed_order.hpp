@@ -14,4 +14,8 @@ int reduce_fixed_order(const detail::request& what, int threads);
 /// "fixed_order/avx512": what it runs on this machine.
 std::string_view fixed_order_implementation();
 
+/// Throws where ONEFOLD_INSTRUCTION_SET asks for what cannot be had, as the two above do: invalid_argument for an unknown name, unsupported for a
+/// set that this processor lacks.
+void check_instruction_set();
+
 }  // namespace onefold::kokkos_backend

@@ -132,6 +132,10 @@ struct command_output {
 
 command_output check_command(const check_arguments& arguments) {
   auto places = golden_places();
+  // A CPU always can, unless it has been told what it cannot: left out in silence it would be taken for checked.
+  for (const backend_info& known : backends())
+    if (arguments.backend.empty() && known.built && !known.usable && known.where != backend::cuda)
+      throw error(errc::backend_unavailable, fmt::format("{} cannot be used here: {}", name(known.where), known.detail));
   if (const auto wanted = parse<backend>(arguments.backend)) {
     std::erase_if(places, [&](const executor& where) { return where.backend() != *wanted; });
     for (const backend_info& known : backends())

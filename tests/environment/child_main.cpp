@@ -389,7 +389,61 @@ void thread_count_from_the_environment() {
 #endif
 }
 
+// --- ONEFOLD_INSTRUCTION_SET
+
+void require_instruction_set_refused(errc code, const std::string& words) {
+  const std::vector<float> nothing;
+  const auto* const row = onefold::find_variant("fixed_order", onefold::backend::serial);
+  for (int again = 0; again < 2; ++again) {
+    for (const auto& where : cpu_executors()) {
+      for (const auto* x : {&numbers(), &nothing}) {
+        try {
+          static_cast<void>(onefold::sum(where, *x));
+        } catch (const onefold::error& problem) {
+          const std::string sentence = problem.what();
+          require(problem.code() == code, "refused with " + std::string(onefold::name(problem.code())) + ": " + sentence);
+          for (const std::string& word : {std::string("ONEFOLD_INSTRUCTION_SET"), words, std::string("take one of")})
+            require(sentence.find(word) != std::string::npos, "the sentence does not say \"" + word + "\": " + sentence);
+          continue;
+        }
+        throw std::runtime_error("not refused");
+      }
+      require(onefold::sum(where, numbers(), reference) == right_sum(), "the reference, which has no such sets, is wrong");
+      const auto reason = onefold::why_not(*row, where);
+      require(reason.has_value() && reason->find(words) != std::string::npos, "why_not() does not say so");
+    }
+    for (const auto& info : onefold::backends())
+      if (info.built && info.where != onefold::backend::cuda)
+        require(!info.usable && info.detail.find(words) != std::string::npos, "backends() does not say so: " + info.detail);
+  }
+}
+
+void an_unknown_instruction_set() { require_instruction_set_refused(errc::invalid_argument, "avx9"); }
+
+// Taken where the processor has it, refused where it has not.
+void an_instruction_set_by_name() {
+  const std::string wanted = std::getenv("ONEFOLD_INSTRUCTION_SET");
+  bool known = false, here = false;
+#if defined(__x86_64__)
+  here = wanted == "baseline" || (wanted == "avx2" && __builtin_cpu_supports("avx2")) ||
+         (wanted == "avx512" && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw"));
+  known = wanted != "portable";
+#else
+  known = here = wanted == "portable";
+#endif
+  if (!here) return require_instruction_set_refused(known ? errc::unsupported : errc::invalid_argument, wanted);
+  onefold::report ran;
+  require(onefold::sum(onefold::serial(), numbers(), {.report = &ran}) == right_sum(), "the sum is wrong");
+  require(ran.implementation == "fixed_order/" + wanted, "it ran " + ran.implementation);
+}
+
+void no_instruction_set_by_name() { require_cpu_works("with the machine's own instruction set"); }
+
 const std::map<std::string, void (*)()> situations{
+    {"an_unknown_instruction_set", an_unknown_instruction_set},
+    {"an_instruction_set_by_name", an_instruction_set_by_name},
+    {"no_instruction_set_by_name", no_instruction_set_by_name},
     {"kokkos_started_by_onefold", kokkos_started_by_onefold},
     {"kokkos_started_by_the_application", kokkos_started_by_the_application},
     {"kokkos_finalised_under_onefold", kokkos_finalised_under_onefold},

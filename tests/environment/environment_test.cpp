@@ -168,6 +168,13 @@ TEST(one_core, for_all_threads_is_no_disaster) {
   expect_fine("one_core_for_all_threads", {{"OMP_NUM_THREADS", "2"}});
 }
 
+TEST(an_instruction_set, that_is_unknown_or_not_here_is_refused_and_never_replaced) {
+  expect_fine("an_unknown_instruction_set", {{"ONEFOLD_INSTRUCTION_SET", "avx9"}});
+  for (const char* name : {"baseline", "avx2", "avx512", "portable"})
+    expect_fine("an_instruction_set_by_name", {{"ONEFOLD_INSTRUCTION_SET", name}});
+  expect_fine("no_instruction_set_by_name", {{"ONEFOLD_INSTRUCTION_SET", ""}});
+}
+
 TEST(a_machine_without_a_gpu, is_told_so_and_keeps_its_cpus) { expect_fine("without_a_gpu", {{"CUDA_VISIBLE_DEVICES", ""}}); }
 
 TEST(a_driver, that_is_loaded_late_is_found) { expect_fine("a_driver_that_is_loaded_late"); }
