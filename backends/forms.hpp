@@ -2,6 +2,8 @@
 /// @file forms.hpp  What each form is made of, for host and device: how an element becomes a value, how values are combined, and what
 /// becomes of the last one (docs/order.md, "Forms"). The one place where a form's name turns into code.
 
+#include "float_semantics.hpp"
+
 #include <cmath>
 #include <cstdint>
 #include <cstring>

@@ -10,6 +10,7 @@
 #include <onefold/options.hpp>
 
 #include "../backend.hpp"
+#include "../float_semantics.hpp"
 #include "runtime.hpp"
 #include "workspace.hpp"
 

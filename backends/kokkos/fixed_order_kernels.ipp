@@ -16,6 +16,8 @@
 
 #include <onefold/order.hpp>
 
+#include "../float_semantics.hpp"
+
 #define ONEFOLD_PRAGMA(text) _Pragma(#text)
 #ifdef __clang__
 #define ONEFOLD_UNROLL(n) ONEFOLD_PRAGMA(clang loop unroll_count(n))
