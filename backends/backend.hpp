@@ -29,9 +29,9 @@ struct workspace_access {
 struct backend_entry {
   /// The variants that are native to this backend, in learning order.
   std::span<const variant_info> (*variants)();
-  /// What is here and what runs. Never throws.
+  /// What is here and what runs. Throws for lack of memory alone.
   backend_info (*describe)();
-  /// Why this native variant cannot run on this executor, or nothing. Never throws.
+  /// Why this native variant cannot run on this executor, or nothing. Throws for lack of memory alone.
   std::optional<std::string> (*why_not)(const variant_info& variant, const executor& where);
   /// Runs a checked request with a native variant and fills in the report. Throws onefold::error.
   void (*run)(const request& what, const options& how, const variant_info& variant, report& ran);

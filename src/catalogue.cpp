@@ -1,9 +1,10 @@
 #include <onefold/catalogue.hpp>
 
 #include <algorithm>
-#include <vector>
+#include <array>
 
 #include "../backends/backend.hpp"
+#include "out_of_memory.hpp"
 #include "select.hpp"
 
 namespace onefold {
@@ -23,31 +24,34 @@ constexpr variant_info listed_only(backend where, std::string_view name, std::st
   return row;
 }
 
-std::vector<variant_info> collect() {
-  std::vector<variant_info> all;
-  const auto add = [&](backend where, std::initializer_list<variant_info> names) {
-    if (const auto* entry = detail::find_backend(where)) {
-      const auto native = entry->variants();
-      all.insert(all.end(), native.begin(), native.end());
-    } else {
-      all.insert(all.end(), names);
-    }
-  };
-  add(backend::serial, {
+constexpr variant_info cpu_rows[] = {
 #define ONEFOLD_VARIANT(name, seed, promise, summary) listed_only(backend::serial, #name, seed, guarantee::promise, summary),
 #include "../backends/kokkos/catalogue.def"
 #undef ONEFOLD_VARIANT
-                       });
-  add(backend::cuda, {
+};
+constexpr variant_info cuda_rows[] = {
 #define ONEFOLD_VARIANT(name, seed, promise, summary) listed_only(backend::cuda, #name, seed, guarantee::promise, summary),
 #include "../backends/cuda/catalogue.def"
 #undef ONEFOLD_VARIANT
-                     });
+};
+using catalogue = std::array<variant_info, std::size(cpu_rows) + std::size(cuda_rows)>;
+
+// A backend that is built gives its rows itself, one for each line of the same file.
+template <std::size_t N>
+variant_info* put(variant_info* to, backend where, const variant_info (&names)[N]) {
+  const auto* entry = detail::find_backend(where);
+  return std::ranges::copy(entry == nullptr ? std::span<const variant_info>(names) : entry->variants().first(N), to).out;
+}
+
+catalogue collect() {
+  catalogue all{};
+  put(put(all.data(), backend::serial, cpu_rows), backend::cuda, cuda_rows);
   return all;
 }
 
-const std::vector<variant_info>& all_variants() {
-  static const std::vector<variant_info> all = collect();
+// In memory that is there from the start: whoever looks a name up is promised that nothing is thrown.
+const catalogue& all_variants() noexcept {
+  static const catalogue all = collect();
   return all;
 }
 
@@ -56,10 +60,8 @@ const std::vector<variant_info>& all_variants() {
 std::span<const variant_info> variants() { return all_variants(); }
 
 std::span<const variant_info> variants(backend where) {
-  const auto& all = all_variants();
-  const auto first_cuda = std::ranges::find(all, backend::cuda, &variant_info::backend);
-  return where == backend::cuda ? std::span<const variant_info>(first_cuda, all.end())
-                                : std::span<const variant_info>(all.begin(), first_cuda);
+  const auto all = variants();
+  return where == backend::cuda ? all.last(std::size(cuda_rows)) : all.first(std::size(cpu_rows));
 }
 
 const variant_info* find_variant(std::string_view name, backend where) noexcept {
@@ -74,12 +76,14 @@ const variant_info* find_variant(std::string_view name) noexcept {
   return row == all.end() ? nullptr : &*row;
 }
 
-std::optional<std::string> why_not(const variant_info& variant, const executor& where) {
+namespace {
+
+std::optional<std::string> reason_against(const variant_info& variant, const executor& where) {
   const backend native = variant.backend;
   const backend asked = where.chooses_itself() ? native : where.backend();
   // A name that both have, fixed_order, is a variant of each.
   if (const variant_info* own = find_variant(variant.name, asked); own != nullptr && own->backend != native)
-    return why_not(*own, where);
+    return reason_against(*own, where);
   const bool on_cpu = asked != backend::cuda;
   if (on_cpu != (native != backend::cuda))
     return std::string(variant.name) + (on_cpu ? " is a CUDA kernel; on the CPU backends its name runs Kokkos::parallel_reduce"
@@ -87,6 +91,12 @@ std::optional<std::string> why_not(const variant_info& variant, const executor& 
   const auto* entry = detail::find_backend(asked);
   if (entry == nullptr) return detail::not_built_sentence(asked);
   return entry->why_not(variant, where.chooses_itself() && asked == backend::cuda ? cuda() : where);
+}
+
+}  // namespace
+
+std::optional<std::string> why_not(const variant_info& variant, const executor& where) {
+  return detail::telling_of_lacking_memory([&] { return reason_against(variant, where); });
 }
 
 }  // namespace onefold

@@ -1,4 +1,7 @@
+#include <onefold/detail/request.hpp>
 #include <onefold/error.hpp>
+
+#include "out_of_memory.hpp"
 
 namespace onefold {
 
@@ -42,5 +45,30 @@ error::error(errc code, const std::string& sentence) : std::runtime_error(senten
 error::error(const error&) noexcept = default;
 error& error::operator=(const error&) noexcept = default;
 error::~error() = default;
+
+namespace detail {
+
+namespace {
+
+// Made ahead: copies share its text, so that throwing one takes no memory that could be lacking. Never destroyed, since a call may come
+// at any time before the program ends.
+const error& lacking_memory() {
+  static const error& made = *new error(errc::out_of_memory, "host memory could not be had: free some, or reduce a smaller piece");
+  return made;
+}
+[[maybe_unused]] const error& made_when_the_program_starts = lacking_memory();
+
+}  // namespace
+
+void throw_out_of_memory() { throw error(lacking_memory()); }
+
+void throw_different_lengths(std::uint64_t first, std::uint64_t second) {
+  throw telling_of_lacking_memory([&] {
+    return error(errc::invalid_argument,
+                 "the two ranges differ in length: " + std::to_string(first) + " and " + std::to_string(second));
+  });
+}
+
+}  // namespace detail
 
 }  // namespace onefold

@@ -9,6 +9,7 @@
 
 #include "../backends/backend.hpp"
 #include "../backends/cuda/fixed_order/plan.hpp"  // plain C++: the size of a workspace is known where there is no GPU
+#include "out_of_memory.hpp"
 #include "pointer_kind.hpp"
 #include "select.hpp"
 
@@ -96,9 +97,7 @@ void check_host_memory(const void* pointer, const char* role, backend where) {
                                         " executor cannot read: use cuda(), or copy the data to the host first");
 }
 
-}  // namespace
-
-void run(const request& asked, const options& how) {
+void check_and_run(const request& asked, const options& how) {
   check_pointers(asked);
   check_shape(how);
 
@@ -127,17 +126,27 @@ void run(const request& asked, const options& how) {
   if (how.report != nullptr) *how.report = std::move(ran);
 }
 
+}  // namespace
+
+void run(const request& asked, const options& how) {
+  telling_of_lacking_memory([&] { check_and_run(asked, how); });
+}
+
 }  // namespace detail
 
+using detail::telling_of_lacking_memory;
+
 std::vector<backend_info> backends() {
-  std::vector<backend_info> all;
-  for (const backend where : {backend::serial, backend::openmp, backend::cuda}) {
-    if (const auto* entry = detail::find_backend(where))
-      all.push_back(entry->describe());
-    else
-      all.push_back({where, false, false, detail::not_built_sentence(where), 0, {}});
-  }
-  return all;
+  return telling_of_lacking_memory([] {
+    std::vector<backend_info> all;
+    for (const backend where : {backend::serial, backend::openmp, backend::cuda}) {
+      if (const auto* entry = detail::find_backend(where))
+        all.push_back(entry->describe());
+      else
+        all.push_back({where, false, false, detail::not_built_sentence(where), 0, {}});
+    }
+    return all;
+  });
 }
 
 namespace {
@@ -152,35 +161,50 @@ const detail::backend_entry& built_backend(const executor& where) {
 }  // namespace
 
 void synchronize(const executor& where) {
-  if (!where.chooses_itself()) built_backend(where).synchronize(where);
+  telling_of_lacking_memory([&] {
+    if (!where.chooses_itself()) built_backend(where).synchronize(where);
+  });
 }
 
 memory_use memory_in_use(const executor& where) {
-  if (where.chooses_itself()) return {};
-  const auto& entry = built_backend(where);
-  return entry.memory_in_use == nullptr ? memory_use{} : entry.memory_in_use(where);
+  return telling_of_lacking_memory([&]() -> memory_use {
+    if (where.chooses_itself()) return {};
+    const auto& entry = built_backend(where);
+    return entry.memory_in_use == nullptr ? memory_use{} : entry.memory_in_use(where);
+  });
 }
 
 void release_memory(const executor& where) {
-  if (where.chooses_itself()) return;
-  const auto& entry = built_backend(where);
-  if (entry.release_memory != nullptr) entry.release_memory(where);
+  telling_of_lacking_memory([&] {
+    if (where.chooses_itself()) return;
+    const auto& entry = built_backend(where);
+    if (entry.release_memory != nullptr) entry.release_memory(where);
+  });
 }
 
 // What fixed_order needs for elements of 8 bytes, of which the fewest make a tile.
 std::size_t workspace::bytes(std::uint64_t count) noexcept { return cuda_backend::slot_bytes(order::tiles<double>(count)); }
 
-workspace::workspace(const executor& where, std::uint64_t count) {
-  if (where.chooses_itself()) return;
-  const auto& entry = built_backend(where);
-  if (entry.make_workspace != nullptr) state_ = entry.make_workspace(where, nullptr, bytes(count));
+namespace {
+
+// Null where the executor's calls need none.
+std::unique_ptr<detail::workspace_state> make_workspace(const executor& where, void* memory, std::size_t bytes) {
+  return telling_of_lacking_memory([&]() -> std::unique_ptr<detail::workspace_state> {
+    if (where.chooses_itself()) return nullptr;
+    const auto& entry = built_backend(where);
+    return entry.make_workspace == nullptr ? nullptr : entry.make_workspace(where, memory, bytes);
+  });
 }
 
+}  // namespace
+
+workspace::workspace(const executor& where, std::uint64_t count) : state_(make_workspace(where, nullptr, bytes(count))) {}
+
 workspace::workspace(const executor& where, void* memory, std::size_t bytes) {
-  if (memory == nullptr) throw error(errc::null_pointer, "the workspace's memory is null: give the address of device memory");
-  if (where.chooses_itself()) return;
-  const auto& entry = built_backend(where);
-  if (entry.make_workspace != nullptr) state_ = entry.make_workspace(where, memory, bytes);
+  telling_of_lacking_memory([&] {
+    if (memory == nullptr) throw error(errc::null_pointer, "the workspace's memory is null: give the address of device memory");
+  });
+  state_ = make_workspace(where, memory, bytes);
 }
 
 workspace::~workspace() = default;

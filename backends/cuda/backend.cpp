@@ -87,6 +87,8 @@ std::optional<std::string> reason_against(const variant_info& variant, const exe
     if (gpu.compute_capability >= variant.min_compute_capability) return std::nullopt;
     return std::string(variant.name) + " needs compute capability " + capability_text(variant.min_compute_capability) + "; " +
            gpu.name + " has " + capability_text(gpu.compute_capability);
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& problem) {
     return problem.what();
   }
@@ -111,6 +113,8 @@ backend_info describe() {
     check(calls().get_driver_version(&driver), "cudaDriverGetVersion");
     info.detail = "CUDA runtime " + version_text(CUDART_VERSION) + ", driver for CUDA " + version_text(driver);
     info.usable = true;
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& problem) {
     info.detail = problem.what();
   }

@@ -53,6 +53,8 @@ int pool_size([[maybe_unused]] backend where) {
 std::optional<std::string> reason_against(const variant_info& variant, const executor& where) {
   try {
     if (variant.guarantee >= guarantee::fixed) kokkos_backend::check_instruction_set();
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& problem) {
     return problem.what();
   }
@@ -72,6 +74,8 @@ backend_info describe() {
     kokkos_backend::check_instruction_set();  // of the default variant
     info.detail = kokkos_backend::version() + (Where == backend::serial ? ", Kokkos::Serial" : ", Kokkos::OpenMP");
     info.usable = true;
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& problem) {
     info.detail = problem.what();
   }

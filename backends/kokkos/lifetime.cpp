@@ -156,6 +156,8 @@ void ensure_initialized() {
 #endif
     try {
       start();
+    } catch (const std::bad_alloc&) {
+      throw;
     } catch (const std::exception& problem) {
       throw error(errc::backend_unavailable, std::string("Kokkos could not be started: ") + problem.what());
     }

@@ -57,7 +57,7 @@ struct variant_info {
 [[nodiscard]] ONEFOLD_EXPORT const variant_info* find_variant(std::string_view name) noexcept;
 
 /// The sentence that says why the variant cannot run natively on this executor here, or nothing when it can. Errors:
-/// none.
+/// out_of_memory.
 [[nodiscard]] ONEFOLD_EXPORT std::optional<std::string> why_not(const variant_info& variant, const executor& where);
 
 }  // namespace onefold

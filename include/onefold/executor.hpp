@@ -98,11 +98,11 @@ struct backend_info {
   std::vector<device_info> devices;  ///< cuda: the GPUs
 };
 
-/// All backends, built or not. Cost: the first call may load the CUDA driver. Errors: none.
+/// All backends, built or not. Cost: the first call may load the CUDA driver. Errors: out_of_memory.
 [[nodiscard]] ONEFOLD_EXPORT std::vector<backend_info> backends();
 
 /// Waits until everything put on the executor's stream is done; returns at once for CPU executors and best().
-/// Errors: backend_not_built, backend_unavailable, device_lost, device_error.
+/// Errors: backend_not_built, backend_unavailable, out_of_memory, device_lost, device_error.
 ONEFOLD_EXPORT void synchronize(const executor& where);
 
 }  // namespace onefold

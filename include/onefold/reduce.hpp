@@ -50,9 +50,7 @@ using element_of = std::remove_cv_t<std::ranges::range_value_t<R>>;
 template <contiguous_elements R, contiguous_elements S>
 std::uint64_t common_size(const R& x, const S& y) {
   const auto size = static_cast<std::uint64_t>(std::ranges::size(x));
-  if (const auto other = static_cast<std::uint64_t>(std::ranges::size(y)); other != size)
-    throw error(errc::invalid_argument,
-                "the two ranges differ in length: " + std::to_string(size) + " and " + std::to_string(other));
+  if (const auto other = static_cast<std::uint64_t>(std::ranges::size(y)); other != size) throw_different_lengths(size, other);
   return size;
 }
 

@@ -56,11 +56,13 @@ struct memory_use {
   static constexpr int most_streams = 64;
 };
 
-/// What the library holds on the executor's device; all zero for the CPU executors and best(). Errors: backend_not_built, backend_unavailable.
+/// What the library holds on the executor's device; all zero for the CPU executors and best(). Errors: backend_not_built, backend_unavailable,
+/// out_of_memory.
 [[nodiscard]] ONEFOLD_EXPORT memory_use memory_in_use(const executor& where);
 
 /// Waits for the work that uses it and gives back what the library holds on the device, but for what graphs have captured and calls are using.
-/// Does nothing for the CPU executors and best(). Errors: backend_not_built, backend_unavailable, device_lost, device_error.
+/// Does nothing for the CPU executors and best(). Errors: backend_not_built, backend_unavailable,
+/// out_of_memory, device_lost, device_error.
 ONEFOLD_EXPORT void release_memory(const executor& where);
 
 }  // namespace onefold

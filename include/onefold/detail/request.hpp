@@ -25,4 +25,7 @@ struct request {
 /// Validates, chooses and runs. Throws onefold::error.
 ONEFOLD_EXPORT void run(const request& what, const options& how);
 
+/// Throws onefold::error: the two ranges of a dot product must be equally long.
+[[noreturn]] ONEFOLD_EXPORT void throw_different_lengths(std::uint64_t first, std::uint64_t second);
+
 }  // namespace onefold::detail

@@ -1,0 +1,315 @@
+/// @file memory_test.cpp  Every allocation that onefold makes fails in its turn, in the first call of a process and in later ones: the error
+/// is always onefold::error{out_of_memory}, nothing is leaked, and the next call works.
+///
+/// Each case runs in a process of its own, forked from this one, which never calls onefold itself. It is operator new that fails, in all of
+/// the process: in onefold, the standard library and Kokkos. The C library and libgomp take memory by malloc, which is left alone: libgomp
+/// ends the process when it gets none.
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <onefold/onefold.hpp>
+
+#include "../support/gtest_support.hpp"
+
+namespace onefold_test {
+namespace {
+
+// Only the main thread of a forked process counts: threads that OpenMP starts call no operator new.
+long live = 0;               // allocations that have not been freed
+std::uint64_t taken = 0;     // since faults were counted
+std::uint64_t fails_at = 0;  // 0: none
+bool reached = false;
+
+void* take(std::size_t bytes, std::size_t alignment) noexcept {
+  if (fails_at != 0 && ++taken == fails_at) {
+    reached = true;
+    return nullptr;
+  }
+  void* const memory = alignment <= alignof(std::max_align_t)
+                           ? std::malloc(bytes == 0 ? 1 : bytes)
+                           : std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  if (memory != nullptr) ++live;
+  return memory;
+}
+
+void* take_or_throw(std::size_t bytes, std::size_t alignment = 0) {
+  if (void* const memory = take(bytes, alignment)) return memory;
+  throw std::bad_alloc();
+}
+
+void give_back(void* memory) noexcept {
+  if (memory == nullptr) return;
+  --live;
+  std::free(memory);
+}
+
+}  // namespace
+}  // namespace onefold_test
+
+void* operator new(std::size_t bytes) { return onefold_test::take_or_throw(bytes); }
+void* operator new[](std::size_t bytes) { return onefold_test::take_or_throw(bytes); }
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return onefold_test::take(bytes, 0); }
+void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept { return onefold_test::take(bytes, 0); }
+void* operator new(std::size_t bytes, std::align_val_t to) {
+  return onefold_test::take_or_throw(bytes, static_cast<std::size_t>(to));
+}
+void* operator new[](std::size_t bytes, std::align_val_t to) {
+  return onefold_test::take_or_throw(bytes, static_cast<std::size_t>(to));
+}
+void operator delete(void* memory) noexcept { onefold_test::give_back(memory); }
+void operator delete[](void* memory) noexcept { onefold_test::give_back(memory); }
+void operator delete(void* memory, std::size_t) noexcept { onefold_test::give_back(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { onefold_test::give_back(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { onefold_test::give_back(memory); }
+void operator delete[](void* memory, const std::nothrow_t&) noexcept { onefold_test::give_back(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { onefold_test::give_back(memory); }
+void operator delete[](void* memory, std::align_val_t) noexcept { onefold_test::give_back(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { onefold_test::give_back(memory); }
+void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { onefold_test::give_back(memory); }
+
+namespace onefold_test {
+namespace {
+
+using onefold::errc;
+
+constexpr std::size_t count = 300'000;  // enough for OpenMP's threads
+
+const float* ones() {
+  static float* const all = [] {
+    auto* const memory = static_cast<float*>(std::malloc(count * sizeof(float)));
+    for (std::size_t i = 0; i < count; ++i) memory[i] = 1;
+    return memory;
+  }();
+  return all;
+}
+
+void require(bool holds, const char* sentence) {
+  if (!holds) throw std::runtime_error(sentence);
+}
+
+// A request that cannot be met is refused with `code`, or there is no memory for the sentence.
+template <class Call>
+void require_refused(errc code, Call call) {
+  try {
+    call();
+  } catch (const onefold::error& problem) {
+    if (problem.code() == errc::out_of_memory) throw;
+    return require(problem.code() == code, "refused with another code");
+  }
+  require(false, "not refused");
+}
+
+struct operation {
+  const char* name;
+  std::function<void()> run;
+};
+
+std::vector<operation> operations_on(const std::string& label, const onefold::executor& where) {
+  static std::vector<std::string> names;  // never moved: reserved below
+  names.reserve(1000);
+  const auto named = [&](const char* what) { return names.emplace_back(label + "_" + what).c_str(); };
+  return {
+      {named("sum"), [=] { require(onefold::sum(where, ones(), count) == count, "the sum is wrong"); }},
+      {named("sum_into"),
+       [=] {
+         float result = 0;
+         onefold::sum_into(where, ones(), count, &result);
+         require(result == count, "the sum is wrong");
+       }},
+      {named("norm2"), [=] { require(onefold::norm2(where, ones(), 250'000) == 500, "the norm is wrong"); }},
+      {named("dot_in_double"),
+       [=] { require(onefold::dot(where, ones(), ones(), count, onefold::accumulate_as<double>) == count, "dot is wrong"); }},
+      {named("report_with_long_names"),
+       [=] {
+         onefold::report ran;
+         require(onefold::sum(where, ones(), count, {.variant = "unrolled_last_warp", .report = &ran}) == count,
+                 "the sum is wrong");
+         require(ran.implementation == "Kokkos::parallel_reduce", "the report is wrong");
+       }},
+      {named("reference"),
+       [=] { require(onefold::max(where, ones(), count, {.variant = "parallel_reduce"}) == 1, "the maximum is wrong"); }},
+      {named("null_input"),
+       [=] {
+         const float* const nothing = nullptr;
+         require_refused(errc::null_pointer, [&] { static_cast<void>(onefold::sum(where, nothing, 5)); });
+       }},
+      {named("misspelt_variant"),
+       [=] {
+         require_refused(errc::unknown_variant,
+                         [&] { static_cast<void>(onefold::sum(where, ones(), 5, {.variant = "unrolled_last_wrap"})); });
+       }},
+      {named("synchronize"), [=] { onefold::synchronize(where); }},
+      {named("memory_in_use"), [=] { require(onefold::memory_in_use(where).streams == 0, "a CPU holds memory"); }},
+      {named("release_memory"), [=] { onefold::release_memory(where); }},
+      {named("workspace"), [=] { require(onefold::workspace(where, count).size_bytes() == 0, "a CPU needs a workspace"); }},
+      {named("why_not"),
+       [=] {
+         const auto* const row = onefold::find_variant("fixed_order", onefold::backend::serial);
+         require(row != nullptr && !onefold::why_not(*row, where), "fixed_order cannot run here");
+         require(onefold::why_not(onefold::variants(onefold::backend::cuda).front(), onefold::serial()).has_value(), "no reason");
+       }},
+  };
+}
+
+std::vector<operation> all_operations() {
+  std::vector<operation> all = operations_on("serial", onefold::serial());
+  const auto add = [&](std::vector<operation> some) { all.insert(all.end(), some.begin(), some.end()); };
+#ifdef ONEFOLD_TEST_OPENMP
+  add(operations_on("openmp", onefold::openmp()));
+  all.push_back({"more_threads_than_there_are", [] {
+                   require_refused(errc::unsupported, [] { static_cast<void>(onefold::sum(onefold::openmp(100'000), ones(), 5)); });
+                 }});
+#endif
+  add(operations_on("best", onefold::best()));
+  add({{"backends",
+        [] {
+          for (const auto& info : onefold::backends())
+            require(info.usable || !info.built || info.where == onefold::backend::cuda, "a backend is not usable");
+        }},
+       {"catalogue",
+        [] {
+          require(!onefold::variants().empty(), "no variants");
+          require(onefold::find_variant("fixed_order") != nullptr, "fixed_order is not found");
+          require(onefold::find_variant("no_such_variant_anywhere") == nullptr, "what is not there is found");
+        }},
+       {"ranges_of_different_length",
+        [] {
+          const std::span<const float> all_of_them(ones(), count);
+          require_refused(errc::invalid_argument,
+                          [&] { static_cast<void>(onefold::dot(onefold::serial(), all_of_them, all_of_them.first(77'777))); });
+        }},
+       {"null_workspace", [] {
+          require_refused(errc::null_pointer, [] { static_cast<void>(onefold::workspace(onefold::serial(), nullptr, 100)); });
+        }}});
+  return all;
+}
+
+// What a forked process says when it ends.
+struct verdict {
+  bool reached;  // the allocation that was to fail
+  long live;
+  char problem[200];  // empty: all is well
+};
+
+void say(verdict& into, const char* words, const char* more = "") {
+  std::strncpy(into.problem, words, sizeof(into.problem) - 1);
+  std::strncat(into.problem, more, sizeof(into.problem) - 1 - std::strlen(into.problem));
+}
+
+// `before` calls without faults, one whose k-th allocation fails, and two without. k = 0: none fails.
+verdict in_this_process(const operation& what, int before, std::uint64_t k) {
+  verdict mine{};
+  live = 0;  // this process counts its own
+  try {
+    for (int i = 0; i < before; ++i) what.run();
+    taken = 0;
+    fails_at = k;
+    try {
+      what.run();
+      fails_at = 0;
+    } catch (const onefold::error& problem) {
+      fails_at = 0;
+      if (problem.code() != errc::out_of_memory) say(mine, "another error: ", problem.what());
+      if (std::strlen(problem.what()) < 20) say(mine, "no sentence");
+    } catch (const std::exception& problem) {
+      fails_at = 0;
+      say(mine, "no onefold::error but ", problem.what());
+    }
+    mine.reached = reached;
+    for (int i = 0; i < 2; ++i) what.run();
+  } catch (const std::exception& problem) {
+    if (mine.problem[0] == 0) say(mine, "a call without a fault: ", problem.what());
+  }
+  mine.live = live;
+  return mine;
+}
+
+verdict in_a_process_of_its_own(const operation& what, int before, std::uint64_t k) {
+  int ends[2];
+  if (pipe(ends) != 0) throw std::runtime_error("no pipe");
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    const verdict mine = in_this_process(what, before, k);
+    const bool written = write(ends[1], &mine, sizeof(mine)) == static_cast<ssize_t>(sizeof(mine));
+    _exit(written ? 0 : 3);
+  }
+  close(ends[1]);
+  verdict said{};
+  const ssize_t got = read(ends[0], &said, sizeof(said));
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (got != static_cast<ssize_t>(sizeof(said)) || status != 0) {
+    said = {};
+    said.reached = true;
+    say(said, "the process was ended, status ", std::to_string(status).c_str());
+  }
+  return said;
+}
+
+class each_entry_point : public testing::TestWithParam<std::size_t> {
+ protected:
+  static const operation& what() {
+    static const auto all = all_operations();
+    return all[GetParam()];
+  }
+  static void expect_every_failure_told(int before) {
+    const verdict baseline = in_a_process_of_its_own(what(), before, 0);
+    ASSERT_STREQ(baseline.problem, "");
+    std::uint64_t k = 1;
+    for (;; ++k) {
+      const verdict said = in_a_process_of_its_own(what(), before, k);
+      SCOPED_TRACE("allocation " + std::to_string(k));
+      EXPECT_STREQ(said.problem, "");
+      if (said.problem[0] == 0) {
+        EXPECT_EQ(said.live, baseline.live) << "leaked, or freed twice";
+      }
+      if (!said.reached) break;
+      ASSERT_LT(k, 2000u) << "the call never gets through";
+    }
+    RecordProperty("allocations", std::to_string(k - 1));
+  }
+};
+
+// Kokkos's start takes some 70 allocations and is the same in all of these: a few stand for all.
+TEST_P(each_entry_point, tells_of_lacking_memory_in_the_first_call_of_a_process) {
+  for (const std::string_view same :
+       {"sum_into", "norm2", "dot_in_double", "best_re", "best_why_not", "openmp_why_not", "openmp_report"})
+    if (std::string_view(what().name).find(same) != std::string_view::npos) GTEST_SKIP() << "starts Kokkos as others do";
+  expect_every_failure_told(0);
+}
+TEST_P(each_entry_point, tells_of_lacking_memory_in_a_later_call) { expect_every_failure_told(1); }
+
+std::vector<std::size_t> numbers_of_operations() {
+  std::vector<std::size_t> all(all_operations().size());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+  return all;
+}
+
+std::string name_of(const testing::TestParamInfo<std::size_t>& one) { return all_operations()[one.param].name; }
+
+INSTANTIATE_TEST_SUITE_P(memory, each_entry_point, testing::ValuesIn(numbers_of_operations()), name_of);
+
+// Else the tests above prove nothing: a call with a report of long names, for one, has to allocate.
+TEST(the_counter_of_allocations, sees_those_of_the_library) {
+  for (const auto& one : all_operations()) {
+    if (std::string_view(one.name) != "serial_report_with_long_names") continue;
+    for (const int before : {0, 1}) {
+      EXPECT_TRUE(in_a_process_of_its_own(one, before, 1).reached);
+      EXPECT_TRUE(in_a_process_of_its_own(one, before, 2).reached);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace onefold_test
