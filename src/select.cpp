@@ -1,6 +1,7 @@
 #include "select.hpp"
 
 #include <algorithm>
+#include <map>
 #include <vector>
 
 #include <onefold/error.hpp>
@@ -43,17 +44,18 @@ void check_guarantee(guarantee wanted, const variant_info& row) {
 }  // namespace
 
 std::string nearest_names(std::string_view misspelt) {
-  std::vector<std::pair<std::size_t, std::string_view>> ranked;
+  std::multimap<std::size_t, std::string_view> ranked;  // those at one distance in the catalogue's order
   for (const auto& row : variants()) {
     const std::size_t distance = edit_distance(misspelt, row.name);
-    if (distance <= std::max<std::size_t>(2, std::min(misspelt.size(), row.name.size()) / 3))
-      ranked.emplace_back(distance, row.name);
+    if (distance <= std::max<std::size_t>(2, std::min(misspelt.size(), row.name.size()) / 3)) ranked.emplace(distance, row.name);
   }
   if (ranked.empty()) return "onefold::variants() lists the names";
-  std::ranges::stable_sort(ranked, {}, &std::pair<std::size_t, std::string_view>::first);
-  std::string sentence = "did you mean ";
-  for (std::size_t i = 0; i < std::min<std::size_t>(ranked.size(), 3); ++i)
-    sentence += (i == 0 ? "" : " or ") + std::string(ranked[i].second);
+  std::string sentence;
+  int said = 0;
+  for (const auto& [distance, near] : ranked) {
+    if (said++ == 3) break;
+    sentence += (sentence.empty() ? "did you mean " : " or ") + std::string(near);
+  }
   return sentence + "?";
 }
 

@@ -266,7 +266,12 @@ ONEFOLD_INLINE vec<T, sizeof...(I)> halve_segments(vec<T, sizeof...(I)> a, vec<T
     const int k = i % (B / 2);
     return (i % B < B / 2 ? 0 : lanes) + i / B * B + k / (W / 2) * W + k % (W / 2);
   };
+#if __has_builtin(__builtin_shufflevector)
   return Op::combine(__builtin_shufflevector(a, b, from(I)...), __builtin_shufflevector(a, b, (from(I) + W / 2)...));
+#else  // g++ 11
+  using places = vec<bits_of<T>, lanes>;
+  return Op::combine(__builtin_shuffle(a, b, places{from(I)...}), __builtin_shuffle(a, b, places{(from(I) + W / 2)...}));
+#endif
 }
 
 // Lanes in 16 bytes. Within them shuffles are cheapest: one cycle, where those across take three and, if they are irregular, a table of

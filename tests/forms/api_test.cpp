@@ -300,7 +300,8 @@ std::string label_of(const testing::TestParamInfo<std::size_t>& one) { return ex
 
 TEST_P(form_refusals_of, ranges_of_different_lengths) {
   const std::span<const float> a(x(), count), b(y(), count - 1);
-  for (const auto& [first, second] : {std::pair(a, b), std::pair(b, a), std::pair(a, std::span<const float>())}) {
+  for (const auto& pair : {std::pair(a, b), std::pair(b, a), std::pair(a, std::span<const float>())}) {
+    const auto first = pair.first, second = pair.second;  // not a structured binding: clang before 16 lets no lambda use one
     EXPECT_TRUE(
         refuses(errc::invalid_argument, "differ in length", [&] { static_cast<void>(onefold::dot(where(), first, second)); }));
     EXPECT_TRUE(refuses(errc::invalid_argument, std::to_string(second.size()),
@@ -321,7 +322,7 @@ TEST_P(form_refusals_of, a_null_pointer_among_two) {
 }
 
 TEST_P(form_refusals_of, a_misaligned_second_input) {
-  for (const std::uintptr_t bytes : {1, 2, 3})
+  for (const std::uintptr_t bytes : {1u, 2u, 3u})
     expect_dot_refused(errc::misaligned_pointer, "second input pointer is not aligned", x(), moved(y(), bytes), 5);
 }
 

@@ -19,7 +19,7 @@ std::vector<std::size_t> telling_sizes(std::size_t tile, std::uint64_t seed) {
   random_numbers random(seed);
   for (int i = 0; i < 10; ++i) sizes.push_back(static_cast<std::size_t>(std::exp2(16 * random.unit())));
   std::ranges::sort(sizes);
-  sizes.erase(std::ranges::unique(sizes).begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   return sizes;
 }
 

@@ -27,6 +27,7 @@ class block {
 
   [[nodiscard]] std::byte* address() const { return address_; }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  [[nodiscard]] memory kind() const { return kind_; }
   void write(std::size_t offset, const void* from, std::size_t bytes);
   void read(std::size_t offset, void* to, std::size_t bytes) const;
 

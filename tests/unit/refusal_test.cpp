@@ -77,7 +77,7 @@ TEST_P(refusals_of, a_null_output) {
 }
 
 TEST_P(refusals_of, pointers_that_are_not_aligned_to_their_type) {
-  for (const std::uintptr_t bytes : {1, 2, 4, 7}) {
+  for (const std::uintptr_t bytes : {1u, 2u, 4u, 7u}) {
     EXPECT_TRUE(refuses(errc::misaligned_pointer, "input pointer is not aligned",
                         [&] { static_cast<void>(onefold::sum(where(), moved(input(), bytes), 10)); }));
     EXPECT_TRUE(refuses(errc::misaligned_pointer, "output pointer is not aligned",

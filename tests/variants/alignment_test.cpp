@@ -40,7 +40,7 @@ TEST_P(each_alignment, touches_nothing_but_its_input_and_its_output) {
   const std::size_t longest = 5 * block() + 77;
   guarded_input input(memory_for(where()), exact_data(type(), op(), longest + 5, current_seed()), op());
   for (const std::size_t count : {std::size_t{1}, std::size_t{33}, std::size_t(block()), std::size_t(block() + 1), longest}) {
-    for (const std::size_t offset : {0, 1, 5}) {
+    for (const std::size_t offset : {0u, 1u, 5u}) {
       const void* data = input.window(offset, count);
       const expectation expected = expected_exactly(op(), input.payload(), offset, count);
       for (const auto how : finishes_of(variant())) {

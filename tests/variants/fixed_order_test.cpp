@@ -380,7 +380,7 @@ TEST(fixed_order, has_the_bits_of_the_specification_at_the_edges_of_tiles_and_gr
   for (const auto& one : everything()) {
     const std::uint64_t tile = 4096 / onefold::size_of(one.type);
     std::vector<std::uint64_t> sizes;
-    for (const std::uint64_t tiles : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 48, 64, 112, 128})
+    for (const std::uint64_t tiles : {1u, 2u, 3u, 4u, 5u, 7u, 8u, 9u, 15u, 16u, 17u, 24u, 31u, 32u, 33u, 48u, 64u, 112u, 128u})
       for (const std::uint64_t n : {tiles * tile - 1, tiles * tile, tiles * tile + 1}) sizes.push_back(n);
     const inputs data(one.type, contents::plain, sizes.back(), current_seed());
     for (const std::uint64_t n : sizes) ASSERT_TRUE(right_everywhere(one, data.x(n), data.y(n), n));
@@ -400,7 +400,7 @@ TEST(fixed_order, has_the_bits_of_the_specification_for_hostile_elements) {
   for (const auto& one : everything())
     for (int kind = 0; kind < kinds; ++kind) {
       const inputs data(one.type, static_cast<contents>(kind), 140'000, current_seed());
-      for (const std::uint64_t n : {1, 3, 63, 64, 65, 511, 513, 1000, 2500, 16'383, 16'384, 40'001, 140'000})
+      for (const std::uint64_t n : {1u, 3u, 63u, 64u, 65u, 511u, 513u, 1000u, 2500u, 16'383u, 16'384u, 40'001u, 140'000u})
         ASSERT_TRUE(right_everywhere(one, data.x(n), data.y(n), n)) << "contents " << kind;
     }
 }

@@ -169,7 +169,7 @@ std::vector<std::size_t> telling_places(std::size_t count, std::size_t block, st
                                   random.below(count)};
   std::erase_if(places, [&](std::size_t place) { return place >= count; });
   std::ranges::sort(places);
-  places.erase(std::ranges::unique(places).begin(), places.end());
+  places.erase(std::unique(places.begin(), places.end()), places.end());
   return places;
 }
 

@@ -33,7 +33,7 @@ void add_around(std::vector<std::uint64_t>& sizes, std::uint64_t edge) {
 std::vector<std::uint64_t> tidy(std::vector<std::uint64_t> sizes, std::uint64_t most) {
   std::erase_if(sizes, [&](std::uint64_t size) { return size > most; });
   std::ranges::sort(sizes);
-  sizes.erase(std::ranges::unique(sizes).begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   return sizes;
 }
 
