@@ -25,7 +25,10 @@ function(onefold_add_kokkos)
   set(CMAKE_POSITION_INDEPENDENT_CODE ON)
   set(CMAKE_CXX_STANDARD 20)
   message(STATUS "Kokkos: fetching ${onefold_kokkos_url}")
-  FetchContent_Declare(kokkos URL ${onefold_kokkos_url} ${onefold_kokkos_hash} DOWNLOAD_EXTRACT_TIMESTAMP OFF)
+  if(CMAKE_VERSION VERSION_GREATER_EQUAL 3.24)  # asked for by a policy, and unknown before
+    set(timestamp DOWNLOAD_EXTRACT_TIMESTAMP OFF)
+  endif()
+  FetchContent_Declare(kokkos URL ${onefold_kokkos_url} ${onefold_kokkos_hash} ${timestamp})
   FetchContent_MakeAvailable(kokkos)
 endfunction()
 onefold_add_kokkos()
@@ -40,4 +43,5 @@ endforeach()
 
 # As find_package would: what onefold's own package says of its Kokkos.
 FetchContent_GetProperties(kokkos SOURCE_DIR onefold_kokkos_source BINARY_DIR Kokkos_DIR)
+set(onefold_kokkos_licence ${onefold_kokkos_source}/LICENSE)
 get_directory_property(Kokkos_VERSION DIRECTORY ${onefold_kokkos_source} DEFINITION Kokkos_VERSION)
