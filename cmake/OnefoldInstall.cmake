@@ -23,27 +23,63 @@ set(ONEFOLD_KOKKOS_REQUEST "")  # unknown where a parent project brought Kokkos 
 if(Kokkos_VERSION)
   set(ONEFOLD_KOKKOS_REQUEST "${Kokkos_VERSION} EXACT")
 endif()
+
+# A Kokkos that was installed by others is found where it lies. That of scripts/bootstrap lies in the checkout, which may be gone when
+# the installed library is used: what a static onefold needs of it comes along, in a folder where no other project finds it by accident.
+set(onefold_kokkos_folder ${CMAKE_INSTALL_LIBDIR}/onefold/kokkos)
+set(onefold_brings_kokkos OFF)
+if(Kokkos_FOUND AND Kokkos_DIR MATCHES "/\\.deps/kokkos/")
+  cmake_path(SET onefold_kokkos_prefix NORMALIZE "${Kokkos_DIR}/../../..")
+  set(onefold_kokkos_licence "${onefold_kokkos_prefix}/LICENSE")
+  if(NOT EXISTS "${onefold_kokkos_licence}")  # built by an older scripts/bootstrap; Kokkos 3 has its licence in every header
+    file(READ "${onefold_kokkos_prefix}/include/Kokkos_Core.hpp" onefold_kokkos_header)
+    string(FIND "${onefold_kokkos_header}" "*/" onefold_kokkos_header_end)
+    string(SUBSTRING "${onefold_kokkos_header}" 0 ${onefold_kokkos_header_end} onefold_kokkos_header)
+    set(onefold_kokkos_licence "${PROJECT_BINARY_DIR}/LICENSE.Kokkos")
+    file(WRITE "${onefold_kokkos_licence}" "${onefold_kokkos_header}*/\n")
+  endif()
+  if(ONEFOLD_STATIC)
+    set(onefold_brings_kokkos ON)
+    install(DIRECTORY "${onefold_kokkos_prefix}/include" "${onefold_kokkos_prefix}/lib" DESTINATION ${onefold_kokkos_folder})
+  endif()
+endif()
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+if(onefold_kokkos_licence)  # it is inside a shared onefold, or beside a static one
+  install(FILES "${onefold_kokkos_licence}" DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME LICENSE.Kokkos)
+endif()
+
+# The build tree's package uses the Kokkos that was found; the installed one that which came along.
+set(ONEFOLD_KOKKOS_HINT "${Kokkos_DIR}")
 configure_package_config_file(cmake/onefoldConfig.cmake.in ${PROJECT_BINARY_DIR}/onefoldConfig.cmake
   INSTALL_DESTINATION ${onefold_package_folder})
+if(onefold_brings_kokkos)
+  file(RELATIVE_PATH onefold_up "/${onefold_package_folder}" "/${onefold_kokkos_folder}")
+  set(ONEFOLD_KOKKOS_HINT "\${CMAKE_CURRENT_LIST_DIR}/${onefold_up}/lib/cmake/Kokkos")
+endif()
+configure_package_config_file(cmake/onefoldConfig.cmake.in ${PROJECT_BINARY_DIR}/installed/onefoldConfig.cmake
+  INSTALL_DESTINATION ${onefold_package_folder})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/onefoldConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/onefoldConfig.cmake ${PROJECT_BINARY_DIR}/onefoldConfigVersion.cmake
+install(FILES ${PROJECT_BINARY_DIR}/installed/onefoldConfig.cmake ${PROJECT_BINARY_DIR}/onefoldConfigVersion.cmake
   DESTINATION ${onefold_package_folder})
 
-# pkg-config knows no transitive static libraries: what a static libonefold.a needs stands in Libs itself.
+# pkg-config knows no transitive static libraries: what a static libonefold.a needs stands in Libs itself. Paths in
+# quotes, for folders with spaces; but not those that begin with ${pcfiledir}, in which pkg-config has escaped them already.
 set(ONEFOLD_PC_LIBS "")
 if(ONEFOLD_STATIC)
-  if(Kokkos_FOUND)
+  if(onefold_brings_kokkos)
+    string(APPEND ONEFOLD_PC_LIBS " -L\${libdir}/onefold/kokkos/lib")
+  elseif(Kokkos_FOUND)
     cmake_path(SET onefold_kokkos_prefix NORMALIZE "${Kokkos_DIR}/../../..")
     file(GLOB onefold_kokkos_libraries ${onefold_kokkos_prefix}/lib*/libkokkoscore.*)
     if(onefold_kokkos_libraries)
       list(GET onefold_kokkos_libraries 0 onefold_kokkos_library)
-      cmake_path(GET onefold_kokkos_library PARENT_PATH onefold_kokkos_folder)
-      string(APPEND ONEFOLD_PC_LIBS " -L${onefold_kokkos_folder}")
+      cmake_path(GET onefold_kokkos_library PARENT_PATH onefold_kokkos_library_folder)
+      string(APPEND ONEFOLD_PC_LIBS " -L\"${onefold_kokkos_library_folder}\"")
     endif()
   endif()
   string(APPEND ONEFOLD_PC_LIBS " -lkokkoscore")
   if(ONEFOLD_CUDA)
-    string(APPEND ONEFOLD_PC_LIBS " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -lrt -lpthread")
+    string(APPEND ONEFOLD_PC_LIBS " -L\"${CUDAToolkit_LIBRARY_DIR}\" -lcudart_static -lrt -lpthread")
   endif()
   if(ONEFOLD_OPENMP OR "OPENMP" IN_LIST Kokkos_DEVICES)  # a Kokkos with OpenMP needs its runtime, whatever onefold uses of it
     find_package(OpenMP QUIET COMPONENTS CXX)
