@@ -15,9 +15,45 @@ find_nvcc() {
 
 has_gpu() { command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep '^GPU ' >/dev/null; }
 
+# with_progress LOG COMMAND...: the command's output goes into LOG alone; so that a long step does not look like a hang, its last line is
+# shown meanwhile, every second on a terminal and elsewhere every 30 seconds. Gives the command's status, which the caller must look at.
+with_progress() {
+  local log=$1 ticker status
+  : >"$log"
+  show_progress "$log" &
+  ticker=$!
+  "${@:2}" >"$log" 2>&1  # alone: beside "||" a command's own "set -e" would be ignored
+  status=$?
+  kill "$ticker" 2>/dev/null || true
+  wait "$ticker" 2>/dev/null || true
+  if [[ -t 2 ]]; then printf '\r\033[K' >&2; fi
+  return "$status"
+}
+
+show_progress() {  # show_progress LOG: until it is killed, or its script has ended
+  local every=${ONEFOLD_PROGRESS_SECONDS:-30} began=$SECONDS line passed
+  if [[ -t 2 ]]; then every=1; fi
+  while kill -0 $$ 2>/dev/null; do
+    sleep 1 >/dev/null 2>&1  # holds nobody's pipe open
+    passed=$((SECONDS - began))
+    if (( ! passed || passed % every )); then continue; fi
+    line=$(tail -n 1 "$1" | tr '\r' '\n' | tail -n 1 | tr -cd '[:print:]')
+    if [[ -t 2 ]]; then printf '\r\033[K  %d s  %.60s' "$passed" "$line" >&2
+    else printf '%s: %d s: %.100s\n' "${0##*/}" "$passed" "$line" >&2; fi
+  done
+}
+
+# at_least VERSION VERSION: whether the second is not older than the first
+at_least() { printf '%s\n' "$1" "$2" | sort -VC; }
+
+minimal_cmake=3.22
+has_cmake() { command -v cmake >/dev/null && at_least "$minimal_cmake" "$(cmake --version | sed -n '1s/.*version //p')"; }
+
 # configure PRESET BUILD_TREE [CMAKE_ARGUMENT...]. The presets ask for Ninja; a machine may have make alone.
 configure() {
   local generator=()
+  has_cmake || die "CMake $minimal_cmake or newer is needed (found: $(cmake --version 2>/dev/null | head -n 1 || true)):" \
+                   "python3 -m venv VENV && VENV/bin/pip install cmake makes one, to be put first on the PATH"
   if ! command -v ninja >/dev/null; then generator=(-G "Unix Makefiles"); fi
   (cd "$root" && cmake --preset "$1" -B "$2" "${generator[@]}" "${@:3}")
 }
