@@ -473,6 +473,7 @@ int reduce_fixed_order(const detail::request& what, [[maybe_unused]] int threads
       else
 #endif
         value = all.value(0, all.groups());
+      if (what.tree_value != nullptr) std::memcpy(what.tree_value, &value, sizeof(value));
       bits = detail::conclude(detail::conclusion_of(what.type, what.form, what.wide), value, what.count);
     });
   }

@@ -20,6 +20,7 @@ struct request {
   const void* second = nullptr;  // dot: its second array, count elements of the same type
   bool wide = false;             // f32 accumulated in f64
   bool best = false;             // asked of best(): threads that come late or not at all are not waited for
+  void* tree_value = nullptr;  // not null: fixed_order on the CPU stores its accumulator there too, as it is before the conclusion
 };
 
 /// Validates, chooses and runs. Throws onefold::error.

@@ -1,0 +1,46 @@
+#pragma once
+/// @file pieces.hpp  A reduction of an array that comes piece by piece. For onefold's command line tool; no part of the interface.
+
+#include <cstdint>
+#include <memory>
+
+#include <onefold/executor.hpp>
+#include <onefold/export.hpp>
+#include <onefold/options.hpp>
+#include <onefold/order.hpp>
+#include <onefold/types.hpp>
+
+namespace onefold::detail {
+
+/// Reduces on the CPU, piece after piece, to the bits that the array as a whole would give: a piece is a subtree of tree v1. Variants
+/// that promise no order combine the results of the pieces.
+class ONEFOLD_EXPORT piecewise_reduction {
+ public:
+  /// @param where  serial(), openmp() or best()
+  /// @param tiles  of every piece but the last: a power of two
+  /// Errors   invalid_argument: another number of tiles.
+  piecewise_reduction(const executor& where, element_type type, form what, bool wide, std::uint64_t tiles);
+  ~piecewise_reduction();
+  piecewise_reduction(piecewise_reduction&&) noexcept;
+  piecewise_reduction& operator=(piecewise_reduction&&) noexcept;
+
+  /// Elements of every piece but the last.
+  [[nodiscard]] std::uint64_t piece_elements() const noexcept;
+
+  /// Reduces the next piece, and waits. Only the last one may have fewer elements.
+  ///
+  /// @param x  `count` elements of host memory
+  /// @param y  dot: `count` elements too; else not looked at
+  /// @param how  the same for all pieces; its report is that of the piece
+  /// Errors   those of reduce(); invalid_argument: too many elements, or a piece behind the last one.
+  void add(const void* x, const void* y, std::uint64_t count, const options& how);
+
+  /// Bits of the result for the pieces so far, zero-extended; of none, the result for no elements.
+  [[nodiscard]] std::uint64_t bits() const;
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace onefold::detail

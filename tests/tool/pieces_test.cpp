@@ -1,0 +1,101 @@
+/// @file pieces_test.cpp  An array that is reduced piece by piece has the bits that it has as a whole: those of the golden table.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <onefold/detail/pieces.hpp>
+#include <onefold/error.hpp>
+
+#include "aligned_buffer.hpp"
+#include "any_form.hpp"
+#include "golden.hpp"
+#include "support.hpp"
+
+namespace onefold::tool::test {
+namespace {
+
+using detail::piecewise_reduction;
+
+aligned_buffer elements_of(const golden_row& row, std::uint64_t seed) {
+  const auto values = golden_data(row.type, row.data, seed, row.count);
+  aligned_buffer memory(std::max<std::size_t>(1, values.size() * size_of(row.type)));
+  for (std::size_t i = 0; i < values.size(); ++i) std::memcpy(memory.data() + i * size_of(row.type), &values[i], size_of(row.type));
+  return memory;
+}
+
+std::uint64_t in_pieces(const executor& where, const golden_row& row, std::uint64_t tiles, const std::byte* x, const std::byte* y,
+                        const options& how = {}) {
+  piecewise_reduction reduction(where, row.type, row.form, row.wide, tiles);
+  const std::uint64_t most = reduction.piece_elements();
+  for (std::uint64_t first = 0; first < row.count; first += most)
+    reduction.add(x + first * size_of(row.type), y + first * size_of(row.type), std::min(most, row.count - first), how);
+  return reduction.bits();
+}
+
+std::string text(const golden_row& row) {
+  return std::string(name(row.type)) + " " + std::string(name(row.form)) + (row.wide ? " wide " : " ") + std::string(row.data) +
+         " " + std::to_string(row.seed) + " " + std::to_string(row.count);
+}
+
+TEST(Pieces, OfAnySizeGiveTheGoldenBitsOfTheWholeInEveryForm) {
+  std::set<std::tuple<element_type, form, bool>> many;  // what was reduced in at least four pieces
+  for (const golden_row& row : golden_table()) {
+    if (row.count > 200'000) continue;  // below: two sizes of pieces
+    SCOPED_TRACE(text(row));
+    const aligned_buffer x = elements_of(row, row.seed), y = elements_of(row, row.seed + 1000);
+    for (const std::uint64_t tiles : {1, 2, 8, 16, 32}) {
+      ASSERT_EQ(in_pieces(serial(), row, tiles, x.data(), y.data()), row.bits) << tiles << " tiles";
+      if (row.count > 4 * tiles * 1024) many.insert({row.type, row.form, row.wide});
+    }
+  }
+  for (int t = 0; t < element_type_count; ++t)
+    for (int f = 0; f < form_count; ++f) EXPECT_TRUE(many.contains({static_cast<element_type>(t), static_cast<form>(f), false}));
+}
+
+TEST(Pieces, OfLargerArraysGiveTheGoldenBitsOnAllThreads) {
+  int rows = 0;
+  for (const golden_row& row : golden_table()) {
+    if (row.count < 50'000) continue;
+    SCOPED_TRACE(text(row));
+    const aligned_buffer x = elements_of(row, row.seed), y = elements_of(row, row.seed + 1000);
+    for (const std::uint64_t tiles : {64, 512}) ASSERT_EQ(in_pieces(best(), row, tiles, x.data(), y.data()), row.bits);
+    ++rows;
+  }
+  EXPECT_GT(rows, 20);
+}
+
+TEST(Pieces, OfAVariantWithoutAnOrderAreCombinedToo) {
+  const std::vector<std::int32_t> x(5000, 3);
+  piecewise_reduction reduction(serial(), element_type::i32, form::sum, false, 1);
+  for (std::size_t first = 0; first < x.size(); first += 1024) {
+    report ran;
+    reduction.add(x.data() + first, nullptr, std::min<std::size_t>(1024, x.size() - first),
+                  {.variant = "parallel_reduce", .report = &ran});
+    EXPECT_EQ(ran.variant, "parallel_reduce");
+  }
+  EXPECT_EQ(reduction.bits(), 15000U);
+}
+
+TEST(Pieces, MustFitTogether) {
+  const std::vector<float> x(3000, 1.0F);
+  EXPECT_THROW(piecewise_reduction(serial(), element_type::f32, form::sum, false, 3), error);
+  EXPECT_THROW(piecewise_reduction(serial(), element_type::f32, form::sum, false, 0), error);
+  piecewise_reduction reduction(serial(), element_type::f32, form::mean, false, 1);
+  EXPECT_EQ(reduction.bits(), 0x7fc00000U) << "the mean of nothing";
+  EXPECT_EQ(reduction.piece_elements(), 1024U);
+  EXPECT_THROW(reduction.add(x.data(), nullptr, 1025, {}), error);
+  reduction.add(x.data(), nullptr, 1024, {});
+  reduction.add(x.data(), nullptr, 5, {});
+  EXPECT_THROW(reduction.add(x.data(), nullptr, 5, {}), error) << "the one before was the last";
+  EXPECT_EQ(reduction.bits(), 0x3f800000U);
+}
+
+}  // namespace
+}  // namespace onefold::tool::test
