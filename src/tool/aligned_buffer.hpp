@@ -14,7 +14,7 @@ class aligned_buffer {
   static constexpr std::align_val_t alignment{64};
 
   aligned_buffer() noexcept = default;
-  /// Errors: input_error when `bytes` is more than the machine's memory, or cannot be had.
+  /// Errors: input_error when there is not so much memory.
   explicit aligned_buffer(std::uint64_t bytes);
 
   /// Null for a buffer made without a size.

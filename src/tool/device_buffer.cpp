@@ -37,27 +37,37 @@ void* allocate(int device, std::uint64_t bytes) {
 
 }  // namespace
 
-device_buffer::device_buffer(int device, const void* data, std::uint64_t bytes) {
+device_buffer::device_buffer(int device, std::uint64_t bytes) {
   if (bytes == 0) return;
   check(cudaSetDevice(device), "cudaSetDevice");
-  memory_ = allocate(device, bytes);
+  memory_ = static_cast<std::byte*>(allocate(device, bytes));
+}
+
+device_buffer::device_buffer(int device, const void* data, std::uint64_t bytes) : device_buffer(device, bytes) {
+  put(0, data, bytes);
+}
+
+void device_buffer::put(std::uint64_t at, const void* data, std::uint64_t bytes) {
+  if (bytes == 0) return;
   const auto begin = std::chrono::steady_clock::now();
-  cudaError_t status = cudaMemcpy(memory_, data, bytes, cudaMemcpyHostToDevice);
-  if (status == cudaSuccess)
-    status = cudaDeviceSynchronize();  // a copy from pageable memory may return before its last part has landed
-  copy_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  if (status != cudaSuccess) cudaFree(memory_);
-  check(status, "the copy to the GPU");
+  check(cudaMemcpy(memory_ + at, data, bytes, cudaMemcpyHostToDevice), "the copy to the GPU");
+  // A copy from pageable memory may return before its last part has landed.
+  check(cudaDeviceSynchronize(), "the copy to the GPU");
+  copy_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 device_buffer::~device_buffer() { cudaFree(memory_); }  // null is allowed, and a failure here has no one to report to
 
 #else
 
-device_buffer::device_buffer(int, const void*, std::uint64_t) {
+device_buffer::device_buffer(int device, const void*, std::uint64_t bytes) : device_buffer(device, bytes) {}
+
+device_buffer::device_buffer(int, std::uint64_t) {
   throw error(errc::backend_not_built,
               "this tool was built without CUDA: build onefold with -DONEFOLD_CUDA=ON, or use --backend openmp");
 }
+
+void device_buffer::put(std::uint64_t, const void*, std::uint64_t) {}
 
 device_buffer::~device_buffer() = default;
 

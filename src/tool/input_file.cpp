@@ -8,7 +8,6 @@
 #include <span>
 #include <utility>
 
-#include "hdf5_input.hpp"
 #include "input_error.hpp"
 #include "npy.hpp"
 
@@ -22,16 +21,39 @@ bool begins_with(std::span<const std::byte> file, std::string_view magic) {
   return file.size() >= magic.size() && std::memcmp(file.data(), magic.data(), magic.size()) == 0;
 }
 
-// Points `array` at its elements in the mapped file, or at an aligned copy of them.
+// Elements that lie in a mapped file where they are not aligned, copied piece by piece.
+class misaligned_elements final : public piece_source {
+ public:
+  misaligned_elements(const std::byte* elements, std::size_t size) : elements_(elements), size_(size), piece_(piece_bytes) {}
+
+  const std::byte* read(std::uint64_t first, std::uint64_t count) override {
+    std::memcpy(piece_.data(), elements_ + first * size_, count * size_);
+    return piece_.data();
+  }
+
+ private:
+  const std::byte* elements_;
+  std::size_t size_;
+  aligned_buffer piece_;
+};
+
+// Points `array` at its elements in the mapped file, or at an aligned copy of them where they are few enough.
 void place_data(input_array& array, std::size_t offset) {
   array.mapped = true;
   if (array.count == 0) return;
-  array.data = array.file.bytes().data() + offset;
-  if (is_aligned(array.data, size_of(array.type))) return;
-  array.copy = aligned_buffer(array.bytes());
-  std::memcpy(array.copy.data(), array.data, array.bytes());
-  array.data = array.copy.data();
+  const std::byte* const elements = array.file.bytes().data() + offset;
+  if (is_aligned(elements, size_of(array.type))) {
+    array.data = elements;
+    return;
+  }
   array.mapped = false;
+  if (array.bytes() > whole_bytes) {
+    array.source = std::make_unique<misaligned_elements>(elements, size_of(array.type));
+    return;
+  }
+  array.copy = aligned_buffer(array.bytes());
+  std::memcpy(array.copy.data(), elements, array.bytes());
+  array.data = array.copy.data();
 }
 
 input_array open_npy(mapped_file file) {
@@ -81,6 +103,61 @@ input_array open_file(const std::string& path, std::optional<element_type> type)
   return open_raw(std::move(file), type);
 }
 
+#ifdef ONEFOLD_HAVE_HDF5
+// Most of what an unwritten dataset gives is made up by the HDF5 library: a damaged shape would keep the tool busy for years.
+void check_size(const hdf5_facts& facts, std::uint64_t bytes) {
+  constexpr std::uint64_t large = std::uint64_t{1} << 40, most_inflation = std::uint64_t{1} << 14;  // deflate reaches 1032
+  if (bytes > large && bytes / most_inflation > facts.stored_bytes)
+    throw input_error(fmt::format("claims {} bytes of elements, of which {} are stored: it is damaged, or hardly written", bytes,
+                                  facts.stored_bytes));
+}
+
+input_array open_hdf5(const std::string& path, const std::string& dataset, const open_options& how) {
+  mapped_file file(path);  // before the HDF5 library, which would wait for a pipe
+  auto child = std::make_unique<hdf5_child>(path, dataset, how.follow_external, how.limits);
+  const hdf5_facts& facts = child->facts();
+  input_array array;
+  array.format = "hdf5";
+  array.type = facts.type;
+  array.shape = facts.shape;
+  array.count = facts.count;
+  if (array.count == 0) return array;
+  if (facts.usable_in_place && facts.offset % size_of(array.type) == 0) {  // the mapping itself starts on a page
+    const std::uint64_t file_bytes = file.bytes().size();
+    if (facts.offset > file_bytes || array.bytes() > file_bytes - facts.offset)
+      throw input_error(fmt::format("has {} bytes, and its dataset takes {} from byte {} on: it is truncated, copy it again",
+                                    file_bytes, array.bytes(), facts.offset));
+    array.file = std::move(file);
+    array.data = array.file.bytes().data() + facts.offset;
+    array.mapped = true;
+    return array;
+  }
+  check_size(facts, array.bytes());
+  if (array.bytes() <= whole_bytes) {
+    array.data = child->read(0, array.count);
+    child->end();
+  }
+  array.source = std::move(child);
+  return array;
+}
+#else
+input_array open_hdf5(const std::string& path, const std::string&, const open_options&) {
+  static_cast<void>(mapped_file(path));
+  throw input_error(
+      "cannot be read by this build, which was made without HDF5: install libhdf5-dev and build again, or export to .npy");
+}
+#endif
+
+// "run.h5:/x" for "run.h5:x", where run.h5 is an HDF5 file and nothing is named run.h5:x.
+std::optional<std::string> with_slash(const std::string& name) {
+  std::error_code ignored;
+  if (std::filesystem::exists(name, ignored)) return std::nullopt;
+  for (std::size_t colon = name.find(':'); colon != std::string::npos; colon = name.find(':', colon + 1))
+    if (std::filesystem::is_regular_file(name.substr(0, colon), ignored))
+      return name.substr(0, colon) + ":/" + name.substr(colon + 1);
+  return std::nullopt;
+}
+
 // Where NAME splits into FILE and /DATASET: the first colon before a slash behind the name of a file that exists, or nothing.
 std::optional<std::size_t> dataset_colon(const std::string& name) {
   std::error_code ignored;
@@ -101,25 +178,36 @@ void check_type(const input_array& array, std::optional<element_type> type) {
 
 }  // namespace
 
-input_array open_input(const std::string& name, std::optional<element_type> type) {
+const std::byte* input_array::piece(std::uint64_t first, std::uint64_t length) const {
+  if (data != nullptr) return data + first * size_of(type);
+  try {
+    return source->read(first, length);
+  } catch (const input_error& error) {
+    throw input_error(fmt::format("{}: {}", name, error.what()));
+  }
+}
+
+input_array open_input(const std::string& name, std::optional<element_type> type, const open_options& how) {
   const auto colon = dataset_colon(name);
   const std::string path = name.substr(0, colon.value_or(name.size()));
   try {
-    input_array array = colon ? open_hdf5(path, name.substr(*colon + 1), mapped_file(path)) : open_file(path, type);
+    if (!colon)
+      if (const auto meant = with_slash(name)) throw input_error(fmt::format("cannot be opened: did you mean {}?", *meant));
+    input_array array = colon ? open_hdf5(path, name.substr(*colon + 1), how) : open_file(path, type);
     check_type(array, type);
+    array.name = name;
     return array;
   } catch (const input_error& error) {
     throw input_error(fmt::format("{}: {}", name, error.what()));
   }
 }
 
-#ifndef ONEFOLD_HAVE_HDF5
-bool reads_hdf5() noexcept { return false; }
-
-input_array open_hdf5(const std::string&, const std::string&, mapped_file) {
-  throw input_error(
-      "cannot be read by this build, which was made without HDF5: install libhdf5-dev and build again, or export to .npy");
-}
+bool reads_hdf5() noexcept {
+#ifdef ONEFOLD_HAVE_HDF5
+  return true;
+#else
+  return false;
 #endif
+}
 
 }  // namespace onefold::tool

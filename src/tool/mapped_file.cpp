@@ -33,12 +33,21 @@ class file_descriptor {
   int number_;
 };
 
+// The files of /proc and /sys say that they have no bytes, and have some.
+void refuse_hidden_content(int descriptor) {
+  char first = 0;
+  const ssize_t got = ::pread(descriptor, &first, 1, 0);
+  if (got < 0) throw input_error(fmt::format("cannot be read: {}", std::strerror(errno)));
+  if (got > 0) throw input_error("says that it has no bytes, and has some, as files of /proc do: copy it to a regular file first");
+}
+
 std::size_t regular_file_bytes(int descriptor) {
   struct stat status {};
   // NOLINTNEXTLINE(concurrency-mt-unsafe): files are opened by one thread
   if (::fstat(descriptor, &status) != 0) throw input_error(fmt::format("cannot be examined: {}", std::strerror(errno)));
   if (S_ISDIR(status.st_mode)) throw input_error("is a directory: name a file in it");
   if (!S_ISREG(status.st_mode)) throw input_error("is a pipe or a device: write the data to a file first");
+  if (status.st_size == 0) refuse_hidden_content(descriptor);
   return static_cast<std::size_t>(status.st_size);
 }
 
@@ -81,9 +90,8 @@ mapped_file::~mapped_file() {
 
 void exit_when_pages_are_lost(const std::string& path) {
   // A longer name is cut: the message must fit the buffer.
-  const auto written =
-      fmt::format_to_n(lost_pages_message.data(), lost_pages_message.size() - 1,
-                       "onefold: {:.380}: became shorter or unreadable while it was being reduced: run again", path);
+  const auto written = fmt::format_to_n(lost_pages_message.data(), lost_pages_message.size() - 1,
+                                        "onefold: {:.380}: became shorter or unreadable while it was being read: run again", path);
   lost_pages_bytes = std::min(written.size, lost_pages_message.size() - 1);
   lost_pages_message[lost_pages_bytes++] = '\n';
 

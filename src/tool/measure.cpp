@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <set>
+
+#include <onefold/detail/pieces.hpp>
 
 #include "any_form.hpp"
 #include "device_buffer.hpp"
@@ -12,6 +15,53 @@ namespace onefold::tool {
 namespace {
 
 bool runs_on_gpu(const executor& where) { return !where.chooses_itself() && where.backend() == backend::cuda; }
+
+using clock = std::chrono::steady_clock;
+
+double seconds_since(clock::time_point begin) { return std::chrono::duration<double>(clock::now() - begin).count(); }
+
+// Calls body(first, length) for each piece of the input.
+template <class Body>
+void each_piece(const input_array& input, Body&& body) {
+  const std::uint64_t most = piece_bytes / size_of(input.type);
+  for (std::uint64_t first = 0; first < input.count; first += most) body(first, std::min(most, input.count - first));
+}
+
+void copy_to_gpu(std::optional<device_buffer>& copy, int device, const input_array& input) {
+  copy.emplace(device, input.bytes());
+  if (!input.in_pieces()) return copy->put(0, input.data, input.bytes());
+  each_piece(input, [&](std::uint64_t first, std::uint64_t length) {
+    copy->put(first * size_of(input.type), input.piece(first, length), length * size_of(input.type));
+  });
+}
+
+// One run, and how long the reductions in it took.
+struct timed_bits {
+  std::uint64_t bits;
+  double seconds;
+};
+
+timed_bits reduce_whole(const executor& where, const form_request& request, const options& how) {
+  const auto begin = clock::now();
+  const std::uint64_t bits = reduce_bits(where, request, how);
+  return {bits, seconds_since(begin)};
+}
+
+// Without the time that the pieces take to be read. The report is that of the first piece, which is not a short last one.
+timed_bits reduce_in_pieces(const input_array& input, const input_array* second, const job& what, report& ran) {
+  detail::piecewise_reduction reduction(what.where, input.type, what.form, what.wide, piece_tiles);
+  double seconds = 0;
+  each_piece(input, [&](std::uint64_t first, std::uint64_t length) {
+    const std::byte* const x = input.piece(first, length);
+    const std::byte* const y = second == nullptr ? nullptr : second->piece(first, length);
+    options how = what.how;
+    how.report = first == 0 ? &ran : nullptr;
+    const auto begin = clock::now();
+    reduction.add(x, y, length, how);
+    seconds += seconds_since(begin);
+  });
+  return {reduction.bits(), seconds};
+}
 
 }  // namespace
 
@@ -29,28 +79,34 @@ outcome measure(const input_array& input, const input_array* second, const job& 
   // Without elements: starts the backend outside the timed region, and refuses what cannot run before gigabytes are copied.
   static_cast<void>(reduce_bits(what.where, request, how));
 
-  request.x = input.data;
-  request.y = second == nullptr ? nullptr : second->data;
   request.count = input.count;
   std::optional<device_buffer> copy, second_copy;
-  if (runs_on_gpu(what.where)) {
-    copy.emplace(what.where.device(), input.data, input.bytes());
+  const bool on_gpu = runs_on_gpu(what.where);
+  if (on_gpu) {
+    copy_to_gpu(copy, what.where.device(), input);
     request.x = copy->data();
     result.copy_seconds = copy->copy_seconds();
     if (second != nullptr) {
-      second_copy.emplace(what.where.device(), second->data, second->bytes());
+      copy_to_gpu(second_copy, what.where.device(), *second);
       request.y = second_copy->data();
       *result.copy_seconds += second_copy->copy_seconds();
     }
+  } else {
+    request.x = input.data;
+    request.y = second == nullptr ? nullptr : second->data;
   }
 
-  if (result.warm) static_cast<void>(reduce_bits(what.where, request, how));
+  const bool in_pieces = !on_gpu && (input.in_pieces() || (second != nullptr && second->in_pieces()));
+  const auto reduce = [&] {
+    return in_pieces ? reduce_in_pieces(input, second, what, result.ran) : reduce_whole(what.where, request, how);
+  };
+  if (result.warm) static_cast<void>(reduce());
   std::set<std::uint64_t> values;
   for (int run = 0; run < std::max(1, what.repeat); ++run) {
-    const auto begin = std::chrono::steady_clock::now();
-    result.value = {request.result(), reduce_bits(what.where, request, how)};
-    result.seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-    values.insert(result.value.bits);
+    const auto [bits, seconds] = reduce();
+    result.value = {request.result(), bits};
+    result.seconds.push_back(seconds);
+    values.insert(bits);
   }
   result.distinct_values = values.size();
   std::ranges::sort(result.seconds);

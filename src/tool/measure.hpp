@@ -30,11 +30,11 @@ struct job {
 
 /// What came out.
 struct outcome {
-  scalar value;                        ///< of the last run
-  report ran;                          ///< of the last run
-  std::vector<double> seconds;         ///< wall time of each timed run, the host's wait included; ascending
-  bool warm;                           ///< an untimed run came first
-  std::size_t distinct_values;         ///< different results, bit for bit, among the timed runs
+  scalar value;                 ///< of the last run
+  report ran;                   ///< of the last run
+  std::vector<double> seconds;  ///< wall time of each timed run, the host's wait included and the reading of pieces not; ascending
+  bool warm;                    ///< an untimed run came first
+  std::size_t distinct_values;  ///< different results, bit for bit, among the timed runs
   std::optional<double> copy_seconds;  ///< wall time of the copies to the GPU, which no run includes
 
   [[nodiscard]] double median_seconds() const noexcept;
@@ -43,7 +43,7 @@ struct outcome {
 /// Starts the backend (untimed), copies the data to the GPU where it runs there, reduces and times.
 ///
 /// @param second  dot's second input, of the type and count of the first; else null
-/// Errors   onefold::error, as reduce().
+/// Errors   onefold::error, as reduce(); input_error where the elements come in pieces.
 [[nodiscard]] outcome measure(const input_array& input, const input_array* second, const job& what);
 
 }  // namespace onefold::tool

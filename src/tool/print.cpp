@@ -101,7 +101,10 @@ class table {
 };
 
 std::string input_description(const input_array& input) {
-  std::string text = fmt::format("{}, {}", input.format, input.mapped ? "memory-mapped" : "read into memory");
+  std::string text = fmt::format("{}, {}", input.format,
+                                 input.in_pieces() ? "read in pieces"
+                                 : input.mapped    ? "memory-mapped"
+                                                   : "read into memory");
   if (input.format != "raw") text += fmt::format(", shape ({})", fmt::join(input.shape, ", "));
   if (input.fortran_order) text += " in Fortran order";
   return text;
@@ -121,7 +124,8 @@ json input_json(const std::string& name, const input_array& input) {
           {"format", input.format},
           {"shape", input.shape},
           {"fortran_order", input.fortran_order},
-          {"memory_mapped", input.mapped}};
+          {"memory_mapped", input.mapped},
+          {"in_pieces", input.in_pieces()}};
 }
 
 std::string time_description(const outcome& result) {
@@ -324,6 +328,7 @@ std::string reduction_json(const reduction& done) {
                {"shape", input.shape},
                {"fortran_order", input.fortran_order},
                {"memory_mapped", input.mapped},
+               {"in_pieces", input.in_pieces()},
                {"second", two ? input_json(done.second_name, *done.second_input) : json(nullptr)},
                {"backend", onefold::name(ran.backend)},
                {"variant", ran.variant},

@@ -1,7 +1,9 @@
 /// @file hdf5_input_test.cpp  HDF5 datasets: mapped where they lie in the file as they are, else read, else refused.
 
 #include <gtest/gtest.h>
+#include <hdf5.h>
 
+#include <chrono>
 #include <cstring>
 
 #include "hdf5_samples.hpp"
@@ -14,12 +16,17 @@ namespace {
 
 class Hdf5 : public testing::Test {
  protected:
-  Hdf5() { write_hdf5_samples(folder_.file("")); }
+  Hdf5() {
+    write_hdf5_samples(folder_.file(""));
+    write_references(folder_.file(""));
+  }
+
+  [[nodiscard]] std::string reference(const std::string& dataset) const { return folder_.file("references.h5") + ":/" + dataset; }
 
   [[nodiscard]] std::string samples(const std::string& dataset) const { return folder_.file("samples.h5") + ":/" + dataset; }
 
-  void expect_refusal(const std::string& name, const std::string& says) const {
-    const std::string said = error_of<input_error>([&] { static_cast<void>(open_input(name, std::nullopt)); });
+  void expect_refusal(const std::string& name, const std::string& says, const open_options& how = {}) const {
+    const std::string said = error_of<input_error>([&] { static_cast<void>(open_input(name, std::nullopt, how)); });
     EXPECT_TRUE(said.starts_with(name + ": ")) << said;
     EXPECT_NE(said.find(says), std::string::npos) << said;
   }
@@ -65,7 +72,7 @@ TEST_F(Hdf5, TheUserBlockIsSkipped) {
 }
 
 TEST_F(Hdf5, WhatDoesNotLieThereAsItIsIsReadIntoMemory) {
-  for (const char* dataset : {"chunked", "compressed", "external"}) {
+  for (const char* dataset : {"chunked", "compressed"}) {
     SCOPED_TRACE(dataset);
     const input_array array = open_input(samples(dataset), std::nullopt);
     EXPECT_FALSE(array.mapped);
@@ -91,7 +98,60 @@ TEST_F(Hdf5, UnwrittenDataAreZeros) {
   for (std::size_t i = 0; i < array.bytes(); ++i) ASSERT_EQ(array.data[i], std::byte{0});
 }
 
-TEST_F(Hdf5, MoreThanMemoryHoldsIsRefused) { expect_refusal(samples("huge"), "machine with more memory"); }
+TEST_F(Hdf5, AShapeThatNothingInTheFileBearsOutIsRefused) { expect_refusal(samples("huge"), "it is damaged, or hardly written"); }
+
+TEST_F(Hdf5, AChunkThatTakesMoreMemoryThanTheChildMayHaveIsRefused) {
+  write_one_chunk(folder_.file(""));
+  const std::string name = folder_.file("chunk.h5") + ":/x";
+  EXPECT_EQ(open_input(name, std::nullopt).count, 12U << 20);
+  expect_refusal(name, "HDF5", {.limits = {.memory_bytes = 8 << 20}});
+  expect_refusal(samples("giant_chunk"), "is stored in filtered chunks of 536870912 bytes");
+}
+
+// --- references to other files ----------------------------------------------------------------------------------------------------------
+
+const open_options following{.follow_external = true, .limits = {}};
+
+TEST_F(Hdf5, OtherFilesAreReadWhereThatIsAskedForOnly) {
+  std::vector<std::string> names{reference("link"), reference("link_to_samples/chunked"), reference("storage"),
+                                 samples("external")};
+#if H5_VERSION_GE(1, 10, 0)
+  names.push_back(reference("virtual"));
+#endif
+  for (const std::string& name : names) {
+    SCOPED_TRACE(name);
+    expect_refusal(name, "--follow-external");
+    expect_counting<float>(open_input(name, std::nullopt, following));
+  }
+  expect_refusal(reference("link_to_nothing"), "no dataset of this name", following);
+}
+
+// The offset of a dataset behind a link is one in the other file: 1.8e31 for 500500 was the sum of what lay there in this one.
+TEST_F(Hdf5, ADatasetBehindALinkIsNotMappedFromTheWrongFile) {
+  EXPECT_FALSE(open_input(reference("link"), std::nullopt, following).mapped);
+  EXPECT_TRUE(open_input(samples("f32"), std::nullopt, following).mapped);
+}
+
+TEST_F(Hdf5, APipeIsNotWaitedFor) {
+  std::vector<std::string> names{"link_to_pipe", "soft", "storage_in_pipe"};
+#if H5_VERSION_GE(1, 10, 0)
+  names.emplace_back("virtual_from_pipe");
+#endif
+  for (const std::string& name : names) {
+    SCOPED_TRACE(name);
+    expect_refusal(reference(name), "--follow-external");
+    expect_refusal(reference(name), "pipe, which is no regular file", following);
+  }
+}
+
+#if H5_VERSION_GE(1, 10, 0)
+TEST_F(Hdf5, APipeBehindSeveralReferencesIsGivenUp) {
+  const open_options impatient{.follow_external = true, .limits = {.follow_wall_seconds = 1}};
+  const auto begin = std::chrono::steady_clock::now();
+  expect_refusal(reference("virtual_from_storage_in_pipe"), "does it refer to a pipe", impatient);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
+}
+#endif
 
 TEST_F(Hdf5, AScalarIsOneElementAndNothingIsNone) {
   EXPECT_EQ(open_input(samples("scalar"), std::nullopt).count, 1U);

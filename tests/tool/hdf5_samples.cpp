@@ -1,8 +1,11 @@
 #include "hdf5_samples.hpp"
 
 #include <hdf5.h>
+#include <sys/stat.h>
 
+#include <cmath>
 #include <cstdint>
+#include <fstream>
 #include <numeric>
 #include <stdexcept>
 #include <vector>
@@ -51,6 +54,15 @@ hid_t compressed() {
   return properties;
 }
 
+// With a checksum: what passes no filter is not held in memory as a whole.
+hid_t one_chunk(hsize_t elements) {
+  const hid_t properties = plain();
+  check(H5Pset_chunk(properties, 1, &elements), "H5Pset_chunk");
+  check(H5Pset_fletcher32(properties), "H5Pset_fletcher32");
+  if (H5Zfilter_avail(H5Z_FILTER_DEFLATE) > 0) check(H5Pset_deflate(properties, 1), "H5Pset_deflate");
+  return properties;
+}
+
 hid_t elsewhere(const std::string& path) {
   const hid_t properties = plain();
   check(H5Pset_external(properties, path.c_str(), 0, sample_count * sizeof(float)), "H5Pset_external");
@@ -81,6 +93,7 @@ void put_each_layout(hid_t file, const std::string& folder) {
   put(file, "external", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, counting<float>(), line(), elsewhere(folder + "/external.bin"));
   put(file, "unwritten", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, std::vector<float>{}, line(), plain());
   put(file, "huge", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, std::vector<float>{}, extent({hsize_t{1} << 44}), chunks(plain()));
+  put(file, "giant_chunk", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, std::vector<float>{}, extent({1 << 27}), one_chunk(1 << 27));
   // Three single bytes bring what follows them in the file's block of small data to an odd place.
   put(file, "bytes", H5T_STD_U8LE, H5T_NATIVE_UINT8, std::vector<std::uint8_t>{1, 2, 3}, extent({3}), plain());
   put(file, "odd_place", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, std::vector<double>{1, 2, 3}, extent({3}), plain());
@@ -115,6 +128,148 @@ void write_user_block(const std::string& path) {
 }
 
 }  // namespace
+
+namespace {
+
+void link_to(hid_t file, const char* name, const std::string& other, const char* object) {
+  check(H5Lcreate_external(other.c_str(), object, file, name, H5P_DEFAULT, H5P_DEFAULT), name);
+}
+
+#if H5_VERSION_GE(1, 10, 0)
+// All of the dataset "f32" of another file.
+hid_t taken_from(const std::string& other) {
+  const hid_t properties = plain(), whole = line();
+  check(H5Pset_virtual(properties, whole, other.c_str(), "f32", whole), "H5Pset_virtual");
+  H5Sclose(whole);
+  return properties;
+}
+#endif
+
+hid_t grid_chunks(hid_t properties) {
+  const hsize_t chunk[] = {1, 100, 500};
+  check(H5Pset_chunk(properties, 3, chunk), "H5Pset_chunk");
+  return properties;
+}
+
+hid_t filled(float value) {
+  const hid_t properties = grid_chunks(plain());
+  check(H5Pset_fill_value(properties, H5T_NATIVE_FLOAT, &value), "H5Pset_fill_value");
+  return properties;
+}
+
+}  // namespace
+
+void write_references(const std::string& folder) {
+  const std::string pipe = folder + "/pipe";
+  if (::mkfifo(pipe.c_str(), 0600) != 0) throw std::runtime_error("cannot make " + pipe);
+  const hid_t file = check(H5Fcreate((folder + "/references.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), "H5Fcreate");
+  const std::vector<float> nothing;
+  link_to(file, "link", "samples.h5", "/f32");
+  link_to(file, "link_to_pipe", "pipe", "/f32");
+  link_to(file, "link_to_nothing", "missing.h5", "/f32");
+  link_to(file, "link_to_samples", "samples.h5", "/");
+  check(H5Lcreate_soft("/link_to_pipe", file, "soft", H5P_DEFAULT, H5P_DEFAULT), "H5Lcreate_soft");
+  put(file, "storage", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, nothing, line(), elsewhere(folder + "/external.bin"));
+  put(file, "storage_in_pipe", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, nothing, line(), elsewhere(pipe));
+#if H5_VERSION_GE(1, 10, 0)
+  put(file, "virtual", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, nothing, line(), taken_from("samples.h5"));
+  put(file, "virtual_from_pipe", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, nothing, line(), taken_from("pipe"));
+  put(file, "virtual_from_storage_in_pipe", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, nothing, line(), taken_from("second.h5"));
+  const hid_t second = check(H5Fcreate((folder + "/second.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), "H5Fcreate");
+  put(second, "f32", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, nothing, line(), elsewhere(pipe));
+  H5Fclose(second);
+#endif
+  H5Fclose(file);
+}
+
+void write_large(const std::string& folder) {
+  const hid_t file = check(H5Fcreate((folder + "/large.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), "H5Fcreate");
+  put(file, "unwritten", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, std::vector<float>{}, extent({3, 10000, 25001}), filled(1.5F));
+
+  // Rows of numbers of very different sizes, which every other order of summation adds up to something else, and zeros between them.
+  const std::vector<hsize_t> shape{3, 1001, 14321};
+  put(file, "scattered", H5T_IEEE_F64BE, H5T_NATIVE_DOUBLE, std::vector<double>{}, extent(shape), grid_chunks(plain()));
+  const hid_t dataset = check(H5Dopen2(file, "scattered", H5P_DEFAULT), "scattered"), space = extent(shape);
+  std::ofstream raw(folder + "/scattered.bin", std::ios::binary);
+  for (std::uint64_t row = 0; row < shape[0] * shape[1]; row += 37) {
+    std::vector<double> values(shape[2]);
+    for (std::uint64_t i = 0; i < values.size(); ++i) {
+      const std::uint64_t mixed = (row * shape[2] + i + 1) * 0x9e3779b97f4a7c15U;
+      values[i] = std::ldexp(static_cast<double>(static_cast<std::int64_t>(mixed)), -static_cast<int>(mixed >> 20 & 63));
+    }
+    const hsize_t start[] = {row / shape[1], row % shape[1], 0}, count[] = {1, 1, shape[2]};
+    const hid_t memory = extent({shape[2]});
+    check(H5Sselect_hyperslab(space, H5S_SELECT_SET, start, nullptr, count, nullptr), "H5Sselect_hyperslab");
+    check(H5Dwrite(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, values.data()), "scattered");
+    H5Sclose(memory);
+    raw.seekp(static_cast<std::streamoff>(row * shape[2] * sizeof(double)));
+    raw.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(double)));
+  }
+  raw.seekp(static_cast<std::streamoff>(shape[0] * shape[1] * shape[2] * sizeof(double) - 1)).put('\0');
+  if (!raw.flush()) throw std::runtime_error("cannot write scattered.bin");
+  H5Sclose(space);
+  H5Dclose(dataset);
+  H5Fclose(file);
+}
+
+namespace {
+
+// The oldest and the newest structures that the library writes: the version of nearly everything in a file hangs on that.
+void write_seed(const std::string& path, bool newest, hid_t stored, hid_t space, hid_t properties) {
+  const hid_t access = check(H5Pcreate(H5P_FILE_ACCESS), "H5Pcreate");
+  check(H5Pset_libver_bounds(access, newest ? H5F_LIBVER_LATEST : H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST), "H5Pset_libver_bounds");
+  const hid_t file = check(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), "H5Fcreate");
+  std::vector<float> values(64);
+  std::iota(values.begin(), values.end(), 1.0F);
+  put(file, "x", stored, H5T_NATIVE_FLOAT, values, space, properties);
+  H5Fclose(file);
+  H5Pclose(access);
+}
+
+hid_t small_chunks(bool filtered) {
+  const hid_t properties = plain();
+  const hsize_t chunk[] = {4, 8};
+  check(H5Pset_chunk(properties, 2, chunk), "H5Pset_chunk");
+  if (filtered) check(H5Pset_shuffle(properties), "H5Pset_shuffle");
+  if (filtered && H5Zfilter_avail(H5Z_FILTER_DEFLATE) > 0) check(H5Pset_deflate(properties, 6), "H5Pset_deflate");
+  if (filtered) check(H5Pset_fletcher32(properties), "H5Pset_fletcher32");
+  return properties;
+}
+
+hid_t compact() {
+  const hid_t properties = plain();
+  check(H5Pset_layout(properties, H5D_COMPACT), "H5Pset_layout");
+  return properties;
+}
+
+hid_t growing() {
+  const hsize_t now[] = {8, 8}, most[] = {H5S_UNLIMITED, 8};
+  return check(H5Screate_simple(2, now, most), "H5Screate_simple");
+}
+
+}  // namespace
+
+void write_one_chunk(const std::string& folder) {
+  const hid_t file = check(H5Fcreate((folder + "/chunk.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), "H5Fcreate");
+  put(file, "x", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, std::vector<float>(12 << 20), extent({12 << 20}), one_chunk(12 << 20));
+  H5Fclose(file);
+}
+
+std::vector<std::string> write_seeds(const std::string& folder) {
+  std::vector<std::string> paths;
+  const auto add = [&](const std::string& name, hid_t stored, bool grows, auto&& properties) {
+    for (const bool newest : {false, true}) {
+      paths.push_back(folder + "/" + name + (newest ? "-new.h5" : "-old.h5"));
+      write_seed(paths.back(), newest, stored, grows ? growing() : extent({8, 8}), properties());
+    }
+  };
+  add("contiguous", H5T_IEEE_F32LE, false, plain);
+  add("compact", H5T_IEEE_F64BE, false, compact);
+  add("chunked", H5T_STD_I32LE, false, [] { return small_chunks(false); });
+  add("filtered", H5T_IEEE_F32LE, false, [] { return small_chunks(true); });
+  add("growing", H5T_STD_U64BE, true, [] { return small_chunks(true); });
+  return paths;
+}
 
 void write_hdf5_samples(const std::string& folder) {
   const hid_t file = check(H5Fcreate((folder + "/samples.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), "H5Fcreate");

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <utility>
 
 #include "input_error.hpp"
@@ -145,13 +147,36 @@ TEST(InputFile, WithoutHdf5ADatasetIsRefusedWithARemedy) {
   expect_refusal(folder.write("x.h5", byte_vector(8)) + ":/x", no_type, "libhdf5-dev");
 }
 
-TEST(InputFile, ACopyLargerThanTheMachinesMemoryIsRefused) {
+TEST(InputFile, MisalignedElementsThatAreManyComeInPieces) {
   const temporary_folder folder;
   const auto path = folder.write("huge.npy", npy_file(npy_padded(npy_dict("<f4", "(1099511627776,)"), 1, 1), 0));
   std::error_code failed;
-  std::filesystem::resize_file(path, (std::uintmax_t{1} << 42) + std::filesystem::file_size(path), failed);
+  const std::uintmax_t header = std::filesystem::file_size(path);
+  std::filesystem::resize_file(path, (std::uintmax_t{1} << 42) + header, failed);
   if (failed) GTEST_SKIP() << "no sparse file of 4 TiB here: " << failed.message();
-  expect_refusal(path, no_type, "machine with more memory");
+  constexpr std::uint64_t there = std::uint64_t{3} << 38;
+  std::fstream(path, std::ios::binary | std::ios::in | std::ios::out)
+      .seekp(static_cast<std::streamoff>(header + 4 * there))
+      .write("abcd", 4);
+  const input_array array = open_input(path, no_type);
+  EXPECT_TRUE(array.in_pieces());
+  EXPECT_FALSE(array.mapped);
+  const std::byte* const piece = array.piece(there - 1, 3);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(piece) % 64, 0U);
+  EXPECT_EQ(std::memcmp(piece, "\0\0\0\0abcd\0\0\0\0", 12), 0);
+}
+
+TEST(InputFile, FilesThatSayTheyAreEmptyAndAreNotAreRefused) {
+  if (!std::filesystem::exists("/proc/self/maps")) GTEST_SKIP() << "no /proc here";
+  expect_refusal("/proc/self/maps", element_type::f32, "says that it has no bytes, and has some");
+  expect_refusal("/proc/self/status", no_type, "says that it has no bytes, and has some");
+}
+
+TEST(InputFile, ADatasetWithoutItsSlashIsSuggested) {
+  const temporary_folder folder;
+  const auto path = folder.write("x.h5", byte_vector(8));
+  expect_refusal(path + ":fields/p", no_type, "did you mean " + path + ":/fields/p?");
+  expect_refusal(folder.file("missing.h5") + ":x", no_type, "No such file");
 }
 
 }  // namespace

@@ -1,0 +1,307 @@
+#include "hdf5_reader.hpp"
+
+#include <fmt/format.h>
+#include <hdf5.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+
+#include "input_error.hpp"
+
+namespace onefold::tool {
+
+namespace {
+
+// An identifier of the HDF5 library with the function that closes it. Negative identifiers mean that the call failed.
+class handle {
+ public:
+  handle(hid_t id, herr_t (*close)(hid_t)) noexcept : id_(id), close_(close) {}
+  handle(const handle&) = delete;
+  handle& operator=(const handle&) = delete;
+  ~handle() {
+    if (valid()) close_(id_);
+  }
+  [[nodiscard]] bool valid() const noexcept { return id_ >= 0; }
+  [[nodiscard]] hid_t id() const noexcept { return id_; }
+
+ private:
+  hid_t id_;
+  herr_t (*close_)(hid_t);
+};
+
+// What the HDF5 library says of its last failure: the innermost entry of its error stack, which is the cause.
+std::string reason() {
+  std::string text = "no reason given";
+  const auto take = [](unsigned depth, const H5E_error2_t* entry, void* out) -> herr_t {
+    if (depth == 0 && entry->desc != nullptr) *static_cast<std::string*>(out) = entry->desc;
+    return 0;
+  };
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take, &text);
+  return text;
+}
+
+const handle& check(const handle& made, const char* what) {
+  if (!made.valid()) throw input_error(fmt::format("{} (HDF5: {}): check it with h5dump", what, reason()));
+  return made;
+}
+
+struct known_type {
+  hid_t little, big, native;
+  element_type type;
+};
+
+// A function, because the names of HDF5's types are calls that start the library.
+std::array<known_type, element_type_count> known_types() {
+  return {{
+      {H5T_IEEE_F32LE, H5T_IEEE_F32BE, H5T_NATIVE_FLOAT, element_type::f32},
+      {H5T_IEEE_F64LE, H5T_IEEE_F64BE, H5T_NATIVE_DOUBLE, element_type::f64},
+      {H5T_STD_I32LE, H5T_STD_I32BE, H5T_NATIVE_INT32, element_type::i32},
+      {H5T_STD_U32LE, H5T_STD_U32BE, H5T_NATIVE_UINT32, element_type::u32},
+      {H5T_STD_I64LE, H5T_STD_I64BE, H5T_NATIVE_INT64, element_type::i64},
+      {H5T_STD_U64LE, H5T_STD_U64BE, H5T_NATIVE_UINT64, element_type::u64},
+  }};
+}
+
+const char* class_name(hid_t type) {
+  switch (H5Tget_class(type)) {
+    case H5T_INTEGER:
+      return "integers";
+    case H5T_FLOAT:
+      return "floats";
+    case H5T_STRING:
+      return "strings";
+    case H5T_COMPOUND:
+      return "records (a compound type; complex numbers are stored so too)";
+    case H5T_ENUM:
+      return "an enumeration (booleans are stored so too)";
+    default:
+      return "elements that are no numbers";
+  }
+}
+
+struct stored_type {
+  known_type row;
+  bool little_endian;
+};
+
+stored_type find_type(hid_t type) {
+  for (const known_type& row : known_types()) {
+    if (H5Tequal(type, row.little) > 0) return {row, true};
+    if (H5Tequal(type, row.big) > 0) return {row, false};
+  }
+  throw input_error(
+      fmt::format("holds {} of {} bytes, and onefold reads f32, f64, i32, u32, i64 and u64: write a converted dataset",
+                  class_name(type), H5Tget_size(type)));
+}
+
+void read_shape(hid_t dataset, hdf5_facts& facts) {
+  const handle space(H5Dget_space(dataset), H5Sclose);
+  check(space, "has a dataset whose shape cannot be read");
+  if (H5Sget_simple_extent_type(space.id()) == H5S_NULL) {
+    facts.shape = {0};
+    return;
+  }
+  std::array<hsize_t, H5S_MAX_RANK> extents{};
+  const int axes = H5Sget_simple_extent_dims(space.id(), extents.data(), nullptr);
+  if (axes < 0) throw input_error("has a dataset whose shape cannot be read: check it with h5dump");
+  facts.shape.assign(extents.begin(), extents.begin() + axes);
+}
+
+// --- other files, to which a file refers ----------------------------------------------------------------------------------------------
+
+// A pipe would be waited for without end. The names are looked for as the HDF5 library does where no prefix is set: beside the file that refers
+// to them, and as they are.
+void refuse_what_is_no_file(const std::string& referring, const std::string& name) {
+  const std::filesystem::path folder = std::filesystem::path(referring).parent_path(), plain = name;
+  for (const auto& place : {plain, folder / plain, plain.filename(), folder / plain.filename()}) {
+    struct stat status {};
+    if (::stat(place.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
+      throw input_error(fmt::format("refers to {}, which is no regular file: correct the reference", place.string()));
+  }
+}
+
+struct link_policy {
+  bool follow;
+  bool followed = false;
+  std::string refusal;  // what became of a link; an exception cannot pass through the library
+};
+
+herr_t on_external_link(const char* referring, const char*, const char* name, const char*, unsigned*, hid_t, void* policy) {
+  auto& asked = *static_cast<link_policy*>(policy);
+  try {
+    if (!asked.follow) throw input_error(fmt::format("has an external link on the way, to {}", name));
+    refuse_what_is_no_file(referring, name);
+    asked.followed = true;
+    return 0;
+  } catch (const std::exception& refused) {
+    asked.refusal = refused.what();
+    return -1;
+  }
+}
+
+std::vector<std::string> external_files(hid_t properties) {
+  std::vector<std::string> names;
+  std::array<char, 4096> name{};
+  for (int i = 0; i < H5Pget_external_count(properties); ++i) {
+    if (H5Pget_external(properties, static_cast<unsigned>(i), name.size(), name.data(), nullptr, nullptr) < 0) continue;
+    name.back() = '\0';
+    names.emplace_back(name.data());
+  }
+#if H5_VERSION_GE(1, 10, 0)
+  std::size_t sources = 0;
+  if (H5Pget_layout(properties) == H5D_VIRTUAL && H5Pget_virtual_count(properties, &sources) >= 0)
+    for (std::size_t i = 0; i < sources; ++i)
+      if (H5Pget_virtual_filename(properties, i, name.data(), name.size()) >= 0) names.emplace_back(name.data());
+  std::erase(names, ".");  // of virtual sources: this file
+#endif
+  return names;
+}
+
+bool is_virtual(hid_t properties) {
+#if H5_VERSION_GE(1, 10, 0)
+  return H5Pget_layout(properties) == H5D_VIRTUAL;
+#else
+  return properties < 0;  // HDF5 1.8 knows none
+#endif
+}
+
+void check_references(hid_t properties, const std::string& path, bool follow) {
+  const bool external = H5Pget_external_count(properties) > 0;
+  if (!external && !is_virtual(properties)) return;
+  if (!follow)
+    throw input_error(external ? "keeps its data in other files (external storage)"
+                               : "is put together from other datasets (a virtual dataset)");
+  for (const std::string& name : external_files(properties)) refuse_what_is_no_file(path, name);
+}
+
+// A compressed chunk is held in memory as a whole, twice.
+void check_chunks(hid_t properties, std::uint64_t element_bytes) {
+  if (H5Pget_layout(properties) != H5D_CHUNKED || H5Pget_nfilters(properties) <= 0) return;
+  std::array<hsize_t, H5S_MAX_RANK> extents{};
+  const int axes = H5Pget_chunk(properties, H5S_MAX_RANK, extents.data());
+  std::uint64_t bytes = element_bytes;
+  bool overflow = axes < 0;
+  for (int i = 0; i < axes; ++i) overflow |= __builtin_mul_overflow(bytes, extents[static_cast<std::size_t>(i)], &bytes);
+  if (overflow || bytes > whole_bytes)
+    throw input_error(
+        fmt::format("is stored in filtered chunks of {} bytes, and the tool takes at most {}: write it in smaller ones, "
+                    "h5repack -l CHUNK=..",
+                    overflow ? "too many" : fmt::format("{}", bytes), whole_bytes));
+}
+
+// Elements that lie side by side in memory as the one box of the dataset that begins with `first`: the longest that there is.
+struct box {
+  std::array<hsize_t, H5S_MAX_RANK> start{}, extents{};
+  std::uint64_t count = 1;
+};
+
+box longest_box(const std::vector<std::uint64_t>& shape, std::uint64_t first, std::uint64_t count) {
+  box found;
+  std::uint64_t below = 1;  // elements of one step along the axis
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    const std::uint64_t at = first / below % shape[axis];
+    found.start[axis] = at;
+    found.extents[axis] = 1;
+    if (first % below == 0 && count / below > 0) {
+      // Every axis behind this one is taken as a whole.
+      for (std::size_t behind = axis + 1; behind < shape.size(); ++behind) found.extents[behind] = shape[behind];
+      found.extents[axis] = std::min(shape[axis] - at, count / below);
+      found.count = found.extents[axis] * below;
+    }
+    below *= shape[axis];
+  }
+  return found;
+}
+
+}  // namespace
+
+struct hdf5_reader::state {
+  state(const std::string& path, const std::string& name, bool follow)
+      : container(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose),
+        access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose),
+        links{follow, false, {}},
+        dataset(open(name), H5Dclose),
+        native(H5I_INVALID_HID) {}
+
+  hid_t open(const std::string& name) {
+    check(container, "cannot be opened as an HDF5 file");
+    check(access, "cannot be read");
+    // So many bytes of chunks are kept: where a row of chunks is longer than a piece, each is decompressed for several pieces.
+    H5Pset_chunk_cache(access.id(), 12421, std::size_t{64} << 20, 1.0);
+    H5Pset_elink_cb(access.id(), on_external_link, &links);
+    const hid_t opened = H5Dopen2(container.id(), name.c_str(), access.id());
+    if (!links.refusal.empty()) throw input_error(links.refusal + hint());
+    if (opened < 0) throw input_error("has no dataset of this name (h5ls -r FILE lists them): correct the name behind the colon");
+    return opened;
+  }
+  [[nodiscard]] std::string hint() const {
+    return links.follow ? "" : ": --follow-external reads other files too, if you trust this one";
+  }
+
+  handle container, access;
+  link_policy links;
+  handle dataset;
+  hid_t native;
+  hdf5_facts facts{};
+};
+
+hdf5_reader::hdf5_reader(const std::string& path, const std::string& name, bool follow_external) {
+  // The check of references knows where files are looked for without these.
+  for (const char* prefix : {"HDF5_EXT_PREFIX", "HDF5_EXTFILE_PREFIX", "HDF5_VDS_PREFIX"}) ::unsetenv(prefix);
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // the library would print its error stack
+  state_ = std::make_unique<state>(path, name, follow_external);
+  const hid_t dataset = state_->dataset.id();
+  const handle properties(H5Dget_create_plist(dataset), H5Pclose);
+  check(properties, "has a dataset whose layout cannot be read");
+  try {
+    check_references(properties.id(), path, follow_external);
+  } catch (const input_error& refused) {
+    throw input_error(refused.what() + state_->hint());
+  }
+
+  const handle type(H5Dget_type(dataset), H5Tclose);
+  const stored_type stored = find_type(check(type, "has a dataset whose type cannot be read").id());
+  state_->native = stored.row.native;
+  hdf5_facts& facts = state_->facts;
+  facts.type = stored.row.type;
+  check_chunks(properties.id(), size_of(facts.type));
+  read_shape(dataset, facts);
+  facts.stored_bytes = H5Dget_storage_size(dataset);
+  if (stored.little_endian && !state_->links.followed && H5Pget_layout(properties.id()) == H5D_CONTIGUOUS &&
+      H5Pget_external_count(properties.id()) == 0) {
+    const haddr_t offset =
+        H5Dget_offset(dataset);  // from the start of the file, a user block included; undefined before the first write
+    facts.usable_in_place = offset != HADDR_UNDEF;
+    facts.offset = offset;
+  }
+}
+
+hdf5_reader::~hdf5_reader() = default;
+
+const hdf5_facts& hdf5_reader::facts() const noexcept { return state_->facts; }
+
+void hdf5_reader::read(std::uint64_t first, std::uint64_t count, std::byte* to) const {
+  const hdf5_facts& facts = state_->facts;
+  const handle space(H5Dget_space(state_->dataset.id()), H5Sclose);
+  check(space, "has a dataset whose shape cannot be read");
+  while (count > 0) {
+    const box part = longest_box(facts.shape, first, count);
+    const hsize_t length = part.count;
+    const handle memory(H5Screate_simple(1, &length, nullptr), H5Sclose);
+    // The one element of a dataset without axes is selected as it is.
+    const bool selected =
+        memory.valid() && (facts.shape.empty() || H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, part.start.data(), nullptr,
+                                                                      part.extents.data(), nullptr) >= 0);
+    if (!selected || H5Dread(state_->dataset.id(), state_->native, memory.id(), space.id(), H5P_DEFAULT, to) < 0)
+      throw input_error(fmt::format("cannot be read (HDF5: {}): check it with h5dump", reason()));
+    first += part.count;
+    count -= part.count;
+    to += part.count * size_of(facts.type);
+  }
+}
+
+}  // namespace onefold::tool
