@@ -6,6 +6,8 @@
 
 #include <onefold/error.hpp>
 
+#include "edit_distance.hpp"
+
 namespace onefold::detail {
 
 namespace {
@@ -13,22 +15,6 @@ namespace {
 // What a request without a name runs, on every backend. Also with guarantee::none: nothing measured is faster (perf/results, the sweeps).
 constexpr std::string_view default_variant = "fixed_order";
 constexpr std::string_view reference_on_cpu = "parallel_reduce";
-
-// Levenshtein distance: insertions, deletions and substitutions that turn one name into the other.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
-    }
-  }
-  return row[b.size()];
-}
 
 void check_guarantee(guarantee wanted, const variant_info& row) {
   if (wanted <= row.guarantee) return;
@@ -47,7 +33,7 @@ std::string nearest_names(std::string_view misspelt) {
   std::multimap<std::size_t, std::string_view> ranked;  // those at one distance in the catalogue's order
   for (const auto& row : variants()) {
     const std::size_t distance = edit_distance(misspelt, row.name);
-    if (distance <= std::max<std::size_t>(2, std::min(misspelt.size(), row.name.size()) / 3)) ranked.emplace(distance, row.name);
+    if (is_near(distance, misspelt, row.name)) ranked.emplace(distance, row.name);
   }
   if (ranked.empty()) return "onefold::variants() lists the names";
   std::string sentence;

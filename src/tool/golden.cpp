@@ -6,8 +6,11 @@
 #include <cstring>
 #include <exception>
 #include <limits>
+#include <new>
 #include <optional>
 #include <stdexcept>
+
+#include <onefold/error.hpp>
 
 #include "aligned_buffer.hpp"
 #include "any_form.hpp"
@@ -227,6 +230,11 @@ golden_outcome compare(std::span<const golden_row> rows, const executor& where) 
             reduce_bits(where, {row.type, row.form, row.wide, at_x.data(), two ? at_y->data() : nullptr, row.count},
                         {.guarantee = guarantee::fixed});
         if (got != row.bits) outcome.differences.push_back({row, offset_x, offset_y, got, {}});
+      } catch (const std::bad_alloc&) {
+        throw;  // says nothing about the bits
+      } catch (const error& problem) {
+        if (problem.code() == errc::out_of_memory) throw;
+        outcome.differences.push_back({row, offset_x, offset_y, 0, problem.what()});
       } catch (const std::exception& problem) {
         outcome.differences.push_back({row, offset_x, offset_y, 0, problem.what()});
       }

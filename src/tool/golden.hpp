@@ -51,7 +51,7 @@ struct golden_outcome {
 };
 
 /// Reduces the data of every row at a few alignments, on cuda() in device memory, and compares the results with the row to the bit.
-/// Errors   those of the data: golden_data(), out of memory. Errors of reductions are differences.
+/// Errors   those of the data: golden_data(); out of memory. Other errors of reductions are differences.
 [[nodiscard]] golden_outcome compare(std::span<const golden_row> rows, const executor& where);
 
 /// The executors to compare on: serial(), openmp() with one, two and all threads, and every GPU, as far as they can be used here.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
@@ -12,22 +13,24 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include <onefold/onefold.hpp>
 
+#include "ending.hpp"
 #include "golden.hpp"
 #include "input_error.hpp"
 #include "input_file.hpp"
 #include "measure.hpp"
 #include "print.hpp"
+#include "words.hpp"
 
 namespace onefold::tool {
 
 namespace {
 
-constexpr int failure = 2;     // the exit status of every error
-constexpr int difference = 1;  // of a check that found one
+constexpr int difference = 1;  // the exit status of a check that found one
 
 constexpr const char* examples = R"(
 Examples:
@@ -61,6 +64,7 @@ struct reduce_arguments {
   std::int64_t grid_size = 0;
   int width = 0;
   int repeat = 0;
+  bool follow_external = false;
   bool json = false;
 };
 
@@ -97,7 +101,18 @@ void check_pair(const reduce_arguments& arguments, const input_array& x, const i
                                   arguments.second_file, y.count, arguments.file, x.count));
 }
 
+void check_variant(const reduce_arguments& arguments) {
+  if (arguments.variant.empty()) return;
+  std::vector<std::string> names;
+  for (const variant_info& known : variants()) names.emplace_back(known.name);
+  if (std::ranges::find(names, arguments.variant) != names.end()) return;
+  const std::string near = suggestion(arguments.variant, names);
+  throw error(errc::unknown_variant, fmt::format("no variant is named \"{}\": {}", arguments.variant,
+                                                 near.empty() ? "'onefold variants' lists them" : near));
+}
+
 std::string reduce_command(form wanted, const reduce_arguments& arguments) {
+  check_variant(arguments);
   job what{wanted, arguments.accumulate == "f64", chosen_executor(arguments), {}, arguments.repeat};
   what.how.variant = arguments.variant;
   what.how.guarantee = parse<guarantee>(arguments.guarantee);
@@ -106,19 +121,19 @@ std::string reduce_command(form wanted, const reduce_arguments& arguments) {
   what.how.grid_size = arguments.grid_size;
   what.how.width = arguments.width;
 
+  // First of all: a page may be lost as soon as a file is mapped.
+  exit_when_pages_are_lost(one_line(wanted == form::dot ? arguments.file + " or " + arguments.second_file : arguments.file));
   const auto type = parse<element_type>(arguments.type);
-  const input_array input = open_input(arguments.file, type);
+  const open_options open{arguments.follow_external, {}};
+  const input_array input = open_input(arguments.file, type, open);
   std::optional<input_array> second;
-  std::string names = arguments.file;
   if (wanted == form::dot) {
-    second = open_input(arguments.second_file, type);
+    second = open_input(arguments.second_file, type, open);
     check_pair(arguments, input, *second);
-    names += " or " + arguments.second_file;
   }
   if (what.wide && input.type != element_type::f32)
     throw input_error(
         fmt::format("{}: --accumulate f64 is for elements of type f32, and these are {}", arguments.file, name(input.type)));
-  exit_when_pages_are_lost(one_line(names));
   const outcome result = measure(input, second ? &*second : nullptr, what);
   const reduction done{arguments.file, input, arguments.second_file, second ? &*second : nullptr, what, result};
   return arguments.json ? reduction_json(done) : reduction_text(done);
@@ -129,6 +144,13 @@ struct command_output {
   std::string text;
   int status = 0;
 };
+
+std::vector<backend_info> described_backends() {
+  auto all = backends();
+  for (backend_info& known : all)
+    if (!known.usable) known.detail = in_words_of_the_tool(known.detail);
+  return all;
+}
 
 command_output check_command(const check_arguments& arguments) {
   auto places = golden_places();
@@ -142,6 +164,7 @@ command_output check_command(const check_arguments& arguments) {
       if (known.where == *wanted && places.empty())
         throw error(errc::backend_unavailable, fmt::format("{} cannot be used here: {}", arguments.backend, known.detail));
   }
+  if (places.empty()) throw error(errc::backend_unavailable, "no backend can be used here: 'onefold info' says why");
   std::vector<golden_outcome> outcomes;
   bool same = true;
   for (const executor& where : places) {
@@ -159,7 +182,11 @@ std::string variants_command(const variants_arguments& arguments) {
   // best() asks each variant about the backend that it is native to.
   const executor where = wanted == backend::openmp ? openmp() : wanted == backend::serial ? serial() : best();
   std::vector<variant_row> rows;
-  for (const variant_info& variant : listed) rows.push_back({variant, why_not(variant, where)});
+  for (const variant_info& variant : listed) {
+    auto obstacle = why_not(variant, where);
+    if (obstacle) obstacle = in_words_of_the_tool(*obstacle);
+    rows.push_back({variant, std::move(obstacle)});
+  }
   return arguments.json ? variants_json(rows) : variants_text(rows);
 }
 
@@ -235,7 +262,9 @@ void add_reduce_command(CLI::App& app, form what, const std::string& description
   command
       ->add_option("file", arguments.file,
                    "x.npy (format 1.0, 2.0 or 3.0), file.h5:/dataset (HDF5),\nor raw little-endian binary with --type.\n"
-                   "It is memory-mapped where possible, so it may be larger than memory")
+                   "It is memory-mapped where possible. Where it is not, because HDF5 must\n"
+                   "decompress it, say, more than 256 MiB are read in pieces of 64 MiB:\n"
+                   "the bits are the same, and it may be larger than memory")
       ->required();
   if (what == form::dot)
     command->add_option("second", arguments.second_file, "The second file, with as many elements of the same type")->required();
@@ -253,9 +282,14 @@ void add_reduce_command(CLI::App& app, form what, const std::string& description
                    "Reduce once untimed and then N times; the median time is printed.\n"
                    "Without it the file is reduced once and that time is printed,\n"
                    "which may include reading the file. Neither includes starting the\n"
-                   "backend or copying to the GPU")
+                   "backend or copying to the GPU. What is read in pieces is read again\n"
+                   "for every run on the CPU, and the reading is not in the times")
       ->check(whole_number_from(1))
       ->option_text("N");
+  command->add_flag("--follow-external", arguments.follow_external,
+                    "Read other files that an HDF5 file refers to: by external links,\n"
+                    "external storage or virtual datasets. Without it they are refused,\n"
+                    "because the file could name any file of yours");
   command->add_flag("--json", arguments.json, "Print one JSON object");
   add_place_options(*command, arguments);
   add_kernel_options(*command, arguments);
@@ -285,12 +319,8 @@ void add_list_commands(CLI::App& app, variants_arguments& arguments, bool& info_
 
   CLI::App* info = app.add_subcommand("info", "Show the version, the backends and the devices");
   info->add_flag("--json", info_as_json, "Print one JSON object");
-  info->final_callback([&info_as_json, &output] { output.text = info_as_json ? info_json(backends()) : info_text(backends()); });
-}
-
-void print_error(std::string_view sentence) {
-  const std::string line = fmt::format("onefold: {}\n", one_line(sentence));
-  std::fwrite(line.data(), 1, line.size(), stderr);
+  info->final_callback(
+      [&info_as_json, &output] { output.text = info_as_json ? info_json(described_backends()) : info_text(described_backends()); });
 }
 
 // Standard output may be a full disk, which only the flush finds out.
@@ -304,6 +334,26 @@ int print_output(const std::string& text) {
 template <class Formatter>
 void keep_lines_of_footer(Formatter& formatter) {
   if constexpr (requires { formatter.enable_footer_formatting(false); }) formatter.enable_footer_formatting(false);
+}
+
+void print_library_error(const error& problem) {
+  try {
+    print_error(in_words_of_the_tool(problem.what()));
+  } catch (const std::exception&) {  // no memory for other words
+    print_error(problem.what());
+  }
+}
+
+// CLI11 says of a misspelt command that it is an argument too many.
+void check_command_name(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return;
+  const std::string asked = argv[1];
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
+  if (std::ranges::find(names, asked) != names.end()) return;
+  const std::string near = suggestion(asked, names);
+  throw CLI::ParseError(fmt::format("there is no command {}{}{}", asked, near.empty() ? "" : ": ", near),
+                        CLI::ExitCodes::ExtrasError);
 }
 
 int run(int argc, char** argv) {
@@ -331,6 +381,7 @@ int run(int argc, char** argv) {
   add_list_commands(app, list, info_as_json, output);
   add_check_command(app, check, output);
   try {
+    check_command_name(app, argc, argv);
     app.parse(argc, argv);
     if (app.get_subcommands().empty())
       throw CLI::RequiredError("A command: sum, dot, norm2 or another form, variants, info or check");
@@ -348,13 +399,16 @@ int run(int argc, char** argv) {
 }  // namespace onefold::tool
 
 int main(int argc, char** argv) {
-  using onefold::tool::print_error;
+  using namespace onefold::tool;
+  int status = failure;
   try {
-    return onefold::tool::run(argc, argv);
+    status = run(argc, argv);
   } catch (const std::bad_alloc&) {
-    print_error("there is not enough memory: use a smaller file or a machine with more");
-  } catch (const std::exception& error) {  // onefold::error and input_error among them
+    print_error(out_of_memory);
+  } catch (const onefold::error& error) {
+    print_library_error(error);
+  } catch (const std::exception& error) {  // input_error among them
     print_error(error.what());
   }
-  return onefold::tool::failure;
+  return end_with(status);
 }

@@ -10,6 +10,7 @@ import json
 import math
 import os
 import re
+import resource
 import signal
 import struct
 import subprocess
@@ -279,7 +280,7 @@ class Forms(ToolTest):
         self.assertEqual(self.succeed_json("sum", path, "--guarantee", "none")["value"], 10)
         named = self.succeed_json("sum", path, "--variant", "parallel_reduce", "--backend", "serial")
         self.assertEqual((named["variant"], named["guarantee"]), ("parallel_reduce", "none"))
-        self.fail_with("guarantee::fixed cannot be given", "sum", path, "--variant", "parallel_reduce", "--guarantee", "fixed", "--backend", "serial")
+        self.fail_with("guarantee fixed cannot be given: parallel_reduce promises guarantee none", "sum", path, "--variant", "parallel_reduce", "--guarantee", "fixed", "--backend", "serial")
         self.fail_with("does not take norm2 of f32", "norm2", path, "--variant", "parallel_reduce", "--backend", "serial")
 
     def test_failures(self):
@@ -449,7 +450,9 @@ class Failures(ToolTest):
     def test_what_the_library_refuses(self):
         path = self.write("x.bin", bytes(16))
         for expected, *options in (
+            ("'onefold variants' lists them", "--variant", "no_such_variant"),
             ("no variant is named", "--variant", "no_such_variant"),
+            ("--threads 1000000", "--backend", "openmp", "--threads", "1000000"),
             ("did you mean vector_load", "--variant", "vectorload"),
             ("", "--backend", "openmp", "--threads", "1000000"),
             ("", "--backend", "cuda", "--device", "999"),
@@ -484,6 +487,70 @@ class Failures(ToolTest):
         ):
             with self.subTest(arguments=arguments):
                 self.fail_with(expected, *arguments)
+
+    def test_names_that_do_not_exist_bring_a_suggestion(self):
+        path = self.write("x.bin", bytes(16))
+        for expected, *arguments in (
+            ("there is no command summ: did you mean sum?", "summ", path),
+            ("there is no command asum: did you mean norm1?", "asum", path, "--type", "f32"),
+            ("there is no command nrm2: did you mean norm2?", "nrm2", path),
+            ("there is no command frobnicate", "frobnicate"),
+            (f"did you mean {path}:/a/b?", "sum", f"{path}:a/b"),
+            ("did you mean fixed_order?", "sum", path, "--type", "f32", "--variant", "fixd_order"),
+        ):
+            with self.subTest(arguments=arguments):
+                self.assertNotIn("::", self.fail_with(expected, *arguments))
+
+    def test_files_of_proc(self):
+        if not os.path.exists("/proc/self/maps"):
+            self.skipTest("no /proc")
+        self.fail_on("says that it has no bytes, and has some", "/proc/self/maps", "--type", "f32")
+        self.assertEqual(self.succeed_json("sum", self.write("empty.bin", b""), "--type", "f32")["count"], 0)
+
+    def test_a_misaligned_file_that_is_cut_short_while_it_is_copied(self):
+        path = self.write("x.npy", npy("<f8", f"({1 << 27},)", b"", shift=1))
+        header = os.path.getsize(path)
+        os.truncate(path, header + (1 << 30))
+        with subprocess.Popen([TOOL, "sum", path, "--backend", "serial"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as tool:
+            try:
+                while tool.poll() is None:
+                    with open(f"/proc/{tool.pid}/maps", "rb") as maps:
+                        if b"/x.npy" in maps.read():
+                            break
+                os.truncate(path, header)
+                out, err = tool.communicate(timeout=60)
+            finally:
+                tool.kill()
+        self.assertEqual((tool.returncode, out), (2, b""), err)
+        self.assertRegex(err.decode(), r"\Aonefold: [^\n]*x\.npy: (became shorter|has )[^\n]*\n\Z")
+
+    def statuses(self, limits, *arguments):
+        found = {}
+        for limit in limits:
+            done = subprocess.run([TOOL, *arguments], capture_output=True, timeout=120,
+                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+            found.setdefault(done.returncode, []).append((limit, done.stderr[-200:]))
+        return found
+
+    def test_out_of_memory_is_never_the_status_of_a_difference_nor_a_crash(self):
+        path = self.write("x.bin", bytes(8000))
+        # The loader, too, needs memory. What comes before it is done is not the tool's.
+        loads, fails = 1 << 30, 1 << 20
+        while loads - fails > 1 << 14:
+            middle = (loads + fails) // 2
+            status = list(self.statuses([middle], "sum", path, "--type", "f64"))[0]
+            loads, fails = (loads, middle) if status == 127 else (middle, fails)
+        if loads > 1 << 29:
+            self.skipTest("the tool needs too much address space, as with a sanitizer")
+        near = range(loads, loads + (1 << 20), 1 << 14)  # constructors and main()'s beginning
+        wide = range(loads, loads + (48 << 20), 3 << 20)  # threads, the golden data
+        for limits, *arguments in ((near, "sum", path, "--type", "f64"), (wide, "sum", path, "--type", "f64"), (wide, "check", "--backend", "serial")):
+            with self.subTest(arguments=arguments):
+                found = self.statuses(limits, *arguments)
+                self.assertLessEqual(set(found), {0, 2, 127}, {status: found[status][0] for status in found})
+                self.assertIn(2, found)
+                for _, err in found[2]:
+                    self.assertIn(b"onefold: ", err)
 
     def test_a_file_that_is_cut_short_meanwhile(self):
         path = self.write("x.bin", bytes(1 << 20))
@@ -529,7 +596,8 @@ class Hdf5(ToolTest):
     def test_sums(self):
         for dataset in (*TYPES, "nested/grid", "chunked", "compressed", "big_endian", "external"):
             with self.subTest(dataset=dataset):
-                result = self.succeed_json("sum", f"{self.samples}:/{dataset}")
+                options = ["--follow-external"] if dataset == "external" else []
+                result = self.succeed_json("sum", f"{self.samples}:/{dataset}", *options)
                 self.assertEqual((result["value"], result["count"], result["format"]), (500500, 1000, "hdf5"))
                 self.assertEqual(result["memory_mapped"], dataset in TYPES or dataset == "nested/grid")
 
@@ -541,6 +609,44 @@ class Hdf5(ToolTest):
         self.fail_with("cannot be opened as an HDF5 file", "sum", self.write("x.h5", bytes(100)) + ":/x")
         os.truncate(self.samples, 3000)
         self.fail_with(self.samples, "sum", f"{self.samples}:/u64")
+
+
+    def test_other_files_are_read_when_that_is_asked_for_and_pipes_never(self):
+        references = os.path.join(self.folder, "references.h5")
+        for dataset in ("link", "storage"):
+            self.fail_with("--follow-external", "sum", f"{references}:/{dataset}")
+            self.assertEqual(self.succeed_json("sum", f"{references}:/{dataset}", "--follow-external")["value"], 500500)
+        for dataset in ("link_to_pipe", "soft", "storage_in_pipe"):
+            self.fail_with("--follow-external", "sum", f"{references}:/{dataset}")
+            self.fail_with("no regular file", "sum", f"{references}:/{dataset}", "--follow-external")
+
+    def test_large_datasets_are_reduced_in_pieces_to_the_bits_of_the_whole(self):
+        subprocess.run([HDF5_SAMPLES, self.folder, "--large"], check=True, timeout=120)
+        large, raw = os.path.join(self.folder, "large.h5"), os.path.join(self.folder, "scattered.bin")
+        for backend in usable_backends():
+            for form in ("sum", "norm2", "mean", "norm_inf", "dot"):
+                with self.subTest(form=form, backend=backend):
+                    second = {"dot": [f"{large}:/scattered"]}.get(form, [])
+                    whole = self.succeed_json(form, raw, *[raw for _ in second], "--type", "f64", "--backend", backend)
+                    pieces = self.succeed_json(form, f"{large}:/scattered", *second, "--backend", backend)
+                    self.assertEqual((whole["in_pieces"], pieces["in_pieces"]), (False, True))
+                    self.assertEqual(pieces["bits"], whole["bits"])
+                    self.assertEqual(pieces["count"], whole["count"])
+        result = self.succeed_json("dot", raw, f"{large}:/scattered", "--type", "f64", "--backend", "serial", "--repeat", "2")
+        self.assertEqual((result["runs"], result["distinct_values"], result["second"]["in_pieces"]), (2, 1, True))
+        self.assertEqual(result["bits"], self.succeed_json("dot", raw, raw, "--type", "f64", "--backend", "serial")["bits"])
+        self.assertIn("read in pieces", self.succeed("max", f"{large}:/scattered"))
+
+    def test_three_gigabytes_that_are_nowhere_stored_take_little_memory(self):
+        subprocess.run([HDF5_SAMPLES, self.folder, "--large"], check=True, timeout=120)
+        with subprocess.Popen([TOOL, "sum", f"{self.folder}/large.h5:/unwritten", "--json", "--backend", "serial"],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as tool:
+            out = tool.stdout.read()
+            _, status, usage = os.wait4(tool.pid, 0)
+            tool.returncode = status
+        self.assertEqual(status, 0)
+        self.assertEqual(json.loads(out)["bits"], bits("f32", 1125045000.0))
+        self.assertLess(usage.ru_maxrss, 512 * 1024, "KiB")
 
 
 class Lists(ToolTest):
