@@ -24,7 +24,7 @@ TEST(Words, TheNearestNameIsSuggested) {
   EXPECT_EQ(suggestion("nrm2", commands), "did you mean norm2?");
   EXPECT_EQ(suggestion("norm_1", commands), "did you mean norm1?");
   EXPECT_EQ(suggestion("norm3", commands), "did you mean norm1 or norm2?");
-  EXPECT_EQ(suggestion("chck", commands), "did you mean check?");
+  EXPECT_EQ(suggestion("chekk", commands), "did you mean check?");
   EXPECT_EQ(suggestion("fixd", std::vector<std::string>{"fixed", "fixed"}), "did you mean fixed?");
   EXPECT_EQ(suggestion("frobnicate", commands), "");
   EXPECT_EQ(suggestion("asum", std::vector<std::string>{"vector_load"}), "");
