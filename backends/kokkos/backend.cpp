@@ -113,10 +113,10 @@ void run(const request& what, const options& how, const variant_info& variant, r
   if (variant.guarantee >= guarantee::fixed) kokkos_backend::check_instruction_set();
   const default_float_environment one_operation_is_one_operation;
   int threads = 1;
-  if (!threads::alone()) {
+  if (!threads::ending()) {  // when OpenMP may be gone
     const int pool = pool_size(what.where.backend());
     if (what.where.threads() > pool) throw error(errc::unsupported, *reason_against(variant, what.where));
-    threads = what.where.threads() == 0 ? pool : what.where.threads();
+    if (!threads::alone()) threads = what.where.threads() == 0 ? pool : what.where.threads();
   }
   if (variant.guarantee < guarantee::fixed) return run_reference(what, how, threads, ran);
   if (how.report != nullptr) ran.implementation = kokkos_backend::fixed_order_implementation();

@@ -220,11 +220,8 @@ struct alignas(128) slot {
   // The number of a call and, in the low bits, how many of the share's units are taken in it. Whoever comes first in a call finds the number
   // of an earlier one. Were it for the starting thread to reset these, it would have to fetch all their lines before it starts.
   std::atomic<std::uint64_t> taken{0};
-  // The number of the last call that this share's thread of OpenMP's team has done all for. Beside values that are read next.
-  alignas(128) std::atomic<std::uint64_t> done{0};
-  std::byte values[most_units * largest_accumulator];
+  alignas(128) std::byte values[most_units * largest_accumulator];
 };
-static_assert(offsetof(slot, values) % sizeof(std::uint64_t) == 0);
 constexpr int taken_bits = 16;
 static_assert(most_units < 1 << taken_bits);
 
@@ -334,13 +331,6 @@ struct alignas(128) team_work {
   }
 };
 
-// The end of a region of OpenMP's waits for all of its threads, and spins for milliseconds before it sleeps. Where two of them share a core, one
-// would spin while the other has work. So the calling thread goes there when the others are through.
-inline void wait_for_team(const slot* slots, std::uint64_t call, std::uint64_t threads) {
-  for (std::uint64_t t = 1; t < threads; ++t)
-    threads::wait_politely([&] { return slots[t].done.load(std::memory_order_acquire) == call; });
-}
-
 template <class Fold>
 void on_openmps_team(team_work<Fold>& work) {
   using range = Kokkos::RangePolicy<Kokkos::OpenMP, Kokkos::Schedule<Kokkos::Static>, Kokkos::IndexType<std::int64_t>>;
@@ -351,15 +341,9 @@ void on_openmps_team(team_work<Fold>& work) {
   // As many threads as other regions have: libgomp pays for a team of another size. There may be fewer, if the application wants it so.
   // Nothing but the static object is used inside: every other variable would be read from the stack.
 #pragma omp parallel num_threads(pool_size())
-  {
-    const auto me = static_cast<std::uint64_t>(omp_get_thread_num());
-    const auto all = static_cast<std::uint64_t>(omp_get_num_threads());
-    for (std::uint64_t t = me; t < work.shares; t += all) work(static_cast<std::int64_t>(t));
-    if (me == 0)
-      wait_for_team(work.slots, work.call, std::min(all, work.shares));
-    else if (me < work.shares)
-      work.slots[me].done.store(work.call, std::memory_order_release);
-  }
+  for (auto t = static_cast<std::uint64_t>(omp_get_thread_num()); t < work.shares;
+       t += static_cast<std::uint64_t>(omp_get_num_threads()))
+    work(static_cast<std::int64_t>(t));
 }
 
 template <class Fold>
@@ -407,13 +391,14 @@ typename Fold::accumulator on_threads(const operands<Fold>& what, int threads, b
 
 // Where two threads of OpenMP's team share a core, because other programs have the others, one spins while the other has work: a call of
 // microseconds takes until the kernel's next tick. A call that took as long has found such a machine, and helpers, who sleep when there is
-// nothing to do, serve the next second's calls.
+// nothing to do, serve the next second's calls. Made and asked while threads::in_use() is held.
 class openmps_lateness {
  public:
   using clock = std::chrono::steady_clock;
   explicit openmps_lateness(std::uint64_t bytes) : bytes_(bytes) {}
   [[nodiscard]] bool is_known() const { return begin_.time_since_epoch().count() < until.load(std::memory_order_relaxed); }
   void learn() const {
+    if (!std::exchange(team_has_started, true)) return;  // that takes its time anywhere
     const auto end = clock::now();
     // A gigabyte in a second is less than any machine reads.
     if (end - begin_ > std::chrono::milliseconds(1) + std::chrono::nanoseconds(bytes_))
@@ -422,6 +407,7 @@ class openmps_lateness {
 
  private:
   inline static constinit std::atomic<clock::rep> until{0};
+  inline static constinit bool team_has_started = false;  // for whoever holds threads::in_use()
   std::uint64_t bytes_;
   clock::time_point begin_ = clock::now();
 };
@@ -429,20 +415,22 @@ class openmps_lateness {
 // With up to `threads` threads, of whichever kind the caller may use; returns how many. `best` takes what it can get.
 template <class Fold>
 int on_some_threads(const operands<Fold>& what, int threads, bool best, typename Fold::accumulator& value) {
-  const openmps_lateness lateness(what.bytes());
-  const bool openmps = !best && threads::openmp_team_is_ours(pool_size()) && (!lateness.is_known() || tools_see_kokkos());
+  const bool ours = !best && threads::openmp_team_is_ours(pool_size());
   std::unique_lock lock(threads::in_use(), std::defer_lock);
   if (best)
     static_cast<void>(lock.try_lock());  // who has all threads needs them longer than this one needs for its work
   else
     lock.lock();
+  const openmps_lateness lateness(what.bytes());
+  bool openmps = ours && (!lateness.is_known() || tools_see_kokkos());
   if (!openmps) {
     const int had = lock.owns_lock() ? threads::helpers(threads - 1) + 1 : 1;
-    if (!best && had < threads && !threads::ending())
+    openmps = ours && had < threads;  // better late than not at all
+    if (!best && !openmps && had < threads && !threads::ending())
       throw error(errc::backend_unavailable, "the system gives this process " + std::to_string(had) + " of " +
                                                  std::to_string(threads) +
                                                  " threads: raise the limit (ulimit -u, the container's), or use serial()");
-    threads = had;
+    if (!openmps) threads = had;
   }
   value = threads == 1 ? what.value(0, what.groups()) : on_threads(what, threads, openmps);
   if (openmps) lateness.learn();

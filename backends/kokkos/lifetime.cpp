@@ -166,10 +166,12 @@ void ensure_initialized() {
   seen_alive.store(true, std::memory_order_release);
 }
 
-bool runs() noexcept {
+bool runs() {
   try {
     ensure_initialized();
     return true;
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception&) {
     return false;
   }
@@ -192,7 +194,7 @@ bool openmp_serves_this_thread() {
 #endif
 }
 
-bool tools_see_kokkos() noexcept {
+bool tools_see_kokkos() {
   static const bool named = !from("KOKKOS_TOOLS_LIBS").empty() || !from("KOKKOS_PROFILE_LIBRARY").empty();
   if (named) static_cast<void>(runs());
   return Kokkos::is_initialized() && Kokkos::Tools::profileLibraryLoaded();

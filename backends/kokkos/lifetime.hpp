@@ -13,7 +13,7 @@ namespace onefold::kokkos_backend {
 void ensure_initialized();
 
 /// Whether Kokkos runs, after starting it if need be.
-bool runs() noexcept;
+bool runs();
 
 /// What Kokkos would not start with: the sentence about an environment variable, or an empty one.
 std::string wrong_environment();
@@ -26,7 +26,7 @@ int pool_size() noexcept;
 bool openmp_serves_this_thread();
 
 /// Whether a tool listens to Kokkos. Starts Kokkos where the environment names a tool.
-bool tools_see_kokkos() noexcept;
+bool tools_see_kokkos();
 #endif
 
 /// "Kokkos 3.4.1".

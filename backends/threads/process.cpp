@@ -102,7 +102,10 @@ void require_threads(int threads) {
         std::unique_lock guard(mutex);
         may_end.wait(guard, [&] { return all_there; });
       });
-  } catch (const std::exception&) {  // system_error, or no memory
+  } catch (const std::bad_alloc&) {
+    end_all();
+    throw;
+  } catch (const std::exception&) {
     const std::size_t had = some.size() + 1;
     end_all();
     throw error(errc::backend_unavailable, "the system gives this process " + std::to_string(had) + " of the " +
