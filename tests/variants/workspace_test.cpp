@@ -102,8 +102,9 @@ TEST_P(each_workspace, may_hold_anything_at_first_and_is_not_overrun) {
     if (!variant().supports(type, op)) continue;
     for (const auto with : {filled_allocations::filling::ones, filled_allocations::filling::random}) {
       for (const auto how : finishes_of(variant())) {
+        onefold::release_memory(where());  // else a new stream takes over what an older one has left
         const filled_allocations seam(with);
-        const stream fresh;  // a stream that onefold has not seen has no workspace yet
+        const stream fresh;
         const std::size_t before = filled_allocations::allocations();
         trial asked = one(type, op, how);
         asked.where = onefold::cuda(where().device(), fresh.get());
@@ -115,6 +116,9 @@ TEST_P(each_workspace, may_hold_anything_at_first_and_is_not_overrun) {
           ASSERT_TRUE(filled_allocations::zones_are_whole()) << "wrote behind its workspace, count " << count;
         }
         EXPECT_GT(filled_allocations::allocations(), before) << "the seam was not used: this test proved nothing";
+        fresh.synchronize();
+        onefold::release_memory(where());  // while whoever allocated it is there to free it
+        ASSERT_TRUE(filled_allocations::zones_are_whole()) << "wrote behind its workspace";
       }
     }
   }
