@@ -331,27 +331,32 @@ struct alignas(128) team_work {
   }
 };
 
+// Of the call under way, for whoever holds threads::in_use(). A static object and no parameter, which workers would have to read from the
+// stack of the thread that starts them.
 template <class Fold>
-void on_openmps_team(team_work<Fold>& work) {
+team_work<Fold> work_now;
+
+template <class Fold>
+void on_openmps_team() {
   using range = Kokkos::RangePolicy<Kokkos::OpenMP, Kokkos::Schedule<Kokkos::Static>, Kokkos::IndexType<std::int64_t>>;
   if (tools_see_kokkos()) {  // tools see what goes through Kokkos
-    Kokkos::parallel_for("onefold", range(0, static_cast<std::int64_t>(work.shares), Kokkos::ChunkSize(1)), work);
+    Kokkos::parallel_for("onefold", range(0, static_cast<std::int64_t>(work_now<Fold>.shares), Kokkos::ChunkSize(1)),
+                         work_now<Fold>);
     return;
   }
   // As many threads as other regions have: libgomp pays for a team of another size. There may be fewer, if the application wants it so.
-  // Nothing but the static object is used inside: every other variable would be read from the stack.
 #pragma omp parallel num_threads(pool_size())
-  for (auto t = static_cast<std::uint64_t>(omp_get_thread_num()); t < work.shares;
+  for (auto t = static_cast<std::uint64_t>(omp_get_thread_num()); t < work_now<Fold>.shares;
        t += static_cast<std::uint64_t>(omp_get_num_threads()))
-    work(static_cast<std::int64_t>(t));
+    work_now<Fold>(static_cast<std::int64_t>(t));
 }
 
 template <class Fold>
-void on_helpers(team_work<Fold>& work) {
+void on_helpers() {
   threads::summon(
-      static_cast<int>(work.shares) - 1,
-      [](const void* context, int number) { (*static_cast<const team_work<Fold>*>(context))(number); }, &work);
-  work(0);
+      static_cast<int>(work_now<Fold>.shares) - 1,
+      [](const void* context, int number) { (*static_cast<const team_work<Fold>*>(context))(number); }, &work_now<Fold>);
+  work_now<Fold>(0);
   threads::dismiss();
 }
 
@@ -364,12 +369,12 @@ typename Fold::accumulator on_threads(const operands<Fold>& what, int threads, b
   const std::uint64_t units = (what.groups() - 1) / unit + 1;
 
   team_memory& memory = team_memory::for_shares(shares);
-  static team_work<Fold> work;  // for whoever holds the lock
+  auto& work = work_now<Fold>;
   work = {what, memory.slots, ++memory.calls, unit, shares, units / shares, units % shares, openmps};
   if (openmps)
-    on_openmps_team(work);
+    on_openmps_team<Fold>();
   else
-    on_helpers(work);
+    on_helpers<Fold>();
 
   // The values lie in other cores' caches: all are asked for before the first is waited for.
   for (std::uint64_t t = 1; t < shares; ++t)
@@ -389,40 +394,65 @@ typename Fold::accumulator on_threads(const operands<Fold>& what, int threads, b
   return nodes[0];
 }
 
-// Where two threads of OpenMP's team share a core, because other programs have the others, one spins while the other has work: a call of
-// microseconds takes until the kernel's next tick. A call that took as long has found such a machine, and helpers, who sleep when there is
-// nothing to do, serve the next second's calls. Made and asked while threads::in_use() is held.
-class openmps_lateness {
+// What is known of OpenMP's team at the time of a call. Made and asked while threads::in_use() is held.
+//
+// Where two of its threads share a core, because other programs have the others, one spins while the other has work: a call of
+// microseconds takes until the kernel's next tick. A call that took as long may have found such a machine, and helpers, who sleep when there is
+// nothing to do, serve the calls of 20 times that time: so it is lost in one call of many, and a hiccup is soon forgotten.
+class openmps_team {
  public:
   using clock = std::chrono::steady_clock;
-  explicit openmps_lateness(std::uint64_t bytes) : bytes_(bytes) {}
-  [[nodiscard]] bool is_known() const { return begin_.time_since_epoch().count() < until.load(std::memory_order_relaxed); }
-  void learn() const {
-    if (!std::exchange(team_has_started, true)) return;  // that takes its time anywhere
+  explicit openmps_team(std::uint64_t bytes) : bytes_(bytes) {}
+
+  [[nodiscard]] bool is_late() const { return begin_ < late_until; }
+
+  // Whether the program runs loops of OpenMP's. Its threads spin for milliseconds after each, on the cores that helpers need: beside such a
+  // loop helpers take 12 times as long for 4 MiB as its own threads do.
+  [[nodiscard]] bool is_in_use() const {
+    if (begin_ >= look_again) {
+      seen = threads::has_threads_of_others(pool_size());
+      look_again = begin_ + std::chrono::milliseconds(100);
+    }
+    return seen;
+  }
+
+  void has_served() const {
+    if (!std::exchange(has_started, true)) return;  // that takes its time anywhere
     const auto end = clock::now();
     // A gigabyte in a second is less than any machine reads.
-    if (end - begin_ > std::chrono::milliseconds(1) + std::chrono::nanoseconds(bytes_))
-      until.store((end + std::chrono::seconds(1)).time_since_epoch().count(), std::memory_order_relaxed);
+    if (end - begin_ > std::chrono::milliseconds(1) + std::chrono::nanoseconds(bytes_)) late_until = end + 20 * (end - begin_);
   }
 
  private:
-  inline static constinit std::atomic<clock::rep> until{0};
-  inline static constinit bool team_has_started = false;  // for whoever holds threads::in_use()
+  inline static constinit clock::time_point late_until{};
+  inline static constinit clock::time_point look_again{};
+  inline static constinit bool seen = false;
+  inline static constinit bool has_started = false;
   std::uint64_t bytes_;
   clock::time_point begin_ = clock::now();
 };
 
-// With up to `threads` threads, of whichever kind the caller may use; returns how many. `best` takes what it can get.
+// best() on OpenMP's team: whether it may. The system's refusal is no error to it.
+bool may_use_openmps_team() {
+  try {
+    return threads::openmp_team_is_ours(pool_size());
+  } catch (const error&) {
+    return false;
+  }
+}
+
+// With up to `threads` threads, of whichever kind the caller may use; returns how many. `best` chooses, and takes what it can get.
 template <class Fold>
 int on_some_threads(const operands<Fold>& what, int threads, bool best, typename Fold::accumulator& value) {
-  const bool ours = !best && threads::openmp_team_is_ours(pool_size());
+  bool ours = !best && threads::openmp_team_is_ours(pool_size());
   std::unique_lock lock(threads::in_use(), std::defer_lock);
   if (best)
     static_cast<void>(lock.try_lock());  // who has all threads needs them longer than this one needs for its work
   else
     lock.lock();
-  const openmps_lateness lateness(what.bytes());
-  bool openmps = ours && (!lateness.is_known() || tools_see_kokkos());
+  const openmps_team team(what.bytes());
+  if (best && lock.owns_lock()) ours = team.is_in_use() && may_use_openmps_team();
+  bool openmps = ours && (!team.is_late() || tools_see_kokkos());
   if (!openmps) {
     const int had = lock.owns_lock() ? threads::helpers(threads - 1) + 1 : 1;
     openmps = ours && had < threads;  // better late than not at all
@@ -433,7 +463,7 @@ int on_some_threads(const operands<Fold>& what, int threads, bool best, typename
     if (!openmps) threads = had;
   }
   value = threads == 1 ? what.value(0, what.groups()) : on_threads(what, threads, openmps);
-  if (openmps) lateness.learn();
+  if (openmps) team.has_served();
   return threads;
 }
 #endif

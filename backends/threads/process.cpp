@@ -1,13 +1,18 @@
 #include "process.hpp"
 
+#include <fcntl.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #ifdef ONEFOLD_HAVE_OPENMP
 #include <omp.h>
 #endif
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
+#include <cstdlib>
+#include <cstring>
 #include <new>
 #include <string>
 #include <thread>
@@ -15,6 +20,10 @@
 #include <vector>
 
 #include <onefold/error.hpp>
+
+#ifdef ONEFOLD_HAVE_OPENMP
+#include "team.hpp"
+#endif
 
 namespace onefold::threads {
 
@@ -114,6 +123,20 @@ void require_threads(int threads) {
                                                "container's), set OMP_NUM_THREADS to fewer, or use serial()");
   }
   end_all();
+}
+
+bool has_threads_of_others(int threads) noexcept {
+  const int file = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  std::array<char, 1024> text;
+  const ssize_t size = read(file, text.data(), text.size() - 1);
+  close(file);
+  if (size <= 0) return false;
+  text[static_cast<std::size_t>(size)] = 0;
+  // Field 20; the second is the program's name in brackets, which may hold anything.
+  const char* at = std::strrchr(text.data(), ')');
+  for (int field = 2; at != nullptr && field < 20; ++field) at = std::strchr(at + 1, ' ');
+  return at != nullptr && std::atoi(at) - 1 - helpers_there() >= threads - 1;
 }
 
 bool openmp_team_is_ours(int threads) {

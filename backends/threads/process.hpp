@@ -47,6 +47,10 @@ int openmp_threads() noexcept;
 /// Throws backend_unavailable then.
 bool openmp_team_is_ours(int threads);
 
+/// Whether the process has so many other threads that OpenMP's team may be among them: somebody uses OpenMP, or a pool of another kind. Asks
+/// the system, which takes some 10 us. Requires in_use().
+bool has_threads_of_others(int threads) noexcept;
+
 /// Throws backend_unavailable where the system does not give this process so many threads, the calling one included.
 void require_threads(int threads);
 #endif

@@ -7,9 +7,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -42,8 +44,9 @@ struct job {
 alignas(128) constinit job now{};
 
 // Never destroyed, because a forked process has the objects and not the threads.
-std::vector<std::thread>& members() {
-  static auto& all = *new std::vector<std::thread>;
+std::vector<std::thread>& members() noexcept {
+  alignas(std::vector<std::thread>) static std::byte memory[sizeof(std::vector<std::thread>)];
+  static auto& all = *new (memory) std::vector<std::thread>;
   return all;
 }
 
@@ -155,9 +158,11 @@ int helpers(int wanted) noexcept {
     while (static_cast<int>(members().size()) < wanted) start(static_cast<int>(members().size()) + 1);
   } catch (const std::exception&) {  // the system gives no more threads, or no memory
   }
-  const int there = static_cast<int>(members().size());
+  const int there = helpers_there();
   return there < wanted ? there : wanted;
 }
+
+int helpers_there() noexcept { return static_cast<int>(members().size()); }
 
 void summon(int count, void (*work)(const void*, int), const void* context) noexcept {
   now = {work, context, count};

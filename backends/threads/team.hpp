@@ -12,6 +12,9 @@ namespace onefold::threads {
 /// else may run where the process may. Requires in_use().
 int helpers(int wanted) noexcept;
 
+/// How many there are. Requires in_use().
+int helpers_there() noexcept;
+
 /// Lets helpers 1 to `count` call work(context, number) once each, if they come before dismiss(). `work` must not throw. Requires
 /// in_use() and helpers(count) == count.
 void summon(int count, void (*work)(const void* context, int number), const void* context) noexcept;

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <new>
@@ -37,10 +38,15 @@ void on_exit() {
     end_at_once("a library that the tool uses has ended it: is there too little memory, or are threads limited?");
 }
 
+extern "C" void on_early_crash(int) {
+  end_at_once("a library that the tool uses has crashed at its start: is there too little memory?");
+}
+
 // std::terminate() needs no memory, and the standard library has room for 32 handlers of the exit without any.
 void take_charge() {
   std::set_terminate(on_terminate);
-  std::atexit(on_exit);  // the first to be registered is the last to be called
+  std::atexit(on_exit);                  // the first to be registered is the last to be called
+  std::signal(SIGSEGV, on_early_crash);  // CUDA's part of the program crashes where it finds no memory before main()
 }
 
 // Before main(), and before the constructors of the libraries: libgomp's allocates.
@@ -71,6 +77,8 @@ void print_error(std::string_view sentence) noexcept {
     at += static_cast<std::size_t>(written);
   }
 }
+
+void main_begins() noexcept { std::signal(SIGSEGV, SIG_DFL); }
 
 int end_with(int status) noexcept {
   ending_as_it_should = true;

@@ -11,6 +11,9 @@ inline constexpr const char* out_of_memory = "there is not enough memory: use a 
 /// Writes "onefold: sentence" to standard error, control characters as \x0a and the like so that it is one line. Does not allocate.
 void print_error(std::string_view sentence) noexcept;
 
+/// From here on a crash is a crash, and no sign of too little memory.
+void main_begins() noexcept;
+
 /// Marks the end as the tool's own; returns the status, for main() to return. However else the process may end, its status is `failure`:
 /// libgomp, for one, calls exit(1) where it can have no threads or no memory, and 1 would say that a check has found a difference.
 int end_with(int status) noexcept;

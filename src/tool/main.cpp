@@ -399,6 +399,7 @@ int run(int argc, char** argv) {
 }  // namespace onefold::tool
 
 int main(int argc, char** argv) {
+  onefold::tool::main_begins();
   using namespace onefold::tool;
   int status = failure;
   try {
