@@ -100,11 +100,11 @@ float* device_results(std::size_t how_many) {
   return data;
 }
 
-void require_right(const float* results, std::size_t how_many, const std::string& what) {
+void require_right(const float* results, std::size_t how_many, const std::string& what, float right = right_sum) {
   std::vector<float> now(how_many);
   DO(cudaMemcpy, now.data(), results, how_many * sizeof(float), cudaMemcpyDeviceToHost);
   for (std::size_t i = 0; i < how_many; ++i)
-    require(now[i] == right_sum, what + ": result " + std::to_string(i) + " is " + std::to_string(now[i]));
+    require(now[i] == right, what + ": result " + std::to_string(i) + " is " + std::to_string(now[i]));
 }
 
 cudaStream_t new_stream() {
@@ -202,16 +202,19 @@ void a_thread_without_a_context_has_none_afterwards() {
 
 // --- graphs -----------------------------------------------------------------------------------------------------------------------------
 
-cudaGraphExec_t captured_sum(cudaStream_t on, const float* data, float* result) {
+cudaGraphExec_t captured_sum(cudaStream_t on, const float* data, float* result, std::size_t n = count) {
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t executable = nullptr;
   DO(cudaStreamBeginCapture, on, cudaStreamCaptureModeGlobal);
-  onefold::sum_into(onefold::cuda(0, on), data, count, result);
+  onefold::sum_into(onefold::cuda(0, on), data, n, result);
   DO(cudaStreamEndCapture, on, &graph);
   DO(cudaGraphInstantiate, &executable, graph, 0);
   DO(cudaGraphDestroy, graph);
   return executable;
 }
+
+// Few enough for two kernels to be on the GPU at once: with `count` elements one fills it, and the replays follow each other.
+constexpr std::size_t few = 600'011;
 
 void require_replays_side_by_side(cudaGraphExec_t first, cudaGraphExec_t second, const float* results) {
   const cudaStream_t one = new_stream(), other = new_stream();
@@ -221,21 +224,21 @@ void require_replays_side_by_side(cudaGraphExec_t first, cudaGraphExec_t second,
   }
   DO(cudaStreamSynchronize, one);
   DO(cudaStreamSynchronize, other);
-  require_right(results, 2, "replays side by side");
+  require_right(results, 2, "replays side by side", few);
 }
 
 void graphs_of_two_streams_with_one_handle_run_side_by_side() {
   const float* const data = device_ones();
   float* const results = device_results(2);
   const cudaStream_t first = new_stream();
-  onefold::sum_into(onefold::cuda(0, first), data, count, results);
+  onefold::sum_into(onefold::cuda(0, first), data, few, results);
   DO(cudaStreamSynchronize, first);
-  const cudaGraphExec_t g1 = captured_sum(first, data, results);
+  const cudaGraphExec_t g1 = captured_sum(first, data, results, few);
   DO(cudaStreamDestroy, first);
   std::vector<cudaStream_t> others;
   for (int i = 0; i < 1'000 && (others.empty() || others.back() != first); ++i) others.push_back(new_stream());
   if (others.back() != first) throw did_not_come_about();
-  const cudaGraphExec_t g2 = captured_sum(first, data, results + 1);
+  const cudaGraphExec_t g2 = captured_sum(first, data, results + 1, few);
   require_replays_side_by_side(g1, g2, results);
 }
 
@@ -243,8 +246,8 @@ void graphs_of_one_stream_run_side_by_side() {
   const float* const data = device_ones();
   float* const results = device_results(2);
   const cudaStream_t on = new_stream();
-  const cudaGraphExec_t g1 = captured_sum(on, data, results);
-  const cudaGraphExec_t g2 = captured_sum(on, data, results + 1);
+  const cudaGraphExec_t g1 = captured_sum(on, data, results, few);
+  const cudaGraphExec_t g2 = captured_sum(on, data, results + 1, few);
   require_replays_side_by_side(g1, g2, results);
 }
 
