@@ -227,7 +227,9 @@ nlohmann::json forms(const study_options& how, const device_info& gpu) {
       "cut: an element less; one off: from the second element on; apart: only the second input is one off\n",
       how.count, name(how.type), gpu.name, limit * 1e6, gigabytes_per_second(bench.bytes(), limit));
   fmt::print("{:28} {:>10} {:>8} {:>8}   {:>7} {:>9} {:>9}\n", "form", "us", "GB/s", "% read", "cut", "one off", "apart");
-  for (const auto& [what, wide] : every_form(how.type)) {
+  for (const auto& one : every_form(how.type)) {
+    const auto what = one.what;  // names of their own: clang before 16 captures no structured binding
+    const bool wide = one.wide;
     const std::string label = std::string(name(what)) + (wide ? " accumulated in f64" : "");
     progress(label);
     const int inputs = what == form::dot ? 2 : 1;
@@ -245,7 +247,7 @@ nlohmann::json forms(const study_options& how, const device_info& gpu) {
                      from(bench.partner(input), off_second), wide},
                     {});
       };
-      const samples times = bench.in_stream(work, cache::cold, how.repeats);
+      samples times = bench.in_stream(work, cache::cold, how.repeats);
       if (const auto bits = bench.result_bits(size_of(result_type(how.type, what, wide))); bits != expected)
         throw std::runtime_error(fmt::format("{} is wrong: {:#x} where the CPU has {:#x}", label, bits, expected));
       return times;
@@ -259,8 +261,8 @@ nlohmann::json forms(const study_options& how, const device_info& gpu) {
       return times.seconds.empty() ? std::string("-") : fmt::format("{:+.1f}%", 100 * (times.median() / aligned.median() - 1));
     };
     fmt::print("{:28} {:10.2f} {:8.0f} {:>8}   {:>7} {:>9} {:>9}\n", label, aligned.median() * 1e6,
-               gigabytes_per_second(inputs * bench.bytes(), aligned.median()), percent_text(inputs * limit, aligned.median()),
-               slower(cut), slower(one_off), slower(apart));
+               gigabytes_per_second(static_cast<std::uint64_t>(inputs) * bench.bytes(), aligned.median()),
+               percent_text(inputs * limit, aligned.median()), slower(cut), slower(one_off), slower(apart));
     std::fflush(stdout);
     nlohmann::json row{{"form", name(what)},          {"wide", wide},        {"inputs", inputs},
                        {"aligned", to_json(aligned)}, {"cut", to_json(cut)}, {"one_off", to_json(one_off)}};

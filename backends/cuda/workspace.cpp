@@ -70,6 +70,7 @@ std::map<int, device_state>& states() {
 // does not promise: it is relied on where it has been tried at length, and elsewhere all blocks that wait or are waited for are made resident
 // at once (docs/decisions/0022). ONEFOLD_CUDA_BLOCKS overrules this.
 bool blocks_start_in_order(int device, int capability) {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): unsafe only beside setenv, which onefold never calls
   if (const char* const wanted = std::getenv("ONEFOLD_CUDA_BLOCKS"); wanted != nullptr && *wanted != '\0') {
     if (std::string_view(wanted) == "in_order") return true;
     if (std::string_view(wanted) == "resident") return false;

@@ -44,6 +44,7 @@ bool is_alive() { return seen_alive.load(std::memory_order_acquire) && !was_fina
 // variables that the sources of 3.4 and 4.6 read.
 
 std::string_view from(const char* variable) {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): unsafe only beside setenv, which onefold never calls
   const char* const value = std::getenv(variable);
   return value == nullptr ? std::string_view{} : value;
 }

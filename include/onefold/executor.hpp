@@ -69,9 +69,9 @@ constexpr executor cuda(int device, CUstream_st* stream) noexcept {
   return where;
 }
 
-/// Chosen at each call: the GPU that holds the data where they are in device or managed memory, else the CPU: OpenMP with all
-/// threads from 256 KiB up, Serial below, where starting the threads would take longer than the work. Threads that come late, because
-/// the machine is busy, are not waited for.
+/// Chosen at each call: the GPU that holds the data where they are in device or managed memory, else the CPU: all threads from 256 KiB up, and
+/// below, where starting them would take longer than the work, the calling one alone. The threads are OpenMP's where the program uses those,
+/// else onefold's own, and those that come late, because the machine is busy, are not waited for.
 constexpr executor best() noexcept {
   executor where(backend::serial, 1, 0);
   where.automatic_ = true;

@@ -149,14 +149,16 @@ void hdf5_child::start(const std::string& path, const std::string& dataset, bool
   shared_ = static_cast<std::byte*>(memory);
   int ends[2] = {-1, -1};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-    throw input_error(fmt::format("cannot be read: no channel to a process that reads HDF5: {}", std::strerror(errno)));
+    throw input_error(
+        fmt::format("cannot be read: no channel to a process that reads HDF5: {}", std::generic_category().message(errno)));
   channel_ = ends[0];
   const pid_t parent = ::getpid();
   pid_ = ::fork();
   if (pid_ != 0) {
     ::close(ends[1]);
     if (pid_ < 0)
-      throw input_error(fmt::format("cannot be read: no process that reads HDF5 can be started: {}", std::strerror(errno)));
+      throw input_error(
+          fmt::format("cannot be read: no process that reads HDF5 can be started: {}", std::generic_category().message(errno)));
     return;
   }
 
@@ -199,6 +201,7 @@ void hdf5_child::report_death(unsigned cpu_seconds) {
     throw input_error("cannot be read: the process that reads HDF5 was killed, perhaps because memory ran out");
   if (number != 0)
     throw input_error(fmt::format(
+        // NOLINTNEXTLINE(concurrency-mt-unsafe): files are opened by one thread
         "makes the HDF5 library crash ({}): it is damaged, or needs more memory than the library is given", ::strsignal(number)));
   throw input_error("cannot be read: the process that reads HDF5 ended early: the file may be damaged, check it with h5dump");
 }

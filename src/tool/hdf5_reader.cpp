@@ -251,6 +251,7 @@ struct hdf5_reader::state {
 
 hdf5_reader::hdf5_reader(const std::string& path, const std::string& name, bool follow_external) {
   // The check of references knows where files are looked for without these.
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): this process has one thread
   for (const char* prefix : {"HDF5_EXT_PREFIX", "HDF5_EXTFILE_PREFIX", "HDF5_VDS_PREFIX"}) ::unsetenv(prefix);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // the library would print its error stack
   state_ = std::make_unique<state>(path, name, follow_external);

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <system_error>
 #include <utility>
 
 #include "input_error.hpp"
@@ -37,14 +38,14 @@ class file_descriptor {
 void refuse_hidden_content(int descriptor) {
   char first = 0;
   const ssize_t got = ::pread(descriptor, &first, 1, 0);
-  if (got < 0) throw input_error(fmt::format("cannot be read: {}", std::strerror(errno)));
+  if (got < 0) throw input_error(fmt::format("cannot be read: {}", std::generic_category().message(errno)));
   if (got > 0) throw input_error("says that it has no bytes, and has some, as files of /proc do: copy it to a regular file first");
 }
 
 std::size_t regular_file_bytes(int descriptor) {
   struct stat status {};
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): files are opened by one thread
-  if (::fstat(descriptor, &status) != 0) throw input_error(fmt::format("cannot be examined: {}", std::strerror(errno)));
+  if (::fstat(descriptor, &status) != 0)
+    throw input_error(fmt::format("cannot be examined: {}", std::generic_category().message(errno)));
   if (S_ISDIR(status.st_mode)) throw input_error("is a directory: name a file in it");
   if (!S_ISREG(status.st_mode)) throw input_error("is a pipe or a device: write the data to a file first");
   if (status.st_size == 0) refuse_hidden_content(descriptor);
@@ -65,14 +66,13 @@ extern "C" void on_lost_pages(int) {
 mapped_file::mapped_file(const std::string& path) {
   // O_NONBLOCK: to open a pipe without a writer would wait for ever; regular files do not heed it.
   const file_descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): files are opened by one thread
-  if (file.number() < 0) throw input_error(fmt::format("cannot be opened: {}", std::strerror(errno)));
+  if (file.number() < 0) throw input_error(fmt::format("cannot be opened: {}", std::generic_category().message(errno)));
   const std::size_t size = regular_file_bytes(file.number());
   if (size == 0) return;  // mmap takes no empty range
 
   void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number(), 0);
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): files are opened by one thread
-  if (address == MAP_FAILED) throw input_error(fmt::format("cannot be mapped into memory: {}", std::strerror(errno)));
+  if (address == MAP_FAILED)
+    throw input_error(fmt::format("cannot be mapped into memory: {}", std::generic_category().message(errno)));
   ::madvise(address, size, MADV_SEQUENTIAL);  // a hint: doubles the kernel's read-ahead; it does not matter if it is not taken
   bytes_ = {static_cast<const std::byte*>(address), size};
 }

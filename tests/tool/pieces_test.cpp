@@ -50,7 +50,7 @@ TEST(Pieces, OfAnySizeGiveTheGoldenBitsOfTheWholeInEveryForm) {
     if (row.count > 200'000) continue;  // below: two sizes of pieces
     SCOPED_TRACE(text(row));
     const aligned_buffer x = elements_of(row, row.seed), y = elements_of(row, row.seed + 1000);
-    for (const std::uint64_t tiles : {1, 2, 8, 16, 32}) {
+    for (const std::uint64_t tiles : {1U, 2U, 8U, 16U, 32U}) {
       ASSERT_EQ(in_pieces(serial(), row, tiles, x.data(), y.data()), row.bits) << tiles << " tiles";
       if (row.count > 4 * tiles * 1024) many.insert({row.type, row.form, row.wide});
     }
@@ -65,7 +65,7 @@ TEST(Pieces, OfLargerArraysGiveTheGoldenBitsOnAllThreads) {
     if (row.count < 50'000) continue;
     SCOPED_TRACE(text(row));
     const aligned_buffer x = elements_of(row, row.seed), y = elements_of(row, row.seed + 1000);
-    for (const std::uint64_t tiles : {64, 512}) ASSERT_EQ(in_pieces(best(), row, tiles, x.data(), y.data()), row.bits);
+    for (const std::uint64_t tiles : {64U, 512U}) ASSERT_EQ(in_pieces(best(), row, tiles, x.data(), y.data()), row.bits);
     ++rows;
   }
   EXPECT_GT(rows, 20);
