@@ -118,7 +118,17 @@ void run(const request& what, const options& how, const variant_info& variant, r
     if (what.where.threads() > pool) throw error(errc::unsupported, *reason_against(variant, what.where));
     if (!threads::alone()) threads = what.where.threads() == 0 ? pool : what.where.threads();
   }
-  if (variant.guarantee < guarantee::fixed) return run_reference(what, how, threads, ran);
+  if (variant.guarantee < guarantee::fixed) {
+    try {
+      return run_reference(what, how, threads, ran);
+    } catch (const error&) {
+      throw;
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& problem) {
+      throw error(errc::backend_unavailable, std::string("Kokkos has failed: ") + problem.what());
+    }
+  }
   if (how.report != nullptr) ran.implementation = kokkos_backend::fixed_order_implementation();
   ran.threads = kokkos_backend::reduce_fixed_order(what, threads);
 }

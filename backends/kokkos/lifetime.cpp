@@ -43,6 +43,8 @@ bool is_alive() { return seen_alive.load(std::memory_order_acquire) && !was_fina
 // Kokkos throws for a value that it does not like, or from 3.7 on ends the process. No list of this is kept for its users: these are the
 // variables that the sources of 3.4 and 4.6 read.
 
+constexpr bool is_older_kokkos = KOKKOS_VERSION < 30700;
+
 std::string_view from(const char* variable) {
   // NOLINTNEXTLINE(concurrency-mt-unsafe): unsafe only beside setenv, which onefold never calls
   const char* const value = std::getenv(variable);
@@ -94,8 +96,7 @@ void start() {
   Kokkos::InitArguments arguments;
   // An older one takes it for a contradiction if the environment says that there shall be warnings.
   const auto warnings = from("KOKKOS_DISABLE_WARNINGS");
-  arguments.disable_warnings = warnings.empty() || is_one_of(warnings, {"true", "on", "yes"}) ||
-                               (warnings.size() == 1 && warnings[0] >= '1' && warnings[0] <= '9');
+  arguments.disable_warnings = warnings.empty() || is_one_of(warnings, {"true", "on", "yes", "1"});
   Kokkos::initialize(arguments);
 #endif
   starter = std::this_thread::get_id();
@@ -122,7 +123,7 @@ std::string wrong_environment() {
         return refusal(variable, "a whole number from 0 on");
   for (const char* const variable : {"KOKKOS_DISABLE_WARNINGS", "KOKKOS_PRINT_CONFIGURATION", "KOKKOS_TUNE_INTERNALS"})
     if (const auto text = from(variable); text.data() != nullptr)
-      if (!is_one_of(text, {"true", "on", "yes", "false", "off", "no"}) && !(text.size() == 1 && text[0] >= '0' && text[0] <= '9'))
+      if (!is_one_of(text, {"true", "yes", "1", "false", "no", "0"}) && !(is_older_kokkos && is_one_of(text, {"on", "off"})))
         return refusal(variable, "true or false");
   if (const auto text = from("KOKKOS_MAP_DEVICE_ID_BY"); text.data() != nullptr && !is_one_of(text, {"random", "mpi_rank"}))
     return refusal("KOKKOS_MAP_DEVICE_ID_BY", "random or mpi_rank");

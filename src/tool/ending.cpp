@@ -38,6 +38,11 @@ void on_exit() {
     end_at_once("a library that the tool uses has ended it: is there too little memory, or are threads limited?");
 }
 
+// LLVM's OpenMP runtime, for one, aborts where it can have no memory or no threads.
+extern "C" void on_abort(int) {
+  end_at_once("a library that the tool uses has given up: is there too little memory, or are threads limited?");
+}
+
 extern "C" void on_early_crash(int) {
   end_at_once("a library that the tool uses has crashed at its start: is there too little memory?");
 }
@@ -45,7 +50,8 @@ extern "C" void on_early_crash(int) {
 // std::terminate() needs no memory, and the standard library has room for 32 handlers of the exit without any.
 void take_charge() {
   std::set_terminate(on_terminate);
-  std::atexit(on_exit);                  // the first to be registered is the last to be called
+  std::atexit(on_exit);  // the first to be registered is the last to be called
+  std::signal(SIGABRT, on_abort);
   std::signal(SIGSEGV, on_early_crash);  // CUDA's part of the program crashes where it finds no memory before main()
 }
 

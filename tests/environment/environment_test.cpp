@@ -148,7 +148,7 @@ TEST(kokkos, is_not_started_with_variables_that_it_would_abort_for) {
 }
 TEST(kokkos, is_started_with_the_settings_of_the_environment) {
   expect_fine("kokkos_likes_the_environment", {{"KOKKOS_NUM_THREADS", "2"}});
-  expect_fine("kokkos_likes_the_environment", {{"KOKKOS_DISABLE_WARNINGS", "ON"}, {"KOKKOS_PRINT_CONFIGURATION", "true"}});
+  expect_fine("kokkos_likes_the_environment", {{"KOKKOS_DISABLE_WARNINGS", "Yes"}, {"KOKKOS_PRINT_CONFIGURATION", "true"}});
 }
 
 TEST(host_threads, that_call_in_turn_all_have_all_threads) {

@@ -283,6 +283,12 @@ TEST(a_process_of_its_own, DISABLED_runs) {
   _exit(write(to, &mine, sizeof(mine)) == static_cast<ssize_t>(sizeof(mine)) ? 0 : 3);
 }
 
+bool kokkos_aborts() {
+  for (const auto& info : onefold::backends())
+    if (info.where == onefold::backend::serial) return info.detail.find("Kokkos 3.4") == std::string::npos;
+  return false;
+}
+
 class each_entry_point : public testing::TestWithParam<std::size_t> {
  protected:
   static const operation& what() {
@@ -290,6 +296,10 @@ class each_entry_point : public testing::TestWithParam<std::size_t> {
     return all[GetParam()];
   }
   static void expect_every_failure_told(int before) {
+    // From 3.7 on Kokkos aborts where its start lacks memory.
+    for (const std::string_view needs_kokkos : {"_report", "_reference"})
+      if (before == 0 && kokkos_aborts() && std::string_view(what().name).find(needs_kokkos) != std::string_view::npos)
+        GTEST_SKIP() << "Kokkos ends the process where its start lacks memory";
     const verdict baseline = in_a_process_of_its_own(GetParam(), before, 0);
     ASSERT_STREQ(baseline.problem, "");
     std::uint64_t k = 1;
