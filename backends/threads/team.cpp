@@ -43,6 +43,24 @@ struct job {
 };
 alignas(128) constinit job now{};
 
+// A processor's hint that this thread waits for another.
+void pause() noexcept {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// One step of a wait that has gone on for `steps` steps: gives the core to others, one of which may be whom we wait for.
+void yield_step(unsigned steps) noexcept {
+  // The kernel may take a yield for a wish; asleep, this thread is surely out of the way.
+  if (steps < 50)
+    std::this_thread::yield();
+  else
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+}
+
 // Never destroyed, because a forked process has the objects and not the threads.
 std::vector<std::thread>& members() noexcept {
   alignas(std::vector<std::thread>) static std::byte memory[sizeof(std::vector<std::thread>)];
@@ -58,7 +76,7 @@ struct at_the_end {
     calls.fetch_add(1);
     calls.notify_all();
     std::unique_lock<std::mutex> nobody_starts_one(in_use(), std::defer_lock);
-    for (unsigned steps = 0; !nobody_starts_one.try_lock(); detail::yield_step(steps++))
+    for (unsigned steps = 0; !nobody_starts_one.try_lock(); yield_step(steps++))
       if (steps > 20'000) return;  // a second: this thread was interrupted in a call, and exits from there
     for (auto& each : members()) each.join();
     members().clear();
@@ -173,15 +191,13 @@ void summon(int count, void (*work)(const void*, int), const void* context) noex
 
 void dismiss() noexcept {
   door.fetch_and(~open, std::memory_order_acquire);
-  wait_politely([] { return (door.load(std::memory_order_acquire) & inside) == 0; });
-}
-
-void detail::yield_step(unsigned steps) noexcept {
-  // The kernel may take a yield for a wish; asleep, this thread is surely out of the way.
-  if (steps < 50)
-    std::this_thread::yield();
-  else
-    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  constexpr unsigned spins = 500;  // 10 to 20 us with pause(), which is quickest
+  for (unsigned steps = 0; (door.load(std::memory_order_acquire) & inside) != 0; ++steps) {
+    if (steps < spins)
+      pause();
+    else
+      yield_step(steps - spins);
+  }
 }
 
 }  // namespace onefold::threads

@@ -22,33 +22,4 @@ void summon(int count, void (*work)(const void* context, int number), const void
 /// From here on no helper begins. Waits for those that have begun.
 void dismiss() noexcept;
 
-/// A processor's hint that this thread waits for another.
-inline void pause() noexcept {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
-/// Waits until `done()`: at first with pause(), which is quickest, then giving the core to others, one of which may be whom we wait for.
-template <class Condition>
-void wait_politely(Condition&& done) noexcept;
-
-namespace detail {
-/// One step of a wait that has gone on for `steps` steps.
-void yield_step(unsigned steps) noexcept;
-}  // namespace detail
-
-template <class Condition>
-void wait_politely(Condition&& done) noexcept {
-  constexpr unsigned spins = 500;  // 10 to 20 us
-  for (unsigned steps = 0; !done(); ++steps) {
-    if (steps < spins)
-      pause();
-    else
-      detail::yield_step(steps - spins);
-  }
-}
-
 }  // namespace onefold::threads
