@@ -10,6 +10,7 @@
 #include <onefold/detail/request.hpp>
 #include <onefold/executor.hpp>
 #include <onefold/options.hpp>
+#include <onefold/policy.hpp>
 #include <onefold/workspace.hpp>
 
 namespace onefold::detail {
@@ -44,6 +45,12 @@ struct backend_entry {
   memory_use (*memory_in_use)(const executor& where);
   /// Waits for the work that uses it and gives it back. Throws onefold::error.
   void (*release_memory)(const executor& where);
+  /// The launch choices on the executor's device; null where nothing is launched, as the next three. Throw onefold::error.
+  launch_policy (*policy)(const executor& where);
+  /// Null for the library's own.
+  void (*use_policy)(const executor& where, const launch_policy* chosen);
+  void (*use_policy_file)(const executor& where, const std::string& path);
+  std::string (*policy_text)(const executor& where, const launch_policy& chosen);
 };
 
 /// The backend's entry, or null when this library was built without it.

@@ -6,6 +6,7 @@
 #include <onefold/detail/request.hpp>
 #include <onefold/error.hpp>
 #include <onefold/order.hpp>
+#include <onefold/policy.hpp>
 
 #include "../backends/backend.hpp"
 #include "../backends/cuda/fixed_order/plan.hpp"  // plain C++: the size of a workspace is known where there is no GPU
@@ -180,6 +181,39 @@ void release_memory(const executor& where) {
     const auto& entry = built_backend(where);
     if (entry.release_memory != nullptr) entry.release_memory(where);
   });
+}
+
+namespace {
+
+// The entry of an executor whose reductions are launched on a GPU.
+const detail::backend_entry& launching_backend(const executor& where) {
+  const auto* entry = where.chooses_itself() ? nullptr : &built_backend(where);
+  if (entry == nullptr || entry->policy == nullptr)
+    throw error(errc::unsupported, std::string(where.chooses_itself() ? "best()" : name(where.backend())) +
+                                       " has no launch policy: ask for that of a cuda() executor");
+  return *entry;
+}
+
+}  // namespace
+
+launch_policy policy_of(const executor& where) {
+  return telling_of_lacking_memory([&] { return launching_backend(where).policy(where); });
+}
+
+void use_policy(const executor& where, const launch_policy& chosen) {
+  telling_of_lacking_memory([&] { launching_backend(where).use_policy(where, &chosen); });
+}
+
+void use_policy_file(const executor& where, const std::string& path) {
+  telling_of_lacking_memory([&] { launching_backend(where).use_policy_file(where, path); });
+}
+
+void use_built_in_policy(const executor& where) {
+  telling_of_lacking_memory([&] { launching_backend(where).use_policy(where, nullptr); });
+}
+
+std::string policy_text(const executor& where, const launch_policy& chosen) {
+  return telling_of_lacking_memory([&] { return launching_backend(where).policy_text(where, chosen); });
 }
 
 // What fixed_order needs for elements of 8 bytes, of which the fewest make a tile.

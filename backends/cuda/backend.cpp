@@ -12,6 +12,7 @@
 
 #include "../forms.hpp"
 #include "fixed_order/plan.hpp"
+#include "policy.hpp"
 #include "runtime.hpp"
 #include "variant.hpp"
 #include "workspace.hpp"
@@ -44,7 +45,7 @@ variant_info describe_variant(const variant_row& row, std::string_view name, std
   info.guarantee = promise;
   info.default_finish = row.what.default_finish;
   info.finishes = row.what.finishes;
-  info.default_block_size = row.what.default_block_size;
+  if (!row.what.block_size_by_count) info.default_block_size = built_in_block_size(name, row.what.block_sizes);
   info.block_sizes = row.what.block_sizes;
   info.grid_size_free = row.what.grid_size_free;
   info.default_width = row.what.default_width;
@@ -263,7 +264,9 @@ void run(const onefold::detail::request& what, const options& how, const variant
     refuse(variant, "chooses its grid from the number of elements: leave grid_size alone");
   if (how.grid_size > row.what.most_grid_size)
     refuse(variant, "takes a grid_size of at most " + std::to_string(row.what.most_grid_size));
-  const int block_size = choose_number(variant, "block_size", how.block_size, variant.default_block_size, variant.block_sizes);
+  const launch_policy& policy = policy_in_force(gpu);
+  const variant_policy& choices = choices_of(policy, variant.name);
+  const int block_size = choose_number(variant, "block_size", how.block_size, choices.block_size, variant.block_sizes);
   const int width = choose_number(variant, "width", how.width, variant.default_width, variant.widths);
   const finish how_to_finish = choose_finish(variant, how.finish, what.waits);
   device_workspace* const workspace = workspace_of(how, variant, row.what.takes_workspace, device);
@@ -306,7 +309,8 @@ void run(const onefold::detail::request& what, const options& how, const variant
   }
 
   call now{gpu,    work,    what.type,     what.form,  what.wide,     input, second, what.count,
-           output, nullptr, how_to_finish, block_size, how.grid_size, width, ran};
+           output, nullptr, how_to_finish, block_size, how.grid_size, width, ran,    policy.fixed_order,
+           choices};
   now.workspace = workspace;
   std::byte* host_memory = nullptr;
   if (what.waits) {
@@ -383,6 +387,22 @@ void release(const executor& where) {
   release_held_memory(where.device());
 }
 
+launch_policy policy_of(const executor& where) { return policy_in_force(properties_of(where.device())); }
+
+void use_policy(const executor& where, const launch_policy* chosen) {
+  const auto& gpu = properties_of(where.device());
+  put_in_force(gpu, chosen == nullptr ? built_in_policy(gpu.compute_capability) : *chosen);
+}
+
+void use_policy_file(const executor& where, const std::string& path) {
+  const auto& gpu = properties_of(where.device());
+  put_in_force(gpu, read_policy_file(path, gpu));
+}
+
+std::string policy_text(const executor& where, const launch_policy& chosen) {
+  return to_text(chosen, properties_of(where.device()));
+}
+
 }  // namespace
 
 void* call::slots_of(std::size_t bytes) {
@@ -400,8 +420,9 @@ void* call::slots_of(std::size_t bytes) {
 
 namespace onefold::detail {
 
-extern const backend_entry cuda_backend{cuda_backend::list_variants, cuda_backend::describe, cuda_backend::reason_against,
-                                        cuda_backend::run,           cuda_backend::wait_for, cuda_backend::make_workspace,
-                                        cuda_backend::held,          cuda_backend::release};
+extern const backend_entry cuda_backend{cuda_backend::list_variants, cuda_backend::describe,        cuda_backend::reason_against,
+                                        cuda_backend::run,           cuda_backend::wait_for,        cuda_backend::make_workspace,
+                                        cuda_backend::held,          cuda_backend::release,         cuda_backend::policy_of,
+                                        cuda_backend::use_policy,    cuda_backend::use_policy_file, cuda_backend::policy_text};
 
 }  // namespace onefold::detail

@@ -132,19 +132,28 @@ void run_passes(call& now, void (*kernel)(const T*, std::uint64_t, handover<T>, 
   }
 }
 
+/// Blocks of a grid that stays on the device: as many as fit, or fewer if the launch policy says so.
+template <class... Parameters>
+std::int64_t chosen_blocks(const call& now, void (*kernel)(Parameters...)) {
+  const std::int64_t resident = resident_blocks(now, kernel, now.block_size, 0);
+  const std::int64_t wanted = std::int64_t{now.choices.blocks_per_multiprocessor} * now.gpu.multiprocessors;
+  return wanted == 0 ? resident : std::min(wanted, resident);
+}
+
 /// run_passes() for kernels whose threads take many elements each: the grid is what the device holds at once, fewer blocks where
 /// there is less to do, or the caller's grid_size.
 ///
 /// @param per_thread        elements that a thread takes at once
-/// @param alone_per_thread  up to so many elements per thread one block does the work alone: less than the wait for other blocks costs
+/// @param per_round   elements that a thread takes in a turn of its loop. Up to choices.alone_rounds turns one block does the work alone: that
+///                    is less than the wait for other blocks costs
 template <class T, class Op>
-void run_resident(call& now, void (*kernel)(const T*, std::uint64_t, handover<T>), int per_thread, int alone_per_thread) {
-  const std::int64_t resident = resident_blocks(now, kernel, now.block_size, 0);
+void run_resident(call& now, void (*kernel)(const T*, std::uint64_t, handover<T>), int per_thread, int per_round) {
+  const std::int64_t resident = chosen_blocks(now, kernel);
   bool first_pass = true;
   run_passes<T, Op>(now, kernel, [&](std::uint64_t count) {
     const auto block = static_cast<std::uint64_t>(now.block_size);
     if (std::exchange(first_pass, false) && now.grid_size != 0) return shape{now.grid_size, now.block_size};
-    if (count <= block * alone_per_thread) return shape{1, now.block_size};
+    if (count <= block * static_cast<std::uint64_t>(now.choices.alone_rounds * per_round)) return shape{1, now.block_size};
     return shape{std::min(blocks_for(count, block * per_thread), resident), now.block_size};
   });
 }

@@ -8,6 +8,7 @@
 #include <onefold/catalogue.hpp>
 #include <onefold/operators.hpp>
 #include <onefold/options.hpp>
+#include <onefold/policy.hpp>
 
 #include "../backend.hpp"
 #include "../float_semantics.hpp"
@@ -24,15 +25,17 @@ struct call {
   onefold::form form;
   bool wide;  ///< f32 accumulated in f64
   const void* input;
-  const void* second;      ///< of dot, else null
-  std::uint64_t count;     ///< at least 1
-  void* output;            ///< one element of the result type
-  void* host_value;        ///< the host's own copy of the result for forms that wait, else null
-  onefold::finish finish;  ///< one of the traits' finishes
-  int block_size;          ///< threads; one of the traits' block sizes
-  std::int64_t grid_size;  ///< blocks; 0 for the variant's choice
-  int width;               ///< one of the traits' widths
-  report& ran;             ///< the variant fills in its launch shape
+  const void* second;              ///< of dot, else null
+  std::uint64_t count;             ///< at least 1
+  void* output;                    ///< one element of the result type
+  void* host_value;                ///< the host's own copy of the result for forms that wait, else null
+  onefold::finish finish;          ///< one of the traits' finishes
+  int block_size;                  ///< threads; one of the traits' block sizes
+  std::int64_t grid_size;          ///< blocks; 0 for the variant's choice
+  int width;                       ///< one of the traits' widths
+  report& ran;                     ///< the variant fills in its launch shape
+  const fixed_order_policy& tree;  ///< the launch choices of fixed_order ...
+  const variant_policy& choices;   ///< ... and those of the variant that is called, if it is another
 
   /// For variants that take a workspace, in forms that wait: two words of mapped host memory as the device sees them, each of which gets a
   /// half of the result in its low and call_number in its high 32 bits; then nothing goes to `output`. Else null.
@@ -50,8 +53,8 @@ struct call {
 struct traits {
   onefold::finish default_finish = onefold::finish::none;
   std::span<const onefold::finish> finishes = {};
-  int default_block_size = 0;
-  std::span<const int> block_sizes = {};
+  std::span<const int> block_sizes = {};  ///< which of them is taken, a launch policy says (policy.hpp)
+  bool block_size_by_count = false;       ///< or the variant itself, at each call
   bool grid_size_free = false;
   int default_width = 0;
   std::span<const int> widths = {};

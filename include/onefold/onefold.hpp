@@ -7,6 +7,7 @@
 #include <onefold/operators.hpp>
 #include <onefold/options.hpp>
 #include <onefold/order.hpp>
+#include <onefold/policy.hpp>
 #include <onefold/reduce.hpp>
 #include <onefold/types.hpp>
 #include <onefold/version.hpp>

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <optional>
+#include <random>
 #include <string_view>
 #include <thread>
 
@@ -91,6 +92,43 @@ TEST_P(every_shape, gives_the_same_bits_cuda) {
     }
   }
   std::printf("%lu cases, %lu differences\n", static_cast<unsigned long>(cases), static_cast<unsigned long>(differences));
+}
+
+// A launch policy decides the time, never the bits: extreme ones and any others.
+TEST_P(every_shape, gives_the_same_bits_whatever_the_launch_policy_says_cuda) {
+  const auto& one = GetParam();
+  const std::size_t size = onefold::size_of(one.type);
+  const std::uint64_t tile = 4096 / size;
+  const std::size_t most = (std::size_t{1} << 24) / size;
+  const elements x = rounding_data(one.type, most, current_seed());
+  const elements y = rounding_data(one.type, most, current_seed() + 1);
+  guarded_input at_x(memory::device, x, operation::sum), at_y(memory::device, y, operation::sum);
+  struct back_to_built_in {
+    ~back_to_built_in() { onefold::use_built_in_policy(onefold::cuda()); }
+  } at_the_end;
+  std::mt19937_64 random(current_seed());
+  const auto up_to = [&](int least, int greatest) { return std::uniform_int_distribution<int>(least, greatest)(random); };
+  constexpr int policies = 24;
+  for (int i = 0; i < policies; ++i) {
+    onefold::launch_policy policy;
+    policy.fixed_order = {.one_block_tiles = up_to(1, 16),
+                          .cluster_tiles = up_to(0, 128),
+                          .short_units = 1 << up_to(0, 12),
+                          .short_blocks = up_to(1, 300),
+                          .wave_warps = up_to(0, 16),
+                          .stream_warps = 1 << up_to(0, 4),
+                          .stream_rounds = 1 << up_to(0, 6),
+                          .stream_leaves = up_to(1, 8192),
+                          .single_tiles = up_to(0, 64)};
+    onefold::use_policy(onefold::cuda(), policy);
+    for (const std::uint64_t count : {5 * tile + 1, 100 * tile, 129 * tile - 3, 700 * tile + 9, std::uint64_t{most} - 1}) {
+      const std::uint64_t expected = bits_of(onefold::serial(), one, x.data(), y.data(), count);
+      ASSERT_EQ(bits_of(onefold::cuda(), one, at_x.window(0, count), at_y.window(0, count), count), expected)
+          << onefold::name(one.what) << " of " << count << " " << onefold::name(one.type) << (one.wide ? " in f64" : "")
+          << " with\n"
+          << onefold::policy_text(onefold::cuda(), policy) << "seed " << current_seed() << "\n  repeat: " << repeat_command();
+    }
+  }
 }
 
 // Every number of tiles that small arrays may have: a warp for each, in one block or in a cluster of eight, and then 32 blocks.

@@ -341,36 +341,19 @@ __global__ void __launch_bounds__(most_warps* warp_size, 1)
   if (lane == 0) fixed_order_detail::deliver(value, in.count, to);
 }
 
-/// The shape of the main kernel that measured best on an H200 for so many units (perf/results). Mid-sized arrays are a matter of
-/// latency: 32 blocks, whose values one warp collects; then one block of up to 16 warps for each multiprocessor; and from there on
-/// blocks of 8, two of which fill a multiprocessor's registers. Two units for each warp, where there are many, save 0.2 % against
-/// one.
-inline plan choose_plan(std::uint64_t units, int multiprocessors, int asked_warps, std::int64_t asked_leaves) {
-  constexpr std::uint64_t many_leaves = 4096;
-  const auto all = static_cast<std::uint64_t>(multiprocessors);
-  const std::uint64_t blocks = units <= usual_warps * warp_size ? warp_size : all;
-  std::uint64_t warps = static_cast<std::uint64_t>(asked_warps);
-  if (warps == 0) warps = units <= most_warps * all ? std::bit_ceil((units + blocks - 1) / blocks) : usual_warps;
-  std::uint64_t leaves = static_cast<std::uint64_t>(asked_leaves);
-  if (leaves == 0) leaves = std::clamp<std::uint64_t>(units / (2 * warps), many_leaves, most_leaves);
-  plan made = make_plan(units, std::countr_zero(warps), leaves);
-  made.one_wave = made.leaves * warps <= most_warps * all;
-  return made;
-}
-
 /// Whether accumulators are larger than elements.
 template <class Fold>
 inline constexpr bool has_large_accumulators = sizeof(typename Fold::accumulator) > sizeof(typename Fold::element);
 
 /// Pairs in packs are fewer instructions for each byte. A tile by single elements is a shorter wait, needs half of the registers,
 /// and does not care where an array begins or ends. So it is what two inputs have of which one is not aligned, and, as long as a
-/// multiprocessor has no more tiles than warps, what large accumulators have: mostly 2 to 6 % less time, and 15 to 35 % less for
-/// some arrays that end within a tile. Who asks for a shape gets packs.
+/// multiprocessor has few tiles (fixed_order_policy::single_tiles), what large accumulators have: mostly 2 to 6 % less time, and 15 to
+/// 35 % less for some arrays that end within a tile. Who asks for a shape gets packs.
 template <class Fold>
-reading choose_reading(const tree_input<Fold>& in, bool free_shape, int multiprocessors) {
+reading choose_reading(const call& now, const tree_input<Fold>& in, bool free_shape) {
   if (Fold::inputs == 2 && !in.aligned()) return reading::single;
-  const auto one_wave = static_cast<std::uint64_t>(most_warps) * static_cast<std::uint64_t>(multiprocessors);
-  if (has_large_accumulators<Fold> && free_shape && in.end_tile <= one_wave) return reading::single;
+  const std::uint64_t few = static_cast<std::uint64_t>(now.tree.single_tiles) * static_cast<std::uint64_t>(now.gpu.multiprocessors);
+  if (has_large_accumulators<Fold> && free_shape && in.end_tile <= few) return reading::single;
   return in.aligned() ? reading::aligned : reading::shifted;
 }
 
@@ -395,7 +378,7 @@ plan resident_plan(const call& now, reading chosen, std::uint64_t units, const p
     throw error(errc::unsupported, "fixed_order needs all its blocks on this device at once, and it holds " + std::to_string(most) +
                                        " of this size: leave grid_size alone or ask for fewer");
   if (how.blocks() <= static_cast<std::uint64_t>(most)) return how;
-  return choose_plan(units, now.gpu.multiprocessors, 1 << how.log_warps, most);
+  return choose_plan(now.tree, units, now.gpu.multiprocessors, 1 << how.log_warps, static_cast<std::uint64_t>(most));
 }
 
 template <class Fold>
@@ -410,20 +393,21 @@ void run_fixed_order(call& now) {
   to.call_number = now.call_number;
   const tree_input<Fold> in(now.input, now.second, now.count);
   const bool free_shape = now.block_size == 0 && now.grid_size == 0;
-  if (free_shape && tiles <= most_warps) {
+  if (free_shape && tiles <= static_cast<std::uint64_t>(now.tree.one_block_tiles)) {
     static kept_kernel kernel(fixed_order_few_kernel<Fold, false>);
     kernel.template launch<launch_kind::early>(now, {1, few_tiles_block(tiles)}, in, to);
     return;
   }
-  if (free_shape && tiles <= most_few_tiles && is_code_for_sm_90(now)) {
+  if (free_shape && tiles <= static_cast<std::uint64_t>(now.tree.cluster_tiles) && is_code_for_sm_90(now)) {
     static kept_kernel kernel(fixed_order_few_kernel<Fold, true>);
     const std::uint64_t of_block = (tiles + most_cluster_blocks - 1) / most_cluster_blocks;
     kernel.template launch<launch_kind::early_cluster>(now, {most_cluster_blocks, few_tiles_block(of_block)}, in, to);
     return;
   }
-  const reading chosen = choose_reading(in, free_shape, now.gpu.multiprocessors);
+  const reading chosen = choose_reading(now, in, free_shape);
   const std::uint64_t units = chosen == reading::single ? tiles : (tiles + 1) / 2;
-  plan how = choose_plan(units, now.gpu.multiprocessors, now.block_size / warp_size, now.grid_size);
+  plan how =
+      choose_plan(now.tree, units, now.gpu.multiprocessors, now.block_size / warp_size, static_cast<std::uint64_t>(now.grid_size));
   if (!now.gpu.blocks_start_in_order) how = resident_plan<Fold>(now, chosen, units, how);
   auto* header = static_cast<slot_header*>(now.slots_of(
       slot_header_bytes + std::size_t{how.blocks()} * ((sizeof(typename Fold::accumulator) + 7) / 8) * slot_word_bytes));

@@ -8,13 +8,15 @@
 /// for them, whatever the size of the array.
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+
+#include <onefold/policy.hpp>
 
 namespace onefold::cuda_backend {
 
 inline constexpr int most_warps = 16;          ///< of a block: with 128 registers for each thread they fill a multiprocessor
-inline constexpr int usual_warps = 8;          ///< of a block where each multiprocessor has several: two such blocks do
 inline constexpr int most_cluster_blocks = 8;  ///< what every device of compute capability 9.0 or more can have
 inline constexpr int most_few_tiles = most_cluster_blocks * most_warps;  ///< of an array that is read with a warp for each tile
 inline constexpr int log_part = 8;                                       ///< slots that a warp collects, eight for each lane
@@ -45,6 +47,29 @@ constexpr plan make_plan(std::uint64_t units, int log_warps, std::uint64_t leave
   made.sections = (made.leaves + section_leaves - 1) / section_leaves;
   made.log_warps = log_warps;
   made.log_leaf = log_leaf;
+  return made;
+}
+
+/// The plan that a policy means for so many units (at least 1) on a GPU; `asked_warps` of a block (a power of two) and at most `asked_leaves` blocks
+/// if these are not 0. Three ranges (docs/tuning.md): where latency counts, few blocks, whose values one warp collects; then one block for
+/// each multiprocessor; and from there on blocks of which several fit.
+constexpr plan choose_plan(const fixed_order_policy& policy, std::uint64_t units, int multiprocessors, int asked_warps,
+                           std::uint64_t asked_leaves) noexcept {
+  const auto number = [](int value) { return static_cast<std::uint64_t>(value); };
+  const std::uint64_t all = number(multiprocessors);
+  const bool is_short = units <= number(policy.short_units);
+  const std::uint64_t blocks = is_short ? number(policy.short_blocks) : all;
+  std::uint64_t warps = number(asked_warps);
+  if (warps == 0) {
+    warps = number(policy.stream_warps);
+    if (is_short || units <= number(policy.wave_warps) * all)
+      warps = std::min(std::bit_ceil((units + blocks - 1) / blocks), number(most_warps));
+  }
+  std::uint64_t leaves = asked_leaves;
+  if (leaves == 0)
+    leaves = std::clamp<std::uint64_t>(units / (number(policy.stream_rounds) * warps), number(policy.stream_leaves), most_leaves);
+  plan made = make_plan(units, std::countr_zero(warps), leaves);
+  made.one_wave = made.leaves * warps <= most_warps * all;
   return made;
 }
 

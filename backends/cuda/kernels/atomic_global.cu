@@ -28,8 +28,7 @@ __global__ void atomic_global_kernel(const T* input, std::uint64_t count, handov
 
 struct atomic_global {
   static constexpr finish only_atomic[] = {finish::atomic};
-  static constexpr traits what{
-      .default_finish = finish::atomic, .finishes = only_atomic, .default_block_size = 512, .block_sizes = powers_of_two_to_1024};
+  static constexpr traits what{.default_finish = finish::atomic, .finishes = only_atomic, .block_sizes = powers_of_two_to_1024};
   template <class T, class Op>
   static constexpr bool supports = true;
 

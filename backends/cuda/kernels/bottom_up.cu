@@ -34,7 +34,7 @@ __global__ void bottom_up_result(const T* values, T* result) {
 }
 
 struct bottom_up {
-  static constexpr traits what{.default_block_size = 512, .block_sizes = powers_of_two_to_1024};
+  static constexpr traits what{.block_sizes = powers_of_two_to_1024};
   template <class T, class Op>
   static constexpr bool supports = true;
 

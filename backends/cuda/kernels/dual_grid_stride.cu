@@ -25,11 +25,8 @@ __global__ void __launch_bounds__(1024) dual_grid_stride_kernel(const T* input, 
 }
 
 struct dual_grid_stride {
-  static constexpr traits what{.default_finish = finish::last_block,
-                               .finishes = every_finish,
-                               .default_block_size = 512,
-                               .block_sizes = powers_of_two_to_1024,
-                               .grid_size_free = true};
+  static constexpr traits what{
+      .default_finish = finish::last_block, .finishes = every_finish, .block_sizes = powers_of_two_to_1024, .grid_size_free = true};
   template <class T, class Op>
   static constexpr bool supports = true;
 

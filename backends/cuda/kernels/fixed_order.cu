@@ -36,8 +36,11 @@ namespace {
 
 struct fixed_order {
   static constexpr int sizes[] = {32, 64, 128, 256, 512};
-  static constexpr traits what{
-      .block_sizes = sizes, .grid_size_free = true, .most_grid_size = most_asked_leaves, .takes_workspace = true};
+  static constexpr traits what{.block_sizes = sizes,
+                               .block_size_by_count = true,
+                               .grid_size_free = true,
+                               .most_grid_size = most_asked_leaves,
+                               .takes_workspace = true};
 
   static void run(call& now) {
     switch (now.type) {

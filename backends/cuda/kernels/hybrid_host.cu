@@ -18,8 +18,6 @@ namespace onefold::cuda_backend {
 
 namespace {
 
-constexpr std::int64_t most_values_for_host = 4096;
-
 template <class T, class Op>
 __global__ void __launch_bounds__(1024) hybrid_host_kernel(const T* input, std::uint64_t count, T* partials) {
   T* values = shared_memory<T>();
@@ -30,8 +28,7 @@ __global__ void __launch_bounds__(1024) hybrid_host_kernel(const T* input, std::
 
 struct hybrid_host {
   static constexpr finish only_host[] = {finish::host};
-  static constexpr traits what{
-      .default_finish = finish::host, .finishes = only_host, .default_block_size = 1024, .block_sizes = powers_of_two_to_1024};
+  static constexpr traits what{.default_finish = finish::host, .finishes = only_host, .block_sizes = powers_of_two_to_1024};
   template <class T, class Op>
   static constexpr bool supports = true;
 
@@ -47,7 +44,7 @@ struct hybrid_host {
       launch(now, hybrid_host_kernel<T, Op>, how, values, static_cast<std::uint64_t>(count), partials);
       values = partials;
       count = how.grid;
-    } while (count > most_values_for_host);
+    } while (count > now.choices.host_values);
     detail::finish_on_host<T, Op>(now, values, count);
   }
 };

@@ -38,11 +38,8 @@ __global__ void __launch_bounds__(1024) narrow_handoff_last_kernel(const T* inpu
 struct narrow_handoff {
   static constexpr int value_counts[] = {32, 64, 128};
   static constexpr int sizes[] = {128, 256, 512, 1024};  // each launch must leave fewer values than it was given
-  static constexpr traits what{.default_block_size = 1024,
-                               .block_sizes = sizes,
-                               .default_width = 32,
-                               .widths = value_counts,
-                               .width_meaning = "values that a block hands over"};
+  static constexpr traits what{
+      .block_sizes = sizes, .default_width = 32, .widths = value_counts, .width_meaning = "values that a block hands over"};
   template <class T, class Op>
   static constexpr bool supports = true;
 

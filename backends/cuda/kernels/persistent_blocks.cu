@@ -50,8 +50,7 @@ __global__ void __launch_bounds__(1024)
 
 struct persistent_blocks {
   static constexpr int sizes[] = {128, 256, 512, 1024};
-  static constexpr traits what{
-      .default_finish = finish::last_block, .finishes = every_finish, .default_block_size = 1024, .block_sizes = sizes};
+  static constexpr traits what{.default_finish = finish::last_block, .finishes = every_finish, .block_sizes = sizes};
   template <class T, class Op>
   static constexpr bool supports = true;
 

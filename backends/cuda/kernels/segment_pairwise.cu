@@ -33,10 +33,7 @@ __global__ void __launch_bounds__(1024) segment_pairwise_kernel(const T* input, 
 }
 
 struct segment_pairwise {
-  static constexpr traits what{.default_finish = finish::relaunch,
-                               .finishes = every_finish,
-                               .default_block_size = 1024,
-                               .block_sizes = powers_of_two_to_1024};
+  static constexpr traits what{.default_finish = finish::relaunch, .finishes = every_finish, .block_sizes = powers_of_two_to_1024};
   template <class T, class Op>
   static constexpr bool supports = true;
 

@@ -44,7 +44,6 @@ struct segment_wide {
   static constexpr int element_counts[] = {4096, 6144, 8192};
   static constexpr traits what{.default_finish = finish::relaunch,
                                .finishes = every_finish,
-                               .default_block_size = 1024,
                                .block_sizes = powers_of_two_to_1024,
                                .default_width = 4096,
                                .widths = element_counts,

@@ -28,8 +28,7 @@ __global__ void __launch_bounds__(1024) shared_sequential_kernel(const T* input,
 }
 
 struct shared_sequential {
-  static constexpr traits what{
-      .default_finish = finish::atomic, .finishes = every_finish, .default_block_size = 512, .block_sizes = powers_of_two_to_1024};
+  static constexpr traits what{.default_finish = finish::atomic, .finishes = every_finish, .block_sizes = powers_of_two_to_1024};
   template <class T, class Op>
   static constexpr bool supports = true;
 

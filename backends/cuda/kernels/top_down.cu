@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(1024) top_down_kernel(T* values, std::uint64_t
 }
 
 struct top_down {
-  static constexpr traits what{.default_block_size = 512, .block_sizes = powers_of_two_to_1024, .grid_size_free = true};
+  static constexpr traits what{.block_sizes = powers_of_two_to_1024, .grid_size_free = true};
   template <class T, class Op>
   static constexpr bool supports = true;
 
@@ -50,8 +50,9 @@ struct top_down {
                                          " blocks on the device at once, and it holds " + std::to_string(resident));
     const std::int64_t useful = blocks_for((now.count + 1) / 2, static_cast<std::uint64_t>(now.block_size));
     const scratch_copy copy(now, sizeof(T));
-    launch<launch_kind::cooperative>(now, kernel, {now.grid_size != 0 ? now.grid_size : std::min(useful, resident), now.block_size},
-                                     static_cast<T*>(copy.data()), now.count, static_cast<T*>(now.output));
+    launch<launch_kind::cooperative>(
+        now, kernel, {now.grid_size != 0 ? now.grid_size : std::min(useful, chosen_blocks(now, kernel)), now.block_size},
+        static_cast<T*>(copy.data()), now.count, static_cast<T*>(now.output));
   }
 };
 

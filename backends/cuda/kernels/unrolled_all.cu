@@ -28,8 +28,7 @@ __global__ void __launch_bounds__(BlockSize) unrolled_all_kernel(const T* input,
 }
 
 struct unrolled_all {
-  static constexpr traits what{
-      .default_finish = finish::atomic, .finishes = every_finish, .default_block_size = 512, .block_sizes = unrolled_block_sizes};
+  static constexpr traits what{.default_finish = finish::atomic, .finishes = every_finish, .block_sizes = unrolled_block_sizes};
   template <class T, class Op>
   static constexpr bool supports = true;
 

@@ -34,8 +34,7 @@ __global__ void __launch_bounds__(1024) unrolled_last_warp_kernel(const T* input
 
 struct unrolled_last_warp {
   static constexpr int sizes[] = {64, 128, 256, 512, 1024};  // the last warp starts with 64 values
-  static constexpr traits what{
-      .default_finish = finish::atomic, .finishes = every_finish, .default_block_size = 512, .block_sizes = sizes};
+  static constexpr traits what{.default_finish = finish::atomic, .finishes = every_finish, .block_sizes = sizes};
   template <class T, class Op>
   static constexpr bool supports = true;
 

@@ -76,11 +76,8 @@ __global__ void __launch_bounds__(most_threads, 2) vector_load_kernel(const T* i
 
 struct vector_load {
   static constexpr int sizes[] = {32, 64, 128, 256, 512};
-  static constexpr traits what{.default_finish = finish::last_block,
-                               .finishes = every_finish,
-                               .default_block_size = 512,
-                               .block_sizes = sizes,
-                               .grid_size_free = true};
+  static constexpr traits what{
+      .default_finish = finish::last_block, .finishes = every_finish, .block_sizes = sizes, .grid_size_free = true};
   template <class T, class Op>
   static constexpr bool supports = true;
 
