@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <limits>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
@@ -37,8 +38,12 @@ struct rung {
 
 bool needs_host(const variant_info& variant) { return variant.default_finish == finish::host && variant.finishes.size() == 1; }
 
-rung measure(const gpu_bench& bench, const study_options& how, const variant_info& variant, std::uint64_t expected) {
-  rung result;
+// How often the whole is measured: what differs between passes will differ between runs too (samples::noisy).
+int passes(const study_options& how) { return how.quick ? 1 : 2; }
+int repeats_of_pass(const study_options& how) { return (how.repeats + passes(how) - 1) / passes(how); }
+
+// Measures a variant once more into `result`.
+void measure(rung& result, const gpu_bench& bench, const study_options& how, const variant_info& variant, std::uint64_t expected) {
   result.name = variant.name;
   result.waits = needs_host(variant);
   options wanted{.variant = variant.name};
@@ -54,16 +59,15 @@ rung measure(const gpu_bench& bench, const study_options& how, const variant_inf
   if (bits != expected)
     throw std::runtime_error(fmt::format("{} is wrong: {:#x} where the oracle has {:#x}", result.name, bits, expected));
 
-  const int repeats = repeats_for(first.median(), how.repeats);
+  const int repeats = repeats_for(first.median(), repeats_of_pass(how));
   for (const auto state : {cache::cold, cache::hot}) {
     samples& into = state == cache::cold ? result.cold : result.hot;
     if (result.waits)
-      into = bench.to_host([&](const void* input) { call(input, true, &bits, nullptr); }, state, repeats);
+      into.add(bench.to_host([&](const void* input) { call(input, true, &bits, nullptr); }, state, repeats));
     else
-      into = bench.in_stream([&](const void* input) { call(input, false, bench.output(), nullptr); }, state, repeats);
+      into.add(bench.in_stream([&](const void* input) { call(input, false, bench.output(), nullptr); }, state, repeats));
   }
   if (!result.waits && bench.result_bits() != expected) throw std::runtime_error(result.name + " is wrong after the timed runs");
-  return result;
 }
 
 constexpr const char* the_limit = "of the GPU";
@@ -87,20 +91,26 @@ nlohmann::json gpu_ladder(const study_options& how, const device_info& gpu) {
   const std::uint64_t expected = expected_bits(how.type, how.op, how.count);
   progress("the read limit");
   const auto read = [&](const void* input) { bench.read(input); };
-  samples read_cold = bench.in_stream(read, cache::cold, how.repeats);
-  const samples read_hot = bench.in_stream(read, cache::hot, how.repeats);
-
-  std::vector<rung> rungs;
+  samples read_cold;
+  samples read_hot;
+  std::vector<const variant_info*> measured;
   std::vector<std::string> skipped;
   for (const auto& variant : variants(backend::cuda)) {
     if (!how.variants.empty() && std::ranges::find(how.variants, variant.name) == how.variants.end()) continue;
-    progress(fmt::format("{} ({} of {})", variant.name, rungs.size() + 1, variants(backend::cuda).size()));
-    if (!variant.supports(how.type, how.op)) {
+    if (!variant.supports(how.type, how.op))
       skipped.push_back(fmt::format("{} does not take {} of {}: {}", variant.name, name(how.op), name(how.type), variant.limits));
-    } else if (const auto reason = why_not(variant, cuda(how.device))) {
+    else if (const auto reason = why_not(variant, cuda(how.device)))
       skipped.push_back(*reason);
-    } else {
-      rungs.push_back(measure(bench, how, variant, expected));
+    else
+      measured.push_back(&variant);
+  }
+  std::vector<rung> rungs(measured.size());
+  for (int pass = 0; pass < passes(how); ++pass) {
+    read_cold.add(bench.in_stream(read, cache::cold, repeats_of_pass(how)));
+    read_hot.add(bench.in_stream(read, cache::hot, repeats_of_pass(how)));
+    for (std::size_t i = 0; i < measured.size(); ++i) {
+      progress(fmt::format("{} ({} of {}, pass {} of {})", measured[i]->name, i + 1, measured.size(), pass + 1, passes(how)));
+      measure(rungs[i], bench, how, *measured[i], expected);
     }
   }
   progress("the read limit");
@@ -147,49 +157,78 @@ nlohmann::json gpu_ladder(const study_options& how, const device_info& gpu) {
   return record;
 }
 
+namespace {
+
+// One size of a sweep.
+struct sweep_row {
+  int power;
+  std::uint64_t expected;
+  samples read[2];  // cold and hot
+  std::vector<rung> rungs;
+};
+
+void measure(sweep_row& row, const study_options& how, const std::vector<const variant_info*>& variants, bool last_pass) {
+  const gpu_bench bench(how.device, how.type, how.op, std::uint64_t{1} << row.power);
+  const auto read = [&](int state) {
+    return bench.in_stream([&](const void* input) { bench.read(input); }, state == 0 ? cache::cold : cache::hot,
+                           repeats_of_pass(how));
+  };
+  for (const int state : {0, 1}) row.read[state].add(read(state));
+  for (std::size_t i = 0; i < variants.size(); ++i) measure(row.rungs[i], bench, how, *variants[i], row.expected);
+  if (!last_pass) return;
+  for (const int state : {0, 1}) {
+    const double fastest = fastest_of(row.rungs, state == 0 ? &rung::cold : &rung::hot);
+    row.read[state] = settled_limit(std::move(row.read[state]), fastest, [&] { return read(state); });
+  }
+}
+
+}  // namespace
+
 nlohmann::json sweep(const study_options& how, const device_info& gpu) {
   const std::vector<std::string> names = how.variants.empty() ? std::vector<std::string>{"fixed_order", "cub"} : how.variants;
+  std::vector<const variant_info*> chosen;
+  for (const auto& variant : names) {
+    const variant_info* info = find_variant(variant, backend::cuda);
+    if (info == nullptr) throw std::runtime_error("no variant is named " + variant);
+    chosen.push_back(info);
+  }
+  std::vector<sweep_row> rows;
+  for (int power = how.first_power; power <= how.last_power; power += how.quick ? 4 : 1)
+    rows.push_back({power, expected_bits(how.type, how.op, std::uint64_t{1} << power), {}, std::vector<rung>(names.size())});
+  for (int pass = 0; pass < passes(how); ++pass)
+    for (sweep_row& row : rows) {
+      progress(fmt::format("2^{}, pass {} of {}", row.power, pass + 1, passes(how)));
+      measure(row, how, chosen, pass + 1 == passes(how));
+    }
+  progress("");
+
   nlohmann::json record = heading("sweep", how, &gpu);
-  fmt::print("{} of {} on {}, us in stream; % of the read limit in brackets\n{:>12}", name(how.op), name(how.type), gpu.name, "n");
+  fmt::print("{} of {} on {}, us in stream; % of the read limit in brackets, ~ where it is noisy\n{:>12}", name(how.op),
+             name(how.type), gpu.name, "n");
   for (const char* state : {"cold", "hot"}) {
     fmt::print(" {:>10}", fmt::format("read {}", state));
     for (const auto& variant : names) fmt::print(" {:>20}", variant);
   }
   fmt::print("\n");
-  for (int power = how.first_power; power <= how.last_power; ++power) {
-    const std::uint64_t count = std::uint64_t{1} << power;
-    progress(fmt::format("2^{}", power));
-    const gpu_bench bench(how.device, how.type, how.op, count);
-    const std::uint64_t expected = expected_bits(how.type, how.op, count);
-    nlohmann::json row{{"count", count}, {"bytes", bench.bytes()}};
-    const auto read = [&](const void* input) { bench.read(input); };
-    samples read_times[] = {bench.in_stream(read, cache::cold, how.repeats), bench.in_stream(read, cache::hot, how.repeats)};
-    std::vector<rung> rungs;
-    for (const auto& variant : names) {
-      const variant_info* info = find_variant(variant, backend::cuda);
-      if (info == nullptr) throw std::runtime_error("no variant is named " + variant);
-      rungs.push_back(measure(bench, how, *info, expected));
-      row["variants"][variant] = {{"cold", to_json(rungs.back().cold)}, {"hot", to_json(rungs.back().hot)}};
-    }
-    const double fastest[] = {fastest_of(rungs, &rung::cold), fastest_of(rungs, &rung::hot)};
-    for (const int state : {0, 1})
-      read_times[state] = settled_limit(std::move(read_times[state]), fastest[state],
-                                        [&] { return bench.in_stream(read, state == 0 ? cache::cold : cache::hot, how.repeats); });
-    row["read_limit"] = {{"cold", to_json(read_times[0])}, {"hot", to_json(read_times[1])}};
-    progress("");
-    fmt::print("{:>12}", fmt::format("2^{}", power));
+  for (const sweep_row& row : rows) {
+    const std::uint64_t count = std::uint64_t{1} << row.power;
+    nlohmann::json kept{{"count", count}, {"bytes", count * size_of(how.type)}};
+    kept["read_limit"] = {{"cold", to_json(row.read[0])}, {"hot", to_json(row.read[1])}};
+    fmt::print("{:>12}", fmt::format("2^{}", row.power));
     for (const int state : {0, 1}) {
-      const double limit = read_times[state].median();
+      const double limit = row.read[state].median();
       fmt::print(" {:10.2f}", limit * 1e6);
-      for (const rung& one : rungs) {
-        const double median = (state == 0 ? one.cold : one.hot).median();
-        fmt::print(" {:>20}", fmt::format("{:.2f} ({})", median * 1e6, percent_text(limit, median)));
+      for (const rung& one : row.rungs) {
+        const samples& times = state == 0 ? one.cold : one.hot;
+        fmt::print(" {:>20}", fmt::format("{:.2f}{} ({})", times.median() * 1e6, times.noisy() ? "~" : "",
+                                          percent_text(limit, times.median())));
+        kept["variants"][one.name][state == 0 ? "cold" : "hot"] = to_json(times);
       }
     }
     fmt::print("\n");
-    for (const int state : {0, 1}) warn(row, limit_warning(the_limit, read_times[state].median(), fastest[state]));
-    std::fflush(stdout);
-    record["rows"].push_back(std::move(row));
+    for (const int state : {0, 1})
+      warn(kept, limit_warning(the_limit, row.read[state].median(), fastest_of(row.rungs, state == 0 ? &rung::cold : &rung::hot)));
+    record["rows"].push_back(std::move(kept));
   }
   return record;
 }
@@ -233,29 +272,36 @@ nlohmann::json forms(const study_options& how, const device_info& gpu) {
     const std::string label = std::string(name(what)) + (wide ? " accumulated in f64" : "");
     progress(label);
     const int inputs = what == form::dot ? 2 : 1;
-    // Of all elements but the last `less`; the inputs begin so many elements behind those of the aligned case.
-    const auto time = [&](std::uint64_t off, std::uint64_t off_second, std::uint64_t less) {
-      const std::uint64_t count = how.count - less;
-      const auto from = [&](const void* input, std::uint64_t elements) {
-        return static_cast<const std::byte*>(input) + elements * size;
-      };
+    // All elements but the last `less`; the inputs begin so many elements behind those of the aligned case.
+    struct placement {
+      std::uint64_t off, off_second, less;
       std::uint64_t expected = 0;
-      detail::run({serial(), how.type, what, from(host.data(), off), count, &expected, true, from(host.data(), off_second), wide},
-                  {});
-      const auto work = [&](const void* input) {
-        detail::run({bench.where(), how.type, what, from(input, off), count, bench.output(), false,
-                     from(bench.partner(input), off_second), wide},
-                    {});
-      };
-      samples times = bench.in_stream(work, cache::cold, how.repeats);
-      if (const auto bits = bench.result_bits(size_of(result_type(how.type, what, wide))); bits != expected)
-        throw std::runtime_error(fmt::format("{} is wrong: {:#x} where the CPU has {:#x}", label, bits, expected));
-      return times;
+      samples times = {};
     };
-    const samples aligned = time(0, 0, 0);
-    const samples cut = time(0, 0, 1);      // the last tile lacks an element
-    const samples one_off = time(1, 1, 1);  // nor is any load aligned
-    const samples apart = inputs == 2 ? time(0, 1, 1) : samples{};
+    placement all[] = {{0, 0, 0}, {0, 0, 1}, {1, 1, 1}, {0, 1, 1}};
+    const std::span<placement> placements(all, inputs == 2 ? 4 : 3);
+    const auto from = [&](const void* input, std::uint64_t elements) {
+      return static_cast<const std::byte*>(input) + elements * size;
+    };
+    for (placement& at : placements)
+      detail::run({best(), how.type, what, from(host.data(), at.off), how.count - at.less, &at.expected, true,
+                   from(host.data(), at.off_second), wide},
+                  {});
+    for (int pass = 0; pass < passes(how); ++pass)
+      for (placement& at : placements) {
+        const auto work = [&](const void* input) {
+          detail::run({bench.where(), how.type, what, from(input, at.off), how.count - at.less, bench.output(), false,
+                       from(bench.partner(input), at.off_second), wide},
+                      {});
+        };
+        at.times.add(bench.in_stream(work, cache::cold, repeats_of_pass(how)));
+        if (const auto bits = bench.result_bits(size_of(result_type(how.type, what, wide))); bits != at.expected)
+          throw std::runtime_error(fmt::format("{} is wrong: {:#x} where the CPU has {:#x}", label, bits, at.expected));
+      }
+    const samples& aligned = all[0].times;
+    const samples& cut = all[1].times;      // the last tile lacks an element
+    const samples& one_off = all[2].times;  // nor is any load aligned
+    const samples& apart = all[3].times;    // the first input is aligned, the second is not
     progress("");
     const auto slower = [&](const samples& times) {
       return times.seconds.empty() ? std::string("-") : fmt::format("{:+.1f}%", 100 * (times.median() / aligned.median() - 1));
@@ -277,8 +323,8 @@ nlohmann::json latency(const study_options& how, const device_info& gpu) {
   nlohmann::json record = heading("latency", how, &gpu);
   fmt::print("{} of {} on {}, us, the array in the cache\n{:>8} {:>12} {:>12} {:>12} {:>12} {:>12} {:>12}\n", name(how.what),
              name(how.type), gpu.name, "n", "in stream", "cub", "to host", "bare kernel", "cub to host", "to enqueue");
-  constexpr int host_repeats = 300;
-  for (int power = 0; power <= 16; power += 2) {
+  const int host_repeats = how.quick ? 100 : 300;
+  for (int power = 0; power <= 16; power += how.quick ? 4 : 2) {
     const std::uint64_t count = std::uint64_t{1} << power;
     const gpu_bench bench(how.device, how.type, operation::sum, count, 2);
     std::uint64_t value = 0;

@@ -83,11 +83,13 @@ void progress(const std::string& what) {
 }
 
 nlohmann::json to_json(const samples& times) {
-  return {{"median_s", times.median()},
-          {"spread", times.spread()},
-          {"min_s", times.seconds.front()},
-          {"max_s", times.seconds.back()},
-          {"count", times.seconds.size()}};
+  nlohmann::json all{{"median_s", times.median()},
+                     {"spread", times.spread()},
+                     {"min_s", times.seconds.front()},
+                     {"max_s", times.seconds.back()},
+                     {"count", times.seconds.size()}};
+  if (times.noisy()) all["noisy"] = true;
+  return all;
 }
 
 void warn(nlohmann::json& record, const std::string& warning) {

@@ -30,7 +30,7 @@ void progress(const std::string& what);
 /// Prints a warning under the table and keeps it in `record["warnings"]`; an empty one is none.
 void warn(nlohmann::json& record, const std::string& warning);
 
-/// {"median_s", "spread", "min_s", "max_s", "count"}
+/// {"median_s", "spread", "min_s", "max_s", "count"}, and "noisy": true where samples::noisy().
 nlohmann::json to_json(const samples& times);
 
 /// Throws std::runtime_error, with the reason, where no file can be written at `path`: to be asked before anything is measured.

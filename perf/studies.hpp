@@ -17,12 +17,14 @@ struct study_options {
   std::uint64_t count = std::uint64_t{3} << 22;  ///< the seeds' size
   int device = 0;
   int repeats = 30;
-  int block_size = 0;                 ///< 0: each variant's own
-  std::vector<std::string> variants;  ///< empty: all
-  std::string threads;                ///< cpu: "1", "all", or empty for both
-  std::uint64_t offset = 0;           ///< cpu: elements from the boundary of a cache line to the arrays' begin
-  int first_power = 10;               ///< sweep and cpu: n = 2^first_power ...
-  int last_power = 30;                ///< ... to 2^last_power
+  int block_size = 0;                   ///< 0: each variant's own
+  std::vector<std::string> variants;    ///< empty: all
+  std::string threads;                  ///< cpu: "1", "all", or empty for both
+  std::uint64_t offset = 0;             ///< cpu: elements from the boundary of a cache line to the arrays' begin
+  int first_power = 10;                 ///< sweep and cpu: n = 2^first_power ...
+  int last_power = 30;                  ///< ... to 2^last_power
+  bool quick = false;                   ///< fewer sizes: the whole suite in a minute on a GPU
+  std::string save = "onefold.policy";  ///< tune: the policy's file
 };
 
 /// Every variant on one array, in learning order, against the measured read limit.
@@ -42,5 +44,8 @@ nlohmann::json forms(const study_options& how, const device_info& gpu);
 
 /// Small arrays: in stream, and to a value on the host, by the default variant and its peer.
 nlohmann::json latency(const study_options& how, const device_info& gpu);
+
+/// Searches the launch policy of a GPU, and writes it to how.save.
+nlohmann::json tune(const study_options& how, const device_info& gpu);
 
 }  // namespace onefold::perf
