@@ -1,11 +1,12 @@
 #pragma once
 /// @file study.hpp  What a study of seed 001 is: one question about memory or instructions, asked of a GPU, of a CPU, or of both.
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <nlohmann/json.hpp>
-#include <optional>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,7 +56,22 @@ std::span<const study> studies();
 
 /// Runs a study where it can be run, prints its tables and its lesson, and returns them: {"name", "title", "lecture", "lesson", "on": {"gpu":
 /// [rows], "cpu": [rows]}}. A row is {"case", "time", "bytes", "operations", "values": [{"name", "number", "unit"}]}. `clock` is null where no
-/// GPU can be used.
+/// GPU can be used; "on" is empty where the study then has nothing to run. Throws std::runtime_error as the study does, and where a time is
+/// not positive or a figure not finite.
 nlohmann::json run(const study& one, const gpu_clock* clock, const setting& how);
+
+/// Time on the host's clock of `work(turn)`. Short work is repeated until the clock can tell; the first turns warm up and do not count.
+samples time_on_cpu(const std::function<void(std::size_t turn)>& work, int repeats);
+
+/// Throws std::runtime_error where got[i] is not expected(i): "permuted is wrong: element 17 is 3 where 4 is expected".
+template <class T, class Expected>
+void verify(std::string_view what, std::span<const T> got, Expected&& expected) {
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const T wanted = static_cast<T>(expected(i));
+    if (!(got[i] == wanted))
+      throw std::runtime_error(std::string(what) + " is wrong: element " + std::to_string(i) + " is " + std::to_string(got[i]) +
+                               " where " + std::to_string(wanted) + " is expected");
+  }
+}
 
 }  // namespace onefold::perf::memory
