@@ -75,6 +75,17 @@ __global__ void increment(float* data, std::uint64_t count, pattern of) {
   if (i < count && takes_part(i, of)) data[place_of(i, of)] += 1.0f;
 }
 
+// Floats of an array of zeros, incremented once, that are not what they should be. Asks each float whether it is one of the pattern's, where
+// the kernel asks each thread for its float: permuted or not, the same floats are met.
+__global__ void count_wrong(const float* data, std::uint64_t floats, std::uint64_t count, pattern of, unsigned* wrong) {
+  const std::uint64_t threads = std::uint64_t{gridDim.x} * block;
+  for (std::uint64_t at = std::uint64_t{blockIdx.x} * block + threadIdx.x; at < floats; at += threads) {
+    const std::uint64_t element = (at - of.offset) / of.stride;
+    const bool met = at >= of.offset && (at - of.offset) % of.stride == 0 && element < count && takes_part(element, of);
+    if (data[at] != (met ? 1.0f : 0.0f)) atomicAdd(wrong, 1u);
+  }
+}
+
 // Sectors that one warp touches: what the GPU moves is these, whole.
 std::size_t sectors_of_a_warp(const pattern& of) {
   std::set<std::uint64_t> sectors;
@@ -87,6 +98,7 @@ std::uint64_t elements_taking_part(std::uint64_t count, const pattern& of) { ret
 
 std::uint64_t extent(std::uint64_t count, const pattern& of) { return count * of.stride + widest_offset; }
 
+// On the host, float by float.
 void verify_increment(const gpu_clock& clock, float* data, std::uint64_t count, const pattern& of) {
   const std::uint64_t floats = extent(count, of);
   check(cudaMemsetAsync(data, 0, floats * sizeof(float), stream_of(clock)), "cudaMemsetAsync");
@@ -99,12 +111,27 @@ void verify_increment(const gpu_clock& clock, float* data, std::uint64_t count, 
   verify<float>(of.name, got, [&](std::size_t i) { return expected[i]; });
 }
 
-// The check reads back all that a pattern spans; more than this many elements would only take longer.
-constexpr std::uint64_t verified_count = std::uint64_t{3} << 15;
+// At the size that is timed, on the GPU: what it spans may be gigabytes.
+void verify_at_size(const gpu_clock& clock, float* data, std::uint64_t count, const pattern& of) {
+  const std::uint64_t floats = extent(count, of);
+  const device_array<unsigned> wrong(1);
+  check(cudaMemsetAsync(data, 0, floats * sizeof(float), stream_of(clock)), "cudaMemsetAsync");
+  check(cudaMemsetAsync(wrong.data(), 0, sizeof(unsigned), stream_of(clock)), "cudaMemsetAsync");
+  increment<<<blocks_for(count, block), block, 0, stream_of(clock)>>>(data, count, of);
+  check_launch("increment");
+  count_wrong<<<static_cast<unsigned>(clock.multiprocessors()) * 8, block, 0, stream_of(clock)>>>(data, floats, count, of,
+                                                                                                  wrong.data());
+  check_launch("count_wrong");
+  const std::vector<unsigned> found = copy_out(clock, wrong.data(), 1);
+  verify<unsigned>(std::string(of.name) + ", floats that are wrong:", found, [](std::size_t) { return 0u; });
+}
+
+constexpr std::uint64_t verified_count = std::uint64_t{3} << 12;
 
 row time_pattern(const gpu_clock& clock, const setting& how, const std::string& size, std::uint64_t count, const pattern& of,
                  bool in_cache, float* arena, std::uint64_t arena_floats) {
   verify_increment(clock, arena, std::min(count, verified_count), of);
+  verify_at_size(clock, arena, count, of);
   const std::uint64_t step = (extent(count, of) + 511) / 512 * 512;
   const std::uint64_t slots = in_cache ? 1 : std::max<std::uint64_t>(arena_floats / step, 1);
   const auto work = [&](std::size_t turn) {

@@ -1,0 +1,201 @@
+/// @file transpose.cu  A matrix and its transpose: one side of it is always a column.
+///
+///     naive     reads rows, writes columns: a warp's 32 floats go to 32 sectors
+///     tiled     a tile of 32 x 32 goes through shared memory, and both sides are rows:
+///                   rows in  ->  | tile |  ->  its columns out
+///               but a column of the tile is a stride of 32 words: one bank, 32 ways
+///     padded    a 33rd word in each row of the tile: the column's stride is odd, no conflict
+///     copy      the same tiles, not transposed: what can be reached
+///
+/// Blocks are 32 x 8 threads, each of four elements; the lecture's are 16 x 16 with one.
+#include "study.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#ifdef __CUDACC__
+#include "device.cuh"
+#endif
+
+namespace onefold::perf::memory {
+
+namespace {
+
+// Element (row, column) of the input, unlike its neighbours and exact.
+float contents(std::uint64_t row, std::uint64_t column) { return static_cast<float>((row * 4099 + column * 31) % 16'777'213); }
+
+#ifdef __CUDACC__
+
+constexpr unsigned tile = 32;
+constexpr unsigned rows_at_once = 8;
+
+struct extent {
+  unsigned width;   // of the input
+  unsigned height;  // of the input
+};
+
+__global__ void copy(const float* in, float* out, extent of) {
+  const unsigned x = blockIdx.x * tile + threadIdx.x;
+  for (unsigned k = threadIdx.y; k < tile; k += rows_at_once) {
+    const unsigned y = blockIdx.y * tile + k;
+    if (x < of.width && y < of.height) out[std::uint64_t{y} * of.width + x] = in[std::uint64_t{y} * of.width + x];
+  }
+}
+
+__global__ void naive(const float* in, float* out, extent of) {
+  const unsigned x = blockIdx.x * tile + threadIdx.x;
+#pragma unroll
+  for (unsigned k = 0; k < tile; k += rows_at_once) {
+    const unsigned y = blockIdx.y * tile + threadIdx.y + k;
+    if (x < of.width && y < of.height) out[std::uint64_t{x} * of.height + y] = in[std::uint64_t{y} * of.width + x];
+  }
+}
+
+// The other choice: columns are read, rows written.
+__global__ void naive_reading_columns(const float* in, float* out, extent of) {
+  const unsigned y = blockIdx.x * tile + threadIdx.x;
+#pragma unroll
+  for (unsigned k = 0; k < tile; k += rows_at_once) {
+    const unsigned x = blockIdx.y * tile + threadIdx.y + k;
+    if (x < of.width && y < of.height) out[std::uint64_t{x} * of.height + y] = in[std::uint64_t{y} * of.width + x];
+  }
+}
+
+template <unsigned Padding>
+__global__ void tiled(const float* in, float* out, extent of) {
+  __shared__ float values[tile][tile + Padding];
+  const unsigned x = blockIdx.x * tile + threadIdx.x;
+#pragma unroll
+  for (unsigned k = 0; k < tile; k += rows_at_once) {
+    const unsigned y = blockIdx.y * tile + threadIdx.y + k;
+    if (x < of.width && y < of.height) values[threadIdx.y + k][threadIdx.x] = in[std::uint64_t{y} * of.width + x];
+  }
+  __syncthreads();
+  const unsigned out_x = blockIdx.y * tile + threadIdx.x;
+#pragma unroll
+  for (unsigned k = 0; k < tile; k += rows_at_once) {
+    const unsigned out_y = blockIdx.x * tile + threadIdx.y + k;
+    if (out_x < of.height && out_y < of.width) out[std::uint64_t{out_y} * of.height + out_x] = values[threadIdx.x][threadIdx.y + k];
+  }
+}
+
+struct kernel {
+  const char* name;
+  void (*launch)(const float*, float*, extent);
+  bool transposes = true;
+  bool blocks_down = false;  // blockIdx.x counts tiles of rows
+};
+
+const kernel kernels[] = {
+    {.name = "plain copy", .launch = copy, .transposes = false},
+    {.name = "naive, columns written", .launch = naive},
+    {.name = "naive, columns read", .launch = naive_reading_columns, .blocks_down = true},
+    {.name = "tiled", .launch = tiled<0>},
+    {.name = "tiled, padded", .launch = tiled<1>},
+};
+
+std::vector<row> on_gpu(const gpu_clock& clock, const setting& how) {
+  const std::vector<extent> extents =
+      how.small ? std::vector<extent>{{96, 64}, {67, 45}} : std::vector<extent>{{4096, 4096}, {4001, 3999}};
+  std::vector<row> rows;
+  for (const extent& of : extents) {
+    const std::uint64_t count = std::uint64_t{of.width} * of.height;
+    const std::uint64_t pairs = std::max<std::uint64_t>(cold_bytes(clock, how) / (2 * count * sizeof(float)), 2);
+    const rotating_arrays<float> in(clock, count, pairs);
+    const rotating_arrays<float> out(clock, count, pairs);
+    std::vector<float> matrix(count);
+    for (std::uint64_t y = 0; y < of.height; ++y)
+      for (std::uint64_t x = 0; x < of.width; ++x) matrix[y * of.width + x] = contents(y, x);
+    for (std::uint64_t k = 0; k < pairs; ++k) copy_in<float>(clock, in[k], matrix);
+
+    double copy_s = 0;
+    for (const kernel& one : kernels) {
+      const unsigned across = blocks_for(of.width, tile);
+      const unsigned down = blocks_for(of.height, tile);
+      const dim3 grid = one.blocks_down ? dim3(down, across) : dim3(across, down);
+      const auto work = [&](std::size_t turn) {
+        one.launch<<<grid, dim3(tile, rows_at_once), 0, stream_of(clock)>>>(in[turn], out[turn], of);
+        check_launch(one.name);
+      };
+      check(cudaMemsetAsync(out[0], 0xff, count * sizeof(float), stream_of(clock)), "cudaMemsetAsync");
+      work(0);
+      verify<float>(one.name, copy_out(clock, out[0], count), [&](std::size_t i) {
+        return one.transposes ? contents(i % of.height, i / of.height) : contents(i / of.width, i % of.width);
+      });
+      row line{.name = std::to_string(of.width) + " x " + std::to_string(of.height) + ": " + one.name,
+               .time = clock.in_stream(work, how.repeats),
+               .bytes = 2 * sizeof(float) * count};
+      if (!one.transposes) copy_s = line.time.median();
+      line.values = {{"of the copy's speed", copy_s / line.time.median() * 100, "%"}};
+      rows.push_back(std::move(line));
+    }
+  }
+  return rows;
+}
+
+#endif
+
+// One thread of a CPU: its tiles have to fit into the first-level cache.
+std::vector<row> on_cpu(const setting& how) {
+  constexpr std::size_t cpu_tile = 16;  // a cache line of floats
+  const std::vector<std::size_t> sides = how.small ? std::vector<std::size_t>{64, 45} : std::vector<std::size_t>{4096, 4001};
+  std::vector<row> rows;
+  for (const std::size_t side : sides) {
+    std::vector<float> in(side * side);
+    std::vector<float> out(side * side);
+    for (std::size_t y = 0; y < side; ++y)
+      for (std::size_t x = 0; x < side; ++x) in[y * side + x] = contents(y, x);
+    const auto naive_loop = [&](std::size_t) {
+      for (std::size_t y = 0; y < side; ++y)
+        for (std::size_t x = 0; x < side; ++x) out[x * side + y] = in[y * side + x];
+    };
+    const auto tiled_loop = [&](std::size_t) {
+      for (std::size_t top = 0; top < side; top += cpu_tile)
+        for (std::size_t left = 0; left < side; left += cpu_tile)
+          for (std::size_t y = top; y < std::min(top + cpu_tile, side); ++y)
+            for (std::size_t x = left; x < std::min(left + cpu_tile, side); ++x) out[x * side + y] = in[y * side + x];
+    };
+    const auto copy_loop = [&](std::size_t) { std::ranges::copy(in, out.begin()); };
+    const auto add = [&](const std::string& name, const std::function<void(std::size_t)>& work, bool transposes) {
+      std::ranges::fill(out, -1.0f);
+      work(0);
+      verify<float>(name, out,
+                    [&](std::size_t i) { return transposes ? contents(i % side, i / side) : contents(i / side, i % side); });
+      rows.push_back({.name = std::to_string(side) + " x " + std::to_string(side) + ": " + name,
+                      .time = time_on_cpu(work, how.repeats),
+                      .bytes = 2 * sizeof(float) * side * side});
+      const double copy_s = rows[rows.size() - 1 - (rows.size() - 1) % 3].time.median();
+      rows.back().values = {{"of the copy's speed", copy_s / rows.back().time.median() * 100, "%"}};
+    };
+    add("plain copy", copy_loop, false);
+    add("naive", naive_loop, true);
+    add("tiled", tiled_loop, true);
+  }
+  return rows;
+}
+
+}  // namespace
+
+extern const study transpose;
+const study transpose{
+    .name = "transpose",
+    .title = "a matrix transposed: naive, through tiles, through padded tiles, beside a plain copy",
+    .lecture =
+        "Names the steps without figures: the naive kernel writes columns; tiles of 16 x 16 mend that, an extra column the bank "
+        "conflicts.",
+    .lesson =
+        "A transpose reads or writes columns, and a column is the worst stride there is. A tile in shared memory turns both sides "
+        "into rows, and "
+        "one word of padding turns the tile's columns from one bank into 32. What remains between the last row and the copy is "
+        "waiting: all of a "
+        "tile must have come before any of it leaves. Caches have taken part of the naive kernel's loss away since the lecture, "
+        "not all of it. "
+        "A side that is a large power of two is worst for a CPU, whose cache keeps only few lines of such a column; the odd side "
+        "shows that.",
+#ifdef __CUDACC__
+    .on_gpu = on_gpu,
+#endif
+    .on_cpu = on_cpu,
+};
+
+}  // namespace onefold::perf::memory
