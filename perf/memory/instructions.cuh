@@ -20,6 +20,7 @@
 
 #ifdef __CUDACC__
 #include <algorithm>
+#include <array>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -238,20 +239,21 @@ void check_chains(const gpu_clock& clock, const std::string& name, unsigned bloc
   check_launch("run_chains");
   const std::vector<type> got = copy_out(clock, out.data(), out.count());
   for (int chain = 0; chain < body.chains; ++chain) {
+    std::array<type, lanes> expected;
     for (int lane = 0; lane < lanes; ++lane) {
-      type expected = begin_of<type>(lane, chain);
-      for (int k = 0; k < rounds * body.steps; ++k) expected = Operation::expected(expected);
-      // Errors of approximate operations add up over the chain.
-      const double tolerance =
-          is_approximate<Operation> ? 5e-6 * rounds * body.steps * std::fabs(static_cast<double>(expected)) : 0;
-      for (std::uint64_t thread = static_cast<std::uint64_t>(lane); thread < threads; thread += lanes) {
-        const type found = got[static_cast<std::uint64_t>(chain) * threads + thread];
-        const bool right =
-            tolerance == 0 ? found == expected : std::fabs(static_cast<double>(found) - static_cast<double>(expected)) <= tolerance;
-        if (!right)
-          throw std::runtime_error(name + " is wrong: chain " + std::to_string(chain) + " of thread " + std::to_string(thread) +
-                                   " ends with " + std::to_string(found) + " where " + std::to_string(expected) + " is expected");
-      }
+      type& x = expected[static_cast<std::size_t>(lane)];
+      x = begin_of<type>(lane, chain);
+      for (int k = 0; k < rounds * body.steps; ++k) x = Operation::expected(x);
+    }
+    for (std::uint64_t thread = 0; thread < threads; ++thread) {
+      const type found = got[static_cast<std::uint64_t>(chain) * threads + thread];
+      const type wanted = expected[thread % lanes];
+      bool right = found == wanted;
+      if constexpr (is_approximate<Operation>)  // errors add up over the chain
+        right = std::fabs(found - wanted) <= 5e-6f * static_cast<float>(rounds * body.steps) * std::fabs(wanted);
+      if (!right)
+        throw std::runtime_error(name + " is wrong: chain " + std::to_string(chain) + " of thread " + std::to_string(thread) +
+                                 " ends with " + std::to_string(found) + " where " + std::to_string(wanted) + " is expected");
     }
   }
 }

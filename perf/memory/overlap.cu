@@ -164,7 +164,7 @@ std::uint32_t rounds_that_take(double wanted_s, const gpu_clock& clock, job of) 
 void add_rows(std::vector<row>& rows, const gpu_clock& clock, const setting& how, const job& of, const std::string& kind) {
   const bool both_ways = attribute(clock, cudaDevAttrAsyncEngineCount) >= 2;
   const cudaStream_t stream = stream_of(clock);
-  const auto alone = [&](const char* what, auto enqueue) {
+  const auto alone = [&](const char* what, std::uint64_t over_the_bus, auto enqueue) {
     const auto work = [&](std::size_t) {
       enqueue();
       wait_for(clock);
@@ -173,7 +173,7 @@ void add_rows(std::vector<row>& rows, const gpu_clock& clock, const setting& how
     const auto begin = std::chrono::steady_clock::now();
     work(0);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    rows.push_back({kind + ": " + what, clock.to_host(work, repeats_within_budget(seconds, how.repeats)), of.bytes(), 0, {}});
+    rows.push_back({kind + ": " + what, clock.to_host(work, repeats_within_budget(seconds, how.repeats)), over_the_bus, 0, {}});
     return rows.back().time.median();
   };
   stages each{};
@@ -184,9 +184,9 @@ void add_rows(std::vector<row>& rows, const gpu_clock& clock, const setting& how
   of.copy_out(0, of.count, stream);
   wait_for(clock);
   verify_job(kind + ", the stages alone", of);
-  each.in_s = alone("copy in alone", [&] { of.copy_in(0, of.count, stream); });
-  each.work_s = alone("kernel alone", [&] { of.run(0, of.count, stream); });
-  each.out_s = alone("copy out alone", [&] { of.copy_out(0, of.count, stream); });
+  each.in_s = alone("copy in alone", of.bytes(), [&] { of.copy_in(0, of.count, stream); });
+  each.work_s = alone("kernel alone", 0, [&] { of.run(0, of.count, stream); });
+  each.out_s = alone("copy out alone", of.bytes(), [&] { of.copy_out(0, of.count, stream); });
 
   struct plan {
     std::size_t streams;
