@@ -4,11 +4,9 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <functional>
 #include <numeric>
-#include <random>
 #include <stdexcept>
 
 #ifdef ONEFOLD_HAVE_TBB
@@ -19,16 +17,11 @@
 #include "order_free.hpp"
 #include "record.hpp"
 #include "studies.hpp"
+#include "turns.hpp"
 
 namespace onefold::perf {
 
 namespace {
-
-// A timed sample lasts at least this long, or the clock would be a part of it.
-constexpr double shortest_sample_s = 1e-3;
-// Repetitions of one size end when they have taken this long, but not before the fifth.
-constexpr double longest_size_s = 20;
-constexpr int fewest_repeats = 5;
 
 template <class T>
 struct competitor {
@@ -36,36 +29,6 @@ struct competitor {
   bool reference;  // an order-free loop
   std::function<T()> run;
   samples times = {};
-};
-
-// Arrays that begin `offset` elements behind the boundary of a cache line. What malloc gives begins now on one and now off it, and loads of
-// 64 bytes, the peers' too, are up to 1.3 times as fast on it.
-template <class T>
-struct arrays {
-  static constexpr std::align_val_t line{64};
-  struct free_it {
-    void operator()(T* begin) const { operator delete(begin, line); }
-  };
-  std::uint64_t count;
-  std::unique_ptr<T, free_it> memory_x, memory_y;
-  T *x, *y;
-
-  arrays(std::uint64_t n, bool two, std::uint64_t offset)
-      : count(n),
-        memory_x(allocate(n + offset)),
-        memory_y(two ? allocate(n + offset) : nullptr),
-        x(memory_x.get() + offset),
-        y(two ? memory_y.get() + offset : nullptr) {
-    // Touched first by the threads that will read them.
-#pragma omp parallel for schedule(static)
-    for (std::uint64_t i = 0; i < n; ++i) {
-      x[i] = element_at<T>(i, false);
-      if (two) y[i] = element_at<T>(~i, false);
-    }
-  }
-
- private:
-  static T* allocate(std::uint64_t n) { return static_cast<T*>(operator new(n * sizeof(T), line)); }
 };
 
 template <class T>
@@ -185,42 +148,14 @@ void check(form what, const std::vector<competitor<T>>& all) {
   }
 }
 
-// One sample of everybody in each round, so that what else the machine does falls on all of them alike.
-template <class T>
-void measure(std::vector<competitor<T>>& all, int repeats) {
-  using clock = std::chrono::steady_clock;
-  const auto seconds_since = [](clock::time_point begin) { return std::chrono::duration<double>(clock::now() - begin).count(); };
-  const auto start = clock::now();
-  std::vector<int> calls;
-  for (auto& one : all) {
-    const auto begin = clock::now();
-    int count = 0;
-    for (; count == 0 || seconds_since(begin) < shortest_sample_s; ++count) static_cast<void>(one.run());
-    calls.push_back(count);
-  }
-  std::vector<std::size_t> turns(all.size());
-  std::iota(turns.begin(), turns.end(), std::size_t{0});
-  std::minstd_rand random;
-  for (int k = 0; k < repeats && (k < fewest_repeats || seconds_since(start) < longest_size_s); ++k) {
-    std::shuffle(turns.begin(), turns.end(), random);  // nobody always follows the same neighbour
-    for (const std::size_t i : turns) {
-      // Not timed: wakes the threads, and takes the caches and the branch predictors over from the competitor before, who may use threads
-      // of another library.
-      static_cast<void>(all[i].run());
-      const auto begin = clock::now();
-      for (int c = 0; c < calls[i]; ++c) static_cast<void>(all[i].run());
-      all[i].times.seconds.push_back(seconds_since(begin) / calls[i]);
-    }
-  }
-  for (auto& one : all) std::ranges::sort(one.times.seconds);
-}
-
 template <class T>
 nlohmann::json one_size(const study_options& how, std::uint64_t count, int threads) {
-  const arrays<T> data(count, how.what == form::dot, how.offset);
+  const arrays<T> data(
+      count, how.what == form::dot, how.offset, [](std::uint64_t i) { return element_at<T>(i, false); },
+      [](std::uint64_t i) { return element_at<T>(~i, false); });
   auto all = competitors(how.what, data, threads);
   check(how.what, all);
-  measure(all, how.repeats);
+  measure_in_turns(all, {.repeats = how.repeats});
   const competitor<T>* best = nullptr;
   for (const auto& one : all)
     if (one.reference && (best == nullptr || one.times.median() < best->times.median())) best = &one;
