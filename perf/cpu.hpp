@@ -36,8 +36,10 @@ class cpu_bench {
   element_type type_;
   std::uint64_t count_;
   std::unique_ptr<std::byte[]> data_;
-  mutable std::uint64_t seen_ = 0;
 };
+
+/// Reads whole words of 8 bytes with `threads` threads and does next to nothing with them.
+void read_words(const void* begin, std::uint64_t bytes, int threads);
 
 /// Plain loop, std::reduce, and onefold's backends with 1, 2, ... all threads.
 std::vector<cpu_peer> cpu_peers(element_type type, operation op);

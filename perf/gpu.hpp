@@ -53,6 +53,8 @@ class gpu_bench {
 
   /// The executor to time on: a stream of this bench's own.
   [[nodiscard]] executor where() const;
+  [[nodiscard]] int device() const { return clock_.device(); }
+  [[nodiscard]] void* stream() const { return clock_.stream(); }
   /// Array number i, taken in turn; `hot` is always the first.
   [[nodiscard]] const void* input(std::size_t i) const;
   /// The second input that goes with a first: an array of the same contents, half of all arrays away.

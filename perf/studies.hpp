@@ -48,4 +48,11 @@ nlohmann::json latency(const study_options& how, const device_info& gpu);
 /// Searches the launch policy of a GPU, and writes it to how.save.
 nlohmann::json tune(const study_options& how, const device_info& gpu);
 
+/// What a user would pick instead of onefold, on the CPU and, where `gpu` is not null, on the GPU, side by side with it; the sizes between
+/// first_power and last_power of the study's own.
+nlohmann::json peers(const study_options& how, const device_info* gpu);
+
+/// onefold, OpenMP's loop, Kokkos and a bare read with one thread, two, and so on to all.
+nlohmann::json scaling(const study_options& how);
+
 }  // namespace onefold::perf
