@@ -304,7 +304,7 @@ def lines(
     # The limits of y, then its ticks, then the room that their names take.
     if y_scale == "linear":
         low = 0.0 if y_low is None else y_low
-        ticks = _steps(low, most_y * 1.04, 5)
+        ticks = _steps(low, most_y * 1.04, 6)
         high = max(most_y * 1.06, low + 1e-12)
         step = ticks[1] - ticks[0] if len(ticks) > 1 else None
         y_text = y_text or (lambda value: _plain(value, step))
@@ -449,8 +449,9 @@ def bars(
         max([paper.text_width(name), *(paper.text_width(row[place]) for row in texts if place < len(row))]) for place, name in enumerate(columns)
     ]
     right = EDGE + sum(one + 12 for one in column_widths)
-    names = [paper.fitted(bar.label, max(70.0, width - right - 130)) for bar in rows]
-    left = EDGE + max(paper.text_width(name) for name in names) + 9
+    bold = [bar.role == "onefold" and bool(legend) for bar in rows]
+    names = [paper.fitted(bar.label, max(70.0, width - right - 130), heavy) for bar, heavy in zip(rows, bold)]
+    left = EDGE + max(paper.text_width(name, heavy) for name, heavy in zip(names, bold)) + 9
 
     if columns:
         paper.height += 2
@@ -491,7 +492,7 @@ def bars(
         axes.axvline(limit[0], **limit_style, zorder=1.8)
     for place, bar in enumerate(rows):
         middle = top + row_height * (place + 0.5)
-        paper.write(left - 9, middle, names[place], "ink", "right", bar.role == "onefold" and bool(legend))
+        paper.write(left - 9, middle, names[place], "ink", "right", bold[place])
         end = width - EDGE
         for column in reversed(range(len(columns))):
             if column < len(texts[place]):

@@ -74,10 +74,11 @@ def comparison(machines: list[Machine]) -> Section | None:
         type_name, n, sums, reads = answers[0]
         section.paragraphs += _large(gpus, type_name, n, sums, reads)
         if len(answers) > 1:
-            ratio = max(answers[1][2]) / min(answers[1][2])
+            other_type, count, sums, _ = answers[1]
+            best, least = _best_and_least(sums)
             section.paragraphs.append(
-                f"For {plural(answers[1][0])} the {gpus[answers[1][2].index(max(answers[1][2]))].name} is {factor(ratio)} times as fast as the "
-                f"{gpus[answers[1][2].index(min(answers[1][2]))].name}, at {elements(answers[1][1])} elements."
+                f"For {plural(other_type)} the {gpus[best].name} is {factor(sums[best] / sums[least])} times as fast as the {gpus[least].name}, at "
+                f"{elements(count)} elements."
             )
 
     smalls = [_small(machine) for machine in gpus]
@@ -100,8 +101,14 @@ def comparison(machines: list[Machine]) -> Section | None:
     return section
 
 
+def _best_and_least(values: list[float]) -> tuple[int, int]:
+    """The places of the most and of the least; never the same one."""
+    order = sorted(range(len(values)), key=lambda place: -values[place])
+    return order[0], order[-1]
+
+
 def _large(gpus: list[Machine], type_name: str, n: int, sums: list[float], reads: list[float | None]) -> list[str]:
-    best, least = sums.index(max(sums)), sums.index(min(sums))
+    best, least = _best_and_least(sums)
     ratio = sums[best] / sums[least]
     pair = f"{elements(n)} {plural(type_name)}"
     if ratio < 1 + ALIKE:
@@ -114,7 +121,9 @@ def _large(gpus: list[Machine], type_name: str, n: int, sums: list[float], reads
     if reads[best] and reads[least]:
         reading = reads[best] / reads[least]
         shares = f"{percent(sums[best] / reads[best])} and {percent(sums[least] / reads[least])} of them"
-        if abs(ratio / reading - 1) < ALIKE:
+        if ratio < 1 + ALIKE and abs(reading - 1) < ALIKE:
+            words.append(f"So are their memories: a bare read of the same bytes runs at {rate(reads[best])} and {rate(reads[least])}.")
+        elif abs(ratio / reading - 1) < ALIKE:
             words.append(
                 f"The memory explains it: a bare read of the same bytes runs at {rate(reads[best])} and {rate(reads[least])}, a factor of "
                 f"{factor(reading)}, and the sums reach {shares}. More multiprocessors would not help; more memory bandwidth would."
@@ -128,7 +137,7 @@ def _large(gpus: list[Machine], type_name: str, n: int, sums: list[float], reads
 
 
 def _small_words(gpus: list[Machine], n: int, hosts: list[float], bares: list[float | None]) -> list[str]:
-    best, least = hosts.index(min(hosts)), hosts.index(max(hosts))
+    least, best = _best_and_least(hosts)
     ratio = hosts[least] / hosts[best]
     words = f"For small arrays: {elements(n)} floats are summed, to the host, in {seconds(hosts[best])} on the {gpus[best].name} and in "
     words += f"{seconds(hosts[least])} on the {gpus[least].name}"
@@ -152,7 +161,7 @@ def _rewriting(gpus: list[Machine], answers: list, add) -> list[str]:
     if any(one.rung("warp_shuffle") is None for one in found):
         return []
     ours = [one.rung(DEFAULT).seconds for one in found]
-    slow, fast = ours.index(max(ours)), ours.index(min(ours))
+    slow, fast = _best_and_least(ours)
     tree = [one.rung("warp_shuffle").seconds for one in found]
     buying, rewriting = tree[slow] / tree[fast], tree[slow] / ours[slow]
     more = "Rewriting gains more" if rewriting > buying else "Buying gains more"

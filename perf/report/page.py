@@ -50,17 +50,20 @@ def _section(section: Section, level: int, place: str) -> str:
     name = f"{place}-{identifier(section.title)}"
     parts = [f'<section id="{name}"><h{level}>{escape(section.title)}</h{level}>']
     if section.title == "Warnings":
-        parts.append('<ul class="said">' + "".join(f"<li>{escape(one)}</li>" for one in section.paragraphs) + "</ul>")
+        words = ['<ul class="said">' + "".join(f"<li>{escape(one)}</li>" for one in section.paragraphs) + "</ul>"]
     else:
-        parts += [f"<p>{escape(one)}</p>" for one in section.paragraphs]
-    if section.pictures:
-        single = " single" if len(section.pictures) == 1 else ""
-        parts.append(f'<div class="pictures{single}">')
-        for number, picture in enumerate(section.pictures):
-            drawing = svg.inline(picture.figure, f"{place}-{picture.name}-{number}", picture.description)
-            parts.append(f"<figure>{drawing}<figcaption>{escape(picture.caption)}</figcaption></figure>")
-        parts.append("</div>")
-    parts += [_table(table) for table in section.tables]
+        words = [f"<p>{escape(one)}</p>" for one in section.paragraphs]
+    words += [_table(table) for table in section.tables if table.brief]
+    drawn = []
+    for number, picture in enumerate(section.pictures):
+        drawing = svg.inline(picture.figure, f"{place}-{picture.name}-{number}", picture.description)
+        drawn.append(f"<figure>{drawing}<figcaption>{escape(picture.caption)}</figcaption></figure>")
+    if len(drawn) == 1:  # beside its words, where there is room
+        parts.append('<div class="pair"><div>' + "\n".join(words) + f"</div>{drawn[0]}</div>")
+    else:
+        parts += words
+        parts += ['<div class="pictures">', *drawn, "</div>"] if drawn else []
+    parts += [_table(table) for table in section.tables if not table.brief]
     parts += [_section(part, level + 1, name) for part in section.parts]
     return "\n".join([*parts, "</section>"])
 

@@ -39,6 +39,11 @@ class Record:
     def file(self) -> str:
         return os.path.basename(self.path)
 
+    @property
+    def short_path(self) -> str:
+        """The file with its folder: enough to find it, and nothing of the reader's machine."""
+        return os.path.join(os.path.basename(os.path.dirname(os.path.abspath(self.path))), self.file)
+
     def option(self, name: str):
         """The latency record tells its form in the command only."""
         words = self.body.get("command")
@@ -144,7 +149,7 @@ def _keep_newest(machine: Machine) -> None:
             continue
         if record.study != "cpu":
             machine.remarks.append(
-                f"{record.path} is left out: {first.path} has the same study and is newer ({text(first.body.get('time'))})."
+                f"{record.short_path} is left out: {first.short_path} has the same study and is newer ({text(first.body.get('time'))})."
             )
             continue
         known = {(row.get("count"), row.get("threads")) for row in first.rows()}
@@ -165,7 +170,7 @@ def machines(records: list[Record]) -> tuple[list[Machine], list[str]]:
     without_gpu = []
     for record in records:
         if record.study not in KNOWN_STUDIES:
-            sentences.append(f"{record.path} is left out: this report does not know the study {record.study}.")
+            sentences.append(f"{record.short_path} is left out: this report does not know the study {record.study}.")
             continue
         gpu = record.body.get("gpu")
         cpu = text(record.body.get("cpu"))

@@ -213,7 +213,7 @@ def rewriting(found: figures.Ladder) -> tuple[list[str], Table | None]:
     for rung, words in known:
         rows.append([f"{words} ({rung.name})", microseconds(rung.seconds), factor(rung.seconds / ours.seconds)])
         rows[-1].append(factor(rung.seconds / found.limit) if found.limit else NOT_MEASURED)
-    return sentences, Table("If your code …", ["If your code …", "it takes, µs", "onefold is faster by", "the limit would be"], rows, True)
+    return sentences, Table("What typical codes gain", ["If your code …", "it takes, µs", "onefold is faster by", "the limit would be"], rows, True)
 
 
 def ladder_figure(found: figures.Ladder, title: str = "", colours: dict | None = None, width: float = charts.WIDTH):
@@ -243,7 +243,7 @@ def ladder_section(machine: Machine) -> Section | None:
         for record in machine.of(study):
             found = figures.ladder(record)
             if found is None:
-                machine.remarks.append(f"{record.path} is left out: it has no row that this report can read.")
+                machine.remarks.append(f"{record.short_path} is left out: it has no row that this report can read.")
                 continue
             what = f"{record.op} of {elements(found.count)} {plural(record.type)} ({binary_bytes(found.bytes)})"
             if study == "ladder" and record.op == "sum":
@@ -312,7 +312,7 @@ def sweep_section(machine: Machine) -> Section | None:
     for record in machine.of("sweep"):
         points = figures.sweep(record)
         if not points:
-            machine.remarks.append(f"{record.path} is left out: it has no row that this report can read.")
+            machine.remarks.append(f"{record.short_path} is left out: it has no row that this report can read.")
             continue
         size = points[0].bytes / points[0].count
         what = f"{record.op} of {plural(record.type)}"
@@ -393,7 +393,7 @@ def ratio_section(machine: Machine) -> Section | None:
         listed = record.body.get("missing")
         missing += [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
         if not any(True for row in record.rows() if median(row.get("onefold")) is not None):
-            machine.remarks.append(f"{record.path} is left out: it has no row that this report can read.")
+            machine.remarks.append(f"{record.short_path} is left out: it has no row that this report can read.")
     if not found and not missing:
         return None
     section = Section("Against the peers")
@@ -440,16 +440,21 @@ def ratio_section(machine: Machine) -> Section | None:
         summary.append([*cells, three(worst.ratio) + f" at {elements(worst.count)}{a_mark(worst.noisy)}"])
     if summary:
         section.tables.append(Table("Best and worst ratio for each peer", ["peer", "where", "what", "points", "best", "worst"], summary, True, 3))
-        rows = []
-        for one in sorted(found, key=lambda one: (one.where, one.form, one.type, one.peer, one.state, one.count)):
-            where = one.where.replace("cpu", "CPU").replace("gpu", "GPU")
-            label = shown(one.peer) + (f", {one.state}" if one.state else "")
-            rows.append([label, where, f"{one.form} of {plural(one.type)}", elements(one.count), three(one.ratio) + a_mark(one.noisy)])
-        section.tables.append(Table("Exact figures: every ratio", ["peer", "where", "what", "n", "ratio"], rows, words=3))
+        section.tables += [_ratio_table(key, ones) for key, ones in groups.items()]
     if missing:
         listed = [f"{text(one.get('peer'), 'a peer without a name')} ({text(one.get('why'), 'no reason is given')})" for one in missing]
         section.paragraphs.append(f"Not compared, because they were missing: {sentence_list(listed)}.")
     return section
+
+
+def _ratio_table(key: tuple, ones: list[figures.Ratio]) -> Table:
+    """One line for each size, one column for each peer."""
+    where, form, type_name = key
+    peers = list(dict.fromkeys((one.peer, one.state) for one in ones))
+    known = {(one.count, one.peer, one.state): three(one.ratio) + a_mark(one.noisy) for one in ones}
+    rows = [[elements(n), *(known.get((n, *peer), NOT_MEASURED) for peer in peers)] for n in sorted({one.count for one in ones})]
+    columns = ["n", *(shown(peer) + (f", {state}" if state else "") for peer, state in peers)]
+    return Table(f"Exact figures: {form} of {plural(type_name)}, {where.replace('cpu', 'CPU').replace('gpu', 'GPU')}", columns, rows)
 
 
 def _point(one: figures.Ratio) -> str:
@@ -476,18 +481,18 @@ def latency_section(machine: Machine) -> Section | None:
     for record in machine.of("latency"):
         found = figures.latencies(record)
         if not found:
-            machine.remarks.append(f"{record.path} is left out: it has no row that this report can read.")
+            machine.remarks.append(f"{record.short_path} is left out: it has no row that this report can read.")
             continue
         what = f"{record.op} of {plural(record.type)}"
         hosts = [one for one in found if one.host]
         if hosts:
-            upto = [one.host for one in hosts if one.count <= 2**14] or [one.host for one in hosts]
-            words = f"{what[0].upper()}{what[1:]}: up to {elements(max(one.count for one in hosts if one.host in upto))} the value is on the host after "
-            words += span(seconds(min(upto)), seconds(max(upto)))
-            bare = [one.bare for one in hosts if one.bare and one.host in upto]
+            hosts = [one for one in hosts if one.count <= 2**14] or hosts
+            times = [one.host for one in hosts]
+            words = f"{what[0].upper()}{what[1:]}: up to {elements(hosts[-1].count)} the value is on the host after {span(seconds(min(times)), seconds(max(times)))}"
+            bare = [one.bare for one in hosts if one.bare]
             if bare:
-                words += f"; a kernel that writes a single word takes {span(seconds(min(bare)), seconds(max(bare)))}, which is the host's and the bus's part"
-            cub = [one.cub_host for one in hosts if one.cub_host and one.host in upto]
+                words += f"; a kernel that writes a single word takes {span(seconds(min(bare)), seconds(max(bare)))}, and that is the part of the host and the bus"
+            cub = [one.cub_host for one in hosts if one.cub_host]
             if cub:
                 words += f"; CUB takes {span(seconds(min(cub)), seconds(max(cub)))}"
             section.paragraphs.append(words + ".")
@@ -530,7 +535,7 @@ def forms_section(machine: Machine) -> Section | None:
         if count_of(record.body) and any(median(row.get("aligned")) for row in record.rows()):
             records.append(record)
         else:
-            machine.remarks.append(f"{record.path} is left out: it has no row that this report can read.")
+            machine.remarks.append(f"{record.short_path} is left out: it has no row that this report can read.")
     if not records:
         return None
     section = Section("Dot products, norms, and odd addresses")
@@ -586,7 +591,7 @@ def scaling_section(machine: Machine) -> Section | None:
     for record in machine.of("scaling"):
         usable = [row for row in record.rows() if count_of(row) and is_number(row.get("threads")) and row["threads"] >= 1 and median(row.get("onefold"))]
         if not usable:
-            machine.remarks.append(f"{record.path} is left out: it has no row that this report can read.")
+            machine.remarks.append(f"{record.short_path} is left out: it has no row that this report can read.")
         for row in usable:
             key = (text(row.get("form"), record.op), text(row.get("type"), record.type), count_of(row))
             groups.setdefault(key, []).append(row)
@@ -631,7 +636,7 @@ def cpu_section(machine: Machine) -> Section | None:
     for record in machine.of("cpu"):
         points = figures.cpu_points(record)
         if not points:
-            machine.remarks.append(f"{record.path} is left out: it has no row that this report can read.")
+            machine.remarks.append(f"{record.short_path} is left out: it has no row that this report can read.")
             continue
         rows = []
         for threads in sorted({point.threads for point in points}):
@@ -676,7 +681,7 @@ def memory_section(machine: Machine) -> Section | None:
         listed = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
         parts = [part for part in (_memory_part(machine, one) for one in listed) if part is not None]
         if not parts:
-            machine.remarks.append(f"{record.path} is left out: it has no study that this report can read.")
+            machine.remarks.append(f"{record.short_path} is left out: it has no study that this report can read.")
         section.parts += parts
     return section if section.parts else None
 
@@ -771,7 +776,7 @@ def tune_section(machine: Machine) -> Section | None:
     for record in machine.of("tune"):
         rows = [row for row in record.rows() if median(row.get("time")) and count_of(row) and text(row.get("policy"), str(row.get("policy") or ""))]
         if not rows:
-            machine.remarks.append(f"{record.path} is left out: it has no row that this report can read.")
+            machine.remarks.append(f"{record.short_path} is left out: it has no row that this report can read.")
             continue
         groups: dict[tuple, list[dict]] = {}
         for row in rows:
@@ -829,7 +834,7 @@ def remarks_section(machine: Machine) -> Section | None:
         left_out = record.body.get("left_out")
         said += [f"{record.file}: left out: {one}" for one in left_out] if isinstance(left_out, list) else []
     if noisy:
-        said.append(f"~ marks {noisy:,} noisy figures: do not lean on them.")
+        said.append(f"~ marks a noisy figure: do not lean on it. There {'is one' if noisy == 1 else f'are {noisy:,}'} in these records.")
     return Section("Warnings", said) if said else None
 
 

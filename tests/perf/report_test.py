@@ -1,0 +1,690 @@
+#!/usr/bin/env python3
+"""The report of onefold-perf: what its page, its summary and its pictures say, and that no label in a chart lies on anything.
+
+usage: report_test.py [unittest arguments]
+
+Needs matplotlib; without it every test is skipped. The records of perf/results are read as they are; all others are made up here.
+"""
+
+import copy
+import html.parser
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+sys.dont_write_bytecode = True
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SCRIPTS = os.path.join(ROOT, "perf", "report")
+RESULTS = os.path.join(ROOT, "perf", "results")
+sys.path.insert(0, SCRIPTS)
+
+try:
+    import matplotlib  # noqa: F401
+
+    import charts
+    import colours
+    import figures
+    import page
+    import picture
+    import quantities
+    import records
+    import sections
+    from comparison import comparison
+    from quantities import THIN_SPACE
+except ImportError:
+    matplotlib = None
+
+
+def setUpModule():
+    if matplotlib is None:
+        raise unittest.SkipTest("there is no matplotlib for " + sys.executable)
+
+
+# --- records, made up ---
+
+
+def times(median_s, **more):
+    return {"median_s": median_s, "spread": 0.003, "min_s": median_s * 0.99, "max_s": median_s * 1.02, "count": 30, **more}
+
+
+def made_up(study, gpu="A made-up GPU", **more):
+    record = {
+        "onefold": "0.0.0",
+        "commit": "made up",
+        "command": ["onefold-perf", study, "--json", ""],
+        "time": "2000-01-01T00:00:00Z",
+        "system": "made up",
+        "cpu": "A made-up CPU",
+        "compiler": "1.2.3",
+        "backends": {"cuda": "made up"},
+        "study": study,
+        "type": "f32",
+        "op": "sum",
+    }
+    if gpu is not None:
+        record["gpu"] = {"name": gpu, "compute_capability": "9.0", "multiprocessors": 100, "memory_bytes": 80 << 30, "l2_bytes": 50 << 20, "driver": "x 1.2"}
+    return {**record, **more}
+
+
+NAMES = ["atomic_global", "atomic_shared", "shared_interleaved", "shared_sequential", "warp_shuffle", "grid_stride", "fixed_order", "cub"]
+
+
+def ladder(seconds=None, gpu="A made-up GPU", limit=1.0e-5):
+    seconds = seconds or {name: 1.25e-5 * 3 ** (len(NAMES) - 2 - place) for place, name in enumerate(NAMES[:-1])} | {"cub": 1.5e-5}
+    rows = [{"variant": name, "cold": times(time), "hot": times(time * 0.9), "clock": "events"} for name, time in seconds.items()]
+    return made_up("ladder", gpu, count=1 << 22, bytes=1 << 24, read_limit={"cold": times(limit), "hot": times(limit * 0.9)}, rows=rows)
+
+
+def sweep(type_name="f32", gpu="A made-up GPU", bandwidth=2e12, start=2e-6, share=0.9, counts=range(10, 31), cub=1.25):
+    """A read takes `start` and its bytes at `bandwidth`; onefold that over `share`, CUB `cub` times as long."""
+    size = 4 if type_name == "f32" else 8
+    rows = []
+    for power in counts:
+        read = start + size * 2**power / bandwidth
+        variants = {"fixed_order": read / share, "cub": cub * read / share}
+        both = lambda time: {"cold": times(time), "hot": times(time * 0.8)}
+        rows.append({"count": 2**power, "bytes": size * 2**power, "read_limit": both(read), "variants": {name: both(time) for name, time in variants.items()}})
+    return made_up("sweep", gpu, type=type_name, rows=rows)
+
+
+def latency(gpu="A made-up GPU", bare=6e-6):
+    rows = []
+    for power in range(0, 17, 2):
+        row = {"count": 2**power, "in_stream": times(1e-6), "to_host": times(bare + 1e-6), "bare_kernel": times(bare), "enqueue_20": times(6e-5)}
+        rows.append({**row, "cub": {"in_stream": times(2e-6), "to_host": times(bare + 4e-6)}})
+    return made_up("latency", gpu, rows=rows)
+
+
+def peers():
+    rows = []
+    for where, threads, form in (("gpu", 0, "sum"), ("gpu", 0, "dot"), ("cpu", 1, "sum"), ("cpu", 16, "sum")):
+        names = ["cub", "cub not_guaranteed", "thrust", "cublas", "Kokkos CUDA"] if where == "gpu" else ["std::reduce", "omp simd", "OpenBLAS", "Eigen", "Kokkos"]
+        for power in range(10, 29):
+            ours = 1e-6 + 2**power * 1e-12
+            others = {name: times(ours * (1.1 + 0.3 * place)) for place, name in enumerate(names)}
+            rows.append({"where": where, "threads": threads, "form": form, "type": "f32", "count": 2**power, "bytes": 4 * 2**power, "onefold": times(ours), "peers": others})
+    rows[7]["peers"]["thrust"] = times(rows[7]["onefold"]["median_s"] / 1.5, noisy=True)
+    return made_up("peers", rows=rows, missing=[{"peer": "oneDPL", "why": "it was not found"}], worst=[])
+
+
+def scaling():
+    rows = []
+    for threads in (1, 2, 4, 8, 16):
+        ours = 1e-2 / threads**0.9
+        others = {"omp simd": times(ours * 0.98), "Kokkos": times(ours * 2)}
+        rows.append({"threads": threads, "form": "sum", "type": "f64", "count": 1 << 24, "bytes": 1 << 27, "read_limit": times(ours * 0.95), "onefold": times(ours), "peers": others})
+    return made_up("scaling", None, rows=rows)
+
+
+def memory():
+    banks = [{"case": f"stride {stride}", "time": times(1e-5 * math.gcd(stride, 32)), "bytes": 1 << 22, "values": []} for stride in range(1, 34)]
+    transfers = []
+    for kind, rate in (("pageable", 5e9), ("pinned", 2e10)):
+        for power in range(10, 31, 2):
+            transfers.append({"case": f"{kind}, 2^{power}", "time": times(1e-5 + 2**power / rate), "bytes": 2**power, "values": []})
+    occupancy = [
+        {"case": f"{block} threads", "time": times(1e-4), "bytes": 1 << 26, "values": [{"name": "achieved", "number": block / 10.24, "unit": "%"}]} for block in (32, 256, 1024)
+    ]
+    rounding = [{"case": "(a + b) + c", "values": [{"name": "result", "number": 0.1, "unit": ""}]}, {"case": "a + (b + c)", "values": [{"name": "result", "number": 0, "unit": ""}]}]
+    studies = [("banks", banks), ("transfers", transfers), ("occupancy", occupancy), ("associativity", rounding)]
+    listed = [{"name": name, "title": f"What of {name}?", "lecture": "It says so.", "lesson": "It holds.", "on": {"gpu": rows, "cpu": rows[:2]}} for name, rows in studies]
+    return made_up("memory", studies=listed)
+
+
+def tune():
+    rows = [
+        {"form": "sum", "type": "f32", "count": 2**power, "policy": policy, "time": times(time * 2**power)}
+        for power in (12, 20, 28)
+        for policy, time in (("default", 2e-12), ("wide", 1e-12), ("narrow", 4e-12))
+    ]
+    return made_up("tune", policies=["default", "wide", "narrow"], rows=rows)
+
+
+def forms():
+    rows = [{"form": form, "inputs": 1, "wide": False, "aligned": times(1e-4), "cut": times(1.01e-4), "one_off": times(1.05e-4)} for form in ("sum", "norm2")]
+    rows.append({"form": "dot", "inputs": 2, "wide": True, "aligned": times(2e-4), "cut": times(2e-4), "one_off": times(2e-4), "apart": times(2.1e-4)})
+    return made_up("forms", count=1 << 28, bytes=1 << 30, read_limit=9.5e-5, rows=rows)
+
+
+def cpu():
+    rows = []
+    for threads in (1, 16):
+        for power in range(10, 28):
+            best = 4 * 2**power / (2e10 * threads)
+            named = {"onefold": times(best / 0.9), "32 B x 8": times(best), "Kokkos": times(best * 3), "std": times(best * 5)}
+            rows.append({"count": 2**power, "bytes": 4 * 2**power, "threads": threads, "best": "32 B x 8", "times": named, "ratio": {}})
+    return made_up("cpu", None, form="sum", offset=0, rows=rows)
+
+
+def cpu_ladder():
+    rows = [{"name": name, "threads": 1, "time": times(time)} for name, time in (("plain loop", 4e-3), ("std::reduce", 2e-3), ("serial", 1e-3), ("openmp(16)", 2e-4))]
+    limit = {"threads": 16, "all": times(1.9e-4), "one": times(9e-4)}
+    return made_up("cpu_ladder", None, count=1 << 22, bytes=1 << 24, read_limit=limit, rows=rows)
+
+
+def everything():
+    return [ladder(), sweep(), sweep("f64"), latency(), peers(), scaling(), memory(), tune(), forms(), cpu(), cpu_ladder()]
+
+
+def wrapped(bodies):
+    return [records.Record(f"made-up/{place}.json", copy.deepcopy(body)) for place, body in enumerate(bodies)]
+
+
+def report_of(*bodies):
+    return page.Report(*records.machines(wrapped(bodies)))
+
+
+def machine_of(*bodies):
+    found, _ = records.machines(wrapped(bodies))
+    assert len(found) == 1, [one.name for one in found]
+    return found[0]
+
+
+def all_sections(report):
+    waiting = [one for found in report.sections.values() for one in found] + ([report.comparison] if report.comparison else [])
+    while waiting:
+        section = waiting.pop(0)
+        yield section
+        waiting += section.parts
+
+
+def real_folders():
+    for folder in sorted(os.listdir(RESULTS)):
+        paths = [os.path.join(RESULTS, folder, name) for name in sorted(os.listdir(os.path.join(RESULTS, folder))) if name.endswith(".json")]
+        if paths:
+            yield folder, paths
+
+
+class Quantities(unittest.TestCase):
+    def test_three_significant_digits_and_never_an_exponent_where_digits_do(self):
+        for value, words in (
+            (1234567, "1,230,000"),
+            (1250, "1,250"),
+            (1247.4, "1,250"),
+            (999.6, "1,000"),
+            (603.2, "603"),
+            (55.49, "55.5"),
+            (2.2769, "2.28"),
+            (1, "1.00"),
+            (0.16961, "0.170"),
+            (0.0009996, "0.00100"),
+            (-3.14159, "-3.14"),
+            (0, "0"),
+            (3.21e-7, "3.21 · 10⁻⁷"),
+            (1.5e15, "1.50 · 10¹⁵"),
+        ):
+            self.assertEqual(quantities.three(value), words)
+        for value in (None, math.nan, math.inf, True, "7"):
+            self.assertEqual(quantities.three(value), quantities.NOT_MEASURED)
+
+    def test_units(self):
+        for said, words in (
+            (quantities.seconds(1.2e-6), "1.20 µs"),
+            (quantities.seconds(9.998e-7), "1.00 µs"),
+            (quantities.seconds(0.2957), "296 ms"),
+            (quantities.seconds(5e-11), "0.0500 ns"),
+            (quantities.rate(4.5834e12), "4.58 TB/s"),
+            (quantities.rate(603e9), "603 GB/s"),
+            (quantities.percent(0.9953), "99.5 %"),
+            (quantities.spread(0.0023), "±0.23 %"),
+            (quantities.spread(0.31), "±31 %"),
+            (quantities.binary_bytes(62914560), "60 MiB"),
+            (quantities.binary_bytes(512), "512 B"),
+            (quantities.span("7.27 µs".replace(" ", THIN_SPACE), "7.94 µs".replace(" ", THIN_SPACE)), "7.27 to 7.94 µs"),
+        ):
+            self.assertEqual(said.replace(THIN_SPACE, " "), words)
+        self.assertEqual(quantities.elements(1 << 28), "2²⁸")
+        self.assertEqual(quantities.elements(12582912), "12,582,912")
+        self.assertEqual(quantities.elements(512), "512")
+
+
+class Colours(unittest.TestCase):
+    # Machado, Oliveira and Fernandes 2009, severity 1.
+    BLINDNESS = {
+        "protanopia": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
+        "deuteranopia": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881)),
+        "tritanopia": ((1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602), (0.004733, 0.691367, 0.303900)),
+    }
+
+    @staticmethod
+    def linear(colour):
+        parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+        return [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+
+    @classmethod
+    def luminance(cls, colour):
+        red, green, blue = cls.linear(colour)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    @classmethod
+    def contrast(cls, one, other):
+        low, high = sorted((cls.luminance(one), cls.luminance(other)))
+        return (high + 0.05) / (low + 0.05)
+
+    @classmethod
+    def lab(cls, colour, blindness):
+        linear = cls.linear(colour)
+        seen = [min(1, max(0, sum(factor * part for factor, part in zip(row, linear)))) for row in cls.BLINDNESS[blindness]] if blindness else linear
+        x = (0.4124 * seen[0] + 0.3576 * seen[1] + 0.1805 * seen[2]) / 0.9505
+        y = 0.2126 * seen[0] + 0.7152 * seen[1] + 0.0722 * seen[2]
+        z = (0.0193 * seen[0] + 0.1192 * seen[1] + 0.9505 * seen[2]) / 1.089
+        root = lambda value: value ** (1 / 3) if value > 0.008856 else 7.787 * value + 16 / 116
+        return 116 * root(y) - 16, 500 * (root(x) - root(y)), 200 * (root(y) - root(z))
+
+    def test_contrast_with_the_paper(self):
+        for theme in (colours.LIGHT, colours.DARK):
+            for role, colour in theme.items():
+                if role not in ("paper", "grid"):
+                    least = 4.5 if role in ("ink", "muted", "onefold") else 3.0
+                    self.assertGreaterEqual(self.contrast(colour, theme["paper"]), least, (role, colour))
+
+    def test_the_three_kinds_are_told_apart_by_colour_blind_readers(self):
+        kinds = ("onefold", "peer", "lecture")
+        for theme in (colours.LIGHT, colours.DARK):
+            for blindness in (None, "protanopia", "deuteranopia", "tritanopia"):
+                for place, one in enumerate(kinds):
+                    for other in kinds[:place]:
+                        distance = math.dist(self.lab(theme[one], blindness), self.lab(theme[other], blindness))
+                        self.assertGreater(distance, 15, (one, other, blindness))
+
+    def test_colour_is_not_the_only_sign(self):
+        marks = [charts.STYLES[role][0] for role in charts.STYLES]
+        self.assertEqual(len(marks), len(set(marks)))
+        many = charts.roles_of([f"peer {place}" for place in range(10)])
+        self.assertEqual(len(set(many.values())), 10)
+
+    def test_both_themes_have_every_role_and_no_stand_in_is_a_colour_of_either(self):
+        self.assertEqual(set(colours.LIGHT), set(colours.DARK))
+        stand_ins = list(colours.STAND_INS.values())
+        self.assertEqual(len(stand_ins), len(set(stand_ins)))
+        self.assertFalse(set(stand_ins) & {*colours.LIGHT.values(), *colours.DARK.values()})
+
+
+class Labels(unittest.TestCase):
+    """Labels overlap nothing, whatever the records hold."""
+
+    def check(self, report, about):
+        drawn = 0
+        for section in all_sections(report):
+            for one in section.pictures:
+                self.assertEqual(charts.faults(one.figure), [], (about, one.name))
+                drawn += 1
+        return drawn
+
+    def test_faults_are_found(self):
+        figure = charts.bars([charts.Bar("a", 1.0), charts.Bar("b", 2.0)])
+        self.assertEqual(charts.faults(figure), [])
+        figure.text(0.5, 0.5, "in the axes")
+        figure.text(0.99, 0.99, "over the edge")
+        figure.text(0.1, 0.98, "one on")
+        figure.text(0.1, 0.98, "another")
+        found = "; ".join(charts.faults(figure))
+        for words in ("'in the axes' lies in the axes", "'over the edge' leaves the figure", "'another' lies on 'one on'"):
+            self.assertIn(words, found)
+
+    def test_all_studies(self):
+        self.assertGreaterEqual(self.check(report_of(*everything()), "everything"), 20)
+
+    def test_the_records_in_the_repository(self):
+        drawn = 0
+        for folder, paths in real_folders():
+            drawn += self.check(page.Report(*records.machines([records.load(path) for path in paths])), folder)
+        self.assertGreater(drawn, 50)
+
+    def test_two_machines(self):
+        other = "Another made-up GPU with a name that is rather long for a legend or a table"
+        self.check(report_of(*everything(), sweep(gpu=other), sweep("f64", gpu=other), ladder(gpu=other), latency(gpu=other)), "two")
+
+    def test_one_row(self):
+        report = report_of(ladder({"fixed_order": 1e-5}), sweep(counts=[20]), *[{**body, "rows": body["rows"][:1]} for body in (latency(), peers(), scaling(), forms(), cpu())])
+        self.assertGreaterEqual(self.check(report, "one row"), 7)
+
+    def test_forty_rows(self):
+        report = report_of(ladder({f"variant_with_a_name_of_some_length_{place}": 1e-6 * 1.3**place for place in range(40)}), sweep(counts=range(0, 40)))
+        self.assertEqual(self.check(report, "forty rows"), 4)
+
+    def test_equal_values(self):
+        report = report_of(ladder({name: 1e-5 for name in NAMES}), sweep(bandwidth=1e30, cub=1.0, share=1.0))
+        self.assertEqual(self.check(report, "equal values"), 4)
+
+    def test_huge_ranges(self):
+        report = report_of(ladder({"fixed_order": 1e-9, "serial_gpu": 1e9, "cub": 1.0}), sweep(bandwidth=1e3, start=1e-12), sweep("f64", bandwidth=1e18, cub=1e9))
+        self.assertEqual(self.check(report, "huge ranges"), 7)
+
+    def test_sizes_that_are_no_powers_of_two(self):
+        body = sweep()
+        for place, row in enumerate(body["rows"]):
+            row["count"] = 3_000_017 + 1_234_567 * place
+        self.assertEqual(self.check(report_of(body), "odd sizes"), 3)
+
+    def test_long_and_odd_names(self):
+        name = "<b>a $very$ \\long & \"odd\"</b> name " * 5
+        report = report_of(ladder({name: 1e-5, "fixed_order": 1e-6, "": 1e-6, "\n": 1e-6}), {**peers(), "rows": [{**row, "peers": {name: row["onefold"]}} for row in peers()["rows"]]})
+        self.assertGreaterEqual(self.check(report, "odd names"), 5)
+
+    def test_the_pictures_that_stand_alone(self):
+        found = figures.ladder(machine_of(ladder()).of("ladder")[0])
+        self.assertEqual(charts.faults(sections.ladder_figure(found, "A title of some length " * 5, colours.LIGHT, 600)), [])
+
+
+class Sentences(unittest.TestCase):
+    def test_the_answer_comes_first_and_is_computed(self):
+        machine = machine_of(sweep(bandwidth=4e12, share=0.8, cub=2.0), latency())
+        words = sections.lede(machine).replace(THIN_SPACE, " ")
+        read = 2e-6 + 4 * 2**30 / 4e12
+        self.assertIn(f"sums floats at {4 * 2**30 / (read / 0.8) * 1e-12:.2f} TB/s", words)
+        self.assertIn("80.0 % of the speed of a bare read", words)
+        self.assertIn("is on the host after 7.00 µs", words)
+        figures_shown = [figure.replace(THIN_SPACE, " ") for figure, _ in sections.tiles(machine)]
+        self.assertIn("2.00 ×", figures_shown)
+
+    def test_what_rewriting_gains(self):
+        body = ladder({"atomic_global": 1e-2, "warp_shuffle": 4e-5, "cub": 3e-5, "fixed_order": 2e-5}, limit=1.6e-5)
+        sentences, table = sections.rewriting(figures.ladder(wrapped([body])[0]))
+        words = " ".join(sentences).replace(THIN_SPACE, " ")
+        self.assertIn("takes 10.0 ms for 2²² floats; onefold takes 20.0 µs, 500 times as fast", words)
+        self.assertIn("a tree in shared memory, 40.0 µs, the gain is a factor of 2.00", words)
+        self.assertIn("CUB (30.0 µs) is at 1.50 times", words)
+        self.assertIn("a factor of 1.25 beyond onefold", words)
+        self.assertEqual([row[2] for row in table.rows], ["500", "2.00", "1.50"])
+
+    def test_a_limit_that_is_none_is_not_used(self):
+        body = ladder({"fixed_order": 1e-6, "warp_shuffle": 2e-6}, limit=1e-4)
+        body["warnings"] = ["warning: the read limit is none"]
+        report = report_of(body)
+        words = page.html(report)
+        self.assertNotIn("bare read,", words)
+        self.assertIn("the read limit is none", words)
+
+    def test_the_worst_point_is_named(self):
+        words = " ".join(sections.ratio_section(machine_of(peers())).paragraphs)
+        self.assertIn("sum of 2¹⁷ floats on the GPU, at 1.50 times the time of thrust.", words)
+        self.assertIn("A peer is ahead at 1 of 380 points", words)
+        self.assertIn("oneDPL (it was not found)", words)
+
+    def test_where_nobody_is_ahead_it_says_so(self):
+        words = " ".join(sections.ratio_section(machine_of(sweep())).paragraphs)
+        self.assertIn("no peer is ahead anywhere", words)
+
+    def test_noisy_figures_are_marked(self):
+        report = report_of(peers())
+        self.assertIn("There is one in these records.", page.markdown(report))
+        self.assertIn("1.50 ~", page.html(report))
+
+    def test_two_gpus_when_the_memory_explains_it(self):
+        report = report_of(sweep(gpu="Slow", bandwidth=2e12), sweep(gpu="Fast", bandwidth=4e12), latency(gpu="Slow"), latency(gpu="Fast"), ladder(gpu="Slow"), ladder(gpu="Fast"))
+        words = " ".join(report.comparison.paragraphs)
+        self.assertIn("For sums of large arrays take the Fast", words)
+        self.assertIn("2.00 times as fast as the Slow", words)
+        self.assertIn("The memory explains it", words)
+        self.assertIn("differ by 0.0 %, less than is worth money", words)
+        self.assertIn("Rewriting gains more.", words)
+
+    def test_two_gpus_when_the_memory_does_not_explain_it(self):
+        report = report_of(sweep(gpu="Slow", share=0.5), sweep(gpu="Fast", share=1.0))
+        self.assertIn("The memory alone does not explain it", " ".join(report.comparison.paragraphs))
+
+    def test_two_gpus_that_are_alike(self):
+        report = report_of(sweep(gpu="One"), sweep(gpu="Other", share=0.91))
+        self.assertIn("Buy the cheaper one for sums", " ".join(report.comparison.paragraphs))
+
+    def test_one_machine_is_not_compared(self):
+        self.assertIsNone(comparison([machine_of(sweep())]))
+
+
+class Machines(unittest.TestCase):
+    def test_a_record_of_the_cpu_goes_to_the_gpu_of_its_host(self):
+        self.assertEqual([record.study for record in machine_of(sweep(), cpu()).records].count("cpu"), 1)
+
+    def test_a_host_that_two_gpus_share_is_a_machine_of_its_own_unless_the_folder_tells(self):
+        bodies = [sweep(gpu="One"), sweep(gpu="Other"), cpu()]
+        found, _ = records.machines(wrapped(bodies))
+        self.assertEqual([machine.name for machine in found], ["One", "Other", "A made-up CPU"])
+        apart = wrapped(bodies)
+        apart[1].path = "elsewhere/sweep.json"
+        found, _ = records.machines(apart)
+        self.assertEqual([machine.name for machine in found], ["One", "Other"])
+        self.assertEqual([record.study for record in found[0].records], ["sweep", "cpu"])
+
+    def test_of_two_records_of_a_kind_the_newer_counts_and_the_older_is_named(self):
+        new, old = sweep(bandwidth=1e12), sweep()
+        new["time"] = "2001-01-01T00:00:00Z"
+        machine = machine_of(old, new)
+        self.assertEqual(len(machine.records), 1)
+        self.assertEqual(machine.records[0].body["time"], new["time"])
+        self.assertIn("made-up/0.json is left out: made-up/1.json has the same study and is newer", machine.remarks[0])
+
+    def test_sizes_of_the_cpu_in_several_files_are_put_together(self):
+        whole = cpu()
+        halves = [{**whole, "rows": whole["rows"][:18]}, {**whole, "rows": whole["rows"][18:]}]
+        self.assertEqual(len(machine_of(*halves).records[0].rows()), 36)
+
+
+class Counter(html.parser.HTMLParser):
+    """Tags that are left open, names of places, and links."""
+
+    VOID = ("meta", "br", "link", "img", "input", "hr", "path", "use")
+
+    def __init__(self, words):
+        super().__init__()
+        self.open, self.ids, self.links, self.tags = [], [], [], set()
+        self.feed(words)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.add(tag)
+        named = dict(attributes)
+        self.ids += [named["id"]] if "id" in named else []
+        self.links += [named[name] for name in ("href", "src", "xlink:href") if name in named]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)
+        if tag not in self.VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        if tag not in self.VOID:
+            if not self.open or self.open[-1] != tag:
+                raise AssertionError(f"</{tag}> where {self.open[-3:]} are open")
+            self.open.pop()
+
+
+class Page(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.report = report_of(*everything(), sweep(gpu="Another <made-up> GPU"), ladder(gpu="Another <made-up> GPU"))
+        cls.words = page.html(cls.report)
+        cls.parsed = Counter(cls.words)
+
+    def test_it_needs_nothing_else(self):
+        self.assertFalse(self.parsed.tags & {"script", "link", "img", "iframe", "object", "image"})
+        self.assertEqual([link for link in self.parsed.links if not link.startswith("#")], [])
+        for words in ("http://", "https://", "@import", "javascript:", " onclick"):
+            self.assertNotIn(words, self.words.replace("http://www.w3.org/", ""))
+        self.assertEqual(re.findall(r"url\((?!#)", self.words), [])
+
+    def test_its_places_are_unique_and_its_links_lead_somewhere(self):
+        self.assertEqual(len(self.parsed.ids), len(set(self.parsed.ids)))
+        places = set(self.parsed.ids)
+        self.assertEqual([link for link in self.parsed.links if link[1:] not in places], [])
+        self.assertEqual([name for name in re.findall(r"url\(#([^)]*)\)", self.words) if name not in places], [])
+
+    def test_its_tags_are_closed(self):
+        self.assertEqual(self.parsed.open, [])
+
+    def test_its_charts_are_of_colours_that_follow_the_theme(self):
+        drawn = re.findall(r"<svg.*?</svg>", self.words, flags=re.DOTALL)
+        self.assertGreater(len(drawn), 20)
+        for one in drawn:
+            xml.etree.ElementTree.fromstring(one)
+            self.assertEqual(re.findall(r"#[0-9a-fA-F]{6}\b", one), [])
+            self.assertNotIn("DejaVu", one)
+            self.assertIn("<text", one)
+
+    def test_names_are_escaped(self):
+        self.assertIn("Another &lt;made-up&gt; GPU", self.words)
+        self.assertNotIn("<made-up>", self.words)
+        self.assertNotIn("<made-up>", page.markdown(self.report))
+
+    def test_sections_stand_where_their_records_are(self):
+        titles = lambda *bodies: [section.title for section in all_sections(report_of(*bodies))]
+        last = ["Where the figures are from"]
+        self.assertEqual(titles(ladder()), ["What rewriting your code gains", *last])
+        self.assertEqual(titles(latency()), ["Small arrays: latency", *last])
+        self.assertEqual(titles(tune()), ["Tuned launches", *last])
+        self.assertEqual(titles(scaling()), ["More threads on the CPU", *last])
+        self.assertEqual(titles(sweep()), ["From small to large arrays", "Against the peers", *last])
+        self.assertEqual(titles(memory())[:2], ["What decides it: the studies of memory and instructions", *last])
+
+    def test_the_summary_has_the_answers_and_tables_that_hold_together(self):
+        words = page.markdown(self.report)
+        self.assertIn("For large arrays they are alike: 2³⁰ floats are summed at 1.80\u202fTB/s on the A made-up GPU and at 1.80\u202fTB/s on the Another &lt;made-up> GPU", words)
+        columns = None
+        for line in words.splitlines():
+            if line.startswith("|"):
+                count = len(re.findall(r"(?<!\\)\|", line))
+                self.assertEqual(columns or count, count, line)
+                columns = count
+            else:
+                columns = None
+
+    def test_what_is_missing_or_odd_in_a_record_does_not_end_it(self):
+        """Each value of a record in turn is taken away or replaced by something that it should not be."""
+
+        def places(value, path=()):
+            yield path
+            items = value.items() if isinstance(value, dict) else list(enumerate(value))[:2] if isinstance(value, list) else []
+            for key, inner in items:
+                yield from places(inner, (*path, key))
+
+        def changed(body, path, into):
+            body = copy.deepcopy(body)
+            holder = body
+            for key in path[:-1]:
+                holder = holder[key]
+            if into is None and isinstance(holder, dict):
+                del holder[path[-1]]
+            else:
+                holder[path[-1]] = into
+            return body
+
+        odd = (None, "odd", -1, [], {"odd": 1}, [None])
+        tried = 0
+        for body in everything():
+            rows = "rows" if "rows" in body else "studies"
+            body = {**body, rows: body[rows][:1]}
+            for path in places(body):
+                if path in ((), ("study",)) or path[-1] in ("min_s", "max_s"):
+                    continue
+                into = odd[tried % len(odd)]  # all six of all places would take minutes
+                tried += 1
+                try:
+                    page.markdown(page.Report(*records.machines(wrapped([changed(body, path, into)]))))
+                except Exception as problem:
+                    self.fail(f"{body['study']}, {path} -> {into!r}: {type(problem).__name__}: {problem}")
+        self.assertGreater(tried, 200)
+
+
+class CommandLine(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="onefold-report-")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def file(self, name, body):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(body if isinstance(body, str) else json.dumps(body))
+        return self.path(name)
+
+    def run_script(self, script, *typed):
+        return subprocess.run([sys.executable, os.path.join(SCRIPTS, script), *typed], capture_output=True, text=True, timeout=120, check=False)
+
+    def refuse(self, *typed, says):
+        done = self.run_script("report.py", *typed)
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+        self.assertRegex(done.stderr, r"\Areport\.py: [^\n]*\n\Z")
+        self.assertIn(says, done.stderr)
+        self.assertFalse(os.path.exists(self.path("out")))
+
+    def test_the_page_and_its_summary(self):
+        done = self.run_script("report.py", self.file("a.json", sweep()), "--out", self.path("out"), "--picture", self.path("p.svg"))
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        self.assertEqual(sorted(os.listdir(self.path("out"))), ["index.html", "summary.md"])
+        self.assertEqual(sorted(os.listdir(self.folder)), ["a.json", "out", "p.svg"])
+
+    def test_the_same_records_make_the_same_page(self):
+        record = self.file("a.json", sweep())
+        made = []
+        for out in ("one", "other"):
+            self.run_script("report.py", record, "--out", self.path(out))
+            with open(os.path.join(self.path(out), "index.html"), encoding="utf-8") as file:
+                made.append(file.read())
+        self.assertEqual(*made)
+
+    def test_the_picture_stands_alone_in_light_and_dark(self):
+        words = picture.picture([machine_of(sweep())])
+        xml.etree.ElementTree.fromstring(words)
+        for part in ("prefers-color-scheme: dark", colours.LIGHT["onefold"], colours.DARK["onefold"], "<title>"):
+            self.assertIn(part, words)
+        self.refuse(self.file("a.json", ladder()), "--picture", self.path("p.svg"), says="--picture needs a record of a sweep")
+        self.refuse(self.file("a.json", ladder()), "--picture", self.path("p.png"), says="does not end in .svg")
+
+    def test_what_is_no_record_is_refused_with_a_sentence(self):
+        out = ("--out", self.path("out"))
+        self.refuse(self.file("a.json", "no JSON"), *out, says="a.json: is no JSON")
+        self.refuse(self.file("a.json", "[1, 2]"), *out, says="it names no study")
+        self.refuse(self.file("a.json", "{}"), *out, says="it names no study")
+        self.refuse(self.file("a.json", "\x00\x01"), *out, says="is no JSON")
+        self.refuse(self.path("missing.json"), *out, says="No such file or directory")
+        self.refuse(self.folder, *out, says="Is a directory")
+
+    def test_what_cannot_be_asked_is_refused(self):
+        record = self.file("a.json", sweep())
+        self.refuse(record, says="--out or --picture")
+        self.refuse(says="RECORD.json")
+        self.refuse(record, "--bogus", "--out", self.path("out"), says="--bogus")
+        self.refuse(record, "--out", record, says="cannot be made a folder")
+
+    def test_a_study_of_the_future_is_named_and_left_out(self):
+        future = self.file("future.json", made_up("teleportation", rows=[]))
+        done = self.run_script("report.py", self.file("a.json", sweep()), future, "--out", self.path("out"))
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, r"\Areport\.py: \S*future\.json is left out: this report does not know the study teleportation\.\n\Z")
+        with open(os.path.join(self.path("out"), "index.html"), encoding="utf-8") as file:
+            self.assertIn("does not know the study teleportation", file.read())
+
+    def test_a_layout_of_the_future_is_named_and_left_out(self):
+        for body in everything():
+            rows = "rows" if "rows" in body else "studies"
+            report = report_of({**body, rows: [{"a newer": "layout"}]})
+            self.assertRegex(page.markdown(report), r"0\.json is left out: it has no \w+ that this report can read", body["study"])
+
+    def test_the_ladder_alone(self):
+        record = self.file("a.json", ladder())
+        done = self.run_script("ladder.py", record, self.path("it's a picture.png"))
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        with open(self.path("it's a picture.png"), "rb") as file:
+            self.assertEqual(file.read(8), b"\x89PNG\r\n\x1a\n")
+        done = self.run_script("ladder.py", self.file("b.json", cpu_ladder()), self.path("x.svg"))
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        xml.etree.ElementTree.parse(self.path("x.svg"))
+        done = self.run_script("ladder.py", self.file("c.json", sweep()), self.path("y.png"))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("is no ladder's record", done.stderr)
+        done = self.run_script("ladder.py", record, self.path("missing/y.png"))
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"\Aladder\.py: [^\n]*No such file or directory\n\Z")
+
+
+if __name__ == "__main__":
+    unittest.main()
