@@ -5,116 +5,35 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
-#include <exception>
-#include <new>
-#include <numeric>
+#include <functional>
+#include <optional>
 #include <stdexcept>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
+#include "compare.hpp"
+#include "memory/study.hpp"
 #include "onefold_commit.hpp"
+#include "program.hpp"
 #include "record.hpp"
+#include "report.hpp"
 #include "studies.hpp"
+#ifdef ONEFOLD_HAVE_CUDA
+#include "gpu.hpp"
+#endif
 
 namespace {
 
 using namespace onefold;
 using namespace onefold::perf;
 
-constexpr int exit_failure = 2;
-
-// The GPU to measure on, or null where none can be used.
-const device_info* usable_gpu(int device) {
-  static const std::vector<backend_info> all = backends();
-  for (const auto& known : all)
-    if (known.where == backend::cuda && known.usable)
-      for (const auto& gpu : known.devices)
-        if (gpu.number == device) return &gpu;
-  return nullptr;
-}
-
-using gpu_study = nlohmann::json (*)(const study_options&, const device_info&);
-
-// Control characters as \x0a, so that a message stays on one line whatever was typed.
-std::string one_line(std::string_view text) {
-  std::string line;
-  for (const char c : text) {
-    const auto code = static_cast<unsigned char>(c);
-    line += code < 0x20 || code == 0x7f ? fmt::format("\\x{:02x}", code) : std::string(1, c);
-  }
-  return line;
-}
-
-void print_error(std::string_view sentence) {
-  progress("");
-  const std::string line = fmt::format("onefold-perf: {}\n", one_line(sentence));
-  std::fwrite(line.data(), 1, line.size(), stderr);
-}
-
-// One word for a shell.
-std::string quoted(const std::string& text) {
-  std::string word = "'";
-  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return word + "'";
-}
-
-// Runs a Python that has matplotlib; one ahead of the system's on the PATH may be without it.
-bool run_with_matplotlib(const std::string& arguments) {
-  const std::string command =
-      "for python in python3 /usr/bin/python3; do \"$python\" -c 'import matplotlib' 2>/dev/null && exec \"$python\" " + arguments +
-      "; done; exit 1";
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): the threads wait
-  return std::system(command.c_str()) == 0;
-}
-
-// The chart is a script's work. What it needs is asked for before anything is measured.
-void check_plot(const std::string& picture) {
-  if (!picture.ends_with(".png")) throw std::runtime_error(picture + ": --plot draws PNG: name a file that ends in .png");
-  check_writable(picture);
-  if (!run_with_matplotlib("-c ''"))
-    throw std::runtime_error("--plot needs a python3 with matplotlib (Debian: python3-matplotlib), and there is none");
-}
-
-void plot(const std::string& record, const std::string& picture) {
-  if (!run_with_matplotlib(quoted(ONEFOLD_PERF_PLOT_SCRIPT) + " " + quoted(record) + " " + quoted(picture)))
-    throw std::runtime_error(picture + ": the chart could not be drawn (see above); the figures are in " + record);
-}
-
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, substituted}));
-    }
-  }
-  return row[b.size()];
-}
-
-// ": did you mean ladder?" for a name that is near enough, else what `otherwise` says.
-std::string suggestion(std::string_view typed, const std::vector<std::string>& names, const std::string& otherwise) {
-  const auto distance = [&](const std::string& one) { return edit_distance(typed, one); };
-  const auto nearest = std::ranges::min_element(names, {}, distance);
-  const bool near = nearest != names.end() && distance(*nearest) <= std::max<std::size_t>(2, typed.size() / 3);
-  return near ? ": did you mean " + *nearest + "?" : otherwise;
-}
-
-void check_variants(const std::vector<std::string>& asked) {
-  const auto listed = variants(backend::cuda);
-  std::vector<std::string> known;
-  known.reserve(listed.size());
-  for (const auto& variant : listed) known.emplace_back(variant.name);
-  for (const auto& one : asked)
-    if (std::ranges::find(known, one) == known.end())
-      throw std::runtime_error(
-          fmt::format("--variants: no CUDA variant is named {}{}", one, suggestion(one, known, "; 'onefold variants' lists them")));
-}
+constexpr int quick_repeats = 7;
+constexpr int most_repeats = 1'000'000;
+constexpr int most_power = 40;
+constexpr std::uint64_t most_elements = std::uint64_t{1} << most_power;
+constexpr std::uint64_t forms_elements = std::uint64_t{1} << 28;
+constexpr std::uint64_t forms_quick_elements = std::uint64_t{1} << 24;
 
 template <class Enum>
 std::vector<std::string> names(int count) {
@@ -131,82 +50,38 @@ struct arguments {
   std::string what = "sum";
   std::string json_file;
   std::string plot_file;
+  std::string out_folder = "onefold-report";
+  std::string picture_file;
+  std::vector<std::string> records;
+  std::vector<std::string> memory_studies;
+  int sweep_last_power = 30;
   int cpu_last_power = 27;
   bool on_cpu = false;
+  compare_options comparing;
 };
 
-// The studies, as the command line knows them.
-struct subcommands {
-  CLI::App *ladder, *sweep, *forms, *latency, *cpu;
+// A subcommand: what it offers, and what it does. A study gives its record.
+struct command {
+  CLI::App* app;
+  std::function<nlohmann::json()> run;
 };
 
-subcommands add_subcommands(CLI::App& app, arguments& typed, study_options& how) {
-  constexpr std::uint64_t most_elements = std::uint64_t{1} << 40;
-  constexpr int most_power = 40;
-  constexpr int most_repeats = 1'000'000;
-  const auto element_types = names<element_type>(element_type_count);
-  const auto add_common = [&](CLI::App* study) {
-    study->add_option("--repeats", how.repeats, "timed calls, at most")->capture_default_str()->check(CLI::Range(1, most_repeats));
-    study->add_option("--json", typed.json_file, "write every figure, with machine, driver, commit and command, to this file");
-  };
-  const auto add_gpu = [&](CLI::App* study) {
-    add_common(study);
-    study->add_option("--type", typed.type, "element type")->capture_default_str()->check(CLI::IsMember(element_types));
-    study->add_option("--device", how.device, "CUDA device")->capture_default_str()->check(CLI::Range(0, 1023));
-  };
-  const auto add_variants = [&](CLI::App* study) {
-    study->add_option("--op", typed.op, "operator")->capture_default_str()->check(CLI::IsMember(names<operation>(operation_count)));
-    study->add_option("--variants", how.variants, "only these variants")->delimiter(',');
-    study->add_option("--block-size", how.block_size, "threads per block, where the variant has a choice")
-        ->check(CLI::Range(1, 1024));
-  };
-  const auto add_count = [&](CLI::App* study) {
-    return study->add_option("--n", how.count, "elements")->check(CLI::Range(std::uint64_t{1}, most_elements));
-  };
-  const auto add_powers = [&](CLI::App* study, int& last) {
-    study->add_option("--from", how.first_power, "smallest n is 2^FROM")->capture_default_str()->check(CLI::Range(0, most_power));
-    study->add_option("--to", last, "largest n is 2^TO")->capture_default_str()->check(CLI::Range(0, most_power));
-    study->parse_complete_callback([&how, &last] {
-      if (how.first_power > last)
-        throw CLI::ValidationError("--from", fmt::format("{} is more than --to, {}", how.first_power, last));
-    });
-  };
+std::vector<std::string> names_of(const std::vector<command>& all) {
+  std::vector<std::string> names;
+  names.reserve(all.size());
+  for (const command& one : all) names.push_back(one.app->get_name());
+  return names;
+}
 
-  subcommands all{};
-  all.ladder = app.add_subcommand("ladder", "every variant on one array, as the lectures' table; without a GPU the CPU's ladder");
-  add_gpu(all.ladder);
-  add_variants(all.ladder);
-  add_count(all.ladder)->capture_default_str();
-  all.ladder->add_option("--plot", typed.plot_file, "draw a bar chart into this PNG file; needs --json")->needs("--json");
-  all.ladder->add_flag("--cpu", typed.on_cpu, "the CPU's ladder, also where there is a GPU");
-
-  all.sweep = app.add_subcommand("sweep", "the default variant and its peer from small to large n, cold and hot");
-  add_gpu(all.sweep);
-  add_variants(all.sweep);
-  add_powers(all.sweep, how.last_power);
-
-  all.forms = app.add_subcommand("forms", "every form on one array: dot, norms, means, and what an odd alignment costs");
-  add_gpu(all.forms);
-  add_count(all.forms);
-
-  all.latency = app.add_subcommand("latency", "small arrays in stream and to a value on the host");
-  add_gpu(all.latency);
-  all.latency->add_option("--form", typed.what, "what is reduced")
-      ->capture_default_str()
-      ->check(CLI::IsMember(names<form>(form_count)));
-
-  all.cpu = app.add_subcommand("cpu", "tree v1 on the CPU from small to large n, against the best loop that promises no order");
-  add_common(all.cpu);
-  all.cpu->add_option("--type", typed.type, "element type")->capture_default_str()->check(CLI::IsMember({"f32", "f64"}));
-  all.cpu->add_option("--form", typed.what, "what is reduced")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"sum", "dot", "sum_of_squares", "norm1", "min", "max"}));
-  add_powers(all.cpu, typed.cpu_last_power);
-  all.cpu->add_option("--threads", how.threads, "1 or all; both when left away")->check(CLI::IsMember({"1", "all"}));
-  all.cpu->add_option("--offset", how.offset, "elements from the boundary of a cache line to the arrays' begin")
-      ->capture_default_str()
-      ->check(CLI::Range(std::uint64_t{0}, most_elements));
-  return all;
+void check_variants(const std::vector<std::string>& asked) {
+  const auto listed = variants(backend::cuda);
+  std::vector<std::string> known;
+  known.reserve(listed.size());
+  for (const auto& variant : listed) known.emplace_back(variant.name);
+  for (const auto& one : asked)
+    if (std::ranges::find(known, one) == known.end())
+      throw std::runtime_error(
+          fmt::format("--variants: no CUDA variant is named {}{}", one, suggestion(one, known, "; 'onefold variants' lists them")));
 }
 
 // What only a GPU's study looks at.
@@ -218,31 +93,253 @@ void refuse_gpu_options(const CLI::App& ladder, bool on_cpu) {
                       on_cpu ? "--cpu asks for the CPU's" : "no such GPU can be used here (see: onefold info)"));
 }
 
-nlohmann::json run_study(const subcommands& of, const arguments& typed, study_options& how) {
-  if (of.cpu->parsed()) {
-    how.last_power = typed.cpu_last_power;
-    return cpu_sizes(how);
-  }
-  check_variants(how.variants);
-  const device_info* gpu = usable_gpu(how.device);
-  if (of.forms->parsed() && of.forms->count("--n") == 0) how.count = std::uint64_t{1} << 28;
-  gpu_study study = nullptr;
+[[noreturn]] void refuse_without_gpu() {
+  throw std::runtime_error("this study needs a GPU, and none can be used here (see: onefold info)");
+}
+
+using gpu_study = nlohmann::json (*)(const study_options&, const device_info&);
+struct {
+  gpu_study sweep, forms, latency, tune;
+} constexpr gpu_studies =
 #ifdef ONEFOLD_HAVE_CUDA
-  if (gpu != nullptr && !typed.on_cpu)
-    study = of.sweep->parsed() ? sweep : of.forms->parsed() ? forms : of.latency->parsed() ? latency : gpu_ladder;
+    {sweep, forms, latency, tune};
+#else
+    {};
 #endif
-  if (study != nullptr) return study(how, *gpu);
-  if (!of.ladder->parsed()) throw std::runtime_error("this study needs a GPU, and none can be used here (see: onefold info)");
-  refuse_gpu_options(*of.ladder, typed.on_cpu);
+
+nlohmann::json on_gpu([[maybe_unused]] gpu_study study, const study_options& how) {
+  check_variants(how.variants);
+#ifdef ONEFOLD_HAVE_CUDA
+  if (const auto gpu = usable_gpu(how.device)) return study(how, *gpu);
+#endif
+  refuse_without_gpu();
+}
+
+nlohmann::json run_ladder(const CLI::App& app, const arguments& typed, const study_options& how) {
+  check_variants(how.variants);
+  const auto gpu = usable_gpu(how.device);
+#ifdef ONEFOLD_HAVE_CUDA
+  if (gpu && !typed.on_cpu) return gpu_ladder(how, *gpu);
+#endif
+  refuse_gpu_options(app, typed.on_cpu);
   nlohmann::json record = cpu_ladder(how);
-  if (gpu == nullptr)
-    fmt::print("No GPU can be used here; on one, this ladder has {} CUDA variants.\n", variants(backend::cuda).size());
+  if (!gpu) fmt::print("No GPU can be used here; on one, this ladder has {} CUDA variants.\n", variants(backend::cuda).size());
   return record;
 }
 
+nlohmann::json run_memory(const arguments& typed, const study_options& how) {
+  const auto gpu = usable_gpu(how.device);
+  const gpu_clock* clock = nullptr;
+#ifdef ONEFOLD_HAVE_CUDA
+  std::optional<gpu_clock> real;
+  if (gpu) clock = &real.emplace(how.device);
+#endif
+  nlohmann::json record = provenance(how.command, gpu ? &*gpu : nullptr);
+  record["study"] = "memory";
+  record["studies"] = nlohmann::json::array();
+  record["left_out"] = nlohmann::json::array();
+  for (const memory::study& one : memory::studies()) {
+    const bool asked =
+        typed.memory_studies.empty() || std::ranges::find(typed.memory_studies, one.name) != typed.memory_studies.end();
+    if (!asked) continue;
+    if (clock == nullptr && one.on_cpu == nullptr) {
+      fmt::print("left out: {} needs a GPU, and none can be used here (see: onefold info)\n", one.name);
+      record["left_out"].push_back(one.name);
+      continue;
+    }
+    record["studies"].push_back(memory::run(one, clock, {.repeats = how.repeats}));
+  }
+  return record;
+}
+
+// Adds the options that several subcommands have, in the same words.
+class option_maker {
+ public:
+  option_maker(arguments& typed, study_options& how) : typed_(typed), how_(how) {}
+
+  void common(CLI::App* study) const {
+    study->add_option("--repeats", how_.repeats, fmt::format("timed calls, at most; {} with --quick", quick_repeats))
+        ->capture_default_str()
+        ->check(CLI::Range(1, most_repeats));
+    study->add_flag("--quick", how_.quick, "fewer sizes and repeats: on a GPU all studies together take a minute");
+    study->add_option("--json", typed_.json_file, "write every figure, with machine, driver, commit and command, to this file");
+  }
+  void type(CLI::App* study, const std::vector<std::string>& allowed) const {
+    study->add_option("--type", typed_.type, "element type")->capture_default_str()->check(CLI::IsMember(allowed));
+  }
+  void device(CLI::App* study) const {
+    study->add_option("--device", how_.device, "CUDA device")->capture_default_str()->check(CLI::Range(0, 1023));
+  }
+  void threads(CLI::App* study) const {
+    study->add_option("--threads", how_.threads, "1 or all; both when left away")->check(CLI::IsMember({"1", "all"}));
+  }
+  void form(CLI::App* study, const std::vector<std::string>& allowed) const {
+    study->add_option("--form", typed_.what, "what is reduced")->capture_default_str()->check(CLI::IsMember(allowed));
+  }
+  void choice_of_variants(CLI::App* study) const {
+    study->add_option("--op", typed_.op, "operator")
+        ->capture_default_str()
+        ->check(CLI::IsMember(names<operation>(operation_count)));
+    study->add_option("--variants", how_.variants, "only these variants")->delimiter(',');
+    study->add_option("--block-size", how_.block_size, "threads per block, where the variant has a choice")
+        ->check(CLI::Range(1, 1024));
+  }
+  CLI::Option* count(CLI::App* study) const {
+    return study->add_option("--n", how_.count, "elements")->check(CLI::Range(std::uint64_t{1}, most_elements));
+  }
+  void powers(CLI::App* study, int& last) const {
+    study->add_option("--from", how_.first_power, "smallest n is 2^FROM")->capture_default_str()->check(CLI::Range(0, most_power));
+    study->add_option("--to", last, "largest n is 2^TO")->capture_default_str()->check(CLI::Range(0, most_power));
+    study->parse_complete_callback([&how = how_, &last] {
+      if (how.first_power > last)
+        throw CLI::ValidationError("--from", fmt::format("{} is more than --to, {}", how.first_power, last));
+    });
+  }
+
+ private:
+  arguments& typed_;
+  study_options& how_;
+};
+
+std::vector<command> add_studies(CLI::App& app, arguments& typed, study_options& how) {
+  const option_maker add(typed, how);
+  const auto element_types = names<element_type>(element_type_count);
+  const std::vector<std::string> floats = {"f32", "f64"};
+  std::vector<command> all;
+
+  CLI::App* ladder =
+      app.add_subcommand("ladder", "every variant on one array, as the lectures' table; without a GPU the CPU's ladder");
+  add.common(ladder);
+  add.type(ladder, element_types);
+  add.device(ladder);
+  add.choice_of_variants(ladder);
+  add.count(ladder)->capture_default_str();
+  ladder->add_option("--plot", typed.plot_file, "draw a bar chart into this PNG or SVG file; needs --json")->needs("--json");
+  ladder->add_flag("--cpu", typed.on_cpu, "the CPU's ladder, also where there is a GPU");
+  all.push_back({ladder, [&typed, &how, ladder] { return run_ladder(*ladder, typed, how); }});
+
+  CLI::App* sizes = app.add_subcommand("sweep", "the default variant and its peer from small to large n, cold and hot");
+  add.common(sizes);
+  add.type(sizes, element_types);
+  add.device(sizes);
+  add.choice_of_variants(sizes);
+  add.powers(sizes, typed.sweep_last_power);
+  all.push_back({sizes, [&typed, &how] {
+                   how.last_power = typed.sweep_last_power;
+                   return on_gpu(gpu_studies.sweep, how);
+                 }});
+
+  CLI::App* every_form = app.add_subcommand("forms", "every form on one array: dot, norms, means, and what an odd alignment costs");
+  add.common(every_form);
+  add.type(every_form, element_types);
+  add.device(every_form);
+  const CLI::Option* count = add.count(every_form);
+  all.push_back({every_form, [&how, count] {
+                   if (count->count() == 0) how.count = how.quick ? forms_quick_elements : forms_elements;
+                   return on_gpu(gpu_studies.forms, how);
+                 }});
+
+  CLI::App* small = app.add_subcommand("latency", "small arrays in stream and to a value on the host");
+  add.common(small);
+  add.type(small, element_types);
+  add.device(small);
+  add.form(small, names<form>(form_count));
+  all.push_back({small, [&how] { return on_gpu(gpu_studies.latency, how); }});
+
+  CLI::App* cpu =
+      app.add_subcommand("cpu", "tree v1 on the CPU from small to large n, against the best loop that promises no order");
+  add.common(cpu);
+  add.type(cpu, floats);
+  add.form(cpu, {"sum", "dot", "sum_of_squares", "norm1", "min", "max"});
+  add.powers(cpu, typed.cpu_last_power);
+  add.threads(cpu);
+  cpu->add_option("--offset", how.offset, "elements from the boundary of a cache line to the arrays' begin")
+      ->capture_default_str()
+      ->check(CLI::Range(std::uint64_t{0}, most_elements));
+  all.push_back({cpu, [&typed, &how] {
+                   how.last_power = typed.cpu_last_power;
+                   return cpu_sizes(how);
+                 }});
+
+  CLI::App* threads = app.add_subcommand("scaling", "the CPU's reductions with one thread, two, and so on up to all");
+  add.common(threads);
+  add.powers(threads, typed.sweep_last_power);
+  all.push_back({threads, [&typed, &how] {
+                   how.last_power = typed.sweep_last_power;
+                   return scaling(how);
+                 }});
+
+  CLI::App* memory = app.add_subcommand("memory", "the studies of memory, occupancy and instructions, by name; all when left away");
+  add.common(memory);
+  add.device(memory);
+  std::vector<std::string> memory_names;
+  for (const memory::study& one : memory::studies()) memory_names.emplace_back(one.name);
+  memory->add_option("studies", typed.memory_studies, "which")->check(CLI::IsMember(memory_names));
+  all.push_back({memory, [&typed, &how] { return run_memory(typed, how); }});
+
+  CLI::App* others = app.add_subcommand("peers", "onefold beside what a user would pick instead, on the GPU and on the CPU");
+  add.common(others);
+  add.device(others);
+  add.powers(others, typed.sweep_last_power);
+  add.threads(others);
+  all.push_back({others, [&typed, &how] {
+                   how.last_power = typed.sweep_last_power;
+                   const auto gpu = usable_gpu(how.device);
+                   return peers(how, gpu ? &*gpu : nullptr);
+                 }});
+
+  CLI::App* tuning = app.add_subcommand("tune", "searches the launch policy of this GPU and saves it (docs/tuning.md)");
+  add.common(tuning);
+  add.device(tuning);
+  add.count(tuning)->capture_default_str();
+  tuning->add_option("--save", how.save, "the policy's file")->capture_default_str();
+  all.push_back({tuning, [&how] {
+                   if (usable_gpu(how.device)) check_writable(how.save);
+                   return on_gpu(gpu_studies.tune, how);
+                 }});
+  return all;
+}
+
+// What works on records. They leave the process's status, where it is not 0, in `status`.
+std::vector<command> add_readers(CLI::App& app, arguments& typed, int& status) {
+  std::vector<command> all;
+  CLI::App* page =
+      app.add_subcommand("report", "one page (HTML) and a summary (Markdown) of records that were written with --json");
+  page->add_option("records", typed.records, "records of one machine or of several")->required()->check(CLI::ExistingFile);
+  page->add_option("--out", typed.out_folder, "the folder of index.html and summary.md")->capture_default_str();
+  page->add_option("--picture", typed.picture_file, "and one picture (SVG): sums over their size");
+  all.push_back({page, [&typed] {
+                   make_report(typed.records, typed.out_folder, typed.picture_file);
+                   return nlohmann::json();
+                 }});
+
+  CLI::App* comparison = app.add_subcommand("compare", "two records of one study: what is faster, slower, or too noisy to tell");
+  comparison->add_option("records", typed.records, "before, and after")->required()->expected(2)->check(CLI::ExistingFile);
+  comparison->add_option("--limit", typed.comparing.limit, "the least relative change that counts")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 10.0));
+  comparison->add_flag("--ratios", typed.comparing.ratios,
+                       "ratios to the peers and limits in each record, not times: for two machines");
+  comparison->add_option("--json", typed.json_file, "write the comparison to this file");
+  comparison->footer("\nExit status: 0 where nothing is slower; 1 where something is; 2 with one line that says what is wrong.");
+  all.push_back({comparison, [&typed, &status] {
+                   const nlohmann::json verdict =
+                       compare(read_record(typed.records[0]), read_record(typed.records[1]), typed.comparing);
+                   print_comparison(verdict);
+                   status = comparison_status(verdict);
+                   return verdict;
+                 }});
+  return all;
+}
+
+std::string listed(const std::vector<std::string>& words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) text += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
+  return text;
+}
+
 int run(int argc, char** argv) {
-  CLI::App app("onefold's performance suite. Figures are medians; checked against the oracle before they are taken.",
-               "onefold-perf");
+  CLI::App app("onefold's performance suite. Figures are medians; results are checked before anything is timed.", "onefold-perf");
   app.set_version_flag("--version", "onefold-perf " ONEFOLD_VERSION_STRING ", commit " ONEFOLD_COMMIT);
   app.require_subcommand(0, 1);  // none is refused below: CLI11 would say the same of a misspelt one
   app.footer("\nExit status: 0; 2 with one line on standard error that says what is wrong.");
@@ -250,41 +347,37 @@ int run(int argc, char** argv) {
   how.command.assign(argv, argv + argc);
   how.command.front() = "onefold-perf";
   arguments typed;
-  const subcommands studies = add_subcommands(app, typed, how);
+  int status = 0;
+  std::vector<command> commands = add_studies(app, typed, how);
+  for (command& reader : add_readers(app, typed, status)) commands.push_back(std::move(reader));
   try {
     app.parse(argc, argv);
-    if (app.get_subcommands().empty()) throw CLI::RequiredError("A study: ladder, sweep, forms, latency or cpu");
+    if (app.get_subcommands().empty()) throw CLI::RequiredError("A command: " + listed(names_of(commands)));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version
     const auto left = app.remaining();
     const bool no_study = app.get_subcommands().empty() && !left.empty() && !left.front().starts_with("-");
-    const std::string hint = no_study ? suggestion(left.front(), {"ladder", "sweep", "forms", "latency", "cpu"}, "") : "";
-    print_error(fmt::format("{}{} (onefold-perf --help shows what can be asked)", error.what(), hint));
-    return exit_failure;
+    const std::string hint = no_study ? suggestion(left.front(), names_of(commands), "") : "";
+    throw std::runtime_error(fmt::format("{}{} (onefold-perf --help shows what can be asked)", error.what(), hint));
   }
   how.type = *parse<element_type>(typed.type);
   how.op = *parse<operation>(typed.op);
   how.what = *parse<form>(typed.what);
-  if (app.get_subcommands().front()->count("--json") > 0) check_writable(typed.json_file);
-  if (studies.ladder->count("--plot") > 0) check_plot(typed.plot_file);
+  CLI::App* const chosen = app.get_subcommands().front();
+  if (how.quick && chosen->count("--repeats") == 0) how.repeats = quick_repeats;
+  if (const auto* json = chosen->get_option_no_throw("--json"); json != nullptr && json->count() > 0)
+    check_writable(typed.json_file);
+  if (!typed.plot_file.empty()) check_plot(typed.plot_file);
 
-  const nlohmann::json record = run_study(studies, typed, how);
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
-    throw std::runtime_error("the output could not be written: is the disk full?");
+  const nlohmann::json record = std::ranges::find(commands, chosen, &command::app)->run();
+  check_output();
   if (!typed.json_file.empty()) write_json(typed.json_file, record);
   if (!typed.plot_file.empty()) plot(typed.json_file, typed.plot_file);
-  return 0;
+  return status;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    return run(argc, argv);
-  } catch (const std::bad_alloc&) {
-    print_error("there is not enough memory: use fewer elements or a machine with more");
-  } catch (const std::exception& problem) {
-    print_error(problem.what());
-  }
-  return exit_failure;
+  return run_program("onefold-perf", [&] { return run(argc, argv); });
 }

@@ -3,17 +3,15 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
-#include <exception>
-#include <memory>
-#include <new>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <onefold/onefold.hpp>
 
+#include "../program.hpp"
 #include "../record.hpp"
 #include "study.hpp"
 #ifdef ONEFOLD_HAVE_CUDA
@@ -30,21 +28,11 @@ using namespace onefold;
 using namespace onefold::perf;
 using memory::the_study;
 
-constexpr int exit_failure = 2;
-
-const device_info* usable_gpu(const std::vector<backend_info>& all, int device) {
-  for (const auto& known : all)
-    if (known.where == backend::cuda && known.usable)
-      for (const auto& gpu : known.devices)
-        if (gpu.number == device) return &gpu;
-  return nullptr;
-}
-
-nlohmann::json run_study(const memory::setting& how, const device_info* gpu) {
-  if (gpu == nullptr && the_study().on_cpu == nullptr)
+nlohmann::json run_study(const memory::setting& how, const std::optional<device_info>& gpu) {
+  if (!gpu && the_study().on_cpu == nullptr)
     throw std::runtime_error("this study needs a GPU, and none can be used here (see: onefold info)");
 #ifdef ONEFOLD_HAVE_CUDA
-  if (gpu != nullptr) {
+  if (gpu) {
     fmt::print("{}\n", gpu->name);
     const gpu_clock clock(gpu->number);
     return memory::run(the_study(), &clock, how);
@@ -53,7 +41,7 @@ nlohmann::json run_study(const memory::setting& how, const device_info* gpu) {
   return memory::run(the_study(), nullptr, how);
 }
 
-void run(int argc, char** argv) {
+int run(int argc, char** argv) {
   const std::string name(the_study().name);
   CLI::App app(std::string(the_study().title), name);
   memory::setting how;
@@ -68,44 +56,25 @@ void run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) {  // --help
-      app.exit(error);
-      return;
-    }
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help
     throw std::runtime_error(fmt::format("{} ({} --help shows what can be asked)", error.what(), name));
   }
   if (json->count() > 0) check_writable(json_file);
 
   std::vector<std::string> command(argv, argv + argc);
   command.front() = name;
-  const std::vector<backend_info> all = backends();
-  const device_info* gpu = usable_gpu(all, device);
-  nlohmann::json record = provenance(command, gpu);
+  const auto gpu = usable_gpu(device);
+  nlohmann::json record = provenance(command, gpu ? &*gpu : nullptr);
   record["study"] = "memory";
   record["small"] = how.small;
   record["studies"] = nlohmann::json::array({run_study(how, gpu)});
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
-    throw std::runtime_error("the output could not be written: is the disk full?");
+  check_output();
   if (json->count() > 0) write_json(json_file, record);
-}
-
-void print_error(const std::string& sentence) {
-  progress("");
-  std::string line;  // one, whatever was typed
-  for (const char c : sentence) line += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-  fmt::print(stderr, "{}: {}\n", the_study().name, line);
+  return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    run(argc, argv);
-    return 0;
-  } catch (const std::bad_alloc&) {
-    print_error("there is not enough memory");
-  } catch (const std::exception& problem) {
-    print_error(problem.what());
-  }
-  return exit_failure;
+  return run_program(the_study().name, [&] { return run(argc, argv); });
 }
