@@ -55,15 +55,15 @@ unsigned ways(unsigned stride) {
   return cycles;
 }
 
-// A load that the compiler neither moves nor merges with another.
+// A load that no compiler merges with another: asm volatile keeps one from doing so, ld.volatile the other (ptxas).
 __device__ unsigned load(unsigned address, unsigned) {
   unsigned word;
-  asm volatile("ld.shared.u32 %0, [%1];" : "=r"(word) : "r"(address));
+  asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(word) : "r"(address));
   return word;
 }
 __device__ std::uint64_t load(unsigned address, std::uint64_t) {
   std::uint64_t word;
-  asm volatile("ld.shared.u64 %0, [%1];" : "=l"(word) : "r"(address));
+  asm volatile("ld.volatile.shared.u64 %0, [%1];" : "=l"(word) : "r"(address));
   return word;
 }
 

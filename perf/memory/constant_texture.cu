@@ -38,18 +38,21 @@ enum class space { constant, global, shared };
 
 unsigned table_word(unsigned i) { return i * 2654435761u >> 7; }
 
-// Each load is of another word than the one before, so that the compiler keeps all; in each all lanes together ask for `different` words.
+// In each load all lanes together ask for `different` words. The words move on by `step` from turn to turn: a compiler that knew the step would
+// see that they come round again, and take the loads out of the loop.
 template <space Where>
-__global__ void __launch_bounds__(busy_threads)
-    read_table(const unsigned* global_table, unsigned different, unsigned turns, unsigned* sums, std::uint64_t* cycles) {
+__global__ void __launch_bounds__(busy_threads) read_table(const unsigned* global_table, unsigned different, unsigned step,
+                                                           unsigned turns, unsigned* sums, std::uint64_t* cycles) {
   __shared__ unsigned shared_table[table_words];
   if (threadIdx.x < table_words) shared_table[threadIdx.x] = global_table[threadIdx.x];
   const unsigned own = threadIdx.x % different;
+  unsigned moved = 0;
   unsigned sum = 0;
   __syncthreads();
   const long long begin = clock64();
   for (unsigned turn = 0; turn < turns; ++turn) {
-    const unsigned first = own + turn * unrolled % warp;
+    const unsigned first = own + moved;
+    moved = (moved + step) % warp;
 #pragma unroll
     for (unsigned k = 0; k < unrolled; ++k) {
       const unsigned at = first + k;
@@ -80,7 +83,7 @@ void add_constants(const gpu_clock& clock, const setting& how, std::vector<row>&
   const device_array<unsigned> sums(std::uint64_t{blocks} * busy_threads);
   const device_array<std::uint64_t> cycles(blocks);
 
-  using kernel = void (*)(const unsigned*, unsigned, unsigned, unsigned*, std::uint64_t*);
+  using kernel = void (*)(const unsigned*, unsigned, unsigned, unsigned, unsigned*, std::uint64_t*);
   const std::pair<const char*, kernel> kernels[] = {{"constant", read_table<space::constant>},
                                                     {"global, in the first-level cache", read_table<space::global>},
                                                     {"shared", read_table<space::shared>}};
@@ -88,7 +91,8 @@ void add_constants(const gpu_clock& clock, const setting& how, std::vector<row>&
     for (const unsigned different : {1u, 2u, 4u, 8u, 16u, 32u}) {
       const std::string text = std::string(name) + ": " + (different == 1 ? "1 address" : std::to_string(different) + " addresses");
       const auto work = [&](std::size_t) {
-        launch<<<blocks, busy_threads, 0, stream_of(clock)>>>(global_table.data(), different, turns, sums.data(), cycles.data());
+        launch<<<blocks, busy_threads, 0, stream_of(clock)>>>(global_table.data(), different, unrolled, turns, sums.data(),
+                                                              cycles.data());
         check_launch(name);
       };
       std::vector<unsigned> expected(warp, 0);
