@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <vector>
 
 #ifdef __CUDACC__
@@ -51,17 +52,17 @@ __global__ void __launch_bounds__(busy_threads) read_table(const unsigned* globa
   __syncthreads();
   const long long begin = clock64();
   for (unsigned turn = 0; turn < turns; ++turn) {
-    const unsigned first = own + moved;
+    const unsigned* words = shared_table;
+    if constexpr (Where == space::constant) words = constant_table;
+    if constexpr (Where == space::global) words = global_table;
+    words += own + moved;
     moved = (moved + step) % warp;
 #pragma unroll
     for (unsigned k = 0; k < unrolled; ++k) {
-      const unsigned at = first + k;
-      if constexpr (Where == space::constant)
-        sum += constant_table[at];
-      else if constexpr (Where == space::global)
-        sum += __ldg(global_table + at);
+      if constexpr (Where == space::global)
+        sum += __ldg(words + k);
       else
-        sum += shared_table[at];
+        sum += words[k];
     }
   }
   __syncthreads();
@@ -116,9 +117,18 @@ void add_constants(const gpu_clock& clock, const setting& how, std::vector<row>&
 
 enum class shape { row, column, tile, anywhere };
 
+// Sides are powers of two, at least 64: finding a pixel then takes shifts, and no divisions that would take longer than reading it.
 struct image {
-  unsigned width;   // both powers of two, at least 64
-  unsigned height;  // bits of both together: at most 40
+  unsigned log_width;
+  unsigned log_height;
+  __host__ __device__ unsigned width() const { return 1u << log_width; }
+  __host__ __device__ unsigned height() const { return 1u << log_height; }
+  __host__ __device__ std::uint64_t pixels() const { return std::uint64_t{1} << (log_width + log_height); }
+};
+
+struct position {
+  unsigned x;
+  unsigned y;
 };
 
 __host__ __device__ inline unsigned pixel_at(std::uint64_t place) {
@@ -127,53 +137,59 @@ __host__ __device__ inline unsigned pixel_at(std::uint64_t place) {
   return static_cast<unsigned>(mixed >> 8);
 }
 
-// The place (row * width + column) of pixel i, so that 32 that follow each other have the shape. Each is one to one.
-__device__ inline std::uint64_t place_of(std::uint64_t i, shape as, image of) {
-  const std::uint64_t pixels = std::uint64_t{of.width} * of.height;
-  if (as == shape::row) return i;
+// Where pixel i lies, so that 32 that follow each other have the shape. Each is one to one.
+__device__ inline position position_of(std::uint64_t i, shape as, image of) {
+  const auto low = [](std::uint64_t value, unsigned bits) {
+    return static_cast<unsigned>(value & ((std::uint64_t{1} << bits) - 1));
+  };
+  if (as == shape::row) return {low(i, of.log_width), static_cast<unsigned>(i >> of.log_width)};
   if (as == shape::column) {  // 32 down, then the next column; a strip of 32 rows after the other
-    const std::uint64_t strip = i / (std::uint64_t{of.width} * warp);
-    const std::uint64_t within = i % (std::uint64_t{of.width} * warp);
-    return (strip * warp + within % warp) * of.width + within / warp;
+    const auto strip = static_cast<unsigned>(i >> (of.log_width + 5));
+    return {low(i >> 5, of.log_width), strip * 32 + low(i, 5)};
   }
   if (as == shape::tile) {  // 8 across, 4 down; a strip of 4 rows after the other
-    const std::uint64_t strip = i / (std::uint64_t{of.width} * 4);
-    const std::uint64_t within = i % (std::uint64_t{of.width} * 4);
-    return (strip * 4 + within % warp / 8) * of.width + within / warp * 8 + within % 8;
+    const auto strip = static_cast<unsigned>(i >> (of.log_width + 2));
+    return {low(i >> 5, of.log_width - 3) * 8 + low(i, 3), strip * 4 + low(i >> 3, 2)};
   }
-  const std::uint64_t mask = pixels - 1;  // multiplying by an odd number and folding the upper bits down are both one to one
+  const std::uint64_t mask = of.pixels() - 1;  // multiplying by an odd number and folding the upper bits down are both one to one
   std::uint64_t place = i * 0x9e3779b97f4a7c15u & mask;
   place ^= place >> 11;
   place = place * 0xbf58476d1ce4e5b9u & mask;
-  return place ^ place >> 13;
+  place ^= place >> 13;
+  return {low(place, of.log_width), static_cast<unsigned>(place >> of.log_width)};
 }
 
 constexpr unsigned image_threads = 256;
 constexpr unsigned per_thread = 8;  // loads on their way; a block's pixels of one load follow each other
 
-__device__ void add_to_block_sum(unsigned long long value, unsigned long long* total) {
+// The first lane has the sum.
+__device__ unsigned long long sum_of_warp(unsigned long long value) {
   for (unsigned distance = warp / 2; distance > 0; distance /= 2) value += __shfl_down_sync(0xffffffffu, value, distance);
-  if (threadIdx.x % warp == 0) atomicAdd(total, value);
+  return value;
 }
 
-// `weighted` adds each pixel times a number made from its own place: a pixel that is read twice, or for another, shows.
+// What a pixel adds to the checksum: its square, or nearly, so that a pixel read twice in another's place shows.
+__device__ unsigned long long weighted(unsigned pixel) { return std::uint64_t{pixel} * (pixel | 1u); }
+
+// A sum for each warp: adding them all up in one place would take longer than the reading.
 template <shape As, bool AsTexture>
 __global__ void __launch_bounds__(image_threads)
-    read_image(cudaTextureObject_t texture, const unsigned* pixels, image of, unsigned long long* total) {
+    read_image(cudaTextureObject_t texture, const unsigned* pixels, image of, unsigned long long* sums) {
   unsigned found[per_thread];
 #pragma unroll
   for (unsigned k = 0; k < per_thread; ++k) {
     const std::uint64_t i = (std::uint64_t{blockIdx.x} * per_thread + k) * image_threads + threadIdx.x;
-    const std::uint64_t place = place_of(i, As, of);
+    const position at = position_of(i, As, of);
     if constexpr (AsTexture)
-      found[k] = tex2D<unsigned>(texture, static_cast<float>(place % of.width) + 0.5f, static_cast<float>(place / of.width) + 0.5f);
+      found[k] = tex2D<unsigned>(texture, static_cast<float>(at.x) + 0.5f, static_cast<float>(at.y) + 0.5f);
     else
-      found[k] = __ldg(pixels + place);
+      found[k] = __ldg(pixels + ((std::uint64_t{at.y} << of.log_width) + at.x));
   }
   unsigned long long sum = 0;
 #pragma unroll
-  for (unsigned k = 0; k < per_thread; ++k) sum += std::uint64_t{found[k]} * (found[k] | 1u);
-  add_to_block_sum(sum, total);
+  for (unsigned k = 0; k < per_thread; ++k) sum += weighted(found[k]);
+  sum = sum_of_warp(sum);
+  if (threadIdx.x % warp == 0) sums[(std::uint64_t{blockIdx.x} * image_threads + threadIdx.x) / warp] = sum;
 }
 
 __global__ void fill_image(unsigned* pixels, std::uint64_t count, unsigned long long* expected) {
@@ -181,9 +197,10 @@ __global__ void fill_image(unsigned* pixels, std::uint64_t count, unsigned long 
   unsigned long long sum = 0;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += threads) {
     pixels[i] = pixel_at(i);
-    sum += std::uint64_t{pixels[i]} * (pixels[i] | 1u);
+    sum += weighted(pixels[i]);
   }
-  add_to_block_sum(sum, expected);
+  sum = sum_of_warp(sum);
+  if (threadIdx.x % warp == 0) atomicAdd(expected, sum);
 }
 
 // An image as a texture: nearest pixel, coordinates in pixels.
@@ -191,11 +208,11 @@ class texture {
  public:
   texture(const gpu_clock& clock, const unsigned* pixels, image of) {
     const cudaChannelFormatDesc format = cudaCreateChannelDesc<unsigned>();
-    check(cudaMallocArray(&array_, &format, of.width, of.height), "cudaMallocArray");
-    const std::size_t row_bytes = std::size_t{of.width} * sizeof(unsigned);
-    check(
-        cudaMemcpy2DToArrayAsync(array_, 0, 0, pixels, row_bytes, row_bytes, of.height, cudaMemcpyDeviceToDevice, stream_of(clock)),
-        "cudaMemcpy2DToArrayAsync");
+    check(cudaMallocArray(&array_, &format, of.width(), of.height()), "cudaMallocArray");
+    const std::size_t row_bytes = std::size_t{of.width()} * sizeof(unsigned);
+    check(cudaMemcpy2DToArrayAsync(array_, 0, 0, pixels, row_bytes, row_bytes, of.height(), cudaMemcpyDeviceToDevice,
+                                   stream_of(clock)),
+          "cudaMemcpy2DToArrayAsync");
     cudaResourceDesc memory{};
     memory.resType = cudaResourceTypeArray;
     memory.res.array.array = array_;
@@ -223,25 +240,25 @@ image large_enough(const gpu_clock& clock, const setting& how) {
   std::size_t all_bytes = 0;
   check(cudaMemGetInfo(&free_bytes, &all_bytes), "cudaMemGetInfo");
   const int widest = attribute(clock, cudaDevAttrMaxTexture2DWidth);
-  image of{64, 64};
-  const auto bytes = [&] { return std::uint64_t{of.width} * of.height * sizeof(unsigned); };
+  image of{6, 6};
+  const auto bytes = [&] { return of.pixels() * sizeof(unsigned); };
   while (bytes() < cold_bytes(clock, how) && bytes() < free_bytes / 8 &&
-         2 * std::max(of.width, of.height) <= static_cast<unsigned>(widest))
-    (of.width > of.height ? of.height : of.width) *= 2;
+         2 * std::max(of.width(), of.height()) <= static_cast<unsigned>(widest))
+    ++(of.log_width > of.log_height ? of.log_height : of.log_width);
   return of;
 }
 
 void add_textures(const gpu_clock& clock, const setting& how, std::vector<row>& rows) {
   const image of = large_enough(clock, how);
-  const std::uint64_t count = std::uint64_t{of.width} * of.height;
+  const std::uint64_t count = of.pixels();
   const device_array<unsigned> pixels(count);
-  const device_array<unsigned long long> totals(2);  // expected, found
-  check(cudaMemsetAsync(totals.data(), 0, 2 * sizeof(unsigned long long), stream_of(clock)), "cudaMemsetAsync");
+  const device_array<unsigned long long> sums(count / (per_thread * warp));
+  check(cudaMemsetAsync(sums.data(), 0, sizeof(unsigned long long), stream_of(clock)), "cudaMemsetAsync");
   fill_image<<<static_cast<unsigned>(clock.multiprocessors()) * 8, image_threads, 0, stream_of(clock)>>>(pixels.data(), count,
-                                                                                                         totals.data());
+                                                                                                         sums.data());
   check_launch("fill_image");
   const texture as_texture(clock, pixels.data(), of);
-  wait_for(clock);
+  const unsigned long long expected = copy_out(clock, sums.data(), 1).front();
 
   struct reading {
     const char* name;
@@ -257,15 +274,15 @@ void add_textures(const gpu_clock& clock, const setting& how, std::vector<row>& 
     for (const reading& one : readings) {
       const auto launch = textured ? one.by_texture : one.by_load;
       const auto work = [&](std::size_t) {
-        launch<<<blocks, image_threads, 0, stream_of(clock)>>>(as_texture.object(), pixels.data(), of, totals.data() + 1);
+        launch<<<blocks, image_threads, 0, stream_of(clock)>>>(as_texture.object(), pixels.data(), of, sums.data());
         check_launch(one.name);
       };
       const std::string text = std::string(textured ? "texture: " : "global: ") + one.name;
-      check(cudaMemsetAsync(totals.data() + 1, 0, sizeof(unsigned long long), stream_of(clock)), "cudaMemsetAsync");
+      check(cudaMemsetAsync(sums.data(), 0, sums.count() * sizeof(unsigned long long), stream_of(clock)), "cudaMemsetAsync");
       work(0);
-      const auto found = copy_out(clock, totals.data(), 2);
-      verify<unsigned long long>(text + ", sum over the image:", std::span(found).subspan(1),
-                                 [&](std::size_t) { return found[0]; });
+      const std::vector<unsigned long long> of_warps = copy_out(clock, sums.data(), sums.count());
+      const unsigned long long found[] = {std::accumulate(of_warps.begin(), of_warps.end(), 0ull)};
+      verify<unsigned long long>(text + ", sum over the image:", found, [&](std::size_t) { return expected; });
       row line{.name = text, .time = clock.in_stream(work, how.repeats), .bytes = count * sizeof(unsigned)};
       line.values = {{"per pixel", line.time.median() * 1e12 / static_cast<double>(count), "ps"}};
       rows.push_back(std::move(line));
