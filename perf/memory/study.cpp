@@ -13,7 +13,7 @@
 namespace onefold::perf::memory {
 
 #define ONEFOLD_STUDY(name) extern const study name;
-#include "built_studies.def"
+#include "studies.def"
 #undef ONEFOLD_STUDY
 
 namespace {
@@ -120,7 +120,7 @@ nlohmann::json tabulate(const study& one, const char* where, const std::vector<r
 std::span<const study> studies() {
   static const std::array all{
 #define ONEFOLD_STUDY(name) name,
-#include "built_studies.def"
+#include "studies.def"
 #undef ONEFOLD_STUDY
   };
   return all;
