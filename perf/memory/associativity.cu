@@ -1,18 +1,18 @@
 /// @file associativity.cu  Addition of floats is not associative: what the order of a sum does to its last digits.
 ///
-/// The lecture: "Try x = 10^30, y = -10^30 and z = 1": (x + y) + z is 1, and x + (y + z) is 0. And: "when you parallelize computations, you
-/// potentially change the order of operations; parallel results may not exactly match sequential results; this is [an] inherent part of
-/// parallel execution".
+/// The lecture: "Try x = 10^30, y = -10^30 and z = 1": (x + y) + z is 1, and x + (y + z) is 0. And: "when you parallelize
+/// computations, you potentially change the order of operations; parallel results may not exactly match sequential results; this is
+/// [an] inherent part of parallel execution".
 ///
-///   one order of the elements, and how it is cut:      [ share 0 | share 1 |   share 2   ]  partial sums, added as they arrive: 2, 0, 1
+///   one order of the elements, and how it is cut:   [ share 0 | share 1 |   share 2   ]  partial sums, as they arrive: 2, 0, 1
 ///
-/// Three things are changed here, one at a time, and the different answers counted: the order of the elements; how one order is cut into
-/// shares and in which order their sums are added, which is what threads, blocks and atomics change; the backend, the threads and the launch.
-/// A running sum depends on the first, a parallel sum on the second and third too. Tree v1 (docs/order.md) depends on the order of the
-/// elements, as every sum of floats does, and on nothing else: "inherent" it is not.
+/// Three things are changed here, one at a time, and the different answers counted: the order of the elements; how one order is cut
+/// into shares and in which order their sums are added, which is what threads, blocks and atomics change; the backend, the threads
+/// and the launch. A running sum depends on the first, a parallel sum on the second and third too. Tree v1 (docs/order.md) depends
+/// on the order of the elements, as every sum of floats does, and on nothing else: "inherent" it is not.
 ///
-/// The elements are chosen so that their exact sum is a 64-bit integer in units of 2^-31. Errors are in units in the last place (ulp) of
-/// that exact sum, as a float.
+/// The elements are chosen so that their exact sum is a 64-bit integer in units of 2^-31. Errors are in units in the last place
+/// (ulp) of that exact sum, as a float.
 
 #include <algorithm>
 #include <array>
@@ -78,7 +78,8 @@ struct elements {
     ulp = std::ldexp(1.0, std::ilogb(exact) - 23);
     double magnitudes = 0;
     for (const float v : x) magnitudes += std::fabs(v);
-    // Rounding errors are nearly random, so they grow with the root of n (Higham and Mary 2019): six times that is wrong, not rounded.
+    // Rounding errors are nearly random, so they grow with the root of n (Higham and Mary 2019): six times that is wrong, not
+    // rounded.
     tolerance = 6 * std::sqrt(static_cast<double>(x.size())) * std::ldexp(magnitudes, -24);
   }
 
@@ -344,19 +345,14 @@ const study associativity = {
     .title = "How many answers has one sum of floats?",
     .lecture =
         "x = 1e30, y = -1e30, z = 1: (x + y) + z is 1, x + (y + z) is 0. \"Parallel results may not exactly match sequential "
-        "results: "
-        "this is not specific to GPU or CUDA, [it is an] inherent part of parallel execution.\" No figures.",
+        "results: this is not specific to GPU or CUDA, [it is an] inherent part of parallel execution.\" No figures.",
     .lesson =
-        "A running sum has hundreds of answers for a thousand orders of its elements. A parallel sum has them for one and the same "
-        "order, "
-        "where the number of threads decides how it is cut, and chance in which order the partial sums arrive. Nobody has made a "
-        "mistake, "
-        "and still no two runs can be compared bit by bit. Tree v1 fixes who meets whom by the number of elements alone: another "
-        "order of "
-        "the elements is another question with another answer, but the same array has one answer, on any number of threads, on the "
-        "GPU, "
-        "in any launch shape. And a tree's error is far smaller than that of a running sum, for each element goes through few "
-        "additions.",
+        "A running sum has hundreds of answers for a thousand orders of its elements. A parallel sum has them for one and the "
+        "same order, where the number of threads decides how it is cut, and chance in which order the partial sums arrive. Nobody "
+        "has made a mistake, and still no two runs can be compared bit by bit. Tree v1 fixes who meets whom by the number of "
+        "elements alone: another order of the elements is another question with another answer, but the same array has one "
+        "answer, on any number of threads, on the GPU, in any launch shape. And a tree's error is far smaller than that of a "
+        "running sum, for each element goes through few additions.",
 #ifdef __CUDACC__
     .on_gpu = run_on_gpu,
 #endif

@@ -1,16 +1,17 @@
-/// @file instructions.cu  What an operation costs: additions beside divisions, shifts and masks, and functions beside their fast twins.
+/// @file instructions.cu  What an operation costs: additions beside divisions, shifts and masks, and functions beside their fast
+/// twins.
 ///
-/// The lecture: additions, shifts and float multiplications take 4 clocks per warp (of 8 processors); an integer product takes more, and
-/// __mul24 takes 4; division and modulo are "more expensive", and "foo % n == foo & (n - 1) if n is a power of 2"; __sinf is one instruction
-/// where sinf is many, and -use_fast_math turns every sinf into __sinf.
+/// The lecture: additions, shifts and float multiplications take 4 clocks per warp (of 8 processors); an integer product takes
+/// more, and __mul24 takes 4; division and modulo are "more expensive", and "foo % n == foo & (n - 1) if n is a power of 2"; __sinf
+/// is one instruction where sinf is many, and -use_fast_math turns every sinf into __sinf.
 ///
-/// The GPU is full of threads, each with several chains of one operation (instructions.cuh has the kernel), so that only throughput counts.
-/// "Clocks per warp" are those of a whole multiprocessor for the 32 operations of a warp: the lecture's 4. They are counted by the
-/// multiprocessors themselves, so that the clock rate of the moment does not matter; operations per second depend on it.
+/// The GPU is full of threads, each with several chains of one operation (instructions.cuh has the kernel), so that only throughput
+/// counts. "Clocks per warp" are those of a whole multiprocessor for the 32 operations of a warp: the lecture's 4. They are counted
+/// by the multiprocessors themselves, so that the clock rate of the moment does not matter; operations per second depend on it.
 ///
-/// To see: an integer product is as fast as other instructions, and __umul24 slower than it, since the hardware has lost its 24-bit multiplier.
-/// A division by what only the run knows is still tens of instructions. The fast functions are fast, and the last columns say what they cost
-/// in accuracy: the error against double on the host, in units in the last place.
+/// To see: an integer product is as fast as other instructions, and __umul24 slower than it, since the hardware has lost its 24-bit
+/// multiplier. A division by what only the run knows is still tens of instructions. The fast functions are fast, and the last
+/// columns say what they cost in accuracy: the error against double on the host, in units in the last place.
 
 #include <array>
 #include <cmath>
@@ -101,23 +102,24 @@ std::vector<row> run_on_cpu(const setting& how) {
 #define ONEFOLD_DEVICE_OPERATION(name, text, type, n, shape, operation, by_other_means) \
   ONEFOLD_OPERATION_ON(__device__, name, text, type, n, shape, operation, by_other_means)
 
-ONEFOLD_DEVICE_OPERATION(multiply_24, "__umul24(x, n)", u32, 1664525u, deep, __umul24(x, n),
-                         school_product(x & 0xffffff, n & 0xffffff))
+// clang-format off
+ONEFOLD_DEVICE_OPERATION(multiply_24, "__umul24(x, n)", u32, 1664525u, deep, __umul24(x, n), school_product(x & 0xffffff, n))
 
-ONEFOLD_DEVICE_OPERATION(add_float, "x + n, float", float, 0.5f, deep, x + n, double(x) + n)
-ONEFOLD_DEVICE_OPERATION(multiply_float, "x * n, float", float, 1.0000001f, deep, x* n, double(x) * n)
-ONEFOLD_DEVICE_OPERATION(fma_float, "fmaf(x, n, n)", float, 0.5f, deep, fmaf(x, n, n), double(x) * n + n)
-ONEFOLD_DEVICE_OPERATION(add_double, "x + n, double", double, 0.5, deep, x + n, std::fma(1.0, x, n))
-ONEFOLD_DEVICE_OPERATION(fma_double, "fma(x, n, n), double", double, 0.5, deep, fma(x, n, n), std::fma(x, n, n))
+ONEFOLD_DEVICE_OPERATION(add_float,      "x + n, float",         float,  0.5f,       deep, x + n,         double(x) + n)
+ONEFOLD_DEVICE_OPERATION(multiply_float, "x * n, float",         float,  1.0000001f, deep, x * n,         double(x) * n)
+ONEFOLD_DEVICE_OPERATION(fma_float,      "fmaf(x, n, n)",        float,  0.5f,       deep, fmaf(x, n, n), double(x) * n + n)
+ONEFOLD_DEVICE_OPERATION(add_double,     "x + n, double",        double, 0.5,        deep, x + n,         std::fma(1.0, x, n))
+ONEFOLD_DEVICE_OPERATION(fma_double,     "fma(x, n, n), double", double, 0.5,        deep, fma(x, n, n),  std::fma(x, n, n))
 
-ONEFOLD_DEVICE_OPERATION(fast_divide, "__fdividef(n, x)", float, 3, middle, __fdividef(n, x), double(n) / x)
-ONEFOLD_DEVICE_OPERATION(fast_sine, "__sinf(x)", float, 0, middle, __sinf(x), std::sin(double(x)))
-ONEFOLD_DEVICE_OPERATION(fast_exponential, "__expf(-x)", float, 0, middle, __expf(-x), std::exp(-double(x)))
-ONEFOLD_DEVICE_OPERATION(fast_power, "__powf(x, n)", float, -1.0f, middle, __powf(x, n), std::pow(double(x), double(n)))
-ONEFOLD_APPROXIMATE(fast_divide, 0.01, 100, n / x, 2)
-ONEFOLD_APPROXIMATE(fast_sine, -pi, pi, std::sin(x), documented_nowhere)
-ONEFOLD_APPROXIMATE(fast_exponential, -10, 10, std::exp(-x), 2 + 1.173 * 10)
-ONEFOLD_APPROXIMATE(fast_power, 0.01, 100, std::pow(x, n), documented_nowhere)
+ONEFOLD_DEVICE_OPERATION(fast_divide,      "__fdividef(n, x)", float, 3,     middle, __fdividef(n, x), double(n) / x)
+ONEFOLD_DEVICE_OPERATION(fast_sine,        "__sinf(x)",        float, 0,     middle, __sinf(x),        std::sin(double(x)))
+ONEFOLD_DEVICE_OPERATION(fast_exponential, "__expf(-x)",       float, 0,     middle, __expf(-x),       std::exp(-double(x)))
+ONEFOLD_DEVICE_OPERATION(fast_power,       "__powf(x, n)",     float, -1.0f, middle, __powf(x, n),     std::pow(double(x), double(n)))
+ONEFOLD_APPROXIMATE(fast_divide,       0.01,  100,  n / x,           2)
+ONEFOLD_APPROXIMATE(fast_sine,         -pi,   pi,   std::sin(x),     documented_nowhere)
+ONEFOLD_APPROXIMATE(fast_exponential,  -10,   10,   std::exp(-x),    2 + 1.173 * 10)
+ONEFOLD_APPROXIMATE(fast_power,        0.01,  100,  std::pow(x, n),  documented_nowhere)
+// clang-format on
 
 template <class... Operations>
 void add_rows(std::vector<row>& rows, const gpu_clock& clock, const setting& how) {
@@ -145,22 +147,15 @@ const study instructions = {
     .title = "What does an operation cost?",
     .lecture =
         "Add, shift, min, max and float mad: 4 clocks per warp on a multiprocessor with 8 processors. A 32-bit integer product "
-        "takes "
-        "several times that, __mul24 takes 4. Division and modulo are \"more expensive\"; foo % n == foo & (n - 1) if n is a power "
-        "of "
-        "2. __sinf is one instruction, sinf many, within 5 ulp.",
+        "takes several times that, __mul24 takes 4. Division and modulo are \"more expensive\"; foo % n == foo & (n - 1) if n is "
+        "a power of 2. __sinf is one instruction, sinf many, within 5 ulp.",
     .lesson =
         "Sums, products, shifts and masks cost one or two instructions each. The advice to multiply in 24 bits is out of date: "
-        "followed "
-        "to the letter it costs an instruction more than it saves. A division by a constant is a shift, or a product and a shift. "
-        "One by "
-        "a number that only the run knows is tens of instructions on the GPU, and several times that in 64 bits: where it is known "
-        "to be "
-        "a power of two, saying so with a mask still pays, on the CPU too. The fast functions are several times as fast, and their "
-        "error "
-        "is in the table: small in the middle, without any bound in ulp where the result comes near 0. None of this decides how "
-        "fast a "
-        "reduction is, as long as its index arithmetic has no division: memory does.",
+        "followed to the letter it costs an instruction more than it saves. A division by a constant is a shift, or a product and "
+        "a shift. One by a number that only the run knows is tens of instructions on the GPU, and several times that in 64 bits: "
+        "where it is known to be a power of two, saying so with a mask still pays, on the CPU too. The fast functions are several "
+        "times as fast, and their error is in the table: small in the middle, without any bound in ulp where the result comes "
+        "near 0. None of this decides how fast a reduction is, as long as its index arithmetic has no division: memory does.",
 #ifdef __CUDACC__
     .on_gpu = run_on_gpu,
 #endif

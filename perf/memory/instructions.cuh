@@ -1,15 +1,15 @@
 #pragma once
-/// @file instructions.cuh  The operations that the study of instructions times, and how a GPU does: compiled once as it is and once with
-/// -use_fast_math.
+/// @file instructions.cuh  The operations that the study of instructions times, and how a GPU does: compiled as it is, and
+/// once more with -use_fast_math.
 ///
 /// Each thread carries several chains x -> operation(x, n), none of which waits for another:
 ///
 ///     chain 0   x -> o -> o -> o -> ..        the loop's body: `steps` times each of the `chains`
 ///     chain 1   x -> o -> o -> o -> ..
 ///
-/// The compiler would do much of that in its head: it adds 16 n instead of 16 times n, and of two masks it makes one. An empty asm statement
-/// behind each operation hides the value from the first half of the compiler, and where the second half (ptxas) still merges operations the
-/// body has many chains with one step each.
+/// The compiler would do much of that in its head: it adds 16 n instead of 16 times n, and of two masks it makes one. An empty asm
+/// statement behind each operation hides the value from the first half of the compiler, and where the second half (ptxas) still
+/// merges operations the body has many chains with one step each.
 
 #include <cmath>
 #include <cstdint>
@@ -63,6 +63,11 @@ template <class T>
 constexpr T school_remainder(T a, T b) {
   return a - school_quotient(a, b) * b;
 }
+constexpr std::int32_t school_quotient_signed(std::int32_t a, std::int32_t b) {
+  const auto magnitude = [](std::int32_t x) { return x < 0 ? 0u - static_cast<std::uint32_t>(x) : static_cast<std::uint32_t>(x); };
+  const auto quotient = static_cast<std::int32_t>(school_quotient(magnitude(a), magnitude(b)));
+  return (a < 0) != (b < 0) ? -quotient : quotient;
+}
 template <class T>
 constexpr T school_product(T a, T b) {
   T product = 0;
@@ -75,8 +80,8 @@ using u32 = std::uint32_t;
 using i32 = std::int32_t;
 using u64 = std::uint64_t;
 
-// An operation: what it is called, on what, with which n (which the compiler does not know), the body's shape, the operation, and the same by
-// other means on the host. Functions of the device alone have another macro.
+// An operation: what it is called, on what, with which n (which the compiler does not know), the body's shape, the operation, and
+// the same by other means on the host. Functions of the device alone have another macro.
 #define ONEFOLD_OPERATION_ON(where, name_, text, type_, n_, shape_, operation, by_other_means) \
   struct name_ {                                                                               \
     using type = type_;                                                                        \
@@ -92,23 +97,24 @@ using u64 = std::uint64_t;
 #define ONEFOLD_OPERATION(name, text, type, n, shape, operation, by_other_means) \
   ONEFOLD_OPERATION_ON(ONEFOLD_PERF_HOST_DEVICE, name, text, type, n, shape, operation, by_other_means)
 
-ONEFOLD_OPERATION(add, "x + n", u32, 0x9e3779b9u, wide, x + n, x - ~n - 1)
-ONEFOLD_OPERATION(multiply, "x * n", u32, 1664525u, deep, x* n, school_product(x, n))
-ONEFOLD_OPERATION(add_64, "x + n, 64 bit", u64, 0x9e3779b97f4a7c15u, wide_64, x + n, x - ~n - 1)
-ONEFOLD_OPERATION(multiply_64, "x * n, 64 bit", u64, 6364136223846793005u, middle, x* n, school_product(x, n))
+// clang-format off
+ONEFOLD_OPERATION(add,          "x + n",          u32,  0x9e3779b9u,           wide,     x + n,  x - ~n - 1)
+ONEFOLD_OPERATION(add_64,       "x + n, 64 bit",  u64,  0x9e3779b97f4a7c15u,   wide_64,  x + n,  x - ~n - 1)
+ONEFOLD_OPERATION(multiply,     "x * n",          u32,  1664525u,              deep,     x * n,  school_product(x, n))
+ONEFOLD_OPERATION(multiply_64,  "x * n, 64 bit",  u64,  6364136223846793005u,  middle,   x * n,  school_product(x, n))
 
-ONEFOLD_OPERATION(shift, "x >> 4", u32, 0, wide, x >> 4, school_quotient(x, 16u))
-ONEFOLD_OPERATION(divide_16, "x / 16", u32, 0, wide, x / 16, school_quotient(x, 16u))
-ONEFOLD_OPERATION(divide_signed_16, "x / 16, signed", i32, 0, wide, x / 16,
-                  x < 0 ? -i32(school_quotient(0u - u32(x), 16u)) : i32(school_quotient(u32(x), 16u)))
-ONEFOLD_OPERATION(divide_10, "x / 10", u32, 0, deep, x / 10, school_quotient(x, 10u))
-ONEFOLD_OPERATION(divide_n, "x / n", u32, 16, heavy, x / n, school_quotient(x, n))
-ONEFOLD_OPERATION(divide_by_x, "n / x", u32, 0xfffffff0u, heavy, n / x, school_quotient(n, x))
-ONEFOLD_OPERATION(divide_by_x_64, "n / x, 64 bit", u64, 0xfffffffffffffff0u, heavy, n / x, school_quotient(n, x))
+ONEFOLD_OPERATION(shift,             "x >> 4",          u32,  0,                    wide,   x >> 4,  school_quotient(x, 16u))
+ONEFOLD_OPERATION(divide_16,         "x / 16",          u32,  0,                    wide,   x / 16,  school_quotient(x, 16u))
+ONEFOLD_OPERATION(divide_signed_16,  "x / 16, signed",  i32,  0,                    wide,   x / 16,  school_quotient_signed(x, 16))
+ONEFOLD_OPERATION(divide_10,         "x / 10",          u32,  0,                    deep,   x / 10,  school_quotient(x, 10u))
+ONEFOLD_OPERATION(divide_n,          "x / n",           u32,  16,                   heavy,  x / n,   school_quotient(x, n))
+ONEFOLD_OPERATION(divide_by_x,       "n / x",           u32,  0xfffffff0u,          heavy,  n / x,   school_quotient(n, x))
+ONEFOLD_OPERATION(divide_by_x_64,    "n / x, 64 bit",   u64,  0xfffffffffffffff0u,  heavy,  n / x,   school_quotient(n, x))
 
-ONEFOLD_OPERATION(mask, "x & (n - 1)", u32, 16, wide, x&(n - 1), school_remainder(x, n))
-ONEFOLD_OPERATION(modulo_16, "x % 16", u32, 0, wide, x % 16, school_remainder(x, 16u))
-ONEFOLD_OPERATION(modulo_n, "x % n", u32, 16, heavy, x % n, school_remainder(x, n))
+ONEFOLD_OPERATION(mask,       "x & (n - 1)",  u32,  16,  wide,   x & (n - 1), school_remainder(x, n))
+ONEFOLD_OPERATION(modulo_16,  "x % 16",       u32,  0,   wide,   x % 16,     school_remainder(x, 16u))
+ONEFOLD_OPERATION(modulo_n,   "x % n",        u32,  16,  heavy,  x % n,      school_remainder(x, n))
+// clang-format on
 
 /// What an operation that is not exact has beside: where its error is looked for, and how large it may be.
 template <class Base>
@@ -135,14 +141,16 @@ ONEFOLD_APPROXIMATE(sine, -pi, pi, std::sin(x), 2)
 
 #ifdef __CUDACC__
 
-ONEFOLD_OPERATION(divide_float, "n / x, float", float, 3, heavy, n / x, double(n) / x)
-ONEFOLD_OPERATION(square_root, "sqrtf(x)", float, 0, heavy, sqrtf(x), std::sqrt(double(x)))
-ONEFOLD_OPERATION(exponential, "expf(-x)", float, 0, heavy, expf(-x), std::exp(-double(x)))
-ONEFOLD_OPERATION(power, "powf(x, n)", float, -1.0f, heavy, powf(x, n), std::pow(double(x), double(n)))
-ONEFOLD_APPROXIMATE(divide_float, 0.01, 100, n / x, 0.501)
-ONEFOLD_APPROXIMATE(square_root, 0.01, 100, std::sqrt(x), 0.501)
-ONEFOLD_APPROXIMATE(exponential, -10, 10, std::exp(-x), 2)
-ONEFOLD_APPROXIMATE(power, 0.01, 100, std::pow(x, n), 8)
+// clang-format off
+ONEFOLD_OPERATION(divide_float,  "n / x, float",  float,  3,      heavy,  n / x,       double(n) / x)
+ONEFOLD_OPERATION(square_root,   "sqrtf(x)",      float,  0,      heavy,  sqrtf(x),    std::sqrt(double(x)))
+ONEFOLD_OPERATION(exponential,   "expf(-x)",      float,  0,      heavy,  expf(-x),    std::exp(-double(x)))
+ONEFOLD_OPERATION(power,         "powf(x, n)",    float,  -1.0f,  heavy,  powf(x, n),  std::pow(double(x), double(n)))
+ONEFOLD_APPROXIMATE(divide_float,  0.01,  100,  n / x,           0.501)
+ONEFOLD_APPROXIMATE(square_root,   0.01,  100,  std::sqrt(x),    0.501)
+ONEFOLD_APPROXIMATE(exponential,   -10,   10,   std::exp(-x),    2)
+ONEFOLD_APPROXIMATE(power,         0.01,  100,  std::pow(x, n),  8)
+// clang-format on
 
 template <class T>
 __device__ void hide(T& x) {
@@ -169,7 +177,8 @@ ONEFOLD_PERF_HOST_DEVICE T begin_of(int lane, int chain) {
   } else if constexpr (sizeof(T) == 8) {
     return (T(1) << 33) + T(number);
   } else {
-    return T(1000) + T(number) * T(1000003);
+    const T begin = T(1000) + T(number) * T(1000003);
+    return std::is_signed_v<T> && number % 2 != 0 ? -begin : begin;
   }
 }
 
@@ -258,7 +267,8 @@ void check_chains(const gpu_clock& clock, const std::string& name, unsigned bloc
   }
 }
 
-/// Operations per clock of a multiprocessor: the median of all multiprocessors, each from its first block's begin to its last block's end.
+/// Operations per clock of a multiprocessor: the median of all multiprocessors, each from its first block's begin to its last
+/// block's end.
 inline double per_clock(const std::vector<block_time>& times, double operations_per_block) {
   struct work {
     long long begin;
@@ -278,8 +288,8 @@ inline double per_clock(const std::vector<block_time>& times, double operations_
   return samples{rates}.median();
 }
 
-/// The worst and the mean error in units in the last place of the exact value, of `n` evenly spaced arguments. Throws std::runtime_error where
-/// the worst is more than documented, or one that is not documented so is no rounding error at all.
+/// The worst and the mean error in units in the last place of the exact value, of `n` evenly spaced arguments. Throws
+/// std::runtime_error where the worst is more than documented, or one that is not documented so is no rounding error at all.
 template <class Operation>
 std::vector<value> errors(const gpu_clock& clock, const setting& how, const std::string& name, double most_ulp) {
   using about = approximate<Operation>;

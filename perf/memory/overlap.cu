@@ -10,16 +10,16 @@
 ///                             [in][wk][out]
 ///                                 [in][wk][out]
 ///
-/// The lecture: a copy from or to pinned memory in one stream and a kernel in another run at the same time (compute capability 1.1 and up).
-/// Today's GPUs copy in both directions at once too.
+/// The lecture: a copy from or to pinned memory in one stream and a kernel in another run at the same time (compute capability 1.1
+/// and up). Today's GPUs copy in both directions at once too.
 ///
-/// An array is copied to the device, worked on there, and copied back, in equal chunks that go to the streams in turn. The kernel is given so
-/// many rounds that it takes about as long as the copy in. "Ideal" is what the stages alone allow: the first chunk goes through all of them,
-/// and then the slowest sets the pace, max + (sum - max) / chunks. From pageable memory the driver copies by itself, chunk by chunk, while the
-/// host waits: there the streams gain less.
+/// An array is copied to the device, worked on there, and copied back, in equal chunks that go to the streams in turn. The kernel
+/// is given so many rounds that it takes about as long as the copy in. "Ideal" is what the stages alone allow: the first chunk goes
+/// through all of them, and then the slowest sets the pace, max + (sum - max) / chunks. From pageable memory the driver copies by
+/// itself, chunk by chunk, while the host waits: there the streams gain less.
 ///
-/// The work on an element is x -> a * x + c modulo 2^32, some hundred times: the host knows the result of all rounds at once, as one
-/// multiplication and one addition, and compares every element.
+/// The work on an element is x -> a * x + c modulo 2^32, some hundred times: the host knows the result of all rounds at once, as
+/// one multiplication and one addition, and compares every element.
 #include "study.hpp"
 
 #ifdef __CUDACC__
@@ -147,7 +147,8 @@ void verify_job(const std::string& what, const job& of) {
   verify(what, std::span<const std::uint32_t>(of.after, of.count), [&](std::size_t i) { return all(of.before[i]); });
 }
 
-/// So many rounds that the kernel takes about `wanted_s`. Below some ten rounds memory sets its time; from there it is proportional.
+/// So many rounds that the kernel takes about `wanted_s`. Below some ten rounds memory sets its time; from there it is
+/// proportional.
 std::uint32_t rounds_that_take(double wanted_s, const gpu_clock& clock, job of) {
   const auto time = [&](std::uint32_t rounds) {
     of.rounds = rounds;
@@ -256,16 +257,12 @@ const study overlap = {
     .title = "What is gained where copies run beside the kernel?",
     .lecture =
         "Two streams: a copy in one runs beside a kernel in the other, from and to pinned memory (compute capability 1.1 and up). "
-        "No "
-        "figures.",
+        "No figures.",
     .lesson =
         "With one stream the time is the sum of copy in, work and copy out. Cut in chunks over several streams they run side by "
-        "side, and "
-        "the slowest sets the pace: the more chunks, the nearer, until each chunk is so small that its calls cost more than they "
-        "gain. "
-        "From pageable memory the host waits for every copy and the driver copies twice: streams alone give little there. Where "
-        "the "
-        "copies are slower than the kernel no overlap hides them; leaving the data on the device does.",
+        "side, and the slowest sets the pace: the more chunks, the nearer, until each chunk is so small that its calls cost more "
+        "than they gain. From pageable memory the host waits for every copy and the driver copies twice: streams alone give "
+        "little there. Where the copies are slower than the kernel no overlap hides them; leaving the data on the device does.",
 #ifdef __CUDACC__
     .on_gpu = run_on_gpu,
 #endif

@@ -26,7 +26,8 @@ class pinned_array {
   std::uint64_t count_;
 };
 
-/// Timed calls of `seconds` each, `most` of them or as many as half a second holds, but three: a GiB through the bus takes its time.
+/// Timed calls of `seconds` each, `most` of them or as many as half a second holds, but three: a GiB through the bus takes its
+/// time.
 inline int repeats_within_budget(double seconds, int most) {
   constexpr double budget_s = 0.5;
   return std::min(most, std::max(3, static_cast<int>(std::min(budget_s / seconds, 1e6))));

@@ -3,14 +3,15 @@
 ///     pageable:   your memory -> the driver copies -> a pinned buffer of its own -> the bus -> device memory
 ///     pinned:     your memory (which the system may not move) ---------------------> the bus -> device memory
 ///
-/// The lecture: device memory is far faster than the bus (141 against 8 GB/s); pinned memory gives the highest bandwidth; one large transfer is
-/// much better than many small ones; "use with caution".
+/// The lecture: device memory is far faster than the bus (141 against 8 GB/s); pinned memory gives the highest bandwidth; one large
+/// transfer is much better than many small ones; "use with caution".
 ///
-/// To see: below some 100 KiB only the number of calls counts, above 10 MiB only the bytes; what pinned memory is worth; and how far even the
-/// best bus is from the device's own memory. Times are on the host's clock, from the call of cudaMemcpy until the bytes are there. "In stream" is what a pinned
-/// copy takes of a stream's time, between events, with nobody waiting.
+/// To see: below some 100 KiB only the number of calls counts, above 10 MiB only the bytes; what pinned memory is worth; and how
+/// far even the best bus is from the device's own memory. Times are on the host's clock, from the call of cudaMemcpy until the
+/// bytes are there. "In stream" is what a pinned copy takes of a stream's time, between events, with nobody waiting.
 ///
-/// Copies inside the device are in stream; their bytes are read and written, and count twice. Up to a few ten MiB they stay in the GPU's cache.
+/// Copies inside the device are in stream; their bytes are read and written, and count twice. Up to a few ten MiB they stay in the
+/// GPU's cache.
 #include "study.hpp"
 
 #ifdef __CUDACC__
@@ -264,18 +265,14 @@ const study transfers = {
     .name = "transfers",
     .title = "What does it take to bring data to the GPU and back?",
     .lecture =
-        "Bus 8 GB/s at most (PCIe x16 Gen 2) against 141 GB/s of device memory (GTX 280). From pinned memory 3.2 GB/s on Gen 1 and "
-        "5.2 GB/s on Gen 2. \"One large transfer [is] much better than many small ones.\"",
+        "Bus 8 GB/s at most (PCIe x16 Gen 2) against 141 GB/s of device memory (GTX 280). From pinned memory 3.2 GB/s on Gen 1 "
+        "and 5.2 GB/s on Gen 2. \"One large transfer [is] much better than many small ones.\"",
     .lesson =
         "A small copy costs a call, a large one its bytes: the table shows where the one ends and the other begins. Pinned memory "
-        "saves "
-        "the driver's own copy on the way, and lets the host go on; it is dear to make and taken from the rest of the system, so "
-        "make it "
-        "once and use it again. Many small copies cost as many calls: put the pieces side by side and send them once. The fastest "
-        "bus is "
-        "still far from the device's own memory: what a reduction saves by running where the data are is more than all the rungs "
-        "of the "
-        "ladder between the first tree and the last.",
+        "saves the driver's own copy on the way, and lets the host go on; it is dear to make and taken from the rest of the "
+        "system, so make it once and use it again. Many small copies cost as many calls: put the pieces side by side and send "
+        "them once. The fastest bus is still far from the device's own memory: what a reduction saves by running where the data "
+        "are is more than all the rungs of the ladder between the first tree and the last.",
 #ifdef __CUDACC__
     .on_gpu = run_on_gpu,
 #endif
