@@ -271,8 +271,8 @@ const study transfers = {
         "A small copy costs a call, a large one its bytes: the table shows where the one ends and the other begins. Pinned memory "
         "saves the driver's own copy on the way, and lets the host go on; it is dear to make and taken from the rest of the "
         "system, so make it once and use it again. Many small copies cost as many calls: put the pieces side by side and send "
-        "them once. The fastest bus is still far from the device's own memory: what a reduction saves by running where the data "
-        "are is more than all the rungs of the ladder between the first tree and the last.",
+        "them once. The rows inside the device show how far the bus is from the device's own memory: a reduction, which reads "
+        "each byte once, is worth a GPU where the data are there already.",
 #ifdef __CUDACC__
     .on_gpu = run_on_gpu,
 #endif
