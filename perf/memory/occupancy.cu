@@ -172,9 +172,13 @@ std::vector<row> on_gpu(const gpu_clock& clock, const setting& how) {
 
   std::vector<row> rows;
   for (const configuration& one : configurations(clock, most_warps)) {
-    for (const kernel variant : {one.timed, one.watched})
+    for (const kernel variant : {one.timed, one.watched}) {
       check(cudaFuncSetAttribute(variant, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(one.shared_bytes)),
             "cudaFuncSetAttribute");
+      if (one.shared_bytes > 0)  // all that can be shared memory is, so that as many blocks fit as is counted below
+        check(cudaFuncSetAttribute(variant, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared),
+              "cudaFuncSetAttribute");
+    }
     int held = 0;
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&held, one.timed, static_cast<int>(one.block), one.shared_bytes),
           "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
