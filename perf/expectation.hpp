@@ -11,8 +11,8 @@
 
 namespace onefold::perf {
 
-/// Element i of an array of which one element in 64 is not 0: in it norms too are the same in every order, for the absolute values and the
-/// squares of 2^27 such elements add up to less than 2^24, which a float holds.
+/// Element i of an array of which one element in 64 is not 0: in it norms too are the same in every order, for the absolute values and
+/// the squares of 2^27 such elements add up to less than 2^24, which a float holds.
 template <class T>
 constexpr T sparse_element_at(std::uint64_t i) {
   return i % 64 == 0 ? element_at<T>(i, false) : T(0);
@@ -53,8 +53,8 @@ struct expectation {
   double tolerance = 0;  ///< relative; 0: nothing else will do
 };
 
-/// Of sum, dot, norm1, norm2 and max. `rounding_steps` is how many roundings, one behind the other, an implementation may make on the way; 0
-/// where the sums are exact in every order. A norm2 may always be some last places off: its root, and the scaling that some do.
+/// Of sum, dot, norm1, norm2 and max. `rounding_steps` is how many roundings, one behind the other, an implementation may make on the
+/// way; 0 where the sums are exact in every order. A norm2 may always be some last places off: its root, and the scaling that some do.
 /// Throws std::runtime_error for other forms.
 expectation expected(form what, element_type type, const whole_sums& sums, double rounding_steps);
 

@@ -1,5 +1,5 @@
-# What onefold is measured beside, as far as it is found. BLAS libraries are opened when the program runs, so that it starts without them: what is
-# found here is the place where they are looked for after the system's own.
+# What onefold is measured beside, as far as it is found. BLAS libraries are opened when the program runs, so that it starts without
+# them: what is found here is the place where they are looked for after the system's own.
 
 # Compiled once for each instruction set, as their users compile them.
 set(sets baseline)
@@ -21,9 +21,6 @@ foreach(set IN LISTS sets)
     target_link_libraries(onefold_peers_${set} PRIVATE Eigen3::Eigen)
   endif()
   onefold_warnings(onefold_peers_${set})
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # its own intrinsics for AVX-512 set it off (g++ bug 105593)
-    target_compile_options(onefold_peers_${set} PRIVATE -Wno-maybe-uninitialized -Wno-uninitialized)
-  endif()
   target_sources(onefold_perf PRIVATE $<TARGET_OBJECTS:onefold_peers_${set}>)
 endforeach()
 

@@ -24,8 +24,8 @@ struct missing_peer {
 inline constexpr const char* bare_read_name = "read";
 inline constexpr const char* onefold_name = "onefold";
 
-/// Which numbers of threads Kokkos can be asked for: those of its pool, and fewer where its version has instances with fewer. Starts it.
-/// The reason is why there are none.
+/// Which numbers of threads Kokkos can be asked for: those of its pool, and fewer where its version has instances with fewer. Starts
+/// it. The reason is why there are none.
 struct kokkos_threads_answer {
   int most = 0;
   bool fewer = false;
@@ -33,15 +33,16 @@ struct kokkos_threads_answer {
 };
 kokkos_threads_answer kokkos_threads();
 
-/// A peer that reduces the array at `input` (and its partner): with `to_host` it waits and returns the value, with the other it enqueues.
+/// A peer that reduces the array at `input` (and its partner): with `to_host` it waits and returns the value, with the other it
+/// enqueues.
 struct gpu_peer {
   std::string name;
   std::function<void(const void* input)> enqueue;  ///< into bench.output(); empty where the peer waits for the host
   std::function<double(const void* input)> to_host;
 };
 
-/// The peers of one form on one bench, with the working memory that they ask for beforehand. Throws std::runtime_error where CUDA or a peer
-/// fails.
+/// The peers of one form on one bench, with the working memory that they ask for beforehand. Throws std::runtime_error where CUDA or a
+/// peer fails.
 class gpu_peers {
  public:
   gpu_peers(const gpu_bench& bench, form what, element_type type, std::uint64_t l2_bytes);

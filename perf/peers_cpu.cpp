@@ -60,8 +60,8 @@ T standard(const cpu_case<T>& of, const Policy&... policy) {
 
 // --- OpenBLAS ----------------------------------------------------------------------------------------------------
 
-// Opened when it is asked for, so that onefold-perf starts on machines without it. Its integers have 32 bits but in builds whose functions
-// have names of their own.
+// Opened when it is asked for, so that onefold-perf starts on machines without it. Its integers have 32 bits but in builds whose
+// functions have names of their own.
 class openblas_library {
  public:
   static const openblas_library& get() {
@@ -70,7 +70,7 @@ class openblas_library {
   }
 
   [[nodiscard]] std::string why_not() const {
-    if (const auto reason = file_.why_not(); !reason.empty()) return reason;
+    if (auto reason = file_.why_not(); !reason.empty()) return reason;
     return complete() ? std::string() : "the library lacks a function that is asked for";
   }
   [[nodiscard]] std::string version() const { return config_ == nullptr ? "" : config_(); }
@@ -137,7 +137,8 @@ class openblas_library {
 
 // --- threads of others -------------------------------------------------------------------------------------------
 
-// A thread that OpenMP has bound to a core hands that on to the threads that other libraries start from it: all of them would share that core.
+// A thread that OpenMP has bound to a core hands that on to the threads that other libraries start from it: all of them would share
+// that core.
 std::string why_threads_of_others_are_bound(int threads) {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
@@ -147,15 +148,16 @@ std::string why_threads_of_others_are_bound(int threads) {
 
 // What prevents a peer with that many threads; empty where nothing does.
 std::string why_not_eigen(int threads) {
-  if (simd_peers_of_this_machine<float>().eigen == nullptr) return "it was not found when onefold-perf was built (libeigen3-dev)";
+  if (simd_peers_of_this_machine<float>().eigen == nullptr)
+    return "it was not found when onefold-perf was built (Debian: libeigen3-dev)";
   return threads > 1 ? "its reductions run on one thread" : "";
 }
 
 std::string why_not_openblas(int threads) {
   const auto& library = openblas_library::get();
-  if (const auto reason = library.why_not(); !reason.empty()) return reason + " (libopenblas-dev)";
+  if (const auto reason = library.why_not(); !reason.empty()) return reason + " (Debian: libopenblas0)";
   if (threads == 1) return {};
-  if (const auto reason = why_threads_of_others_are_bound(threads); !reason.empty()) return reason;
+  if (auto reason = why_threads_of_others_are_bound(threads); !reason.empty()) return reason;
   return library.processors() < threads ? "it sees fewer processors than OpenMP has threads" : "";
 }
 
@@ -163,7 +165,7 @@ std::string why_not_tbb([[maybe_unused]] int threads) {
 #ifdef ONEFOLD_HAVE_TBB
   return threads == 1 ? "" : why_threads_of_others_are_bound(threads);
 #else
-  return "std's parallel algorithms need TBB, which was not found when onefold-perf was built (libtbb-dev)";
+  return "std's parallel algorithms need TBB, which was not found when onefold-perf was built (Debian: libtbb-dev)";
 #endif
 }
 

@@ -47,10 +47,12 @@ cpu_contender<T> bare_read(const cpu_case<T>& of, int threads);
 /// onefold's default.
 template <class T>
 cpu_contender<T> onefold_on(const executor& where, const cpu_case<T>& of);
-/// A loop with `omp simd reduction`, or with more threads `omp parallel for simd reduction`, compiled for the machine's instruction set.
+/// A loop with `omp simd reduction`, or with more threads `omp parallel for simd reduction`, compiled for the machine's instruction
+/// set.
 template <class T>
 cpu_contender<T> openmp_loop(const cpu_case<T>& of, int threads);
-/// Kokkos::parallel_reduce with a functor of one element: on Serial, or on as many threads of OpenMP. Requires kokkos_threads() to have that many.
+/// Kokkos::parallel_reduce with a functor of one element: on Serial, or on as many threads of OpenMP. Requires kokkos_threads() to
+/// have that many.
 template <class T>
 cpu_contender<T> kokkos_on_cpu(const cpu_case<T>& of, int threads);
 

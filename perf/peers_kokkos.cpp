@@ -50,9 +50,9 @@ cpu_contender<T> contender(const Space& space, const cpu_case<T>& of) {
 }
 
 #ifdef KOKKOS_ENABLE_OPENMP
-// Since 4.0 an instance may have fewer threads than the pool.
+// Since 4.2 an instance may have fewer threads than the pool.
 Kokkos::OpenMP openmp_space([[maybe_unused]] int threads) {
-#if KOKKOS_VERSION >= 40000
+#if KOKKOS_VERSION >= 40200
   if (threads < Kokkos::OpenMP().concurrency()) return Kokkos::OpenMP(threads);
 #endif
   return {};
@@ -72,7 +72,7 @@ kokkos_threads_answer kokkos_threads() {
   }
   if (!Kokkos::is_initialized()) return {.why_not = "this onefold is a shared library that has a Kokkos of its own"};
 #ifdef KOKKOS_ENABLE_OPENMP
-  return {static_cast<int>(Kokkos::OpenMP().concurrency()), KOKKOS_VERSION >= 40000};
+  return {static_cast<int>(Kokkos::OpenMP().concurrency()), KOKKOS_VERSION >= 40200};
 #else
   return {.most = 1, .why_not = "this Kokkos was built without OpenMP"};
 #endif

@@ -5,8 +5,15 @@
 
 #include <cmath>
 
+#if defined(__GNUC__) && !defined(__clang__)
+// g++'s own intrinsics for AVX-512 set it off where Eigen uses them (its bug 105593).
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
+
 #ifdef ONEFOLD_HAVE_EIGEN
-// Eigen's functions have the same names whatever they are compiled for, and a linker keeps one of each. So each set has an Eigen of its own.
+// Eigen's functions have the same names whatever they are compiled for, and a linker keeps one of each. So each set has an Eigen of
+// its own.
 #define ONEFOLD_JOINED(a, b) a##_##b
 #define ONEFOLD_JOINED_NAMES(a, b) ONEFOLD_JOINED(a, b)
 #define Eigen ONEFOLD_JOINED_NAMES(eigen_of_onefold_perf, ONEFOLD_PEERS_NAME)

@@ -20,8 +20,8 @@ struct turn_limits {
   double longest_s = 20;  ///< they end when they have taken this long, but not before the fifth
 };
 
-/// Arrays of which the first element stands `offset` elements behind the boundary of a cache line: what malloc gives begins now on one and
-/// now off it, and loads of 64 bytes are up to 1.3 times as fast on it. Touched first by the threads that will read them.
+/// Arrays of which the first element stands `offset` elements behind the boundary of a cache line: what malloc gives begins now on one
+/// and now off it, and loads of 64 bytes are up to 1.3 times as fast on it. Touched first by the threads that will read them.
 template <class T>
 struct arrays {
   static constexpr std::align_val_t line{64};
@@ -74,8 +74,8 @@ void measure_in_turns(std::vector<Competitor>& all, const turn_limits& limits) {
   for (int k = 0; k < limits.repeats && (k < fewest_repeats || seconds_since(start) < limits.longest_s); ++k) {
     std::shuffle(turns.begin(), turns.end(), random);  // nobody always follows the same neighbour
     for (const std::size_t i : turns) {
-      // Not timed: wakes the threads, and takes the caches and the branch predictors over from the competitor before, who may use threads
-      // of another library.
+      // Not timed: wakes the threads, and takes the caches and the branch predictors over from the competitor before, who may use
+      // threads of another library.
       static_cast<void>(all[i].run());
       const auto begin = clock::now();
       for (int c = 0; c < calls[i]; ++c) static_cast<void>(all[i].run());
