@@ -133,6 +133,61 @@ class PerfTest(unittest.TestCase):
         self.assertEqual("-" in shares, "warning: the read limit" in done.stdout)
         self.assertEqual("-" in shares, "warnings" in kept)
 
+    def record_of(self, *arguments):
+        """The record and what was printed; no GPU can be used."""
+        record = self.path("x.json")
+        done = run(*arguments, "--json", record, env=dict(os.environ, CUDA_VISIBLE_DEVICES="-1"))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        with open(record, encoding="utf-8") as file:
+            return json.load(file), done.stdout
+
+    def test_every_peer_is_measured_or_named_as_missing(self):
+        kept, printed = self.record_of("peers", "--from", "10", "--to", "12", "--repeats", "2")
+        self.assertEqual(kept["study"], "peers")
+        missing = {(one["peer"], one["where"], one.get("threads")) for one in kept["missing"]}
+        for peer in ("cub", "thrust", "cublas", "kokkos"):
+            self.assertIn((peer, "gpu", None), missing)
+        teams = {row["threads"] for row in kept["rows"]}
+        self.assertIn(1, teams)
+        for threads in teams:
+            rows = [row for row in kept["rows"] if row["threads"] == threads]
+            self.assertEqual(len(rows), 4 * 2 * 2)  # forms, types, sizes
+            peers = ["omp simd", "kokkos", "eigen", "openblas"] + (["std", "std unseq"] if threads == 1 else ["std par_unseq"])
+            for peer in peers:
+                measured = [row for row in rows if peer in row["peers"]]
+                if len(measured) < len(rows):
+                    self.assertIn((peer, "cpu", threads), missing)
+                self.assertEqual(bool(measured), any(one["peer"] == peer and one.get("threads") == threads for one in kept["worst"]))
+            for row in rows:
+                for times in (row["read_limit"], row["onefold"], *row["peers"].values()):
+                    self.assertGreater(times["median_s"], 0)
+                    self.assertEqual(times["count"], 2)
+        for one in kept["missing"]:
+            self.assertTrue(one["why"])
+            self.assertIn(f"missing: {one['peer']} ", printed)
+        for one in kept["worst"]:
+            ratios = [row["onefold"]["median_s"] / row["peers"][one["peer"]]["median_s"] for row in kept["rows"]
+                      if row["threads"] == one["threads"] and one["peer"] in row["peers"]]
+            self.assertAlmostEqual(one["ratio"], max(ratios), places=9)
+            self.assertIn(f"worst: {one['ratio']:.2f} at 2^", printed)
+
+    def test_scaling_goes_from_one_thread_to_all(self):
+        kept, _ = self.record_of("scaling", "--from", "16", "--to", "16", "--repeats", "1")
+        self.assertEqual(kept["study"], "scaling")
+        for what in ("sum", "dot"):
+            for kind, size in (("f32", 4), ("f64", 8)):
+                rows = [row for row in kept["rows"] if (row["form"], row["type"]) == (what, kind)]
+                teams = [row["threads"] for row in rows]
+                self.assertEqual(teams, sorted(set(teams)))
+                self.assertEqual(teams[0], 1)
+                for row in rows:
+                    self.assertEqual((row["count"], row["bytes"]), (2**16, 2**16 * size * (2 if what == "dot" else 1)))
+                    self.assertIn("omp simd", row["peers"])
+
+    def test_sizes_that_a_study_does_not_have_are_refused(self):
+        for study in ("peers", "scaling"):
+            self.refuse(study, "--from", "11", "--to", "11", says="no size of this study lies between --from and --to")
+
     def test_json_into_a_pipe_leaves_the_pipe_alone(self):
         pipe = self.path("pipe")
         os.mkfifo(pipe)
