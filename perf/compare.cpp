@@ -39,8 +39,8 @@ struct figure {
 };
 
 // Members that say which row a row is, whatever else is in it.
-constexpr std::array identifying{"variant", "name",   "case",  "peer",  "where",   "form",   "type",
-                                 "op",      "policy", "count", "bytes", "threads", "inputs", "wide"};
+constexpr std::array identifying{"variant", "name",   "case",  "peer",    "where",  "form", "type",
+                                 "op",      "policy", "count", "threads", "inputs", "wide"};
 
 double number_or_nan(const json& object, const char* member) {
   const auto found = object.find(member);
@@ -216,6 +216,13 @@ json ladder_row(const json& record, const json& row) {
   return made;
 }
 
+json cpu_ladder_row(const json& record, const json& row) {
+  json made = words_of(row);
+  add_ratio(made, "time / read limit", member(row, "time"),
+            member(member(record, "read_limit"), member(row, "threads") == 1 ? "one" : "all"));
+  return made;
+}
+
 json sweep_row(const json& /*record*/, const json& row) {
   json made = words_of(row);
   const json& variants = member(row, "variants");
@@ -270,10 +277,10 @@ struct study_ratios {
   json (*row)(const json& record, const json& row);
 };
 
-constexpr std::array known_ratios{study_ratios{"ladder", ladder_row}, study_ratios{"sweep", sweep_row},
-                                  study_ratios{"forms", forms_row},   study_ratios{"latency", latency_row},
-                                  study_ratios{"cpu", cpu_row},       study_ratios{"peers", peers_row},
-                                  study_ratios{"scaling", peers_row}};
+constexpr std::array known_ratios{study_ratios{"ladder", ladder_row},   study_ratios{"cpu_ladder", cpu_ladder_row},
+                                  study_ratios{"sweep", sweep_row},     study_ratios{"forms", forms_row},
+                                  study_ratios{"latency", latency_row}, study_ratios{"cpu", cpu_row},
+                                  study_ratios{"peers", peers_row},     study_ratios{"scaling", peers_row}};
 
 bool holds_ratios(const json& record) { return member(record, "ratios") == true; }
 
@@ -328,9 +335,11 @@ int count_of(const json& figures, std::string_view verdict) {
 
 std::string rule_text(double limit) {
   return fmt::format(
-      "rule: changed is what differs by more than {:g} % and more than its noise, twice the root of the sum of squares of both "
-      "spreads "
-      "({:g} % at least, {:g} % for figures marked as noisy or of fewer than {} samples)",
+      "rule: changed is what differs by more than {0:g} % and by more than its noise, which is twice the root of the sum of the "
+      "squares\n"
+      "of both spreads ({1:g} % each at least, {2:g} % where marked as noisy or of fewer than {3} samples); too noisy to tell is "
+      "what has not\n"
+      "changed by this, but might have by more than {0:g} % within its noise; of that, only what differs so much is listed",
       100 * limit, 100 * best_known, 100 * best_known_of_noisy, fewest_samples);
 }
 
@@ -413,13 +422,15 @@ void print_comparison(const json& comparison) {
   const auto value_text = [&](double value) { return ratios ? fmt::format("{:.3f}", value) : fmt::format("{:.4g}", value * 1e6); };
   bool headed = false;
   for (const json& one : comparison["figures"]) {
-    if (one["verdict"] == "same") continue;
+    // Of what is too noisy only what might be a change: the rest would fill pages.
+    const double ratio = one["ratio"].get<double>();
+    if (one["verdict"] == "same" || std::max(ratio, 1 / ratio) - 1 <= comparison["limit"].get<double>()) continue;
     if (!std::exchange(headed, true))
       fmt::print("{:>10} {:>10} {:>7} {:>7}  {:<9}  figure{}\n", "before", "after", "ratio", "noise", "verdict",
                  ratios ? ", ratios of times" : ", microseconds");
     fmt::print("{:>10} {:>10} {:>7.3f} {:>6.1f}%  {:<9}  {}\n", value_text(one["before"].get<double>()),
-               value_text(one["after"].get<double>()), one["ratio"].get<double>(), 100 * one["noise"].get<double>(),
-               one["verdict"].get<std::string>(), one["figure"].get<std::string>());
+               value_text(one["after"].get<double>()), ratio, 100 * one["noise"].get<double>(), one["verdict"].get<std::string>(),
+               one["figure"].get<std::string>());
   }
   const auto list = [&](const char* member, const char* what) {
     for (const json& one : comparison[member]) fmt::print("{}: {}\n", what, one.get<std::string>());

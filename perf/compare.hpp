@@ -39,7 +39,7 @@ nlohmann::json ratios_of(const nlohmann::json& record);
 /// Throws std::runtime_error for records of different studies, for one that is no record, and where no figure is in both.
 nlohmann::json compare(const nlohmann::json& before, const nlohmann::json& after, const compare_options& how);
 
-/// Prints what changed, the slowest first, what only one record has, the rule and a line of summary.
+/// Prints what changed and what might have, the slowest first, what only one record has, the rule and a line of summary.
 void print_comparison(const nlohmann::json& comparison);
 
 /// For the process: 0 when nothing is slower, 1 when something is.
