@@ -98,7 +98,8 @@ class the_table_of_kernels(unittest.TestCase):
     def test_has_a_line_for_each_kernel_of_fixed_order_and_one_for_all_instances_of_another(self):
         rows = self.rows(self.tree)
         self.assertEqual({name for source, name in rows if source == "scaled"}, {"scale", "shares", "spills"})
-        self.assertEqual({name for source, name in rows if source == "fixed_order/f99"}, {"scale<float>", "scale<double>", "shares", "spills"})
+        self.assertEqual({name for source, name in rows if source == "fixed_order/f99"},
+                         {"scale<float>", "scale<double>", "shares", "spills"})
         self.assertEqual(rows["scaled", "scale"]["instances"], "2")
 
     def test_says_what_a_kernel_takes(self):
