@@ -149,9 +149,10 @@ class _Paper:
 
     def legend(self, entries: list[tuple[str, dict]]) -> None:
         """Rows of samples with their names, as many to a row as fit."""
-        sample, gap, after = 26, 6, 16
+        gap, after = 6, 16
         x, y = float(EDGE), self.height + self.line / 2
         for label, style in entries:
+            sample = 14 if style.get("linestyle") == "none" else 26
             label = self.fitted(label, self.width - 2 * EDGE - sample - gap)
             room = sample + gap + self.text_width(label)
             if x > EDGE and x + room > self.width - EDGE:

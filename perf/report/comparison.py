@@ -6,7 +6,7 @@ import charts
 import figures
 from charts import Series
 from figures import DEFAULT, plural
-from quantities import NOT_MEASURED, elements, factor, identifier, percent, rate, seconds, three
+from quantities import NOT_MEASURED, elements, factor, identifier, percent, rate, seconds, span, three
 from records import Machine
 from sections import Picture, Section, Table
 
@@ -62,7 +62,7 @@ def comparison(machines: list[Machine]) -> Section | None:
             add(f"sum of {elements(middle)} {plural(type_name)}", [one[middle][0] for one in rates], rate, True)
         answers.append((type_name, n, sums, reads))
         series = []
-        for machine, role, one in zip(gpus, itertools.cycle(["onefold", "peer", "other1", "other2"]), rates):
+        for machine, role, one in zip(gpus, itertools.cycle(["onefold", "other1", "other2", "other3"]), rates):
             series.append(Series(machine.name, sorted(one), [one[count][0] * 1e-12 for count in sorted(one)], role))
             having = [count for count in sorted(one) if one[count][1]]
             series.append(Series(f"{machine.name}, bare read", having, [one[count][1] * 1e-12 for count in having], role, None, (0, (3, 2))))
@@ -99,6 +99,18 @@ def comparison(machines: list[Machine]) -> Section | None:
     if note:
         section.paragraphs.append(note)
     return section
+
+
+def tiles(machines: list[Machine]) -> list[tuple[str, str]]:
+    """The speed of each GPU for large arrays, and what lies between the fastest and the slowest."""
+    gpus = [machine for machine in machines if machine.gpu is not None]
+    rates = [_rates(machine, "f32") for machine in gpus]
+    counts = _common(rates)
+    if len(gpus) < 2 or not counts:
+        return []
+    sums = [one[counts[-1]][0] for one in rates]
+    shown = [(rate(speed), f"{machine.name}, sum of {elements(counts[-1])} floats") for machine, speed in zip(gpus, sums)]
+    return [*shown[:3], (f"{factor(max(sums) / min(sums))} ×", "between the fastest and the slowest")]
 
 
 def _best_and_least(values: list[float]) -> tuple[int, int]:
@@ -143,7 +155,7 @@ def _small_words(gpus: list[Machine], n: int, hosts: list[float], bares: list[fl
     words += f"{seconds(hosts[least])} on the {gpus[least].name}"
     if bares[best] and bares[least]:
         part = [bares[place] / hosts[place] for place in (best, least)]
-        words += f". {100 * min(part):.0f} to {100 * max(part):.0f} % of that is what a kernel takes that does nothing but write a word: the host and the bus, "
+        words += f". {span(f'{100 * min(part):.0f}', f'{100 * max(part):.0f}')} % of that is what a kernel takes that does nothing but write a word: the host and the bus, "
         words += "not the GPU's memory, decide here"
     if ratio < 1 + ALIKE:
         words += f". The two differ by {100 * (ratio - 1):.1f} %, less than is worth money"

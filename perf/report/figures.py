@@ -39,6 +39,7 @@ class Rung:
     spread: float | None
     hot: float | None
     role: str
+    limit: float | None  # a bare read with as many threads
     remark: str = ""
     noisy: bool = False
 
@@ -72,13 +73,17 @@ def ladder(record: Record | None) -> Ladder | None:
         else:
             role = "onefold" if name in OURS else "peer" if name in PEERS else "lecture"
         remark = "timed to the host" if row.get("clock") == "host" else ""
-        rungs.append(Rung(name, seconds, spread(times), median(row.get("hot")), role, remark, is_noisy(times)))
+        limit = median(at(record.body, "read_limit", ("one" if row.get("threads") == 1 else "all") if on_cpu else "cold"))
+        rungs.append(Rung(name, seconds, spread(times), median(row.get("hot")), role, limit, remark, is_noisy(times)))
     if not rungs or count is None or size is None:
         return None
+    for limit in {rung.limit for rung in rungs}:
+        same = [rung for rung in rungs if rung.limit == limit]
+        if not is_limit(limit, min(rung.seconds for rung in same)):
+            for rung in same:
+                rung.limit = None
     limit = median(at(record.body, "read_limit", "all" if on_cpu else "cold"))
-    if not is_limit(limit, min(rung.seconds for rung in rungs)):
-        limit = None
-    return Ladder(record, count, size, rungs, limit)
+    return Ladder(record, count, size, rungs, limit if is_limit(limit, min(rung.seconds for rung in rungs)) else None)
 
 
 @dataclass

@@ -7,10 +7,12 @@ from html import escape
 import svg
 from colours import DARK, LIGHT, css_variables
 from comparison import comparison
+from comparison import tiles as comparison_tiles
 from quantities import identifier, sentence_list
 from records import Machine
 from sections import Section, Table, facts, lede, sections, tiles
 
+MOST_OPEN_ROWS = 14  # a longer table is closed, whatever it holds
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -41,7 +43,7 @@ def _table(table: Table) -> str:
     body = "".join(f"<tr>{_cells(table, row, 'td')}</tr>\n" for row in table.rows)
     # The box scrolls on a phone; with a place in the order of tabs it does so from the keyboard too.
     inner = f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(table.title, quote=True)}"><table>{head}<tbody>\n{body}</tbody></table></div>'
-    if table.brief:
+    if table.brief and len(table.rows) <= MOST_OPEN_ROWS:
         return f'<div class="plain"><b>{escape(table.title)}</b>{inner}</div>'
     return f"<details><summary>{escape(table.title)}</summary>{inner}</details>"
 
@@ -68,10 +70,14 @@ def _section(section: Section, level: int, place: str) -> str:
     return "\n".join([*parts, "</section>"])
 
 
+def _tiles(shown: list[tuple[str, str]]) -> str:
+    items = "".join(f"<li><b>{escape(figure)}</b><span>{escape(what)}</span></li>" for figure, what in shown)
+    return f'<ul class="tiles">{items}</ul>\n' if shown else ""
+
+
 def _first_screen(machine: Machine) -> str:
-    shown = "".join(f"<li><b>{escape(figure)}</b><span>{escape(what)}</span></li>" for figure, what in tiles(machine))
     known = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in facts(machine))
-    return f'<p class="lede">{escape(lede(machine))}</p>\n' + (f'<ul class="tiles">{shown}</ul>\n' if shown else "") + f'<dl class="facts">{known}</dl>'
+    return f'<p class="lede">{escape(lede(machine))}</p>\n{_tiles(tiles(machine))}<dl class="facts">{known}</dl>'
 
 
 def html(report: Report) -> str:
@@ -103,6 +109,7 @@ def html(report: Report) -> str:
     first = "" if several or not report.machines else _first_screen(report.machines[0])
     if several and report.comparison is not None:
         first = f'<p class="lede">{escape(report.comparison.paragraphs[0])}</p>' if report.comparison.paragraphs else ""
+        first += _tiles(comparison_tiles(report.machines))
     menu = "".join(f'<li><a href="#{name}">{escape(words)}</a></li>' for name, words in links)
     return f"""<!doctype html>
 <html lang="en">

@@ -238,43 +238,49 @@ def ladder_figure(found: figures.Ladder, title: str = "", colours: dict | None =
 
 
 def ladder_section(machine: Machine) -> Section | None:
-    section = Section("What rewriting your code gains" if machine.of("ladder") else "The CPU's ladder")
-    for study in ("ladder", "cpu_ladder"):
-        for record in machine.of(study):
-            found = figures.ladder(record)
-            if found is None:
-                machine.remarks.append(f"{record.short_path} is left out: it has no row that this report can read.")
-                continue
-            what = f"{record.op} of {elements(found.count)} {plural(record.type)} ({binary_bytes(found.bytes)})"
-            if study == "ladder" and record.op == "sum":
-                sentences, table = rewriting(found)
-                section.paragraphs += sentences
-                section.tables += [table] if table else []
-            name = identifier(f"{machine.name} {study} {record.op} {record.type} {found.count}")
-            caption = f"{what[0].upper()}{what[1:]}, each variant of the library: time of a call and bytes of input over it."
-            if study == "ladder":
-                caption += " Nothing is in the cache."
-            if any(rung.remark for rung in found.rungs):
-                hosts = sentence_list([rung.name for rung in found.rungs if rung.remark])
-                caption += f" {hosts} is timed to the host."
-            section.pictures.append(Picture(name, ladder_figure(found), caption, f"bars of the speed of {len(found.rungs)} variants, {what}"))
-            rows = []
-            for rung in found.rungs:
-                share = percent(found.limit / rung.seconds) if found.limit else NOT_MEASURED
-                rows.append(
-                    [
-                        rung.name + a_mark(rung.noisy),
-                        microseconds(rung.seconds),
-                        spread(rung.spread),
-                        gigabytes_per_second(found.bytes / rung.seconds),
-                        share,
-                        microseconds(rung.hot),
-                    ]
-                )
-            columns = ["variant", "time, µs", "spread", "GB/s", "of a bare read", "in the cache, µs"]
-            if study == "cpu_ladder":
-                columns, rows = columns[:-1], [row[:-1] for row in rows]
-            section.tables.append(Table(f"Exact figures: {what}", columns, rows))
+    return _ladders(machine, "ladder", Section("What rewriting your code gains"))
+
+
+def cpu_ladder_section(machine: Machine) -> Section | None:
+    return _ladders(machine, "cpu_ladder", Section("The CPU's ladder"))
+
+
+def _ladders(machine: Machine, study: str, section: Section) -> Section | None:
+    for record in machine.of(study):
+        found = figures.ladder(record)
+        if found is None:
+            machine.remarks.append(f"{record.short_path} is left out: it has no row that this report can read.")
+            continue
+        what = f"{record.op} of {elements(found.count)} {plural(record.type)} ({binary_bytes(found.bytes)})"
+        if study == "ladder" and record.op == "sum":
+            sentences, table = rewriting(found)
+            section.paragraphs += sentences
+            section.tables += [table] if table else []
+        name = identifier(f"{machine.name} {study} {record.op} {record.type} {found.count}")
+        caption = f"{what[0].upper()}{what[1:]}, each variant of the library: time of a call and bytes of input over it."
+        if study == "ladder":
+            caption += " Nothing is in the cache."
+        if any(rung.remark for rung in found.rungs):
+            hosts = sentence_list([rung.name for rung in found.rungs if rung.remark])
+            caption += f" {hosts} is timed to the host."
+        section.pictures.append(Picture(name, ladder_figure(found), caption, f"bars of the speed of {len(found.rungs)} variants, {what}"))
+        rows = []
+        for rung in found.rungs:
+            share = percent(rung.limit / rung.seconds) if rung.limit else NOT_MEASURED
+            rows.append(
+                [
+                    rung.name + a_mark(rung.noisy),
+                    microseconds(rung.seconds),
+                    spread(rung.spread),
+                    gigabytes_per_second(found.bytes / rung.seconds),
+                    share,
+                    microseconds(rung.hot),
+                ]
+            )
+        columns = ["variant", "time, µs", "spread", "GB/s", "of a bare read", "in the cache, µs"]
+        if study == "cpu_ladder":
+            columns, rows = columns[:-1], [row[:-1] for row in rows]
+        section.tables.append(Table(f"Exact figures: {what}", columns, rows))
     return section if section.pictures else None
 
 
@@ -548,7 +554,7 @@ def forms_section(machine: Machine) -> Section | None:
             time = median(row.get("aligned"))
             if time is None or size is None:
                 continue
-            inputs = row["inputs"] if is_number(row.get("inputs")) else 1
+            inputs = 2 if row.get("inputs") == 2 else 1
             label = text(row.get("form"), "?") + (" in f64" if row.get("wide") is True else "")
             share = inputs * limit / time if limit and is_limit_row(inputs * limit, time) else None
             bars.append(Bar(label, inputs * size / time * 1e-9, "onefold", [three(inputs * size / time * 1e-9), percent(share)]))
@@ -749,7 +755,7 @@ def _memory_picture(machine: Machine, name: str, place: str, rows: list[dict], h
     else:
         known = [value(row) for row in rows if value(row)]
         scale = "log" if max(known) / min(known) > 30 else "linear"
-        bars = [Bar(row["case"], value(row), "onefold", [three(value(row)) if value(row) else NOT_MEASURED]) for row in rows]
+        bars = [Bar(row["case"], value(row), "lecture", [three(value(row)) if value(row) else NOT_MEASURED]) for row in rows]
         title = unit + (", logarithmic" if scale == "log" else "")
         figure = charts.bars(bars, columns=[unit], scale=scale, x_title=title, row_height=18 if len(rows) > 20 else 20)
     return Picture(identifier(f"{machine.name} memory {what}"), figure, f"{what}: {unit}.", f"the figures of the study {what} in {unit}")
@@ -819,6 +825,7 @@ BUILDERS = [
     latency_section,
     forms_section,
     scaling_section,
+    cpu_ladder_section,
     cpu_section,
     memory_section,
     tune_section,

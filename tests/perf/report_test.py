@@ -41,6 +41,9 @@ except ImportError:
     matplotlib = None
 
 
+SYSTEM_PYTHON = "/usr/bin/python3"  # one ahead of it on the PATH may be without matplotlib
+
+
 def setUpModule():
     if matplotlib is None:
         raise unittest.SkipTest("there is no matplotlib for " + sys.executable)
@@ -687,4 +690,6 @@ class CommandLine(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    if matplotlib is None and sys.executable != SYSTEM_PYTHON and os.path.exists(SYSTEM_PYTHON):
+        os.execv(SYSTEM_PYTHON, [SYSTEM_PYTHON, *sys.argv])
     unittest.main()
