@@ -195,6 +195,8 @@ def ratios(machine: Machine) -> list[Ratio]:
                     where = text(row.get("where"), "gpu")
                     if where == "cpu" and isinstance(threads, int):
                         where = f"cpu, {threads} thread{'' if threads == 1 else 's'}"
+                    if row.get("to_host") is True and where == "gpu":
+                        where = "gpu, to the host"
                     noisy = is_noisy(times) or is_noisy(row.get("onefold"))
                     found.append(Ratio(name, where, text(row.get("form"), "sum"), text(row.get("type"), "f32"), count, ours / theirs, "", noisy))
     known = {(one.form, one.type) for one in found if one.where == "gpu" and one.peer == "cub"}

@@ -112,6 +112,11 @@ def at(holder, *names):
     return holder
 
 
+def list_of(holder, name: str) -> list:
+    value = at(holder, name)
+    return value if isinstance(value, list) else []
+
+
 def count_of(row) -> int | None:
     value = at(row, "count")
     return int(value) if is_number(value) and value >= 1 else None

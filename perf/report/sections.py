@@ -1,5 +1,6 @@
 """The page's sections: for each study its sentences, which are computed from the figures, its charts and its tables."""
 
+import re
 from dataclasses import dataclass, field
 
 import charts
@@ -24,7 +25,7 @@ from quantities import (
     spread,
     three,
 )
-from records import Machine, Record, at, bytes_of, count_of, is_noisy, median, text
+from records import Machine, Record, at, bytes_of, count_of, is_noisy, list_of, median, text
 from records import spread as spread_of
 
 
@@ -57,11 +58,28 @@ class Section:
     parts: list["Section"] = field(default_factory=list)
 
 
+A_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(B|KiB|MiB|GiB)\b,?")
+BINARY_UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+MOST_LINES = 7  # in one chart of a memory study
+MOST_BARS = 16
+
 OUR_NAMES = {DEFAULT: "onefold", "cub": "CUB"}
 
 
 def shown(name: str) -> str:
     return OUR_NAMES.get(name, name)
+
+
+def place_name(where: str) -> str:
+    """gpu, to the host -> GPU, to the host."""
+    return where[:3].upper() + where[3:] if where.startswith(("gpu", "cpu")) else where
+
+
+def missing_peers(records: list[Record]) -> str:
+    """A sentence, or nothing where all were there."""
+    listed = [one for record in records for one in list_of(record.body, "missing") if isinstance(one, dict)]
+    said = [f"{text(one.get('peer'), 'a peer without a name')} ({text(one.get('why'), 'no reason is given').rstrip('.')})" for one in listed]
+    return f"Not compared, because they were missing: {sentence_list(list(dict.fromkeys(said)))}." if said else ""
 
 
 def a_mark(noisy: bool) -> str:
@@ -394,10 +412,8 @@ def sweep_sentences(record: Record, points: list[figures.Point], machine: Machin
 
 def ratio_section(machine: Machine) -> Section | None:
     found = figures.ratios(machine)
-    missing = []
+    missing = missing_peers(machine.of("peers"))
     for record in machine.of("peers"):
-        listed = record.body.get("missing")
-        missing += [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
         if not any(True for row in record.rows() if median(row.get("onefold")) is not None):
             machine.remarks.append(f"{record.short_path} is left out: it has no row that this report can read.")
     if not found and not missing:
@@ -416,7 +432,7 @@ def ratio_section(machine: Machine) -> Section | None:
         if behind:
             section.paragraphs.append(f"A peer is ahead at {len(behind):,} of {len(found):,} points: {sentence_list(_ahead(behind, found))}.")
     for (where, form, type_name), ones in groups.items():
-        what = f"{form} of {plural(type_name)}, {where.upper() if where == 'gpu' else where.replace('cpu', 'CPU')}"
+        what = f"{form} of {plural(type_name)}, {place_name(where)}"
         names = list(dict.fromkeys((one.peer, one.state) for one in ones))
         styles = charts.roles_of(list(dict.fromkeys(peer for peer, _ in names)))
         series = []
@@ -441,15 +457,12 @@ def ratio_section(machine: Machine) -> Section | None:
     for key in dict.fromkeys((one.peer, one.where, one.form, one.type) for one in found):
         ones = [one for one in found if (one.peer, one.where, one.form, one.type) == key]
         worst, best = max(ones, key=lambda one: one.ratio), min(ones, key=lambda one: one.ratio)
-        where = key[1].replace("cpu", "CPU").replace("gpu", "GPU")
-        cells = [shown(key[0]), where, f"{key[2]} of {plural(key[3])}", f"{len(ones):,}", three(best.ratio) + f" at {elements(best.count)}"]
+        cells = [shown(key[0]), place_name(key[1]), f"{key[2]} of {plural(key[3])}", f"{len(ones):,}", three(best.ratio) + f" at {elements(best.count)}"]
         summary.append([*cells, three(worst.ratio) + f" at {elements(worst.count)}{a_mark(worst.noisy)}"])
     if summary:
         section.tables.append(Table("Best and worst ratio for each peer", ["peer", "where", "what", "points", "best", "worst"], summary, True, 3))
         section.tables += [_ratio_table(key, ones) for key, ones in groups.items()]
-    if missing:
-        listed = [f"{text(one.get('peer'), 'a peer without a name')} ({text(one.get('why'), 'no reason is given')})" for one in missing]
-        section.paragraphs.append(f"Not compared, because they were missing: {sentence_list(listed)}.")
+    section.paragraphs += [missing] if missing else []
     return section
 
 
@@ -460,13 +473,12 @@ def _ratio_table(key: tuple, ones: list[figures.Ratio]) -> Table:
     known = {(one.count, one.peer, one.state): three(one.ratio) + a_mark(one.noisy) for one in ones}
     rows = [[elements(n), *(known.get((n, *peer), NOT_MEASURED) for peer in peers)] for n in sorted({one.count for one in ones})]
     columns = ["n", *(shown(peer) + (f", {state}" if state else "") for peer, state in peers)]
-    return Table(f"Exact figures: {form} of {plural(type_name)}, {where.replace('cpu', 'CPU').replace('gpu', 'GPU')}", columns, rows)
+    return Table(f"Exact figures: {form} of {plural(type_name)}, {place_name(where)}", columns, rows)
 
 
 def _point(one: figures.Ratio) -> str:
-    where = one.where.replace("cpu", "CPU").replace("gpu", "GPU")
     state = {"cold": ", nothing in the cache", "hot": ", array in the cache"}.get(one.state, "")
-    return f"{one.form} of {elements(one.count)} {plural(one.type)} on the {where}{state}"
+    return f"{one.form} of {elements(one.count)} {plural(one.type)} on the {place_name(one.where)}{state}"
 
 
 def _ahead(behind: list[figures.Ratio], found: list[figures.Ratio]) -> list[str]:
@@ -631,6 +643,8 @@ def scaling_section(machine: Machine) -> Section | None:
             cells.append([f"{row['threads']:g}", *(microseconds(median(one)) + a_mark(is_noisy(one)) for one in times), spread(spread_of(row["onefold"]))])
         columns = ["threads", "onefold, µs", *(f"{name}, µs" for name in names), "bare read, µs", "spread of onefold"]
         section.tables.append(Table(f"Exact figures: {what}", columns, cells))
+    missing = missing_peers(machine.of("scaling"))
+    section.paragraphs += [missing] if missing else []
     return section if section.pictures else None
 
 
@@ -722,9 +736,9 @@ def _memory_part(machine: Machine, study: dict) -> Section | None:
                 number = next((one["number"] for one in values(row) if (text(one.get("name"), "?"), text(one.get("unit"), "")) == key), None)
                 line.append(three(number) if number is not None else NOT_MEASURED)
             cells.append(line)
-        picture = _memory_picture(machine, name, place, rows, has_bytes, has_operations)
-        part.pictures += [picture] if picture is not None else []
-        part.tables.append(Table(f"Exact figures: {name}, {place}", columns, cells, brief=picture is None))
+        drawn = _memory_pictures(machine, name, place, rows, has_bytes, has_operations)
+        part.pictures += drawn
+        part.tables.append(Table(f"Exact figures: {name}, {place}", columns, cells, brief=not drawn))
     if not part.tables:
         return None
     if text(study.get("lesson"), ""):
@@ -734,9 +748,8 @@ def _memory_part(machine: Machine, study: dict) -> Section | None:
     return part
 
 
-def _memory_picture(machine: Machine, name: str, place: str, rows: list[dict], has_bytes: bool, has_operations: bool) -> Picture | None:
-    """Bars of what the rows have in common: speed where bytes are moved, else operations, else the time."""
-    what = f"{name}, {place}"
+def _memory_pictures(machine: Machine, name: str, place: str, rows: list[dict], has_bytes: bool, has_operations: bool) -> list[Picture]:
+    """What the rows have in common: speed where bytes are moved, else operations, else the time. Over the bytes as lines, else as bars."""
     if has_bytes:
         value = lambda row: bytes_of(row) / median(row.get("time")) * 1e-9 if bytes_of(row) and median(row.get("time")) else None
         unit = "GB/s"
@@ -746,32 +759,56 @@ def _memory_picture(machine: Machine, name: str, place: str, rows: list[dict], h
     else:
         value = lambda row: median(row.get("time")) * 1e6 if median(row.get("time")) else None
         unit = "µs"
-    if len(rows) < 2 or sum(1 for row in rows if value(row)) < 2:
-        return None
-    lines = _over_sizes(rows, value)
-    if lines is not None:
-        series = [Series(label, [x for x, _ in points], [y for _, y in points], role, mark) for (label, points), (role, mark) in lines]
-        figure = charts.lines(series, y_title=f"{unit}, {what}, logarithmic", y_scale="log", x_title="bytes", x_is_count=False, x_text=binary_bytes)
-    else:
-        known = [value(row) for row in rows if value(row)]
+    rows = [row for row in rows if value(row) and value(row) > 0]
+    pictures = []
+
+    def add(what: str, figure) -> None:
+        place_in_page = identifier(f"{machine.name} memory {name} {place} {len(pictures)}")
+        pictures.append(Picture(place_in_page, figure, f"{what}: {unit}.", f"the figures of the study {what} in {unit}"))
+
+    swept, rest = _over_sizes(rows)
+    if swept:
+        styles = charts.roles_of(swept)
+        series = [Series(kind, [x for x, _ in ones], [value(row) for _, row in ones], *styles[kind]) for kind, ones in swept.items()]
+        title = f"{unit}, {name}, {place}, logarithmic"
+        add(f"{name}, {place}", charts.lines(series, y_title=title, y_scale="log", x_title="bytes", x_is_count=False, x_text=binary_bytes))
+    for kind, ones in _groups(rest).items():
+        if len(ones) < 2:
+            continue
+        known = [value(row) for _, row in ones]
         scale = "log" if max(known) / min(known) > 30 else "linear"
-        bars = [Bar(row["case"], value(row), "lecture", [three(value(row)) if value(row) else NOT_MEASURED]) for row in rows]
+        bars = [Bar(label, value(row), "lecture", [three(value(row))]) for label, row in ones]
         title = unit + (", logarithmic" if scale == "log" else "")
-        figure = charts.bars(bars, columns=[unit], scale=scale, x_title=title, row_height=18 if len(rows) > 20 else 20)
-    return Picture(identifier(f"{machine.name} memory {what}"), figure, f"{what}: {unit}.", f"the figures of the study {what} in {unit}")
+        what = f"{name}, {place}" + (f", {kind}" if kind else "")
+        add(what, charts.bars(bars, columns=[unit], scale=scale, x_title=title, row_height=18 if len(ones) > 20 else 20))
+    return pictures
 
 
-def _over_sizes(rows: list[dict], value):
-    """Rows that differ in their bytes and are few kinds ("pinned, 1 KiB", "pinned, 64 KiB") as lines; None where they are not such."""
+def _over_sizes(rows: list[dict]) -> tuple[dict, list[dict]]:
+    """Cases that are one thing at many sizes ("1 KiB to the device, pinned", "1 MiB to the device, pinned") by the words without the size, and the
+    other rows."""
     kinds: dict[str, list] = {}
     for row in rows:
-        label = text(row.get("case")).split(",")[0].strip()
-        if value(row) and bytes_of(row):
-            kinds.setdefault(label, []).append((bytes_of(row), value(row)))
-    many = [points for points in kinds.values() if len({x for x, _ in points}) >= 4]
-    if not many or len(many) < len(kinds) or len(kinds) > 7:
-        return None
-    return list(zip(((label, sorted(points)) for label, points in kinds.items()), charts.roles_of(kinds).values()))
+        found = A_SIZE.search(row["case"])
+        if found:
+            kind = " ".join((row["case"][: found.start()] + " " + row["case"][found.end() :]).split()).strip(" ,:")
+            kinds.setdefault(kind, []).append((float(found[1]) * BINARY_UNITS[found[2]], row))
+    swept = {kind: sorted(ones, key=lambda one: one[0]) for kind, ones in kinds.items() if kind and len({x for x, _ in ones}) >= 4}
+    if len(swept) > MOST_LINES:
+        return {}, rows
+    drawn = {id(row) for ones in swept.values() for _, row in ones}
+    return swept, [row for row in rows if id(row) not in drawn]
+
+
+def _groups(rows: list[dict]) -> dict[str, list[tuple[str, dict]]]:
+    """Many rows named "kind: case" as a group for each kind; few as one."""
+    split = [row["case"].split(": ", 1) for row in rows]
+    if len(rows) <= MOST_BARS or not all(len(parts) == 2 for parts in split):
+        return {"": [(row["case"], row) for row in rows]}
+    groups: dict[str, list] = {}
+    for (kind, case), row in zip(split, rows):
+        groups.setdefault(kind, []).append((case, row))
+    return groups
 
 
 # --- tune ---
@@ -850,7 +887,14 @@ def sources_section(machine: Machine) -> Section:
         [record.study, f"{record.op} of {plural(record.type)}", text(record.body.get("time")), text(record.body.get("commit")), record.command]
         for record in machine.records
     ]
-    return Section("Where the figures are from", [], [], [Table("Records", ["study", "what", "time", "commit", "command"], rows, words=5)])
+    tables = [Table("Records", ["study", "what", "time", "commit", "command"], rows, words=5)]
+    versions = {}
+    for record in machine.of("peers"):
+        known = record.body.get("versions")
+        versions.update(known if isinstance(known, dict) else {})
+    if versions:
+        tables.append(Table("Versions of the peers", ["peer", "version"], [[str(one), str(version)] for one, version in versions.items()], words=2))
+    return Section("Where the figures are from", [], [], tables)
 
 
 def sections(machine: Machine) -> list[Section]:

@@ -126,11 +126,12 @@ def scaling():
 
 
 def memory():
-    banks = [{"case": f"stride {stride}", "time": times(1e-5 * math.gcd(stride, 32)), "bytes": 1 << 22, "values": []} for stride in range(1, 34)]
+    banks = [{"case": f"4 bytes: stride {stride}", "time": times(1e-5 * math.gcd(stride, 32)), "bytes": 1 << 22, "values": []} for stride in range(1, 34)]
     transfers = []
     for kind, rate in (("pageable", 5e9), ("pinned", 2e10)):
         for power in range(10, 31, 2):
-            transfers.append({"case": f"{kind}, 2^{power}", "time": times(1e-5 + 2**power / rate), "bytes": 2**power, "values": []})
+            transfers.append({"case": f"{quantities.binary_bytes(2**power)} to the device, {kind}".replace(THIN_SPACE, " "), "time": times(1e-5 + 2**power / rate), "bytes": 2**power, "values": []})
+    transfers += [{"case": f"64 MiB in {pieces} pieces", "time": times(1e-2 * pieces), "bytes": 1 << 26, "values": []} for pieces in (1, 64)]
     occupancy = [
         {"case": f"{block} threads", "time": times(1e-4), "bytes": 1 << 26, "values": [{"name": "achieved", "number": block / 10.24, "unit": "%"}]} for block in (32, 256, 1024)
     ]
@@ -410,6 +411,20 @@ class Sentences(unittest.TestCase):
         self.assertIn("sum of 2¹⁷ floats on the GPU, at 1.50 times the time of thrust.", words)
         self.assertIn("A peer is ahead at 1 of 380 points", words)
         self.assertIn("oneDPL (it was not found)", words)
+
+    def test_in_stream_and_to_the_host_are_kept_apart(self):
+        body = peers()
+        body["rows"] = [row | {"to_host": to_host, "onefold": times(row["onefold"]["median_s"] * (1 + to_host))} for row in body["rows"] if row["where"] == "gpu" for to_host in (False, True)]
+        found = sections.ratio_section(machine_of(body))
+        self.assertEqual(len(found.pictures), 4)
+        self.assertIn("on the GPU, to the host", " ".join(found.paragraphs))
+
+    def test_a_memory_study_over_sizes_is_drawn_as_lines_and_the_rest_as_bars(self):
+        transfers = sections.memory_section(machine_of(memory())).parts[1]
+        self.assertEqual(len(transfers.pictures), 3)  # the lines and the pieces on the GPU, two bars on the CPU
+        legend = [text.get_text() for text in transfers.pictures[0].figure.texts]
+        self.assertIn("to the device, pageable", legend)
+        self.assertIn("to the device, pinned", legend)
 
     def test_where_nobody_is_ahead_it_says_so(self):
         words = " ".join(sections.ratio_section(machine_of(sweep())).paragraphs)
