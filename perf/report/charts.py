@@ -1,4 +1,4 @@
-"""The two kinds of chart: lines over a size, and bars. No text stands inside the axes, so none can lie across a line, a mark or another label.
+"""The two kinds of chart: lines over a size, and bars. No text stands inside the axes, so none can lie across a line or a mark.
 
 Sizes are in pixels of the page: a chart is drawn 460 wide with letters of 12, which a phone of 390 shows at more than 9.
 """
@@ -166,7 +166,9 @@ class _Paper:
         def draw():
             places = [x, x + width / 2, x + width] if style.get("linestyle") not in ("none", None) else [x + width / 2]
             self.figure.add_artist(
-                Line2D([one / self.width for one in places], [1 - y / self.height] * len(places), markevery=[len(places) // 2], **style)
+                Line2D(
+                    [one / self.width for one in places], [1 - y / self.height] * len(places), markevery=[len(places) // 2], **style
+                )
             )
 
         self.pieces.append(draw)
@@ -275,7 +277,8 @@ def lines(
     """Lines over sizes, which are on a scale of powers of two.
 
     y_scale: "linear" (from zero, or y_low), "log", or "ratio" (of powers of two, with a line at one). y_text: a tick's number to text.
-    marks: upright lines (x, name), for caches. bytes_per_element: adds the size in bytes above. ring: (x, y, name) of a point to notice.
+    marks: upright lines (x, name), for caches. bytes_per_element: adds the size in bytes above.
+    ring: (x, y, name) of a point to notice.
     """
     colours = STAND_INS if colours is None else colours
     paper = _Paper(width, letters, colours)
@@ -296,7 +299,14 @@ def lines(
         paper.height += paper.line + 4
     entries = [(one.label, one.style(colours)) for one, _, _ in drawn]
     mark_style = {"color": colours["muted"], "linestyle": (0, (1, 2)), "linewidth": 1.6}
-    ring_style = {"color": colours["ink"], "linestyle": "none", "marker": "o", "markersize": 12, "markerfacecolor": "none", "markeredgewidth": 1.4}
+    ring_style = {
+        "color": colours["ink"],
+        "linestyle": "none",
+        "marker": "o",
+        "markersize": 12,
+        "markerfacecolor": "none",
+        "markeredgewidth": 1.4,
+    }
     entries += [(name, mark_style) for _, name in marks]
     if ring is not None:
         entries.append((ring[2], ring_style))
@@ -447,7 +457,8 @@ def bars(
     columns = columns or []
     texts = [[paper.fitted(str(text), width * 0.25) for text in bar.texts] for bar in rows]
     column_widths = [
-        max([paper.text_width(name), *(paper.text_width(row[place]) for row in texts if place < len(row))]) for place, name in enumerate(columns)
+        max([paper.text_width(name), *(paper.text_width(row[place]) for row in texts if place < len(row))])
+        for place, name in enumerate(columns)
     ]
     right = EDGE + sum(one + 12 for one in column_widths)
     bold = [bar.role == "onefold" and bool(legend) for bar in rows]

@@ -1,8 +1,9 @@
 """The colours of the page and its charts, for light and for dark.
 
-Charts are drawn once, in stand-ins: colours that nothing else has and that svg.py replaces by CSS variables, so that one picture serves both. The
-hues are those of Okabe and Ito, which the common kinds of colour blindness leave apart, made darker for white paper and lighter for a dark screen
-until each has a contrast of 3 to 1 with its background (tests/perf/report_test.py). Each also has a mark and a dash of its own.
+Charts are drawn once, in stand-ins: colours that nothing else has and that svg.py replaces by CSS variables, so that one picture serves
+both. The hues are near those of Okabe and Ito, made darker for white paper and lighter for a dark screen until each has a contrast of 3 to 1
+with its background and colour-blind readers tell onefold, peers and lectures apart (tests/perf/report_test.py has both). Each also has a mark
+and a dash of its own.
 """
 
 LIGHT = {

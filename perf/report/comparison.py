@@ -1,4 +1,4 @@
-"""Two GPUs or more: which is the better for sums, which resource explains it, and whether rewriting a code would gain more than buying."""
+"""Two GPUs or more: which is better for sums, which resource explains it, and whether rewriting a code gains more than buying."""
 
 import itertools
 
@@ -8,7 +8,7 @@ from charts import Series
 from figures import DEFAULT, plural
 from quantities import NOT_MEASURED, elements, factor, identifier, percent, rate, seconds, span, three
 from records import Machine
-from sections import Picture, Section, Table
+from parts import Picture, Section, Table
 
 ALIKE = 0.05  # two ratios nearer than this are said to be the same
 
@@ -16,7 +16,11 @@ ALIKE = 0.05  # two ratios nearer than this are said to be the same
 def _rates(machine: Machine, type_name: str) -> dict[int, tuple[float, float | None]]:
     """By count: onefold's bytes per second and those of the bare read, for sums."""
     points = figures.sweep(machine.first("sweep", op="sum", type=type_name))
-    return {point.count: (point.bytes / point.ours(), point.bytes / point.limit if point.limit else None) for point in points if point.ours()}
+    return {
+        point.count: (point.bytes / point.ours(), point.bytes / point.limit if point.limit else None)
+        for point in points
+        if point.ours()
+    }
 
 
 def _small(machine: Machine):
@@ -65,10 +69,16 @@ def comparison(machines: list[Machine]) -> Section | None:
         for machine, role, one in zip(gpus, itertools.cycle(["onefold", "other1", "other2", "other3"]), rates):
             series.append(Series(machine.name, sorted(one), [one[count][0] * 1e-12 for count in sorted(one)], role))
             having = [count for count in sorted(one) if one[count][1]]
-            series.append(Series(f"{machine.name}, bare read", having, [one[count][1] * 1e-12 for count in having], role, None, (0, (3, 2))))
-        figure = charts.lines(series, y_title=f"TB/s of input, sum of {plural(type_name)}", bytes_per_element=4 if type_name == "f32" else 8)
+            series.append(
+                Series(f"{machine.name}, bare read", having, [one[count][1] * 1e-12 for count in having], role, None, (0, (3, 2)))
+            )
+        figure = charts.lines(
+            series, y_title=f"TB/s of input, sum of {plural(type_name)}", bytes_per_element=4 if type_name == "f32" else 8
+        )
         words = f"Sum of {plural(type_name)} by onefold on each GPU, nothing in the cache."
-        section.pictures.append(Picture(identifier(f"compare {type_name}"), figure, words, "lines of the speed of each GPU over the number of elements"))
+        section.pictures.append(
+            Picture(identifier(f"compare {type_name}"), figure, words, "lines of the speed of each GPU over the number of elements")
+        )
 
     if answers:
         type_name, n, sums, reads = answers[0]
@@ -132,13 +142,15 @@ def _large(gpus: list[Machine], type_name: str, n: int, sums: list[float], reads
     words = [words]
     if reads[best] and reads[least]:
         reading = reads[best] / reads[least]
-        shares = f"{percent(sums[best] / reads[best])} and {percent(sums[least] / reads[least])} of them"
+        part = [sums[place] / reads[place] for place in (best, least)]
+        shares = f"{percent(part[0])} and {percent(part[1])} of them"
         if ratio < 1 + ALIKE and abs(reading - 1) < ALIKE:
             words.append(f"So are their memories: a bare read of the same bytes runs at {rate(reads[best])} and {rate(reads[least])}.")
         elif abs(ratio / reading - 1) < ALIKE:
             words.append(
                 f"The memory explains it: a bare read of the same bytes runs at {rate(reads[best])} and {rate(reads[least])}, a factor of "
-                f"{factor(reading)}, and the sums reach {shares}. More multiprocessors would not help; more memory bandwidth would."
+                f"{factor(reading)}, and the sums reach {shares}."
+                + (" Only more memory bandwidth would make them faster." if min(part) > 0.9 else "")
             )
         else:
             words.append(
@@ -151,12 +163,15 @@ def _large(gpus: list[Machine], type_name: str, n: int, sums: list[float], reads
 def _small_words(gpus: list[Machine], n: int, hosts: list[float], bares: list[float | None]) -> list[str]:
     least, best = _best_and_least(hosts)
     ratio = hosts[least] / hosts[best]
-    words = f"For small arrays: {elements(n)} floats are summed, to the host, in {seconds(hosts[best])} on the {gpus[best].name} and in "
+    words = (
+        f"For small arrays: {elements(n)} floats are summed, to the host, in {seconds(hosts[best])} on the {gpus[best].name} and in "
+    )
     words += f"{seconds(hosts[least])} on the {gpus[least].name}"
     if bares[best] and bares[least]:
         part = [bares[place] / hosts[place] for place in (best, least)]
-        words += f". {span(f'{100 * min(part):.0f}', f'{100 * max(part):.0f}')} % of that is what a kernel takes that does nothing but write a word: the host and the bus, "
-        words += "not the GPU's memory, decide here"
+        share = span(f"{100 * min(part):.0f}", f"{100 * max(part):.0f}")
+        words += f". {share} % of that is what a kernel takes that does nothing but write a word"
+        words += ": the host and the bus, not the GPU's memory, decide here" if min(part) > 0.5 else ""
     if ratio < 1 + ALIKE:
         words += f". The two differ by {100 * (ratio - 1):.1f} %, less than is worth money"
     return [words + "."]
@@ -182,5 +197,3 @@ def _rewriting(gpus: list[Machine], answers: list, add) -> list[str]:
         f"{gpus[fast].name} it becomes {factor(buying)} times as fast; with onefold on the GPU that is there, {factor(rewriting)} times; with both, "
         f"{factor(tree[slow] / ours[fast])} times. {more}."
     ]
-
-

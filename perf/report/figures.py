@@ -20,7 +20,14 @@ TYPICAL = [
     ("cub", "calls cub::DeviceReduce"),
 ]
 
-TYPE_NAMES = {"f32": "floats", "f64": "doubles", "i32": "32-bit integers", "i64": "64-bit integers", "u32": "unsigned integers", "u64": "64-bit unsigned integers"}
+TYPE_NAMES = {
+    "f32": "floats",
+    "f64": "doubles",
+    "i32": "32-bit integers",
+    "i64": "64-bit integers",
+    "u32": "unsigned integers",
+    "u64": "64-bit unsigned integers",
+}
 
 
 def plural(type_name: str) -> str:
@@ -198,7 +205,9 @@ def ratios(machine: Machine) -> list[Ratio]:
                     if row.get("to_host") is True and where == "gpu":
                         where = "gpu, to the host"
                     noisy = is_noisy(times) or is_noisy(row.get("onefold"))
-                    found.append(Ratio(name, where, text(row.get("form"), "sum"), text(row.get("type"), "f32"), count, ours / theirs, "", noisy))
+                    found.append(
+                        Ratio(name, where, text(row.get("form"), "sum"), text(row.get("type"), "f32"), count, ours / theirs, "", noisy)
+                    )
     known = {(one.form, one.type) for one in found if one.where == "gpu" and one.peer == "cub"}
     for record in machine.of("sweep"):
         if (record.op, record.type) in known:
@@ -207,7 +216,9 @@ def ratios(machine: Machine) -> list[Ratio]:
             for state in ("cold", "hot"):
                 times = getattr(point, state)
                 if DEFAULT in times and "cub" in times:
-                    found.append(Ratio("cub", "gpu", record.op, record.type, point.count, times[DEFAULT] / times["cub"], state, point.noisy))
+                    found.append(
+                        Ratio("cub", "gpu", record.op, record.type, point.count, times[DEFAULT] / times["cub"], state, point.noisy)
+                    )
     return found
 
 

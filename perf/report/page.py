@@ -10,7 +10,8 @@ from comparison import comparison
 from comparison import tiles as comparison_tiles
 from quantities import identifier, sentence_list
 from records import Machine
-from sections import Section, Table, facts, lede, sections, tiles
+from parts import Section, Table
+from sections import facts, lede, sections, tiles
 
 MOST_OPEN_ROWS = 14  # a longer table is closed, whatever it holds
 HERE = os.path.dirname(os.path.abspath(__file__))

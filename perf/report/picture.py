@@ -32,5 +32,7 @@ def picture(machines: list[Machine]) -> str | None:
                 height=300,
                 letters=15,
             )
-            return svg.alone(figure, "onefold", f"{what}: speed over the number of elements, of {DEFAULT} and others, with a bare read as the limit")
+            return svg.alone(
+                figure, "onefold", f"{what}: speed over the number of elements, of {DEFAULT} and others, with a bare read as the limit"
+            )
     return None

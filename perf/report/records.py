@@ -8,6 +8,8 @@ from quantities import is_number
 
 KNOWN_STUDIES = ("ladder", "cpu_ladder", "sweep", "forms", "latency", "cpu", "memory", "peers", "scaling", "tune")
 
+MOST = 1 << 63  # elements or bytes
+
 
 class NoRecord(Exception):
     """A file that is none of ours; the message is a sentence that names it."""
@@ -91,7 +93,7 @@ def text(value, otherwise: str = "unknown") -> str:
 def median(samples) -> float | None:
     """Seconds; None where nothing was measured. Older records have a bare number in some places."""
     value = samples.get("median_s") if isinstance(samples, dict) else samples
-    return float(value) if is_number(value) and value > 0 else None
+    return float(value) if is_number(value) and 1e-18 < value < 1e12 else None  # beyond is no time that somebody measured
 
 
 def spread(samples) -> float | None:
@@ -119,12 +121,12 @@ def list_of(holder, name: str) -> list:
 
 def count_of(row) -> int | None:
     value = at(row, "count")
-    return int(value) if is_number(value) and value >= 1 else None
+    return int(value) if is_number(value) and 1 <= value < MOST else None
 
 
 def bytes_of(row) -> int | None:
     value = at(row, "bytes")
-    return int(value) if is_number(value) and value >= 1 else None
+    return int(value) if is_number(value) and 1 <= value < MOST else None
 
 
 def load(path: str) -> Record:
@@ -166,8 +168,8 @@ def _keep_newest(machine: Machine) -> None:
 def machines(records: list[Record]) -> tuple[list[Machine], list[str]]:
     """The records by machine, and sentences on what could not be used.
 
-    A record of the CPU names no GPU: it goes to the GPU that was measured on the same host, if there is just one such, with those in the same
-    folder first, because hosts of a kind share their CPU's name.
+    A record of the CPU names no GPU: it goes to the GPU that was measured on the same host, if there is just one such, with those in the
+    same folder first, because hosts of a kind share their CPU's name.
     """
     sentences = []
     by_gpu: dict[tuple, Machine] = {}

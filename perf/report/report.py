@@ -3,8 +3,9 @@
 
 usage: report.py RECORD.json... --out FOLDER [--picture FILE.svg]
 
-FOLDER/index.html is one page that needs nothing else: no script, no font, no picture beside it. FOLDER/summary.md says the same in short. --picture draws
-the speed of sums on a GPU over their size, as in the README. Records of several machines are told apart; of two of a kind the newer counts.
+FOLDER/index.html is one page that needs nothing else: no script, no font, no picture beside it. FOLDER/summary.md says the same in short.
+--picture draws the speed of sums on a GPU over their size, as in the README. Records of several machines are told apart; of two of a kind
+the newer counts.
 
 Needs Python 3.11 and matplotlib 3.6. Exit status: 0; 2 with one line on standard error that says what is wrong.
 """

@@ -1,12 +1,11 @@
 """The page's sections: for each study its sentences, which are computed from the figures, its charts and its tables."""
 
-import re
-from dataclasses import dataclass, field
-
 import charts
 import figures
 from charts import Bar, Series
 from figures import DEFAULT, TYPICAL, plural
+from memory_studies import memory_section
+from parts import Picture, Section, Table, a_mark, missing_peers, place_name, shown
 from quantities import (
     NOT_MEASURED,
     binary_bytes,
@@ -25,66 +24,8 @@ from quantities import (
     spread,
     three,
 )
-from records import Machine, Record, at, bytes_of, count_of, is_noisy, list_of, median, text
+from records import Machine, Record, at, bytes_of, count_of, is_noisy, median, text
 from records import spread as spread_of
-
-
-@dataclass
-class Picture:
-    """A chart with what is written under it. `description` is for those who cannot see it."""
-
-    name: str
-    figure: object
-    caption: str
-    description: str
-    wide: bool = False
-
-
-@dataclass
-class Table:
-    title: str
-    columns: list[str]
-    rows: list[list[str]]
-    brief: bool = False  # stands in the summary too, and is open on the page
-    words: int = 1  # so many columns on the left are words, the rest figures
-
-
-@dataclass
-class Section:
-    title: str
-    paragraphs: list[str] = field(default_factory=list)
-    pictures: list[Picture] = field(default_factory=list)
-    tables: list[Table] = field(default_factory=list)
-    parts: list["Section"] = field(default_factory=list)
-
-
-A_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(B|KiB|MiB|GiB)\b,?")
-BINARY_UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
-MOST_LINES = 7  # in one chart of a memory study
-MOST_BARS = 16
-
-OUR_NAMES = {DEFAULT: "onefold", "cub": "CUB"}
-
-
-def shown(name: str) -> str:
-    return OUR_NAMES.get(name, name)
-
-
-def place_name(where: str) -> str:
-    """gpu, to the host -> GPU, to the host."""
-    return where[:3].upper() + where[3:] if where.startswith(("gpu", "cpu")) else where
-
-
-def missing_peers(records: list[Record]) -> str:
-    """A sentence, or nothing where all were there."""
-    listed = [one for record in records for one in list_of(record.body, "missing") if isinstance(one, dict)]
-    said = [f"{text(one.get('peer'), 'a peer without a name')} ({text(one.get('why'), 'no reason is given').rstrip('.')})" for one in listed]
-    return f"Not compared, because they were missing: {sentence_list(list(dict.fromkeys(said)))}." if said else ""
-
-
-def a_mark(noisy: bool) -> str:
-    return " ~" if noisy else ""
-
 
 # --- the machine ---
 
@@ -118,7 +59,9 @@ def _cpu_lede(machine: Machine) -> str:
             words = f"This CPU runs {record.op} of {elements(most.count)} {plural(record.type)} at {rate(most.bytes / most.times['onefold'])}"
             words += f" with {most.threads} thread{'' if most.threads == 1 else 's'}"
             if most.best_seconds() is not None:
-                words += f", {percent(most.best_seconds() / most.times['onefold'])} of the speed of the best loop that promises no order"
+                words += (
+                    f", {percent(most.best_seconds() / most.times['onefold'])} of the speed of the best loop that promises no order"
+                )
             return words + "."
     for record in machine.of("cpu_ladder"):
         rungs = figures.ladder(record)
@@ -141,7 +84,9 @@ def tiles(machine: Machine) -> list[tuple[str, str]]:
         shown_tiles.append((seconds(found.small.host), f"a sum of {elements(found.small.count)}, to the host"))
     if found.ratios:
         low, high = 1 / max(one.ratio for one in found.ratios), 1 / min(one.ratio for one in found.ratios)
-        shown_tiles.append((span(f"{factor(low)}", f"{factor(high)}") + " ×", f"as fast as CUB, {element_range([one.count for one in found.ratios])}"))
+        shown_tiles.append(
+            (span(f"{factor(low)}", f"{factor(high)}") + " ×", f"as fast as CUB, {element_range([one.count for one in found.ratios])}")
+        )
     if machine.gpu is None:
         for record in machine.of("cpu"):
             points = figures.cpu_points(record)
@@ -231,12 +176,19 @@ def rewriting(found: figures.Ladder) -> tuple[list[str], Table | None]:
     for rung, words in known:
         rows.append([f"{words} ({rung.name})", microseconds(rung.seconds), factor(rung.seconds / ours.seconds)])
         rows[-1].append(factor(rung.seconds / found.limit) if found.limit else NOT_MEASURED)
-    return sentences, Table("What typical codes gain", ["If your code …", "it takes, µs", "onefold is faster by", "the limit would be"], rows, True)
+    return sentences, Table(
+        "What typical codes gain", ["If your code …", "it takes, µs", "onefold is faster by", "the limit would be"], rows, True
+    )
 
 
 def ladder_figure(found: figures.Ladder, title: str = "", colours: dict | None = None, width: float = charts.WIDTH):
     rows = [
-        Bar(rung.name, found.bytes / rung.seconds * 1e-9, rung.role, [microseconds(rung.seconds), three(found.bytes / rung.seconds * 1e-9)])
+        Bar(
+            rung.name,
+            found.bytes / rung.seconds * 1e-9,
+            rung.role,
+            [microseconds(rung.seconds), three(found.bytes / rung.seconds * 1e-9)],
+        )
         for rung in found.rungs
     ]
     present = {rung.role for rung in found.rungs}
@@ -281,7 +233,9 @@ def _ladders(machine: Machine, study: str, section: Section) -> Section | None:
         if any(rung.remark for rung in found.rungs):
             hosts = sentence_list([rung.name for rung in found.rungs if rung.remark])
             caption += f" {hosts} is timed to the host."
-        section.pictures.append(Picture(name, ladder_figure(found), caption, f"bars of the speed of {len(found.rungs)} variants, {what}"))
+        section.pictures.append(
+            Picture(name, ladder_figure(found), caption, f"bars of the speed of {len(found.rungs)} variants, {what}")
+        )
         rows = []
         for rung in found.rungs:
             share = percent(rung.limit / rung.seconds) if rung.limit else NOT_MEASURED
@@ -347,7 +301,13 @@ def sweep_section(machine: Machine) -> Section | None:
         hot = [point for point in points if DEFAULT in point.hot]
         speeds = variant_series(points, lambda bytes_, time: bytes_ / time * unit)
         if hot:
-            series = Series("onefold, array in the cache", [one.count for one in hot], [one.bytes / one.hot[DEFAULT] * unit for one in hot], "other3", None)
+            series = Series(
+                "onefold, array in the cache",
+                [one.count for one in hot],
+                [one.bytes / one.hot[DEFAULT] * unit for one in hot],
+                "other3",
+                None,
+            )
             speeds.append(series)
         common = {"bytes_per_element": size, "marks": l2_mark(machine, size)}
         section.pictures.append(
@@ -381,7 +341,9 @@ def sweep_section(machine: Machine) -> Section | None:
         columns = ["n", "size"]
         for label in names:
             columns += [f"{label}, µs", "spread"]
-        section.tables.append(Table(f"Exact figures: {what}", [*columns, "bare read, µs", "of a bare read", "onefold in the cache, µs"], rows, words=1))
+        section.tables.append(
+            Table(f"Exact figures: {what}", [*columns, "bare read, µs", "of a bare read", "onefold in the cache, µs"], rows, words=1)
+        )
     return section if section.pictures else None
 
 
@@ -425,12 +387,16 @@ def ratio_section(machine: Machine) -> Section | None:
     if found:
         section.paragraphs.append("Ratios are onefold's time over the peer's: below 1 onefold is ahead, above 1 the peer is.")
         worst = max(found, key=lambda one: one.ratio)
-        words = f"The worst of all {len(found):,} points: {_point(worst)}, at {three(worst.ratio)} times the time of {shown(worst.peer)}"
+        words = (
+            f"The worst of all {len(found):,} points: {_point(worst)}, at {three(worst.ratio)} times the time of {shown(worst.peer)}"
+        )
         words += ", so no peer is ahead anywhere." if worst.ratio < 1 else "."
         section.paragraphs.append(words)
         behind = [one for one in found if one.ratio > 1]
         if behind:
-            section.paragraphs.append(f"A peer is ahead at {len(behind):,} of {len(found):,} points: {sentence_list(_ahead(behind, found))}.")
+            section.paragraphs.append(
+                f"A peer is ahead at {len(behind):,} of {len(found):,} points: {sentence_list(_ahead(behind, found))}."
+            )
     for (where, form, type_name), ones in groups.items():
         what = f"{form} of {plural(type_name)}, {place_name(where)}"
         names = list(dict.fromkeys((one.peer, one.state) for one in ones))
@@ -457,10 +423,18 @@ def ratio_section(machine: Machine) -> Section | None:
     for key in dict.fromkeys((one.peer, one.where, one.form, one.type) for one in found):
         ones = [one for one in found if (one.peer, one.where, one.form, one.type) == key]
         worst, best = max(ones, key=lambda one: one.ratio), min(ones, key=lambda one: one.ratio)
-        cells = [shown(key[0]), place_name(key[1]), f"{key[2]} of {plural(key[3])}", f"{len(ones):,}", three(best.ratio) + f" at {elements(best.count)}"]
+        cells = [
+            shown(key[0]),
+            place_name(key[1]),
+            f"{key[2]} of {plural(key[3])}",
+            f"{len(ones):,}",
+            three(best.ratio) + f" at {elements(best.count)}",
+        ]
         summary.append([*cells, three(worst.ratio) + f" at {elements(worst.count)}{a_mark(worst.noisy)}"])
     if summary:
-        section.tables.append(Table("Best and worst ratio for each peer", ["peer", "where", "what", "points", "best", "worst"], summary, True, 3))
+        section.tables.append(
+            Table("Best and worst ratio for each peer", ["peer", "where", "what", "points", "best", "worst"], summary, True, 3)
+        )
         section.tables += [_ratio_table(key, ones) for key, ones in groups.items()]
     section.paragraphs += [missing] if missing else []
     return section
@@ -536,7 +510,10 @@ def latency_section(machine: Machine) -> Section | None:
             )
         )
         rows = [
-            [elements(one.count), *(microseconds(value) for value in (one.stream, one.cub_stream, one.host, one.bare, one.cub_host, one.enqueue))]
+            [
+                elements(one.count),
+                *(microseconds(value) for value in (one.stream, one.cub_stream, one.host, one.bare, one.cub_host, one.enqueue)),
+            ]
             for one in found
         ]
         columns = ["n", "in stream, µs", "CUB in stream", "to the host", "bare kernel", "CUB to the host", "to enqueue a call"]
@@ -570,19 +547,29 @@ def forms_section(machine: Machine) -> Section | None:
             label = text(row.get("form"), "?") + (" in f64" if row.get("wide") is True else "")
             share = inputs * limit / time if limit and is_limit_row(inputs * limit, time) else None
             bars.append(Bar(label, inputs * size / time * 1e-9, "onefold", [three(inputs * size / time * 1e-9), percent(share)]))
-            slower += [(median(row.get(case)) / time - 1, label, case) for case in ("cut", "one_off", "apart") if median(row.get(case))]
+            slower += [
+                (median(row.get(case)) / time - 1, label, case) for case in ("cut", "one_off", "apart") if median(row.get(case))
+            ]
         if not bars:
             continue
-        words = f"At {what} the forms run at {span(three(min(bar.value for bar in bars)), three(max(bar.value for bar in bars)))} GB/s."
+        words = (
+            f"At {what} the forms run at {span(three(min(bar.value for bar in bars)), three(max(bar.value for bar in bars)))} GB/s."
+        )
         if slower:
             worst = max(slower)
-            cases = {"cut": "an end that cuts a tile", "one_off": "arrays one element beside a boundary", "apart": "a second input beside a boundary"}
+            cases = {
+                "cut": "an end that cuts a tile",
+                "one_off": "arrays one element beside a boundary",
+                "apart": "a second input beside a boundary",
+            }
             words += f" Odd addresses and lengths cost {100 * max(worst[0], 0):.1f} % at most: {worst[1]}, {cases[worst[2]]}."
         section.paragraphs.append(words)
         limit_rate = (size / limit * 1e-9, f"bare read, {three(size / limit * 1e-9)} GB/s") if limit and size else None
         figure = charts.bars(bars, columns=["GB/s", "of read"], limit=limit_rate, x_title=f"GB/s of input, {what}")
         name = identifier(f"{machine.name} forms {record.type}")
-        section.pictures.append(Picture(name, figure, f"Every form at {what}, aligned, nothing in the cache.", f"bars of the speed of each form, {what}"))
+        section.pictures.append(
+            Picture(name, figure, f"Every form at {what}, aligned, nothing in the cache.", f"bars of the speed of each form, {what}")
+        )
     for record in sorted(records, key=lambda one: (one.type, -count_of(one.body))):
         rows = []
         for row in record.rows():
@@ -607,7 +594,11 @@ def scaling_section(machine: Machine) -> Section | None:
     section = Section("More threads on the CPU")
     groups: dict[tuple, list[dict]] = {}
     for record in machine.of("scaling"):
-        usable = [row for row in record.rows() if count_of(row) and is_number(row.get("threads")) and row["threads"] >= 1 and median(row.get("onefold"))]
+        usable = [
+            row
+            for row in record.rows()
+            if count_of(row) and is_number(row.get("threads")) and row["threads"] >= 1 and median(row.get("onefold"))
+        ]
         if not usable:
             machine.remarks.append(f"{record.short_path} is left out: it has no row that this report can read.")
         for row in usable:
@@ -631,16 +622,26 @@ def scaling_section(machine: Machine) -> Section | None:
         series = [Series("onefold", [row["threads"] for row in rows], [value(median(row["onefold"])) for row in rows])]
         for name in names:
             having = [row for row in rows if median(at(row, "peers", name))]
-            series.append(Series(name, [row["threads"] for row in having], [value(median(row["peers"][name])) for row in having], *styles[name]))
+            series.append(
+                Series(name, [row["threads"] for row in having], [value(median(row["peers"][name])) for row in having], *styles[name])
+            )
         having = [row for row in rows if median(row.get("read_limit"))]
-        series.append(Series("bare read", [row["threads"] for row in having], [value(median(row["read_limit"])) for row in having], "limit"))
+        series.append(
+            Series("bare read", [row["threads"] for row in having], [value(median(row["read_limit"])) for row in having], "limit")
+        )
         picture = charts.lines(series, y_title=f"{unit}, {what}", x_title="threads", x_is_count=False)
         name = identifier(f"{machine.name} scaling {form} {type_name} {count}")
         section.pictures.append(Picture(name, picture, f"{what[0].upper()}{what[1:]}.", f"lines over the number of threads, {what}"))
         cells = []
         for row in rows:
             times = [row["onefold"], *(at(row, "peers", name) for name in names), row.get("read_limit")]
-            cells.append([f"{row['threads']:g}", *(microseconds(median(one)) + a_mark(is_noisy(one)) for one in times), spread(spread_of(row["onefold"]))])
+            cells.append(
+                [
+                    f"{row['threads']:g}",
+                    *(microseconds(median(one)) + a_mark(is_noisy(one)) for one in times),
+                    spread(spread_of(row["onefold"])),
+                ]
+            )
         columns = ["threads", "onefold, µs", *(f"{name}, µs" for name in names), "bare read, µs", "spread of onefold"]
         section.tables.append(Table(f"Exact figures: {what}", columns, cells))
     missing = missing_peers(machine.of("scaling"))
@@ -673,142 +674,43 @@ def cpu_section(machine: Machine) -> Section | None:
             speed = lambda point, time: point.bytes / time * 1e-9
             series = [Series("onefold", [one.count for one in those], [speed(one, one.times["onefold"]) for one in those])]
             best = [one for one in those if one.best_seconds()]
-            series.append(Series("best loop that promises no order", [one.count for one in best], [speed(one, one.best_seconds()) for one in best], "peer"))
-            others = [name for name in dict.fromkeys(name for one in those for name in one.times) if name in ("Kokkos", "std", "std with TBB")]
+            series.append(
+                Series(
+                    "best loop that promises no order",
+                    [one.count for one in best],
+                    [speed(one, one.best_seconds()) for one in best],
+                    "peer",
+                )
+            )
+            others = [
+                name
+                for name in dict.fromkeys(name for one in those for name in one.times)
+                if name in ("Kokkos", "std", "std with TBB")
+            ]
             for name, (role, mark) in charts.roles_of(others).items():
                 having = [one for one in those if name in one.times]
                 series.append(Series(name, [one.count for one in having], [speed(one, one.times[name]) for one in having], role, mark))
             size = those[0].bytes / those[0].count
             picture = charts.lines(series, y_title=f"GB/s of input, {what}, logarithmic", y_scale="log", bytes_per_element=size)
             name = identifier(f"{machine.name} cpu {record.op} {record.type} {threads} {record.body.get('offset')}")
-            section.pictures.append(Picture(name, picture, f"{what[0].upper()}{what[1:]}: speed.", f"lines of the speed over the number of elements, {what}"))
+            section.pictures.append(
+                Picture(
+                    name, picture, f"{what[0].upper()}{what[1:]}: speed.", f"lines of the speed over the number of elements, {what}"
+                )
+            )
             for one in those:
                 ratio = three(one.best_seconds() / one.times["onefold"]) if one.best_seconds() else NOT_MEASURED
-                cells = [elements(one.count), str(threads), microseconds(one.times["onefold"]), microseconds(one.best_seconds()), one.best or NOT_MEASURED]
+                cells = [
+                    elements(one.count),
+                    str(threads),
+                    microseconds(one.times["onefold"]),
+                    microseconds(one.best_seconds()),
+                    one.best or NOT_MEASURED,
+                ]
                 rows.append([*cells, microseconds(one.times.get("Kokkos")), microseconds(one.times.get("std")), ratio])
         columns = ["n", "threads", "onefold, µs", "best loop, µs", "which", "Kokkos, µs", "std, µs", "speed over the best loop's"]
         section.tables.append(Table(f"Exact figures: {record.op} of {plural(record.type)}", columns, rows))
     return section if section.pictures else None
-
-
-# --- memory studies ---
-
-
-def memory_section(machine: Machine) -> Section | None:
-    section = Section("What decides it: the studies of memory and instructions")
-    for record in machine.of("memory"):
-        listed = record.body.get("studies")
-        listed = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
-        parts = [part for part in (_memory_part(machine, one) for one in listed) if part is not None]
-        if not parts:
-            machine.remarks.append(f"{record.short_path} is left out: it has no study that this report can read.")
-        section.parts += parts
-    return section if section.parts else None
-
-
-def _memory_part(machine: Machine, study: dict) -> Section | None:
-    name = text(study.get("name"), "a study without a name")
-    part = Section(text(study.get("title"), name))
-    for where, rows in (study["on"] if isinstance(study.get("on"), dict) else {}).items():
-        rows = [row for row in rows if isinstance(row, dict) and text(row.get("case"), "")] if isinstance(rows, list) else []
-        if not rows:
-            continue
-        place = {"gpu": "GPU", "cpu": "CPU"}.get(where, str(where))
-        values = lambda row: [one for one in row["values"] if isinstance(one, dict) and is_number(one.get("number"))] if isinstance(row.get("values"), list) else []
-        extra = list(dict.fromkeys((text(one.get("name"), "?"), text(one.get("unit"), "")) for row in rows for one in values(row)))
-        has_time = any(median(row.get("time")) for row in rows)
-        has_bytes = any(bytes_of(row) and median(row.get("time")) for row in rows)
-        has_operations = any(is_number(row.get("operations")) and row["operations"] > 0 and median(row.get("time")) for row in rows)
-        columns = ["case"]
-        columns += ["time, µs", "spread"] if has_time else []
-        columns += ["GB/s"] if has_bytes else []
-        columns += ["10⁹ operations/s"] if has_operations else []
-        columns += [f"{one}, {unit}" if unit else one for one, unit in extra]
-        cells = []
-        for row in rows:
-            time = median(row.get("time"))
-            line = [row["case"] + a_mark(is_noisy(row.get("time")))]
-            line += [microseconds(time), spread(spread_of(row.get("time")))] if has_time else []
-            line += [three(bytes_of(row) / time * 1e-9) if bytes_of(row) and time else NOT_MEASURED] if has_bytes else []
-            operations = row.get("operations")
-            line += [three(operations / time * 1e-9) if is_number(operations) and operations > 0 and time else NOT_MEASURED] if has_operations else []
-            for key in extra:
-                number = next((one["number"] for one in values(row) if (text(one.get("name"), "?"), text(one.get("unit"), "")) == key), None)
-                line.append(three(number) if number is not None else NOT_MEASURED)
-            cells.append(line)
-        drawn = _memory_pictures(machine, name, place, rows, has_bytes, has_operations)
-        part.pictures += drawn
-        part.tables.append(Table(f"Exact figures: {name}, {place}", columns, cells, brief=not drawn))
-    if not part.tables:
-        return None
-    if text(study.get("lesson"), ""):
-        part.paragraphs.append(study["lesson"])
-    if text(study.get("lecture"), ""):
-        part.paragraphs.append(f"The lecture: {study['lecture']}")
-    return part
-
-
-def _memory_pictures(machine: Machine, name: str, place: str, rows: list[dict], has_bytes: bool, has_operations: bool) -> list[Picture]:
-    """What the rows have in common: speed where bytes are moved, else operations, else the time. Over the bytes as lines, else as bars."""
-    if has_bytes:
-        value = lambda row: bytes_of(row) / median(row.get("time")) * 1e-9 if bytes_of(row) and median(row.get("time")) else None
-        unit = "GB/s"
-    elif has_operations:
-        value = lambda row: row["operations"] / median(row.get("time")) * 1e-9 if is_number(row.get("operations")) and median(row.get("time")) else None
-        unit = "10⁹ operations/s"
-    else:
-        value = lambda row: median(row.get("time")) * 1e6 if median(row.get("time")) else None
-        unit = "µs"
-    rows = [row for row in rows if value(row) and value(row) > 0]
-    pictures = []
-
-    def add(what: str, figure) -> None:
-        place_in_page = identifier(f"{machine.name} memory {name} {place} {len(pictures)}")
-        pictures.append(Picture(place_in_page, figure, f"{what}: {unit}.", f"the figures of the study {what} in {unit}"))
-
-    swept, rest = _over_sizes(rows)
-    if swept:
-        styles = charts.roles_of(swept)
-        series = [Series(kind, [x for x, _ in ones], [value(row) for _, row in ones], *styles[kind]) for kind, ones in swept.items()]
-        title = f"{unit}, {name}, {place}, logarithmic"
-        add(f"{name}, {place}", charts.lines(series, y_title=title, y_scale="log", x_title="bytes", x_is_count=False, x_text=binary_bytes))
-    for kind, ones in _groups(rest).items():
-        if len(ones) < 2:
-            continue
-        known = [value(row) for _, row in ones]
-        scale = "log" if max(known) / min(known) > 30 else "linear"
-        bars = [Bar(label, value(row), "lecture", [three(value(row))]) for label, row in ones]
-        title = unit + (", logarithmic" if scale == "log" else "")
-        what = f"{name}, {place}" + (f", {kind}" if kind else "")
-        add(what, charts.bars(bars, columns=[unit], scale=scale, x_title=title, row_height=18 if len(ones) > 20 else 20))
-    return pictures
-
-
-def _over_sizes(rows: list[dict]) -> tuple[dict, list[dict]]:
-    """Cases that are one thing at many sizes ("1 KiB to the device, pinned", "1 MiB to the device, pinned") by the words without the size, and the
-    other rows."""
-    kinds: dict[str, list] = {}
-    for row in rows:
-        found = A_SIZE.search(row["case"])
-        if found:
-            kind = " ".join((row["case"][: found.start()] + " " + row["case"][found.end() :]).split()).strip(" ,:")
-            kinds.setdefault(kind, []).append((float(found[1]) * BINARY_UNITS[found[2]], row))
-    swept = {kind: sorted(ones, key=lambda one: one[0]) for kind, ones in kinds.items() if kind and len({x for x, _ in ones}) >= 4}
-    if len(swept) > MOST_LINES:
-        return {}, rows
-    drawn = {id(row) for ones in swept.values() for _, row in ones}
-    return swept, [row for row in rows if id(row) not in drawn]
-
-
-def _groups(rows: list[dict]) -> dict[str, list[tuple[str, dict]]]:
-    """Many rows named "kind: case" as a group for each kind; few as one."""
-    split = [row["case"].split(": ", 1) for row in rows]
-    if len(rows) <= MOST_BARS or not all(len(parts) == 2 for parts in split):
-        return {"": [(row["case"], row) for row in rows]}
-    groups: dict[str, list] = {}
-    for (kind, case), row in zip(split, rows):
-        groups.setdefault(kind, []).append((case, row))
-    return groups
 
 
 # --- tune ---
@@ -817,7 +719,11 @@ def _groups(rows: list[dict]) -> dict[str, list[tuple[str, dict]]]:
 def tune_section(machine: Machine) -> Section | None:
     section = Section("Tuned launches")
     for record in machine.of("tune"):
-        rows = [row for row in record.rows() if median(row.get("time")) and count_of(row) and text(row.get("policy"), str(row.get("policy") or ""))]
+        rows = [
+            row
+            for row in record.rows()
+            if median(row.get("time")) and count_of(row) and text(row.get("policy"), str(row.get("policy") or ""))
+        ]
         if not rows:
             machine.remarks.append(f"{record.short_path} is left out: it has no row that this report can read.")
             continue
@@ -841,7 +747,9 @@ def tune_section(machine: Machine) -> Section | None:
                     factor(median(worst["time"]) / median(best["time"])),
                 ]
             )
-        section.paragraphs.append(f"{len(rows):,} measurements of {len({str(row['policy']) for row in rows}):,} policies. No policy changes a result's bits.")
+        section.paragraphs.append(
+            f"{len(rows):,} measurements of {len({str(row['policy']) for row in rows}):,} policies. No policy changes a result's bits."
+        )
         if gains:
             most = max(gains)
             section.paragraphs.append(
@@ -878,13 +786,21 @@ def remarks_section(machine: Machine) -> Section | None:
         left_out = record.body.get("left_out")
         said += [f"{record.file}: left out: {one}" for one in left_out] if isinstance(left_out, list) else []
     if noisy:
-        said.append(f"~ marks a noisy figure: do not lean on it. There {'is one' if noisy == 1 else f'are {noisy:,}'} in these records.")
+        said.append(
+            f"~ marks a noisy figure: do not lean on it. There {'is one' if noisy == 1 else f'are {noisy:,}'} in these records."
+        )
     return Section("Warnings", said) if said else None
 
 
 def sources_section(machine: Machine) -> Section:
     rows = [
-        [record.study, f"{record.op} of {plural(record.type)}", text(record.body.get("time")), text(record.body.get("commit")), record.command]
+        [
+            record.study,
+            f"{record.op} of {plural(record.type)}",
+            text(record.body.get("time")),
+            text(record.body.get("commit")),
+            record.command,
+        ]
         for record in machine.records
     ]
     tables = [Table("Records", ["study", "what", "time", "commit", "command"], rows, words=5)]
@@ -893,7 +809,11 @@ def sources_section(machine: Machine) -> Section:
         known = record.body.get("versions")
         versions.update(known if isinstance(known, dict) else {})
     if versions:
-        tables.append(Table("Versions of the peers", ["peer", "version"], [[str(one), str(version)] for one, version in versions.items()], words=2))
+        tables.append(
+            Table(
+                "Versions of the peers", ["peer", "version"], [[str(one), str(version)] for one, version in versions.items()], words=2
+            )
+        )
     return Section("Where the figures are from", [], [], tables)
 
 

@@ -44,7 +44,9 @@ def alone(figure, name: str, description: str) -> str:
     """A file of its own, which takes the reader's light or dark also where it stands in an <img>."""
     body, size = _body(figure, name)
     width, height = size.split()[2:]
-    style = f"svg {{ --sans: {SANS}; {css_variables(LIGHT)} }} @media (prefers-color-scheme: dark) {{ svg {{ {css_variables(DARK)} }} }}"
+    style = (
+        f"svg {{ --sans: {SANS}; {css_variables(LIGHT)} }} @media (prefers-color-scheme: dark) {{ svg {{ {css_variables(DARK)} }} }}"
+    )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="{size}" role="img">\n'
         f"<title>{escape(description)}</title>\n<style>{style}</style>\n{body}\n</svg>\n"
