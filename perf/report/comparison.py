@@ -67,7 +67,7 @@ def comparison(machines: list[Machine]) -> Section | None:
         answers.append((type_name, n, sums, reads))
         series = []
         for machine, role, one in zip(gpus, itertools.cycle(["onefold", "other1", "other2", "other3"]), rates):
-            series.append(Series(machine.name, sorted(one), [one[count][0] * 1e-12 for count in sorted(one)], role))
+            series.append(Series(machine.name, sorted(one), [one[count][0] * 1e-12 for count in sorted(one)], role, dash="-"))
             having = [count for count in sorted(one) if one[count][1]]
             series.append(
                 Series(f"{machine.name}, bare read", having, [one[count][1] * 1e-12 for count in having], role, None, (0, (3, 2)))
