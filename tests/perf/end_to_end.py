@@ -53,7 +53,7 @@ class PerfTest(unittest.TestCase):
     def test_help_names_the_studies(self):
         done = run("--help")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        for word in ("ladder", "sweep", "forms", "latency", "cpu", "--version", "Exit status"):
+        for word in ("ladder", "sweep", "forms", "latency", "cpu", "compare", "--version", "Exit status"):
             self.assertIn(word, done.stdout)
 
     def test_what_cannot_be_asked_is_refused_in_one_line_with_status_2(self):
@@ -187,6 +187,50 @@ class PerfTest(unittest.TestCase):
     def test_sizes_that_a_study_does_not_have_are_refused(self):
         for study in ("peers", "scaling"):
             self.refuse(study, "--from", "11", "--to", "11", says="no size of this study lies between --from and --to")
+
+    def records(self, slower):
+        """A record of the CPU's ladder, and a copy whose every time is `slower` times as long."""
+        before, after = self.path("before.json"), self.path("after.json")
+        self.assertEqual(run("ladder", "--cpu", "--n", "4096", "--repeats", "5", "--json", before).returncode, 0)
+        with open(before, encoding="utf-8") as file:
+            kept = json.load(file)
+        for row in kept["rows"]:
+            row["time"] = {**row["time"], "spread": 0.001}
+        with open(before, "w", encoding="utf-8") as file:
+            json.dump(kept, file)
+        for row in kept["rows"]:
+            row["time"]["median_s"] *= slower
+        with open(after, "w", encoding="utf-8") as file:
+            json.dump(kept, file)
+        return before, after, len(kept["rows"])
+
+    def test_compare_says_what_became_slower(self):
+        before, after, count = self.records(1.2)
+        verdict = self.path("verdict.json")
+        done = run("compare", before, after, "--json", verdict)
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        self.assertEqual(done.stdout.count(" 1.200 "), count)
+        self.assertRegex(done.stdout, rf"\n\d+ figures: \d+ the same, 0 faster, {count} slower, \d+ too noisy; median ratio 1\.\d+\n\Z")
+        with open(verdict, encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["summary"]["slower"], count)
+        self.assertEqual(run("compare", after, before).returncode, 0)
+        self.assertEqual(run("compare", before, before).returncode, 0)
+        self.assertEqual(run("compare", before, after, "--limit", "0.25").returncode, 0)
+
+    def test_compare_refuses_what_it_cannot_compare(self):
+        before, _, _ = self.records(1)
+        self.refuse("compare", says=["records", HINT])
+        self.refuse("compare", before, says=["records", HINT])
+        self.refuse("compare", before, before, "--limit", "-1", says=["--limit", HINT])
+        self.refuse("compare", before, self.path("none.json"), says=["none.json", HINT])
+        self.assertEqual(run("compare", before, before, "--ratios").returncode, 0)
+        self.refuse("compare", before, before, "--json", self.path("missing/x.json"), says="cannot be written")
+        other = self.path("other.json")
+        for text, says in (("{", "no JSON object"), ("[]", "no JSON object"), ("{}", "names no study"),
+                           ('{"study": "sweep"}', "of one study")):
+            with open(other, "w", encoding="utf-8") as file:
+                file.write(text)
+            self.refuse("compare", before, other, says=says)
 
     def test_json_into_a_pipe_leaves_the_pipe_alone(self):
         pipe = self.path("pipe")
