@@ -169,6 +169,18 @@ def _markdown_section(section: Section, level: int) -> list[str]:
     return ["#" * level + " " + _markdown_text(section.title), "", *written] if written else []
 
 
+MOST_LINES = 10
+
+
+def brief(report: Report) -> list[str]:
+    """What a terminal shows at the end of a run: the first sentence of each section, ten lines at most."""
+    lines = [] if report.comparison is None else report.comparison.paragraphs[:1]
+    for machine in report.machines:
+        lines.append(f"{machine.name}: {lede(machine)}")
+        lines += [f"{one.title}: {one.paragraphs[0]}" for one in report.sections[id(machine)] if one.paragraphs]
+    return lines[:MOST_LINES]
+
+
 def markdown(report: Report) -> str:
     written = [f"# onefold on {_markdown_text(report.title)}", ""]
     if report.comparison is not None:

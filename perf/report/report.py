@@ -73,6 +73,7 @@ def run(typed: list[str]) -> None:
         report = page.Report(machines, sentences)
         write(os.path.join(asked.out, "index.html"), page.html(report))
         write(os.path.join(asked.out, "summary.md"), page.markdown(report))
+        print("\n".join(page.brief(report)))
     if asked.picture is not None:
         drawn = picture.picture(machines)
         if drawn is None:

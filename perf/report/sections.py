@@ -719,44 +719,47 @@ def cpu_section(machine: Machine) -> Section | None:
 def tune_section(machine: Machine) -> Section | None:
     section = Section("Tuned launches")
     for record in machine.of("tune"):
-        rows = [
-            row
-            for row in record.rows()
-            if median(row.get("time")) and count_of(row) and text(row.get("policy"), str(row.get("policy") or ""))
-        ]
+        rows = [row for row in record.rows() if median(row.get("built_in")) and median(row.get("tuned")) and count_of(row)]
         if not rows:
             machine.remarks.append(f"{record.short_path} is left out: it has no row that this report can read.")
             continue
-        groups: dict[tuple, list[dict]] = {}
-        for row in rows:
-            groups.setdefault((text(row.get("form"), record.op), text(row.get("type"), record.type), count_of(row)), []).append(row)
-        cells = []
-        gains = []
-        for (form, type_name, count), tried in groups.items():
-            best, worst = min(tried, key=lambda row: median(row["time"])), max(tried, key=lambda row: median(row["time"]))
-            built_in = next((row for row in tried if str(row["policy"]) in ("default", "built-in", "built in")), None)
-            gain = median(built_in["time"]) / median(best["time"]) if built_in else None
-            gains += [(gain, form, type_name, count)] if gain else []
-            cells.append(
-                [
-                    f"{form} of {plural(type_name)}",
-                    elements(count),
-                    str(best["policy"]) + a_mark(is_noisy(best["time"])),
-                    microseconds(median(best["time"])),
-                    microseconds(median(built_in["time"])) if built_in else NOT_MEASURED,
-                    factor(median(worst["time"]) / median(best["time"])),
-                ]
-            )
+        found = record.body.get("search")
+        search = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+        named = [(text(one.get("variant")), text(one.get("choice")), one) for one in search]
+        before = {(variant, choice): one.get("value") for variant, choice, one in named if one.get("built_in") is True}
+        chosen = [(variant, choice, one) for variant, choice, one in named if one.get("chosen") is True]
+        changed = [one for one in chosen if one[2].get("built_in") is not True]
+        ours = [choice for variant, choice, _ in changed if variant == "fixed_order"]
+        ratios = [(median(row["tuned"]) / median(row["built_in"]), row) for row in rows]
+        least, most = min(ratios, key=lambda one: one[0]), max(ratios, key=lambda one: one[0])
+
+        def place(row: dict) -> str:
+            return f"{text(row.get('form'), record.op)} of {elements(count_of(row))} {plural(text(row.get('type'), record.type))}"
+
         section.paragraphs.append(
-            f"{len(rows):,} measurements of {len({str(row['policy']) for row in rows}):,} policies. No policy changes a result's bits."
+            f"The search changed {len(ours)} of the choices of fixed_order{': ' + ', '.join(ours) if ours else ''}. With what it found a reduction "
+            f"takes {factor(least[0])} ({place(least[1])}) to {factor(most[0])} times ({place(most[1])}) as long as with what is built in. No choice "
+            "changes a result's bits."
         )
-        if gains:
-            most = max(gains)
-            section.paragraphs.append(
-                f"The best policy gains a factor of {factor(most[0])} at most over the built-in one: {most[1]} of {elements(most[3])} {plural(most[2])}."
-            )
-        columns = ["what", "n", "best policy", "its time, µs", "built in, µs", "worst over best"]
-        section.tables.append(Table("The best policy for each size", columns, cells, True))
+        cells = [
+            [
+                f"{text(row.get('form'), record.op)} of {plural(text(row.get('type'), record.type))}",
+                elements(count_of(row)),
+                microseconds(median(row["built_in"])) + a_mark(is_noisy(row["built_in"])),
+                microseconds(median(row["tuned"])) + a_mark(is_noisy(row["tuned"])),
+                factor(ratio),
+            ]
+            for ratio, row in ratios
+        ]
+        section.tables.append(Table("fixed_order, built in and tuned", ["what", "n", "built in, µs", "tuned, µs", "ratio"], cells, False))
+        if changed:
+            cells = [
+                [variant, choice, str(before.get((variant, choice), NOT_MEASURED)), str(one.get("value")), factor(one["relative_time"])]
+                for variant, choice, one in changed
+                if isinstance(one.get("relative_time"), (int, float)) and one["relative_time"] > 0
+            ]
+            columns = ["variant", "choice", "built in", "found", "time over built in"]
+            section.tables.append(Table("What the search changed", columns, cells, True))
     return section if section.tables else None
 
 

@@ -53,11 +53,13 @@ class PerfTest(unittest.TestCase):
     def test_help_names_the_studies(self):
         done = run("--help")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        for word in ("ladder", "sweep", "forms", "latency", "cpu", "compare", "--version", "Exit status"):
+        for word in ("ladder", "sweep", "forms", "latency", "cpu", "scaling", "memory", "peers", "tune", "report", "compare", "--version",
+                     "Exit status"):
             self.assertIn(word, done.stdout)
 
     def test_what_cannot_be_asked_is_refused_in_one_line_with_status_2(self):
-        self.refuse(says=["ladder, sweep, forms, latency or cpu", HINT])
+        self.refuse(says=["ladder, sweep, forms, latency, cpu, scaling, memory, peers, tune, report or compare", HINT])
+        self.refuse("pers", says=["did you mean peers?", HINT])
         self.refuse("laddder", says=["did you mean ladder?", HINT])
         self.refuse("ladder", "--bogus", says=["--bogus", HINT])
         self.refuse("ladder", "cpu", says=HINT)
@@ -70,6 +72,48 @@ class PerfTest(unittest.TestCase):
         self.refuse("cpu", "--from", "-3", says=["--from", HINT])
         self.refuse("cpu", "--to", "70", says=["--to", HINT])
         self.refuse("cpu", "--from", "10", "--to", "5", says=["--from", "10 is more than --to, 5", HINT])
+
+    def test_every_study_has_the_common_options(self):
+        for study in ("ladder", "sweep", "forms", "latency", "cpu", "scaling", "memory", "peers", "tune"):
+            done = run(study, "--help")
+            self.assertEqual((done.returncode, done.stderr), (0, ""), study)
+            for option in ("--repeats", "--quick", "--json"):
+                self.assertIn(option, done.stdout, study)
+
+    def test_a_study_of_memory_is_named(self):
+        self.refuse("memory", "nope", says=["nope", "coalescing", HINT])
+        record = self.path("x.json")
+        done = run("memory", "divergence", "--quick", "--json", record)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        with open(record, encoding="utf-8") as file:
+            kept = json.load(file)
+        self.assertEqual([study["name"] for study in kept["studies"]], ["divergence"])
+        for row in kept["studies"][0]["on"]["cpu"]:
+            self.assertIn(row["case"], done.stdout)
+
+    def test_the_search_for_a_policy_needs_a_gpu_or_a_place_for_it(self):
+        missing = self.path("missing/p")
+        done = run("tune", "--save", missing, "--quick")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertRegex(done.stderr, r"\Aonefold-perf: (this study needs a GPU|.*missing/p: cannot be written)[^\n]*\n\Z")
+
+    def test_a_report(self):
+        out = self.path("page")
+        self.refuse("report", says=["records", HINT])
+        self.refuse("report", self.path("none.json"), says=["none.json", HINT])
+        no_record = self.path("no.json")
+        with open(no_record, "w", encoding="utf-8") as file:
+            file.write("[1, 2")
+        if not can_draw():
+            self.refuse("report", no_record, "--out", out, says="matplotlib")
+            self.skipTest("there is no python3 with matplotlib")
+        self.refuse("report", no_record, "--out", out, says="no.json")
+        record = self.path("it's a record.json")
+        self.assertEqual(run(*SMALL, "--json", record).returncode, 0)
+        done = run("report", record, "--out", out)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(sorted(os.listdir(out)), ["index.html", "summary.md"])
+        self.assertLessEqual(len(done.stdout.splitlines()), 10)
 
     def test_a_message_stays_on_one_line_whatever_was_typed(self):
         self.refuse("ladder", "--type", "f32\nf64", says="f32\\x0af64")
