@@ -147,7 +147,7 @@ nlohmann::json run_memory(const arguments& typed, const study_options& how) {
       record["left_out"].push_back(one.name);
       continue;
     }
-    record["studies"].push_back(memory::run(one, clock, {.repeats = how.repeats}));
+    record["studies"].push_back(memory::run(one, clock, {.repeats = how.repeats, .quick = how.quick}));
   }
   return record;
 }

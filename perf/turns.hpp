@@ -16,8 +16,8 @@ namespace onefold::perf {
 
 /// When repetitions end.
 struct turn_limits {
-  int repeats = 30;       ///< at most
-  double longest_s = 20;  ///< they end when they have taken this long, but not before the fifth
+  int repeats = 30;      ///< at most
+  double longest_s = 3;  ///< they end when they have taken this long, but not before the fifth
 };
 
 /// Arrays of which the first element stands `offset` elements behind the boundary of a cache line: what malloc gives begins now on one

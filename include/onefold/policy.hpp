@@ -14,8 +14,8 @@ namespace onefold {
 struct fixed_order_policy {
   int one_block_tiles = 16;  ///< up to so many tiles one block has a warp for each; 1 to 16
   int cluster_tiles = 128;   ///< up to so many a cluster of eight blocks has; 0 (never) to 128; compute capability 9.0 or more
-  int short_units = 256;     ///< up to so many units are a matter of latency and go to `short_blocks` blocks; 0 to 2^20
-  int short_blocks = 32;     ///< 1 to 1024
+  int short_units = 1024;    ///< up to so many units are a matter of latency and go to `short_blocks` blocks; 0 to 2^20
+  int short_blocks = 64;     ///< 1 to 1024
   int wave_warps = 16;       ///< up to so many units for each multiprocessor it has one block, with a warp for each; 0 to 16
   int stream_warps = 8;      ///< warps of a block of larger arrays; 1, 2, 4, 8 or 16
   int stream_rounds = 2;     ///< units that each of them takes before its block ends, where there are enough; 1 to 64

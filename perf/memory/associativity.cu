@@ -201,7 +201,7 @@ T add_at_run_time(T a, T b) {
   return left + right;
 }
 
-int trials(const setting& how) { return how.small ? 20 : 1000; }
+int trials(const setting& how) { return how.small ? 20 : how.quick ? 100 : 1000; }
 
 /// Running sums and tree v1 over the same random orders of the elements.
 void add_orders(std::vector<row>& rows, const elements& of, const setting& how) {
@@ -321,7 +321,7 @@ std::vector<row> run_on_gpu(const gpu_clock& clock, const setting& how) {
   }
 
   constexpr std::array block_sizes{64, 128, 256, 512, 1024};
-  const int grids = how.small ? 4 : 200;
+  const int grids = how.small ? 4 : how.quick ? 50 : 200;
   answers shapes("one order, grid_stride, in " + std::to_string(grids * block_sizes.size()) + " launch shapes", of);
   answers tree("one order, tree v1: " + std::to_string(grids) + " launch shapes, and the CPU", of);
   for (int grid = 1; grid <= grids; ++grid) {

@@ -226,7 +226,7 @@ void add_rows(std::vector<row>& rows, const gpu_clock& clock, const setting& how
 }
 
 std::vector<row> run_on_gpu(const gpu_clock& clock, const setting& how) {
-  const std::uint64_t count = (std::uint64_t{how.small ? 1u : 256u} << 20) / sizeof(std::uint32_t);
+  const std::uint64_t count = (std::uint64_t{how.small ? 1u : how.quick ? 64u : 256u} << 20) / sizeof(std::uint32_t);
   const device_array<std::uint32_t> device(count);
   const pinned_array<std::uint32_t> before(count);
   const pinned_array<std::uint32_t> after(count);

@@ -23,6 +23,7 @@ namespace onefold::perf::memory {
 struct setting {
   int repeats = 30;    ///< timed calls, at most
   bool small = false;  ///< arrays as small as a test can bear: every check is made, and the figures mean nothing
+  bool quick = false;  ///< less of what takes long, with figures that mean something
 };
 
 /// A figure beside the time: `{"threads in flight", 66.7, "%"}`.

@@ -203,7 +203,7 @@ void add_size(std::vector<row>& rows, const gpu_clock& clock, const setting& how
 
 /// The same bytes to the device in one piece and in many.
 void add_pieces(std::vector<row>& rows, const gpu_clock& clock, const setting& how, ends& of) {
-  const std::uint64_t bytes = how.small ? mib : 64 * mib;
+  const std::uint64_t bytes = how.small ? mib : how.quick ? 16 * mib : 64 * mib;
   for (const bool pinned : {false, true}) {
     word* const host = pinned ? of.pinned() : of.pageable();
     for (const std::uint64_t pieces : {std::uint64_t{1}, std::uint64_t{64}, 1 * kib, 16 * kib}) {
@@ -227,7 +227,7 @@ void add_pieces(std::vector<row>& rows, const gpu_clock& clock, const setting& h
 
 /// What pinned memory costs before the first byte is copied.
 void add_allocations(std::vector<row>& rows, const setting& how) {
-  const std::uint64_t words = (how.small ? mib : 64 * mib) / sizeof(word);
+  const std::uint64_t words = (how.small ? mib : how.quick ? 16 * mib : 64 * mib) / sizeof(word);
   const std::string size = size_text(words * sizeof(word));
   const auto use = [&](word* memory) {
     for (std::uint64_t i = 0; i < words; i += 4 * kib / sizeof(word)) static_cast<volatile word*>(memory)[i] = i;  // each page once
@@ -248,7 +248,7 @@ void add_allocations(std::vector<row>& rows, const setting& how) {
 }
 
 std::vector<row> run_on_gpu(const gpu_clock& clock, const setting& how) {
-  const std::uint64_t largest = how.small ? mib : gib;
+  const std::uint64_t largest = how.small ? mib : how.quick ? 64 * mib : gib;
   ends of(clock, largest);
   std::vector<row> rows;
   for (std::uint64_t bytes = kib; bytes <= largest; bytes *= 4) add_size(rows, clock, how, of, bytes);

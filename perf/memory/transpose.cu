@@ -34,15 +34,22 @@ struct extent {
   unsigned height;  // of the input
 };
 
-__global__ void copy(const float* in, float* out, extent of) {
+__global__ void copy(const float* __restrict__ in, float* __restrict__ out, extent of) {
   const unsigned x = blockIdx.x * tile + threadIdx.x;
-  for (unsigned k = threadIdx.y; k < tile; k += rows_at_once) {
-    const unsigned y = blockIdx.y * tile + k;
-    if (x < of.width && y < of.height) out[std::uint64_t{y} * of.width + x] = in[std::uint64_t{y} * of.width + x];
+  float values[tile / rows_at_once];  // all on their way before the first is stored, as a tile's are
+#pragma unroll
+  for (unsigned k = 0; k < tile; k += rows_at_once) {
+    const unsigned y = blockIdx.y * tile + threadIdx.y + k;
+    if (x < of.width && y < of.height) values[k / rows_at_once] = in[std::uint64_t{y} * of.width + x];
+  }
+#pragma unroll
+  for (unsigned k = 0; k < tile; k += rows_at_once) {
+    const unsigned y = blockIdx.y * tile + threadIdx.y + k;
+    if (x < of.width && y < of.height) out[std::uint64_t{y} * of.width + x] = values[k / rows_at_once];
   }
 }
 
-__global__ void naive(const float* in, float* out, extent of) {
+__global__ void naive(const float* __restrict__ in, float* __restrict__ out, extent of) {
   const unsigned x = blockIdx.x * tile + threadIdx.x;
 #pragma unroll
   for (unsigned k = 0; k < tile; k += rows_at_once) {
@@ -52,7 +59,7 @@ __global__ void naive(const float* in, float* out, extent of) {
 }
 
 // The other choice: columns are read, rows written.
-__global__ void naive_reading_columns(const float* in, float* out, extent of) {
+__global__ void naive_reading_columns(const float* __restrict__ in, float* __restrict__ out, extent of) {
   const unsigned y = blockIdx.x * tile + threadIdx.x;
 #pragma unroll
   for (unsigned k = 0; k < tile; k += rows_at_once) {
@@ -62,7 +69,7 @@ __global__ void naive_reading_columns(const float* in, float* out, extent of) {
 }
 
 template <unsigned Padding>
-__global__ void tiled(const float* in, float* out, extent of) {
+__global__ void tiled(const float* __restrict__ in, float* __restrict__ out, extent of) {
   __shared__ float values[tile][tile + Padding];
   const unsigned x = blockIdx.x * tile + threadIdx.x;
 #pragma unroll

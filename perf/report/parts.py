@@ -36,11 +36,21 @@ class Section:
     parts: list["Section"] = field(default_factory=list)
 
 
-OUR_NAMES = {DEFAULT: "onefold", "cub": "CUB"}
+OUR_NAMES = {
+    DEFAULT: "onefold",
+    "cub": "CUB",
+    "cublas": "cuBLAS",
+    "eigen": "Eigen",
+    "kokkos": "Kokkos",
+    "omp simd": "OpenMP simd",
+    "openblas": "OpenBLAS",
+    "thrust": "Thrust",
+}
 
 
 def shown(name: str) -> str:
-    return OUR_NAMES.get(name, name)
+    first, _, rest = name.partition(" ")
+    return OUR_NAMES.get(name) or (f"{OUR_NAMES[first]} {rest}" if rest and first in OUR_NAMES else name)
 
 
 def place_name(where: str) -> str:

@@ -382,21 +382,26 @@ def ratio_section(machine: Machine) -> Section | None:
         return None
     section = Section("Against the peers")
     groups: dict[tuple, list[figures.Ratio]] = {}
-    for one in found:
+    for one in sorted(found, key=lambda one: not one.where.startswith("gpu")):  # the GPU first
         groups.setdefault((one.where, one.form, one.type), []).append(one)
     if found:
         section.paragraphs.append("Ratios are onefold's time over the peer's: below 1 onefold is ahead, above 1 the peer is.")
-        worst = max(found, key=lambda one: one.ratio)
-        words = (
-            f"The worst of all {len(found):,} points: {_point(worst)}, at {three(worst.ratio)} times the time of {shown(worst.peer)}"
-        )
+    for place, those in (
+        ("On the GPU", [one for one in found if one.where.startswith("gpu")]),
+        ("On the CPU", [one for one in found if not one.where.startswith("gpu")]),
+    ):
+        if not those:
+            continue
+        worst = max(those, key=lambda one: one.ratio)
+        words = f"{place} the worst of {len(those):,} points is {_point(worst)}, at {three(worst.ratio)} times the time of {shown(worst.peer)}"
         words += ", so no peer is ahead anywhere." if worst.ratio < 1 else "."
-        section.paragraphs.append(words)
-        behind = [one for one in found if one.ratio > 1]
+        behind = [one for one in those if one.ratio > 1]
         if behind:
-            section.paragraphs.append(
-                f"A peer is ahead at {len(behind):,} of {len(found):,} points: {sentence_list(_ahead(behind, found))}."
-            )
+            words += f" A peer is ahead at {len(behind):,} of them: {sentence_list(_ahead(behind, those))}."
+        section.paragraphs.append(words)
+    for record in machine.of("peers"):
+        noted = record.body.get("notes")
+        section.paragraphs += [text(one) for one in noted if text(one)] if isinstance(noted, list) else []
     for (where, form, type_name), ones in groups.items():
         what = f"{form} of {plural(type_name)}, {place_name(where)}"
         names = list(dict.fromkeys((one.peer, one.state) for one in ones))
@@ -461,7 +466,7 @@ def _ahead(behind: list[figures.Ratio], found: list[figures.Ratio]) -> list[str]
         ones = [one for one in behind if one.peer == peer]
         of = len([one for one in found if one.peer == peer])
         worst = max(ones, key=lambda one: one.ratio)
-        parts.append(f"{shown(peer)} at {len(ones)} of {of:,}, by {100 * (worst.ratio - 1):.1f} % at most")
+        parts.append(f"{shown(peer)} at {len(ones)} of {of:,}, up to {three(worst.ratio)} times as fast")
     return parts
 
 

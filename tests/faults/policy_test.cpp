@@ -72,7 +72,7 @@ TEST(a_plan, has_a_place_for_every_unit_whatever_the_policy_says) {
   }
 }
 
-// What the plans were before there were policies, at the sizes where one rule ends and the next begins.
+// At the sizes where one rule ends and the next begins, on a GPU of 132 multiprocessors.
 TEST(a_plan, of_the_built_in_policy_is_the_one_that_was_measured) {
   using namespace onefold::cuda_backend;
   struct known {
@@ -81,9 +81,10 @@ TEST(a_plan, of_the_built_in_policy_is_the_one_that_was_measured) {
     int log_warps, log_leaf;
     bool one_wave;
   };
-  constexpr known all[] = {{65, 17, 2, 2, true},       {256, 32, 3, 3, true},       {257, 129, 1, 1, true},
-                           {2112, 132, 4, 4, true},    {2113, 265, 3, 3, false},    {32768, 4096, 3, 3, false},
-                           {32769, 2049, 3, 4, false}, {131072, 8192, 3, 4, false}, {1048576, 32768, 3, 5, false}};
+  constexpr known all[] = {{65, 33, 1, 1, true},         {256, 64, 2, 2, true},      {1024, 64, 4, 4, true},
+                           {1025, 129, 3, 3, true},      {2112, 132, 4, 4, true},    {2113, 265, 3, 3, false},
+                           {32768, 4096, 3, 3, false},   {32769, 2049, 3, 4, false}, {131072, 8192, 3, 4, false},
+                           {1048576, 32768, 3, 5, false}};
   for (const auto& one : all) {
     const plan made = choose_plan({}, one.units, 132, 0, 0);
     EXPECT_EQ(made.leaves, one.leaves) << one.units;
@@ -207,7 +208,7 @@ TEST_F(a_policy, of_one_device_is_none_of_another) {
   chosen.fixed_order.short_blocks = 7;
   onefold::use_policy(where_, chosen);
   EXPECT_EQ(onefold::policy_of(where_).fixed_order.short_blocks, 7);
-  EXPECT_EQ(onefold::policy_of(other).fixed_order.short_blocks, 32);
+  EXPECT_EQ(onefold::policy_of(other).fixed_order.short_blocks, 64);
 }
 
 TEST_F(a_policy, with_a_number_out_of_its_range_is_refused_by_name_and_nothing_changes) {
@@ -282,12 +283,12 @@ TEST_F(a_policy, in_a_file_that_is_none_is_refused_with_the_line) {
   refuse("{\"json\": 1}", {"line 1"});
   refuse(replaced(text, "format = 1\n", ""), {"line 2", "format"});
   refuse(text.substr(0, text.find("multiprocessors")), {"multiprocessors"});
-  refuse(replaced(text, "short_blocks = 32", "short_blocks = 0"), {"short_blocks", "1 to 1024"});
-  refuse(replaced(text, "short_blocks = 32", "short_blocks = 3x"), {"3x", "line "});
-  refuse(replaced(text, "short_blocks = 32", "short_blocks ="), {"line "});
-  refuse(replaced(text, "short_blocks = 32", "short_blocks = 99999999999999"), {"99999999999999"});
-  refuse(replaced(text, "short_blocks = 32", "short_bloks = 32"), {"short_bloks"});
-  refuse(replaced(text, "short_blocks = 32", "short_blocks = 32\nshort_blocks = 32"), {"twice"});
+  refuse(replaced(text, "short_blocks = 64", "short_blocks = 0"), {"short_blocks", "1 to 1024"});
+  refuse(replaced(text, "short_blocks = 64", "short_blocks = 3x"), {"3x", "line "});
+  refuse(replaced(text, "short_blocks = 64", "short_blocks ="), {"line "});
+  refuse(replaced(text, "short_blocks = 64", "short_blocks = 99999999999999"), {"99999999999999"});
+  refuse(replaced(text, "short_blocks = 64", "short_bloks = 32"), {"short_bloks"});
+  refuse(replaced(text, "short_blocks = 64", "short_blocks = 64\nshort_blocks = 64"), {"twice"});
   refuse(replaced(text, "[grid_stride]", "[grid_strife]"), {"grid_strife"});
   refuse(replaced(text, "[grid_stride]", "[fixed_order]"), {"twice"});
   refuse(replaced(text, "[grid_stride]", "[grid_stride"), {"]"});
