@@ -186,7 +186,7 @@ class PerfTest(unittest.TestCase):
             return json.load(file), done.stdout
 
     def test_every_peer_is_measured_or_named_as_missing(self):
-        kept, printed = self.record_of("peers", "--from", "10", "--to", "12", "--repeats", "2")
+        kept, printed = self.record_of("peers", "--from", "10", "--to", "14", "--repeats", "2")
         self.assertEqual(kept["study"], "peers")
         missing = {(one["peer"], one["where"], one.get("threads")) for one in kept["missing"]}
         for peer in ("cub", "thrust", "cublas", "kokkos"):
