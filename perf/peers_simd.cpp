@@ -36,7 +36,9 @@ T sum_of(std::uint64_t count, int threads, Term term) {
 #pragma omp simd reduction(+ : sum)
     for (std::uint64_t i = 0; i < count; ++i) sum += term(i);
   } else {
-#pragma omp parallel for simd num_threads(threads) reduction(+ : sum)
+    // Each thread has its own copy of the pointers, as it has where a user writes the loop out: shared, they would be read again for each
+    // element, and nothing would become a vector (5 times as slow).
+#pragma omp parallel for simd num_threads(threads) reduction(+ : sum) firstprivate(term)
     for (std::uint64_t i = 0; i < count; ++i) sum += term(i);
   }
   return sum;

@@ -1,5 +1,7 @@
 """The page's sections: for each study its sentences, which are computed from the figures, its charts and its tables."""
 
+import re
+
 import charts
 import figures
 from charts import Bar, Series
@@ -424,8 +426,19 @@ def ratio_section(machine: Machine) -> Section | None:
                 f"lines of ratios of times over the number of elements, {what}",
             )
         )
+    ordered = [one for ones in groups.values() for one in ones]
     summary = []
-    for key in dict.fromkeys((one.peer, one.where, one.form, one.type) for one in found):
+    for peer, where in dict.fromkeys((one.peer, one.where) for one in ordered):
+        ones = [one for one in ordered if (one.peer, one.where) == (peer, where)]
+        extremes = []
+        for one in (min(ones, key=lambda one: one.ratio), max(ones, key=lambda one: one.ratio)):
+            extremes.append(f"{three(one.ratio)}{a_mark(one.noisy)}: {one.form} of {elements(one.count)} {plural(one.type)}")
+        summary.append([shown(peer), place_name(where), f"{len(ones):,}", f"{len([one for one in ones if one.ratio > 1]):,}", *extremes])
+    if summary:
+        columns = ["peer", "where", "points", "it is ahead at", "best", "worst"]
+        section.tables.append(Table("Time over each peer's", columns, summary, True, 2))
+    summary = []
+    for key in dict.fromkeys((one.peer, one.where, one.form, one.type) for one in ordered):
         ones = [one for one in found if (one.peer, one.where, one.form, one.type) == key]
         worst, best = max(ones, key=lambda one: one.ratio), min(ones, key=lambda one: one.ratio)
         cells = [
@@ -438,7 +451,7 @@ def ratio_section(machine: Machine) -> Section | None:
         summary.append([*cells, three(worst.ratio) + f" at {elements(worst.count)}{a_mark(worst.noisy)}"])
     if summary:
         section.tables.append(
-            Table("Best and worst ratio for each peer", ["peer", "where", "what", "points", "best", "worst"], summary, True, 3)
+            Table("Best and worst ratio for each form", ["peer", "where", "what", "points", "best", "worst"], summary, False, 3)
         )
         section.tables += [_ratio_table(key, ones) for key, ones in groups.items()]
     section.paragraphs += [missing] if missing else []
@@ -790,7 +803,10 @@ def remarks_section(machine: Machine) -> Section | None:
     noisy = 0
     for record in machine.records:
         noisy += str(record.body).count("'noisy': True")
-        said += [f"{record.file}: {warning}" for warning in record.warnings()]
+        alike: dict[str, list[str]] = {}  # the same sentence with other figures, said at several sizes
+        for warning in record.warnings():
+            alike.setdefault(re.sub(r"\d[\d.,]*", "", warning), []).append(warning)
+        said += [f"{record.file}: {ones[0]}" + (f" (And {len(ones) - 1} more like it.)" if len(ones) > 1 else "") for ones in alike.values()]
         left_out = record.body.get("left_out")
         said += [f"{record.file}: left out: {one}" for one in left_out] if isinstance(left_out, list) else []
     if noisy:
