@@ -347,12 +347,13 @@ const study associativity = {
         "x = 1e30, y = -1e30, z = 1: (x + y) + z is 1, x + (y + z) is 0. \"Parallel results may not exactly match sequential "
         "results: this is not specific to GPU or CUDA, [it is an] inherent part of parallel execution.\" No figures.",
     .lesson =
-        "A running sum has hundreds of answers for a thousand orders of its elements. A parallel sum has them for one and the "
-        "same order, where the number of threads decides how it is cut, and chance in which order the partial sums arrive. Nobody "
-        "has made a mistake, and still no two runs can be compared bit by bit. Tree v1 fixes who meets whom by the number of "
-        "elements alone: another order of the elements is another question with another answer, but the same array has one "
-        "answer, on any number of threads, on the GPU, in any launch shape. And a tree's error is far smaller than that of a "
-        "running sum, for each element goes through few additions.",
+        "A running sum has hundreds of answers for a thousand orders of its elements. A parallel sum can have them for one and "
+        "the same order, where the number of threads decides how it is cut, or chance in which order the partial sums arrive. "
+        "Nobody has made a mistake, and still two such runs cannot be compared bit by bit. One that keeps its shape has one "
+        "answer, on one kind of machine. Tree v1 fixes who meets whom by the number of elements alone: another order of the "
+        "elements is another question with another answer, but the same array has one answer, on any number of threads, on the "
+        "GPU, in any launch shape. And a tree's error is far smaller than that of a running sum, for each element goes through "
+        "few additions.",
 #ifdef __CUDACC__
     .on_gpu = run_on_gpu,
 #endif

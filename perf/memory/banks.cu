@@ -168,14 +168,11 @@ const study banks{
         "is free; no conflict where the stride is odd.",
     .lesson =
         "The rule has outlived its numbers: 32 banks for the 32 lanes of a warp, and a load takes as many cycles as there are "
-        "different words in "
-        "the fullest bank, gcd(stride, 32). An odd stride is free, and so is a row padded by one word; the same word for all is "
-        "one access. Words "
-        "of 8 bytes go in two halves, so that 2 is their best, and their stride counts double. The column of measured over counted "
-        "says how far "
-        "this machine keeps to the rule. A chain of dependent loads shows the other side: there a conflict adds little to a "
-        "latency of "
-        "many cycles, and what hides it is other warps, not fewer conflicts.",
+        "different words in the fullest bank, gcd(stride, 32). An odd stride is free, and so is a row padded by one word; the "
+        "same word for all is one access. Words of 8 bytes are counted as two halves of a warp, so that 2 is their best and their "
+        "stride counts double. The column of measured over counted says how far this machine keeps to the rule, or does better. A "
+        "chain of dependent loads shows the other side: to a latency of many cycles a conflict of two words adds little, and one "
+        "of 32 a lot. What hides a latency is other warps.",
 #ifdef __CUDACC__
     .on_gpu = on_gpu,
 #endif

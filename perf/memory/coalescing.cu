@@ -216,14 +216,10 @@ const study coalescing{
     .lecture = "3M floats on a G80: 356 us coalesced, 357 us with some threads idle, 3494 us permuted or misaligned.",
     .lesson =
         "Memory is moved in sectors of 32 bytes. Whatever order a warp's lanes have inside its sectors costs nothing, and neither "
-        "do idle "
-        "lanes, but they gain nothing either. A warp that begins in the middle of a sector asks for one more, which its neighbour "
-        "asks for "
-        "too and the cache has by then. Strides are what is left of the lecture's warning: with 8 floats and more between "
-        "neighbours "
-        "seven eighths of what is moved is thrown away, and no number of threads brings that back. A CPU moves lines of 64 bytes "
-        "and obeys "
-        "the same arithmetic with 16 for 8; up to there its prefetchers hide the waiting, not the waste.",
+        "do idle lanes, but they gain nothing either. A warp that begins off its sectors or lines asks for more than it needs, "
+        "which its neighbour needs too: where a cache keeps it, that costs little. Strides are what is left of the lecture's "
+        "warning: with 8 floats from one to the next seven eighths of what is moved is thrown away, and with more it can be worse "
+        "still. A CPU moves lines of 64 bytes, so its waste grows up to a stride of 16.",
 #ifdef __CUDACC__
     .on_gpu = on_gpu,
 #endif

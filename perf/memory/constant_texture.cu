@@ -309,16 +309,12 @@ const study constant_texture{
         "own. Textures "
         "are best where the threads of a warp read what is close together in 2D.",
     .lesson =
-        "Constant memory is a register for the whole warp: as long as all lanes ask for the same word it costs no load at all, "
-        "which is why kernel "
-        "arguments live there. Each further address is a further turn, as the lecture says; a plain load of the same words from "
-        "the first-level "
-        "cache or shared memory does not care. So a table that is indexed by the lane belongs into shared memory. A texture's "
-        "order "
-        "in memory pays where a warp reads down a column or reads scattered neighbours; where warps read rows or tiles, plain "
-        "loads are as good or "
-        "better, since the same cache stands behind both today. Nothing helps reads from anywhere: each moves a sector for one "
-        "word.",
+        "Constant memory hands one word at a time to the whole warp: one turn where all lanes ask for the same word, and a "
+        "further turn for each further one, as the lecture says. A load of the same words from the first-level cache or shared "
+        "memory does not care how many there are, so a table that is indexed by the lane belongs there. (A constant whose place "
+        "the compiler knows, such as a kernel's argument, can be part of an instruction; that is not measured here.) A texture's "
+        "order in memory pays where a warp reads down a column; where warps read rows or tiles, plain loads can be as good or "
+        "better, as the table says for this machine. Nothing helps reads from anywhere: each moves a sector for one word.",
 #ifdef __CUDACC__
     .on_gpu = on_gpu,
 #endif

@@ -213,12 +213,10 @@ const study divergence{
         "warp, does not. No figures.",
     .lesson =
         "A warp needs the time of all paths that any of its lanes takes, one after the other: the column of times follows the "
-        "column of paths. "
-        "Whether the lanes of a path are neighbours makes no difference, and a branch between warps is free. The lecture's first "
-        "example costs "
-        "one warp of the block a second path, and the others nothing, so it is cheap in a large block. A CPU runs one path and "
-        "guesses which: "
-        "there it is not how many paths there are that costs, but that they cannot be foreseen.",
+        "column of paths. Whether the lanes of a path are neighbours makes no difference, and a branch between warps is free. The "
+        "lecture's first example costs one warp of the block a second path, and the others nothing, so it is cheap in a large "
+        "block. A CPU runs one path and guesses which: there it is not how many paths there are that costs, but that they cannot "
+        "be foreseen.",
 #ifdef __CUDACC__
     .on_gpu = on_gpu,
 #endif

@@ -202,15 +202,11 @@ const study float3{
     .title = "elements of twelve bytes: read directly, staged through shared memory, as three arrays",
     .lecture = "1M float3 on a G80: 3302 us direct, 359 us staged through shared memory; a warp's 32 floats side by side 356 us.",
     .lesson =
-        "Each of the three loads of a float3 touches every sector of the warp's 384 bytes and uses a third of it. On the lecture's "
-        "GPU nothing "
-        "kept the rest; today the first-level cache does, so the memory moves every byte once whichever way is chosen, and what is "
-        "left of the "
-        "difference is the traffic between cache and threads. Staging by hand buys back at most that and costs two barriers. A "
-        "fourth float "
-        "for the sake of one wide load costs a third more memory traffic: where memory is the limit, that is the worst of the "
-        "four. Three "
-        "arrays need no care at all.",
+        "Each of the three loads of a float3 touches every sector of the warp's 384 bytes and uses a third of it. On the "
+        "lecture's GPU nothing kept the rest; where a first-level cache does, the memory moves every byte once whichever way is "
+        "chosen. Staging by hand then has little or nothing left to gain, and costs two barriers. A fourth float for the sake of "
+        "one wide load costs a third more memory traffic: where memory is the limit, that is the worst of the four. Three arrays "
+        "need no care at all.",
 #ifdef __CUDACC__
     .on_gpu = on_gpu,
 #endif

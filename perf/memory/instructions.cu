@@ -9,8 +9,8 @@
 /// counts. "Clocks per warp" are those of a whole multiprocessor for the 32 operations of a warp: the lecture's 4. They are counted
 /// by the multiprocessors themselves, so that the clock rate of the moment does not matter; operations per second depend on it.
 ///
-/// To see: an integer product is as fast as other instructions, and __umul24 slower than it, since the hardware has lost its 24-bit
-/// multiplier. A division by what only the run knows is still tens of instructions. The fast functions are fast, and the last
+/// To see: an integer product is as fast as other instructions, and __umul24 no faster than it, since the hardware has lost its 24-bit
+/// multiplier. A division by what only the run knows is still many instructions. The fast functions are fast, and the last
 /// columns say what they cost in accuracy: the error against double on the host, in units in the last place.
 
 #include <array>
@@ -150,12 +150,13 @@ const study instructions = {
         "takes several times that, __mul24 takes 4. Division and modulo are \"more expensive\"; foo % n == foo & (n - 1) if n is "
         "a power of 2. __sinf is one instruction, sinf many, within 5 ulp.",
     .lesson =
-        "Sums, products, shifts and masks cost one or two instructions each. The advice to multiply in 24 bits is out of date: "
-        "followed to the letter it costs an instruction more than it saves. A division by a constant is a shift, or a product and "
-        "a shift. One by a number that only the run knows is tens of instructions on the GPU, and several times that in 64 bits: "
-        "where it is known to be a power of two, saying so with a mask still pays, on the CPU too. The fast functions are several "
-        "times as fast, and their error is in the table: small in the middle, without any bound in ulp where the result comes "
-        "near 0. None of this decides how fast a reduction is, as long as its index arithmetic has no division: memory does.",
+        "Sums, products, shifts and masks of 32 bits cost an instruction each. The advice to multiply in 24 bits is out of date: "
+        "where the hardware has no 24-bit multiplier it buys nothing, and may cost a mask. A division by a constant is a shift, "
+        "or a product and a shift. One by a number that only the run knows is many instructions on the GPU, and several times "
+        "that in 64 bits: where it is known to be a power of two, saying so with a mask still pays, on the CPU too. The fast "
+        "functions are faster, some little and some several times, and their error is in the table: small in the middle, without "
+        "any bound in ulp where the result comes near 0. None of this decides how fast a reduction is, as long as its index "
+        "arithmetic has no division: memory does.",
 #ifdef __CUDACC__
     .on_gpu = run_on_gpu,
 #endif

@@ -220,15 +220,12 @@ const study occupancy{
         "threads per "
         "block, 192 or 256 are better; and: occupancy != performance.",
     .lesson =
-        "What the memory needs is bytes on their way, and the last column says how many there are. With two loads per thread that "
-        "means many "
-        "warps, so the rows with few are slow, as the lecture says of kernels that wait for memory. The last four rows hold a "
-        "quarter of the "
-        "warps and differ only in the loads that each thread has on its way: a few more loads do what more warps would. Registers "
-        "are the price, "
-        "and the rows in which the compiler must save them show what happens when it cannot pay: more warps, each of which waits "
-        "sooner. Blocks of "
-        "one warp fail for another reason: a multiprocessor holds only so many blocks.",
+        "What the memory needs is bytes on their way, and the last column says how many the source asks for. With two loads per "
+        "thread that means many warps, so the rows with the fewest are slow, as the lecture says of kernels that wait for memory. "
+        "The last four rows hold a quarter of the warps and differ only in the loads that each thread has on its way: a few more "
+        "loads do what more warps would. Loads on their way are kept in registers, so that many loads and many warps exclude each "
+        "other; the rows with 16 loads say what that costs, if anything. Blocks of one warp have a limit of their own: a "
+        "multiprocessor holds only so many blocks.",
 #ifdef __CUDACC__
     .on_gpu = on_gpu,
 #endif

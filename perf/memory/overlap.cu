@@ -16,7 +16,7 @@
 /// An array is copied to the device, worked on there, and copied back, in equal chunks that go to the streams in turn. The kernel
 /// is given so many rounds that it takes about as long as the copy in. "Ideal" is what the stages alone allow: the first chunk goes
 /// through all of them, and then the slowest sets the pace, max + (sum - max) / chunks. From pageable memory the driver copies by
-/// itself, chunk by chunk, while the host waits: there the streams gain less.
+/// itself, chunk by chunk, while the host waits: there the streams gain little, or lose.
 ///
 /// The work on an element is x -> a * x + c modulo 2^32, some hundred times: the host knows the result of all rounds at once, as
 /// one multiplication and one addition, and compares every element.
@@ -261,8 +261,8 @@ const study overlap = {
     .lesson =
         "With one stream the time is the sum of copy in, work and copy out. Cut in chunks over several streams they run side by "
         "side, and the slowest sets the pace: the more chunks, the nearer, until each chunk is so small that its calls cost more "
-        "than they gain. From pageable memory the host waits for every copy and the driver copies twice: streams alone give "
-        "little there. Where the copies are slower than the kernel no overlap hides them; leaving the data on the device does.",
+        "than they gain. From pageable memory the host waits for the driver's own copies: streams alone give little there, or "
+        "even cost time. Where the copies are slower than the kernel no overlap hides them; leaving the data on the device does.",
 #ifdef __CUDACC__
     .on_gpu = run_on_gpu,
 #endif

@@ -269,10 +269,10 @@ const study transfers = {
         "and 5.2 GB/s on Gen 2. \"One large transfer [is] much better than many small ones.\"",
     .lesson =
         "A small copy costs a call, a large one its bytes: the table shows where the one ends and the other begins. Pinned memory "
-        "saves the driver's own copy on the way, and lets the host go on; it is dear to make and taken from the rest of the "
-        "system, so make it once and use it again. Many small copies cost as many calls: put the pieces side by side and send "
-        "them once. The rows inside the device show how far the bus is from the device's own memory: a reduction, which reads "
-        "each byte once, is worth a GPU where the data are there already.",
+        "saves the driver's own copy on the way, and lets the host go on; making it takes longer than a copy of it, and it is "
+        "taken from the rest of the system, so make it once and use it again. Many small copies cost as many calls: put the "
+        "pieces side by side and send them once. The rows inside the device show how far the bus is from the device's own memory: "
+        "a reduction, which reads each byte once, is worth a GPU where the data are there already.",
 #ifdef __CUDACC__
     .on_gpu = run_on_gpu,
 #endif

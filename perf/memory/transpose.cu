@@ -200,13 +200,10 @@ const study transpose{
         "conflicts.",
     .lesson =
         "A transpose reads or writes columns, and a column is the worst stride there is. A tile in shared memory turns both sides "
-        "into rows, and "
-        "one word of padding turns the tile's columns from one bank into 32. What remains between the last row and the copy is "
-        "waiting: all of a "
-        "tile must have come before any of it leaves. Caches have taken part of the naive kernel's loss away since the lecture, "
-        "not all of it. "
-        "A side that is a large power of two is worst for a CPU, whose cache keeps only few lines of such a column; the odd side "
-        "shows that.",
+        "into rows, and one word of padding turns the tile's columns from one bank into 32. Without the padding conflicts may "
+        "cost what the tile gains. Reading columns is the better naive way where a cache keeps their sectors until they are "
+        "needed again, and may even be the best one where rows do not begin where sectors do. A side that is a large power of two "
+        "is worst for a CPU, whose cache keeps only few lines of such a column; the odd side shows that.",
 #ifdef __CUDACC__
     .on_gpu = on_gpu,
 #endif
