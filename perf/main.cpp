@@ -323,8 +323,7 @@ std::vector<command> add_readers(CLI::App& app, arguments& typed, int& status) {
   comparison->add_option("--json", typed.json_file, "write the comparison to this file");
   comparison->footer("\nExit status: 0 where nothing is slower; 1 where something is; 2 with one line that says what is wrong.");
   all.push_back({comparison, [&typed, &status] {
-                   const nlohmann::json verdict =
-                       compare(read_record(typed.records[0]), read_record(typed.records[1]), typed.comparing);
+                   nlohmann::json verdict = compare(read_record(typed.records[0]), read_record(typed.records[1]), typed.comparing);
                    print_comparison(verdict);
                    status = comparison_status(verdict);
                    return verdict;

@@ -83,8 +83,7 @@ class policy_guard {
 
 class search {
  public:
-  search(const study_options& how, const device_info& gpu)
-      : how_(how), where_(cuda(how.device)), multiprocessors_(gpu.multiprocessors) {}
+  explicit search(const study_options& how) : how_(how), where_(cuda(how.device)) {}
 
   // Times of a workload under each of the policies, in turns, with nothing in the cache. All must give the same bits.
   [[nodiscard]] std::vector<samples> times(const workload& load, const std::vector<launch_policy>& under) const {
@@ -202,7 +201,6 @@ class search {
   static constexpr double budget_s = 0.1;
   const study_options& how_;
   executor where_;
-  int multiprocessors_;
 };
 
 void write_text(const std::string& path, const std::string& text) {
@@ -221,7 +219,7 @@ nlohmann::json tune(const study_options& how, const device_info& gpu) {
   const launch_policy built_in = policy_of(where);
   launch_policy policy = built_in;
   nlohmann::json record;  // the heading comes later: the policy's own figures first
-  const search here(how, gpu);
+  const search here(how);
   fmt::print("Launch choices on {}; time over the built-in choice's in brackets, geometric mean over the sizes that it decides\n",
              gpu.name);
   fmt::print("{:20} {:26} {:>8} {:>8}   {}\n", "variant", "choice", "built in", "chosen", "tried");
