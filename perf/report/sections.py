@@ -386,8 +386,6 @@ def ratio_section(machine: Machine) -> Section | None:
     groups: dict[tuple, list[figures.Ratio]] = {}
     for one in sorted(found, key=lambda one: not one.where.startswith("gpu")):  # the GPU first
         groups.setdefault((one.where, one.form, one.type), []).append(one)
-    if found:
-        section.paragraphs.append("Ratios are onefold's time over the peer's: below 1 onefold is ahead, above 1 the peer is.")
     for place, those in (
         ("On the GPU", [one for one in found if one.where.startswith("gpu")]),
         ("On the CPU", [one for one in found if not one.where.startswith("gpu")]),
@@ -401,6 +399,8 @@ def ratio_section(machine: Machine) -> Section | None:
         if behind:
             words += f" A peer is ahead at {len(behind):,} of them: {sentence_list(_ahead(behind, those))}."
         section.paragraphs.append(words)
+    if found:
+        section.paragraphs.append("Ratios are onefold's time over the peer's: below 1 onefold is ahead, above 1 the peer is.")
     for record in machine.of("peers"):
         noted = record.body.get("notes")
         section.paragraphs += [text(one) for one in noted if text(one)] if isinstance(noted, list) else []
