@@ -153,6 +153,16 @@ std::vector<operation> operations_on(const std::string& label, const onefold::ex
       {named("synchronize"), [=] { onefold::synchronize(where); }},
       {named("memory_in_use"), [=] { require(onefold::memory_in_use(where).streams == 0, "a CPU holds memory"); }},
       {named("release_memory"), [=] { onefold::release_memory(where); }},
+      {named("policy_of"),
+       [=] {
+         try {
+           static_cast<void>(onefold::policy_of(where));
+         } catch (const onefold::error& problem) {
+           if (problem.code() != onefold::errc::unsupported) throw;
+           return;
+         }
+         require(false, "a CPU has a launch policy");
+       }},
       {named("workspace"), [=] { require(onefold::workspace(where, count).size_bytes() == 0, "a CPU needs a workspace"); }},
       {named("why_not"),
        [=] {
