@@ -240,6 +240,7 @@ class PerfTest(unittest.TestCase):
             kept = json.load(file)
         for row in kept["rows"]:
             row["time"] = {**row["time"], "spread": 0.001}
+            row["time"].pop("noisy", None)  # as it may be on a busy machine
         with open(before, "w", encoding="utf-8") as file:
             json.dump(kept, file)
         for row in kept["rows"]:
