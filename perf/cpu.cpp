@@ -142,7 +142,7 @@ ONEFOLD_PERF_WIDEST std::uint64_t glance(const std::uint64_t* word, std::int64_t
 }  // namespace
 
 void read_words(const void* begin, std::uint64_t bytes, int threads) {
-  constexpr std::int64_t piece = 16 * 1024;  // words: 128 KiB
+  constexpr std::int64_t piece = std::int64_t{16} * 1024;  // words: 128 KiB
   const auto* words = static_cast<const std::uint64_t*>(begin);
   const auto whole = static_cast<std::int64_t>(bytes / sizeof(std::uint64_t));
   std::uint64_t seen = 0;
