@@ -6,10 +6,9 @@
 #include <cstdio>
 #include <exception>
 #include <new>
-#include <numeric>
 #include <stdexcept>
-#include <utility>
 
+#include "../src/edit_distance.hpp"
 #include "record.hpp"
 
 namespace onefold::perf {
@@ -32,19 +31,6 @@ int fail(std::string_view program, std::string_view sentence) {
   const std::string line = fmt::format("{}: {}\n", program, one_line(sentence));
   std::fwrite(line.data(), 1, line.size(), stderr);
   return exit_failure;
-}
-
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, substituted}));
-    }
-  }
-  return row[b.size()];
 }
 
 }  // namespace
@@ -73,7 +59,7 @@ std::optional<device_info> usable_gpu(int device) {
 }
 
 std::string suggestion(std::string_view typed, const std::vector<std::string>& names, const std::string& otherwise) {
-  const auto distance = [&](const std::string& one) { return edit_distance(typed, one); };
+  const auto distance = [&](const std::string& one) { return onefold::detail::edit_distance(typed, one); };
   const auto nearest = std::ranges::min_element(names, {}, distance);
   const bool near = nearest != names.end() && distance(*nearest) <= std::max<std::size_t>(2, typed.size() / 3);
   return near ? ": did you mean " + *nearest + "?" : otherwise;

@@ -362,6 +362,7 @@ void put_in_force(const device_properties& gpu, const launch_policy& chosen) {
 
 const variant_policy& choices_of(const launch_policy& policy, std::string_view variant) {
   static const variant_policy none{};
+  if (variant == fixed_order_section) return none;  // the default, whose calls are the shortest and should not search
   const auto found = std::ranges::find(policy.variants, variant, &variant_policy::variant);
   return found == policy.variants.end() ? none : *found;
 }
