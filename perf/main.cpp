@@ -93,10 +93,6 @@ void refuse_gpu_options(const CLI::App& ladder, bool on_cpu) {
                       on_cpu ? "--cpu asks for the CPU's" : "no such GPU can be used here (see: onefold info)"));
 }
 
-[[noreturn]] void refuse_without_gpu() {
-  throw std::runtime_error("this study needs a GPU, and none can be used here (see: onefold info)");
-}
-
 using gpu_study = nlohmann::json (*)(const study_options&, const device_info&);
 struct {
   gpu_study sweep, forms, latency, tune;

@@ -58,6 +58,8 @@ std::optional<device_info> usable_gpu(int device) {
   return std::nullopt;
 }
 
+void refuse_without_gpu() { throw std::runtime_error("this study needs a GPU, and none can be used here (see: onefold info)"); }
+
 std::string suggestion(std::string_view typed, const std::vector<std::string>& names, const std::string& otherwise) {
   const auto distance = [&](const std::string& one) { return onefold::detail::edit_distance(typed, one); };
   const auto nearest = std::ranges::min_element(names, {}, distance);

@@ -20,6 +20,9 @@ void check_output();
 /// The GPU with this number, or nothing where it cannot be used.
 std::optional<device_info> usable_gpu(int device);
 
+/// Throws std::runtime_error: a study needs a GPU, and none can be used.
+[[noreturn]] void refuse_without_gpu();
+
 /// ": did you mean ladder?" for a name that is near enough to one of `names`, else `otherwise`.
 std::string suggestion(std::string_view typed, const std::vector<std::string>& names, const std::string& otherwise);
 

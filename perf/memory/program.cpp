@@ -29,8 +29,7 @@ using namespace onefold::perf;
 using memory::the_study;
 
 nlohmann::json run_study(const memory::setting& how, const std::optional<device_info>& gpu) {
-  if (!gpu && the_study().on_cpu == nullptr)
-    throw std::runtime_error("this study needs a GPU, and none can be used here (see: onefold info)");
+  if (!gpu && the_study().on_cpu == nullptr) refuse_without_gpu();
 #ifdef ONEFOLD_HAVE_CUDA
   if (gpu) {
     fmt::print("{}\n", gpu->name);
