@@ -37,6 +37,8 @@ std::string_view name(errc code) noexcept {
       return "device_error";
     case errc::kokkos_finalized:
       return "kokkos_finalized";
+    case errc::callback_failed:
+      return "callback_failed";
   }
   return "unknown";
 }

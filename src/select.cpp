@@ -69,7 +69,7 @@ const variant_info& select(const request& what, backend where, const options& ho
   } else {
     check_guarantee(how.guarantee.value_or(guarantee::fixed), *row);
   }
-  if (row->built && (!row->supports(what.type, what.form) || (what.wide && !row->takes_wide)))
+  if (row->built && (!row->supports(what.type, what.form) || (what.wide && !row->takes_everything)))
     throw error(errc::unsupported, std::string(row->name) + " does not take " + std::string(name(what.form)) + " of " +
                                        std::string(name(what.type)) + (what.wide ? " accumulated in f64" : "") + ": " +
                                        std::string(row->limits));

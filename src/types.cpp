@@ -16,10 +16,13 @@ constexpr std::array<std::string_view, operation_count> operation_names{
 #include <onefold/ops.def>
 #undef ONEFOLD_OP
 };
-constexpr std::array<std::string_view, form_count> form_names{
+constexpr std::array<std::string_view, form_count + record_count> form_names{
 #define ONEFOLD_FORM(name, op) #name,
 #include <onefold/forms.def>
 #undef ONEFOLD_FORM
+#define ONEFOLD_RECORD(name) #name,
+#include <onefold/records.def>
+#undef ONEFOLD_RECORD
 };
 constexpr std::array<std::string_view, backend_count> backend_names{"serial", "openmp", "cuda"};
 constexpr std::array<std::string_view, finish_count> finish_names{"automatic", "none",       "atomic",     "host",

@@ -52,11 +52,11 @@ variant_info describe_variant(const variant_row& row, std::string_view name, std
   info.widths = row.what.widths;
   info.width_meaning = row.what.width_meaning;
   info.min_compute_capability = row.what.min_compute_capability;
+  info.takes_everything = row.run_wide != nullptr;
   for (int type = 0; type < element_type_count; ++type)
-    for (int what = 0; what < form_count; ++what)
-      if (row.run[type][what] != nullptr) info.supported |= std::uint64_t{1} << (type * form_count + what);
-  info.takes_wide = row.run_wide != nullptr;
-  info.limits = row.what.limits.empty() && !info.takes_wide ? plain_only : row.what.limits;
+    for (int op = 0; op < operation_count; ++op)
+      if (row.run[type][op] != nullptr) info.operators[type] = static_cast<std::uint8_t>(info.operators[type] | 1U << op);
+  info.limits = row.what.limits.empty() && !info.takes_everything ? plain_only : row.what.limits;
   return info;
 }
 

@@ -26,10 +26,9 @@ constexpr variant_info cpu_variant(std::string_view name, std::string_view seed,
   row.backend = backend::serial;
   row.built = true;
   row.guarantee = promise;
-  for (int type = 0; type < element_type_count; ++type)
-    for (int what = 0; what < (every_form ? form_count : operation_count); ++what)
-      row.supported |= std::uint64_t{1} << (type * form_count + what);
-  row.takes_wide = every_form;
+  row.takes_everything = every_form;
+  if (!every_form)
+    for (auto& of_type : row.operators) of_type = (1U << operation_count) - 1;
   if (!every_form) row.limits = "it reduces elements as they are, in their own type, with sum, prod, min or max";
   return row;
 }

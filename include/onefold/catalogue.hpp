@@ -13,8 +13,6 @@
 
 namespace onefold {
 
-static_assert(element_type_count * form_count <= 64, "variant_info::supported has a bit for each");
-
 /// One row of the catalogue. All texts live as long as the program.
 struct variant_info {
   std::string_view name;     ///< the one name: file, key, test, performance row
@@ -33,12 +31,15 @@ struct variant_info {
   std::string_view width_meaning = {};
   int min_compute_capability = 0;  ///< 10 * major + minor; 0 on the CPU
   std::string_view limits = {};    ///< types and operators it refuses, and why; empty when it takes all
-  std::uint64_t supported = 0;     ///< bit (type * form_count + form); see supports()
-  bool takes_wide = false;         ///< whether it can accumulate f32 in f64
+  /// Whether it takes every form of every type, f32 accumulated in f64, functions of the index and operators of the caller's. One that does not
+  /// reduces elements as they are.
+  bool takes_everything = false;
+  std::uint8_t operators[element_type_count] = {};  ///< of each type, bit i: operator i; see supports()
 
   /// Whether the variant takes this element type with this form.
   [[nodiscard]] constexpr bool supports(element_type type, form what) const noexcept {
-    return (supported >> (static_cast<int>(type) * form_count + static_cast<int>(what)) & 1) != 0;
+    if (takes_everything) return true;
+    return is_plain(what) && (operators[static_cast<int>(type)] >> static_cast<int>(what) & 1) != 0;
   }
   /// Whether the variant takes this element type with this operator.
   [[nodiscard]] constexpr bool supports(element_type type, operation op) const noexcept { return supports(type, form_of(op)); }

@@ -1,7 +1,6 @@
 #pragma once
 /// @file order.hpp  Tree v1 in numbers: the constants of docs/order.md. They are frozen: every one of them is in the bits of every result.
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -13,16 +12,25 @@ inline constexpr int version = 1;
 inline constexpr std::size_t row_bytes = 256;  ///< of the input as stored
 inline constexpr int tile_rows = 16;
 
-/// Lanes of a row: elements side by side that are combined with those below them, row after row.
-template <element E>
-inline constexpr int lanes = static_cast<int>(std::bit_floor(row_bytes / sizeof(E)));
+/// Lanes of a row of elements of so many bytes (1 to 64): elements side by side that are combined with those below them, row after row.
+constexpr int lanes_of_bytes(std::size_t element_bytes) noexcept {
+  int lanes = 1;
+  while (2 * static_cast<std::size_t>(lanes) * element_bytes <= row_bytes) lanes *= 2;
+  return lanes;
+}
+template <class E>
+inline constexpr int lanes = lanes_of_bytes(sizeof(E));
 
 /// Elements of a tile, the leaf of the aligned binary tree.
-template <element E>
+template <class E>
 inline constexpr std::uint64_t tile_elements = std::uint64_t{tile_rows} * lanes<E>;
 
+/// Tiles of a group, the unit of work on a CPU: 64 KiB of elements whose size is a power of two. A group is a subtree, its value a node of this level.
+inline constexpr int group_level = 4;
+inline constexpr int group_tiles = 1 << group_level;
+
 /// Tiles that `count` elements fill, the last one perhaps in part.
-template <element E>
+template <class E>
 constexpr std::uint64_t tiles(std::uint64_t count) noexcept {
   return count / tile_elements<E> + (count % tile_elements<E> != 0 ? 1 : 0);
 }

@@ -38,18 +38,33 @@ inline constexpr int operation_count = 0
 #undef ONEFOLD_OP
     ;
 
-/// What is reduced: the elements as they are with one of the operators, or values made of them (docs/order.md).
+/// What is reduced to what (docs/order.md): the elements as they are with one of the operators, values made of them, and, behind those, what
+/// has several results.
 enum class form : std::uint8_t {
 #define ONEFOLD_FORM(name, op) name,
 #include <onefold/forms.def>
 #undef ONEFOLD_FORM
+#define ONEFOLD_RECORD(name) name,
+#include <onefold/records.def>
+#undef ONEFOLD_RECORD
 };
 
+/// Forms with one result, which come first.
 inline constexpr int form_count = 0
 #define ONEFOLD_FORM(name, op) +1
 #include <onefold/forms.def>
 #undef ONEFOLD_FORM
     ;
+
+/// Forms with several results.
+inline constexpr int record_count = 0
+#define ONEFOLD_RECORD(name) +1
+#include <onefold/records.def>
+#undef ONEFOLD_RECORD
+    ;
+
+/// Whether a form has several results.
+constexpr bool is_record(form what) noexcept { return static_cast<int>(what) >= form_count; }
 
 /// The form that reduces the elements as they are with this operator: the first forms are the operators, in their order.
 constexpr form form_of(operation op) noexcept { return static_cast<form>(op); }
@@ -57,7 +72,7 @@ constexpr form form_of(operation op) noexcept { return static_cast<form>(op); }
 /// Whether the elements are reduced as they are.
 constexpr bool is_plain(form what) noexcept { return static_cast<int>(what) < operation_count; }
 
-/// The operator that combines a form's values.
+/// The operator that combines the values of a form with one result.
 constexpr operation operator_of(form what) noexcept {
   switch (what) {
 #define ONEFOLD_FORM(name, op) \
@@ -65,8 +80,9 @@ constexpr operation operator_of(form what) noexcept {
     return operation::op;
 #include <onefold/forms.def>
 #undef ONEFOLD_FORM
+    default:
+      return operation::sum;
   }
-  return operation::sum;
 }
 
 #define ONEFOLD_OP(name) static_assert(form_of(operation::name) == form::name, "forms.def begins with the operators of ops.def");
@@ -158,18 +174,31 @@ inline constexpr element_type element_type_of = [] {
     return std::is_signed_v<T> ? element_type::i64 : element_type::u64;
 }();
 
-/// The type of a form's result. `wide` says that f32 elements are accumulated in f64 (accumulate_as<double>).
+/// The type of a form's result, or of each of its results but an index. `wide` says that f32 elements are accumulated in f64 (accumulate_as<double>).
 constexpr element_type result_type(element_type type, form what, bool wide = false) noexcept {
   if (wide) return element_type::f64;
   if (type == element_type::f32 || type == element_type::f64) return type;
-  if (what == form::mean || what == form::norm2) return element_type::f64;
+  if (what == form::mean || what == form::norm2 || what == form::mean_variance) return element_type::f64;
   if (what == form::norm1 || what == form::norm_inf) return size_of(type) == 4 ? element_type::u32 : element_type::u64;
   return type;
 }
 
 /// Whether a form can be asked to accumulate f32 elements in f64: every form that rounds.
 constexpr bool can_be_wide(element_type type, form what) noexcept {
-  return type == element_type::f32 && what != form::min && what != form::max && what != form::norm_inf;
+  const bool rounds = what != form::min && what != form::max && what != form::norm_inf;
+  return type == element_type::f32 && rounds && (!is_record(what) || what == form::mean_variance);
+}
+
+/// Most results of a reduce_together.
+inline constexpr int most_results = 16;
+
+/// Bytes of what a form stores, `results` values in a row for reduce_together (results.hpp).
+constexpr std::size_t result_bytes(element_type type, form what, bool wide = false, int results = 1) noexcept {
+  const std::size_t one = size_of(result_type(type, what, wide));
+  if (what == form::argmin || what == form::argmax) return 2 * sizeof(std::uint64_t);
+  if (what == form::minmax || what == form::mean_variance) return 2 * one;
+  if (what == form::reduce_together) return static_cast<std::size_t>(results) * one;
+  return one;
 }
 
 namespace detail {

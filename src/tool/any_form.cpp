@@ -46,6 +46,8 @@ std::uint64_t reduce_as(const executor& where, const form_request& what, const o
     return with(onefold::name);
 #include <onefold/forms.def>
 #undef ONEFOLD_FORM
+    default:
+      break;
   }
   throw error(errc::unsupported, "the tool does not know this form");
 }

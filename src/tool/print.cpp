@@ -425,7 +425,7 @@ std::string variants_json(std::span<const variant_row> rows) {
          {"min_compute_capability", fmt::format("{}.{}", variant.min_compute_capability / 10, variant.min_compute_capability % 10)},
          {"limits", variant.limits},
          {"supported", supported_json(variant)},
-         {"accumulates_f32_in_f64", variant.takes_wide}});
+         {"accumulates_f32_in_f64", variant.takes_everything}});
   }
   return dump(all);
 }

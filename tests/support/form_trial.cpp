@@ -15,6 +15,8 @@ void with_form(form what, F&& f) {
     return f(onefold::name, onefold::name##_into);
 #include <onefold/forms.def>
 #undef ONEFOLD_FORM
+    default:
+      break;
   }
 }
 

@@ -1,0 +1,328 @@
+#pragma once
+/// @file folds.hpp  What each form is made of, for host and device: how an element becomes a value, how values are combined, and what
+/// becomes of the last one (docs/order.md).
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include <onefold/operators.hpp>
+#include <onefold/order.hpp>
+#include <onefold/types.hpp>
+
+namespace onefold::detail {
+
+/// The value as the caller gets it: every NaN becomes the quiet one with sign 0 and no payload.
+template <class T>
+ONEFOLD_HOST_DEVICE inline T canonical(T value) noexcept {
+  if constexpr (std::is_same_v<T, float>) {
+    const std::uint32_t bits = 0x7fc00000u;
+    if (is_nan(value)) memcpy(&value, &bits, sizeof(value));
+  } else if constexpr (std::is_same_v<T, double>) {
+    const std::uint64_t bits = 0x7ff8000000000000u;
+    if (is_nan(value)) memcpy(&value, &bits, sizeof(value));
+  }
+  return value;
+}
+
+/// Elements as they are.
+struct as_is {
+  static constexpr int inputs = 1;
+  template <class A, class E>
+  ONEFOLD_HOST_DEVICE static A value(E x) noexcept {
+    return static_cast<A>(x);
+  }
+};
+
+/// |x|. Of an integer as an unsigned one, so that the smallest has one too.
+struct absolute {
+  static constexpr int inputs = 1;
+  template <class A, class E>
+  ONEFOLD_HOST_DEVICE static A value(E x) noexcept {
+    if constexpr (std::is_floating_point_v<A>)
+      return static_cast<A>(fabs(static_cast<A>(x)));
+    else
+      return x < 0 ? static_cast<A>(A(0) - static_cast<A>(x)) : static_cast<A>(x);
+  }
+};
+
+struct square {
+  static constexpr int inputs = 1;
+  template <class A, class E>
+  ONEFOLD_HOST_DEVICE static A value(E x) noexcept {
+    return static_cast<A>(static_cast<A>(x) * static_cast<A>(x));
+  }
+};
+
+/// x y, of two inputs.
+struct product {
+  static constexpr int inputs = 2;
+  template <class A, class E>
+  ONEFOLD_HOST_DEVICE static A value(E x, E y) noexcept {
+    return static_cast<A>(static_cast<A>(x) * static_cast<A>(y));
+  }
+};
+
+/// Everything that a tree needs to know: elements of type E become values of type A by Map, and Op combines those.
+///
+/// A fold has these parts. Those of a plain one, whose lanes are accumulators that take values as any two are combined, are the first six.
+///
+///   element, accumulator    what the arrays hold; what a node of the tree is (trivially copyable)
+///   inputs                  how many arrays
+///   value(x, ..)            what becomes of an element, or of one of each array
+///   combine(a, b)           (+)
+///   neutral()               changes no other: what is absent
+///   is_plain                false where a lane keeps something else than an accumulator:
+///   lane, first(v)          what it keeps; a lane of one value
+///   next(lane, v, row)      with the value of row `row` (1 to 15) below it
+///   close(lane, rows, index, lanes)   the node of a lane of so many rows, whose first element has this index and the next ones follow at
+///                           a distance of `lanes`
+template <class E, class A, class Map, class Op>
+struct fold {
+  static constexpr bool is_plain = true;
+  using element = E;
+  using accumulator = A;
+  static constexpr int inputs = Map::inputs;
+  template <class... X>
+  ONEFOLD_HOST_DEVICE static A value(X... x) noexcept {
+    return Map::template value<A, E>(x...);
+  }
+  ONEFOLD_HOST_DEVICE static A combine(A a, A b) noexcept { return Op::template combine<A>(a, b); }
+  ONEFOLD_HOST_DEVICE static A neutral() noexcept { return Op::template neutral<A>(); }
+};
+
+/// The type that integers of type E are combined in where signs do not matter, and the type of their magnitudes; floats: E.
+template <class E, bool Integer = std::is_integral_v<E>>
+struct wrapping_type {
+  using type = E;
+};
+template <class E>
+struct wrapping_type<E, true> {
+  using type = std::make_unsigned_t<E>;
+};
+
+/// The three trees of norm2 of doubles, side by side.
+struct squares {
+  double small, medium, big;
+};
+
+/// norm2 of doubles: every element is scaled by its class before it is squared.
+struct norm2_fold {
+  static constexpr bool is_plain = true;
+  using element = double;
+  using accumulator = squares;
+  static constexpr int inputs = 1;
+  ONEFOLD_HOST_DEVICE static squares value(double x) noexcept {
+    const double size = fabs(x);
+    const bool small = size < order::small_below;
+    const bool big = size >= order::big_from;
+    const double scaled = x * (small ? order::scale_up : big ? order::scale_down : 1.0);
+    const double squared = scaled * scaled;
+    return {small ? squared : 0.0, small || big ? 0.0 : squared, big ? squared : 0.0};
+  }
+  ONEFOLD_HOST_DEVICE static squares combine(squares a, squares b) noexcept {
+    return {a.small + b.small, a.medium + b.medium, a.big + b.big};
+  }
+  // +0 leaves a square, which is never -0, as it is.
+  ONEFOLD_HOST_DEVICE static squares neutral() noexcept { return {0.0, 0.0, 0.0}; }
+};
+
+/// Of argmin and argmax: a value and where it is. The neutral one is behind every other.
+template <class E>
+struct arg_state {
+  E value;
+  std::uint64_t index;
+};
+
+/// Whether `a` comes before `b` in the order of min, or of max, and is not the same: NaN ahead of everything, and -0 < +0.
+template <class Op, class E>
+ONEFOLD_HOST_DEVICE inline bool is_before(E a, E b) noexcept {
+  if constexpr (std::is_floating_point_v<E>) {
+    if (is_nan(a) || is_nan(b)) return is_nan(a) && !is_nan(b);
+  }
+  if constexpr (Op::id == operation::min)
+    return first_of_minimum(a, b) && !first_of_minimum(b, a);
+  else
+    return first_of_maximum(a, b) && !first_of_maximum(b, a);
+}
+
+/// argmin (Op is op::min) and argmax (op::max).
+template <class E, class Op>
+struct arg_fold {
+  using element = E;
+  using accumulator = arg_state<E>;
+  static constexpr int inputs = 1;
+  static constexpr bool is_plain = false;
+  struct lane {
+    E value;
+    int row;
+  };
+  ONEFOLD_HOST_DEVICE static E value(E x) noexcept { return x; }
+  ONEFOLD_HOST_DEVICE static lane first(E v) noexcept { return {v, 0}; }
+  ONEFOLD_HOST_DEVICE static lane next(lane so_far, E v, int row) noexcept {
+    return is_before<Op>(v, so_far.value) ? lane{v, row} : so_far;
+  }
+  ONEFOLD_HOST_DEVICE static accumulator close(lane of, int, std::uint64_t index, int lanes) noexcept {
+    return {of.value, index + static_cast<std::uint64_t>(of.row) * static_cast<std::uint64_t>(lanes)};
+  }
+  ONEFOLD_HOST_DEVICE static accumulator combine(const accumulator& a, const accumulator& b) noexcept {
+    if (is_before<Op>(a.value, b.value)) return a;
+    if (is_before<Op>(b.value, a.value)) return b;
+    return a.index < b.index ? a : b;
+  }
+  ONEFOLD_HOST_DEVICE static accumulator neutral() noexcept { return {Op::template neutral<E>(), ~std::uint64_t{0}}; }
+};
+
+/// The four operators on elements as they are, in one read: reduce_together and, of the last two, minmax.
+template <class E>
+struct four_values {
+  typename wrapping_type<E>::type sum, prod;
+  E min, max;
+};
+
+template <class E>
+struct together_fold {
+  using W = typename wrapping_type<E>::type;
+  using element = E;
+  using accumulator = four_values<E>;
+  static constexpr int inputs = 1;
+  static constexpr bool is_plain = true;
+  ONEFOLD_HOST_DEVICE static accumulator value(E x) noexcept { return {static_cast<W>(x), static_cast<W>(x), x, x}; }
+  ONEFOLD_HOST_DEVICE static accumulator combine(const accumulator& a, const accumulator& b) noexcept {
+    return {op::sum::combine<W>(a.sum, b.sum), op::prod::combine<W>(a.prod, b.prod), op::min::combine<E>(a.min, b.min),
+            op::max::combine<E>(a.max, b.max)};
+  }
+  ONEFOLD_HOST_DEVICE static accumulator neutral() noexcept {
+    return {op::sum::neutral<W>(), op::prod::neutral<W>(), op::min::neutral<E>(), op::max::neutral<E>()};
+  }
+};
+
+template <class E>
+struct two_values {
+  E min, max;
+};
+
+template <class E>
+struct minmax_fold {
+  using element = E;
+  using accumulator = two_values<E>;
+  static constexpr int inputs = 1;
+  static constexpr bool is_plain = true;
+  ONEFOLD_HOST_DEVICE static accumulator value(E x) noexcept { return {x, x}; }
+  ONEFOLD_HOST_DEVICE static accumulator combine(const accumulator& a, const accumulator& b) noexcept {
+    return {op::min::combine<E>(a.min, b.min), op::max::combine<E>(a.max, b.max)};
+  }
+  ONEFOLD_HOST_DEVICE static accumulator neutral() noexcept { return {op::min::neutral<E>(), op::max::neutral<E>()}; }
+};
+
+/// Of mean_variance: how many, their mean, and the sum of the squared deviations from it. A count of 0 is absent.
+struct moments {
+  std::uint64_t count;
+  double mean, deviation;
+};
+
+/// mean_variance of elements of type E. Every line is one of docs/order.md.
+template <class E>
+struct mean_variance_fold {
+  using element = E;
+  using accumulator = moments;
+  static constexpr int inputs = 1;
+  static constexpr bool is_plain = false;
+  struct lane {
+    double shift, sum, squares;
+  };
+  ONEFOLD_HOST_DEVICE static double value(E x) noexcept { return static_cast<double>(x); }
+  ONEFOLD_HOST_DEVICE static lane first(double v) noexcept {
+    const double shift = v - v == 0.0 ? v : 0.0;
+    const double d = v - shift;
+    return {shift, d, d * d};
+  }
+  ONEFOLD_HOST_DEVICE static lane next(lane so_far, double v, int) noexcept {
+    const double d = v - so_far.shift;
+    return {so_far.shift, so_far.sum + d, so_far.squares + d * d};
+  }
+  ONEFOLD_HOST_DEVICE static accumulator close(lane of, int rows, std::uint64_t, int) noexcept {
+    const double e = of.sum / static_cast<double>(rows);
+    const double deviation = of.squares - of.sum * e;
+    return {static_cast<std::uint64_t>(rows), of.shift + e, deviation < 0.0 ? 0.0 : deviation};
+  }
+  ONEFOLD_HOST_DEVICE static accumulator combine(const accumulator& a, const accumulator& b) noexcept {
+    if (a.count == b.count) {
+      const double d = b.mean - a.mean;
+      return {a.count + b.count, a.mean * 0.5 + b.mean * 0.5,
+              (a.deviation + b.deviation) + (d * d) * (static_cast<double>(a.count) * 0.5)};
+    }
+    if (a.count == 0) return b;
+    if (b.count == 0) return a;
+    const accumulator& big = a.count > b.count ? a : b;
+    const accumulator& small = a.count > b.count ? b : a;
+    const std::uint64_t count = a.count + b.count;
+    const double d = small.mean - big.mean;
+    const double part = static_cast<double>(small.count) / static_cast<double>(count);
+    const double of_big = static_cast<double>(big.count);
+    const double mean = d - d == 0.0 ? big.mean + d * part : big.mean * (of_big / static_cast<double>(count)) + small.mean * part;
+    return {count, mean, (big.deviation + small.deviation) + (d * d) * (of_big * part)};
+  }
+  ONEFOLD_HOST_DEVICE static accumulator neutral() noexcept { return {0, 0.0, 0.0}; }
+};
+
+/// What becomes of the tree's value.
+enum class conclusion : int {
+  none,           ///< it is the result
+  mean,           ///< it is divided by the count
+  root,           ///< its square root is
+  root_to_float,  ///< its square root, rounded from double to float, is
+};
+
+constexpr conclusion conclusion_of(element_type type, form what, bool wide) noexcept {
+  if (what == form::mean) return conclusion::mean;
+  if (what != form::norm2) return conclusion::none;
+  return type == element_type::f32 && !wide ? conclusion::root_to_float : conclusion::root;
+}
+
+ONEFOLD_HOST_DEVICE inline double root_of(double sum) noexcept { return sqrt(sum); }
+
+ONEFOLD_HOST_DEVICE inline double root_of(const squares& sums) noexcept {
+  constexpr double up = order::scale_up;
+  constexpr double down = order::scale_down;
+  if (sums.big != 0) {
+    const double root = sqrt(sums.big + (sums.medium * down) * down);
+    return order::overflow_from <= root && root <= order::brink ? 0x1.fffffffffffffp1023 : root * up;
+  }
+  if (sums.medium != 0) return sqrt(sums.medium + (sums.small * down) * down);
+  return sqrt(sums.small) * down;
+}
+
+/// Bits of the result made of the tree's value: those of the result type, zero-extended.
+template <class A>
+ONEFOLD_HOST_DEVICE inline std::uint64_t conclude(conclusion how, const A& value, std::uint64_t count) noexcept {
+  std::uint64_t bits = 0;
+  const auto put = [&bits](auto result) {
+    result = canonical(result);
+    memcpy(&bits, &result, sizeof(result));
+  };
+  if constexpr (std::is_same_v<A, squares>) {
+    put(root_of(value));
+  } else if constexpr (std::is_floating_point_v<A>) {
+    switch (how) {
+      case conclusion::none:
+        put(value);
+        break;
+      case conclusion::mean:
+        put(value / static_cast<A>(count));
+        break;
+      case conclusion::root:
+        put(root_of(static_cast<double>(value)));
+        break;
+      case conclusion::root_to_float:
+        put(static_cast<float>(root_of(static_cast<double>(value))));
+        break;
+    }
+  } else {
+    put(value);
+  }
+  return bits;
+}
+
+}  // namespace onefold::detail
