@@ -1,14 +1,19 @@
 #pragma once
 /// @file onefold.hpp  Everything a user needs: plain C++20, no CUDA and no Kokkos header.
 
+#include <onefold/box.hpp>
 #include <onefold/catalogue.hpp>
 #include <onefold/error.hpp>
 #include <onefold/executor.hpp>
+#include <onefold/maybe.hpp>
+#include <onefold/operator_fault.hpp>
 #include <onefold/operators.hpp>
 #include <onefold/options.hpp>
 #include <onefold/order.hpp>
 #include <onefold/policy.hpp>
 #include <onefold/reduce.hpp>
+#include <onefold/results.hpp>
+#include <onefold/transform.hpp>
 #include <onefold/types.hpp>
 #include <onefold/version.hpp>
 #include <onefold/workspace.hpp>

@@ -1,12 +1,18 @@
 #pragma once
-/// @file reduce.hpp  The front door: reduce and the named forms sum, prod, min, max, dot, sum_of_squares, norm1 (asum), norm2,
-/// norm_inf and mean, each with a form that returns the value and one, *_into, that stores it.
+/// @file reduce.hpp  The front door: the named forms sum, prod, min, max, dot, sum_of_squares, norm1 (asum), norm2, norm_inf, mean, argmin, argmax,
+/// minmax and mean_variance, each with a form that returns the value and one, *_into, that stores it; reduce; and reduce_together.
 ///
-/// Input      a contiguous range (std::vector, std::span, an array, ...) or a pointer and a count, in memory that the executor can
-///            read: host memory for serial() and openmp(), device, managed or registered host memory for cuda().
-/// Result     for no elements the operator's identity; 0 for dot, sums of squares and norms; NaN for mean (the pointer may then be
-///            null). A NaN result is always the quiet NaN with sign 0 and no payload. Integers wrap. See docs/numerics.md for the
-///            rounding error of floats.
+/// Input      a contiguous range (std::vector, std::array, std::span, ...) or a pointer and a count, in memory that the executor can
+///            read: host memory for serial() and openmp(), device, managed or registered host memory for cuda(). In C++17 ranges are arrays,
+///            std::vector, std::array and what has pointers for iterators.
+///            Or no array at all: a number n, or a box(), and a function f of the index (see box.hpp): `sum(where, n, f)` is the sum of f(0) ..
+///            f(n - 1), with the bits of an array that holds these values. f returns an element; a std::array of up to 16, which are reduced side by
+///            side; or, to leave elements out, onefold::maybe or std::optional of one. It is called once for each index, in no order, from several
+///            threads at once (openmp(), best()); what it throws reaches the caller, after which the reduction is undone. It may call
+///            onefold itself. For cuda() include onefold/device.cuh and compile with nvcc.
+/// Result     for no elements the operator's identity; 0 for dot, sums of squares and norms; NaN for mean and mean_variance (the pointer may then be
+///            null); an error for argmin and argmax. A NaN result is always the quiet NaN with sign 0 and no payload. Integers wrap. See
+///            docs/numerics.md for the rounding error of floats.
 /// Order      tree v1 (docs/order.md): the same bits on every backend, unless options::guarantee or a named variant say otherwise.
 /// Cost       one read of the input.
 /// Errors     onefold::error with one of: invalid_argument, null_pointer, misaligned_pointer, device_pointer, host_pointer,
@@ -14,195 +20,533 @@
 ///            out_of_memory, device_lost, device_error, kokkos_finalized. The input is never changed.
 /// Threads    safe from several host threads at once, on the same executor too.
 
-#include <concepts>
+#include <array>
 #include <cstdint>
-#include <memory>
-#include <ranges>
-#include <string>
 #include <type_traits>
+#include <utility>
 
+#include <onefold/box.hpp>
+#include <onefold/detail/callback.hpp>
+#include <onefold/detail/contiguous.hpp>
+#include <onefold/detail/device_code.hpp>
+#include <onefold/detail/folds.hpp>
+#include <onefold/detail/own.hpp>
 #include <onefold/detail/request.hpp>
-#include <onefold/error.hpp>
 #include <onefold/executor.hpp>
+#include <onefold/maybe.hpp>
 #include <onefold/operators.hpp>
 #include <onefold/options.hpp>
+#include <onefold/results.hpp>
 #include <onefold/types.hpp>
 
 namespace onefold {
 
-/// A range whose elements lie side by side in memory and are of a type that onefold knows.
-template <class R>
-concept contiguous_elements =
-    std::ranges::contiguous_range<R> && std::ranges::sized_range<R> && element<std::remove_cv_t<std::ranges::range_value_t<R>>>;
-
 /// Asks for another type to accumulate in: `sum(x, accumulate_as<double>)` of floats adds doubles and returns one. For float elements
-/// and double, in every form but min, max and norm_inf, which do not round.
-template <std::same_as<double> A>
-struct accumulate_as_t {};
-template <std::same_as<double> A>
+/// and double, in every form that rounds.
+template <class A>
+struct accumulate_as_t {
+  static_assert(std::is_same_v<A, double>, "accumulate_as takes double");
+};
+template <class A>
 inline constexpr accumulate_as_t<A> accumulate_as{};
+
+/// What mean_variance takes from the count before it divides by it: 0 (the default) for the variance of the data, 1 for an unbiased estimate.
+struct ddof {
+  std::int64_t value;
+};
 
 namespace detail {
 
-template <class R>
-using element_of = std::remove_cv_t<std::ranges::range_value_t<R>>;
+// --- what may stand between the data and the options ----------------------------------------------------------------------------------
 
-template <contiguous_elements R, contiguous_elements S>
-std::uint64_t common_size(const R& x, const S& y) {
-  const auto size = static_cast<std::uint64_t>(std::ranges::size(x));
-  if (const auto other = static_cast<std::uint64_t>(std::ranges::size(y)); other != size) throw_different_lengths(size, other);
-  return size;
+template <class M>
+inline constexpr bool is_wide = std::is_same_v<M, accumulate_as_t<double>>;
+template <class M>
+inline constexpr bool is_modifier = is_wide<M> || std::is_same_v<M, ddof>;
+
+/// Whether a form of elements of type T takes these modifiers.
+template <form What, class T, class... M>
+constexpr bool takes() {
+  if constexpr (!is_element<T> || !(is_modifier<M> && ...)) {
+    return false;
+  } else {
+    constexpr int wides = (0 + ... + (is_wide<M> ? 1 : 0));
+    constexpr int ddofs = static_cast<int>(sizeof...(M)) - wides;
+    return wides <= (can_be_wide(element_type_of<T>, What) ? 1 : 0) && ddofs <= (What == form::mean_variance ? 1 : 0);
+  }
 }
 
-// The named forms are function objects, as the algorithms of std::ranges are: one definition serves every form, and argument-
-// dependent lookup never confuses onefold::min with std::min.
+template <form What, class T, bool Wide>
+struct form_result {
+  using type = result_t<What, T, Wide>;
+};
+template <class T, bool Wide>
+struct form_result<form::argmin, T, Wide> {
+  using type = arg_result<T>;
+};
+template <class T, bool Wide>
+struct form_result<form::argmax, T, Wide> {
+  using type = arg_result<T>;
+};
+template <class T, bool Wide>
+struct form_result<form::minmax, T, Wide> {
+  using type = minmax_result<T>;
+};
+template <class T, bool Wide>
+struct form_result<form::mean_variance, T, Wide> {
+  using type = mean_variance_result<result_t<form::mean_variance, T, Wide>>;
+};
+template <form What, class T, class... M>
+using form_result_t = typename form_result<What, T, (is_wide<M> || ...)>::type;
+
+inline void apply(request& to, accumulate_as_t<double>) { to.wide = true; }
+inline void apply(request& to, ddof of) { to.ddof = of.value; }
+
+template <form What, class T, class... M>
+void run_array(const executor& where, array_view<T> input, void* output, bool waits, const options& how, M... modifiers) {
+  request what{where, element_type_of<T>, What, input.data, input.count, output, waits};
+  (apply(what, modifiers), ...);
+  run(what, how);
+}
+
+// --- functions of the index --------------------------------------------------------------------------------------------------------------
+
+template <class Space, class F>
+using values_of = results_of<typename value_traits<value_at_t<Space, F>>::type>;
+
+template <form What, class Space, class F, class... M>
+struct index_result {
+  using values = values_of<Space, F>;
+  using one = form_result_t<What, typename values::type, M...>;
+  using type = std::conditional_t<values::several, std::array<one, static_cast<std::size_t>(values::count)>, one>;
+};
+template <form What, class Space, class F, class... M>
+using index_result_t = typename index_result<What, Space, F, M...>::type;
+
+/// Whether a form takes a function over this space.
+template <form What, class S, class F, class = void, class... M>
+struct takes_function : std::false_type {};
+template <form What, class S, class F, class... M>
+struct takes_function<What, S, F, std::enable_if_t<is_index_space<S> && sizeof(value_at_t<space_of<S>, F>) != 0>, M...>
+    : std::bool_constant<takes<What, typename values_of<space_of<S>, F>::type, M...>()> {};
+
+/// What stands for an absent value: it changes no other.
+template <form What, class T>
+constexpr T instead_of_absent() {
+  if constexpr (What == form::sum)
+    return op::sum::neutral<T>();
+  else if constexpr (What == form::prod)
+    return op::prod::neutral<T>();
+  else if constexpr (What == form::min)
+    return op::min::neutral<T>();
+  else if constexpr (What == form::max)
+    return op::max::neutral<T>();
+  else
+    return T(0);
+}
+
+template <bool OnDevice, form What, class Space, class F, class... M>
+void run_values(const executor& where, const Space& space, F& f, void* output, bool waits, const options& how, M... modifiers) {
+  using callback = block_callback<Space, F>;
+  using T = typename callback::element;
+  static_assert(callback::results == 1 || !is_record(What), "argmin, argmax, minmax and mean_variance take functions of one value");
+  callback values(space, f, instead_of_absent<What, T>());
+  const device_side<OnDevice> device(std::integral_constant<form, What>{}, space, f, modifiers...);
+  request what{where, element_type_of<T>, What, nullptr, space.size(), output, waits};
+  (apply(what, modifiers), ...);
+  what.results = callback::results;
+  what.source = values.source();
+  what.device = device.row();
+  values.run(what, how);
+  // A sum of what stands for absent values is -0, where one of nothing is +0.
+  if constexpr (What == form::sum && callback::can_be_absent && std::is_floating_point_v<T>) {
+    if ((where.backend() != backend::cuda || where.chooses_itself()) && !values.any_present()) {
+      using R = form_result_t<What, T, M...>;
+      *static_cast<R*>(output) = R(0);
+    }
+  }
+}
+
+/// argmin, argmax and minmax where values may be absent: an operator on values and indices.
+template <form What, class T>
+struct absent_aware {
+  using state = std::conditional_t<What == form::minmax, two_values<T>, arg_state<T>>;
+  using fold = std::conditional_t<What == form::minmax, minmax_fold<T>,
+                                  arg_fold<T, std::conditional_t<What == form::argmin, op::min, op::max>>>;
+  template <class Space, class F>
+  struct values {
+    const Space& space;
+    F& f;
+    maybe<state> operator()(std::uint64_t i) const {
+      const maybe<T> here = as_maybe(call_at(f, space, i));
+      if (!here.present) return absent;
+      if constexpr (What == form::minmax)
+        return state{here.value, here.value};
+      else
+        return state{here.value, i};
+    }
+  };
+};
+
+template <bool OnDevice, form What, class Space, class F>
+void run_some_values(const executor& where, const Space& space, F& f, void* output, bool waits, const options& how) {
+  using T = typename values_of<Space, F>::type;
+  using aware = absent_aware<What, T>;
+  using state = typename aware::state;
+  static_assert(What == form::argmin || What == form::argmax || What == form::minmax,
+                "mean and mean_variance take no absent values: return a std::array of a value and a count, and divide their sums");
+  typename aware::template values<Space, F> values{space, f};
+  const auto combine = [](const state& a, const state& b) { return aware::fold::combine(a, b); };
+  const index_line line{space.size()};
+  // For no elements minmax gives what min and max give.
+  using init = std::conditional_t<What == form::minmax, state, no_init>;
+  init first{};
+  if constexpr (What == form::minmax) first = aware::fold::neutral();
+  own_reduction<index_line, decltype(values), decltype(combine), init, sizeof(T)> own(
+      line, values, combine, first, "an argmin or argmax of no elements: there is no index");
+  const device_side<OnDevice> device(std::integral_constant<form, What>{}, space, f);
+  state found;
+  const bool on_gpu = where.backend() == backend::cuda && !where.chooses_itself();
+  request what{where, element_type_of<T>, What, nullptr, space.size(), on_gpu ? output : &found, waits};
+  what.own = own.code();
+  what.device = device.row();
+  own.run(what, how);
+  if (on_gpu) return;
+  if constexpr (What == form::minmax)
+    *static_cast<minmax_result<T>*>(output) = {canonical(found.min), canonical(found.max)};
+  else
+    *static_cast<arg_result<T>*>(output) = {canonical(found.value), found.index};
+}
+
+template <bool OnDevice, form What, class S, class F, class... M>
+void run_function(const executor& where, const S& over, F& f, void* output, bool waits, const options& how, M... modifiers) {
+  using Space = space_of<S>;
+  const Space space = as_space(over);
+  if constexpr (value_traits<value_at_t<Space, F>>::can_be_absent && (is_record(What) || What == form::mean))
+    run_some_values<OnDevice, What, Space, F>(where, space, f, output, waits, how, modifiers...);
+  else
+    run_values<OnDevice, What, Space, F>(where, space, f, output, waits, how, modifiers...);
+}
+
+// --- the named forms ----------------------------------------------------------------------------------------------------------------------
+//
+// They are function objects, as the algorithms of std::ranges are: one definition serves every form, and argument-dependent lookup never
+// confuses onefold::min with std::min.
 
 template <form What>
 struct named_reduction {
-  template <element T>
-  [[nodiscard]] result_t<What, T> operator()(const executor& where, const T* input, std::uint64_t count,
-                                             const options& how = {}) const {
-    result_t<What, T> value;
-    run({where, element_type_of<T>, What, input, count, &value, true}, how);
-    return value;
+  // A pointer and a count.
+  template <class T, ONEFOLD_WHERE(takes<What, T>())>
+  [[nodiscard]] form_result_t<What, T> operator()(const executor& where, const T* input, std::uint64_t count,
+                                                  const options& how = {}) const {
+    return value<T>(where, {input, count}, how);
   }
-  template <contiguous_elements R>
-  [[nodiscard]] auto operator()(const executor& where, const R& input, const options& how = {}) const {
-    return (*this)(where, std::ranges::data(input), static_cast<std::uint64_t>(std::ranges::size(input)), how);
+  template <class T, class M, ONEFOLD_WHERE(takes<What, T, M>())>
+  [[nodiscard]] form_result_t<What, T, M> operator()(const executor& where, const T* input, std::uint64_t count, M modifier,
+                                                     const options& how = {}) const {
+    return value<T>(where, {input, count}, how, modifier);
   }
-  template <element T>
+  template <class T, class M, class N, ONEFOLD_WHERE(takes<What, T, M, N>())>
+  [[nodiscard]] form_result_t<What, T, M, N> operator()(const executor& where, const T* input, std::uint64_t count, M first,
+                                                        N second, const options& how = {}) const {
+    return value<T>(where, {input, count}, how, first, second);
+  }
+  template <class T, ONEFOLD_WHERE(takes<What, T>())>
   [[nodiscard]] auto operator()(const T* input, std::uint64_t count, const options& how = {}) const {
-    return (*this)(best(), input, count, how);
+    return value<T>(best(), {input, count}, how);
   }
-  template <contiguous_elements R>
-  [[nodiscard]] auto operator()(const R& input, const options& how = {}) const {
-    return (*this)(best(), input, how);
+  template <class T, class M, ONEFOLD_WHERE(takes<What, T, M>())>
+  [[nodiscard]] auto operator()(const T* input, std::uint64_t count, M modifier, const options& how = {}) const {
+    return value<T>(best(), {input, count}, how, modifier);
   }
 
-  template <std::same_as<float> T>
-  requires(can_be_wide(element_type::f32, What)) [[nodiscard]] double operator()(const executor& where, const T* input,
-                                                                                 std::uint64_t count, accumulate_as_t<double>,
-                                                                                 const options& how = {}) const {
-    double value;
-    run({where, element_type::f32, What, input, count, &value, true, nullptr, true}, how);
-    return value;
+  // A range.
+  template <class R, class T = element_of<const R>, ONEFOLD_WHERE(takes<What, T>())>
+  [[nodiscard]] form_result_t<What, T> operator()(const executor& where, const R& input, const options& how = {}) const {
+    return value<T>(where, view_of(input), how);
   }
-  template <contiguous_elements R>
-  requires(std::same_as<element_of<R>, float>&& can_be_wide(element_type::f32, What)) [[nodiscard]] double operator()(
-      const executor& where, const R& input, accumulate_as_t<double> as, const options& how = {}) const {
-    return (*this)(where, std::ranges::data(input), static_cast<std::uint64_t>(std::ranges::size(input)), as, how);
+  template <class R, class M, class T = element_of<const R>, ONEFOLD_WHERE(takes<What, T, M>())>
+  [[nodiscard]] form_result_t<What, T, M> operator()(const executor& where, const R& input, M modifier,
+                                                     const options& how = {}) const {
+    return value<T>(where, view_of(input), how, modifier);
   }
-  template <std::same_as<float> T>
-  requires(can_be_wide(element_type::f32, What)) [[nodiscard]] double operator()(const T* input, std::uint64_t count,
-                                                                                 accumulate_as_t<double> as,
-                                                                                 const options& how = {}) const {
-    return (*this)(best(), input, count, as, how);
+  template <class R, class M, class N, class T = element_of<const R>, ONEFOLD_WHERE(takes<What, T, M, N>())>
+  [[nodiscard]] form_result_t<What, T, M, N> operator()(const executor& where, const R& input, M first, N second,
+                                                        const options& how = {}) const {
+    return value<T>(where, view_of(input), how, first, second);
   }
-  template <contiguous_elements R>
-  requires(std::same_as<element_of<R>, float>&& can_be_wide(element_type::f32, What)) [[nodiscard]] double operator()(
-      const R& input, accumulate_as_t<double> as, const options& how = {}) const {
-    return (*this)(best(), input, as, how);
+  template <class R, class T = element_of<const R>, ONEFOLD_WHERE(takes<What, T>())>
+  [[nodiscard]] auto operator()(const R& input, const options& how = {}) const {
+    return value<T>(best(), view_of(input), how);
+  }
+  template <class R, class M, class T = element_of<const R>, ONEFOLD_WHERE(takes<What, T, M>())>
+  [[nodiscard]] auto operator()(const R& input, M modifier, const options& how = {}) const {
+    return value<T>(best(), view_of(input), how, modifier);
+  }
+
+  // A function of the index: `over` is a number of indices, or a box.
+  template <class S, class F, bool OnDevice = on_device<F>, ONEFOLD_WHERE(takes_function<What, S, F>::value)>
+  [[nodiscard]] index_result_t<What, space_of<S>, F> operator()(const executor& where, const S& over, F&& f,
+                                                                const options& how = {}) const {
+    index_result_t<What, space_of<S>, F> result;
+    run_function<OnDevice, What>(where, over, f, &result, true, how);
+    return result;
+  }
+  template <class S, class F, class M, bool OnDevice = on_device<F>, ONEFOLD_WHERE(takes_function<What, S, F, void, M>::value)>
+  [[nodiscard]] index_result_t<What, space_of<S>, F, M> operator()(const executor& where, const S& over, F&& f, M modifier,
+                                                                   const options& how = {}) const {
+    index_result_t<What, space_of<S>, F, M> result;
+    run_function<OnDevice, What>(where, over, f, &result, true, how, modifier);
+    return result;
+  }
+  template <class S, class F, bool OnDevice = on_device<F>, ONEFOLD_WHERE(takes_function<What, S, F>::value)>
+  [[nodiscard]] auto operator()(const S& over, F&& f, const options& how = {}) const {
+    return (*this)(best(), over, f, how);
+  }
+
+ private:
+  template <class T, class... M>
+  static form_result_t<What, T, M...> value(const executor& where, array_view<T> input, const options& how, M... modifiers) {
+    form_result_t<What, T, M...> result;
+    run_array<What>(where, input, &result, true, how, modifiers...);
+    return result;
   }
 };
 
 template <form What>
 struct named_reduction_into {
-  template <element T>
-  void operator()(const executor& where, const T* input, std::uint64_t count, result_t<What, T>* output,
+  // A pointer and a count.
+  template <class T, ONEFOLD_WHERE(takes<What, T>())>
+  void operator()(const executor& where, const T* input, std::uint64_t count, form_result_t<What, T>* output,
                   const options& how = {}) const {
-    run({where, element_type_of<T>, What, input, count, output, false}, how);
+    run_array<What>(where, array_view<T>{input, count}, output, false, how);
   }
-  template <contiguous_elements R>
-  void operator()(const executor& where, const R& input, result_t<What, element_of<R>>* output, const options& how = {}) const {
-    (*this)(where, std::ranges::data(input), static_cast<std::uint64_t>(std::ranges::size(input)), output, how);
+  template <class T, class M, ONEFOLD_WHERE(takes<What, T, M>())>
+  void operator()(const executor& where, const T* input, std::uint64_t count, form_result_t<What, T, M>* output, M modifier,
+                  const options& how = {}) const {
+    run_array<What>(where, array_view<T>{input, count}, output, false, how, modifier);
   }
-  template <std::same_as<float> T>
-  requires(can_be_wide(element_type::f32, What)) void operator()(const executor& where, const T* input, std::uint64_t count,
-                                                                 double* output, accumulate_as_t<double>,
-                                                                 const options& how = {}) const {
-    run({where, element_type::f32, What, input, count, output, false, nullptr, true}, how);
+  template <class T, class M, class N, ONEFOLD_WHERE(takes<What, T, M, N>())>
+  void operator()(const executor& where, const T* input, std::uint64_t count, form_result_t<What, T, M, N>* output, M first,
+                  N second, const options& how = {}) const {
+    run_array<What>(where, array_view<T>{input, count}, output, false, how, first, second);
   }
-  template <contiguous_elements R>
-  requires(std::same_as<element_of<R>, float>&& can_be_wide(element_type::f32, What)) void operator()(
-      const executor& where, const R& input, double* output, accumulate_as_t<double> as, const options& how = {}) const {
-    (*this)(where, std::ranges::data(input), static_cast<std::uint64_t>(std::ranges::size(input)), output, as, how);
+
+  // A range.
+  template <class R, class T = element_of<const R>, ONEFOLD_WHERE(takes<What, T>())>
+  void operator()(const executor& where, const R& input, form_result_t<What, T>* output, const options& how = {}) const {
+    run_array<What>(where, view_of(input), output, false, how);
+  }
+  template <class R, class M, class T = element_of<const R>, ONEFOLD_WHERE(takes<What, T, M>())>
+  void operator()(const executor& where, const R& input, form_result_t<What, T, M>* output, M modifier,
+                  const options& how = {}) const {
+    run_array<What>(where, view_of(input), output, false, how, modifier);
+  }
+  template <class R, class M, class N, class T = element_of<const R>, ONEFOLD_WHERE(takes<What, T, M, N>())>
+  void operator()(const executor& where, const R& input, form_result_t<What, T, M, N>* output, M first, N second,
+                  const options& how = {}) const {
+    run_array<What>(where, view_of(input), output, false, how, first, second);
+  }
+
+  // A function of the index. Of K values `output` is the first of K results side by side.
+  template <class S, class F, bool OnDevice = on_device<F>, ONEFOLD_WHERE(takes_function<What, S, F>::value)>
+  void operator()(const executor& where, const S& over, F&& f, typename index_result<What, space_of<S>, F>::one* output,
+                  const options& how = {}) const {
+    run_function<OnDevice, What>(where, over, f, output, false, how);
+  }
+  template <class S, class F, class M, bool OnDevice = on_device<F>, ONEFOLD_WHERE(takes_function<What, S, F, void, M>::value)>
+  void operator()(const executor& where, const S& over, F&& f, typename index_result<What, space_of<S>, F, M>::one* output,
+                  M modifier, const options& how = {}) const {
+    run_function<OnDevice, What>(where, over, f, output, false, how, modifier);
   }
 };
 
+// --- dot ------------------------------------------------------------------------------------------------------------------------------------
+
+template <class T, class U>
+std::uint64_t common_size(array_view<T> x, array_view<U> y) {
+  if (x.count != y.count) throw_different_lengths(x.count, y.count);
+  return x.count;
+}
+
 template <class R, class S>
-concept same_elements = contiguous_elements<R> && contiguous_elements<S> && std::same_as<element_of<R>, element_of<S>>;
+inline constexpr bool have_same_elements = is_range_of_elements<const R>&& std::is_same_v<element_of<const R>, element_of<const S>>;
 
 struct named_dot {
-  template <element T>
+  template <class T, ONEFOLD_WHERE(is_element<T>)>
   [[nodiscard]] T operator()(const executor& where, const T* x, const T* y, std::uint64_t count, const options& how = {}) const {
     T value;
     run({where, element_type_of<T>, form::dot, x, count, &value, true, y}, how);
     return value;
   }
-  template <class R, class S>
-  requires same_elements<R, S>
-  [[nodiscard]] auto operator()(const executor& where, const R& x, const S& y, const options& how = {}) const {
-    return (*this)(where, std::ranges::data(x), std::ranges::data(y), common_size(x, y), how);
+  template <class R, class S, ONEFOLD_WHERE(have_same_elements<R, S>)>
+  [[nodiscard]] element_of<const R> operator()(const executor& where, const R& x, const S& y, const options& how = {}) const {
+    return (*this)(where, std::data(x), std::data(y), common_size(view_of(x), view_of(y)), how);
   }
-  template <element T>
+  template <class T, ONEFOLD_WHERE(is_element<T>)>
   [[nodiscard]] T operator()(const T* x, const T* y, std::uint64_t count, const options& how = {}) const {
     return (*this)(best(), x, y, count, how);
   }
-  template <class R, class S>
-  requires same_elements<R, S>
-  [[nodiscard]] auto operator()(const R& x, const S& y, const options& how = {}) const { return (*this)(best(), x, y, how); }
+  template <class R, class S, ONEFOLD_WHERE(have_same_elements<R, S>)>
+  [[nodiscard]] element_of<const R> operator()(const R& x, const S& y, const options& how = {}) const {
+    return (*this)(best(), x, y, how);
+  }
 
-  template <std::same_as<float> T>
+  template <class T, ONEFOLD_WHERE(std::is_same_v<T, float>)>
   [[nodiscard]] double operator()(const executor& where, const T* x, const T* y, std::uint64_t count, accumulate_as_t<double>,
                                   const options& how = {}) const {
     double value;
     run({where, element_type::f32, form::dot, x, count, &value, true, y, true}, how);
     return value;
   }
-  template <class R, class S>
-  requires(same_elements<R, S>&& std::same_as<element_of<R>, float>) [[nodiscard]] double operator()(
-      const executor& where, const R& x, const S& y, accumulate_as_t<double> as, const options& how = {}) const {
-    return (*this)(where, std::ranges::data(x), std::ranges::data(y), common_size(x, y), as, how);
+  template <class R, class S, ONEFOLD_WHERE(have_same_elements<R, S>&& std::is_same_v<element_of<const R>, float>)>
+  [[nodiscard]] double operator()(const executor& where, const R& x, const S& y, accumulate_as_t<double> as,
+                                  const options& how = {}) const {
+    return (*this)(where, std::data(x), std::data(y), common_size(view_of(x), view_of(y)), as, how);
   }
-  template <std::same_as<float> T>
+  template <class T, ONEFOLD_WHERE(std::is_same_v<T, float>)>
   [[nodiscard]] double operator()(const T* x, const T* y, std::uint64_t count, accumulate_as_t<double> as,
                                   const options& how = {}) const {
     return (*this)(best(), x, y, count, as, how);
   }
-  template <class R, class S>
-  requires(same_elements<R, S>&& std::same_as<element_of<R>, float>) [[nodiscard]] double operator()(
-      const R& x, const S& y, accumulate_as_t<double> as, const options& how = {}) const {
+  template <class R, class S, ONEFOLD_WHERE(have_same_elements<R, S>&& std::is_same_v<element_of<const R>, float>)>
+  [[nodiscard]] double operator()(const R& x, const S& y, accumulate_as_t<double> as, const options& how = {}) const {
     return (*this)(best(), x, y, as, how);
   }
 };
 
 struct named_dot_into {
-  template <element T>
+  template <class T, ONEFOLD_WHERE(is_element<T>)>
   void operator()(const executor& where, const T* x, const T* y, std::uint64_t count, T* output, const options& how = {}) const {
     run({where, element_type_of<T>, form::dot, x, count, output, false, y}, how);
   }
-  template <class R, class S>
-  requires same_elements<R, S>
-  void operator()(const executor& where, const R& x, const S& y, element_of<R>* output, const options& how = {}) const {
-    (*this)(where, std::ranges::data(x), std::ranges::data(y), common_size(x, y), output, how);
+  template <class R, class S, ONEFOLD_WHERE(have_same_elements<R, S>)>
+  void operator()(const executor& where, const R& x, const S& y, element_of<const R>* output, const options& how = {}) const {
+    (*this)(where, std::data(x), std::data(y), common_size(view_of(x), view_of(y)), output, how);
   }
-  template <std::same_as<float> T>
+  template <class T, ONEFOLD_WHERE(std::is_same_v<T, float>)>
   void operator()(const executor& where, const T* x, const T* y, std::uint64_t count, double* output, accumulate_as_t<double>,
                   const options& how = {}) const {
     run({where, element_type::f32, form::dot, x, count, output, false, y, true}, how);
   }
-  template <class R, class S>
-  requires(same_elements<R, S>&& std::same_as<element_of<R>, float>) void operator()(const executor& where, const R& x, const S& y,
-                                                                                     double* output, accumulate_as_t<double> as,
-                                                                                     const options& how = {}) const {
-    (*this)(where, std::ranges::data(x), std::ranges::data(y), common_size(x, y), output, as, how);
+  template <class R, class S, ONEFOLD_WHERE(have_same_elements<R, S>&& std::is_same_v<element_of<const R>, float>)>
+  void operator()(const executor& where, const R& x, const S& y, double* output, accumulate_as_t<double> as,
+                  const options& how = {}) const {
+    (*this)(where, std::data(x), std::data(y), common_size(view_of(x), view_of(y)), output, as, how);
+  }
+};
+
+// --- several operators, one read ------------------------------------------------------------------------------------------------------------
+
+template <class Op, class = void>
+inline constexpr bool is_built_in_operator = false;
+template <class Op>
+inline constexpr bool is_built_in_operator<Op, std::enable_if_t<std::is_same_v<std::decay_t<decltype(Op::id)>, operation>>> = true;
+
+template <class... Ops>
+inline constexpr bool are_operators = sizeof...(Ops) >= 1 && sizeof...(Ops) <= most_results && (is_built_in_operator<Ops> && ...);
+
+template <class T, class... Ops>
+request together_request(const executor& where, array_view<T> input, void* output, bool waits, const operation* operators) {
+  request what{where, element_type_of<T>, form::reduce_together, input.data, input.count, output, waits};
+  what.results = static_cast<int>(sizeof...(Ops));
+  what.operators = operators;
+  return what;
+}
+
+struct named_reduce_together {
+  template <class T, class... Ops, ONEFOLD_WHERE(is_element<T>&& are_operators<Ops...>)>
+  [[nodiscard]] std::array<T, sizeof...(Ops)> operator()(const executor& where, const T* input, std::uint64_t count,
+                                                         const options& how, Ops...) const {
+    constexpr operation operators[] = {Ops::id...};
+    std::array<T, sizeof...(Ops)> results;
+    run(together_request<T, Ops...>(where, {input, count}, results.data(), true, operators), how);
+    return results;
+  }
+  template <class T, class... Ops, ONEFOLD_WHERE(is_element<T>&& are_operators<Ops...>)>
+  [[nodiscard]] auto operator()(const executor& where, const T* input, std::uint64_t count, Ops... ops) const {
+    return (*this)(where, input, count, options{}, ops...);
+  }
+  template <class R, class... Ops, ONEFOLD_WHERE(is_range_of_elements<const R>&& are_operators<Ops...>)>
+  [[nodiscard]] auto operator()(const executor& where, const R& input, const options& how, Ops... ops) const {
+    const auto all = view_of(input);
+    return (*this)(where, all.data, all.count, how, ops...);
+  }
+  template <class R, class... Ops, ONEFOLD_WHERE(is_range_of_elements<const R>&& are_operators<Ops...>)>
+  [[nodiscard]] auto operator()(const executor& where, const R& input, Ops... ops) const {
+    return (*this)(where, input, options{}, ops...);
+  }
+  template <class R, class... Ops, ONEFOLD_WHERE(is_range_of_elements<const R>&& are_operators<Ops...>)>
+  [[nodiscard]] auto operator()(const R& input, Ops... ops) const {
+    return (*this)(best(), input, options{}, ops...);
+  }
+
+  // f returns a std::array with a value for each operator.
+  template <class S, class F, class... Ops, bool OnDevice = on_device<F>,
+            ONEFOLD_WHERE(takes_function<form::sum, S, F>::value&& are_operators<Ops...>)>
+  [[nodiscard]] auto operator()(const executor& where, const S& over, F&& f, const options& how, Ops... ops) const {
+    std::array<typename values_of<space_of<S>, F>::type, sizeof...(Ops)> results;
+    store<OnDevice>(where, over, f, results.data(), true, how, ops...);
+    return results;
+  }
+  template <class S, class F, class... Ops, bool OnDevice = on_device<F>,
+            ONEFOLD_WHERE(takes_function<form::sum, S, F>::value&& are_operators<Ops...>)>
+  [[nodiscard]] auto operator()(const executor& where, const S& over, F&& f, Ops... ops) const {
+    return (*this)(where, over, f, options{}, ops...);
+  }
+
+  template <bool OnDevice, class S, class F, class... Ops>
+  static void store(const executor& where, const S& over, F& f, void* output, bool waits, const options& how, Ops...) {
+    using Space = space_of<S>;
+    using callback = block_callback<Space, F>;
+    static_assert(callback::results == static_cast<int>(sizeof...(Ops)), "reduce_together takes an operator for each value of f");
+    const Space space = as_space(over);
+    constexpr operation operators[] = {Ops::id...};
+    callback values(space, f);
+    const device_side<OnDevice> device(std::integral_constant<form, form::reduce_together>{}, space, f, Ops{}...);
+    auto what = together_request<typename callback::element, Ops...>(where, {nullptr, space.size()}, output, waits, operators);
+    what.source = values.source();
+    what.device = device.row();
+    values.run(what, how);
+  }
+};
+
+struct named_reduce_together_into {
+  template <class T, class... Ops, ONEFOLD_WHERE(is_element<T>&& are_operators<Ops...>)>
+  void operator()(const executor& where, const T* input, std::uint64_t count, T* output, const options& how, Ops...) const {
+    constexpr operation operators[] = {Ops::id...};
+    run(together_request<T, Ops...>(where, {input, count}, output, false, operators), how);
+  }
+  template <class T, class... Ops, ONEFOLD_WHERE(is_element<T>&& are_operators<Ops...>)>
+  void operator()(const executor& where, const T* input, std::uint64_t count, T* output, Ops... ops) const {
+    (*this)(where, input, count, output, options{}, ops...);
+  }
+  template <class R, class... Ops, ONEFOLD_WHERE(is_range_of_elements<const R>&& are_operators<Ops...>)>
+  void operator()(const executor& where, const R& input, element_of<const R>* output, const options& how, Ops... ops) const {
+    const auto all = view_of(input);
+    (*this)(where, all.data, all.count, output, how, ops...);
+  }
+  template <class R, class... Ops, ONEFOLD_WHERE(is_range_of_elements<const R>&& are_operators<Ops...>)>
+  void operator()(const executor& where, const R& input, element_of<const R>* output, Ops... ops) const {
+    (*this)(where, input, output, options{}, ops...);
+  }
+  template <class S, class F, class... Ops, bool OnDevice = on_device<F>,
+            ONEFOLD_WHERE(takes_function<form::sum, S, F>::value&& are_operators<Ops...>)>
+  void operator()(const executor& where, const S& over, F&& f, typename values_of<space_of<S>, F>::type* output, const options& how,
+                  Ops... ops) const {
+    named_reduce_together::store<OnDevice>(where, over, f, output, false, how, ops...);
+  }
+  template <class S, class F, class... Ops, bool OnDevice = on_device<F>,
+            ONEFOLD_WHERE(takes_function<form::sum, S, F>::value&& are_operators<Ops...>)>
+  void operator()(const executor& where, const S& over, F&& f, typename values_of<space_of<S>, F>::type* output, Ops... ops) const {
+    named_reduce_together::store<OnDevice>(where, over, f, output, false, options{}, ops...);
   }
 };
 
 }  // namespace detail
 
-// Forms that return the value wait for it: `sum([where,] input [, accumulate_as<double>] [, options])`, where input is a range, or a
-// pointer and a count. Without an executor they run on best().
+// Forms that return the value wait for it: `sum([where,] input [, accumulate_as<double>] [, options])`, where input is a range, a pointer and a
+// count, or a number of indices (or a box) and a function. Without an executor they run on best().
 
 inline constexpr detail::named_reduction<form::sum> sum{};                        ///< x_0 + x_1 + ...
 inline constexpr detail::named_reduction<form::prod> prod{};                      ///< x_0 * x_1 * ...
@@ -217,11 +561,21 @@ inline constexpr detail::named_reduction<form::norm2> norm2{};
 inline constexpr detail::named_reduction<form::mean> mean{};  ///< sum over count; of integers accumulated in and returned as double
 inline constexpr detail::named_dot dot{};                     ///< dot([where,] x, y [, accumulate_as<double>] [, options])
 
+inline constexpr detail::named_reduction<form::argmin> argmin{};  ///< min, and the first index that has it: arg_result
+inline constexpr detail::named_reduction<form::argmax> argmax{};  ///< max, and the first index that has it: arg_result
+inline constexpr detail::named_reduction<form::minmax> minmax{};  ///< both in one read: minmax_result
+/// Mean and variance in one read, without the cancellation of a difference of sums: `mean_variance([where,] x [, ddof{1}]
+/// [, accumulate_as<double>] [, options])`. Accumulated in double; of floats two floats, unless accumulate_as<double> asks for doubles.
+inline constexpr detail::named_reduction<form::mean_variance> mean_variance{};
+/// Several operators in one read: `auto [s, l] = reduce_together([where,] x [, options], op::sum{}, op::min{})`. Each result has the bits that it
+/// has alone. Of functions of the index that return a std::array: operator k for value k.
+inline constexpr detail::named_reduce_together reduce_together{};
+
 // Forms that store the value at `output`, ordered on the executor's stream: `sum_into(where, input, output [, ...])`. On cuda() the host
 // does not wait and, given options::workspace, nothing is allocated; the CPU executors are done on return.
 //
-// output   one element that the executor can write: host memory for the CPU executors, device memory or registered (pinned) host
-//          memory for cuda(). Must not overlap the input. Unspecified after an error.
+// output   one result (of several side by side, the first) that the executor can write: host memory for the CPU executors, device memory
+//          or registered (pinned) host memory for cuda(). Must not overlap the input. Unspecified after an error.
 // Graphs   on cuda() the call can be captured. What is captured uses the workspace, or else memory that no other call has for as long
 //          as the graph or an instance of it lives: two instances of one graph, or graphs and calls with one workspace, must not
 //          overlap in time.
@@ -237,41 +591,12 @@ inline constexpr detail::named_reduction_into<form::norm_inf> norm_inf_into{};
 inline constexpr detail::named_reduction_into<form::norm2> norm2_into{};
 inline constexpr detail::named_reduction_into<form::mean> mean_into{};
 inline constexpr detail::named_dot_into dot_into{};  ///< dot_into(where, x, y, output [, accumulate_as<double>] [, options])
-
-/// Combines `count` elements at `input` with `op` and returns the value; waits for it.
-template <element T, built_in_operator Op>
-[[nodiscard]] T reduce(const executor& where, const T* input, std::uint64_t count, Op, const options& how = {}) {
-  return detail::named_reduction<form_of(Op::id)>{}(where, input, count, how);
-}
-
-/// Combines the elements of a range with `op` and returns the value; waits for it.
-template <contiguous_elements R, built_in_operator Op>
-[[nodiscard]] auto reduce(const executor& where, const R& input, Op, const options& how = {}) {
-  return detail::named_reduction<form_of(Op::id)>{}(where, input, how);
-}
-
-/// The same on best().
-template <element T, built_in_operator Op>
-[[nodiscard]] T reduce(const T* input, std::uint64_t count, Op op, const options& how = {}) {
-  return reduce(best(), input, count, op, how);
-}
-
-/// The same on best().
-template <contiguous_elements R, built_in_operator Op>
-[[nodiscard]] auto reduce(const R& input, Op op, const options& how = {}) {
-  return reduce(best(), input, op, how);
-}
-
-/// Combines `count` elements at `input` with `op` and stores the value at `*output`, as the *_into forms above.
-template <element T, built_in_operator Op>
-void reduce_into(const executor& where, const T* input, std::uint64_t count, T* output, Op, const options& how = {}) {
-  detail::named_reduction_into<form_of(Op::id)>{}(where, input, count, output, how);
-}
-
-/// The same for a range.
-template <contiguous_elements R, built_in_operator Op>
-void reduce_into(const executor& where, const R& input, detail::element_of<R>* output, Op op, const options& how = {}) {
-  reduce_into(where, std::ranges::data(input), static_cast<std::uint64_t>(std::ranges::size(input)), output, op, how);
-}
+inline constexpr detail::named_reduction_into<form::argmin> argmin_into{};
+inline constexpr detail::named_reduction_into<form::argmax> argmax_into{};
+inline constexpr detail::named_reduction_into<form::minmax> minmax_into{};
+inline constexpr detail::named_reduction_into<form::mean_variance> mean_variance_into{};
+inline constexpr detail::named_reduce_together_into reduce_together_into{};
 
 }  // namespace onefold
+
+#include <onefold/transform.hpp>

@@ -1,0 +1,49 @@
+#pragma once
+/// @file device_code.hpp  Where a call finds the caller's own code for cuda(): nowhere, unless this translation unit includes device.cuh.
+
+#include <type_traits>
+
+#include <onefold/detail/request.hpp>
+
+namespace onefold {
+
+/// A function object that cuda() shall not be asked to call: in a translation unit with device.cuh every other one is compiled for the
+/// device too. Made by host_only().
+template <class F>
+struct host_only_function {
+  F f;
+  template <class... X>
+  decltype(auto) operator()(X&&... x) {
+    return f(static_cast<X&&>(x)...);
+  }
+};
+template <class F>
+host_only_function<F> host_only(F f) {
+  return {static_cast<F&&>(f)};
+}
+
+namespace detail {
+
+template <class F>
+inline constexpr bool is_host_only = false;
+template <class F>
+inline constexpr bool is_host_only<host_only_function<F>> = true;
+
+/// Whether calls with a function of type F are compiled for the device. device.cuh says so for its translation unit. Templates that ask have the
+/// answer among their parameters, so that units that differ in it do not share an instantiation.
+template <class F, class = void>
+struct has_device_code : std::false_type {};
+
+template <class F>
+inline constexpr bool on_device = has_device_code<std::decay_t<F>>::value;
+
+/// Makes the device's side of a call; device.cuh has the one for `true`.
+template <bool OnDevice>
+struct device_side {
+  template <class... What>
+  explicit device_side(const What&...) {}
+  [[nodiscard]] const device_fold* row() const noexcept { return nullptr; }
+};
+
+}  // namespace detail
+}  // namespace onefold

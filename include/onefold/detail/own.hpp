@@ -1,0 +1,188 @@
+#pragma once
+/// @file own.hpp  A reduction with an operator of the caller's, as the compiled library calls it on CPUs: tree v1 in the caller's translation
+/// unit, so that operator and function are inlined; threads, order and everything around them are the library's.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <onefold/detail/callback.hpp>
+#include <onefold/order.hpp>
+
+namespace onefold {
+namespace detail {
+
+inline constexpr std::size_t most_value_bytes = 64;
+
+template <class V>
+constexpr void check_value_type() {
+  static_assert(std::is_trivially_copyable<V>::value,
+                "values that are reduced are copied as bytes: their type must be trivially copyable");
+  static_assert(std::is_default_constructible<V>::value, "the type of values that are reduced must have a default constructor");
+  static_assert(sizeof(V) <= most_value_bytes, "values that are reduced have at most 64 bytes");
+}
+
+/// Where there is no initial value.
+struct no_init {};
+
+/// The reduction of f over a space with `op`, as own_code. `op` must commute and be associative up to rounding; it needs no identity.
+///
+/// Space, F  as in block_callback; f returns V, or maybe<V>, or std::optional<V>
+/// Op        op(V, V), which gives what converts to V
+/// Init      V's initial value, or no_init
+/// RowBytes  bytes of what a row of the tree holds: of a value, where that is what the caller reduces
+template <class Space, class F, class Op, class Init = no_init,
+          std::size_t RowBytes = sizeof(typename value_traits<value_at_t<Space, F>>::type)>
+class own_reduction {
+ public:
+  using returned = value_at_t<Space, F>;
+  using value = typename value_traits<returned>::type;
+  using state = maybe<value>;
+
+  /// @param nothing  what to say where there are no elements and no initial value
+  own_reduction(const Space& space, F& f, Op& op, Init init = {},
+                const char* nothing = "a reduction of no elements with an operator of your own: give it an initial value")
+      : code_{this, static_cast<std::uint32_t>(RowBytes), sizeof(state), sizeof(value), groups, level, conclude},
+        space_(space),
+        f_(f),
+        op_(op),
+        init_(init),
+        nothing_(nothing) {
+    check_value_type<value>();
+  }
+  own_reduction(const own_reduction&) = delete;
+  own_reduction& operator=(const own_reduction&) = delete;
+
+  [[nodiscard]] const own_code* code() const noexcept { return &code_; }
+  void run(const request& what, const options& how) const { thrown_.run(what, how); }
+
+ private:
+  template <class Work>
+  static int guarded(void* context, const Work& work) {
+    auto& own = *static_cast<own_reduction*>(context);
+    try {
+      work(own);
+      return 0;
+    } catch (...) {
+      own.thrown_.keep();
+      return 1;
+    }
+  }
+
+  // States lie in memory of the library's, which knows their size and nothing else of them.
+  static state load(const void* states, std::uint64_t i) {
+    state found;
+    std::memcpy(static_cast<void*>(&found), static_cast<const unsigned char*>(states) + i * sizeof(state), sizeof(state));
+    return found;
+  }
+  static void store(void* states, std::uint64_t i, const state& now) {
+    std::memcpy(static_cast<unsigned char*>(states) + i * sizeof(state), static_cast<const void*>(&now), sizeof(state));
+  }
+
+  state combine(const state& a, const state& b) {
+    if (!a.present) return b;
+    if (!b.present) return a;
+    return state(static_cast<value>(op_(a.value, b.value)));
+  }
+
+  // Of `count` states, at least 1; the first becomes their subtree's.
+  state subtree(state* of, std::uint64_t count) {
+    for (; count > 1; count = (count + 1) / 2) {
+      for (std::uint64_t i = 0; i < count / 2; ++i) of[i] = combine(of[2 * i], of[2 * i + 1]);
+      if (count % 2 == 1) of[count / 2] = of[count - 1];
+    }
+    return of[0];
+  }
+
+  // What is kept of an element until its tile is reduced: no flag where all are present, so that rows can become vector code.
+  static constexpr bool can_be_absent = value_traits<returned>::can_be_absent;
+  using item = std::conditional_t<can_be_absent, state, value>;
+  item combine_items(const item& a, const item& b) {
+    if constexpr (can_be_absent)
+      return combine(a, b);
+    else
+      return static_cast<value>(op_(a, b));
+  }
+
+  static constexpr std::uint64_t lanes = order::lanes_of_bytes(RowBytes);
+  static constexpr std::uint64_t tile_elements = order::tile_rows * lanes;
+
+  // The state of a tile of which the first `count` elements exist, from number `first` on.
+  state tile(std::uint64_t first, std::uint64_t count) {
+    item items[tile_elements];
+    for_rows(f_, space_, first, count, [&](std::uint64_t k, std::uint64_t length, const auto& at) {
+      for (std::uint64_t c = 0; c < length; ++c) {
+        if constexpr (can_be_absent)
+          items[k + c] = state(as_maybe(at(c)));
+        else
+          items[k + c] = at(c);
+      }
+    });
+    const std::uint64_t width = count < lanes ? count : lanes;
+    for (std::uint64_t row = lanes; row < count; row += lanes) {
+      if (count - row >= lanes)
+        for (std::uint64_t j = 0; j < lanes; ++j) items[j] = combine_items(items[j], items[row + j]);
+      else
+        for (std::uint64_t j = 0; j < count - row; ++j) items[j] = combine_items(items[j], items[row + j]);
+    }
+    for (std::uint64_t h = lanes / 2; h >= 1; h /= 2)
+      for (std::uint64_t j = 0; j + h < width && j < h; ++j) items[j] = combine_items(items[j], items[j + h]);
+    return state(items[0]);
+  }
+
+  static int groups(void* context, std::uint64_t first, std::uint64_t count, void* states) {
+    return guarded(context, [&](own_reduction& own) {
+      state tiles[order::group_tiles];
+      for (std::uint64_t g = 0; count > 0; ++g) {
+        std::uint64_t k = 0;
+        for (; k < order::group_tiles && count > 0; ++k) {
+          const std::uint64_t here = count < tile_elements ? count : tile_elements;
+          tiles[k] = own.tile(first, here);
+          first += here;
+          count -= here;
+        }
+        store(states, g, own.subtree(tiles, k));
+      }
+    });
+  }
+
+  static int level(void* context, void* states, std::uint64_t count) {
+    return guarded(context, [&](own_reduction& own) {
+      for (std::uint64_t i = 0; i < count / 2; ++i) store(states, i, own.combine(load(states, 2 * i), load(states, 2 * i + 1)));
+      if (count % 2 == 1) store(states, count / 2, load(states, count - 1));
+    });
+  }
+
+  static int conclude(void* context, const void* tree, std::uint64_t, void* result) {
+    return guarded(context, [&](own_reduction& own) {
+      state last = tree == nullptr ? state() : load(tree, 0);
+      if constexpr (!std::is_same_v<Init, no_init>) last = own.combine(state(static_cast<value>(own.init_)), last);
+      if (!last.present) throw error(errc::invalid_argument, own.nothing_);
+      std::memcpy(result, static_cast<const void*>(&last.value), sizeof(value));
+    });
+  }
+
+  own_code code_;
+  const Space& space_;
+  F& f_;
+  Op& op_;
+  Init init_;
+  const char* nothing_;
+  mutable thrown thrown_;
+};
+
+/// Elements of arrays as a function of the index.
+template <class F, class... T>
+struct of_arrays {
+  F& f;
+  std::tuple<const T*...> arrays;
+  decltype(auto) operator()(std::uint64_t i) const {
+    return std::apply([&](const T*... x) -> decltype(auto) { return f(x[i]...); }, arrays);
+  }
+};
+
+}  // namespace detail
+}  // namespace onefold
