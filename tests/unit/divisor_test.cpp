@@ -1,0 +1,44 @@
+// The product that stands for a division of indices (onefold/detail/divisor.hpp): exact for every divisor and every number.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <random>
+
+#include <onefold/detail/divisor.hpp>
+
+namespace {
+
+using onefold::detail::divisor;
+
+void expect_exact(std::uint64_t d, std::uint64_t most) {
+  const divisor by(d, most);
+  std::mt19937_64 random(d);
+  const auto check = [&](std::uint64_t n) {
+    if (n <= most) {
+      ASSERT_EQ(by.of(n), n / d) << n << " / " << d << ", numbers up to " << most;
+    }
+  };
+  for (std::uint64_t n = 0; n < 300; ++n) check(n);
+  for (std::uint64_t n = 0; n < 300; ++n) check(most - n);
+  for (int i = 0; i < 2000; ++i) {
+    check(random() % (most == ~std::uint64_t{0} ? most : most + 1));
+    const std::uint64_t multiple = random() % (most / d + 1) * d;  // the places where a quotient that is too large would be seen
+    check(multiple);
+    check(multiple - 1);
+    check(multiple + 1);
+  }
+}
+
+TEST(divisor, is_exact) {
+  std::mt19937_64 random(1);
+  for (const std::uint64_t most : {(std::uint64_t{1} << 31) - 1, std::uint64_t{1} << 31, (std::uint64_t{1} << 62)}) {
+    for (std::uint64_t d = 1; d < 200; ++d) expect_exact(d, most);
+    for (int bit = 8; bit < 62; ++bit)
+      for (const std::uint64_t d : {(std::uint64_t{1} << bit) - 1, std::uint64_t{1} << bit, (std::uint64_t{1} << bit) + 1,
+                                    (std::uint64_t{1} << bit) + random() % (std::uint64_t{1} << bit)})
+        expect_exact(d, most);
+  }
+}
+
+}  // namespace
