@@ -8,7 +8,7 @@
 /// The rule of the verdict. A median is known to its spread (half the interquartile range over the median), and never better than to
 /// 1 %: its standard error, 1.86 * spread / sqrt(count), is less, but what differs from run to run (clocks, placement of pages,
 /// neighbours) does not shrink with more samples. Of 227 medians in stream of two suites on two H200s
-/// (perf/results/2026-11-22-h200-09c33b078336 and -c3e37c8696d7: sweep, ladder, forms) half differ by more than 1.5 %, 5 % by more than
+/// (sweep, ladder and forms at commits 09c33b078336 and c3e37c8696d7) half differ by more than 1.5 %, 5 % by more than
 /// 2.2 % and 1 % by more than 3.5 %. A figure that the suite marked as noisy, or of fewer than 3 samples, is known to 10 % at best.
 /// The noise of a ratio of medians is twice the root of the sum of the squares of what the two are known to: 2.8 % where all is quiet.
 /// A change is what the slower is slower by: max(ratio, 1 / ratio) - 1.

@@ -16,8 +16,9 @@ def draw(record_path: str, picture_path: str) -> None:
     from quantities import elements
     from sections import ladder_figure
 
-    record = records.load(record_path)
-    found = figures.ladder(record) if record.study in ("ladder", "cpu_ladder") else None
+    ladders = [one for one in records.load(record_path) if one.study in ("ladder", "cpu_ladder")]
+    record = ladders[0] if ladders else None
+    found = figures.ladder(record) if record else None
     if found is None:
         raise records.NoRecord(f"{record_path}: is no ladder's record that can be drawn")
     machine = records.text((record.body.get("gpu") or {}).get("name"), "") or records.text(record.body.get("cpu"))

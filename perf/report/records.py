@@ -129,20 +129,24 @@ def bytes_of(row) -> int | None:
     return int(value) if is_number(value) and 1 <= value < MOST else None
 
 
-def load(path: str) -> Record:
+def load(path: str) -> list[Record]:
+    """The record of a file that onefold-perf wrote, or those of one that keep.py put together."""
     try:
         with open(path, encoding="utf-8") as file:
-            body = json.load(file)
+            held = json.load(file)
     except OSError as problem:
         raise NoRecord(f"{path}: cannot be read: {problem.strerror}") from problem
     except (UnicodeDecodeError, ValueError, RecursionError) as problem:
         raise NoRecord(f"{path}: is no JSON, so it is no record of onefold-perf") from problem
-    if not isinstance(body, dict) or not isinstance(body.get("study"), str) or not body["study"]:
-        raise NoRecord(f"{path}: is no record of onefold-perf: it names no study")
-    return Record(path, body)
+    bodies = held if isinstance(held, list) and held else [held]
+    for body in bodies:
+        if not isinstance(body, dict) or not isinstance(body.get("study"), str) or not body["study"]:
+            raise NoRecord(f"{path}: is no record of onefold-perf: it names no study")
+    return [Record(path, body) for body in bodies]
 
 
-def _kind(record: Record) -> tuple:
+def kind(record: Record) -> tuple:
+    """What two records of one thing have in common."""
     body = record.body
     return (record.study, record.type, record.op, str(body.get("count")), str(body.get("offset")))
 
@@ -151,7 +155,7 @@ def _keep_newest(machine: Machine) -> None:
     """Rows of the CPU's sizes come in several files and are put together; of anything else the newest record counts."""
     kept: dict[tuple, Record] = {}
     for record in sorted(machine.records, key=lambda one: text(one.body.get("time"), ""), reverse=True):
-        first = kept.setdefault(_kind(record), record)
+        first = kept.setdefault(kind(record), record)
         if first is record:
             continue
         if record.study != "cpu":

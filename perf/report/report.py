@@ -62,7 +62,7 @@ def run(typed: list[str]) -> None:
     import records
 
     try:
-        machines, sentences = records.machines([records.load(path) for path in asked.records])
+        machines, sentences = records.machines([record for path in asked.records for record in records.load(path)])
     except records.NoRecord as problem:
         raise Refused(str(problem)) from problem
     if asked.out is not None:

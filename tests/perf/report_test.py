@@ -309,7 +309,7 @@ def all_sections(report):
 
 
 def real_folders():
-    for folder in sorted(os.listdir(RESULTS)):
+    for folder in sorted(one for one in os.listdir(RESULTS) if os.path.isdir(os.path.join(RESULTS, one))):
         paths = [
             os.path.join(RESULTS, folder, name) for name in sorted(os.listdir(os.path.join(RESULTS, folder))) if name.endswith(".json")
         ]
@@ -454,7 +454,7 @@ class Labels(unittest.TestCase):
     def test_the_records_in_the_repository(self):
         drawn = 0
         for folder, paths in real_folders():
-            drawn += self.check(page.Report(*records.machines([records.load(path) for path in paths])), folder)
+            drawn += self.check(page.Report(*records.machines([record for path in paths for record in records.load(path)])), folder)
         self.assertGreater(drawn, 50)
 
     def test_two_machines(self):
@@ -814,6 +814,31 @@ class CommandLine(unittest.TestCase):
         self.refuse(self.file("a.json", "\x00\x01"), *out, says="is no JSON")
         self.refuse(self.path("missing.json"), *out, says="No such file or directory")
         self.refuse(self.folder, *out, says="Is a directory")
+
+    def test_records_of_one_machine_are_kept_in_one_file(self):
+        kept = self.path("records.json")
+        older, newer = (sweep(share=share) for share in (0.8, 0.9))
+        parts = [{**cpu(), "rows": [row for row in cpu()["rows"] if row["threads"] == threads]} for threads in (1, 16)]
+        for bodies in ((older, ladder()), (newer, latency()), parts):
+            done = self.run_script("keep.py", kept, *[self.file(f"{place}.json", body) for place, body in enumerate(bodies)])
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        with open(kept, encoding="utf-8") as file:
+            self.assertEqual(json.load(file), [newer, ladder(), latency(), *parts])
+        self.assertEqual(
+            self.page_of(kept), self.page_of(*[self.file(f"{place}.json", body) for place, body in enumerate((newer, ladder(), latency(), *parts))])
+        )
+        done = self.run_script("keep.py", kept, self.file("bad.json", "{}"))
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, r"\Akeep\.py: [^\n]*it names no study\n\Z")
+        with open(kept, encoding="utf-8") as file:
+            self.assertEqual(len(json.load(file)), 5)
+
+    def page_of(self, *paths):
+        out = self.path("made")
+        done = self.run_script("report.py", *paths, "--out", out)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(os.path.join(out, "index.html"), encoding="utf-8") as file:
+            return file.read()
 
     def test_what_cannot_be_asked_is_refused(self):
         record = self.file("a.json", sweep())
