@@ -13,19 +13,18 @@
 #include <onefold/policy.hpp>
 #include <onefold/workspace.hpp>
 
+struct onefold_workspace {};
+
 namespace onefold::detail {
 
-/// What stands behind a workspace. The backend that makes one derives from it.
-struct workspace_state {
+/// What stands behind a workspace: its handle in the C interface. The backend that makes one derives from it.
+struct workspace_state : onefold_workspace {
   virtual ~workspace_state() = default;
   backend of = backend::serial;
   std::size_t bytes = 0;
 };
 
-/// The way to a workspace's state for those who are not the caller.
-struct workspace_access {
-  static workspace_state* state(const workspace& from) noexcept { return from.state_.get(); }
-};
+inline workspace_state* workspace_access::state(const workspace& of) noexcept { return static_cast<workspace_state*>(handle(of)); }
 
 struct backend_entry {
   /// The variants that are native to this backend, in learning order.

@@ -1,13 +1,13 @@
-#include <onefold/catalogue.hpp>
+#include "catalogue.hpp"
 
 #include <algorithm>
 #include <array>
+#include <string>
 
 #include "../backends/backend.hpp"
-#include "out_of_memory.hpp"
 #include "select.hpp"
 
-namespace onefold {
+namespace onefold::detail {
 
 namespace {
 
@@ -39,7 +39,7 @@ using catalogue = std::array<variant_info, std::size(cpu_rows) + std::size(cuda_
 // A backend that is built gives its rows itself, one for each line of the same file.
 template <std::size_t N>
 variant_info* put(variant_info* to, backend where, const variant_info (&names)[N]) {
-  const auto* entry = detail::find_backend(where);
+  const auto* entry = find_backend(where);
   return std::ranges::copy(entry == nullptr ? std::span<const variant_info>(names) : entry->variants().first(N), to).out;
 }
 
@@ -57,46 +57,38 @@ const catalogue& all_variants() noexcept {
 
 }  // namespace
 
-std::span<const variant_info> variants() { return all_variants(); }
+std::span<const variant_info> all_rows() noexcept { return all_variants(); }
 
-std::span<const variant_info> variants(backend where) {
-  const auto all = variants();
+std::span<const variant_info> rows_of(backend where) noexcept {
+  const auto all = all_rows();
   return where == backend::cuda ? all.last(std::size(cuda_rows)) : all.first(std::size(cpu_rows));
 }
 
-const variant_info* find_variant(std::string_view name, backend where) noexcept {
-  const auto native = variants(where);
+const variant_info* find_row(std::string_view name, backend where) noexcept {
+  const auto native = rows_of(where);
   const auto row = std::ranges::find(native, name, &variant_info::name);
   return row == native.end() ? nullptr : &*row;
 }
 
-const variant_info* find_variant(std::string_view name) noexcept {
+const variant_info* find_row(std::string_view name) noexcept {
   const auto& all = all_variants();
   const auto row = std::ranges::find(all, name, &variant_info::name);
   return row == all.end() ? nullptr : &*row;
 }
 
-namespace {
-
 std::optional<std::string> reason_against(const variant_info& variant, const executor& where) {
   const backend native = variant.backend;
   const backend asked = where.chooses_itself() ? native : where.backend();
   // A name that both have, fixed_order, is a variant of each.
-  if (const variant_info* own = find_variant(variant.name, asked); own != nullptr && own->backend != native)
+  if (const variant_info* own = find_row(variant.name, asked); own != nullptr && own->backend != native)
     return reason_against(*own, where);
   const bool on_cpu = asked != backend::cuda;
   if (on_cpu != (native != backend::cuda))
     return std::string(variant.name) + (on_cpu ? " is a CUDA kernel; on the CPU backends its name runs Kokkos::parallel_reduce"
                                                : " runs on the serial and openmp backends only");
-  const auto* entry = detail::find_backend(asked);
-  if (entry == nullptr) return detail::not_built_sentence(asked);
+  const auto* entry = find_backend(asked);
+  if (entry == nullptr) return not_built_sentence(asked);
   return entry->why_not(variant, where.chooses_itself() && asked == backend::cuda ? cuda() : where);
 }
 
-}  // namespace
-
-std::optional<std::string> why_not(const variant_info& variant, const executor& where) {
-  return detail::telling_of_lacking_memory([&] { return reason_against(variant, where); });
-}
-
-}  // namespace onefold
+}  // namespace onefold::detail

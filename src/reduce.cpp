@@ -5,12 +5,9 @@
 
 #include <onefold/detail/request.hpp>
 #include <onefold/error.hpp>
-#include <onefold/order.hpp>
-#include <onefold/policy.hpp>
 
 #include "../backends/backend.hpp"
-#include "../backends/cuda/fixed_order/plan.hpp"  // plain C++: the size of a workspace is known where there is no GPU
-#include "out_of_memory.hpp"
+#include "dispatch.hpp"
 #include "pointer_kind.hpp"
 #include "select.hpp"
 
@@ -129,122 +126,8 @@ void check_and_run(const request& asked, const options& how) {
 
 }  // namespace
 
-void run(const request& asked, const options& how) {
-  telling_of_lacking_memory([&] { check_and_run(asked, how); });
-}
+void dispatch(const request& asked, const options& how) { check_and_run(asked, how); }
 
 }  // namespace detail
-
-using detail::telling_of_lacking_memory;
-
-std::vector<backend_info> backends() {
-  return telling_of_lacking_memory([] {
-    std::vector<backend_info> all;
-    for (const backend where : {backend::serial, backend::openmp, backend::cuda}) {
-      if (const auto* entry = detail::find_backend(where))
-        all.push_back(entry->describe());
-      else
-        all.push_back({where, false, false, detail::not_built_sentence(where), 0, {}});
-    }
-    return all;
-  });
-}
-
-namespace {
-
-// The entry of an executor that is no best(); throws where it is not built.
-const detail::backend_entry& built_backend(const executor& where) {
-  const auto* entry = detail::find_backend(where.backend());
-  if (entry == nullptr) throw error(errc::backend_not_built, detail::not_built_sentence(where.backend()));
-  return *entry;
-}
-
-}  // namespace
-
-void synchronize(const executor& where) {
-  telling_of_lacking_memory([&] {
-    if (!where.chooses_itself()) built_backend(where).synchronize(where);
-  });
-}
-
-memory_use memory_in_use(const executor& where) {
-  return telling_of_lacking_memory([&]() -> memory_use {
-    if (where.chooses_itself()) return {};
-    const auto& entry = built_backend(where);
-    return entry.memory_in_use == nullptr ? memory_use{} : entry.memory_in_use(where);
-  });
-}
-
-void release_memory(const executor& where) {
-  telling_of_lacking_memory([&] {
-    if (where.chooses_itself()) return;
-    const auto& entry = built_backend(where);
-    if (entry.release_memory != nullptr) entry.release_memory(where);
-  });
-}
-
-namespace {
-
-// The entry of an executor whose reductions are launched on a GPU.
-const detail::backend_entry& launching_backend(const executor& where) {
-  const auto* entry = where.chooses_itself() ? nullptr : &built_backend(where);
-  if (entry == nullptr || entry->policy == nullptr)
-    throw error(errc::unsupported, std::string(where.chooses_itself() ? "best()" : name(where.backend())) +
-                                       " has no launch policy: ask for that of a cuda() executor");
-  return *entry;
-}
-
-}  // namespace
-
-launch_policy policy_of(const executor& where) {
-  return telling_of_lacking_memory([&] { return launching_backend(where).policy(where); });
-}
-
-void use_policy(const executor& where, const launch_policy& chosen) {
-  telling_of_lacking_memory([&] { launching_backend(where).use_policy(where, &chosen); });
-}
-
-void use_policy_file(const executor& where, const std::string& path) {
-  telling_of_lacking_memory([&] { launching_backend(where).use_policy_file(where, path); });
-}
-
-void use_built_in_policy(const executor& where) {
-  telling_of_lacking_memory([&] { launching_backend(where).use_policy(where, nullptr); });
-}
-
-std::string policy_text(const executor& where, const launch_policy& chosen) {
-  return telling_of_lacking_memory([&] { return launching_backend(where).policy_text(where, chosen); });
-}
-
-// What fixed_order needs for elements of 8 bytes, of which the fewest make a tile.
-std::size_t workspace::bytes(std::uint64_t count) noexcept { return cuda_backend::slot_bytes(order::tiles<double>(count)); }
-
-namespace {
-
-// Null where the executor's calls need none.
-std::unique_ptr<detail::workspace_state> make_workspace(const executor& where, void* memory, std::size_t bytes) {
-  return telling_of_lacking_memory([&]() -> std::unique_ptr<detail::workspace_state> {
-    if (where.chooses_itself()) return nullptr;
-    const auto& entry = built_backend(where);
-    return entry.make_workspace == nullptr ? nullptr : entry.make_workspace(where, memory, bytes);
-  });
-}
-
-}  // namespace
-
-workspace::workspace(const executor& where, std::uint64_t count) : state_(make_workspace(where, nullptr, bytes(count))) {}
-
-workspace::workspace(const executor& where, void* memory, std::size_t bytes) {
-  telling_of_lacking_memory([&] {
-    if (memory == nullptr) throw error(errc::null_pointer, "the workspace's memory is null: give the address of device memory");
-  });
-  state_ = make_workspace(where, memory, bytes);
-}
-
-workspace::~workspace() = default;
-workspace::workspace(workspace&&) noexcept = default;
-workspace& workspace::operator=(workspace&&) noexcept = default;
-
-std::size_t workspace::size_bytes() const noexcept { return state_ == nullptr ? 0 : state_->bytes; }
 
 }  // namespace onefold

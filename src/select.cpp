@@ -6,6 +6,7 @@
 
 #include <onefold/error.hpp>
 
+#include "catalogue.hpp"
 #include "edit_distance.hpp"
 
 namespace onefold::detail {
@@ -31,7 +32,7 @@ void check_guarantee(guarantee wanted, const variant_info& row) {
 
 std::string nearest_names(std::string_view misspelt) {
   std::multimap<std::size_t, std::string_view> ranked;  // those at one distance in the catalogue's order
-  for (const auto& row : variants()) {
+  for (const auto& row : all_rows()) {
     const std::size_t distance = edit_distance(misspelt, row.name);
     if (is_near(distance, misspelt, row.name)) ranked.emplace(distance, row.name);
   }
@@ -52,18 +53,18 @@ std::string not_built_sentence(backend where) {
 
 const variant_info& select(const request& what, backend where, const options& how) {
   // The default is looked up once: a search by name would be a part of the time of a small reduction.
-  static const variant_info* const defaults[] = {find_variant(default_variant, backend::serial),
-                                                 find_variant(default_variant, backend::cuda)};
+  static const variant_info* const defaults[] = {find_row(default_variant, backend::serial),
+                                                 find_row(default_variant, backend::cuda)};
   const bool on_cpu = where != backend::cuda;
   const variant_info* row = defaults[on_cpu ? 0 : 1];
   if (!how.variant.empty()) {
-    row = find_variant(how.variant, where);
+    row = find_row(how.variant, where);
     if (row == nullptr) {
-      if (find_variant(how.variant) == nullptr)
+      if (find_row(how.variant) == nullptr)
         throw error(errc::unknown_variant,
                     "no variant is named \"" + std::string(how.variant) + "\": " + nearest_names(how.variant));
       if (!on_cpu) throw error(errc::unsupported, std::string(how.variant) + " runs on the serial and openmp backends only");
-      row = find_variant(reference_on_cpu, where);
+      row = find_row(reference_on_cpu, where);
     }
     check_guarantee(how.guarantee.value_or(row->guarantee), *row);
   } else {

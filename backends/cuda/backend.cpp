@@ -155,7 +155,7 @@ finish choose_finish(const variant_info& variant, finish wanted, bool waits) {
   if (std::ranges::find(variant.finishes, wanted) == variant.finishes.end())
     refuse(variant,
            "cannot finish with " + as_text(wanted) +
-               (variant.finishes.empty() ? ": it leaves no block partials" : ": it takes " + choices(variant.finishes, as_text)));
+               (variant.finishes.empty() ? ": it leaves no block partials" : ": it takes " + choices<finish>(variant.finishes, as_text)));
   if (wanted == finish::host && !waits)
     refuse(variant,
            "cannot finish on the host here: the *_into forms must not wait for the host; use the form that returns the value");

@@ -1,10 +1,13 @@
 #pragma once
 /// @file executor.hpp  Where a reduction runs: a backend and what it needs to know. Executors are small values; copy them freely.
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
-#include <onefold/export.hpp>
+#include <onefold/onefold.h>
+#include <onefold/error.hpp>
 #include <onefold/types.hpp>
 
 struct CUstream_st;  // what a cudaStream_t points to: named here so that callers can pass theirs and no CUDA header is needed
@@ -98,11 +101,44 @@ struct backend_info {
   std::vector<device_info> devices;  ///< cuda: the GPUs
 };
 
+namespace detail {
+
+// What the C interface calls the executor.
+constexpr onefold_executor c_executor(const executor& where) noexcept {
+  return {where.chooses_itself() ? static_cast<std::int32_t>(ONEFOLD_BEST) : static_cast<std::int32_t>(where.backend()),
+          where.threads(), where.device(), where.has_stream() ? 1 : 0, where.stream()};
+}
+
+inline backend_info backend_info_of(backend where) {
+  onefold_backend_info all{};
+  all.struct_bytes = sizeof(all);
+  check_status(onefold_describe_backend(static_cast<int>(where), &all, nullptr, 0));
+  std::vector<onefold_device_info> gpus(all.devices);
+  if (!gpus.empty()) check_status(onefold_describe_backend(static_cast<int>(where), &all, gpus.data(), gpus.size()));
+  backend_info info{where, all.built != 0, all.usable != 0, all.detail, all.threads, {}};
+  for (const onefold_device_info& gpu : gpus)
+    info.devices.push_back({gpu.number,
+                            gpu.name,
+                            {gpu.compute_capability[0], gpu.compute_capability[1]},
+                            gpu.multiprocessors,
+                            static_cast<std::size_t>(gpu.memory_bytes),
+                            static_cast<std::size_t>(gpu.l2_bytes)});
+  return info;
+}
+
+}  // namespace detail
+
 /// All backends, built or not. Cost: the first call may load the CUDA driver. Errors: out_of_memory.
-[[nodiscard]] ONEFOLD_EXPORT std::vector<backend_info> backends();
+[[nodiscard]] inline std::vector<backend_info> backends() {
+  return detail::telling_of_lacking_memory([] {
+    std::vector<backend_info> all;
+    for (const backend where : {backend::serial, backend::openmp, backend::cuda}) all.push_back(detail::backend_info_of(where));
+    return all;
+  });
+}
 
 /// Waits until everything put on the executor's stream is done; returns at once for CPU executors and best().
 /// Errors: backend_not_built, backend_unavailable, out_of_memory, device_lost, device_error.
-ONEFOLD_EXPORT void synchronize(const executor& where);
+inline void synchronize(const executor& where) { detail::check_status(onefold_synchronize(detail::c_executor(where))); }
 
 }  // namespace onefold

@@ -159,10 +159,21 @@ struct max {
 
 }  // namespace op
 
-/// A type that names one of the library's operators.
+namespace detail {
+template <class Op, class = void>
+inline constexpr bool names_an_operation = false;
 template <class Op>
-concept built_in_operator = requires {
-  { Op::id } -> std::convertible_to<operation>;
-};
+inline constexpr bool names_an_operation<Op, std::void_t<decltype(Op::id)>> = std::is_convertible_v<decltype(Op::id), operation>;
+}  // namespace detail
+
+/// Whether a type names one of the library's operators.
+template <class Op>
+inline constexpr bool is_built_in_operator = detail::names_an_operation<Op>;
+
+#if ONEFOLD_CXX20
+/// is_built_in_operator as a concept.
+template <class Op>
+concept built_in_operator = is_built_in_operator<Op>;
+#endif
 
 }  // namespace onefold

@@ -31,15 +31,22 @@ struct report {
   std::size_t scratch_bytes = 0;  ///< device memory for a copy of the input, where an in-place variant works on one
 };
 
-/// Requests. A field left alone is the library's choice; a field that is set is met or refused, never replaced. On the CPU
-/// backends the launch shape has no meaning: there `finish`, `block_size`, `grid_size` and `width` of a CUDA variant's name are
-/// accepted and not used, so that one call runs everywhere.
+/// Requests. A field left alone is the library's choice; a field that is set is met or refused, never replaced.
+///
+/// What users need   `guarantee`, `workspace`, `report`.
+/// The lectures' knobs   `variant`, `finish`, `block_size`, `grid_size` and `width` choose a variant of the catalogue and how a GPU launches it;
+///     nobody who wants a result needs them. On the CPU backends the launch shape has no meaning: there those four of a CUDA variant's name are
+///     accepted and not used, so that one call runs everywhere. They stand first because designated initialisers follow the order of the
+///     members; the C interface keeps them in a structure of their own (onefold_knobs).
 struct options {
+  // the lectures' knobs
   std::string_view variant = {};                        ///< by name; see variants()
   onefold::finish finish = onefold::finish::automatic;  ///< how block partials become one value
   int block_size = 0;                                   ///< threads per block
   std::int64_t grid_size = 0;                           ///< blocks
   int width = 0;                                        ///< the variant's own parameter (variant_info::widths)
+
+  // what users need
   /// What must be promised about the bits. Left alone: guarantee::fixed, or what the named variant promises where one is named.
   std::optional<onefold::guarantee> guarantee = {};
   onefold::workspace* workspace = nullptr;  ///< cuda(): working memory of the caller's own; with it nothing is allocated

@@ -1,14 +1,13 @@
 #pragma once
 /// @file types.hpp  The vocabulary: element types, operators, backends, finishes and guarantees, with their names as text.
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 #include <type_traits>
 
-#include <onefold/export.hpp>
+#include <onefold/detail/standard.hpp>
 
 namespace onefold {
 
@@ -114,28 +113,73 @@ enum class guarantee : std::uint8_t {
   exact,  ///< correctly rounded
 };
 
-ONEFOLD_EXPORT std::string_view name(element_type type) noexcept;
-ONEFOLD_EXPORT std::string_view name(operation op) noexcept;
-ONEFOLD_EXPORT std::string_view name(form what) noexcept;
-ONEFOLD_EXPORT std::string_view name(backend where) noexcept;
-ONEFOLD_EXPORT std::string_view name(finish how) noexcept;
-ONEFOLD_EXPORT std::string_view name(guarantee promise) noexcept;
+inline constexpr int guarantee_count = 3;
+
+namespace detail {
+
+inline constexpr std::string_view type_names[] = {
+#define ONEFOLD_TYPE(name, type) #name,
+#include <onefold/types.def>
+#undef ONEFOLD_TYPE
+};
+inline constexpr std::string_view operation_names[] = {
+#define ONEFOLD_OP(name) #name,
+#include <onefold/ops.def>
+#undef ONEFOLD_OP
+};
+inline constexpr std::string_view form_names[] = {
+#define ONEFOLD_FORM(name, op) #name,
+#include <onefold/forms.def>
+#undef ONEFOLD_FORM
+#define ONEFOLD_RECORD(name) #name,
+#include <onefold/records.def>
+#undef ONEFOLD_RECORD
+};
+inline constexpr std::string_view backend_names[backend_count] = {"serial", "openmp", "cuda"};
+inline constexpr std::string_view finish_names[finish_count] = {"automatic", "none",       "atomic",     "host",
+                                                                "relaunch",  "last_block", "cooperative"};
+inline constexpr std::string_view guarantee_names[guarantee_count] = {"none", "fixed", "exact"};
+
+template <class Enum, std::size_t N>
+constexpr std::string_view name_in(const std::string_view (&names)[N], Enum value) noexcept {
+  const auto i = static_cast<std::size_t>(value);
+  return i < N ? names[i] : std::string_view("unknown");
+}
+
+template <class Enum, std::size_t N>
+constexpr std::optional<Enum> find_in(const std::string_view (&names)[N], std::string_view text) noexcept {
+  for (std::size_t i = 0; i < N; ++i)
+    if (names[i] == text) return static_cast<Enum>(i);
+  return std::nullopt;
+}
+
+}  // namespace detail
+
+constexpr std::string_view name(element_type type) noexcept { return detail::name_in(detail::type_names, type); }
+constexpr std::string_view name(operation op) noexcept { return detail::name_in(detail::operation_names, op); }
+constexpr std::string_view name(form what) noexcept { return detail::name_in(detail::form_names, what); }
+constexpr std::string_view name(backend where) noexcept { return detail::name_in(detail::backend_names, where); }
+constexpr std::string_view name(finish how) noexcept { return detail::name_in(detail::finish_names, how); }
+constexpr std::string_view name(guarantee promise) noexcept { return detail::name_in(detail::guarantee_names, promise); }
 
 /// The value with this name, or nothing. `Enum` is one of the enumerations above: `parse<finish>("host")`.
 template <class Enum>
-std::optional<Enum> parse(std::string_view text) noexcept;
-template <>
-ONEFOLD_EXPORT std::optional<element_type> parse(std::string_view text) noexcept;
-template <>
-ONEFOLD_EXPORT std::optional<operation> parse(std::string_view text) noexcept;
-template <>
-ONEFOLD_EXPORT std::optional<form> parse(std::string_view text) noexcept;
-template <>
-ONEFOLD_EXPORT std::optional<backend> parse(std::string_view text) noexcept;
-template <>
-ONEFOLD_EXPORT std::optional<finish> parse(std::string_view text) noexcept;
-template <>
-ONEFOLD_EXPORT std::optional<guarantee> parse(std::string_view text) noexcept;
+constexpr std::optional<Enum> parse(std::string_view text) noexcept {
+  if constexpr (std::is_same_v<Enum, element_type>) {
+    return detail::find_in<Enum>(detail::type_names, text);
+  } else if constexpr (std::is_same_v<Enum, operation>) {
+    return detail::find_in<Enum>(detail::operation_names, text);
+  } else if constexpr (std::is_same_v<Enum, form>) {
+    return detail::find_in<Enum>(detail::form_names, text);
+  } else if constexpr (std::is_same_v<Enum, backend>) {
+    return detail::find_in<Enum>(detail::backend_names, text);
+  } else if constexpr (std::is_same_v<Enum, finish>) {
+    return detail::find_in<Enum>(detail::finish_names, text);
+  } else {
+    static_assert(std::is_same_v<Enum, guarantee>, "parse<Enum>() knows the enumerations of onefold/types.hpp");
+    return detail::find_in<Enum>(detail::guarantee_names, text);
+  }
+}
 
 /// Bytes of one element.
 constexpr std::size_t size_of(element_type type) noexcept {
@@ -149,30 +193,39 @@ constexpr std::size_t size_of(element_type type) noexcept {
   return 0;
 }
 
-namespace detail {
 // `long` and `long long` are both 64 bits wide on the platforms of HPC but are different types, and only one of them is
 // std::int64_t: any standard integer of 4 or 8 bytes is therefore taken for the element type of its size and sign.
-template <class T>
-concept standard_integer = std::same_as<T, int> || std::same_as<T, unsigned> || std::same_as<T, long> ||
-    std::same_as<T, unsigned long> || std::same_as<T, long long> || std::same_as<T, unsigned long long>;
-}  // namespace detail
 
-/// A C++ type that can be an element: float, double, and the standard signed and unsigned integers of 32 and 64 bits.
+/// Whether a C++ type can be an element: float, double, and the standard signed and unsigned integers of 32 and 64 bits.
 template <class T>
-concept element = std::same_as<T, float> || std::same_as<T, double> || detail::standard_integer<T>;
+inline constexpr bool is_element = std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, int> ||
+                                   std::is_same_v<T, unsigned> || std::is_same_v<T, long> || std::is_same_v<T, unsigned long> ||
+                                   std::is_same_v<T, long long> || std::is_same_v<T, unsigned long long>;
 
-/// The element type of the C++ type T.
-template <element T>
-inline constexpr element_type element_type_of = [] {
-  if constexpr (std::same_as<T, float>)
+#if ONEFOLD_CXX20
+/// is_element as a concept.
+template <class T>
+concept element = is_element<T>;
+#endif
+
+namespace detail {
+template <class T>
+constexpr element_type element_type_for() noexcept {
+  static_assert(is_element<T>, "onefold's elements are float, double and the signed and unsigned integers of 32 and 64 bits");
+  if constexpr (std::is_same_v<T, float>)
     return element_type::f32;
-  else if constexpr (std::same_as<T, double>)
+  else if constexpr (std::is_same_v<T, double>)
     return element_type::f64;
   else if constexpr (sizeof(T) == 4)
     return std::is_signed_v<T> ? element_type::i32 : element_type::u32;
   else
     return std::is_signed_v<T> ? element_type::i64 : element_type::u64;
-}();
+}
+}  // namespace detail
+
+/// The element type of the C++ type T.
+template <class T>
+inline constexpr element_type element_type_of = detail::element_type_for<T>();
 
 /// The type of a form's result, or of each of its results but an index. `wide` says that f32 elements are accumulated in f64 (accumulate_as<double>).
 constexpr element_type result_type(element_type type, form what, bool wide = false) noexcept {
@@ -202,19 +255,23 @@ constexpr std::size_t result_bytes(element_type type, form what, bool wide = fal
 }
 
 namespace detail {
-template <element T, element_type Result>
-struct type_with_name {  // T itself where the result has T's type: a `long long` stays one
-  using type = T;
-};
-#define ONEFOLD_TYPE(name, C) \
-  template <element T>        \
-  requires(element_type_of<T> != element_type::name) struct type_with_name<T, element_type::name> { using type = C; };
+template <element_type Type>
+struct c_type;
+#define ONEFOLD_TYPE(name, T)         \
+  template <>                         \
+  struct c_type<element_type::name> { \
+    using type = T;                   \
+  };
 #include <onefold/types.def>
 #undef ONEFOLD_TYPE
+
+// T itself where the result has T's type: a `long long` stays one.
+template <class T, element_type Result>
+using type_with_name = std::conditional_t<element_type_of<T> == Result, T, typename c_type<Result>::type>;
 }  // namespace detail
 
 /// The C++ type of the result of a form on elements of type T.
-template <form What, element T, bool Wide = false>
-using result_t = typename detail::type_with_name<T, result_type(element_type_of<T>, What, Wide)>::type;
+template <form What, class T, bool Wide = false>
+using result_t = detail::type_with_name<T, result_type(element_type_of<T>, What, Wide)>;
 
 }  // namespace onefold

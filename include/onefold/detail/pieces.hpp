@@ -5,7 +5,7 @@
 #include <memory>
 
 #include <onefold/executor.hpp>
-#include <onefold/export.hpp>
+#include <onefold/onefold.h>
 #include <onefold/options.hpp>
 #include <onefold/order.hpp>
 #include <onefold/types.hpp>
@@ -14,7 +14,7 @@ namespace onefold::detail {
 
 /// Reduces on the CPU, piece after piece, to the bits that the array as a whole would give: a piece is a subtree of tree v1. Variants
 /// that promise no order combine the results of the pieces.
-class ONEFOLD_EXPORT piecewise_reduction {
+class ONEFOLD_API piecewise_reduction {
  public:
   /// @param where  serial(), openmp() or best()
   /// @param tiles  of every piece but the last: a power of two

@@ -1,41 +1,25 @@
 #pragma once
-/// @file request.hpp  The erased request: what crosses from the typed front door into the compiled library.
+/// @file request.hpp  The erased request: what crosses from the typed front door into the compiled library, by way of onefold_reduce().
 ///
 /// A reduction is what its request says: a form of the library's on arrays; the same on values that a function of the caller's gives in
 /// blocks; or code of the caller's own, for CPUs, for a GPU or for both. The drivers know none of them apart (backends/fold.hpp).
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 
+#include <onefold/onefold.h>
+#include <onefold/error.hpp>
 #include <onefold/executor.hpp>
 #include <onefold/options.hpp>
 #include <onefold/types.hpp>
+#include <onefold/workspace.hpp>
 
 namespace onefold::detail {
 
-/// Values instead of arrays, for the CPU executors.
-struct value_source {
-  void* context;
-  /// Stores the values of the indices from `first` on, `count` of them: value i of result k at values[k] + i, in the request's type; values[0]
-  /// alone where there is one. Each index is asked for once, in blocks that stay in the first-level cache, from several threads at once.
-  /// Returns 0, or another number to say that it has failed: the call then ends with errc::callback_failed.
-  int (*fill)(void* context, std::uint64_t first, std::uint64_t count, void* const* values);
-};
-
-/// A reduction in code of the caller's, for the CPU executors. Its functions are called from several threads at once, and return 0, or
-/// another number to say that they have failed.
-struct own_code {
-  void* context;
-  std::uint32_t value_bytes;  ///< of what a row holds: order::lanes_of_bytes
-  std::uint32_t state_bytes;  ///< at most most_state_bytes
-  std::uint32_t result_bytes;
-  /// Stores the states of the groups that `count` elements from number `first` on fill, the last one perhaps in part. `first` begins a
-  /// group: order::group_tiles tiles.
-  int (*groups)(void* context, std::uint64_t first, std::uint64_t count, void* states);
-  /// One level up: of `count` states, in place, state i becomes state 2i (+) state 2i + 1; one without a right sibling moves as it is.
-  int (*level)(void* context, void* states, std::uint64_t count);
-  /// The result of the tree's state; of no elements where `state` is null.
-  int (*conclude)(void* context, const void* state, std::uint64_t count, void* result);
-};
+/// Values from a function of the caller's, and reductions in code of the caller's, for the CPU executors: see onefold.h.
+using value_source = ::onefold_value_source;
+using own_code = ::onefold_own_code;
 inline constexpr std::uint32_t most_state_bytes = 1024;
 
 /// A reduction in code of the caller's, for cuda(): made in device.cuh.
@@ -62,10 +46,81 @@ struct request {
   const device_fold* device = nullptr;   // the same for cuda(), or null where the caller has no code for it
 };
 
+// A report in C++'s types. Throws std::bad_alloc.
+inline void copy_report(const onefold_report& from, report& to) {
+  to.variant = from.variant;
+  to.implementation = from.implementation;
+  to.backend = static_cast<backend>(from.backend);
+  to.guarantee = static_cast<guarantee>(from.guarantee - ONEFOLD_GUARANTEE_NONE);
+  to.finish = static_cast<finish>(from.finish);
+  to.threads = from.threads;
+  to.device = from.device;
+  to.block_size = from.block_size;
+  to.grid_size = from.grid_size;
+  to.width = from.width;
+  to.launches = from.launches;
+  to.shared_bytes = static_cast<std::size_t>(from.shared_bytes);
+  to.scratch_bytes = static_cast<std::size_t>(from.scratch_bytes);
+}
+
+[[gnu::noinline]] inline int reduce_with_report(const onefold_request& what, onefold_options& how, report& to) {
+  onefold_report ran;
+  ran.struct_bytes = sizeof(ran);
+  how.report = &ran;
+  const int status = onefold_reduce(&what, &how);
+  if (status == 0) telling_of_lacking_memory([&] { copy_report(ran, to); });
+  return status;
+}
+
+/// Validates, chooses and runs. Returns 0, or an errc whose sentence onefold_last_error() has. Throws onefold::error for lack of memory for the
+/// report alone.
+inline int status_of_run(const request& what, const options& how) {
+  onefold_request asked{};
+  asked.struct_bytes = sizeof(asked);
+  asked.where = c_executor(what.where);
+  asked.type = static_cast<std::int32_t>(what.type);
+  asked.form = static_cast<std::int32_t>(what.form);
+  asked.input = what.input;
+  asked.count = what.count;
+  asked.output = what.output;
+  asked.second = what.second;
+  asked.flags = (what.waits ? 0U : ONEFOLD_INTO) | (what.wide ? ONEFOLD_WIDE : 0U);
+  asked.results = what.results;
+  asked.operators = reinterpret_cast<const std::uint8_t*>(what.operators);
+  asked.ddof = what.ddof;
+  asked.source = what.source;
+  asked.own = what.own;
+  asked.device = what.device;
+  asked.tree_value = what.tree_value;
+
+  onefold_options wishes{};
+  wishes.struct_bytes = sizeof(wishes);
+  wishes.variant = how.variant.data();
+  wishes.variant_bytes = how.variant.size();
+  if (how.variant.empty()) wishes.variant = nullptr;
+  wishes.guarantee = how.guarantee ? static_cast<std::int32_t>(*how.guarantee) + ONEFOLD_GUARANTEE_NONE : ONEFOLD_GUARANTEE_DEFAULT;
+  wishes.needs_workspace = how.workspace == nullptr ? 0 : 1;
+  wishes.workspace = how.workspace == nullptr ? nullptr : workspace_access::handle(*how.workspace);
+  wishes.knobs.finish = static_cast<std::int32_t>(how.finish);
+  wishes.knobs.block_size = how.block_size;
+  wishes.knobs.grid_size = how.grid_size;
+  wishes.knobs.width = how.width;
+  if (how.report == nullptr) return onefold_reduce(&asked, &wishes);
+  return reduce_with_report(asked, wishes, *how.report);
+}
+
 /// Validates, chooses and runs. Throws onefold::error.
-ONEFOLD_EXPORT void run(const request& what, const options& how);
+inline void run(const request& what, const options& how) { check_status(status_of_run(what, how)); }
 
 /// Throws onefold::error: the two ranges of a dot product must be equally long.
-[[noreturn]] ONEFOLD_EXPORT void throw_different_lengths(std::uint64_t first, std::uint64_t second);
+[[noreturn, gnu::cold, gnu::noinline]] inline void throw_different_lengths(std::uint64_t first, std::uint64_t second) {
+  telling_of_lacking_memory([&] {
+    throw error(errc::invalid_argument, std::string("the two ranges differ in length: ")
+                                            .append(std::to_string(first))
+                                            .append(" and ")
+                                            .append(std::to_string(second)));
+  });
+  throw_out_of_memory();  // not reached
+}
 
 }  // namespace onefold::detail

@@ -1,0 +1,494 @@
+#ifndef ONEFOLD_ONEFOLD_H
+#define ONEFOLD_ONEFOLD_H
+/* onefold.h  Parallel reductions for C, and for every language that can call it. The library's one ABI: the C++ headers are made of it.
+ *
+ *   double total;
+ *   if (onefold_sum_f64(onefold_openmp(0), x, n, &total) != 0) puts(onefold_last_error());
+ *
+ * Status   every function that can fail returns 0, or one of onefold_status; onefold_last_error() then has the sentence. Nothing is
+ *          printed, no exception leaves the library, and the next call works (but after ONEFOLD_DEVICE_LOST and ONEFOLD_KOKKOS_FINALIZED).
+ * Bits     tree v1 (docs/order.md): the same on every backend, unless onefold_options ask for less.
+ * Threads  every function may be called from several threads at once.
+ * Growth   a structure that may get more members begins with `struct_bytes`: sizeof of it, as the caller's compiler sees it. A member that is 0
+ *          or NULL is the library's choice. So `onefold_options how = {sizeof how};` asks for nothing.
+ * Linking  libonefold.a is written in C++: pkg-config --libs onefold names its standard library, too. libonefold.so needs nothing of the caller.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __GNUC__
+#define ONEFOLD_API __attribute__((visibility("default")))
+#else
+#define ONEFOLD_API
+#endif
+
+/** Grows by one with each change of this file that a compiled program could notice but for new functions and new members at the ends. */
+#define ONEFOLD_ABI_VERSION 1
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** ONEFOLD_ABI_VERSION of the library that runs. */
+ONEFOLD_API int onefold_abi_version(void);
+
+/* --- status ----------------------------------------------------------------------------------------------------------------------------- */
+
+/** What a call returns. */
+typedef enum onefold_status {
+  ONEFOLD_OK = 0,
+  ONEFOLD_INVALID_ARGUMENT = 1,     /**< an argument that no backend could take */
+  ONEFOLD_NULL_POINTER = 2,         /**< a null input with elements, or a null output */
+  ONEFOLD_MISALIGNED_POINTER = 3,   /**< a pointer that is not aligned to its element type */
+  ONEFOLD_DEVICE_POINTER = 4,       /**< GPU memory given to a CPU executor */
+  ONEFOLD_HOST_POINTER = 5,         /**< host memory that the GPU cannot read given to a CUDA executor */
+  ONEFOLD_WRONG_DEVICE = 6,         /**< memory of one GPU given to an executor on another */
+  ONEFOLD_UNKNOWN_VARIANT = 7,      /**< no variant has this name; the sentence lists the nearest */
+  ONEFOLD_UNSUPPORTED = 8,          /**< the variant, backend or device cannot do what was asked */
+  ONEFOLD_GUARANTEE_NOT_MET = 9,    /**< the requested guarantee cannot be given */
+  ONEFOLD_BACKEND_NOT_BUILT = 10,   /**< this build of onefold has no such backend */
+  ONEFOLD_BACKEND_UNAVAILABLE = 11, /**< the backend is built but cannot run here (no driver, no device) */
+  ONEFOLD_OUT_OF_MEMORY = 12,       /**< host or device memory could not be had */
+  ONEFOLD_DEVICE_LOST = 13,         /**< an earlier error has made the GPU unusable for this process */
+  ONEFOLD_DEVICE_ERROR = 14,        /**< another error that the CUDA runtime reported */
+  ONEFOLD_KOKKOS_FINALIZED = 15,    /**< the application has finalised Kokkos, which cannot be started twice */
+  ONEFOLD_CALLBACK_FAILED = 16      /**< a function of the caller's returned something else than 0 */
+} onefold_status;
+
+/** "ok", "invalid_argument", ..; "unknown" for what is no status. Lives as long as the library. */
+ONEFOLD_API const char* onefold_status_name(int status);
+
+/** The sentence about this thread's last call that failed; valid until its next one. Empty before the first. At most 2 KiB. */
+ONEFOLD_API const char* onefold_last_error(void);
+
+/* --- what is reduced to what ------------------------------------------------------------------------------------------------------------ */
+
+typedef enum onefold_type {
+  ONEFOLD_F32 = 0, /**< float */
+  ONEFOLD_F64 = 1, /**< double */
+  ONEFOLD_I32 = 2, /**< int32_t, and so on */
+  ONEFOLD_U32 = 3,
+  ONEFOLD_I64 = 4,
+  ONEFOLD_U64 = 5
+} onefold_type;
+
+typedef enum onefold_operation {
+  ONEFOLD_OP_SUM = 0,
+  ONEFOLD_OP_PROD = 1,
+  ONEFOLD_OP_MIN = 2,
+  ONEFOLD_OP_MAX = 3
+} onefold_operation;
+
+typedef enum onefold_form {
+  ONEFOLD_SUM = 0,
+  ONEFOLD_PROD = 1,
+  ONEFOLD_MIN = 2, /**< IEEE 754-2019 minimum */
+  ONEFOLD_MAX = 3,
+  ONEFOLD_DOT = 4,
+  ONEFOLD_SUM_OF_SQUARES = 5,
+  ONEFOLD_NORM1 = 6,    /**< sum of |x_i|; of integers as an unsigned integer */
+  ONEFOLD_NORM_INF = 7, /**< largest |x_i|; of integers as an unsigned integer */
+  ONEFOLD_MEAN = 8,     /**< of integers as a double */
+  ONEFOLD_NORM2 = 9,    /**< without overflow on the way; of integers as a double */
+  ONEFOLD_ARGMIN = 10,  /**< onefold_arg_result_*; of no elements ONEFOLD_INVALID_ARGUMENT */
+  ONEFOLD_ARGMAX = 11,
+  ONEFOLD_MINMAX = 12,         /**< onefold_minmax_result_* */
+  ONEFOLD_MEAN_VARIANCE = 13,  /**< onefold_mean_variance_result_f64; _f32 of f32 that is not accumulated in f64 */
+  ONEFOLD_REDUCE_TOGETHER = 14 /**< several operators in one read: as many values of the elements' type, side by side */
+} onefold_form;
+
+/** The value, and the first index that has it; of NaNs, the first. The index is at byte 8 for every type. */
+/* clang-format off */
+typedef struct onefold_arg_result_f32 { float value; uint64_t index; } onefold_arg_result_f32;
+typedef struct onefold_arg_result_f64 { double value; uint64_t index; } onefold_arg_result_f64;
+typedef struct onefold_arg_result_i32 { int32_t value; uint64_t index; } onefold_arg_result_i32;
+typedef struct onefold_arg_result_u32 { uint32_t value; uint64_t index; } onefold_arg_result_u32;
+typedef struct onefold_arg_result_i64 { int64_t value; uint64_t index; } onefold_arg_result_i64;
+typedef struct onefold_arg_result_u64 { uint64_t value; uint64_t index; } onefold_arg_result_u64;
+
+typedef struct onefold_minmax_result_f32 { float min, max; } onefold_minmax_result_f32;
+typedef struct onefold_minmax_result_f64 { double min, max; } onefold_minmax_result_f64;
+typedef struct onefold_minmax_result_i32 { int32_t min, max; } onefold_minmax_result_i32;
+typedef struct onefold_minmax_result_u32 { uint32_t min, max; } onefold_minmax_result_u32;
+typedef struct onefold_minmax_result_i64 { int64_t min, max; } onefold_minmax_result_i64;
+typedef struct onefold_minmax_result_u64 { uint64_t min, max; } onefold_minmax_result_u64;
+
+typedef struct onefold_mean_variance_result_f32 { float mean, variance; } onefold_mean_variance_result_f32;
+typedef struct onefold_mean_variance_result_f64 { double mean, variance; } onefold_mean_variance_result_f64;
+/* clang-format on */
+
+/* --- where it runs ---------------------------------------------------------------------------------------------------------------------- */
+
+typedef enum onefold_backend { ONEFOLD_SERIAL = 0, ONEFOLD_OPENMP = 1, ONEFOLD_CUDA = 2, ONEFOLD_BEST = 3 } onefold_backend;
+
+/** A place to run: a value, made by one of the functions below. */
+typedef struct onefold_executor {
+  int32_t backend;    /**< onefold_backend */
+  int32_t threads;    /**< of OpenMP; 0 for all */
+  int32_t device;     /**< the CUDA device's number */
+  int32_t own_stream; /**< not 0: `stream` is the caller's */
+  void* stream;       /**< a cudaStream_t */
+} onefold_executor;
+
+/** One CPU thread: the calling one. */
+ONEFOLD_API onefold_executor onefold_serial(void);
+/** So many of OpenMP's threads; 0 takes all (OMP_NUM_THREADS). */
+ONEFOLD_API onefold_executor onefold_openmp(int threads);
+/** The NVIDIA GPU with this number, on the caller's stream (a cudaStream_t), which must outlive its work; NULL is CUDA's default stream. */
+ONEFOLD_API onefold_executor onefold_cuda(int device, void* stream);
+/** The same on a stream of the library's, which is ordered with CUDA's legacy default stream. */
+ONEFOLD_API onefold_executor onefold_cuda_device(int device);
+/** Chosen at each call: the GPU that holds the data, else the CPU with as many threads as pay. */
+ONEFOLD_API onefold_executor onefold_best(void);
+
+/** Waits until everything put on the executor's stream is done; returns at once for the CPU and onefold_best(). */
+ONEFOLD_API int onefold_synchronize(onefold_executor where);
+
+/* --- what a caller may ask for, and what ran -------------------------------------------------------------------------------------------- */
+
+/** What is promised about the bits of a result. */
+typedef enum onefold_guarantee {
+  ONEFOLD_GUARANTEE_DEFAULT = 0, /**< ONEFOLD_GUARANTEE_FIXED, or what the named variant promises */
+  ONEFOLD_GUARANTEE_NONE = 1,    /**< any order of combination */
+  ONEFOLD_GUARANTEE_FIXED = 2,   /**< tree v1: the same bits on every backend */
+  ONEFOLD_GUARANTEE_EXACT = 3    /**< correctly rounded */
+} onefold_guarantee;
+
+/** How the partial results of a CUDA grid's blocks become one value. */
+typedef enum onefold_finish {
+  ONEFOLD_FINISH_AUTOMATIC = 0,
+  ONEFOLD_FINISH_NONE = 1,
+  ONEFOLD_FINISH_ATOMIC = 2,
+  ONEFOLD_FINISH_HOST = 3,
+  ONEFOLD_FINISH_RELAUNCH = 4,
+  ONEFOLD_FINISH_LAST_BLOCK = 5,
+  ONEFOLD_FINISH_COOPERATIVE = 6
+} onefold_finish;
+
+/** Working memory on a GPU, for the reductions of one stream: see onefold_workspace_create(). */
+typedef struct onefold_workspace onefold_workspace;
+
+/** What ran. The caller sets struct_bytes; the call fills in the rest where it succeeds. Texts that are longer are cut. */
+typedef struct onefold_report {
+  size_t struct_bytes;
+  char variant[64];        /**< the name that was asked for, or that the library chose */
+  char implementation[64]; /**< what ran: "fixed_order/avx512", "Kokkos::parallel_reduce", .. */
+  int32_t backend;         /**< onefold_backend */
+  int32_t guarantee;       /**< onefold_guarantee */
+  int32_t finish;          /**< onefold_finish */
+  int32_t threads;         /**< CPU threads; 0 on the GPU */
+  int32_t device;          /**< CUDA device; -1 on the CPU */
+  int32_t block_size;      /**< threads per block of the first launch */
+  int32_t width;           /**< the variant's own parameter; 0 where it has none */
+  int32_t launches;        /**< kernels that onefold started */
+  int64_t grid_size;       /**< blocks of the first launch */
+  uint64_t shared_bytes;   /**< dynamic shared memory per block of the first launch */
+  uint64_t scratch_bytes;  /**< device memory for a copy of the input, where an in-place variant works on one */
+} onefold_report;
+
+/** The knobs of the lectures' variants: nobody who wants a result needs them. One that is set is met or refused, never replaced. */
+typedef struct onefold_knobs {
+  int32_t finish;     /**< onefold_finish */
+  int32_t block_size; /**< threads per block */
+  int64_t grid_size;  /**< blocks */
+  int32_t width;      /**< the variant's own parameter */
+  int32_t reserved;   /**< 0 */
+} onefold_knobs;
+
+/** Requests; what is 0 or NULL is the library's choice. */
+typedef struct onefold_options {
+  size_t struct_bytes;
+  const char* variant;          /**< by name; NULL for the default */
+  size_t variant_bytes;         /**< its length, or 0 where it ends with a 0 */
+  int32_t guarantee;            /**< onefold_guarantee */
+  int32_t needs_workspace;      /**< not 0: a cuda call without a workspace is refused */
+  onefold_workspace* workspace; /**< cuda: working memory of the caller's own; with it nothing is allocated */
+  onefold_report* report;       /**< where to write what ran */
+  onefold_knobs knobs;
+} onefold_options;
+
+/* --- values and operators of the caller's ----------------------------------------------------------------------------------------------- */
+
+/** Store the values of the indices first .. first + count - 1 at `values` and return 0, or another number to end the call with
+ *  ONEFOLD_CALLBACK_FAILED. Each index is asked for once, in blocks that stay in the first-level cache, from several threads at once. They must
+ *  return: no longjmp, and no exception. */
+typedef int (*onefold_fill_f32)(void* context, uint64_t first, uint64_t count, float* values);
+typedef int (*onefold_fill_f64)(void* context, uint64_t first, uint64_t count, double* values);
+typedef int (*onefold_fill_i32)(void* context, uint64_t first, uint64_t count, int32_t* values);
+typedef int (*onefold_fill_u32)(void* context, uint64_t first, uint64_t count, uint32_t* values);
+typedef int (*onefold_fill_i64)(void* context, uint64_t first, uint64_t count, int64_t* values);
+typedef int (*onefold_fill_u64)(void* context, uint64_t first, uint64_t count, uint64_t* values);
+
+/** Values instead of arrays, of any type and of several results, for the CPU executors. */
+typedef struct onefold_value_source {
+  void* context;
+  /** As onefold_fill_*, but value i of result k belongs at values[k] + i; there is values[0] alone where there is one result. */
+  int (*fill)(void* context, uint64_t first, uint64_t count, void* const* values);
+} onefold_value_source;
+
+/** A reduction with an operator of the caller's, for the CPU executors: his functions make the states of groups, and combine them. They are
+ *  called from several threads at once, and return 0, or another number to end the call with ONEFOLD_CALLBACK_FAILED. A lane, a tile and a
+ *  group are those of docs/order.md: 256 / value_bytes lanes (the power of two below), 16 rows a tile, 16 tiles a group. */
+typedef struct onefold_own_code {
+  void* context;
+  uint32_t value_bytes;  /**< of what a row holds: 1 to 64 */
+  uint32_t state_bytes;  /**< 1 to 1024 */
+  uint32_t result_bytes; /**< of what conclude() stores */
+  /** Stores the states of the groups that `count` elements from number `first` on fill, the last one perhaps in part; `first` begins one. */
+  int (*groups)(void* context, uint64_t first, uint64_t count, void* states);
+  /** One level up: of `count` states, in place, state i becomes state 2i (+) state 2i + 1; one without a right sibling moves as it is. */
+  int (*level)(void* context, void* states, uint64_t count);
+  /** Stores the result of the tree's state; of no elements where `state` is NULL. */
+  int (*conclude)(void* context, const void* state, uint64_t count, void* result);
+} onefold_own_code;
+
+/* --- the call --------------------------------------------------------------------------------------------------------------------------- */
+
+/** onefold_request::flags: the result is stored in the order of the executor's stream, and the host does not wait for it. `output` is then
+ *  memory that the executor can write: on a GPU device memory or registered host memory. The CPU executors are done on return. */
+#define ONEFOLD_INTO 1u
+/** onefold_request::flags: f32 elements are accumulated in f64, and the result is one; in every form that rounds. */
+#define ONEFOLD_WIDE 2u
+
+/** A reduction. Of `input`, `source` and `own` one is not NULL, unless count is 0. */
+typedef struct onefold_request {
+  size_t struct_bytes;
+  onefold_executor where;
+  int32_t type;      /**< onefold_type */
+  int32_t form;      /**< onefold_form */
+  const void* input; /**< count elements of this type, in memory that the executor can read */
+  uint64_t count;
+  void* output;             /**< a result; with ONEFOLD_INTO see there. Must not overlap the input. Unspecified after an error */
+  const void* second;       /**< ONEFOLD_DOT: its second array */
+  uint32_t flags;           /**< ONEFOLD_INTO, ONEFOLD_WIDE */
+  int32_t results;          /**< ONEFOLD_REDUCE_TOGETHER and `source`: how many; 0 for one, at most 16 */
+  const uint8_t* operators; /**< ONEFOLD_REDUCE_TOGETHER: onefold_operation, one for each result */
+  int64_t ddof;             /**< ONEFOLD_MEAN_VARIANCE: what is taken from the count; 1 for the variance of a sample */
+  const onefold_value_source* source; /**< values instead of input */
+  const onefold_own_code* own;        /**< code of the caller's: type and form say nothing */
+  const void* device;                 /**< made by onefold/device.cuh; else NULL */
+  void* tree_value;                   /**< for onefold's own tool; NULL */
+} onefold_request;
+
+/** Checks, chooses and runs. `how` may be NULL. Cost: one read of the input. */
+ONEFOLD_API int onefold_reduce(const onefold_request* what, const onefold_options* how);
+
+/* --- each form by its name -------------------------------------------------------------------------------------------------------------- */
+
+/* For each type T of f32 f64 i32 u32 i64 u64, and each form with one result but dot, of which sum is an example:
+ *
+ *   int onefold_sum_f64(onefold_executor where, const double* x, uint64_t n, double* result);
+ *       waits for the result, which is stored in the host's memory
+ *   int onefold_sum_f64_into(onefold_executor where, const double* x, uint64_t n, double* result, const onefold_options* how);
+ *       ordered on the executor's stream, as with ONEFOLD_INTO; `how` may be NULL
+ *   int onefold_sum_f64_of(onefold_executor where, uint64_t n, onefold_fill_f64 fill, void* context, double* result);
+ *       of values that a function gives; for the CPU executors
+ *
+ *   form                         result of f32, f64, i32, u32, i64, u64
+ *   sum prod min max             float, double, int32_t, uint32_t, int64_t, uint64_t
+ *   sum_of_squares               the same
+ *   norm1 norm_inf               float, double, uint32_t, uint32_t, uint64_t, uint64_t
+ *   mean norm2                   float, double, and double for the integers
+ *   argmin argmax                onefold_arg_result_f32, onefold_arg_result_f64, ..
+ *   minmax                       onefold_minmax_result_f32, ..
+ *
+ * with one argument more:
+ *
+ *   int onefold_dot_f64(onefold_executor where, const double* x, const double* y, uint64_t n, double* result);
+ *   int onefold_dot_f64_into(onefold_executor where, const double* x, const double* y, uint64_t n, double* result, const onefold_options* how);
+ *   int onefold_mean_variance_f64(onefold_executor where, const double* x, uint64_t n, int64_t ddof, onefold_mean_variance_result_f64* result);
+ *   int onefold_mean_variance_f64_into(.., uint64_t n, int64_t ddof, onefold_mean_variance_result_f64* result, const onefold_options* how);
+ *   int onefold_mean_variance_f64_of(onefold_executor where, uint64_t n, onefold_fill_f64 fill, void* context, int64_t ddof,
+ *                                    onefold_mean_variance_result_f64* result);
+ *       result is onefold_mean_variance_result_f32 for f32 and onefold_mean_variance_result_f64 for all others
+ *
+ * and float elements accumulated in double, in the forms sum prod sum_of_squares norm1 mean norm2 dot mean_variance:
+ *
+ *   int onefold_sum_f32_as_f64(onefold_executor where, const float* x, uint64_t n, double* result);
+ *   int onefold_sum_f32_as_f64_into(onefold_executor where, const float* x, uint64_t n, double* result, const onefold_options* how);
+ */
+
+/* ONEFOLD_C_TYPES(X): X(suffix, type, type of norm1 and norm_inf, type of mean and norm2) */
+#define ONEFOLD_C_TYPES(X)           \
+  X(f32, float, float, float)        \
+  X(f64, double, double, double)     \
+  X(i32, int32_t, uint32_t, double)  \
+  X(u32, uint32_t, uint32_t, double) \
+  X(i64, int64_t, uint64_t, double)  \
+  X(u64, uint64_t, uint64_t, double)
+
+/* ONEFOLD_C_FORMS_OF(X, ..): X(form, suffix, type, result) for every form of one array that takes no further argument */
+#define ONEFOLD_C_FORMS_OF(X, suffix, T, magnitude, mean_type) \
+  X(sum, suffix, T, T)                                         \
+  X(prod, suffix, T, T)                                        \
+  X(min, suffix, T, T)                                         \
+  X(max, suffix, T, T)                                         \
+  X(sum_of_squares, suffix, T, T)                              \
+  X(norm1, suffix, T, magnitude)                               \
+  X(norm_inf, suffix, T, magnitude)                            \
+  X(mean, suffix, T, mean_type)                                \
+  X(norm2, suffix, T, mean_type)                               \
+  X(argmin, suffix, T, onefold_arg_result_##suffix)            \
+  X(argmax, suffix, T, onefold_arg_result_##suffix)            \
+  X(minmax, suffix, T, onefold_minmax_result_##suffix)
+
+/* ONEFOLD_C_WIDE_FORMS(X): X(form) for the forms of one array of f32 that can be accumulated in f64 */
+#define ONEFOLD_C_WIDE_FORMS(X) X(sum) X(prod) X(sum_of_squares) X(norm1) X(mean) X(norm2)
+
+#define ONEFOLD_C_DECLARE(form, suffix, T, R)                                                                                   \
+  ONEFOLD_API int onefold_##form##_##suffix(onefold_executor where, const T* x, uint64_t n, R* result);                         \
+  ONEFOLD_API int onefold_##form##_##suffix##_into(onefold_executor where, const T* x, uint64_t n, R* result,                   \
+                                                   const onefold_options* how);                                                 \
+  ONEFOLD_API int onefold_##form##_##suffix##_of(onefold_executor where, uint64_t n, onefold_fill_##suffix fill, void* context, \
+                                                 R* result);
+#define ONEFOLD_C_DECLARE_TYPE(suffix, T, magnitude, mean_type)                                                      \
+  ONEFOLD_C_FORMS_OF(ONEFOLD_C_DECLARE, suffix, T, magnitude, mean_type)                                             \
+  ONEFOLD_API int onefold_dot_##suffix(onefold_executor where, const T* x, const T* y, uint64_t n, T* result);       \
+  ONEFOLD_API int onefold_dot_##suffix##_into(onefold_executor where, const T* x, const T* y, uint64_t n, T* result, \
+                                              const onefold_options* how);                                           \
+  ONEFOLD_C_DECLARE_VARIANCE(suffix, T, mean_type)
+#define ONEFOLD_C_DECLARE_VARIANCE(suffix, T, mean_type) ONEFOLD_C_DECLARE_VARIANCE_##mean_type(suffix, T)
+#define ONEFOLD_C_DECLARE_VARIANCE_float(suffix, T) ONEFOLD_C_DECLARE_VARIANCE_AS(suffix, T, onefold_mean_variance_result_f32)
+#define ONEFOLD_C_DECLARE_VARIANCE_double(suffix, T) ONEFOLD_C_DECLARE_VARIANCE_AS(suffix, T, onefold_mean_variance_result_f64)
+#define ONEFOLD_C_DECLARE_VARIANCE_AS(suffix, T, R)                                                                              \
+  ONEFOLD_API int onefold_mean_variance_##suffix(onefold_executor where, const T* x, uint64_t n, int64_t ddof, R* result);       \
+  ONEFOLD_API int onefold_mean_variance_##suffix##_into(onefold_executor where, const T* x, uint64_t n, int64_t ddof, R* result, \
+                                                        const onefold_options* how);                                             \
+  ONEFOLD_API int onefold_mean_variance_##suffix##_of(onefold_executor where, uint64_t n, onefold_fill_##suffix fill,            \
+                                                      void* context, int64_t ddof, R* result);
+#define ONEFOLD_C_DECLARE_WIDE(form)                                                                                   \
+  ONEFOLD_API int onefold_##form##_f32_as_f64(onefold_executor where, const float* x, uint64_t n, double* result);     \
+  ONEFOLD_API int onefold_##form##_f32_as_f64_into(onefold_executor where, const float* x, uint64_t n, double* result, \
+                                                   const onefold_options* how);
+
+ONEFOLD_C_TYPES(ONEFOLD_C_DECLARE_TYPE)
+ONEFOLD_C_WIDE_FORMS(ONEFOLD_C_DECLARE_WIDE)
+ONEFOLD_API int onefold_dot_f32_as_f64(onefold_executor where, const float* x, const float* y, uint64_t n, double* result);
+ONEFOLD_API int onefold_dot_f32_as_f64_into(onefold_executor where, const float* x, const float* y, uint64_t n, double* result,
+                                            const onefold_options* how);
+ONEFOLD_API int onefold_mean_variance_f32_as_f64(onefold_executor where, const float* x, uint64_t n, int64_t ddof,
+                                                 onefold_mean_variance_result_f64* result);
+ONEFOLD_API int onefold_mean_variance_f32_as_f64_into(onefold_executor where, const float* x, uint64_t n, int64_t ddof,
+                                                      onefold_mean_variance_result_f64* result, const onefold_options* how);
+
+/* --- working memory on a GPU ------------------------------------------------------------------------------------------------------------ */
+
+/** Device bytes that reductions of up to `count` elements need, on any device, of any form and type. */
+ONEFOLD_API size_t onefold_workspace_bytes(uint64_t count);
+/** Takes so much on the executor's device: one for each stream, for any number of calls after each other. It must outlive the work that
+ *  uses it, and the graphs that have captured it. For executors that need none, those of the CPU and onefold_best(), *made becomes NULL,
+ *  which every function here takes. */
+ONEFOLD_API int onefold_workspace_create(onefold_executor where, uint64_t count, onefold_workspace** made);
+/** Uses `bytes` bytes of device memory at `memory`, aligned to 16 bytes, which stay the caller's. */
+ONEFOLD_API int onefold_workspace_create_at(onefold_executor where, void* memory, size_t bytes, onefold_workspace** made);
+/** Device bytes that it holds; 0 of NULL. */
+ONEFOLD_API size_t onefold_workspace_size(const onefold_workspace* of);
+/** Waits for calls that use memory of its own, not for replays of graphs, and gives it back. */
+ONEFOLD_API void onefold_workspace_destroy(onefold_workspace* made);
+
+/** Device memory that the library holds for streams without a workspace. */
+typedef struct onefold_memory_use {
+  size_t struct_bytes;
+  size_t device_bytes; /**< in use or kept for the next call */
+  size_t pinned_bytes; /**< of host memory */
+  int32_t streams;     /**< that it is kept for */
+  int32_t reserved;
+} onefold_memory_use;
+
+/** What the library holds on the executor's device; all 0 for the CPU executors and onefold_best(). */
+ONEFOLD_API int onefold_memory_in_use(onefold_executor where, onefold_memory_use* used);
+/** Waits for the work that uses it and gives it back, but for what graphs have captured and calls are using. */
+ONEFOLD_API int onefold_release_memory(onefold_executor where);
+
+/* --- what there is ---------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct onefold_device_info {
+  int32_t number;                /**< for onefold_cuda() */
+  int32_t compute_capability[2]; /**< major, minor */
+  int32_t multiprocessors;
+  uint64_t memory_bytes;
+  uint64_t l2_bytes;
+  char name[256]; /**< "NVIDIA H200" */
+} onefold_device_info;
+
+typedef struct onefold_backend_info {
+  size_t struct_bytes;
+  int32_t backend;   /**< onefold_backend */
+  int32_t built;     /**< not 0: compiled into this library */
+  int32_t usable;    /**< not 0: and can run here, now */
+  int32_t threads;   /**< CPU backends: most threads; 0 for cuda */
+  size_t devices;    /**< cuda: GPUs here */
+  char detail[1024]; /**< versions when usable, else the sentence that says what prevents it */
+} onefold_backend_info;
+
+/** What is known of a backend in this build, on this machine, and of the first `capacity` of its GPUs, stored at `devices`, which may be NULL.
+ *  Cost: the first call for ONEFOLD_CUDA may load the driver. */
+ONEFOLD_API int onefold_describe_backend(int backend, onefold_backend_info* info, onefold_device_info* devices, size_t capacity);
+
+/** One row of the catalogue. All of it lives as long as the library, which may give more members than the caller's header knows. */
+typedef struct onefold_variant_info {
+  const char* name;          /**< the one name */
+  const char* seed;          /**< the lecture it comes from, or "beyond", "peer", "reference" */
+  const char* summary;       /**< its idea in a line */
+  const char* limits;        /**< types and operators it refuses, and why; empty when it takes all */
+  const char* width_meaning; /**< of the variant's own parameter */
+  const uint8_t* finishes;   /**< onefold_finish */
+  size_t finish_count;
+  const int* block_sizes; /**< threads */
+  size_t block_size_count;
+  const int* widths;
+  size_t width_count;
+  int32_t backend;            /**< ONEFOLD_CUDA, or ONEFOLD_SERIAL for those of both CPU backends */
+  int32_t built;              /**< what follows is only known when it is */
+  int32_t guarantee;          /**< onefold_guarantee */
+  int32_t default_finish;     /**< onefold_finish */
+  int32_t default_block_size; /**< 0 where the variant chooses it by the count */
+  int32_t grid_size_free;
+  int32_t default_width;
+  int32_t min_compute_capability; /**< 10 * major + minor; 0 on the CPU */
+  int32_t takes_everything;       /**< every form of every type, f32 accumulated in f64, functions and operators of the caller's */
+  uint8_t operators[16];          /**< of each type, bit i: operator i */
+} onefold_variant_info;
+
+/** Variants of all backends, built or not. */
+ONEFOLD_API size_t onefold_variant_count(void);
+/** A row, in learning order, those of the CPU first; NULL behind the last. */
+ONEFOLD_API const onefold_variant_info* onefold_variant(size_t number);
+/** Why the variant with this name, native to ONEFOLD_SERIAL or ONEFOLD_CUDA as `backend` says, cannot run on this executor here: the sentence
+ *  is stored at `sentence` with its ending 0, cut to `bytes`; empty when the variant can. At most 1024 bytes. */
+ONEFOLD_API int onefold_why_not(const char* variant, int backend, onefold_executor where, char* sentence, size_t bytes);
+
+/* --- launch policies: what decides how long a reduction takes on a GPU, and never its bits ---------------------------------------------- */
+
+/** The launch choices of the default, fixed_order: docs/tuning.md. */
+typedef struct onefold_tree_policy {
+  int32_t one_block_tiles, cluster_tiles, short_units, short_blocks, wave_warps, stream_warps, stream_rounds, stream_leaves,
+      single_tiles;
+} onefold_tree_policy;
+
+/** Those of a variant of the lectures; 0 for what it does not have. */
+typedef struct onefold_variant_policy {
+  char variant[64];
+  int32_t block_size, blocks_per_multiprocessor, alone_rounds, host_values;
+} onefold_variant_policy;
+
+/** What calls on the executor's GPU follow, with the first `capacity` rows of *count stored at `variants`. */
+ONEFOLD_API int onefold_policy_of(onefold_executor where, onefold_tree_policy* tree, onefold_variant_policy* variants,
+                                  size_t capacity, size_t* count);
+/** Lets calls on the executor's GPU follow these from now on. Variants that are not named keep the library's choice. */
+ONEFOLD_API int onefold_use_policy(onefold_executor where, const onefold_tree_policy* tree, const onefold_variant_policy* variants,
+                                   size_t count);
+/** The same with a file that `onefold-perf tune` has written, or onefold_policy_text(). */
+ONEFOLD_API int onefold_use_policy_file(onefold_executor where, const char* path);
+/** Back to the library's own choices. */
+ONEFOLD_API int onefold_use_built_in_policy(onefold_executor where);
+/** The content of such a file, cut to `bytes` with its ending 0; *needed is what all of it takes. */
+ONEFOLD_API int onefold_policy_text(onefold_executor where, const onefold_tree_policy* tree, const onefold_variant_policy* variants,
+                                    size_t count, char* text, size_t bytes, size_t* needed);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

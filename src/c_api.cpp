@@ -1,0 +1,274 @@
+/// @file c_api.cpp  The C interface: status and sentence, executors, and the one call.
+
+#include "c_api.hpp"
+
+#include <cxxabi.h>
+
+#include <array>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <string>
+
+#include <onefold/detail/request.hpp>
+#include <onefold/results.hpp>
+#include <onefold/workspace.hpp>
+
+#include "dispatch.hpp"
+
+// What the header says by numbers is what C++ says by names.
+namespace onefold {
+
+#define ONEFOLD_OP(name) static_assert(static_cast<int>(operation::name) < 8, "onefold_variant_info::operators has a bit for each");
+#include <onefold/ops.def>
+#undef ONEFOLD_OP
+static_assert(static_cast<int>(errc::callback_failed) == ONEFOLD_CALLBACK_FAILED &&
+              static_cast<int>(errc::kokkos_finalized) == ONEFOLD_KOKKOS_FINALIZED &&
+              static_cast<int>(errc::device_error) == ONEFOLD_DEVICE_ERROR &&
+              static_cast<int>(errc::device_lost) == ONEFOLD_DEVICE_LOST &&
+              static_cast<int>(errc::out_of_memory) == ONEFOLD_OUT_OF_MEMORY &&
+              static_cast<int>(errc::backend_unavailable) == ONEFOLD_BACKEND_UNAVAILABLE &&
+              static_cast<int>(errc::backend_not_built) == ONEFOLD_BACKEND_NOT_BUILT &&
+              static_cast<int>(errc::guarantee_not_met) == ONEFOLD_GUARANTEE_NOT_MET &&
+              static_cast<int>(errc::unsupported) == ONEFOLD_UNSUPPORTED &&
+              static_cast<int>(errc::unknown_variant) == ONEFOLD_UNKNOWN_VARIANT &&
+              static_cast<int>(errc::wrong_device) == ONEFOLD_WRONG_DEVICE &&
+              static_cast<int>(errc::host_pointer) == ONEFOLD_HOST_POINTER &&
+              static_cast<int>(errc::device_pointer) == ONEFOLD_DEVICE_POINTER &&
+              static_cast<int>(errc::misaligned_pointer) == ONEFOLD_MISALIGNED_POINTER &&
+              static_cast<int>(errc::null_pointer) == ONEFOLD_NULL_POINTER &&
+              static_cast<int>(errc::invalid_argument) == ONEFOLD_INVALID_ARGUMENT);
+static_assert(static_cast<int>(element_type::f32) == ONEFOLD_F32 && static_cast<int>(element_type::f64) == ONEFOLD_F64 &&
+              static_cast<int>(element_type::i32) == ONEFOLD_I32 && static_cast<int>(element_type::u32) == ONEFOLD_U32 &&
+              static_cast<int>(element_type::i64) == ONEFOLD_I64 && static_cast<int>(element_type::u64) == ONEFOLD_U64 &&
+              element_type_count == 6);
+static_assert(static_cast<int>(operation::sum) == ONEFOLD_OP_SUM && static_cast<int>(operation::prod) == ONEFOLD_OP_PROD &&
+              static_cast<int>(operation::min) == ONEFOLD_OP_MIN && static_cast<int>(operation::max) == ONEFOLD_OP_MAX &&
+              operation_count == 4);
+static_assert(static_cast<int>(form::sum) == ONEFOLD_SUM && static_cast<int>(form::prod) == ONEFOLD_PROD &&
+              static_cast<int>(form::min) == ONEFOLD_MIN && static_cast<int>(form::max) == ONEFOLD_MAX &&
+              static_cast<int>(form::dot) == ONEFOLD_DOT && static_cast<int>(form::sum_of_squares) == ONEFOLD_SUM_OF_SQUARES &&
+              static_cast<int>(form::norm1) == ONEFOLD_NORM1 && static_cast<int>(form::norm_inf) == ONEFOLD_NORM_INF &&
+              static_cast<int>(form::mean) == ONEFOLD_MEAN && static_cast<int>(form::norm2) == ONEFOLD_NORM2 &&
+              static_cast<int>(form::argmin) == ONEFOLD_ARGMIN && static_cast<int>(form::argmax) == ONEFOLD_ARGMAX &&
+              static_cast<int>(form::minmax) == ONEFOLD_MINMAX && static_cast<int>(form::mean_variance) == ONEFOLD_MEAN_VARIANCE &&
+              static_cast<int>(form::reduce_together) == ONEFOLD_REDUCE_TOGETHER && form_count + record_count == 15);
+static_assert(static_cast<int>(backend::serial) == ONEFOLD_SERIAL && static_cast<int>(backend::openmp) == ONEFOLD_OPENMP &&
+              static_cast<int>(backend::cuda) == ONEFOLD_CUDA && backend_count == ONEFOLD_BEST);
+static_assert(static_cast<int>(guarantee::none) + 1 == ONEFOLD_GUARANTEE_NONE &&
+              static_cast<int>(guarantee::fixed) + 1 == ONEFOLD_GUARANTEE_FIXED &&
+              static_cast<int>(guarantee::exact) + 1 == ONEFOLD_GUARANTEE_EXACT);
+static_assert(static_cast<int>(finish::automatic) == ONEFOLD_FINISH_AUTOMATIC &&
+              static_cast<int>(finish::cooperative) == ONEFOLD_FINISH_COOPERATIVE &&
+              finish_count == ONEFOLD_FINISH_COOPERATIVE + 1);
+static_assert(sizeof(onefold_arg_result_f32) == sizeof(arg_result<float>) &&
+              sizeof(onefold_arg_result_i64) == sizeof(arg_result<std::int64_t>) && offsetof(onefold_arg_result_f32, index) == 8 &&
+              sizeof(onefold_minmax_result_f32) == sizeof(minmax_result<float>) &&
+              sizeof(onefold_mean_variance_result_f32) == sizeof(mean_variance_result<float>));
+
+namespace detail {
+
+namespace {
+
+// Of the thread's last call that failed. No string: keeping a sentence must not fail.
+thread_local char last_error[2048];
+
+}  // namespace
+
+int failed(errc code, std::string_view sentence) noexcept {
+  put_text(last_error, sentence);
+  return static_cast<int>(code);
+}
+
+int failed_with_exception() {
+  try {
+    throw;
+  } catch (const error& problem) {
+    return failed(problem.code(), problem.what());
+  } catch (const std::bad_alloc&) {
+    return failed(errc::out_of_memory, lacking_memory().what());
+  } catch (const abi::__forced_unwind&) {
+    throw;  // the thread is being cancelled: whoever holds that up ends the process
+  } catch (const std::exception& problem) {
+    return failed(errc::backend_unavailable, problem.what());
+  } catch (...) {
+    return failed(errc::backend_unavailable, "something has thrown what is no exception of the standard library's");
+  }
+}
+
+executor executor_of(const onefold_executor& where) {
+  switch (where.backend) {
+    case ONEFOLD_SERIAL:
+      return serial();
+    case ONEFOLD_OPENMP:
+      return openmp(where.threads);
+    case ONEFOLD_CUDA:
+      return where.own_stream != 0 ? cuda(where.device, static_cast<CUstream_st*>(where.stream)) : cuda(where.device);
+    case ONEFOLD_BEST:
+      return best();
+    default:
+      throw error(errc::invalid_argument,
+                  "the executor is none: make it with onefold_serial(), onefold_openmp(), onefold_cuda() or onefold_best()");
+  }
+}
+
+void refuse_null(std::string_view what) {
+  throw error(errc::null_pointer, std::string("the ").append(what).append(" is a null pointer"));
+}
+
+void refuse_size(std::string_view what) {
+  throw error(errc::invalid_argument,
+              std::string("struct_bytes of the ").append(what).append(" is no size of it: set it to sizeof the structure"));
+}
+
+namespace {
+
+// What the caller has given, as this library knows it: members that his header lacks are 0, and those that only a newer one has must be.
+template <class Struct>
+Struct as_known(const Struct& given, std::size_t fewest, std::string_view what) {
+  if (given.struct_bytes < fewest || given.struct_bytes > 65536) refuse_size(what);
+  Struct known{};
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(&given);
+  std::memcpy(&known, bytes, given.struct_bytes < sizeof(known) ? given.struct_bytes : sizeof(known));
+  for (std::size_t i = sizeof(known); i < given.struct_bytes; ++i)
+    if (bytes[i] != 0)
+      throw error(errc::unsupported, std::string("the ").append(what).append(
+                                         " asks for something that this version of onefold does not know: use a newer library"));
+  return known;
+}
+
+void put_report(const report& ran, onefold_report* to) {
+  onefold_report from;
+  put_text(from.variant, ran.variant);
+  put_text(from.implementation, ran.implementation);
+  from.backend = static_cast<std::int32_t>(ran.backend);
+  from.guarantee = static_cast<std::int32_t>(ran.guarantee) + ONEFOLD_GUARANTEE_NONE;
+  from.finish = static_cast<std::int32_t>(ran.finish);
+  from.threads = ran.threads;
+  from.device = ran.device;
+  from.block_size = ran.block_size;
+  from.width = ran.width;
+  from.launches = ran.launches;
+  from.grid_size = ran.grid_size;
+  from.shared_bytes = ran.shared_bytes;
+  from.scratch_bytes = ran.scratch_bytes;
+  fill(to, from);
+}
+
+// A workspace of C++'s around the caller's handle, for the length of a scope.
+struct lent_workspace {
+  explicit lent_workspace(onefold_workspace* handle) noexcept : whole(workspace_access::make(handle)) {}
+  ~lent_workspace() { workspace_access::release(whole); }
+  lent_workspace(const lent_workspace&) = delete;
+  lent_workspace& operator=(const lent_workspace&) = delete;
+
+  workspace whole;
+};
+
+void refuse_number(const char* member, std::int64_t value) {
+  throw error(errc::invalid_argument,
+              std::string(member).append(" is ").append(std::to_string(value)).append(", which means nothing"));
+}
+
+void reduce_with_options(const request& what, const onefold_options& how) {
+  if (how.guarantee < ONEFOLD_GUARANTEE_DEFAULT || how.guarantee > ONEFOLD_GUARANTEE_EXACT)
+    refuse_number("options.guarantee", how.guarantee);
+  if (how.knobs.finish < 0 || how.knobs.finish >= finish_count) refuse_number("options.knobs.finish", how.knobs.finish);
+  options wishes;
+  if (how.variant != nullptr) wishes.variant = {how.variant, how.variant_bytes == 0 ? std::strlen(how.variant) : how.variant_bytes};
+  wishes.finish = static_cast<finish>(how.knobs.finish);
+  wishes.block_size = how.knobs.block_size;
+  wishes.grid_size = how.knobs.grid_size;
+  wishes.width = how.knobs.width;
+  if (how.guarantee != ONEFOLD_GUARANTEE_DEFAULT) wishes.guarantee = static_cast<guarantee>(how.guarantee - ONEFOLD_GUARANTEE_NONE);
+  lent_workspace lent(how.workspace);
+  if (how.workspace != nullptr || how.needs_workspace != 0) wishes.workspace = &lent.whole;
+  if (how.report == nullptr) return dispatch(what, wishes);
+  checked_struct(how.report, "report");
+  report ran;
+  wishes.report = &ran;
+  dispatch(what, wishes);
+  put_report(ran, how.report);
+}
+
+void reduce_checked(const onefold_request& asked, const onefold_options* how) {
+  if (asked.type < 0 || asked.type >= element_type_count) refuse_number("request.type", asked.type);
+  if (asked.form < 0 || asked.form >= form_count + record_count) refuse_number("request.form", asked.form);
+  if (asked.flags > (ONEFOLD_INTO | ONEFOLD_WIDE)) refuse_number("request.flags", asked.flags);
+  if (asked.results < 0 || asked.results > most_results) refuse_number("request.results", asked.results);
+  request what{executor_of(asked.where),
+               static_cast<element_type>(asked.type),
+               static_cast<form>(asked.form),
+               asked.input,
+               asked.count,
+               asked.output,
+               (asked.flags & ONEFOLD_INTO) == 0,
+               asked.second,
+               (asked.flags & ONEFOLD_WIDE) != 0};
+  what.tree_value = asked.tree_value;
+  what.ddof = asked.ddof;
+  what.results = asked.results == 0 ? 1 : asked.results;
+  what.source = asked.source;
+  what.own = asked.own;
+  what.device = static_cast<const device_fold*>(asked.device);
+  if (what.wide && asked.own == nullptr && !can_be_wide(what.type, what.form))
+    throw error(errc::unsupported, std::string(name(what.form))
+                                       .append(" of ")
+                                       .append(name(what.type))
+                                       .append(" cannot be accumulated in f64: f32 can, in the forms that round"));
+  std::array<operation, most_results> operators;  // bytes of the caller's, looked at before they are taken for an enumeration's
+  if (what.form == form::reduce_together && asked.own == nullptr) {
+    if (asked.operators == nullptr) refuse_null("list of operators of reduce_together");
+    for (int i = 0; i < what.results; ++i) {
+      if (asked.operators[i] >= operation_count) refuse_number("an operator of reduce_together", asked.operators[i]);
+      operators[static_cast<std::size_t>(i)] = static_cast<operation>(asked.operators[i]);
+    }
+    what.operators = operators.data();
+  }
+  if (asked.source != nullptr && asked.source->fill == nullptr) refuse_null("function that gives the values");
+  if (asked.own != nullptr) {
+    const onefold_own_code& own = *asked.own;
+    if (own.groups == nullptr || own.level == nullptr || own.conclude == nullptr)
+      refuse_null("own operator's groups, level or conclude");
+    if (own.value_bytes < 1 || own.value_bytes > 64) refuse_number("value_bytes of the own operator", own.value_bytes);
+    if (own.state_bytes < 1 || own.state_bytes > most_state_bytes)
+      refuse_number("state_bytes of the own operator", own.state_bytes);
+  }
+  if (how == nullptr) return dispatch(what, {});
+  if (how->struct_bytes == sizeof(*how)) return reduce_with_options(what, *how);
+  reduce_with_options(what, as_known(*how, sizeof(how->struct_bytes), "options"));
+}
+
+}  // namespace
+
+}  // namespace detail
+
+}  // namespace onefold
+
+using namespace onefold::detail;
+
+int onefold_abi_version(void) { return ONEFOLD_ABI_VERSION; }
+
+const char* onefold_status_name(int status) {
+  if (status == ONEFOLD_OK) return "ok";
+  if (status < 0 || status > ONEFOLD_CALLBACK_FAILED) return "unknown";
+  return name(static_cast<onefold::errc>(status)).data();  // of a literal, which ends with a 0
+}
+
+const char* onefold_last_error(void) { return last_error; }
+
+onefold_executor onefold_serial(void) { return c_executor(onefold::serial()); }
+onefold_executor onefold_openmp(int threads) { return c_executor(onefold::openmp(threads)); }
+onefold_executor onefold_cuda(int device, void* stream) {
+  return c_executor(onefold::cuda(device, static_cast<CUstream_st*>(stream)));
+}
+onefold_executor onefold_cuda_device(int device) { return c_executor(onefold::cuda(device)); }
+onefold_executor onefold_best(void) { return c_executor(onefold::best()); }
+
+int onefold_reduce(const onefold_request* what, const onefold_options* how) {
+  return guarded([&] {
+    if (what == nullptr) refuse_null("request");
+    if (what->struct_bytes == sizeof(*what)) return reduce_checked(*what, how);
+    reduce_checked(as_known(*what, offsetof(onefold_request, output) + sizeof(what->output), "request"), how);
+  });
+}

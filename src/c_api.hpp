@@ -1,0 +1,60 @@
+#pragma once
+/// @file c_api.hpp  The boundary of the C interface: no exception crosses it.
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+#include <onefold/onefold.h>
+#include <onefold/error.hpp>
+#include <onefold/executor.hpp>
+
+namespace onefold::detail {
+
+/// Keeps the sentence for onefold_last_error() and returns the code.
+int failed(errc code, std::string_view sentence) noexcept;
+
+/// The same for the exception that is being handled.
+int failed_with_exception();
+
+/// Calls `body`; the status of what it throws, or 0.
+template <class Body>
+int guarded(Body body) {
+  try {
+    body();
+    return ONEFOLD_OK;
+  } catch (...) {
+    return failed_with_exception();
+  }
+}
+
+/// The executor of C++. Throws invalid_argument.
+executor executor_of(const onefold_executor& where);
+
+[[noreturn]] void refuse_null(std::string_view what);
+[[noreturn]] void refuse_size(std::string_view what);
+
+/// Checks a structure of the caller's that the library writes to.
+template <class Struct>
+Struct* checked_struct(Struct* given, std::string_view what) {
+  if (given == nullptr) refuse_null(what);
+  if (given->struct_bytes < sizeof(given->struct_bytes) || given->struct_bytes > 65536) refuse_size(what);
+  return given;
+}
+
+/// Stores as much of `from` as the caller's structure has room for.
+template <class Struct>
+void fill(Struct* to, Struct& from) {
+  from.struct_bytes = to->struct_bytes;
+  __builtin_memcpy(to, &from, to->struct_bytes < sizeof(from) ? to->struct_bytes : sizeof(from));
+}
+
+/// Stores the text, cut where it is too long, and zeros behind it.
+template <std::size_t N>
+void put_text(char (&to)[N], std::string_view text) noexcept {
+  const std::size_t length = text.size() < N ? text.size() : N - 1;
+  __builtin_memcpy(to, text.data() == nullptr ? "" : text.data(), length);
+  __builtin_memset(to + length, 0, N - length);
+}
+
+}  // namespace onefold::detail

@@ -1,0 +1,139 @@
+/// @file c_api_forms.cpp  The C interface's function of each form and type: each packs a request.
+
+#include <onefold/onefold.h>
+
+#include <onefold/types.hpp>
+
+namespace {
+
+using onefold::element_type;
+using onefold::form;
+
+template <form What, element_type Type>
+onefold_request request_of(const onefold_executor& where, const void* x, std::uint64_t n, void* result, unsigned flags) {
+  onefold_request what{};
+  what.struct_bytes = sizeof(what);
+  what.where = where;
+  what.type = static_cast<std::int32_t>(Type);
+  what.form = static_cast<std::int32_t>(What);
+  what.input = x;
+  what.count = n;
+  what.output = result;
+  what.flags = flags;
+  return what;
+}
+
+// A function for values of one type, as the source of all types.
+template <class Fill>
+struct typed_source {
+  void* context;
+  Fill fill;
+};
+
+template <class Fill, class T>
+int fill_typed(void* context, std::uint64_t first, std::uint64_t count, void* const* values) {
+  const auto& of = *static_cast<const typed_source<Fill>*>(context);
+  return of.fill(of.context, first, count, static_cast<T*>(values[0]));
+}
+
+template <class T, class Fill>
+int reduce_values(onefold_request what, Fill fill, void* context) {
+  typed_source<Fill> typed{context, fill};
+  const onefold_value_source source{&typed, fill == nullptr ? nullptr : fill_typed<Fill, T>};
+  what.source = &source;
+  return onefold_reduce(&what, nullptr);
+}
+
+}  // namespace
+
+#define ONEFOLD_C_DEFINE(name, suffix, T, R)                                                                             \
+  int onefold_##name##_##suffix(onefold_executor where, const T* x, std::uint64_t n, R* result) {                        \
+    const auto what = request_of<form::name, element_type::suffix>(where, x, n, result, 0);                              \
+    return onefold_reduce(&what, nullptr);                                                                               \
+  }                                                                                                                      \
+  int onefold_##name##_##suffix##_into(onefold_executor where, const T* x, std::uint64_t n, R* result,                   \
+                                       const onefold_options* how) {                                                     \
+    const auto what = request_of<form::name, element_type::suffix>(where, x, n, result, ONEFOLD_INTO);                   \
+    return onefold_reduce(&what, how);                                                                                   \
+  }                                                                                                                      \
+  int onefold_##name##_##suffix##_of(onefold_executor where, std::uint64_t n, onefold_fill_##suffix fill, void* context, \
+                                     R* result) {                                                                        \
+    return reduce_values<T>(request_of<form::name, element_type::suffix>(where, nullptr, n, result, 0), fill, context);  \
+  }
+
+#define ONEFOLD_C_DEFINE_TYPE(suffix, T, magnitude, mean_type)                                                \
+  ONEFOLD_C_FORMS_OF(ONEFOLD_C_DEFINE, suffix, T, magnitude, mean_type)                                       \
+  int onefold_dot_##suffix(onefold_executor where, const T* x, const T* y, std::uint64_t n, T* result) {      \
+    auto what = request_of<form::dot, element_type::suffix>(where, x, n, result, 0);                          \
+    what.second = y;                                                                                          \
+    return onefold_reduce(&what, nullptr);                                                                    \
+  }                                                                                                           \
+  int onefold_dot_##suffix##_into(onefold_executor where, const T* x, const T* y, std::uint64_t n, T* result, \
+                                  const onefold_options* how) {                                               \
+    auto what = request_of<form::dot, element_type::suffix>(where, x, n, result, ONEFOLD_INTO);               \
+    what.second = y;                                                                                          \
+    return onefold_reduce(&what, how);                                                                        \
+  }                                                                                                           \
+  ONEFOLD_C_DEFINE_VARIANCE_##mean_type(suffix, T)
+
+#define ONEFOLD_C_DEFINE_VARIANCE_float(suffix, T) ONEFOLD_C_DEFINE_VARIANCE(suffix, T, onefold_mean_variance_result_f32)
+#define ONEFOLD_C_DEFINE_VARIANCE_double(suffix, T) ONEFOLD_C_DEFINE_VARIANCE(suffix, T, onefold_mean_variance_result_f64)
+#define ONEFOLD_C_DEFINE_VARIANCE(suffix, T, R)                                                                                \
+  int onefold_mean_variance_##suffix(onefold_executor where, const T* x, std::uint64_t n, std::int64_t ddof, R* result) {      \
+    auto what = request_of<form::mean_variance, element_type::suffix>(where, x, n, result, 0);                                 \
+    what.ddof = ddof;                                                                                                          \
+    return onefold_reduce(&what, nullptr);                                                                                     \
+  }                                                                                                                            \
+  int onefold_mean_variance_##suffix##_into(onefold_executor where, const T* x, std::uint64_t n, std::int64_t ddof, R* result, \
+                                            const onefold_options* how) {                                                      \
+    auto what = request_of<form::mean_variance, element_type::suffix>(where, x, n, result, ONEFOLD_INTO);                      \
+    what.ddof = ddof;                                                                                                          \
+    return onefold_reduce(&what, how);                                                                                         \
+  }                                                                                                                            \
+  int onefold_mean_variance_##suffix##_of(onefold_executor where, std::uint64_t n, onefold_fill_##suffix fill, void* context,  \
+                                          std::int64_t ddof, R* result) {                                                      \
+    auto what = request_of<form::mean_variance, element_type::suffix>(where, nullptr, n, result, 0);                           \
+    what.ddof = ddof;                                                                                                          \
+    return reduce_values<T>(what, fill, context);                                                                              \
+  }
+
+#define ONEFOLD_C_DEFINE_WIDE(name)                                                                                \
+  int onefold_##name##_f32_as_f64(onefold_executor where, const float* x, std::uint64_t n, double* result) {       \
+    const auto what = request_of<form::name, element_type::f32>(where, x, n, result, ONEFOLD_WIDE);                \
+    return onefold_reduce(&what, nullptr);                                                                         \
+  }                                                                                                                \
+  int onefold_##name##_f32_as_f64_into(onefold_executor where, const float* x, std::uint64_t n, double* result,    \
+                                       const onefold_options* how) {                                               \
+    const auto what = request_of<form::name, element_type::f32>(where, x, n, result, ONEFOLD_WIDE | ONEFOLD_INTO); \
+    return onefold_reduce(&what, how);                                                                             \
+  }
+
+ONEFOLD_C_TYPES(ONEFOLD_C_DEFINE_TYPE)
+ONEFOLD_C_WIDE_FORMS(ONEFOLD_C_DEFINE_WIDE)
+
+int onefold_dot_f32_as_f64(onefold_executor where, const float* x, const float* y, std::uint64_t n, double* result) {
+  auto what = request_of<form::dot, element_type::f32>(where, x, n, result, ONEFOLD_WIDE);
+  what.second = y;
+  return onefold_reduce(&what, nullptr);
+}
+
+int onefold_dot_f32_as_f64_into(onefold_executor where, const float* x, const float* y, std::uint64_t n, double* result,
+                                const onefold_options* how) {
+  auto what = request_of<form::dot, element_type::f32>(where, x, n, result, ONEFOLD_WIDE | ONEFOLD_INTO);
+  what.second = y;
+  return onefold_reduce(&what, how);
+}
+
+int onefold_mean_variance_f32_as_f64(onefold_executor where, const float* x, std::uint64_t n, std::int64_t ddof,
+                                     onefold_mean_variance_result_f64* result) {
+  auto what = request_of<form::mean_variance, element_type::f32>(where, x, n, result, ONEFOLD_WIDE);
+  what.ddof = ddof;
+  return onefold_reduce(&what, nullptr);
+}
+
+int onefold_mean_variance_f32_as_f64_into(onefold_executor where, const float* x, std::uint64_t n, std::int64_t ddof,
+                                          onefold_mean_variance_result_f64* result, const onefold_options* how) {
+  auto what = request_of<form::mean_variance, element_type::f32>(where, x, n, result, ONEFOLD_WIDE | ONEFOLD_INTO);
+  what.ddof = ddof;
+  return onefold_reduce(&what, how);
+}

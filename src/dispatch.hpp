@@ -1,0 +1,12 @@
+#pragma once
+/// @file dispatch.hpp  What stands behind onefold_reduce().
+
+#include <onefold/detail/request.hpp>
+#include <onefold/options.hpp>
+
+namespace onefold::detail {
+
+/// Validates, chooses and runs. Throws onefold::error and std::bad_alloc.
+void dispatch(const request& what, const options& how);
+
+}  // namespace onefold::detail
