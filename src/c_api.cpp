@@ -165,12 +165,14 @@ struct lent_workspace {
   workspace whole;
 };
 
-void refuse_number(const char* member, std::int64_t value) {
+constexpr options no_wishes{};
+
+[[noreturn]] void refuse_number(const char* member, std::int64_t value) {
   throw error(errc::invalid_argument,
               std::string(member).append(" is ").append(std::to_string(value)).append(", which means nothing"));
 }
 
-void reduce_with_options(const request& what, const onefold_options& how) {
+void reduce_with_options(request& what, const onefold_options& how) {
   if (how.guarantee < ONEFOLD_GUARANTEE_DEFAULT || how.guarantee > ONEFOLD_GUARANTEE_EXACT)
     refuse_number("options.guarantee", how.guarantee);
   if (how.knobs.finish < 0 || how.knobs.finish >= finish_count) refuse_number("options.knobs.finish", how.knobs.finish);
@@ -234,7 +236,7 @@ void reduce_checked(const onefold_request& asked, const onefold_options* how) {
     if (own.state_bytes < 1 || own.state_bytes > most_state_bytes)
       refuse_number("state_bytes of the own operator", own.state_bytes);
   }
-  if (how == nullptr) return dispatch(what, {});
+  if (how == nullptr) return dispatch(what, no_wishes);
   if (how->struct_bytes == sizeof(*how)) return reduce_with_options(what, *how);
   reduce_with_options(what, as_known(*how, sizeof(how->struct_bytes), "options"));
 }

@@ -6,7 +6,7 @@
 
 namespace onefold::detail {
 
-/// Validates, chooses and runs. Throws onefold::error and std::bad_alloc.
-void dispatch(const request& what, const options& how);
+/// Validates, chooses and runs; where best() was asked for, `what` then says where that was. Throws onefold::error and std::bad_alloc.
+void dispatch(request& what, const options& how);
 
 }  // namespace onefold::detail

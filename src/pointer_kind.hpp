@@ -17,4 +17,8 @@ bool may_hold_device_memory() noexcept;
 /// may_hold_device_memory(). Never throws; what the driver does not know is host memory.
 pointer_place locate(const void* pointer) noexcept;
 
+/// Whether `pointer` is to device memory, asked often of host memory: some 10 ns where the same 64 KiB were host memory a moment ago. Should they
+/// have been given back and have become device memory since then, which is some ms, the answer is wrong: for refusals only.
+bool is_on_device(const void* pointer) noexcept;
+
 }  // namespace onefold::detail

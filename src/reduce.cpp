@@ -90,25 +90,24 @@ executor resolve(const request& what) {
 }
 
 void check_host_memory(const void* pointer, const char* role, backend where) {
-  if (locate(pointer).kind != pointer_kind::device) return;
+  if (!is_on_device(pointer)) return;
   throw error(errc::device_pointer, "the " + std::string(role) + " is GPU memory, which the " + std::string(name(where)) +
                                         " executor cannot read: use cuda(), or copy the data to the host first");
 }
 
-void check_and_run(const request& asked, const options& how) {
-  check_pointers(asked);
+void check_and_run(request& what, const options& how) {
+  check_pointers(what);
   check_shape(how);
 
-  request what = asked;
-  what.where = resolve(asked);
-  what.best = asked.where.chooses_itself();
+  what.best = what.where.chooses_itself();
+  what.where = resolve(what);
   const backend where = what.where.backend();
   const variant_info& variant = select(what, where, how);
   const backend_entry* entry = find_backend(where);
   if (entry == nullptr) throw error(errc::backend_not_built, not_built_sentence(where));
   if (where != backend::cuda && may_hold_device_memory()) {
     // Not asked twice: resolve() has found the input on the host, and a form that waits has a variable of its own for its result.
-    if (what.count > 0 && !asked.where.chooses_itself()) check_host_memory(what.input, "input", where);
+    if (what.count > 0 && !what.best) check_host_memory(what.input, "input", where);
     if (what.count > 0 && what.form == form::dot) check_host_memory(what.second, "second input", where);
     if (!what.waits) check_host_memory(what.output, "output", where);
   }
@@ -126,7 +125,7 @@ void check_and_run(const request& asked, const options& how) {
 
 }  // namespace
 
-void dispatch(const request& asked, const options& how) { check_and_run(asked, how); }
+void dispatch(request& what, const options& how) { check_and_run(what, how); }
 
 }  // namespace detail
 

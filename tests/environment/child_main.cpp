@@ -318,8 +318,9 @@ void without_a_gpu() {
 
 // Device memory is known for what it is from the first tick of the coarse clock on, which is at most 10 ms, that the driver is in the process.
 void a_driver_that_is_loaded_late() {
-  const std::vector<float> host(1000, 1.0f), device(1000, 1.0f);
-  for (const auto* x : {&host, &device}) require(onefold::sum(onefold::serial(), *x) == 1000, "a sum is wrong before the driver");
+  const std::vector<float> host(1000, 1.0f), device(100'000, 1.0f);  // not within the same 64 KiB, as device memory is not
+  for (const auto* x : {&host, &device})
+    require(onefold::sum(onefold::serial(), *x) == static_cast<float>(x->size()), "a sum is wrong before the driver");
   void* const driver = dlopen(ONEFOLD_LATE_DRIVER, RTLD_NOW);
   require(driver != nullptr, "the driver's stand-in cannot be loaded");
   *static_cast<const void**>(dlsym(driver, "device_pointer")) = device.data();

@@ -93,6 +93,10 @@ inline int status_of_run(const request& what, const options& how) {
   asked.device = what.device;
   asked.tree_value = what.tree_value;
 
+  if (how.variant.empty() && how.finish == finish::automatic && how.block_size == 0 && how.grid_size == 0 && how.width == 0 &&
+      !how.guarantee && how.workspace == nullptr && how.report == nullptr)
+    return onefold_reduce(&asked, nullptr);
+
   onefold_options wishes{};
   wishes.struct_bytes = sizeof(wishes);
   wishes.variant = how.variant.data();
