@@ -21,9 +21,14 @@ foreach(line IN LISTS onefold_catalogue_lines)
   list(APPEND ONEFOLD_CUDA_VARIANT_SOURCES ${source})
 endforeach()
 
+set(onefold_kernels_of_the_catalogue ${ONEFOLD_CUDA_VARIANT_SOURCES})
+if(NOT ONEFOLD_LECTURES)  # catalogue.def leaves the other lines out under ONEFOLD_ONLY_FIXED_ORDER
+  set(ONEFOLD_CUDA_VARIANT_SOURCES ${onefold_kernel_folder}/fixed_order.cu)
+endif()
+
 file(GLOB onefold_kernel_files CONFIGURE_DEPENDS ${onefold_kernel_folder}/*.cu)
 foreach(source IN LISTS onefold_kernel_files)
-  if(NOT source IN_LIST ONEFOLD_CUDA_VARIANT_SOURCES)
+  if(NOT source IN_LIST onefold_kernels_of_the_catalogue)
     cmake_path(GET source FILENAME file)
     message(FATAL_ERROR "backends/cuda/kernels/${file} has no line in backends/cuda/catalogue.def: add one, or remove the file.")
   endif()

@@ -3,17 +3,17 @@
 # scripts/bootstrap puts a Kokkos of our own here when the machine has none.
 list(APPEND CMAKE_PREFIX_PATH ${PROJECT_SOURCE_DIR}/.deps/kokkos)
 
-if(NOT TARGET Kokkos::kokkos)
+if(ONEFOLD_LECTURES AND NOT TARGET Kokkos::kokkos)
   find_package(Kokkos CONFIG QUIET)
   if(NOT Kokkos_FOUND AND ONEFOLD_FETCH_KOKKOS)
     include(OnefoldFetchKokkos)
   elseif(NOT Kokkos_FOUND)
     message(FATAL_ERROR
       "onefold needs Kokkos 3.4 or newer and found none. Run scripts/bootstrap, which puts one into .deps/kokkos, or name yours with "
-      "-DKokkos_ROOT=PREFIX, or let CMake download one with -DONEFOLD_FETCH_KOKKOS=ON.")
+      "-DKokkos_ROOT=PREFIX, or let CMake download one with -DONEFOLD_FETCH_KOKKOS=ON. With the default variant alone (-DONEFOLD_VARIANTS=fixed_order) onefold needs none.")
   endif()
 endif()
-if(Kokkos_FOUND)
+if(ONEFOLD_LECTURES AND Kokkos_FOUND)
   # Asked for here and not of find_package: Kokkos's package calls a newer major version incompatible with an older request.
   if(Kokkos_VERSION VERSION_LESS 3.4)
     message(FATAL_ERROR "onefold needs Kokkos 3.4 or newer; the one in ${Kokkos_DIR} is ${Kokkos_VERSION}. Run scripts/bootstrap, or "

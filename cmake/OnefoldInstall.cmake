@@ -11,7 +11,6 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/onefold DESTINATION ${CMAKE_INST
 install(EXPORT onefold-targets NAMESPACE onefold:: DESTINATION ${onefold_package_folder})
 export(EXPORT onefold-targets NAMESPACE onefold:: FILE ${PROJECT_BINARY_DIR}/onefold-targets.cmake)
 
-get_target_property(onefold_type onefold TYPE)
 if(onefold_type STREQUAL "STATIC_LIBRARY")
   set(ONEFOLD_STATIC ON)
 else()
@@ -19,16 +18,15 @@ else()
   # A static Kokkos inside a shared onefold stays private: an application may bring a Kokkos of another version.
   target_link_options(onefold PRIVATE LINKER:--exclude-libs,ALL)
 endif()
-set(ONEFOLD_KOKKOS_REQUEST "")  # unknown where a parent project brought Kokkos as a target
-if(Kokkos_VERSION)
-  set(ONEFOLD_KOKKOS_REQUEST "${Kokkos_VERSION} EXACT")
-endif()
+set(ONEFOLD_NEEDS_KOKKOS ${ONEFOLD_LECTURES})
+# Releases of one minor version of Kokkos stand in for each other; unknown where a parent project brought Kokkos as a target.
+string(REGEX MATCH "^[0-9]+\\.[0-9]+" ONEFOLD_KOKKOS_SERIES "${Kokkos_VERSION}")
 
 # A Kokkos that was installed by others is found where it lies. That of scripts/bootstrap lies in the checkout, which may be gone when
 # the installed library is used: what a static onefold needs of it comes along, in a folder where no other project finds it by accident.
 set(onefold_kokkos_folder ${CMAKE_INSTALL_LIBDIR}/onefold/kokkos)
 set(onefold_brings_kokkos OFF)
-if(Kokkos_FOUND AND Kokkos_DIR MATCHES "/\\.deps/kokkos/")
+if(ONEFOLD_NEEDS_KOKKOS AND Kokkos_FOUND AND Kokkos_DIR MATCHES "/\\.deps/kokkos/")
   cmake_path(SET onefold_kokkos_prefix NORMALIZE "${Kokkos_DIR}/../../..")
   set(onefold_kokkos_licence "${onefold_kokkos_prefix}/LICENSE")
   if(NOT EXISTS "${onefold_kokkos_licence}")  # built by an older scripts/bootstrap; Kokkos 3 has its licence in every header
@@ -68,7 +66,7 @@ set(ONEFOLD_PC_LIBS "")
 if(ONEFOLD_STATIC)
   if(onefold_brings_kokkos)
     string(APPEND ONEFOLD_PC_LIBS " -L\${libdir}/onefold/kokkos/lib")
-  elseif(Kokkos_FOUND)
+  elseif(ONEFOLD_NEEDS_KOKKOS AND Kokkos_FOUND)
     cmake_path(SET onefold_kokkos_prefix NORMALIZE "${Kokkos_DIR}/../../..")
     file(GLOB onefold_kokkos_libraries ${onefold_kokkos_prefix}/lib*/libkokkoscore.*)
     if(onefold_kokkos_libraries)
@@ -77,15 +75,23 @@ if(ONEFOLD_STATIC)
       string(APPEND ONEFOLD_PC_LIBS " -L\"${onefold_kokkos_library_folder}\"")
     endif()
   endif()
-  string(APPEND ONEFOLD_PC_LIBS " -lkokkoscore")
+  if(ONEFOLD_NEEDS_KOKKOS)
+    string(APPEND ONEFOLD_PC_LIBS " -lkokkoscore")
+  endif()
   if(ONEFOLD_CUDA)
     string(APPEND ONEFOLD_PC_LIBS " -L\"${CUDAToolkit_LIBRARY_DIR}\" -lcudart_static -lrt -lpthread")
   endif()
-  if(ONEFOLD_OPENMP OR "OPENMP" IN_LIST Kokkos_DEVICES)  # a Kokkos with OpenMP needs its runtime, whatever onefold uses of it
+  if(ONEFOLD_OPENMP OR (ONEFOLD_NEEDS_KOKKOS AND "OPENMP" IN_LIST Kokkos_DEVICES))  # a Kokkos with OpenMP needs its runtime, whatever onefold uses of it
     find_package(OpenMP QUIET COMPONENTS CXX)
     string(APPEND ONEFOLD_PC_LIBS " ${OpenMP_CXX_FLAGS}")
   endif()
-  string(APPEND ONEFOLD_PC_LIBS " -ldl")
+  # For those who link with a C compiler: what the C++ compiler that made the library adds by itself.
+  set(onefold_cxx_libraries ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
+  list(FILTER onefold_cxx_libraries INCLUDE REGEX "^(stdc\\+\\+|c\\+\\+|c\\+\\+abi|m)$")
+  list(REMOVE_DUPLICATES onefold_cxx_libraries)
+  list(TRANSFORM onefold_cxx_libraries PREPEND " -l")
+  list(JOIN onefold_cxx_libraries "" onefold_cxx_libraries)
+  string(APPEND ONEFOLD_PC_LIBS " -ldl${onefold_cxx_libraries}")
 endif()
 # Relative to the file's own place, so that the tree can be moved and `cmake --install --prefix` may name any folder.
 set(ONEFOLD_PC_PREFIX ${CMAKE_INSTALL_PREFIX})

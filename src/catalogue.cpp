@@ -24,6 +24,7 @@ constexpr variant_info listed_only(backend where, std::string_view name, std::st
   return row;
 }
 
+#undef ONEFOLD_ONLY_FIXED_ORDER  // those that were left out are listed too
 constexpr variant_info cpu_rows[] = {
 #define ONEFOLD_VARIANT(name, seed, promise, summary) listed_only(backend::serial, #name, seed, guarantee::promise, summary),
 #include "../backends/kokkos/catalogue.def"
@@ -36,11 +37,16 @@ constexpr variant_info cuda_rows[] = {
 };
 using catalogue = std::array<variant_info, std::size(cpu_rows) + std::size(cuda_rows)>;
 
-// A backend that is built gives its rows itself, one for each line of the same file.
+// A backend that is built gives the rows itself that it has, of the lines of the same file.
 template <std::size_t N>
 variant_info* put(variant_info* to, backend where, const variant_info (&names)[N]) {
   const auto* entry = find_backend(where);
-  return std::ranges::copy(entry == nullptr ? std::span<const variant_info>(names) : entry->variants().first(N), to).out;
+  const auto built = entry == nullptr ? std::span<const variant_info>() : entry->variants();
+  for (const variant_info& listed : names) {
+    const auto own = std::ranges::find(built, listed.name, &variant_info::name);
+    *to++ = own == built.end() ? listed : *own;
+  }
+  return to;
 }
 
 catalogue collect() {
@@ -88,6 +94,7 @@ std::optional<std::string> reason_against(const variant_info& variant, const exe
                                                : " runs on the serial and openmp backends only");
   const auto* entry = find_backend(asked);
   if (entry == nullptr) return not_built_sentence(asked);
+  if (!variant.built) return left_out_sentence(variant.name);
   return entry->why_not(variant, where.chooses_itself() && asked == backend::cuda ? cuda() : where);
 }
 

@@ -6,6 +6,7 @@
 
 #include <onefold/error.hpp>
 
+#include "../backends/backend.hpp"
 #include "catalogue.hpp"
 #include "edit_distance.hpp"
 
@@ -51,6 +52,12 @@ std::string not_built_sentence(backend where) {
   return "this library was built without the " + std::string(name(where)) + " backend: build onefold with " + missing;
 }
 
+std::string left_out_sentence(std::string_view variant) {
+  return std::string("this library was built without ")
+      .append(variant)
+      .append(": configure onefold with -DONEFOLD_VARIANTS=all, or leave the name away");
+}
+
 const variant_info& select(const request& what, backend where, const options& how) {
   // The default is looked up once: a search by name would be a part of the time of a small reduction.
   static const variant_info* const defaults[] = {find_row(default_variant, backend::serial),
@@ -70,6 +77,7 @@ const variant_info& select(const request& what, backend where, const options& ho
   } else {
     check_guarantee(how.guarantee.value_or(guarantee::fixed), *row);
   }
+  if (!row->built && find_backend(where) != nullptr) throw error(errc::unsupported, left_out_sentence(row->name));
   if (row->built && (!row->supports(what.type, what.form) || (what.wide && !row->takes_everything)))
     throw error(errc::unsupported, std::string(row->name) + " does not take " + std::string(name(what.form)) + " of " +
                                        std::string(name(what.type)) + (what.wide ? " accumulated in f64" : "") + ": " +

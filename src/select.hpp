@@ -20,4 +20,7 @@ std::string nearest_names(std::string_view misspelt);
 /// Says that the backend is not built, and what to do about it.
 std::string not_built_sentence(backend where);
 
+/// Says that this build of the library lacks the variant, and what to do about it.
+std::string left_out_sentence(std::string_view variant);
+
 }  // namespace onefold::detail

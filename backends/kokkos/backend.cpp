@@ -71,7 +71,11 @@ backend_info describe() {
   backend_info info{Where, true, false, {}, pool_size(Where), {}};
   try {
     kokkos_backend::check_instruction_set();  // of the default variant
+#ifdef ONEFOLD_ONLY_FIXED_ORDER
+    info.detail = kokkos_backend::version();
+#else
     info.detail = kokkos_backend::version() + (Where == backend::serial ? ", Kokkos::Serial" : ", Kokkos::OpenMP");
+#endif
     info.usable = true;
   } catch (const std::bad_alloc&) {
     throw;

@@ -1,7 +1,9 @@
 #include "fixed_order.hpp"
 
 #include <unistd.h>
+#ifndef ONEFOLD_ONLY_FIXED_ORDER
 #include <Kokkos_Core.hpp>
+#endif
 
 #ifdef ONEFOLD_HAVE_OPENMP
 #include <omp.h>
@@ -338,12 +340,14 @@ team_work<Fold> work_now;
 
 template <class Fold>
 void on_openmps_team() {
+#ifndef ONEFOLD_ONLY_FIXED_ORDER
   using range = Kokkos::RangePolicy<Kokkos::OpenMP, Kokkos::Schedule<Kokkos::Static>, Kokkos::IndexType<std::int64_t>>;
   if (tools_see_kokkos()) {  // tools see what goes through Kokkos
     Kokkos::parallel_for("onefold", range(0, static_cast<std::int64_t>(work_now<Fold>.shares), Kokkos::ChunkSize(1)),
                          work_now<Fold>);
     return;
   }
+#endif
   // As many threads as other regions have: libgomp pays for a team of another size. There may be fewer, if the application wants it so.
 #pragma omp parallel num_threads(pool_size())
   for (auto t = static_cast<std::uint64_t>(omp_get_thread_num()); t < work_now<Fold>.shares;
