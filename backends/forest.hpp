@@ -1,44 +1,61 @@
 #pragma once
-/// @file forest.hpp  A run of neighbouring tiles as the few subtrees of tree v1 that it is made of, and how they grow together.
+/// @file forest.hpp  A run of neighbouring nodes as the few subtrees of tree v1 that it is made of, and how they grow together.
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace onefold::detail {
 
-/// The maximal complete subtrees over a run of tiles that has been pushed from left to right: at most two for each level, whatever the
-/// run's length.
-template <class Fold>
+/// The maximal complete subtrees over a run of nodes of one level, pushed from left to right. The run begins with a subtree's first node, so
+/// that there is at most one subtree of each height. What a node is, is data: its size, and how two of them side by side become one.
 class forest {
  public:
-  using value_type = typename Fold::accumulator;
-  struct node {
-    value_type value;
-    std::uint64_t index;  ///< among the nodes of its level
-    int level;            ///< 0: tiles
-  };
+  /// In place, as cpu_fold::level.
+  using level_up = int (*)(void* context, void* states, std::uint64_t count);
 
-  /// Takes the node that follows the run so far. A right sibling is combined with the left one, if that is here, level after level.
-  void push(value_type value, int level, std::uint64_t index) {
-    while (size_ > 0 && index % 2 == 1 && nodes_[size_ - 1].level == level) {
-      value = Fold::combine(nodes_[--size_].value, value);
-      index /= 2;
-      ++level;
-    }
-    nodes_[size_++] = {value, index, level};
+  static constexpr int most_nodes = 56;  // 2^64 bytes are 2^52 tiles
+  static constexpr std::size_t memory_bytes(std::uint32_t state_bytes) { return std::size_t{most_nodes} * state_bytes; }
+
+  /// @param memory  memory_bytes(state_bytes) bytes, aligned for a state
+  forest(void* memory, std::uint32_t state_bytes, level_up level, void* context)
+      : memory_(static_cast<std::byte*>(memory)), bytes_(state_bytes), level_(level), context_(context) {}
+  forest& operator=(const forest&) = delete;
+  ~forest() = default;
+
+  /// A copy of `other` in memory of its own: to close it, while the run goes on.
+  forest(const forest& other, void* memory) : forest(other) {
+    memory_ = static_cast<std::byte*>(memory);
+    std::memcpy(memory_, other.memory_, static_cast<std::size_t>(size_) * bytes_);
   }
 
-  /// The root's value, for a run that begins with a subtree's first tile and ends with its last one, or with the last one of all: a node
-  /// without a right sibling passes through to the level where it is one itself. Requires a node.
-  [[nodiscard]] value_type root() const {
-    value_type value = nodes_[size_ - 1].value;
-    for (int i = size_ - 2; i >= 0; --i) value = Fold::combine(nodes_[i].value, value);
-    return value;
+  /// Takes the next node. A right sibling is combined with the left one, level after level. Returns what a failing function of the fold has.
+  int push(const void* state) {
+    std::memcpy(at(size_++), state, bytes_);
+    for (std::uint64_t index = pushed_++; index % 2 == 1; index /= 2)
+      if (const int failed = join(); failed != 0) return failed;
+    return 0;
+  }
+
+  /// Makes one of all: a node without a right sibling passes through to the level where it is one itself. Requires a node, and is the last
+  /// call. The root is at memory's beginning then.
+  int close() {
+    while (size_ > 1)
+      if (const int failed = join(); failed != 0) return failed;
+    return 0;
   }
 
  private:
-  static constexpr int most_nodes = 2 * 56;  // 2^64 bytes are 2^52 tiles
+  forest(const forest&) = default;
+  [[nodiscard]] std::byte* at(int node) const { return memory_ + static_cast<std::size_t>(node) * bytes_; }
+  int join() { return --size_, level_(context_, at(size_ - 1), 2); }
+
+  std::byte* memory_;
+  std::uint32_t bytes_;
+  level_up level_;
+  void* context_;
   int size_ = 0;
-  node nodes_[most_nodes];
+  std::uint64_t pushed_ = 0;
 };
 
 }  // namespace onefold::detail

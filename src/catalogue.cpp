@@ -27,7 +27,7 @@ constexpr variant_info listed_only(backend where, std::string_view name, std::st
 #undef ONEFOLD_ONLY_FIXED_ORDER  // those that were left out are listed too
 constexpr variant_info cpu_rows[] = {
 #define ONEFOLD_VARIANT(name, seed, promise, summary) listed_only(backend::serial, #name, seed, guarantee::promise, summary),
-#include "../backends/kokkos/catalogue.def"
+#include "../backends/cpu/catalogue.def"
 #undef ONEFOLD_VARIANT
 };
 constexpr variant_info cuda_rows[] = {

@@ -2,43 +2,26 @@
 
 #include <onefold/detail/pieces.hpp>
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstring>
-#include <type_traits>
 #include <utility>
 
 #include <onefold/detail/request.hpp>
 #include <onefold/error.hpp>
 
+#include "../backends/cpu/forms.hpp"
 #include "../backends/float_environment.hpp"
 #include "../backends/forest.hpp"
-#include "../backends/forms.hpp"
 
 namespace onefold::detail {
 
 namespace {
 
-// The pieces' values as nodes of one level, whatever their type.
-struct any_forest {
-  virtual ~any_forest() = default;
-  virtual void push(const std::byte* value, int level, std::uint64_t index) = 0;
-  [[nodiscard]] virtual std::uint64_t conclude(conclusion how, std::uint64_t count) const = 0;
-};
-
-template <class Fold>
-struct forest_of final : any_forest {
-  forest<Fold> nodes;
-
-  void push(const std::byte* value, int level, std::uint64_t index) override {
-    typename Fold::accumulator node;
-    std::memcpy(&node, value, sizeof(node));
-    nodes.push(node, level, index);
-  }
-  [[nodiscard]] std::uint64_t conclude(conclusion how, std::uint64_t count) const override {
-    return detail::conclude(how, nodes.root(), count);
-  }
-};
+constexpr std::uint32_t most_bytes = sizeof(moments);  // of a form's state
+static_assert(sizeof(squares) <= most_bytes);
+using node_memory = std::array<std::byte, forest::memory_bytes(most_bytes)>;
 
 std::uint64_t elements_of_a_tile(element_type type) {
   switch (type) {
@@ -54,22 +37,31 @@ std::uint64_t elements_of_a_tile(element_type type) {
 }  // namespace
 
 struct piecewise_reduction::state {
+  const cpu::form_row& row;
   executor where;
   element_type type;
   form what;
   bool wide;
-  int level;  // of the node that a piece is
+  std::int64_t ddof;
   std::uint64_t piece_elements;
   std::uint64_t pieces = 0;
   std::uint64_t count = 0;  // of all elements so far
-  std::unique_ptr<any_forest> nodes = nullptr;
+  alignas(16) node_memory memory = {};
+  forest nodes{memory.data(), row.state_bytes,
+               [](void* of, void* states, std::uint64_t how_many) {
+                 const auto& folded = *static_cast<const cpu::form_row*>(of);
+                 return folded.level(states, how_many, folded.state_bytes), 0;
+               },
+               const_cast<cpu::form_row*>(&row)};
 };
 
-piecewise_reduction::piecewise_reduction(const executor& where, element_type type, form what, bool wide, std::uint64_t tiles) {
+piecewise_reduction::piecewise_reduction(const executor& where, element_type type, form what, bool wide, std::uint64_t tiles,
+                                         std::int64_t ddof) {
   if (!std::has_single_bit(tiles) || tiles > std::uint64_t{1} << 40)
     throw error(errc::invalid_argument, "a piece takes a power of two of tiles, at most 2^40");
-  state_ = std::make_unique<state>(state{where, type, what, wide, std::countr_zero(tiles), tiles * elements_of_a_tile(type)});
-  with_fold(type, what, wide, [&]<class Fold>() { state_->nodes = std::make_unique<forest_of<Fold>>(); });
+  if (what == form::reduce_together)
+    throw error(errc::unsupported, "reduce_together does not take pieces: reduce them with one operator after the other");
+  state_.reset(new state{cpu::row_of(type, what, wide), where, type, what, wide, ddof, tiles * elements_of_a_tile(type)});
 }
 
 piecewise_reduction::~piecewise_reduction() = default;
@@ -89,24 +81,42 @@ void piecewise_reduction::add(const void* x, const void* y, std::uint64_t count,
   report ran;
   options asked = how;
   asked.report = &ran;
-  alignas(squares) std::byte value[sizeof(squares)] = {};
-  std::uint64_t result = 0;
-  request what{now.where, now.type, now.what, x, count, &result, true, y, now.wide};
+  alignas(moments) std::byte value[most_bytes] = {};
+  std::uint64_t result[2] = {};
+  request what{now.where, now.type, now.what, x, count, result, true, y, now.wide};
   what.tree_value = value;
   run(what, asked);
   // Without an order to keep, the value of a piece is its result: such variants take no form that makes something else of it.
-  if (ran.guarantee < guarantee::fixed) std::memcpy(value, &result, sizeof(result));
+  if (ran.guarantee < guarantee::fixed) std::memcpy(value, result, sizeof(result[0]));
+  if (now.row.has_index()) {
+    std::uint64_t index;
+    std::memcpy(&index, value + cpu::index_offset, sizeof(index));
+    index += now.count;
+    std::memcpy(value + cpu::index_offset, &index, sizeof(index));
+  }
   const default_float_environment one_operation_is_one_operation;
-  now.nodes->push(value, now.level, now.pieces++);
+  static_cast<void>(now.nodes.push(value));
+  ++now.pieces;
   now.count += count;
   if (how.report != nullptr) *how.report = std::move(ran);
 }
 
-std::uint64_t piecewise_reduction::bits() const {
+void piecewise_reduction::result(void* to) const {
   const state& now = *state_;
-  if (now.count == 0) return empty_result(now.type, now.what, now.wide);
+  if (now.count == 0 && now.row.has_index())
+    throw error(errc::invalid_argument, std::string(name(now.what)) + " of no elements: there is no index");
+  if (now.count == 0) return cpu::store_empty(now.type, now.what, now.wide, to);
   const default_float_environment one_operation_is_one_operation;
-  return now.nodes->conclude(conclusion_of(now.type, now.what, now.wide), now.count);
+  alignas(16) node_memory memory;
+  forest all(now.nodes, memory.data());
+  static_cast<void>(all.close());
+  now.row.conclude(now.row, memory.data(), now.count, now.ddof, to);
+}
+
+std::uint64_t piecewise_reduction::bits() const {
+  std::uint64_t both[2] = {};
+  result(both);
+  return both[0];
 }
 
 }  // namespace onefold::detail

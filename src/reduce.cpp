@@ -44,6 +44,22 @@ namespace {
 
 // Below this many bytes starting the OpenMP threads takes longer than one core takes for the whole reduction.
 constexpr std::uint64_t openmp_pays_from_bytes = std::uint64_t{256} * 1024;
+// Of values that a function makes: each takes as long as it takes to read 8 bytes, or longer.
+constexpr std::uint64_t openmp_pays_from_values = openmp_pays_from_bytes / 8;
+
+// Whether there is no array: the values, or the whole reduction, are those of functions of the caller's.
+bool is_called_back(const request& what) {
+  return (reinterpret_cast<std::uintptr_t>(what.source) | reinterpret_cast<std::uintptr_t>(what.own) |
+          reinterpret_cast<std::uintptr_t>(what.device)) != 0;
+}
+
+bool has_index(form what) { return what == form::argmin || what == form::argmax; }
+
+// Of all results.
+std::size_t output_bytes(const request& what) {
+  if (what.form == form::reduce_together) return result_bytes(what.type, what.form, what.wide, what.results);
+  return static_cast<std::size_t>(what.results) * result_bytes(what.type, what.form, what.wide);
+}
 
 // `role` names the array in the sentences: "input", or for dot "second input".
 void check_input(const request& what, const void* pointer, const char* role) {
@@ -57,14 +73,43 @@ void check_input(const request& what, const void* pointer, const char* role) {
                                               std::string(name(what.type)) + " (" + std::to_string(size) +
                                               " bytes): copy the data to an aligned array first");
   const auto output = reinterpret_cast<std::uintptr_t>(what.output);
-  if (output < input + what.count * size && input < output + size_of(result_type(what.type, what.form, what.wide)))
+  if (output < input + what.count * size && input < output + output_bytes(what))
     throw error(errc::invalid_argument, "the output lies inside the " + std::string(role) + ": give it a place of its own");
+}
+
+// What several results take beside one.
+void check_results(const request& what) {
+  if (what.results < 1 || what.results > most_results)
+    throw error(errc::invalid_argument,
+                "there are " + std::to_string(what.results) + " results: one reduction has 1 to " + std::to_string(most_results));
+  if (what.form == form::reduce_together && what.operators == nullptr)
+    throw error(errc::null_pointer, "the pointer to the operators is null: reduce_together takes one for each result");
+  if (what.results > 1 && what.form != form::reduce_together && what.source == nullptr)
+    throw error(errc::invalid_argument, "several results are those of reduce_together, or of a function that gives several values");
+  if (what.source != nullptr && what.form == form::dot)
+    throw error(errc::unsupported, "dot takes two arrays: of values that a function gives, sum up the products");
+}
+
+// What is more than a form with one result on arrays. Returns whether the arrays have still to be looked at.
+[[gnu::noinline]] bool check_more(const request& what) {
+  if (what.own != nullptr || what.device != nullptr) return false;
+  const std::size_t alignment =
+      has_index(what.form) ? alignof(std::uint64_t) : size_of(result_type(what.type, what.form, what.wide));
+  if (reinterpret_cast<std::uintptr_t>(what.output) % alignment != 0)
+    throw error(errc::misaligned_pointer, "the output pointer is not aligned to its element type");
+  check_results(what);
+  if (what.count == 0 && has_index(what.form))
+    throw error(errc::invalid_argument, std::string(name(what.form)) + " of no elements: there is no index");
+  return what.source == nullptr;
 }
 
 void check_pointers(const request& what) {
   if (what.output == nullptr) throw error(errc::null_pointer, "the output pointer is null: give the address of one element");
-  if (reinterpret_cast<std::uintptr_t>(what.output) % size_of(result_type(what.type, what.form, what.wide)) != 0)
+  if (is_record(what.form) || what.results != 1 || is_called_back(what)) {
+    if (!check_more(what)) return;
+  } else if (reinterpret_cast<std::uintptr_t>(what.output) % size_of(result_type(what.type, what.form, what.wide)) != 0) {
     throw error(errc::misaligned_pointer, "the output pointer is not aligned to its element type");
+  }
   if (what.count == 0) return;
   // No array is larger than half of the address space: a count beyond that is a negative number or one in bytes gone wrong. Asked after
   // the null pointer, which is the commoner slip.
@@ -83,6 +128,10 @@ void check_shape(const options& how) {
 
 executor resolve(const request& what) {
   if (!what.where.chooses_itself()) return what.where;
+  if (is_called_back(what)) {
+    if (what.source == nullptr && what.own == nullptr) return cuda();
+    return what.count < openmp_pays_from_values || find_backend(backend::openmp) == nullptr ? serial() : openmp();
+  }
   const auto place = locate(what.input);
   if (place.kind != pointer_kind::host) return cuda(place.device);
   if (what.count * size_of(what.type) < openmp_pays_from_bytes) return serial();
@@ -95,6 +144,19 @@ void check_host_memory(const void* pointer, const char* role, backend where) {
                                         " executor cannot read: use cuda(), or copy the data to the host first");
 }
 
+// Functions of the caller's: which backends and variants can call them.
+void check_callable(const request& what, backend where, const variant_info& variant) {
+  if (where == backend::cuda && what.device == nullptr)
+    throw error(errc::unsupported,
+                "cuda() cannot call a function of the host's: compile this call with nvcc and include onefold/device.cuh, or use "
+                "serial() or openmp()");
+  if (where != backend::cuda && what.source == nullptr && what.own == nullptr)
+    throw error(errc::unsupported,
+                std::string(name(where)) + " cannot call a function that is there for the GPU alone: use cuda()");
+  if (variant.guarantee < guarantee::fixed)
+    throw error(errc::unsupported, std::string(variant.name) + " reduces arrays: leave the variant's name away");
+}
+
 void check_and_run(request& what, const options& how) {
   check_pointers(what);
   check_shape(how);
@@ -105,10 +167,12 @@ void check_and_run(request& what, const options& how) {
   const variant_info& variant = select(what, where, how);
   const backend_entry* entry = find_backend(where);
   if (entry == nullptr) throw error(errc::backend_not_built, not_built_sentence(where));
+  const bool has_input = !is_called_back(what);
+  if (!has_input) check_callable(what, where, variant);
   if (where != backend::cuda && may_hold_device_memory()) {
     // Not asked twice: resolve() has found the input on the host, and a form that waits has a variable of its own for its result.
-    if (what.count > 0 && !what.best) check_host_memory(what.input, "input", where);
-    if (what.count > 0 && what.form == form::dot) check_host_memory(what.second, "second input", where);
+    if (has_input && what.count > 0 && !what.best) check_host_memory(what.input, "input", where);
+    if (has_input && what.count > 0 && what.form == form::dot) check_host_memory(what.second, "second input", where);
     if (!what.waits) check_host_memory(what.output, "output", where);
   }
 

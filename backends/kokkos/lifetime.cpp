@@ -201,6 +201,11 @@ bool tools_see_kokkos() {
   if (named) static_cast<void>(runs());
   return Kokkos::is_initialized() && Kokkos::Tools::profileLibraryLoaded();
 }
+
+void parallel_for(std::int64_t count, void (*work)(std::int64_t)) {
+  using range = Kokkos::RangePolicy<Kokkos::OpenMP, Kokkos::Schedule<Kokkos::Static>, Kokkos::IndexType<std::int64_t>>;
+  Kokkos::parallel_for("onefold", range(0, count, Kokkos::ChunkSize(1)), [work](std::int64_t i) { work(i); });
+}
 #endif
 
 std::string version() {

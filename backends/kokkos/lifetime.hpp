@@ -2,6 +2,7 @@
 /// @file lifetime.hpp  Kokkos is started when something needs it and the application has not done so, and left alone when it has. Named
 /// variants need it; fixed_order does not.
 
+#include <cstdint>
 #include <string>
 
 namespace onefold::kokkos_backend {
@@ -27,6 +28,9 @@ bool openmp_serves_this_thread();
 
 /// Whether a tool listens to Kokkos. Starts Kokkos where the environment names a tool.
 bool tools_see_kokkos();
+
+/// Calls work(0) to work(count - 1) on Kokkos::OpenMP, as a kernel named "onefold". Requires that Kokkos runs, and threads::in_use().
+void parallel_for(std::int64_t count, void (*work)(std::int64_t));
 #endif
 
 /// "Kokkos 3.4.1".

@@ -117,7 +117,7 @@ void dispatch(element_type type, operation op, const void* input, std::uint64_t 
 }  // namespace
 
 bool reduce_serial(element_type type, operation op, const void* input, std::uint64_t count, void* output) {
-  const bool with_kokkos = runs();
+  const bool with_kokkos = !threads::working() && runs();  // whom it works for has Kokkos's threads
   if (with_kokkos)
     dispatch<Kokkos::Serial>(type, op, input, count, output, 1);
   else

@@ -17,6 +17,7 @@
 #include <string>
 #include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <onefold/error.hpp>
@@ -45,14 +46,21 @@ struct at_the_end {
   ~at_the_end() { end_begins(); }
 } const then;
 
+constinit thread_local bool is_working = false;
+
 }  // namespace
 
 bool ending() noexcept { return is_ending.load(); }
 
 void end_begins() noexcept { is_ending.store(true); }
 
+at_work::at_work() noexcept : before_(std::exchange(is_working, true)) {}
+at_work::~at_work() { is_working = before_; }
+
+bool working() noexcept { return is_working; }
+
 bool alone() noexcept {
-  if (forked() || ending()) return true;
+  if (forked() || ending() || working()) return true;
 #ifdef ONEFOLD_HAVE_OPENMP
   return omp_in_parallel() != 0;
 #else

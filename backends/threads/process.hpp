@@ -15,8 +15,21 @@ bool forked() noexcept;
 bool ending() noexcept;
 void end_begins() noexcept;
 
-/// Whether a call has to do with the calling thread: in a forked process, at the program's end, and inside an active parallel region of the
-/// application, where a nested region of OpenMP's would have one thread too.
+/// In its scope the calling thread works for a call that has in_use(): what a function of the caller's calls from there must not wait for that.
+class at_work {
+ public:
+  at_work() noexcept;
+  ~at_work();
+  at_work(const at_work&) = delete;
+  at_work& operator=(const at_work&) = delete;
+
+ private:
+  bool before_;
+};
+bool working() noexcept;
+
+/// Whether a call has to do with the calling thread: in a forked process, at the program's end, while it works for another call, and inside an
+/// active parallel region of the application, where a nested region of OpenMP's would have one thread too.
 bool alone() noexcept;
 
 /// Held while threads work for a call, and while an execution space of Kokkos does: one team, one call at a time. A forked process has a

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "../../backends/kokkos/fixed_order_kernels.hpp"
+#include "../../backends/cpu/kernels/table.hpp"
 #include "../support/data.hpp"
 #include "../support/gtest_support.hpp"
 
-namespace onefold::kokkos_backend {
+namespace onefold::cpu {
 extern const kernel_table baseline_kernels_plain;  // -O0
 extern const kernel_table baseline_kernels_native;
 #ifdef ONEFOLD_X86_KERNELS
@@ -21,12 +21,12 @@ extern const kernel_table avx2_kernels_native;
 extern const kernel_table avx512_kernels_plain;
 extern const kernel_table avx512_kernels_native;
 #endif
-}  // namespace onefold::kokkos_backend
+}  // namespace onefold::cpu
 
 namespace onefold_test {
 namespace {
 
-using namespace onefold::kokkos_backend;
+using namespace onefold::cpu;
 
 std::vector<std::pair<std::string, const kernel_table*>> tables() {
   std::vector<std::pair<std::string, const kernel_table*>> all{{"baseline -O0", &baseline_kernels_plain},
@@ -98,6 +98,11 @@ TEST(every_level_of_optimisation, gives_the_same_bits) {
   ONEFOLD_FIXED_ORDER_FOLDS(ONEFOLD_FOLD)
 #undef ONEFOLD_FOLD
   compare<f64, f64>("norm2 f64", &kernel_table::norm2_f64, 3);
+#define ONEFOLD_FOLD(E)                                      \
+  compare<E, E>("minmax " #E, &kernel_table::E##_minmax, 2); \
+  compare<E, f64>("mean_variance " #E, &kernel_table::E##_mean_variance, 3);
+  ONEFOLD_FIXED_ORDER_TYPES(ONEFOLD_FOLD)
+#undef ONEFOLD_FOLD
 }
 
 }  // namespace

@@ -18,8 +18,10 @@ class ONEFOLD_API piecewise_reduction {
  public:
   /// @param where  serial(), openmp() or best()
   /// @param tiles  of every piece but the last: a power of two
-  /// Errors   invalid_argument: another number of tiles.
-  piecewise_reduction(const executor& where, element_type type, form what, bool wide, std::uint64_t tiles);
+  /// @param ddof  of mean_variance
+  /// Errors   invalid_argument: another number of tiles; unsupported: reduce_together.
+  piecewise_reduction(const executor& where, element_type type, form what, bool wide, std::uint64_t tiles,
+                      std::int64_t ddof = 0);
   ~piecewise_reduction();
   piecewise_reduction(piecewise_reduction&&) noexcept;
   piecewise_reduction& operator=(piecewise_reduction&&) noexcept;
@@ -35,7 +37,10 @@ class ONEFOLD_API piecewise_reduction {
   /// Errors   those of reduce(); invalid_argument: too many elements, or a piece behind the last one.
   void add(const void* x, const void* y, std::uint64_t count, const options& how);
 
-  /// Bits of the result for the pieces so far, zero-extended; of none, the result for no elements.
+  /// Stores the results for the pieces so far, result_bytes() bytes; of none, those for no elements. Of argmin and argmax requires one.
+  void result(void* to) const;
+
+  /// Of a form with one result: bits of the result for the pieces so far, zero-extended; of none, the result for no elements.
   [[nodiscard]] std::uint64_t bits() const;
 
  private:

@@ -2,4 +2,4 @@
 
 #define ONEFOLD_VECTOR_BYTES 16
 #define ONEFOLD_KERNELS baseline_kernels
-#include "fixed_order_kernels.ipp"
+#include "kernels.ipp"

@@ -2,4 +2,4 @@
 
 #define ONEFOLD_VECTOR_BYTES 64
 #define ONEFOLD_KERNELS avx512_kernels
-#include "fixed_order_kernels.ipp"
+#include "kernels.ipp"

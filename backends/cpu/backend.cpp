@@ -1,4 +1,4 @@
-/// @file backend.cpp  The CPU backends' entries: Serial and OpenMP through Kokkos.
+/// @file backend.cpp  The entries of the CPU backends, Serial and OpenMP: fixed_order, and Kokkos as the reference.
 
 #include "../backend.hpp"
 
@@ -7,10 +7,10 @@
 #include <onefold/error.hpp>
 
 #include "../float_environment.hpp"
+#include "../kokkos/lifetime.hpp"
+#include "../kokkos/parallel_reduce.hpp"
 #include "../threads/process.hpp"
 #include "fixed_order.hpp"
-#include "lifetime.hpp"
-#include "parallel_reduce.hpp"
 
 namespace onefold::detail {
 
@@ -51,7 +51,7 @@ int pool_size([[maybe_unused]] backend where) {
 
 std::optional<std::string> reason_against(const variant_info& variant, const executor& where) {
   try {
-    if (variant.guarantee >= guarantee::fixed) kokkos_backend::check_instruction_set();
+    if (variant.guarantee >= guarantee::fixed) cpu::check_instruction_set();
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& problem) {
@@ -70,7 +70,7 @@ template <backend Where>
 backend_info describe() {
   backend_info info{Where, true, false, {}, pool_size(Where), {}};
   try {
-    kokkos_backend::check_instruction_set();  // of the default variant
+    cpu::check_instruction_set();  // of the default variant
 #ifdef ONEFOLD_ONLY_FIXED_ORDER
     info.detail = kokkos_backend::version();
 #else
@@ -113,10 +113,10 @@ void run_reference(const request& what, const options& how, [[maybe_unused]] int
 void run(const request& what, const options& how, const variant_info& variant, report& ran) {
   if (what.where.threads() < 0)
     throw error(errc::invalid_argument, "openmp(threads) takes 0 for all threads, or a positive number");
-  if (variant.guarantee >= guarantee::fixed) kokkos_backend::check_instruction_set();
+  if (variant.guarantee >= guarantee::fixed) cpu::check_instruction_set();
   const default_float_environment one_operation_is_one_operation;
   int threads = 1;
-  if (!threads::ending()) {  // when OpenMP may be gone
+  if (what.where.backend() != backend::serial && !threads::ending()) {  // when OpenMP may be gone
     const int pool = pool_size(what.where.backend());
     if (what.where.threads() > pool) throw error(errc::unsupported, *reason_against(variant, what.where));
     if (!threads::alone()) threads = what.where.threads() == 0 ? pool : what.where.threads();
@@ -132,8 +132,8 @@ void run(const request& what, const options& how, const variant_info& variant, r
       throw error(errc::backend_unavailable, std::string("Kokkos has failed: ") + problem.what());
     }
   }
-  if (how.report != nullptr) ran.implementation = kokkos_backend::fixed_order_implementation();
-  ran.threads = kokkos_backend::reduce_fixed_order(what, threads);
+  if (how.report != nullptr) ran.implementation = cpu::fixed_order_implementation();
+  ran.threads = cpu::reduce_fixed_order(what, threads);
 }
 
 void synchronize(const executor&) {}  // CPU work is done when the call returns

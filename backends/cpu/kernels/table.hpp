@@ -1,19 +1,22 @@
 #pragma once
-/// @file fixed_order_kernels.hpp  What the object files of the instruction sets give to fixed_order.cpp: one table of functions each.
+/// @file table.hpp  What the object files of the instruction sets give to the rest of the library: one table of functions each.
 
 #include <cstdint>
 
-namespace onefold::kokkos_backend {
+#include <onefold/order.hpp>
 
-/// Tiles of a group, the unit of work of a kernel: 64 KiB of an input. A group is a subtree of tree v1, its value a node of this level.
-inline constexpr int group_level = 4;
-inline constexpr int group_tiles = 1 << group_level;
+namespace onefold::cpu {
+
+using order::group_level, order::group_tiles;
 
 /// Stores the values of the groups that `count` elements fill, the last one perhaps in part, one accumulator each. `x`, and `y` where
 /// the form has two inputs, begin at a group; any alignment will do.
 using fold_groups = void (*)(const void* x, const void* y, std::uint64_t count, void* values);
 
-/// FOLD(element, accumulator, map, operator): every fold of forms.hpp but norm2_fold.
+/// The index of the first of `count` elements, of one size, that has these bits, or that is no number. There must be one.
+using find_element = std::uint64_t (*)(const void* x, std::uint64_t count, const void* bits);
+
+/// FOLD(element, accumulator, map, operator): every plain fold of forms.hpp but norm2_fold.
 #define ONEFOLD_FIXED_ORDER_FOLDS(FOLD)        \
   ONEFOLD_FIXED_ORDER_FLOATS(FOLD, f32)        \
   ONEFOLD_FIXED_ORDER_FLOATS(FOLD, f64)        \
@@ -51,11 +54,17 @@ using fold_groups = void (*)(const void* x, const void* y, std::uint64_t count, 
   FOLD(u, f64, as_is, sum)                       \
   FOLD(u, f64, square, sum)
 
+#define ONEFOLD_FIXED_ORDER_TYPES(FOLD) FOLD(f32) FOLD(f64) FOLD(i32) FOLD(u32) FOLD(i64) FOLD(u64)
+
 struct kernel_table {
 #define ONEFOLD_FOLD(E, A, map, op) fold_groups E##_##A##_##map##_##op;
   ONEFOLD_FIXED_ORDER_FOLDS(ONEFOLD_FOLD)
 #undef ONEFOLD_FOLD
   fold_groups norm2_f64;
+#define ONEFOLD_FOLD(E) fold_groups E##_minmax, E##_mean_variance;
+  ONEFOLD_FIXED_ORDER_TYPES(ONEFOLD_FOLD)
+#undef ONEFOLD_FOLD
+  find_element bits_of_4, bits_of_8, nan_f32, nan_f64;
 };
 
 extern const kernel_table baseline_kernels;  ///< what the compiler may use without being told
@@ -64,4 +73,4 @@ extern const kernel_table avx2_kernels;
 extern const kernel_table avx512_kernels;  ///< F, VL, DQ and BW
 #endif
 
-}  // namespace onefold::kokkos_backend
+}  // namespace onefold::cpu

@@ -2,4 +2,4 @@
 
 #define ONEFOLD_VECTOR_BYTES 32
 #define ONEFOLD_KERNELS avx2_kernels
-#include "fixed_order_kernels.ipp"
+#include "kernels.ipp"

@@ -1,0 +1,235 @@
+#include "fixed_order.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include <onefold/error.hpp>
+#include <onefold/order.hpp>
+
+#include "../kokkos/lifetime.hpp"
+#include "driver.hpp"
+#include "instruction_set.hpp"
+#include "parts.hpp"
+#include "source.hpp"
+
+namespace onefold::cpu {
+
+parts::parts(const detail::request& what) : count(results_of(what)), state_bytes(0) {
+  const bool together = what.form == form::reduce_together;
+  std::size_t results = 0;
+  for (int k = 0; k < count; ++k) {
+    const form its = together ? form_of(what.operators[k]) : what.form;
+    const form_row& row = row_of(what.type, its, what.wide);
+    each[k] = {&row, nullptr, state_bytes, static_cast<std::uint32_t>(results)};
+    // Side by side each begins where any of them may; alone it is as long as the kernel makes it.
+    state_bytes += count == 1 ? row.state_bytes : (row.state_bytes + 7) / 8 * 8;
+    results += row.result_bytes;
+  }
+}
+
+void parts::conclude(const detail::request& what, const void* state) const {
+  for (int k = 0; k < count; ++k)
+    each[k].row->conclude(*each[k].row, static_cast<const std::byte*>(state) + each[k].state_offset, what.count, what.ddof,
+                          static_cast<std::byte*>(what.output) + each[k].result_offset);
+}
+
+namespace {
+
+constexpr std::uint64_t group_bytes = std::uint64_t{order::group_tiles} * order::tile_rows * order::row_bytes;
+
+// --- arrays ---------------------------------------------------------------------------------------------------------------------------
+
+// On cache lines of its own: workers read it while the starting thread goes on to write to its stack.
+struct alignas(128) array_fold {
+  const std::byte* x;
+  const std::byte* y;  // null: one array
+  parts what;
+
+  explicit array_fold(const detail::request& asked) : x(static_cast<const std::byte*>(asked.input)), y(nullptr), what(asked) {
+    if (what.each[0].row->inputs == 2) y = static_cast<const std::byte*>(asked.second);
+  }
+
+  [[nodiscard]] std::uint64_t group_elements() const { return group_bytes / what.element_bytes(); }
+  [[nodiscard]] const std::byte* at(const std::byte* array, std::uint64_t index) const {
+    return array == nullptr ? nullptr : array + index * what.element_bytes();
+  }
+
+  int groups(std::uint64_t first, std::uint64_t count, std::byte* states) const {
+    if (what.is_one_kernel()) return what.each[0].kernel(at(x, first), at(y, first), count, states), 0;
+    // Group by group, so that all parts but the first find it in the second-level cache.
+    const std::uint64_t group = group_elements();
+    for (std::uint64_t done = 0; done < count; done += group, states += what.state_bytes) {
+      const std::uint64_t here = first + done;
+      for (int k = 0; k < what.count; ++k) {
+        const part& each = what.each[k];
+        each.kernel(at(x, here), at(y, here), std::min(group, count - done), states + each.state_offset);
+        // The index of the group stands for what is found in it once, in the end: equal values meet with the first group's.
+        if (each.row->has_index()) std::memcpy(states + each.state_offset + index_offset, &here, sizeof(here));
+      }
+    }
+    return 0;
+  }
+
+  // Indices of groups to those of elements.
+  void settle(std::byte* state, std::uint64_t count, const kernel_table& kernels) const {
+    for (int k = 0; k < what.count; ++k) {
+      const part& each = what.each[k];
+      if (!each.row->has_index()) continue;
+      std::byte* const value = state + each.state_offset;
+      std::uint64_t index;
+      std::memcpy(&index, value + index_offset, sizeof(index));
+      index += find_value(*each.row, kernels, at(x, index), std::min(group_elements(), count - index), value);
+      std::memcpy(value + index_offset, &index, sizeof(index));
+    }
+  }
+
+  [[nodiscard]] cpu_fold fold() {
+    return {this, group_elements(), what.state_bytes,
+            [](void* context, std::uint64_t first, std::uint64_t count, void* states) {
+              return static_cast<const array_fold*>(context)->groups(first, count, static_cast<std::byte*>(states));
+            },
+            [](void* context, void* states, std::uint64_t count) {
+              static_cast<const array_fold*>(context)->what.level(states, count);
+              return 0;
+            }};
+  }
+};
+
+// --- on the threads that there are ---------------------------------------------------------------------------------------------------------
+
+// Threads that there is work for and the driver's way with them.
+struct plan {
+  int threads = 1;
+  bool best = false;
+  std::uint64_t timed_bytes = 0;
+
+  // Of `bytes` bytes of input, or as much work.
+  plan(const detail::request& what, const cpu_fold& fold, std::uint64_t bytes, int most) {
+    threads = useful_threads(fold, what.count, bytes, most);
+    best = what.best;
+  }
+
+  int run(const cpu_fold& fold, std::uint64_t count, void* state) {
+#ifdef ONEFOLD_HAVE_OPENMP
+    if (threads > 1) {
+      on_threads how{threads, best && !kokkos_backend::tools_see_kokkos(), timed_bytes};
+      const int failed = reduce_on_threads(fold, count, how, state);
+      threads = how.threads;
+      return failed;
+    }
+#endif
+    return reduce_alone(fold, count, state);
+  }
+};
+
+// Elements whose values a function of the caller's makes are taken for 8 bytes at least: to make one takes longer than to read it.
+std::uint64_t work_of(std::uint64_t count, std::uint64_t bytes) {
+  const std::uint64_t each = std::max<std::uint64_t>(bytes, sizeof(double));
+  return count > ~std::uint64_t{0} / each ? ~std::uint64_t{0} : count * each;
+}
+
+[[noreturn]] void throw_failed(const char* function, int code) {
+  throw error(errc::callback_failed, std::string(function) + " has failed and returned " + std::to_string(code) +
+                                         ": the reduction was ended, and there is no result");
+}
+
+void store_nothing(const detail::request& what) {
+  if (what.form == form::argmin || what.form == form::argmax)
+    throw error(errc::invalid_argument, std::string(name(what.form)) + " of no elements: there is no index");
+  const bool together = what.form == form::reduce_together;
+  std::byte* to = static_cast<std::byte*>(what.output);
+  for (int k = 0; k < results_of(what); ++k) {
+    const form its = together ? form_of(what.operators[k]) : what.form;
+    store_empty(what.type, its, what.wide, to);
+    to += result_bytes(what.type, its, what.wide);
+  }
+}
+
+bool on_cache_line(const void* x, const void* y) {
+  return (reinterpret_cast<std::uintptr_t>(x) | reinterpret_cast<std::uintptr_t>(y)) % 64 == 0;
+}
+
+// A group or less, of one form: a call of its kernel.
+void reduce_group(const detail::request& what, const form_row& row) {
+  const void* const y = row.inputs == 2 ? what.second : nullptr;
+  const std::uint64_t bytes = what.count * row.element_bytes * static_cast<std::uint64_t>(row.inputs);
+  const kernel_table& kernels = kernels_for(row.is_light, bytes, 1, on_cache_line(what.input, y));
+  alignas(64) std::byte state[sizeof(detail::moments)];
+  (kernels.*row.kernel)(what.input, y, what.count, state);
+  if (row.has_index()) {
+    const std::uint64_t index = find_value(row, kernels, what.input, what.count, state);
+    std::memcpy(state + index_offset, &index, sizeof(index));
+  }
+  if (what.tree_value != nullptr) std::memcpy(what.tree_value, state, row.state_bytes);
+  row.conclude(row, state, what.count, what.ddof, what.output);
+}
+
+int reduce_array(const detail::request& what, int threads) {
+  array_fold of(what);
+  const cpu_fold fold = of.fold();
+  const std::uint64_t bytes = what.count * of.what.element_bytes() * (of.y != nullptr ? 2 : 1);
+  plan how(what, fold, bytes, threads);
+  how.timed_bytes = bytes;
+  bool light = true;
+  for (int k = 0; k < of.what.count; ++k) light = light && of.what.each[k].row->is_light;
+  const kernel_table& kernels = kernels_for(light, bytes, how.threads, on_cache_line(of.x, of.y));
+  of.what.choose(kernels);
+
+  alignas(64) std::byte state[detail::most_state_bytes];
+  static_cast<void>(how.run(fold, what.count, state));  // no function of the library's fails
+  of.settle(state, what.count, kernels);
+  if (what.tree_value != nullptr) std::memcpy(what.tree_value, state, of.what.state_bytes);
+  of.what.conclude(what, state);
+  return how.threads;
+}
+
+int reduce_source(const detail::request& what, int threads) {
+  source_fold of(what, *chosen_instructions().kernels);
+  const cpu_fold fold = of.fold();
+  plan how(what, fold, work_of(what.count, static_cast<std::uint64_t>(of.what.count) * of.what.element_bytes()), threads);
+  alignas(64) std::byte state[detail::most_state_bytes];
+  if (const int failed = how.run(fold, what.count, state); failed != 0) throw_failed("the function that gives the values", failed);
+  if (what.tree_value != nullptr) std::memcpy(what.tree_value, state, of.what.state_bytes);
+  of.what.conclude(what, state);
+  return how.threads;
+}
+
+int reduce_own(const detail::request& what, int threads) {
+  const detail::own_code& code = *what.own;
+  const auto conclude = [&](const void* state) {
+    if (const int failed = code.conclude(code.context, state, what.count, what.output); failed != 0)
+      throw_failed("the function that makes the result", failed);
+  };
+  if (what.count == 0) return conclude(nullptr), 1;
+  const std::uint64_t tile = std::uint64_t{order::tile_rows} * static_cast<std::uint64_t>(order::lanes_of_bytes(code.value_bytes));
+  const cpu_fold fold{code.context, order::group_tiles * tile, code.state_bytes, code.groups, code.level};
+  plan how(what, fold, work_of(what.count, code.value_bytes), threads);
+  alignas(64) std::byte state[detail::most_state_bytes];
+  if (const int failed = how.run(fold, what.count, state); failed != 0)
+    throw_failed("a function of the caller's own reduction", failed);
+  if (what.tree_value != nullptr) std::memcpy(what.tree_value, state, code.state_bytes);
+  conclude(state);
+  return how.threads;
+}
+
+}  // namespace
+
+int reduce_fixed_order(const detail::request& what, int threads) {
+  if (what.own != nullptr) return reduce_own(what, threads);
+  if (what.count == 0) return store_nothing(what), 1;
+  if (what.source != nullptr) return reduce_source(what, threads);
+  if (what.form != form::reduce_together) {
+    const form_row& row = row_of(what.type, what.form, what.wide);
+    if (what.count <= group_bytes / row.element_bytes) return reduce_group(what, row), 1;
+  }
+  return reduce_array(what, threads);
+}
+
+std::string_view fixed_order_implementation() { return chosen_instructions().name; }
+
+void check_instruction_set() { static_cast<void>(chosen_instructions()); }
+
+}  // namespace onefold::cpu

@@ -1,0 +1,23 @@
+#pragma once
+/// @file fixed_order.hpp  Tree v1 (docs/order.md) on the CPU: what a request means to the driver, and what becomes of the tree's state.
+
+#include <string_view>
+
+#include <onefold/detail/request.hpp>
+
+namespace onefold::cpu {
+
+/// Runs a checked request of host memory, of values that are called for, or in the caller's own code, and stores its results; returns the threads
+/// that could work on it. `threads` is at most pool_size(), and 1 on the serial backend. Requires the default floating-point environment.
+/// Throws backend_unavailable where the system refuses threads, callback_failed where a function of the caller's has failed, and
+/// invalid_argument for the index of no elements.
+int reduce_fixed_order(const detail::request& what, int threads);
+
+/// "fixed_order/avx512": what it runs on this machine.
+std::string_view fixed_order_implementation();
+
+/// Throws where ONEFOLD_INSTRUCTION_SET asks for what cannot be had, as the two above do: invalid_argument for an unknown name, unsupported for a
+/// set that this processor lacks.
+void check_instruction_set();
+
+}  // namespace onefold::cpu

@@ -1,0 +1,34 @@
+#pragma once
+/// @file instruction_set.hpp  Which kernels run on this machine.
+
+#include <cstdint>
+#include <string_view>
+
+#include "kernels/table.hpp"
+
+namespace onefold::cpu {
+
+struct instruction_set {
+  std::string_view name;        ///< "fixed_order/avx512"
+  const kernel_table* kernels;  ///< the longest registers
+  const kernel_table* narrow;   ///< those with registers of 32 bytes, where this set has longer ones that need not be used
+  bool here;                    ///< whether this machine has it
+};
+
+/// The best that this machine has, or the one that the environment's ONEFOLD_INSTRUCTION_SET names, which is then used for everything. Throws
+/// where that cannot be had: invalid_argument for an unknown name, unsupported for a set that this processor lacks.
+const instruction_set& chosen_instructions();
+
+/// Whether loads of 32 bytes are faster than loads of 64 for so many bytes of input.
+///
+/// @param light    one operation for each load, so that loads are what counts
+/// @param on_line  whether the input begins on a cache line
+bool narrow_is_faster(bool light, std::uint64_t bytes, int threads, bool on_line);
+
+/// The table to take for an input.
+inline const kernel_table& kernels_for(bool light, std::uint64_t bytes, int threads, bool on_line) {
+  const instruction_set& set = chosen_instructions();
+  return set.narrow != nullptr && narrow_is_faster(light, bytes, threads, on_line) ? *set.narrow : *set.kernels;
+}
+
+}  // namespace onefold::cpu

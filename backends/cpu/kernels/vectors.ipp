@@ -1,0 +1,236 @@
+#pragma once
+/// @file vectors.ipp  Registers as the compiler's vectors: how they are loaded, what becomes of their elements, how two are combined.
+
+#include <onefold/order.hpp>
+
+#include "../../float_semantics.hpp"
+#include "table.hpp"
+
+#define ONEFOLD_PRAGMA(text) _Pragma(#text)
+#ifdef __clang__
+#define ONEFOLD_UNROLL(n) ONEFOLD_PRAGMA(clang loop unroll_count(n))
+#else
+#define ONEFOLD_UNROLL(n) ONEFOLD_PRAGMA(GCC unroll n)
+#endif
+// Rows of a tile that are unrolled: prefetchers follow the load instructions, and few of them are followed best
+// (docs/decisions/0021, perf/results).
+#if ONEFOLD_VECTOR_BYTES == 64
+#define ONEFOLD_UNROLL_ROWS ONEFOLD_UNROLL(1)
+#else
+#define ONEFOLD_UNROLL_ROWS ONEFOLD_UNROLL(5)
+#endif
+#define ONEFOLD_INLINE [[gnu::always_inline]] inline
+
+namespace onefold::cpu {
+
+namespace {
+
+using f32 = float;
+using f64 = double;
+using i32 = std::int32_t;
+using u32 = std::uint32_t;
+using i64 = std::int64_t;
+using u64 = std::uint64_t;
+
+constexpr int vector_bytes = ONEFOLD_VECTOR_BYTES;
+constexpr int tile_bytes = order::tile_rows * static_cast<int>(order::row_bytes);
+
+// Registers that hold accumulators: half of those there are. The rest takes loads, products and constants.
+constexpr int accumulators = vector_bytes == 64 ? 16 : 8;
+
+template <class T, int N>
+struct vector {
+  typedef T type __attribute__((vector_size(N * sizeof(T))));
+};
+template <class T, int N>
+using vec = typename vector<T, N>::type;
+
+template <class T>
+constexpr int width = vector_bytes / static_cast<int>(sizeof(T));
+
+template <class A, class B>
+constexpr bool same = false;
+template <class A>
+constexpr bool same<A, A> = true;
+
+template <class T>
+constexpr bool is_float = same<T, f32> || same<T, f64>;
+
+template <int Bytes>
+struct signed_of_size {
+  using type = i32;
+};
+template <>
+struct signed_of_size<8> {
+  using type = i64;
+};
+template <class T>
+using bits_of = typename signed_of_size<sizeof(T)>::type;
+
+// The identities of max and min.
+template <class T>
+consteval T smallest() {
+  if constexpr (is_float<T>)
+    return -T(__builtin_huge_val());
+  else
+    return T(-1) < T(0) ? T(u64{1} << (8 * sizeof(T) - 1)) : T(0);
+}
+template <class T>
+consteval T largest() {
+  if constexpr (is_float<T>)
+    return T(__builtin_huge_val());
+  else
+    return T(~u64(smallest<T>()));
+}
+
+template <class T>
+ONEFOLD_INLINE vec<T, width<T>> all(T value) {
+  return value - vec<T, width<T>>{};  // x - 0 is x for every x, where -0 + 0 is not
+}
+
+// P registers. A recursive struct and not an array: its parts stay in registers at every level of optimisation that has any.
+template <class T, int P>
+struct pack {
+  pack<T, P / 2> low, high;
+};
+template <class T>
+struct pack<T, 1> {
+  vec<T, width<T>> v;
+};
+
+// --- operators and maps, on vectors and on scalars -------------------------------------------------------------------------------------
+
+struct sum {
+  template <class V>
+  ONEFOLD_INLINE static V combine(V a, V b) {
+    return a + b;
+  }
+  template <class T>
+  static constexpr T neutral = is_float<T> ? -T(0) : T(0);
+};
+
+struct prod {
+  template <class V>
+  ONEFOLD_INLINE static V combine(V a, V b) {
+    return a * b;
+  }
+  template <class T>
+  static constexpr T neutral = T(1);
+};
+
+// Of floats only where there is no NaN and the sign of a zero does not matter.
+struct min {
+  template <class V>
+  ONEFOLD_INLINE static V combine(V a, V b) {
+    return b < a ? b : a;
+  }
+  template <class T>
+  static constexpr T neutral = largest<T>();
+};
+struct max {
+  template <class V>
+  ONEFOLD_INLINE static V combine(V a, V b) {
+    return b > a ? b : a;
+  }
+  template <class T>
+  static constexpr T neutral = smallest<T>();
+};
+
+struct as_is {
+  static constexpr int inputs = 1;
+  template <class A, int N>
+  ONEFOLD_INLINE static vec<A, N> value(vec<A, N> x) {
+    return x;
+  }
+};
+
+struct absolute {
+  static constexpr int inputs = 1;
+  template <class A, int N>
+  ONEFOLD_INLINE static vec<A, N> value(vec<A, N> x) {
+    using bits = vec<bits_of<A>, N>;
+    if constexpr (is_float<A>) {
+      return reinterpret_cast<vec<A, N>>(reinterpret_cast<bits>(x) & static_cast<bits_of<A>>(~(u64{1} << (8 * sizeof(A) - 1))));
+    } else {
+      const bits negative = reinterpret_cast<bits>(x) >> static_cast<bits_of<A>>(8 * sizeof(A) - 1);  // all ones or none
+      const vec<A, N> mask = reinterpret_cast<vec<A, N>>(negative);
+      return (x ^ mask) - mask;
+    }
+  }
+};
+
+struct square {
+  static constexpr int inputs = 1;
+  template <class A, int N>
+  ONEFOLD_INLINE static vec<A, N> value(vec<A, N> x) {
+    return x * x;
+  }
+};
+
+struct product {
+  static constexpr int inputs = 2;
+  template <class A, int N>
+  ONEFOLD_INLINE static vec<A, N> value(vec<A, N> x, vec<A, N> y) {
+    return x * y;
+  }
+};
+
+// The element that Map makes a value of that changes no other: -0 for a sum of elements or of products (the other factor is 1), +0 where
+// no value is -0.
+template <class E, class Map, class Op>
+constexpr E padding = (same<Map, as_is> || same<Map, product>) ? Op::template neutral<E> : E(0);
+template <class E>
+constexpr E padding<E, absolute, max> = E(0);
+
+// width<A> elements at p, of any alignment, in A.
+template <class E, class A>
+ONEFOLD_INLINE vec<A, width<A>> load(const E* p) {
+  vec<E, width<A>> x;
+  __builtin_memcpy(&x, p, sizeof(x));
+  if constexpr (same<E, A>)
+    return x;
+  else
+    return __builtin_convertvector(x, vec<A, width<A>>);
+}
+
+// The values of P registers of elements side by side.
+template <class E, class A, class Map, int P>
+ONEFOLD_INLINE pack<A, P> values(const E* x, const E* y) {
+  if constexpr (P > 1) {
+    constexpr int half = P / 2 * width<A>;
+    return {values<E, A, Map, P / 2>(x, y), values<E, A, Map, P / 2>(x + half, Map::inputs == 2 ? y + half : y)};
+  } else if constexpr (Map::inputs == 2) {
+    return {Map::template value<A, width<A>>(load<E, A>(x), load<E, A>(y))};
+  } else {
+    return {Map::template value<A, width<A>>(load<E, A>(x))};
+  }
+}
+
+template <class Op, class T, int P>
+ONEFOLD_INLINE pack<T, P> combine(pack<T, P> a, pack<T, P> b) {
+  if constexpr (P > 1)
+    return {combine<Op>(a.low, b.low), combine<Op>(a.high, b.high)};
+  else
+    return {Op::combine(a.v, b.v)};
+}
+
+// Halving down to one register.
+template <class Op, class T, int P>
+ONEFOLD_INLINE vec<T, width<T>> halve(pack<T, P> a) {
+  if constexpr (P > 1)
+    return halve<Op>(combine<Op>(a.low, a.high));
+  else
+    return a.v;
+}
+
+template <class T, int P>
+ONEFOLD_INLINE pack<T, P> all_of_pack(T value) {
+  if constexpr (P > 1)
+    return {all_of_pack<T, P / 2>(value), all_of_pack<T, P / 2>(value)};
+  else
+    return {all<T>(value)};
+}
+
+}  // namespace
+
+}  // namespace onefold::cpu

@@ -1,0 +1,108 @@
+#include "source.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include <onefold/order.hpp>
+
+namespace onefold::cpu {
+
+namespace {
+
+constexpr std::uint64_t tile_bytes = order::tile_rows * order::row_bytes;
+constexpr int most_tiles = 4;  // of a block of all results together: 16 KiB, where each has one at least
+// Between the results' values, so that those of one index do not fall on one place of a cache.
+constexpr std::uint64_t gap_bytes = 192;
+
+// The first whole blocks, whose states become one, level by level. With a best value so far for each part that looks for one: only
+// what is better has its index found.
+class block_reader {
+ public:
+  block_reader(source_fold& of, std::byte* memory) : of_(of) {
+    const std::uint64_t stride = static_cast<std::uint64_t>(of.block_tiles) * tile_bytes + gap_bytes;
+    for (int k = 0; k < of.what.count; ++k) {
+      values_[k] = memory + static_cast<std::uint64_t>(k) * stride;
+      best_[k] = nullptr;
+    }
+  }
+
+  // The state of a block's values.
+  int read(std::uint64_t first, std::uint64_t count, std::byte* state) {
+    if (const int failed = of_.failure.load(std::memory_order_relaxed); failed != 0) return failed;
+    if (const int failed = of_.source->fill(of_.source->context, first, count, values_); failed != 0) {
+      int nothing = 0;
+      of_.failure.compare_exchange_strong(nothing, failed, std::memory_order_relaxed);
+      return failed;
+    }
+    for (int k = 0; k < of_.what.count; ++k) {
+      const part& each = of_.what.each[k];
+      std::byte* const to = state + each.state_offset;
+      each.kernel(values_[k], nullptr, count, to);
+      if (each.row->has_index()) locate(k, first, count, to);
+    }
+    return 0;
+  }
+
+ private:
+  void locate(int k, std::uint64_t first, std::uint64_t count, std::byte* state) {
+    const form_row& row = *of_.what.each[k].row;
+    std::uint64_t index = ~std::uint64_t{0};  // of what is not the best: behind all that is equal to it
+    if (best_[k] == nullptr || row.is_before(state, best_[k])) {
+      index = first + find_value(row, *of_.kernels, values_[k], count, state);
+      std::memcpy(best_value_[k], state, row.element_bytes);
+      best_[k] = best_value_[k];
+    }
+    std::memcpy(state + index_offset, &index, sizeof(index));
+  }
+
+  source_fold& of_;
+  void* values_[most_results];
+  const void* best_[most_results];
+  alignas(8) std::byte best_value_[most_results][8];
+};
+
+template <std::uint64_t Bytes>
+int read_groups(source_fold& of, std::uint64_t first, std::uint64_t count, void* states) {
+  alignas(128) std::byte memory[Bytes];
+  const std::uint32_t state_bytes = of.what.state_bytes;
+  alignas(64) std::byte nodes[order::group_tiles * most_results * sizeof(detail::moments)];
+  const std::uint64_t block = static_cast<std::uint64_t>(of.block_tiles) * tile_bytes / of.what.element_bytes();
+  const std::uint64_t group = order::group_tiles * tile_bytes / of.what.element_bytes();
+  block_reader reader(of, memory);
+  const cpu_fold fold = of.fold();
+  std::byte* to = static_cast<std::byte*>(states);
+  for (std::uint64_t begin = 0; begin < count; begin += group, to += state_bytes) {
+    const std::uint64_t end = std::min(begin + group, count);
+    std::uint64_t blocks = 0;
+    for (std::uint64_t at = begin; at < end; at += block, ++blocks)
+      if (const int failed = reader.read(first + at, std::min(block, end - at), nodes + blocks * state_bytes); failed != 0)
+        return failed;
+    static_cast<void>(combine_all(fold, nodes, blocks));
+    std::memcpy(to, nodes, state_bytes);
+  }
+  return 0;
+}
+
+}  // namespace
+
+source_fold::source_fold(const detail::request& asked, const kernel_table& table)
+    : source(asked.source), kernels(&table), what(asked), block_tiles(most_tiles) {
+  what.choose(table);
+  while (block_tiles > 1 && block_tiles * what.count > most_tiles) block_tiles /= 2;
+}
+
+cpu_fold source_fold::fold() {
+  return {this, order::group_tiles * tile_bytes / what.element_bytes(), what.state_bytes,
+          [](void* context, std::uint64_t first, std::uint64_t count, void* states) {
+            auto& of = *static_cast<source_fold*>(context);
+            if (of.what.count <= most_tiles) return read_groups<most_tiles*(tile_bytes + gap_bytes)>(of, first, count, states);
+            return read_groups<most_results*(tile_bytes + gap_bytes)>(of, first, count, states);
+          },
+          [](void* context, void* states, std::uint64_t count) {
+            static_cast<source_fold*>(context)->what.level(states, count);
+            return 0;
+          }};
+}
+
+}  // namespace onefold::cpu
