@@ -28,6 +28,7 @@ bool reduce_serial(element_type, operation, const void*, std::uint64_t, void*) {
 int pool_size() noexcept { return std::max(threads::openmp_threads(), 1); }
 bool openmp_serves_this_thread() { return threads::openmp_team_is_ours(pool_size()); }
 bool tools_see_kokkos() { return false; }
+void parallel_for(std::int64_t, void (*)(std::int64_t)) { refuse(); }
 void reduce_openmp(element_type, operation, const void*, std::uint64_t, void*, int) { refuse(); }
 #endif
 

@@ -151,7 +151,7 @@ void run_values(const executor& where, const Space& space, F& f, void* output, b
   using T = typename callback::element;
   static_assert(callback::results == 1 || !is_record(What), "argmin, argmax, minmax and mean_variance take functions of one value");
   callback values(space, f, instead_of_absent<What, T>());
-  const device_side<OnDevice> device(std::integral_constant<form, What>{}, space, f, modifiers...);
+  const auto device = device_side<OnDevice>::template of_form<What>(space, f, modifiers...);
   request what{where, element_type_of<T>, What, nullptr, space.size(), output, waits};
   (apply(what, modifiers), ...);
   what.results = callback::results;
@@ -204,7 +204,7 @@ void run_some_values(const executor& where, const Space& space, F& f, void* outp
   if constexpr (What == form::minmax) first = aware::fold::neutral();
   own_reduction<index_line, decltype(values), decltype(combine), init, sizeof(T)> own(
       line, values, combine, first, "an argmin or argmax of no elements: there is no index");
-  const device_side<OnDevice> device(std::integral_constant<form, What>{}, space, f);
+  const auto device = device_side<OnDevice>::template of_form<What>(space, f);
   state found;
   const bool on_gpu = where.backend() == backend::cuda && !where.chooses_itself();
   request what{where, element_type_of<T>, What, nullptr, space.size(), on_gpu ? output : &found, waits};
@@ -503,7 +503,7 @@ struct named_reduce_together {
     const Space space = as_space(over);
     constexpr operation operators[] = {Ops::id...};
     callback values(space, f);
-    const device_side<OnDevice> device(std::integral_constant<form, form::reduce_together>{}, space, f, Ops{}...);
+    const auto device = device_side<OnDevice>::of_operators(space, f, Ops{}...);
     auto what = together_request<typename callback::element, Ops...>(where, {nullptr, space.size()}, output, waits, operators);
     what.source = values.source();
     what.device = device.row();

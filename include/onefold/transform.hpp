@@ -60,7 +60,7 @@ template <bool OnDevice, class Space, class F, class Op, class Init>
 void run_own_operator(const executor& where, const Space& space, F& f, Op& op, const Init& init, void* output, bool waits,
                       const options& how) {
   own_reduction<Space, F, Op, Init> own(space, f, op, init);
-  const device_side<OnDevice> device(space, f, op, init);
+  const auto device = device_side<OnDevice>::of_own(space, f, op, init);
   request what{where, element_type::f64, form::sum, nullptr, space.size(), output, waits};
   what.own = own.code();
   what.device = device.row();

@@ -37,12 +37,29 @@ struct has_device_code : std::false_type {};
 template <class F>
 inline constexpr bool on_device = has_device_code<std::decay_t<F>>::value;
 
-/// Makes the device's side of a call; device.cuh has the one for `true`.
+/// What there is of a call on a device where nothing was compiled for one.
+struct no_device_side {
+  [[nodiscard]] const device_fold* row() const noexcept { return nullptr; }
+};
+
+/// Makes the device's side of a call; device.cuh has the one for `true`. The fold refers to what was made, which must live until the call ends.
 template <bool OnDevice>
 struct device_side {
-  template <class... What>
-  explicit device_side(const What&...) {}
-  [[nodiscard]] const device_fold* row() const noexcept { return nullptr; }
+  /// A form of the values of f over a space.
+  template <form What, class Space, class F, class... Modifiers>
+  static no_device_side of_form(const Space&, F&, Modifiers...) {
+    return {};
+  }
+  /// reduce_together, with an operator for each value.
+  template <class Space, class F, class... Ops>
+  static no_device_side of_operators(const Space&, F&, Ops...) {
+    return {};
+  }
+  /// The caller's own operator.
+  template <class Space, class F, class Op, class Init>
+  static no_device_side of_own(const Space&, F&, Op&, const Init&) {
+    return {};
+  }
 };
 
 }  // namespace detail

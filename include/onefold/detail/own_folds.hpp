@@ -1,0 +1,432 @@
+#pragma once
+/// @file own_folds.hpp  A call with functions of the caller's as a fold object, for code that runs on a device: what callback.hpp and own.hpp are
+/// for CPUs. Function objects are copied, so they must be trivially copyable; what they point to must be memory of the device.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <onefold/box.hpp>
+#include <onefold/detail/divisor.hpp>
+#include <onefold/detail/folds.hpp>
+#include <onefold/maybe.hpp>
+#include <onefold/reduce.hpp>
+
+// Silences nvcc where a template for host and device calls what the caller may have for the host alone: whether it is called decides.
+#ifdef __NVCC__
+#define ONEFOLD_ANY_SIDE _Pragma("nv_exec_check_disable")
+#else
+#define ONEFOLD_ANY_SIDE
+#endif
+
+namespace onefold {
+namespace detail {
+
+// --- f at the index with number i ---------------------------------------------------------------------------------------------------------
+
+template <class Space, class F>
+class device_values;
+
+template <class F>
+class device_values<index_line, F> {
+ public:
+  device_values(const index_line&, const F& f) : f_(f) {}
+  ONEFOLD_ANY_SIDE
+  ONEFOLD_HOST_DEVICE auto operator()(std::uint64_t i) const { return f_(i); }
+
+ private:
+  mutable F f_;
+};
+
+template <class F>
+class device_values<index_box<2>, F> {
+ public:
+  device_values(const index_box<2>& in, const F& f)
+      : f_(f), begin_{in.begin[0], in.begin[1]}, length_(in.extent[1]), by_length_(length_ == 0 ? 1 : length_, in.count) {}
+  ONEFOLD_ANY_SIDE
+  ONEFOLD_HOST_DEVICE auto operator()(std::uint64_t i) const {
+    const std::uint64_t row = by_length_.of(i);
+    return f_(begin_[0] + static_cast<std::int64_t>(row), begin_[1] + static_cast<std::int64_t>(i - row * length_));
+  }
+
+ private:
+  mutable F f_;
+  std::int64_t begin_[2];
+  std::uint64_t length_;
+  divisor by_length_;
+};
+
+template <class F>
+class device_values<index_box<3>, F> {
+ public:
+  device_values(const index_box<3>& in, const F& f)
+      : f_(f),
+        begin_{in.begin[0], in.begin[1], in.begin[2]},
+        rows_(in.extent[1]),
+        length_(in.extent[2]),
+        by_rows_(rows_ == 0 ? 1 : rows_, in.count),
+        by_length_(length_ == 0 ? 1 : length_, in.count) {}
+  ONEFOLD_ANY_SIDE
+  ONEFOLD_HOST_DEVICE auto operator()(std::uint64_t i) const {
+    const std::uint64_t row = by_length_.of(i);
+    const std::uint64_t plane = by_rows_.of(row);
+    return f_(begin_[0] + static_cast<std::int64_t>(plane), begin_[1] + static_cast<std::int64_t>(row - plane * rows_),
+              begin_[2] + static_cast<std::int64_t>(i - row * length_));
+  }
+
+ private:
+  mutable F f_;
+  std::int64_t begin_[3];
+  std::uint64_t rows_;
+  std::uint64_t length_;
+  divisor by_rows_;
+  divisor by_length_;
+};
+
+// --- where values come from: the index alone, or elements of arrays ---------------------------------------------------------------------------
+
+template <class Space, class F>
+struct from_indices {
+  static constexpr int inputs = 0;
+  using returned = value_at_t<Space, F>;
+  device_values<Space, F> values;
+  ONEFOLD_ANY_SIDE
+  ONEFOLD_HOST_DEVICE returned operator()(std::uint64_t i) const { return values(i); }
+};
+
+template <class F, class... T>
+struct from_arrays {
+  static constexpr int inputs = static_cast<int>(sizeof...(T));
+  using returned = std::decay_t<std::invoke_result_t<F&, const T&...>>;
+  template <int K>
+  using input = std::tuple_element_t<static_cast<std::size_t>(K), std::tuple<T...>>;
+  mutable F f;
+  ONEFOLD_ANY_SIDE
+  ONEFOLD_HOST_DEVICE returned operator()(const T&... x) const { return f(x...); }
+};
+
+template <class From, int Inputs = From::inputs>
+struct inputs_of {  // of a fold whose values come so
+  static constexpr int inputs = Inputs;
+  template <int K>
+  using input = typename From::template input<K>;
+};
+template <class From>
+struct inputs_of<From, 0> {
+  static constexpr int inputs = 0;
+};
+
+// --- results ------------------------------------------------------------------------------------------------------------------------------------
+
+/// The result of a form, made of the tree's value.
+template <form What, class T, bool Wide>
+struct concluded {
+  using result = typename form_result<What, T, Wide>::type;
+  template <class A>
+  ONEFOLD_HOST_DEVICE static result of(const A& value, std::uint64_t count, [[maybe_unused]] std::int64_t ddof) {
+    if constexpr (What == form::argmin || What == form::argmax) {
+      return {canonical(value.value), value.index};
+    } else if constexpr (What == form::minmax) {
+      return {canonical(value.min), canonical(value.max)};
+    } else if constexpr (What == form::mean_variance) {
+      using R = decltype(result::mean);
+      const auto found = mean_and_variance(value, ddof);
+      return {canonical(static_cast<R>(found.mean)), canonical(static_cast<R>(found.variance))};
+    } else {
+      const std::uint64_t bits = conclude(conclusion_of(element_type_of<T>, What, Wide), value, count);
+      result made;
+      std::memcpy(&made, &bits, sizeof(made));
+      return made;
+    }
+  }
+  /// For no elements, or none that is present.
+  ONEFOLD_HOST_DEVICE static result of_nothing() {
+    if constexpr (What == form::argmin || What == form::argmax) {
+      return {T(), ~std::uint64_t{0}};  // the call has been refused
+    } else if constexpr (What == form::minmax) {
+      return {op::min::identity<T>(), op::max::identity<T>()};
+    } else if constexpr (What == form::mean_variance) {
+      using R = decltype(result::mean);
+      const R nothing = canonical(R(0) / R(0));
+      return {nothing, nothing};
+    } else if constexpr (What == form::mean) {
+      return canonical(result(0) / result(0));
+    } else if constexpr (What == form::prod) {
+      return result(1);
+    } else if constexpr (What == form::min) {
+      return op::min::identity<T>();
+    } else if constexpr (What == form::max) {
+      return op::max::identity<T>();
+    } else {
+      return result(0);
+    }
+  }
+};
+
+// --- the folds ------------------------------------------------------------------------------------------------------------------------------
+
+/// What a form's fold keeps of a lane, where that is no accumulator.
+template <class Fold, bool Plain = Fold::is_plain>
+struct lanes_of_form {
+  static constexpr bool is_plain = true;
+};
+template <class Fold>
+struct lanes_of_form<Fold, false> {
+  static constexpr bool is_plain = false;
+  using lane = typename Fold::lane;
+  template <class V>
+  ONEFOLD_HOST_DEVICE lane first(const V& v, [[maybe_unused]] int row) const {
+    lane begun = Fold::first(v);
+    if constexpr (has_row<lane>::value) begun.row = row;  // where the rows above hold absent values
+    return begun;
+  }
+  template <class V>
+  ONEFOLD_HOST_DEVICE lane next(const lane& so_far, const V& v, int row) const {
+    return Fold::next(so_far, v, row);
+  }
+  ONEFOLD_HOST_DEVICE typename Fold::accumulator close(const lane& of, int rows, std::uint64_t index, int lanes) const {
+    return Fold::close(of, rows, index, lanes);
+  }
+
+ private:
+  template <class L, class = void>
+  struct has_row : std::false_type {};
+  template <class L>
+  struct has_row<L, std::void_t<decltype(L::row)>> : std::true_type {};
+};
+
+/// A form of values that come from a function.
+///
+/// Fold   the form's, of elements of type T
+/// From   from_indices, or from_arrays
+template <form What, class T, bool Wide, class Fold, class From>
+struct form_of_function : inputs_of<From>, lanes_of_form<Fold> {
+  using value_type = T;
+  using accumulator = typename Fold::accumulator;
+  static constexpr bool has_neutral = true;
+  using result = typename concluded<What, T, Wide>::result;
+
+  From from;
+  std::int64_t ddof;
+
+  form_of_function(const From& values, std::int64_t taken) : from(values), ddof(taken) {}
+  ONEFOLD_ANY_SIDE
+  template <class... X>
+  ONEFOLD_HOST_DEVICE auto value(const X&... x) const {
+    if constexpr (value_traits<typename From::returned>::can_be_absent) {
+      const auto here = from(x...);
+      using V = decltype(Fold::value(static_cast<typename Fold::element>(here.value)));
+      return here.present ? maybe<V>(Fold::value(static_cast<typename Fold::element>(here.value))) : maybe<V>();
+    } else {
+      return Fold::value(static_cast<typename Fold::element>(from(x...)));
+    }
+  }
+  ONEFOLD_HOST_DEVICE accumulator combine(const accumulator& a, const accumulator& b) const { return Fold::combine(a, b); }
+  ONEFOLD_HOST_DEVICE accumulator neutral() const { return Fold::neutral(); }
+  ONEFOLD_HOST_DEVICE void conclude(const accumulator* value, std::uint64_t count, result* to) const {
+    *to = value == nullptr ? concluded<What, T, Wide>::of_nothing() : concluded<What, T, Wide>::of(*value, count, ddof);
+  }
+};
+
+/// K values side by side.
+template <class A, int K>
+struct side_by_side {
+  A of[K];
+};
+
+/// One form of each of K values of a function.
+template <form What, class T, bool Wide, class Fold, int K, class From>
+struct form_of_values : inputs_of<From> {
+  using value_type = T;
+  using accumulator = side_by_side<typename Fold::accumulator, K>;
+  static constexpr bool is_plain = true;
+  static constexpr bool has_neutral = true;
+  using one = typename concluded<What, T, Wide>::result;
+  using result = side_by_side<one, K>;
+
+  From from;
+
+  explicit form_of_values(const From& values) : from(values) {}
+  ONEFOLD_ANY_SIDE
+  template <class... X>
+  ONEFOLD_HOST_DEVICE accumulator value(const X&... x) const {
+    const auto here = from(x...);
+    T of[K];
+    std::memcpy(of, &here, sizeof(of));  // std::array's own functions are the host's
+    accumulator made;
+    for (int k = 0; k < K; ++k) made.of[k] = Fold::value(static_cast<typename Fold::element>(of[k]));
+    return made;
+  }
+  ONEFOLD_HOST_DEVICE accumulator combine(const accumulator& a, const accumulator& b) const {
+    accumulator made;
+    for (int k = 0; k < K; ++k) made.of[k] = Fold::combine(a.of[k], b.of[k]);
+    return made;
+  }
+  ONEFOLD_HOST_DEVICE accumulator neutral() const {
+    accumulator made;
+    for (int k = 0; k < K; ++k) made.of[k] = Fold::neutral();
+    return made;
+  }
+  ONEFOLD_HOST_DEVICE void conclude(const accumulator* value, std::uint64_t count, result* to) const {
+    for (int k = 0; k < K; ++k)
+      to->of[k] = value == nullptr ? concluded<What, T, Wide>::of_nothing() : concluded<What, T, Wide>::of(value->of[k], count, 0);
+  }
+};
+
+/// reduce_together of a function's values: an operator for each.
+template <class T, class From, class... Ops>
+struct together_of_values : inputs_of<From> {
+  static constexpr int K = static_cast<int>(sizeof...(Ops));
+  using value_type = T;
+  using accumulator = side_by_side<T, K>;
+  static constexpr bool is_plain = true;
+  static constexpr bool has_neutral = true;
+  using result = side_by_side<T, K>;
+
+  From from;
+
+  explicit together_of_values(const From& values) : from(values) {}
+  ONEFOLD_ANY_SIDE
+  template <class... X>
+  ONEFOLD_HOST_DEVICE accumulator value(const X&... x) const {
+    const auto here = from(x...);
+    accumulator made;
+    std::memcpy(&made, &here, sizeof(made));
+    return made;
+  }
+  ONEFOLD_HOST_DEVICE accumulator combine(const accumulator& a, const accumulator& b) const {
+    accumulator made;
+    int k = 0;
+    ((made.of[k] = Ops::template combine<T>(a.of[k], b.of[k]), ++k), ...);
+    return made;
+  }
+  ONEFOLD_HOST_DEVICE accumulator neutral() const { return {{Ops::template neutral<T>()...}}; }
+  ONEFOLD_HOST_DEVICE void conclude(const accumulator* value, std::uint64_t, result* to) const {
+    const accumulator made = value == nullptr ? accumulator{{Ops::template identity<T>()...}} : *value;
+    for (int k = 0; k < K; ++k) to->of[k] = canonical(made.of[k]);
+  }
+};
+
+/// The caller's own operator.
+///
+/// V      the values
+/// Init   an initial value, or no_init: the call has been refused then if there is nothing
+template <class V, class Op, class Init, class From>
+struct own_operator : inputs_of<From> {
+  using value_type = V;
+  using accumulator = V;
+  static constexpr bool is_plain = true;
+  static constexpr bool has_neutral = false;
+  using result = V;
+
+  From from;
+  mutable Op op;
+  Init init;
+
+  own_operator(const From& values, const Op& combining, const Init& first) : from(values), op(combining), init(first) {}
+  ONEFOLD_ANY_SIDE
+  template <class... X>
+  ONEFOLD_HOST_DEVICE auto value(const X&... x) const {
+    return from(x...);
+  }
+  ONEFOLD_ANY_SIDE
+  ONEFOLD_HOST_DEVICE V combine(const V& a, const V& b) const { return static_cast<V>(op(a, b)); }
+  ONEFOLD_ANY_SIDE
+  ONEFOLD_HOST_DEVICE void conclude(const V* value, std::uint64_t, V* to) const {
+    if constexpr (std::is_same_v<Init, no_init>) {
+      if (value != nullptr) *to = *value;
+    } else {
+      *to = value == nullptr ? static_cast<V>(init) : static_cast<V>(op(static_cast<V>(init), *value));
+    }
+  }
+};
+
+/// The fold of a form with elements of type T.
+template <form What, class T, bool Wide>
+struct form_fold {
+  using W = typename wrapping_type<T>::type;
+  using A = std::conditional_t<Wide, double, W>;                                  // of what is rounded or wraps
+  using rounding = std::conditional_t<Wide || std::is_integral_v<T>, double, T>;  // of means
+  using E = std::conditional_t<Wide, T, W>;                                       // elements whose sign does not matter
+  static constexpr auto pick() {
+    if constexpr (What == form::sum)
+      return fold<E, A, as_is, op::sum>{};
+    else if constexpr (What == form::prod)
+      return fold<E, A, as_is, op::prod>{};
+    else if constexpr (What == form::min)
+      return fold<T, T, as_is, op::min>{};
+    else if constexpr (What == form::max)
+      return fold<T, T, as_is, op::max>{};
+    else if constexpr (What == form::sum_of_squares)
+      return fold<E, A, square, op::sum>{};
+    else if constexpr (What == form::norm1)
+      return fold<T, A, std::conditional_t<std::is_unsigned_v<T>, as_is, absolute>, op::sum>{};
+    else if constexpr (What == form::norm_inf)
+      return fold<T, W, std::conditional_t<std::is_unsigned_v<T>, as_is, absolute>, op::max>{};
+    else if constexpr (What == form::mean)
+      return fold<T, rounding, as_is, op::sum>{};
+    else if constexpr (What == form::norm2 && std::is_same_v<T, double>)
+      return norm2_fold{};
+    else if constexpr (What == form::norm2)
+      return fold<T, double, square, op::sum>{};
+    else if constexpr (What == form::argmin)
+      return arg_fold<T, op::min>{};
+    else if constexpr (What == form::argmax)
+      return arg_fold<T, op::max>{};
+    else if constexpr (What == form::minmax)
+      return minmax_fold<T>{};
+    else
+      return mean_variance_fold<T>{};
+  }
+  using type = decltype(pick());
+};
+
+// --- from a call to its fold ------------------------------------------------------------------------------------------------------------------
+
+/// Where the values of a function over a space come from.
+template <class Space, class F>
+struct origin {
+  using type = from_indices<Space, std::decay_t<F>>;
+  static type of(const Space& space, F& f) { return {device_values<Space, std::decay_t<F>>(space, f)}; }
+};
+template <class F, class... T>
+struct origin<index_line, function_of_arrays<F, T...>> {
+  using type = from_arrays<std::decay_t<F>, T...>;
+  static type of(const index_line&, function_of_arrays<F, T...>& f) { return {f.f}; }
+};
+
+template <form What, class Space, class F, class... M>
+auto fold_of_form(const Space& space, F& f, M... modifiers) {
+  using from = origin<Space, F>;
+  using values = values_of<Space, F>;
+  using T = typename values::type;
+  constexpr bool wide = (is_wide<M> || ...);
+  using Fold = typename form_fold<What, T, wide>::type;
+  if constexpr (values::several) {
+    return form_of_values<What, T, wide, Fold, values::count, typename from::type>(from::of(space, f));
+  } else {
+    request asked{serial(), element_type_of<T>, What, nullptr, 0, nullptr, true};
+    (apply(asked, modifiers), ...);
+    return form_of_function<What, T, wide, Fold, typename from::type>(from::of(space, f), asked.ddof);
+  }
+}
+
+template <class Space, class F, class... Ops>
+auto fold_of_operators(const Space& space, F& f, Ops...) {
+  using from = origin<Space, F>;
+  return together_of_values<typename values_of<Space, F>::type, typename from::type, Ops...>(from::of(space, f));
+}
+
+template <class Space, class F, class Op, class Init>
+auto fold_of_own(const Space& space, F& f, Op& op, const Init& init) {
+  using from = origin<Space, F>;
+  using V = typename value_traits<value_at_t<Space, F>>::type;
+  return own_operator<V, std::decay_t<Op>, Init, typename from::type>(from::of(space, f), op, init);
+}
+
+}  // namespace detail
+}  // namespace onefold
