@@ -163,8 +163,14 @@ int onefold_why_not(const char* variant, int backend, onefold_executor where, ch
   });
 }
 
-// What fixed_order needs for elements of 8 bytes, of which the fewest make a tile.
-size_t onefold_workspace_bytes(uint64_t count) { return onefold::cuda_backend::slot_bytes(onefold::order::tiles<double>(count)); }
+size_t onefold_workspace_bytes(uint64_t count) {
+  return onefold_workspace_bytes_of_states(count, onefold::cuda_backend::most_own_state_bytes);
+}
+
+size_t onefold_workspace_bytes_of_states(uint64_t count, size_t state_bytes) {
+  constexpr uint64_t unit = onefold::cuda_backend::fewest_unit_elements;
+  return onefold::cuda_backend::slot_bytes(count / unit + (count % unit != 0 ? 1 : 0), state_bytes);
+}
 
 int onefold_workspace_create(onefold_executor where, uint64_t count, onefold_workspace** made) {
   return guarded([&] {

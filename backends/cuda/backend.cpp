@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstring>
 
+#include <onefold/device/destination.hpp>
 #include <onefold/error.hpp>
 
 #include "../forms.hpp"
@@ -23,7 +24,7 @@ namespace onefold::cuda_backend {
 #include "catalogue.def"
 #undef ONEFOLD_VARIANT
 
-// In store_value.cu: writes one element of `bytes` bytes from the host's `value` to device memory, in stream order.
+// In store_value.cu: writes a result of `bytes` bytes, at most sixteen words of 8, from the host's `value` to device memory, in stream order.
 void store_value(void* output, const void* value, std::size_t bytes, cudaStream_t stream);
 
 namespace {
@@ -52,7 +53,7 @@ variant_info describe_variant(const variant_row& row, std::string_view name, std
   info.widths = row.what.widths;
   info.width_meaning = row.what.width_meaning;
   info.min_compute_capability = row.what.min_compute_capability;
-  info.takes_everything = row.run_wide != nullptr;
+  info.takes_everything = row.run_everything != nullptr;
   for (int type = 0; type < element_type_count; ++type)
     for (int op = 0; op < operation_count; ++op)
       if (row.run[type][op] != nullptr) info.operators[type] = static_cast<std::uint8_t>(info.operators[type] | 1U << op);
@@ -196,12 +197,17 @@ void* device_view(const void* pointer, const char* role, int device, const devic
 // driver's wait costs 2 us more, and not so long that a core is kept from other work for nothing.
 constexpr auto patience = std::chrono::microseconds(50);
 
-// Waits for both words of a result, and puts them together.
-std::uint64_t await_words(const volatile unsigned long long* words, unsigned call_number, cudaStream_t stream) {
-  const auto arrived = [&](int w) { return calls().has_arrived(words + w, call_number); };
+// Waits for all words of a result, and puts them together.
+void await_words(const volatile unsigned long long* words, std::byte* result, std::size_t bytes, unsigned call_number,
+                 cudaStream_t stream) {
+  const int count = device::host_words_of(bytes);
   const auto begin = std::chrono::steady_clock::now();
   bool asked_driver = false;
-  while (!arrived(0) || !arrived(1)) {
+  for (int arrived = 0; arrived < count;) {
+    if (calls().has_arrived(words + arrived, call_number)) {
+      ++arrived;
+      continue;
+    }
     if (std::chrono::steady_clock::now() - begin < patience) continue;
     // The words come before the kernel ends, so after this they are here, or there is an error to report.
     if (asked_driver) throw error(errc::device_error, "the stream has ended, but the result of the reduction has not arrived");
@@ -209,7 +215,10 @@ std::uint64_t await_words(const volatile unsigned long long* words, unsigned cal
     asked_driver = true;
   }
   std::atomic_thread_fence(std::memory_order_acquire);
-  return (words[0] & 0xffffffffu) | words[1] << 32;
+  for (std::size_t at = 0; at < bytes; at += 4) {
+    const auto part = static_cast<std::uint32_t>(words[at / 4]);
+    std::memcpy(result + at, &part, std::min<std::size_t>(bytes - at, 4));
+  }
 }
 
 void refuse_foreign_stream(const executor& where, const device_scope& current) {
@@ -223,9 +232,8 @@ void refuse_foreign_stream(const executor& where, const device_scope& current) {
 // Puts the result where the caller wants it, once it is there.
 void wait_for_result(const call& now, const std::byte* host_memory, void* output, std::size_t bytes) {
   if (now.host_words != nullptr) {
-    const auto bits =
-        await_words(reinterpret_cast<const volatile unsigned long long*>(host_memory), now.call_number, now.work.stream);
-    std::memcpy(output, &bits, bytes);
+    await_words(reinterpret_cast<const volatile unsigned long long*>(host_memory), static_cast<std::byte*>(output), bytes,
+                now.call_number, now.work.stream);
   } else {
     check(calls().stream_synchronize(now.work.stream), "cudaStreamSynchronize");
     std::memcpy(output, now.host_value, bytes);
@@ -239,6 +247,52 @@ void leave_mark_after_failure(lane& work) noexcept {
     work.end_in_doubt = false;
   } catch (const std::exception&) {  // the first failure is the one to be told of
   }
+}
+
+// The arrays of a request as the device sees them; null where there are none.
+struct inputs_of_request {
+  const void* of[3] = {};
+
+  inputs_of_request(const onefold::detail::request& what, int device, const device_scope& current) {
+    static constexpr const char* roles[] = {"input", "second input", "third input"};
+    const void* const given[] = {what.input, what.second, nullptr};
+    const std::size_t count = what.device != nullptr ? what.device->inputs : what.form == form::dot ? 2 : 1;
+    if (what.count == 0) return;
+    for (std::size_t i = 0; i < count; ++i) of[i] = device_view(given[i], roles[i], device, current);
+  }
+};
+
+std::size_t bytes_of_result(const onefold::detail::request& what) {
+  return what.device != nullptr ? what.device->result_bytes : result_bytes(what.type, what.form, what.wide, what.results);
+}
+
+// The result for no elements.
+std::array<std::byte, most_results * sizeof(std::uint64_t)> empty_result(const onefold::detail::request& what) {
+  std::array<std::byte, most_results * sizeof(std::uint64_t)> bytes{};
+  const auto put = [&](int place, form single) {
+    const auto bits = onefold::detail::empty_result(what.type, single, what.wide);
+    const std::size_t size = size_of(result_type(what.type, what.form, what.wide));
+    std::memcpy(bytes.data() + static_cast<std::size_t>(place) * size, &bits, size);
+  };
+  switch (what.form) {
+    case form::argmin:
+    case form::argmax:
+      throw error(errc::invalid_argument, std::string(name(what.form)) + " of no elements: there is no index");
+    case form::minmax:
+      put(0, form::min);
+      put(1, form::max);
+      break;
+    case form::mean_variance:  // two of what the mean of nothing is
+      put(0, form::mean);
+      put(1, form::mean);
+      break;
+    case form::reduce_together:
+      for (int k = 0; k < what.results; ++k) put(k, form_of(what.operators[k]));
+      break;
+    default:
+      put(0, what.form);
+  }
+  return bytes;
 }
 
 device_workspace* workspace_of(const options& how, const variant_info& variant, bool taken, int device) {
@@ -259,7 +313,9 @@ void run(const onefold::detail::request& what, const options& how, const variant
   const auto& gpu = properties_of(device);
   if (gpu.compute_capability < variant.min_compute_capability) throw error(errc::unsupported, *reason_against(variant, what.where));
   const variant_row& row = row_of_variant(variant);
-  const entry_point entry = what.wide ? row.run_wide : row.run[static_cast<int>(what.type)][static_cast<int>(what.form)];
+  const entry_point entry = row.run_everything != nullptr
+                                ? row.run_everything
+                                : row.run[static_cast<int>(what.type)][static_cast<int>(operator_of(what.form))];
   if (how.grid_size != 0 && !variant.grid_size_free)
     refuse(variant, "chooses its grid from the number of elements: leave grid_size alone");
   if (how.grid_size > row.what.most_grid_size)
@@ -273,18 +329,17 @@ void run(const onefold::detail::request& what, const options& how, const variant
 
   const device_scope current(device);
   refuse_foreign_stream(what.where, current);
-  const void* input = what.count == 0 ? nullptr : device_view(what.input, "input", device, current);
-  const void* second =
-      what.count == 0 || what.form != form::dot ? nullptr : device_view(what.second, "second input", device, current);
+  const inputs_of_request inputs(what, device, current);
   void* output = what.waits ? nullptr : device_view(what.output, "output", device, current);
-  const std::size_t result_bytes = size_of(result_type(what.type, what.form, what.wide));
+  const std::size_t bytes = bytes_of_result(what);
   ran.device = device;
   ran.block_size = block_size;
   ran.width = width;
   ran.finish = how_to_finish;
-  if (what.count == 0 && what.waits) {
-    const auto bits = onefold::detail::empty_result(what.type, what.form, what.wide);
-    std::memcpy(what.output, &bits, result_bytes);
+  // What a fold of the caller's gives for no elements its kernels know.
+  const bool is_known = what.count == 0 && what.device == nullptr;
+  if (is_known && what.waits) {
+    std::memcpy(what.output, empty_result(what).data(), bytes);
     return;
   }
 
@@ -293,9 +348,8 @@ void run(const onefold::detail::request& what, const options& how, const variant
     throw error(errc::unsupported,
                 "the stream is being captured, and a form that returns the value would have to wait for it: use the "
                 "*_into form");
-  if (what.count == 0) {
-    const auto bits = onefold::detail::empty_result(what.type, what.form, what.wide);
-    store_value(output, &bits, result_bytes, stream_of(device, what.where.has_stream(), what.where.stream()));
+  if (is_known) {
+    store_value(output, empty_result(what).data(), bytes, stream_of(device, what.where.has_stream(), what.where.stream()));
     return;
   }
   const std::shared_ptr<lane> own = workspace != nullptr ? nullptr
@@ -308,9 +362,13 @@ void run(const onefold::detail::request& what, const options& how, const variant
     workspace->is_recorded = workspace->is_recorded || captured;
   }
 
-  call now{gpu,    work,    what.type,     what.form,  what.wide,     input, second, what.count,
-           output, nullptr, how_to_finish, block_size, how.grid_size, width, ran,    policy.fixed_order,
-           choices};
+  call now{gpu,           work,       what.type,     what.form,  what.wide, inputs.of[0],       inputs.of[1], what.count, output, nullptr,
+           how_to_finish, block_size, how.grid_size, width, ran,       policy.fixed_order, choices};
+  now.own = what.device;
+  now.third = inputs.of[2];
+  now.ddof = what.ddof;
+  now.results = what.results;
+  now.operators = what.operators;
   now.workspace = workspace;
   std::byte* host_memory = nullptr;
   if (what.waits) {
@@ -338,7 +396,7 @@ void run(const onefold::detail::request& what, const options& how, const variant
     }
     if (now.slots_taken && !captured) ++work.slot_launches;
     if (what.waits) {
-      wait_for_result(now, host_memory, what.output, result_bytes);
+      wait_for_result(now, host_memory, what.output, bytes);
       if (!row.what.takes_workspace) work.is_marked = false;
     }
     // A launch of fixed_order counts itself; blocks that were asked for and have no work may come after that.
@@ -405,14 +463,18 @@ std::string policy_text(const executor& where, const launch_policy& chosen) {
 
 }  // namespace
 
-void* call::slots_of(std::size_t bytes) {
+void* call::slots_of(std::size_t bytes, std::size_t state_bytes) {
   slots_taken = true;
   if (workspace == nullptr) return work.slots_of(bytes);
   auto& given = *static_cast<device_workspace*>(workspace);
   if (given.bytes < bytes)
-    throw error(errc::unsupported, "the workspace holds " + std::to_string(given.bytes) + " bytes, and " + std::to_string(count) +
-                                       " elements may need " + std::to_string(bytes) +
-                                       ": make one for as many elements (workspace::bytes)");
+    throw error(errc::unsupported,
+                "the workspace holds " + std::to_string(given.bytes) + " bytes, and " + std::to_string(count) + " elements may need " +
+                    std::to_string(bytes) +
+                    (state_bytes <= most_own_state_bytes
+                         ? ": make one for as many elements (workspace::bytes)"
+                         : ": make one for as many elements and states of " + std::to_string(state_bytes) +
+                               " bytes (workspace::bytes(count, state_bytes))"));
   return given.memory;
 }
 

@@ -36,7 +36,9 @@ inline bool is_code_for_sm_90(const call& now) { return code_capability(now.gpu.
 namespace detail {
 
 // By `function` if it is not null, the handle of the same kernel.
-inline void start(call& now, const void* kernel, cudaFunction_t function, const shape& how, launch_kind kind, void** arguments) {
+// `is_for_sm_90`: what the kernel was compiled for.
+inline void start(call& now, const void* kernel, cudaFunction_t function, const shape& how, launch_kind kind, bool is_for_sm_90,
+                  void** arguments) {
   if (how.grid > 0x7fffffff)
     throw error(errc::unsupported, std::to_string(now.count) + " elements need more blocks of " + std::to_string(how.block) +
                                        " threads than one launch can have: choose a larger block_size or another variant");
@@ -48,7 +50,7 @@ inline void start(call& now, const void* kernel, cudaFunction_t function, const 
   if (kind == launch_kind::cooperative) {
     attributes[count].id = cudaLaunchAttributeCooperative;
     attributes[count++].val.cooperative = 1;
-  } else if (kind != launch_kind::ordinary && is_code_for_sm_90(now)) {
+  } else if (kind != launch_kind::ordinary && is_for_sm_90) {
     attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attributes[count++].val.programmaticStreamSerializationAllowed = 1;
   }
@@ -82,40 +84,18 @@ inline void start(call& now, const void* kernel, cudaFunction_t function, const 
 template <launch_kind Kind = launch_kind::ordinary, class... Parameters>
 void launch(call& now, void (*kernel)(Parameters...), const shape& how, std::type_identity_t<Parameters>... arguments) {
   void* addresses[] = {&arguments...};
-  detail::start(now, reinterpret_cast<const void*>(kernel), nullptr, how, Kind, addresses);
+  detail::start(now, reinterpret_cast<const void*>(kernel), nullptr, how, Kind, is_code_for_sm_90(now), addresses);
 }
 
-/// A kernel of which the driver's handle is kept, for launches that are as short as can be: 0.3 us of 2.6 less for the host. One for each
-/// kernel, static.
-template <class... Parameters>
-class kept_kernel {
- public:
-  constexpr explicit kept_kernel(void (*kernel)(Parameters...)) : kernel_(kernel) {}
-
-  template <launch_kind Kind>
-  void launch(call& now, const shape& how, std::type_identity_t<Parameters>... arguments) {
-    const auto* const symbol = reinterpret_cast<const void*>(kernel_);
-    cudaFunction_t function = function_.known(now.gpu.number);
-    if (function == nullptr) {
-      check(calls().get_function(&function, symbol), "cudaGetFuncBySymbol");
-      function_.remember(now.gpu.number, function);
-    }
-    void* addresses[] = {&arguments...};
-    detail::start(now, symbol, function, how, Kind, addresses);
-  }
-
- private:
-  void (*kernel_)(Parameters...);
-  remembered<cudaFunction_t> function_;
-};
-
 /// Blocks of `kernel` that the whole device holds at once.
+inline std::int64_t resident_blocks(const call& now, const void* kernel, int block, std::size_t shared_bytes) {
+  int per_multiprocessor = 0;
+  check(calls().max_active_blocks(&per_multiprocessor, kernel, block, shared_bytes), "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+  return std::int64_t{per_multiprocessor} * now.gpu.multiprocessors;
+}
 template <class... Parameters>
 std::int64_t resident_blocks(const call& now, void (*kernel)(Parameters...), int block, std::size_t shared_bytes) {
-  int per_multiprocessor = 0;
-  check(calls().max_active_blocks(&per_multiprocessor, reinterpret_cast<const void*>(kernel), block, shared_bytes),
-        "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
-  return std::int64_t{per_multiprocessor} * now.gpu.multiprocessors;
+  return resident_blocks(now, reinterpret_cast<const void*>(kernel), block, shared_bytes);
 }
 
 }  // namespace onefold::cuda_backend

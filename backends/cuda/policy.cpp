@@ -63,7 +63,7 @@ struct number {
 constexpr int most_short_units = 1 << 20;
 constexpr number<fixed_order_policy> numbers_of_fixed_order[] = {
     {"one_block_tiles", &fixed_order_policy::one_block_tiles, 1, most_warps},
-    {"cluster_tiles", &fixed_order_policy::cluster_tiles, 0, most_few_tiles},
+    {"cluster_tiles", &fixed_order_policy::cluster_tiles, 0, most_few_units},
     {"short_units", &fixed_order_policy::short_units, 0, most_short_units},
     {"short_blocks", &fixed_order_policy::short_blocks, 1, 1024},
     {"wave_warps", &fixed_order_policy::wave_warps, 0, most_warps},

@@ -9,31 +9,28 @@ namespace onefold::cuda_backend {
 
 namespace {
 
-template <class Bits>
-__global__ void store(Bits* output, Bits value) {
-  *output = value;
-}
+// As many words of 4 bytes as a result can have, as a kernel's parameter.
+struct words {
+  unsigned of[32];
+};
 
-template <class Bits>
-void start(void* output, const void* value, cudaStream_t stream) {
-  auto* place = static_cast<Bits*>(output);
-  Bits bits;
-  std::memcpy(&bits, value, sizeof(bits));
-  void* arguments[] = {&place, &bits};
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(1);
-  config.blockDim = dim3(1);
-  config.stream = stream;
-  check(calls().launch_kernel(&config, reinterpret_cast<const void*>(&store<Bits>), arguments), "cudaLaunchKernelExC");
-}
+__global__ void store(unsigned* output, const __grid_constant__ words value) { output[threadIdx.x] = value.of[threadIdx.x]; }
 
 }  // namespace
 
 void store_value(void* output, const void* value, std::size_t bytes, cudaStream_t stream) {
-  bytes == 4 ? start<unsigned>(output, value, stream) : start<unsigned long long>(output, value, stream);
+  auto* place = static_cast<unsigned*>(output);
+  words bits;
+  std::memcpy(bits.of, value, bytes);
+  void* arguments[] = {&place, &bits};
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(1);
+  config.blockDim = dim3(static_cast<unsigned>(bytes / sizeof(unsigned)));
+  config.stream = stream;
+  check(calls().launch_kernel(&config, reinterpret_cast<const void*>(&store), arguments), "cudaLaunchKernelExC");
 }
 
 // For questions about how the library's kernels were compiled, which have the same answer for all.
-const void* any_kernel() { return reinterpret_cast<const void*>(&store<unsigned>); }
+const void* any_kernel() { return reinterpret_cast<const void*>(&store); }
 
 }  // namespace onefold::cuda_backend

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include <onefold/catalogue.hpp>
+#include <onefold/detail/device_fold.hpp>
 #include <onefold/operators.hpp>
 #include <onefold/options.hpp>
 #include <onefold/policy.hpp>
@@ -25,9 +26,9 @@ struct call {
   onefold::form form;
   bool wide;  ///< f32 accumulated in f64
   const void* input;
-  const void* second;              ///< of dot, else null
-  std::uint64_t count;             ///< at least 1
-  void* output;                    ///< one element of the result type
+  const void* second;              ///< of dot and of folds of the caller's with several inputs, else null
+  std::uint64_t count;             ///< at least 1, but for folds of the caller's
+  void* output;                    ///< the result
   void* host_value;                ///< the host's own copy of the result for forms that wait, else null
   onefold::finish finish;          ///< one of the traits' finishes
   int block_size;                  ///< threads; one of the traits' block sizes
@@ -37,16 +38,22 @@ struct call {
   const fixed_order_policy& tree;  ///< the launch choices of fixed_order ...
   const variant_policy& choices;   ///< ... and those of the variant that is called, if it is another
 
-  /// For variants that take a workspace, in forms that wait: two words of mapped host memory as the device sees them, each of which gets a
-  /// half of the result in its low and call_number in its high 32 bits; then nothing goes to `output`. Else null.
+  const onefold::detail::device_fold* own = nullptr;  ///< the caller's; then type and form say nothing
+  const void* third = nullptr;
+  std::int64_t ddof = 0;  ///< of mean_variance
+  int results = 1;        ///< of reduce_together, and their operators
+  const operation* operators = nullptr;
+
+  /// For variants that take a workspace, in forms that wait: words of mapped host memory as the device sees them (device::host_words_of), each
+  /// of which gets 4 bytes of the result and above them call_number; then nothing goes to `output`. Else null.
   unsigned long long* host_words = nullptr;
   unsigned call_number = 0;
   onefold::detail::workspace_state* workspace = nullptr;  ///< the caller's
   bool slots_taken = false;  ///< the launch hands values over in slots, and counts itself in front of them
 
-  /// `bytes` bytes of device memory that hold what the last call left in them, and zeros at first. Throws as buffer::at_least(), and
-  /// unsupported when the caller's workspace is smaller.
-  void* slots_of(std::size_t bytes);
+  /// `bytes` bytes of device memory, for states of `state_bytes`, that hold what the last call left in them, and zeros at first. Throws as
+  /// buffer::at_least(), and unsupported when the caller's workspace is smaller.
+  void* slots_of(std::size_t bytes, std::size_t state_bytes);
 };
 
 /// What a variant says of itself beside its catalogue line.
@@ -71,11 +78,11 @@ inline constexpr int powers_of_two_to_1024[] = {32, 64, 128, 256, 512, 1024};
 
 using entry_point = void (*)(call&);
 
-/// One row of the CUDA catalogue: the traits and an entry point per element type and form; null where that is not supported.
+/// One row of the CUDA catalogue: the traits and an entry point per element type and operator; null where that is not supported.
 struct variant_row {
   traits what;
-  entry_point run[element_type_count][form_count];
-  entry_point run_wide = nullptr;  ///< for f32 accumulated in f64
+  entry_point run[element_type_count][operation_count];
+  entry_point run_everything = nullptr;  ///< for every form, and then the only one
 };
 
 /// What kernels that reduce elements as they are refuse.
@@ -100,10 +107,10 @@ constexpr variant_row row_of() {
 #define ONEFOLD_TYPE(type_name, T)                                                    \
   {                                                                                   \
     auto& entries = row.run[static_cast<int>(element_type::type_name)];               \
-    entries[static_cast<int>(form::sum)] = detail::entry_of<Variant, T, op::sum>();   \
-    entries[static_cast<int>(form::prod)] = detail::entry_of<Variant, T, op::prod>(); \
-    entries[static_cast<int>(form::min)] = detail::entry_of<Variant, T, op::min>();   \
-    entries[static_cast<int>(form::max)] = detail::entry_of<Variant, T, op::max>();   \
+    entries[static_cast<int>(operation::sum)] = detail::entry_of<Variant, T, op::sum>();   \
+    entries[static_cast<int>(operation::prod)] = detail::entry_of<Variant, T, op::prod>(); \
+    entries[static_cast<int>(operation::min)] = detail::entry_of<Variant, T, op::min>();   \
+    entries[static_cast<int>(operation::max)] = detail::entry_of<Variant, T, op::max>();   \
   }
 #include <onefold/types.def>
 #undef ONEFOLD_TYPE

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 
+#include <onefold/device/destination.hpp>
 #include <onefold/types.hpp>
 #include <onefold/workspace.hpp>
 
@@ -118,10 +119,10 @@ struct lane {
   /// `bytes` bytes of one of the buffers above, in stream order; for a recorded call ready at once. Requires in_use.
   void* piece(buffer& of, std::size_t bytes);
 
-  /// Where the forms that wait find their result, with device_result as its address on the device: two words for variants that take a
-  /// workspace, and at `value_at` bytes a place for the values of the others, which must not look like an answer. Allocated once.
+  /// Where the forms that wait find their result, with device_result as its address on the device: words for variants that take a
+  /// workspace (device::host_words_of), and at `value_at` bytes a place for the values of the others, which must not look like an answer. Allocated once.
   std::byte* result_on_host();
-  static constexpr std::size_t value_at = 2 * sizeof(unsigned long long);
+  static constexpr std::size_t value_at = device::host_words_of(device::most_result_bytes) * sizeof(unsigned long long);
 
   /// Puts the control block in order if it is in doubt. Requires in_use.
   void prepare();

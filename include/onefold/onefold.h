@@ -376,6 +376,8 @@ ONEFOLD_API int onefold_mean_variance_f32_as_f64_into(onefold_executor where, co
 
 /** Device bytes that reductions of up to `count` elements need, on any device, of any form and type. */
 ONEFOLD_API size_t onefold_workspace_bytes(uint64_t count);
+/** The same where what a fold of the caller's keeps of values, its state, has so many bytes; the other one serves up to 32. */
+ONEFOLD_API size_t onefold_workspace_bytes_of_states(uint64_t count, size_t state_bytes);
 /** Takes so much on the executor's device: one for each stream, for any number of calls after each other. It must outlive the work that
  *  uses it, and the graphs that have captured it. For executors that need none, those of the CPU and onefold_best(), *made becomes NULL,
  *  which every function here takes. */

@@ -9,6 +9,7 @@
 
 #include <cmath>
 
+#include <onefold/detail/rounded.hpp>
 #include <onefold/types.hpp>
 
 #ifdef __CUDACC__
@@ -82,7 +83,7 @@ struct sum {
       using U = typename detail::wrapping<T>::type;
       return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
     } else {
-      return a + b;
+      return detail::rounded_add(a, b);
     }
   }
 };
@@ -104,7 +105,7 @@ struct prod {
       using U = typename detail::wrapping<T>::type;
       return static_cast<T>(static_cast<U>(a) * static_cast<U>(b));
     } else {
-      return a * b;
+      return detail::rounded_multiply(a, b);
     }
   }
 };

@@ -36,6 +36,10 @@ class workspace {
  public:
   /// Device bytes that reductions of up to `count` elements need, on any device, of any form and type.
   [[nodiscard]] static std::size_t bytes(std::uint64_t count) noexcept { return onefold_workspace_bytes(count); }
+  /// The same where what a fold of the caller's keeps of values, its state, has so many bytes. bytes(count) serves up to 32.
+  [[nodiscard]] static std::size_t bytes(std::uint64_t count, std::size_t state_bytes) noexcept {
+    return onefold_workspace_bytes_of_states(count, state_bytes);
+  }
 
   /// Takes bytes(count) bytes on the executor's device. For the CPU executors, which need none, and for best() it stays empty and is
   /// accepted and not used. Errors: backend_not_built, backend_unavailable, out_of_memory, device_lost, device_error.

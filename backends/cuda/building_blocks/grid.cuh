@@ -3,10 +3,11 @@
 
 #include <cooperative_groups.h>
 
+#include <onefold/device/dependent.cuh>
+
 #include "../../forms.hpp"
 #include "atomic.cuh"
 #include "block.cuh"
-#include "dependent.cuh"
 
 namespace onefold::cuda_backend {
 
@@ -29,6 +30,8 @@ struct handover {
   T* result;
 };
 
+using device::let_next_kernel_start;
+using device::wait_for_previous_kernel;
 using onefold::detail::canonical;
 
 /// Combines `count` partials with the whole block and stores the result. The order is fixed by the block size alone.

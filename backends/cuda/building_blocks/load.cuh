@@ -3,7 +3,12 @@
 
 #include <cstdint>
 
+#include <onefold/device/load.cuh>
+
 namespace onefold::cuda_backend {
+
+using device::load_pack;
+using device::pack;
 
 /// Element i, or the neutral element where the input has ended: every operator leaves the other operand unchanged by it.
 template <class Op, class T>
@@ -20,22 +25,6 @@ __device__ inline T load_segment(T* values, const T* input, std::uint64_t count)
   values[threadIdx.x + blockDim.x] = element_or_neutral<Op>(input, i + blockDim.x, count);
   values[threadIdx.x] = own;
   return own;
-}
-
-/// As many elements as fit 16 bytes, the widest load of one thread.
-template <class T>
-struct alignas(16) pack {
-  static constexpr int size = 16 / static_cast<int>(sizeof(T));
-  T element[size];
-};
-
-/// Reads 16 aligned bytes through the read-only path; each is read once, so the lines are marked first to be evicted.
-template <class T>
-__device__ inline pack<T> load_pack(const pack<T>* from) {
-  const int4 bits = __ldcs(reinterpret_cast<const int4*>(from));
-  pack<T> value;
-  memcpy(&value, &bits, sizeof(value));
-  return value;
 }
 
 /// An input of any alignment seen as a head of single elements, a body of packs and a tail of single elements.

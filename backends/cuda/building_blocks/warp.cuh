@@ -1,10 +1,12 @@
 #pragma once
 /// @file warp.cuh  Reductions within a warp, through registers.
 
+#include <onefold/device/warp.cuh>
+
 namespace onefold::cuda_backend {
 
-inline constexpr int warp_size = 32;
-inline constexpr unsigned whole_warp = 0xffffffffu;
+using device::warp_size;
+using device::whole_warp;
 
 /// Combines one value per lane; the result is in lane 0. All 32 lanes must call it together. Depth 5, no shared memory.
 template <class Op, class T>

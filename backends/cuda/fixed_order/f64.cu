@@ -1,11 +1,13 @@
-/// @file f64.cu  Variant fixed_order for f64.
+/// @file f64.cu  The folds of f64 with one result.
 
-#include "kernel.cuh"
+#include "row.cuh"
 
 namespace onefold::cuda_backend {
 
-void fixed_order_f64(call& now) {
-  onefold::detail::with_fold_of<element_type::f64>(now.form, now.wide, [&]<class Fold>() { run_fixed_order<Fold>(now); });
+const onefold::detail::device_fold& fold_of_f64(form what, bool wide) {
+  return onefold::detail::with_fold_of<element_type::f64>(what, wide, [&]<class Fold>() -> const onefold::detail::device_fold& {
+    return row_of_fold<Fold>();
+  });
 }
 
 }  // namespace onefold::cuda_backend

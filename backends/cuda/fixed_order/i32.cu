@@ -1,15 +1,13 @@
-/// @file i32.cu  Variant fixed_order for i32 and u32, which share what wraps.
+/// @file i32.cu  The folds of i32 and u32 with one result: they share what wraps.
 
-#include "kernel.cuh"
+#include "row.cuh"
 
 namespace onefold::cuda_backend {
 
-void fixed_order_i32(call& now) {
-  const auto run = [&]<class Fold>() { run_fixed_order<Fold>(now); };
-  if (now.type == element_type::i32)
-    onefold::detail::with_fold_of<element_type::i32>(now.form, now.wide, run);
-  else
-    onefold::detail::with_fold_of<element_type::u32>(now.form, now.wide, run);
+const onefold::detail::device_fold& fold_of_i32(element_type type, form what) {
+  const auto row = [&]<class Fold>() -> const onefold::detail::device_fold& { return row_of_fold<Fold>(); };
+  return type == element_type::i32 ? onefold::detail::with_fold_of<element_type::i32>(what, false, row)
+                                 : onefold::detail::with_fold_of<element_type::u32>(what, false, row);
 }
 
 }  // namespace onefold::cuda_backend

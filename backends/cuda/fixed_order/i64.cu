@@ -1,15 +1,13 @@
-/// @file i64.cu  Variant fixed_order for i64 and u64, which share what wraps.
+/// @file i64.cu  The folds of i64 and u64 with one result: they share what wraps.
 
-#include "kernel.cuh"
+#include "row.cuh"
 
 namespace onefold::cuda_backend {
 
-void fixed_order_i64(call& now) {
-  const auto run = [&]<class Fold>() { run_fixed_order<Fold>(now); };
-  if (now.type == element_type::i64)
-    onefold::detail::with_fold_of<element_type::i64>(now.form, now.wide, run);
-  else
-    onefold::detail::with_fold_of<element_type::u64>(now.form, now.wide, run);
+const onefold::detail::device_fold& fold_of_i64(element_type type, form what) {
+  const auto row = [&]<class Fold>() -> const onefold::detail::device_fold& { return row_of_fold<Fold>(); };
+  return type == element_type::i64 ? onefold::detail::with_fold_of<element_type::i64>(what, false, row)
+                                 : onefold::detail::with_fold_of<element_type::u64>(what, false, row);
 }
 
 }  // namespace onefold::cuda_backend

@@ -21,19 +21,14 @@
 ///          who does what, no shares fixed ahead: multiprocessors are not equally fast.
 /// Source   onefold.
 
+#include "../fixed_order/driver.hpp"
 #include "../fixed_order/plan.hpp"
-#include "../variant.hpp"
 
 namespace onefold::cuda_backend {
 
-// In fixed_order/: one file each, because nvcc takes its time over every kernel.
-void fixed_order_f32(call& now);
-void fixed_order_f64(call& now);
-void fixed_order_i32(call& now);
-void fixed_order_i64(call& now);
-
 namespace {
 
+// The kernels are in include/onefold/device/kernel.cuh, for folds of users too.
 struct fixed_order {
   static constexpr int sizes[] = {32, 64, 128, 256, 512};
   static constexpr traits what{.block_sizes = sizes,
@@ -41,34 +36,11 @@ struct fixed_order {
                                .grid_size_free = true,
                                .most_grid_size = most_asked_leaves,
                                .takes_workspace = true};
-
-  static void run(call& now) {
-    switch (now.type) {
-      case element_type::f32:
-        return fixed_order_f32(now);
-      case element_type::f64:
-        return fixed_order_f64(now);
-      case element_type::i32:
-      case element_type::u32:
-        return fixed_order_i32(now);
-      case element_type::i64:
-      case element_type::u64:
-        return fixed_order_i64(now);
-    }
-  }
 };
-
-constexpr variant_row every_form() {
-  variant_row row{fixed_order::what, {}, {}};
-  for (auto& of_type : row.run)
-    for (auto& entry : of_type) entry = &fixed_order::run;
-  row.run_wide = &fixed_order::run;
-  return row;
-}
 
 }  // namespace
 
 extern const variant_row row_fixed_order;
-const variant_row row_fixed_order = every_form();
+const variant_row row_fixed_order{fixed_order::what, {}, &run_fixed_order};
 
 }  // namespace onefold::cuda_backend

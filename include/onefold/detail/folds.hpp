@@ -5,11 +5,20 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
+#include <onefold/detail/rounded.hpp>
 #include <onefold/operators.hpp>
 #include <onefold/order.hpp>
 #include <onefold/types.hpp>
+
+// Out of line on the device, where everyone else would wait for its instructions.
+#ifdef __CUDACC__
+#define ONEFOLD_SELDOM __host__ __device__ __noinline__
+#else
+#define ONEFOLD_SELDOM
+#endif
 
 namespace onefold::detail {
 
@@ -51,7 +60,7 @@ struct square {
   static constexpr int inputs = 1;
   template <class A, class E>
   ONEFOLD_HOST_DEVICE static A value(E x) noexcept {
-    return static_cast<A>(static_cast<A>(x) * static_cast<A>(x));
+    return product_of(static_cast<A>(x), static_cast<A>(x));
   }
 };
 
@@ -60,7 +69,7 @@ struct product {
   static constexpr int inputs = 2;
   template <class A, class E>
   ONEFOLD_HOST_DEVICE static A value(E x, E y) noexcept {
-    return static_cast<A>(static_cast<A>(x) * static_cast<A>(y));
+    return product_of(static_cast<A>(x), static_cast<A>(y));
   }
 };
 
@@ -117,12 +126,12 @@ struct norm2_fold {
     const double size = fabs(x);
     const bool small = size < order::small_below;
     const bool big = size >= order::big_from;
-    const double scaled = x * (small ? order::scale_up : big ? order::scale_down : 1.0);
-    const double squared = scaled * scaled;
+    const double scaled = rounded_multiply(x, small ? order::scale_up : big ? order::scale_down : 1.0);
+    const double squared = rounded_multiply(scaled, scaled);
     return {small ? squared : 0.0, small || big ? 0.0 : squared, big ? squared : 0.0};
   }
   ONEFOLD_HOST_DEVICE static squares combine(squares a, squares b) noexcept {
-    return {a.small + b.small, a.medium + b.medium, a.big + b.big};
+    return {rounded_add(a.small, b.small), rounded_add(a.medium, b.medium), rounded_add(a.big, b.big)};
   }
   // +0 leaves a square, which is never -0, as it is.
   ONEFOLD_HOST_DEVICE static squares neutral() noexcept { return {0.0, 0.0, 0.0}; }
@@ -139,7 +148,13 @@ struct arg_state {
 template <class Op, class E>
 ONEFOLD_HOST_DEVICE inline bool is_before(E a, E b) noexcept {
   if constexpr (std::is_floating_point_v<E>) {
+#ifdef __CUDA_ARCH__
+    const bool less = Op::id == operation::min ? !(a >= b) : !(a <= b);  // or one of them is NaN
+    const bool zero = Op::id == operation::min ? signbit(a) > signbit(b) : signbit(a) < signbit(b);
+    return !is_nan(b) & (less | ((a == b) & zero));
+#else
     if (is_nan(a) || is_nan(b)) return is_nan(a) && !is_nan(b);
+#endif
   }
   if constexpr (Op::id == operation::min)
     return first_of_minimum(a, b) && !first_of_minimum(b, a);
@@ -159,11 +174,24 @@ struct arg_fold {
     int row;
   };
   ONEFOLD_HOST_DEVICE static E value(E x) noexcept { return x; }
-  ONEFOLD_HOST_DEVICE static lane first(E v) noexcept { return {v, 0}; }
-  ONEFOLD_HOST_DEVICE static lane next(lane so_far, E v, int row) noexcept {
+  ONEFOLD_HOST_DEVICE static lane first(E v) noexcept {
+#ifdef __CUDA_ARCH__
+    // One that next() gives back as it is. Whatever is NaN becomes the same NaN in the end.
+    if constexpr (std::is_same_v<E, float>) return {Op::template combine<E>(v, v), 0};
+#endif
+    return {v, 0};
+  }
+  ONEFOLD_HOST_DEVICE static lane next(const lane& so_far, E v, int row) noexcept {
+#ifdef __CUDA_ARCH__
+    // The extremum has other bits than before exactly if the value came before it: it has one NaN, and tells the zeros apart.
+    if constexpr (std::is_same_v<E, float>) {
+      const float extremum = Op::template combine<E>(v, so_far.value);
+      return {extremum, __float_as_uint(extremum) != __float_as_uint(so_far.value) ? row : so_far.row};
+    }
+#endif
     return is_before<Op>(v, so_far.value) ? lane{v, row} : so_far;
   }
-  ONEFOLD_HOST_DEVICE static accumulator close(lane of, int, std::uint64_t index, int lanes) noexcept {
+  ONEFOLD_HOST_DEVICE static accumulator close(const lane& of, int, std::uint64_t index, int lanes) noexcept {
     return {of.value, index + static_cast<std::uint64_t>(of.row) * static_cast<std::uint64_t>(lanes)};
   }
   ONEFOLD_HOST_DEVICE static accumulator combine(const accumulator& a, const accumulator& b) noexcept {
@@ -222,9 +250,10 @@ struct moments {
   double mean, deviation;
 };
 
-/// mean_variance of elements of type E. Every line is one of docs/order.md.
-template <class E>
+/// mean_variance of elements of type E. Every line is one of docs/order.md. `Alike`: states that are combined have equal counts.
+template <class E, bool Alike = false>
 struct mean_variance_fold {
+  using of_whole_tiles = mean_variance_fold<E, true>;  // in which all lanes have as many rows
   using element = E;
   using accumulator = moments;
   static constexpr int inputs = 1;
@@ -234,35 +263,47 @@ struct mean_variance_fold {
   };
   ONEFOLD_HOST_DEVICE static double value(E x) noexcept { return static_cast<double>(x); }
   ONEFOLD_HOST_DEVICE static lane first(double v) noexcept {
-    const double shift = v - v == 0.0 ? v : 0.0;
-    const double d = v - shift;
-    return {shift, d, d * d};
+    const double shift = rounded_subtract(v, v) == 0.0 ? v : 0.0;
+    const double d = rounded_subtract(v, shift);
+    return {shift, d, rounded_multiply(d, d)};
   }
-  ONEFOLD_HOST_DEVICE static lane next(lane so_far, double v, int) noexcept {
-    const double d = v - so_far.shift;
-    return {so_far.shift, so_far.sum + d, so_far.squares + d * d};
+  ONEFOLD_HOST_DEVICE static lane next(const lane& so_far, double v, int) noexcept {
+    const double d = rounded_subtract(v, so_far.shift);
+    return {so_far.shift, rounded_add(so_far.sum, d), rounded_add(so_far.squares, rounded_multiply(d, d))};
   }
-  ONEFOLD_HOST_DEVICE static accumulator close(lane of, int rows, std::uint64_t, int) noexcept {
-    const double e = of.sum / static_cast<double>(rows);
-    const double deviation = of.squares - of.sum * e;
-    return {static_cast<std::uint64_t>(rows), of.shift + e, deviation < 0.0 ? 0.0 : deviation};
+  ONEFOLD_HOST_DEVICE static accumulator close(const lane& of, int rows, std::uint64_t, int) noexcept {
+    // With all rows a product, which is exact where the quotient is and else rounded alike.
+    const double e = rows == order::tile_rows ? rounded_multiply(of.sum, 1.0 / order::tile_rows)
+                                              : rounded_divide(of.sum, static_cast<double>(rows));
+    const double deviation = rounded_subtract(of.squares, rounded_multiply(of.sum, e));
+    return {static_cast<std::uint64_t>(rows), rounded_add(of.shift, e), deviation < 0.0 ? 0.0 : deviation};
   }
   ONEFOLD_HOST_DEVICE static accumulator combine(const accumulator& a, const accumulator& b) noexcept {
-    if (a.count == b.count) {
-      const double d = b.mean - a.mean;
-      return {a.count + b.count, a.mean * 0.5 + b.mean * 0.5,
-              (a.deviation + b.deviation) + (d * d) * (static_cast<double>(a.count) * 0.5)};
+    if (Alike || a.count == b.count) {
+      const double d = rounded_subtract(b.mean, a.mean);
+      const double weight = rounded_multiply(static_cast<double>(a.count), 0.5);
+      return {a.count + b.count, rounded_add(rounded_multiply(a.mean, 0.5), rounded_multiply(b.mean, 0.5)),
+              rounded_add(rounded_add(a.deviation, b.deviation), rounded_multiply(rounded_multiply(d, d), weight))};
     }
+    return combine_different(a, b);
+  }
+  /// The same where the counts differ: with divisions, and seldom.
+  ONEFOLD_SELDOM static accumulator combine_different(accumulator a, accumulator b) noexcept {
     if (a.count == 0) return b;
     if (b.count == 0) return a;
     const accumulator& big = a.count > b.count ? a : b;
     const accumulator& small = a.count > b.count ? b : a;
     const std::uint64_t count = a.count + b.count;
-    const double d = small.mean - big.mean;
-    const double part = static_cast<double>(small.count) / static_cast<double>(count);
+    const double d = rounded_subtract(small.mean, big.mean);
+    const double part = rounded_divide(static_cast<double>(small.count), static_cast<double>(count));
     const double of_big = static_cast<double>(big.count);
-    const double mean = d - d == 0.0 ? big.mean + d * part : big.mean * (of_big / static_cast<double>(count)) + small.mean * part;
-    return {count, mean, (big.deviation + small.deviation) + (d * d) * (of_big * part)};
+    const double mean = rounded_subtract(d, d) == 0.0
+                            ? rounded_add(big.mean, rounded_multiply(d, part))
+                            : rounded_add(rounded_multiply(big.mean, rounded_divide(of_big, static_cast<double>(count))),
+                                          rounded_multiply(small.mean, part));
+    return {count, mean,
+            rounded_add(rounded_add(big.deviation, small.deviation),
+                        rounded_multiply(rounded_multiply(d, d), rounded_multiply(of_big, part)))};
   }
   ONEFOLD_HOST_DEVICE static accumulator neutral() noexcept { return {0, 0.0, 0.0}; }
 };
@@ -281,17 +322,31 @@ constexpr conclusion conclusion_of(element_type type, form what, bool wide) noex
   return type == element_type::f32 && !wide ? conclusion::root_to_float : conclusion::root;
 }
 
-ONEFOLD_HOST_DEVICE inline double root_of(double sum) noexcept { return sqrt(sum); }
+/// What mean_variance gives for a state, both as f64 and as they come: `ddof` is taken from the count.
+struct mean_and_variance_of {
+  double mean, variance;
+};
+ONEFOLD_HOST_DEVICE inline mean_and_variance_of mean_and_variance(const moments& of, std::int64_t ddof) noexcept {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  if (of.count == 0) return {nan, nan};
+  // Both fit 63 bits, their difference the 64 of an unsigned one.
+  const bool has_variance = ddof < 0 || of.count > static_cast<std::uint64_t>(ddof);
+  const auto degrees = of.count - static_cast<std::uint64_t>(ddof);
+  return {of.mean, has_variance ? rounded_divide(of.deviation, static_cast<double>(degrees)) : nan};
+}
+
+ONEFOLD_HOST_DEVICE inline double root_of(double sum) noexcept { return rounded_root(sum); }
 
 ONEFOLD_HOST_DEVICE inline double root_of(const squares& sums) noexcept {
   constexpr double up = order::scale_up;
   constexpr double down = order::scale_down;
   if (sums.big != 0) {
-    const double root = sqrt(sums.big + (sums.medium * down) * down);
-    return order::overflow_from <= root && root <= order::brink ? 0x1.fffffffffffffp1023 : root * up;
+    const double root = rounded_root(rounded_add(sums.big, rounded_multiply(rounded_multiply(sums.medium, down), down)));
+    return order::overflow_from <= root && root <= order::brink ? 0x1.fffffffffffffp1023 : rounded_multiply(root, up);
   }
-  if (sums.medium != 0) return sqrt(sums.medium + (sums.small * down) * down);
-  return sqrt(sums.small) * down;
+  if (sums.medium != 0)
+    return rounded_root(rounded_add(sums.medium, rounded_multiply(rounded_multiply(sums.small, down), down)));
+  return rounded_multiply(rounded_root(sums.small), down);
 }
 
 /// Bits of the result made of the tree's value: those of the result type, zero-extended.
@@ -310,7 +365,7 @@ ONEFOLD_HOST_DEVICE inline std::uint64_t conclude(conclusion how, const A& value
         put(value);
         break;
       case conclusion::mean:
-        put(value / static_cast<A>(count));
+        put(rounded_divide(value, static_cast<A>(count)));
         break;
       case conclusion::root:
         put(root_of(static_cast<double>(value)));

@@ -7,9 +7,7 @@
 
 #include <cstdint>
 
-#include "../../forms.hpp"
-
-namespace onefold::cuda_backend {
+namespace onefold::device {
 
 struct alignas(16) slot_word {
   unsigned long long bits;
@@ -85,4 +83,4 @@ __device__ inline A value_of(const slot_answer<A>& found) {
   return value;
 }
 
-}  // namespace onefold::cuda_backend
+}  // namespace onefold::device

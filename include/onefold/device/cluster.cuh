@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <cstring>
 
-#include "warp.cuh"
+#include <onefold/device/warp.cuh>
 
-namespace onefold::cuda_backend {
+namespace onefold::device {
 
 /// Values on their way from every block of a cluster to the first one's shared memory, which counts the bytes that have come. Against slots
 /// in global memory that saves the trips to the second-level cache. One in the shared memory of each block, for one use.
@@ -36,18 +36,21 @@ class cluster_mailbox {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     const unsigned to = in_first_block(address_of(place));
     const unsigned barrier = in_first_block(address_of(&barrier_));
-    if constexpr (sizeof(A) == 4) {
-      unsigned bits;
-      memcpy(&bits, &value, sizeof(A));
-      asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(to), "r"(bits), "r"(barrier)
-                   : "memory");
-    } else {
-      static_assert(sizeof(A) % 8 == 0);
+    if constexpr (sizeof(A) % 8 == 0) {
       unsigned long long bits[sizeof(A) / 8];
       memcpy(bits, &value, sizeof(A));
 #pragma unroll
       for (unsigned w = 0; w < sizeof(A) / 8; ++w)
         asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];" ::"r"(to + 8 * w), "l"(bits[w]),
+                     "r"(barrier)
+                     : "memory");
+    } else {
+      static_assert(sizeof(A) % 4 == 0, "values are sent in words");
+      unsigned bits[sizeof(A) / 4];
+      memcpy(bits, &value, sizeof(A));
+#pragma unroll
+      for (unsigned w = 0; w < sizeof(A) / 4; ++w)
+        asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(to + 4 * w), "r"(bits[w]),
                      "r"(barrier)
                      : "memory");
     }
@@ -81,4 +84,4 @@ class cluster_mailbox {
   unsigned long long barrier_;
 };
 
-}  // namespace onefold::cuda_backend
+}  // namespace onefold::device

@@ -1,7 +1,7 @@
 #pragma once
 /// @file dependent.cuh  The device's side of a launch that begins while the kernel ahead of it ends (launch_kind::early, sm_90).
 
-namespace onefold::cuda_backend {
+namespace onefold::device {
 
 /// Lets the kernel behind this one, which only waits for it, start while the last blocks are still at work (sm_90).
 __device__ inline void let_next_kernel_start() {
@@ -17,4 +17,4 @@ __device__ inline void wait_for_previous_kernel() {
 #endif
 }
 
-}  // namespace onefold::cuda_backend
+}  // namespace onefold::device

@@ -1,0 +1,18 @@
+/// @file minmax.cu  The folds of minmax.
+
+#include "row.cuh"
+
+namespace onefold::cuda_backend {
+
+const onefold::detail::device_fold& fold_of_minmax(element_type type) {
+  switch (type) {
+#define ONEFOLD_TYPE(name, E) \
+  case element_type::name:    \
+    return row_of_fold<onefold::detail::minmax_fold<E>>();
+#include <onefold/types.def>
+#undef ONEFOLD_TYPE
+  }
+  return row_of_fold<onefold::detail::minmax_fold<float>>();
+}
+
+}  // namespace onefold::cuda_backend

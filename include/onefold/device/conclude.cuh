@@ -1,0 +1,132 @@
+#pragma once
+/// @file conclude.cuh  From the tree's value to the result in the caller's memory, or on its way to a host that waits for it.
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include <onefold/device/destination.hpp>
+#include <onefold/device/fold.cuh>
+
+namespace onefold::device {
+
+namespace detail {
+
+// One word of a result on its way to the host. It is one store, and carries the proof that it has arrived: no fence, and a host that polls sees
+// the result at once.
+__device__ inline void send_word(const destination& to, int word, std::uint32_t bits) {
+  const unsigned long long tag = static_cast<unsigned long long>(to.call_number) << 32;
+  const_cast<volatile unsigned long long*>(to.host_words)[word] = tag | bits;
+}
+
+// Stores a part of the result, at `place` bytes from its beginning: a multiple of 4 where the host waits.
+template <class T>
+__device__ inline void store_part(const destination& to, int place, const T& value) {
+  if (to.output != nullptr) {
+    *reinterpret_cast<T*>(static_cast<unsigned char*>(to.output) + place) = value;
+    return;
+  }
+  constexpr int words = static_cast<int>((sizeof(T) + 3) / 4);
+  std::uint32_t word[words] = {};
+  memcpy(word, &value, sizeof(T));
+#pragma unroll
+  for (int w = 0; w < words; ++w) send_word(to, place / 4 + w, word[w]);
+}
+
+// Means and roots. Out of line, with their divisions and their table of jumps, which everyone else would wait for.
+template <class A>
+__device__ __noinline__ std::uint64_t other_conclusion(onefold::detail::conclusion how, A value, std::uint64_t count) {
+  return onefold::detail::conclude(how, value, count);
+}
+
+// Several results, of the folds of onefold/records.def; out of line too.
+template <class E>
+__device__ __noinline__ void store_results(onefold::detail::arg_state<E> value, std::uint64_t, const destination& to) {
+  store_part(to, 0, onefold::detail::canonical(value.value));
+  if constexpr (sizeof(E) == 4) store_part(to, 4, std::uint32_t{0});
+  store_part(to, 8, value.index);
+}
+template <class E>
+__device__ __noinline__ void store_results(onefold::detail::two_values<E> value, std::uint64_t, const destination& to) {
+  store_part(to, 0, onefold::detail::canonical(value.min));
+  store_part(to, sizeof(E), onefold::detail::canonical(value.max));
+}
+// `how` 1: rounded to float.
+template <class Moments, std::enable_if_t<std::is_same<Moments, onefold::detail::moments>::value, int> = 0>
+__device__ __noinline__ void store_results(Moments value, std::uint64_t, const destination& to) {
+  const auto result = onefold::detail::mean_and_variance(value, static_cast<std::int64_t>(to.argument));
+  if (to.how == 0) {
+    store_part(to, 0, onefold::detail::canonical(result.mean));
+    store_part(to, 8, onefold::detail::canonical(result.variance));
+  } else {
+    store_part(to, 0, onefold::detail::canonical(static_cast<float>(result.mean)));
+    store_part(to, 4, onefold::detail::canonical(static_cast<float>(result.variance)));
+  }
+}
+// Four bits of the argument for each result, the first one's lowest: which operator.
+template <class E>
+__device__ __noinline__ void store_results(onefold::detail::four_values<E> value, std::uint64_t, const destination& to) {
+  const int results = to.bytes / static_cast<int>(sizeof(E));
+  for (int k = 0; k < results; ++k) {
+    const auto op = static_cast<operation>(to.argument >> (4 * k) & 15);
+    E result{};
+    if (op == operation::sum)
+      result = static_cast<E>(value.sum);
+    else if (op == operation::prod)
+      result = static_cast<E>(value.prod);
+    else
+      result = op == operation::min ? value.min : value.max;
+    store_part(to, k * static_cast<int>(sizeof(E)), onefold::detail::canonical(result));
+  }
+}
+
+template <class A>
+inline constexpr bool is_one_number = std::is_arithmetic<A>::value || std::is_same<A, onefold::detail::squares>::value;
+
+// A fold that concludes by itself.
+template <class Fold, class = void>
+struct concludes : std::false_type {};
+template <class Fold>
+struct concludes<Fold, std::void_t<typename Fold::result>> : std::true_type {};
+
+template <class Fold>
+__device__ inline void store_own_result(const Fold& fold, const typename Fold::accumulator& value, std::uint64_t count,
+                                        const destination& to) {
+  typename Fold::result result;
+  fold.conclude(value, count, &result);
+  if (to.output != nullptr)
+    *static_cast<typename Fold::result*>(to.output) = result;
+  else
+    store_part(to, 0, result);
+}
+
+}  // namespace detail
+
+/// Stores the result made of the tree's value. By one thread.
+template <class Fold>
+__device__ inline void deliver(const Fold& fold, const typename Fold::accumulator& value, std::uint64_t count, const destination& to) {
+  using A = typename Fold::accumulator;
+  if constexpr (detail::concludes<Fold>::value) {
+    detail::store_own_result(fold, value, count, to);
+  } else if constexpr (!detail::is_one_number<A>) {
+    detail::store_results(value, count, to);
+  } else {
+    const auto how = static_cast<onefold::detail::conclusion>(to.how);
+    std::uint64_t bits = 0;
+    if (how == onefold::detail::conclusion::none) [[likely]]
+      bits = onefold::detail::conclude(onefold::detail::conclusion::none, value, count);
+    else
+      bits = detail::other_conclusion(how, value, count);
+    if (to.output != nullptr) [[likely]] {
+      if (to.bytes == 4)
+        *static_cast<std::uint32_t*>(to.output) = static_cast<std::uint32_t>(bits);
+      else
+        *static_cast<std::uint64_t*>(to.output) = bits;
+      return;
+    }
+    detail::send_word(to, 0, static_cast<std::uint32_t>(bits));
+    detail::send_word(to, 1, static_cast<std::uint32_t>(bits >> 32));
+  }
+}
+
+}  // namespace onefold::device

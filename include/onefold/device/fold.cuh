@@ -1,0 +1,122 @@
+#pragma once
+/// @file fold.cuh  What the kernels ask of a fold beside what it must have (onefold/detail/folds.hpp, and device.cuh for those of users).
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <onefold/detail/folds.hpp>
+#include <onefold/order.hpp>
+
+namespace onefold::device {
+
+namespace detail {
+
+template <class Fold, class = void>
+struct value_bytes {
+  static constexpr std::size_t of = sizeof(typename Fold::element);
+};
+template <class Fold>
+struct value_bytes<Fold, std::void_t<decltype(Fold::value_bytes)>> {
+  static constexpr std::size_t of = Fold::value_bytes;
+};
+
+// What a lane of a plain fold is: an accumulator.
+template <class Fold, bool Plain = Fold::is_plain>
+struct lane_of_fold {
+  using type = typename Fold::accumulator;
+};
+template <class Fold>
+struct lane_of_fold<Fold, false> {
+  using type = typename Fold::lane;
+};
+
+template <class Fold, class Item, class = void>
+struct begins_at_a_row : std::false_type {};
+template <class Fold, class Item>
+struct begins_at_a_row<Fold, Item, std::void_t<decltype(std::declval<const Fold&>().first(std::declval<Item>(), 0))>> : std::true_type {};
+
+template <class Fold, class = void>
+struct own : std::false_type {};
+template <class Fold>
+struct own<Fold, std::void_t<decltype(Fold::reads_pairs)>> : std::true_type {};
+
+}  // namespace detail
+
+/// Whether it is a user's, whose values are of any size and made of any inputs.
+template <class Fold>
+inline constexpr bool is_own = detail::own<Fold>::value;
+
+/// Whether an aligned input of it can be read in packs, two tiles at a time: it is the only one, and of the values' size.
+template <class Fold>
+constexpr bool reads_pairs_of() noexcept {
+  if constexpr (is_own<Fold>)
+    return Fold::reads_pairs;
+  else
+    return true;
+}
+template <class Fold>
+inline constexpr bool reads_pairs = reads_pairs_of<Fold>();
+
+/// Lanes of a tile (docs/order.md).
+template <class Fold>
+inline constexpr int lanes = order::lanes_of_bytes(detail::value_bytes<Fold>::of);
+template <class Fold>
+inline constexpr std::uint64_t tile_elements = std::uint64_t{order::tile_rows} * lanes<Fold>;
+
+/// What a thread keeps of a lane.
+template <class Fold>
+using lane_t = typename detail::lane_of_fold<Fold>::type;
+
+namespace detail {
+template <class Fold, class = void>
+struct whole_fold {
+  static __device__ const Fold& of(const Fold& fold) { return fold; }
+};
+template <class Fold>
+struct whole_fold<Fold, std::void_t<typename Fold::of_whole_tiles>> {
+  static __device__ typename Fold::of_whole_tiles of(const Fold&) { return {}; }
+};
+}  // namespace detail
+
+/// The fold as it may be where all elements of the tiles exist.
+template <class Fold>
+__device__ inline decltype(auto) for_whole_tiles(const Fold& fold) {
+  return detail::whole_fold<Fold>::of(fold);
+}
+
+/// Whether accumulators are larger than elements.
+template <class Fold>
+inline constexpr bool has_large_accumulators = sizeof(typename Fold::accumulator) > detail::value_bytes<Fold>::of;
+
+/// A lane that begins with this value, which stands in row `row`.
+template <class Fold, class Item>
+__device__ inline lane_t<Fold> first_of_lane(const Fold& fold, const Item& value, [[maybe_unused]] int row) {
+  if constexpr (Fold::is_plain)
+    return value;
+  else if constexpr (detail::begins_at_a_row<Fold, Item>::value)
+    return fold.first(value, row);
+  else
+    return fold.first(value);
+}
+
+/// With the value of row `row` (1 to 15) below it.
+template <class Fold, class Item>
+__device__ inline lane_t<Fold> next_of_lane(const Fold& fold, const lane_t<Fold>& lane, const Item& value, [[maybe_unused]] int row) {
+  if constexpr (Fold::is_plain)
+    return fold.combine(lane, value);
+  else
+    return fold.next(lane, value, row);
+}
+
+/// The node of a lane of `rows` rows (1 to 16), whose first element has the number `index`.
+template <class Fold>
+__device__ inline typename Fold::accumulator node_of_lane(const Fold& fold, const lane_t<Fold>& lane, [[maybe_unused]] int rows,
+                                                          [[maybe_unused]] std::uint64_t index) {
+  if constexpr (Fold::is_plain)
+    return lane;
+  else
+    return fold.close(lane, rows, index, lanes<Fold>);
+}
+
+}  // namespace onefold::device

@@ -1,0 +1,170 @@
+#pragma once
+/// @file rows.cuh  Tree v1 within a warp for values of any size, made of any inputs or of the index alone: element by element, in rows.
+
+#include <onefold/device/fold.cuh>
+#include <onefold/device/input.hpp>
+#include <onefold/device/load.cuh>
+#include <onefold/device/warp.cuh>
+
+namespace onefold::device {
+
+/// Tiles that a warp takes together, as a power of two: as many as it has threads for, so that they are an aligned subtree.
+template <class Fold>
+inline constexpr int log_tiles_of_rows = lanes<Fold> >= 32 ? 0 : lanes<Fold> >= 16 ? 1 : lanes<Fold> >= 8 ? 2 : 3;
+static_assert(order::lanes_of_bytes(64) == 4, "values have at most 64 bytes");
+
+namespace detail {
+
+constexpr int registers_of(std::size_t bytes) noexcept { return static_cast<int>((bytes + 3) / 4); }
+
+// Registers for the elements of one index. A function of the index is taken for one that loads twice what it gives.
+template <class Fold>
+constexpr int registers_of_index() noexcept {
+  if constexpr (Fold::inputs == 0)
+    return 2 * registers_of(value_bytes<Fold>::of);
+  else if constexpr (Fold::inputs == 1)
+    return registers_of(sizeof(typename Fold::template input<0>));
+  else if constexpr (Fold::inputs == 2)
+    return registers_of(sizeof(typename Fold::template input<0>)) + registers_of(sizeof(typename Fold::template input<1>));
+  else
+    return registers_of(sizeof(typename Fold::template input<0>)) + registers_of(sizeof(typename Fold::template input<1>)) +
+           registers_of(sizeof(typename Fold::template input<2>));
+}
+
+// Rows in flight: up to 64 registers of them.
+constexpr int rows_in_flight(int registers_of_row) noexcept {
+  int rows = order::tile_rows;
+  while (rows > 1 && rows * registers_of_row > 64) rows /= 2;
+  return rows;
+}
+
+// Nothing, or what one index has in each input.
+template <class Fold, int Inputs = Fold::inputs>
+struct elements;
+template <class Fold>
+struct elements<Fold, 0> {
+  template <std::size_t>
+  __device__ void load(const tree_input&, std::uint64_t) {}
+};
+template <class Fold>
+struct elements<Fold, 1> {
+  using X = typename Fold::template input<0>;
+  X x;
+  template <std::size_t Alignment>
+  __device__ void load(const tree_input& in, std::uint64_t index) {
+    x = load_element<(Alignment > alignof(X) ? Alignment : alignof(X))>(static_cast<const X*>(in.x) + index);
+  }
+  __device__ auto value(const Fold& fold) const { return fold.value(x); }
+};
+template <class Fold>
+struct elements<Fold, 2> {
+  using X = typename Fold::template input<0>;
+  using Y = typename Fold::template input<1>;
+  X x;
+  Y y;
+  template <std::size_t>
+  __device__ void load(const tree_input& in, std::uint64_t index) {
+    x = load_element<alignof(X)>(static_cast<const X*>(in.x) + index);
+    y = load_element<alignof(Y)>(static_cast<const Y*>(in.y) + index);
+  }
+  __device__ auto value(const Fold& fold) const { return fold.value(x, y); }
+};
+template <class Fold>
+struct elements<Fold, 3> {
+  using X = typename Fold::template input<0>;
+  using Y = typename Fold::template input<1>;
+  using Z = typename Fold::template input<2>;
+  X x;
+  Y y;
+  Z z;
+  template <std::size_t>
+  __device__ void load(const tree_input& in, std::uint64_t index) {
+    x = load_element<alignof(X)>(static_cast<const X*>(in.x) + index);
+    y = load_element<alignof(Y)>(static_cast<const Y*>(in.y) + index);
+    z = load_element<alignof(Z)>(static_cast<const Z*>(in.z) + index);
+  }
+  __device__ auto value(const Fold& fold) const { return fold.value(x, y, z); }
+};
+
+}  // namespace detail
+
+/// The node over the 2^log_tiles_of_rows tiles of unit `unit`, in every lane of the calling warp, whose 32 threads must call it together.
+/// A thread has a lane of one of the tiles, or several lanes of the only one, 32 apart. `Whole` says that all of it exists; otherwise what
+/// does not exist counts as absent, and nobody is asked for it. `Alignment`: of the only input, where that is more than its type's.
+template <class Fold, bool Whole, std::size_t Alignment>
+__device__ inline typename Fold::accumulator rows_node(const Fold& fold, const tree_input& in, std::uint64_t unit) {
+  using A = typename Fold::accumulator;
+  constexpr int L = lanes<Fold>;
+  constexpr int own = L > warp_size ? L / warp_size : 1;
+  constexpr int width = L < warp_size ? L : warp_size;  // threads that have a tile
+  constexpr int rows = detail::rows_in_flight(own * detail::registers_of_index<Fold>());
+  const unsigned thread = threadIdx.x % warp_size;
+  const std::uint64_t tile = (unit << log_tiles_of_rows<Fold>) + thread / width;
+  const std::uint64_t begin = tile * tile_elements<Fold> + thread % width;
+  constexpr int most = static_cast<int>(tile_elements<Fold>);
+  const std::uint64_t behind = begin < in.count ? in.count - begin : 0;
+  const int left = behind < static_cast<std::uint64_t>(most) ? static_cast<int>(behind) : most;
+  const auto place = [](int r, int k) { return r * L + k * warp_size; };
+
+  lane_t<Fold> lane[own];
+  [[maybe_unused]] int present[own] = {};
+  const auto take = [&](int k, const auto& value, int row) {
+    lane[k] = row == 0 ? first_of_lane(fold, value, 0) : next_of_lane(fold, lane[k], value, row);
+    ++present[k];
+  };
+#pragma unroll
+  for (int above = 0; above < order::tile_rows; above += rows) {
+    detail::elements<Fold> element[rows][own];
+#pragma unroll
+    for (int r = 0; r < rows; ++r) {
+#pragma unroll
+      for (int k = 0; k < own; ++k)
+        if (Whole || place(above + r, k) < left) element[r][k].template load<Alignment>(in, begin + place(above + r, k));
+    }
+    if constexpr (Fold::inputs == 0) {
+      // All values ahead of all combining, so that what they are made of is on its way together.
+      decltype(fold.value(begin)) value[rows][own];
+#pragma unroll
+      for (int r = 0; r < rows; ++r) {
+#pragma unroll
+        for (int k = 0; k < own; ++k)
+          if (Whole || place(above + r, k) < left) value[r][k] = fold.value(begin + place(above + r, k));
+      }
+#pragma unroll
+      for (int r = 0; r < rows; ++r) {
+#pragma unroll
+        for (int k = 0; k < own; ++k)
+          if (Whole || place(above + r, k) < left) take(k, value[r][k], above + r);
+      }
+    } else {
+#pragma unroll
+      for (int r = 0; r < rows; ++r) {
+#pragma unroll
+        for (int k = 0; k < own; ++k)
+          if (Whole || place(above + r, k) < left) take(k, element[r][k].value(fold), above + r);
+      }
+    }
+  }
+
+  A node[own];
+#pragma unroll
+  for (int k = 0; k < own; ++k) {
+    if (Whole || present[k] > 0)
+      node[k] = node_of_lane(fold, lane[k], Whole ? order::tile_rows : present[k], begin + place(0, k));
+    else
+      node[k] = fold.neutral();
+  }
+#pragma unroll
+  for (int half = own / 2; half > 0; half /= 2) {
+#pragma unroll
+    for (int k = 0; k < half; ++k) node[k] = fold.combine(node[k], node[k + half]);
+  }
+  A value = node[0];
+#pragma unroll
+  for (int distance = width / 2; distance > 0; distance /= 2) value = fold.combine(value, exchange(value, distance));
+#pragma unroll
+  for (int distance = width; distance < warp_size; distance *= 2) value = fold.combine(value, exchange(value, distance));
+  return value;
+}
+
+}  // namespace onefold::device
