@@ -1,0 +1,128 @@
+#pragma once
+/// @file device.cuh  Folds of a user's own on a GPU: for units that nvcc compiles (12.4 or newer, C++17 or newer).
+///
+/// A fold is an object, which its kernels get by value. It has
+///
+///   inputs                  static int: how many arrays, 0 to 3; without one it reduces a function of the index
+///   element, or input<k>    the type of the elements of all arrays, or of array k
+///   value_type              what is reduced, 1 to 64 bytes: its size decides the lanes (docs/order.md)
+///   value(x[, y[, z]])      the value of an element, or of one of each array; without inputs value(i) of a std::uint64_t. If it returns a
+///                           maybe<value_type>, values may be absent
+///   accumulator             what a node of the tree is: trivially copyable, at most 1 KiB, constructible by default on the device
+///   combine(a, b)           (+) of two accumulators: commutative, and associative up to rounding
+///   has_neutral, neutral()  an accumulator that changes no other. Without one the library keeps beside each node whether it is there
+///   result, conclude(p, n, to)   stores the result of n elements at `to`; the tree's accumulator is at p, which is null where nothing was
+///                           there. A result has at most 1 KiB
+///   is_plain                false where a lane keeps something else than an accumulator: then also
+///   lane, first(v), next(lane, v, row), close(lane, rows, index, lanes)   as in onefold/detail/folds.hpp, of values that are there;
+///                           first(v, row) instead, if the fold has it, is told in which row the lane begins, and `rows` are how many were there
+///
+/// All of them are called on the device alone. Of the library's own arithmetic the rounding is spelled out; of a fold's it is as nvcc is told:
+/// the tree is promised, not what the compiler makes of a product and a sum (-fmad=false).
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <type_traits>
+
+#include <onefold/detail/device_fold.hpp>
+#include <onefold/device/kernel.cuh>
+#include <onefold/device/own.cuh>
+
+#if defined(__CUDACC_VER_MAJOR__) && (__CUDACC_VER_MAJOR__ < 12 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ < 4))
+#error "onefold/device.cuh needs nvcc 12.4 or newer"
+#endif
+
+namespace onefold::detail {
+
+template <class Fold>
+class device_fold_maker {
+  using own = device::own_fold<Fold>;
+  using A = typename own::accumulator;
+  using element = typename own::element;
+
+  static constexpr bool has_few = sizeof(A) <= device::most_few_state_bytes;
+  // An input is read in packs of several elements, or in words of 16 bytes where its type promises less.
+  static constexpr bool has_aligned =
+      own::reads_pairs || (own::inputs == 1 && sizeof(element) % 16 == 0 && alignof(element) < 16);
+  static constexpr std::uint8_t log_tiles = device::log_tiles_of_rows<own>;
+
+  template <class Kernel>
+  static const void* symbol(Kernel* kernel) {
+    return reinterpret_cast<const void*>(kernel);
+  }
+
+  static device_kernels make_kernels() {
+    device_kernels made{};
+    if constexpr (has_few) made.symbol[0] = symbol(device::fixed_order_few_kernel<own, false>);
+    if constexpr (has_few && sizeof(A) % 4 == 0) made.symbol[1] = symbol(device::fixed_order_few_kernel<own, true>);
+    if constexpr (has_aligned) made.symbol[2] = symbol(device::fixed_order_kernel<own, device::reading::aligned>);
+    made.symbol[4] = symbol(device::fixed_order_kernel<own, device::reading::single>);
+    for (std::uint8_t& log : made.log_tiles) log = log_tiles;
+    if (own::reads_pairs) made.log_tiles[2] = 1;
+    made.ask = &ask;
+    static device_kernels_known known[device_kernels::known_devices];
+    made.known = known;
+    return made;
+  }
+
+  static int ask(int which, int block_size, device_kernel_info* answer) {
+    const void* const kernel = kernels().symbol[which];
+    cudaFunction_t function = nullptr;
+    cudaFuncAttributes attributes{};
+    cudaError_t status = cudaGetFuncBySymbol(&function, kernel);
+    if (status == cudaSuccess) status = cudaFuncGetAttributes(&attributes, kernel);
+    if (status == cudaSuccess && block_size != 0)
+      status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&answer->resident_blocks, kernel, block_size, 0);
+    if (status != cudaSuccess) cudaGetLastError();  // told to the caller, and nobody else's
+    answer->function = function;
+    answer->code_capability = attributes.ptxVersion;
+    return static_cast<int>(status);
+  }
+
+ public:
+  static const device_kernels& kernels() {
+    static const device_kernels made = make_kernels();
+    return made;
+  }
+
+  static device_fold make(const Fold& fold) {
+    static_assert(std::is_trivially_copyable<Fold>::value, "a fold is copied to the device byte by byte");
+    static_assert(sizeof(Fold) <= 3584, "a fold and what it has captured have at most 3584 bytes");
+    static_assert(sizeof(own) == sizeof(Fold) && alignof(own) == alignof(Fold), "the kernels' view of a fold has its bytes");
+    using result = typename own::result;
+    static_assert(sizeof(result) <= device::most_result_bytes, "a result has at most 1 KiB");
+    device_fold made{};
+    made.struct_bytes = sizeof(device_fold);
+    made.value_bytes = static_cast<std::uint32_t>(own::value_bytes);
+    made.inputs = static_cast<std::uint32_t>(own::inputs);
+    input<0>(made);
+    input<1>(made);
+    input<2>(made);
+    made.state_bytes = static_cast<std::uint32_t>(sizeof(A));
+    made.result_bytes = static_cast<std::uint32_t>(sizeof(result));
+    made.result_alignment = static_cast<std::uint32_t>(alignof(result));
+    made.prefers_single = own::reads_pairs && device::has_large_accumulators<own>;
+    made.kernels = &kernels();
+    made.object = &fold;
+    return made;
+  }
+
+ private:
+  template <int K>
+  static void input([[maybe_unused]] device_fold& of) {
+    if constexpr (K < own::inputs) {
+      of.element_bytes[K] = static_cast<std::uint32_t>(sizeof(typename own::template input<K>));
+      of.alignment[K] = static_cast<std::uint32_t>(alignof(typename own::template input<K>));
+    }
+  }
+};
+
+/// What request::device takes, of a fold as above, which has to live until the call returns. Cost: the kernels of each type of fold are
+/// compiled where this is called; nothing is allocated, and CUDA is not called.
+template <class Fold>
+device_fold make_device_fold(const Fold& fold) {
+  return device_fold_maker<Fold>::make(fold);
+}
+
+}  // namespace onefold::detail
