@@ -1,6 +1,7 @@
-# Runs PROGRAM, which prints the golden table, and compares what it prints with TABLE: cmake -DPROGRAM= -DTABLE= -DOUTPUT= -P compare.cmake
+# Runs PROGRAM, which prints a golden table, and compares what it prints with TABLE:
+#   cmake -DPROGRAM= [-DARGUMENT=records] -DTABLE= -DOUTPUT= -P compare.cmake
 
-execute_process(COMMAND ${PROGRAM} OUTPUT_FILE ${OUTPUT} RESULT_VARIABLE status)
+execute_process(COMMAND ${PROGRAM} ${ARGUMENT} OUTPUT_FILE ${OUTPUT} RESULT_VARIABLE status)
 if(NOT status EQUAL 0)
   message(FATAL_ERROR "${PROGRAM} failed: ${status}")
 endif()

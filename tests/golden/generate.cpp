@@ -1,4 +1,5 @@
-// Prints the golden table of tree v1: results of reductions, to the bit, as docs/order.md says them.
+// Prints a golden table of tree v1: results of reductions, to the bit, as docs/order.md says them. Without an argument it is the table of the
+// forms with one result, with the argument "records" that of the forms with several.
 //
 // This program was written from docs/order.md alone and shares no code with the library, so that the two can be held against each
 // other. It is slow and plain on purpose: one scalar operation after the other, and an absent lane is an empty std::optional, never
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <initializer_list>
 #include <limits>
 #include <optional>
@@ -103,6 +105,15 @@ std::optional<A> combine(operation<A> op, std::optional<A> a, std::optional<A> b
   return op(*a, *b);
 }
 
+// Step 2: the value of a tile whose lanes have these values.
+template <class A>
+std::optional<A> halved(operation<A> op, std::vector<std::optional<A>> lane) {
+  for (std::size_t h = lane.size() / 2; h >= 1; h /= 2) {
+    for (std::size_t j = 0; j < h; ++j) lane[j] = combine(op, lane[j], lane[j + h]);
+  }
+  return lane[0];
+}
+
 // Steps 1 and 2: the value of tile k.
 template <class E, class A>
 std::optional<A> tile_value(operation<A> op, const std::vector<A>& m, std::size_t k) {
@@ -114,19 +125,12 @@ std::optional<A> tile_value(operation<A> op, const std::vector<A>& m, std::size_
       if (i < m.size()) lane[j] = lane[j] ? op(*lane[j], m[i]) : m[i];
     }
   }
-  for (std::size_t h = L / 2; h >= 1; h /= 2) {
-    for (std::size_t j = 0; j < h; ++j) lane[j] = combine(op, lane[j], lane[j + h]);
-  }
-  return lane[0];
+  return halved(op, lane);
 }
 
-// Step 3 over the tiles of the values m: one for each element of type E, in the type A. Step 4, no element: an empty optional.
-template <class E, class A>
-std::optional<A> tree(operation<A> op, const std::vector<A>& m) {
-  const std::size_t tile = rows_per_tile * lane_count<E>;
-  const std::size_t tile_count = (m.size() + tile - 1) / tile;
-  std::vector<std::optional<A>> level;
-  for (std::size_t k = 0; k < tile_count; ++k) level.push_back(tile_value<E, A>(op, m, k));
+// Step 3 over the values of all tiles. Step 4, no tile: an empty optional.
+template <class A>
+std::optional<A> root(operation<A> op, std::vector<std::optional<A>> level) {
   if (level.empty()) return std::nullopt;
   while (level.size() > 1) {
     std::vector<std::optional<A>> next;
@@ -140,6 +144,16 @@ std::optional<A> tree(operation<A> op, const std::vector<A>& m) {
     level = next;
   }
   return level[0];
+}
+
+// Steps 1 to 3 over the values m: one for each element of type E, in the type A.
+template <class E, class A>
+std::optional<A> tree(operation<A> op, const std::vector<A>& m) {
+  const std::size_t tile = rows_per_tile * lane_count<E>;
+  const std::size_t tile_count = (m.size() + tile - 1) / tile;
+  std::vector<std::optional<A>> level;
+  for (std::size_t k = 0; k < tile_count; ++k) level.push_back(tile_value<E, A>(op, m, k));
+  return root(op, level);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------------------
@@ -302,6 +316,147 @@ std::string result(form_id form, const std::vector<E>& x, const std::vector<E>& 
 }
 
 // ---------------------------------------------------------------------------------------------------------------------------------
+// Several results and larger states (docs/order.md, "Several results and larger states")
+// ---------------------------------------------------------------------------------------------------------------------------------
+
+enum class record_id { argmin, argmax, minmax, mean_variance };
+
+const char* name_of(record_id record) {
+  constexpr const char* names[] = {"argmin", "argmax", "minmax", "mean_variance"};
+  return names[static_cast<std::size_t>(record)];
+}
+
+// Two results as the table prints them.
+struct two_results {
+  std::string first, second;
+};
+
+// The value is that of min or max; the index that of the first element which is that value: to the bit, or NaN as that is.
+template <class E>
+two_results value_and_index(operation<E> op, const std::vector<E>& x) {
+  const E value = *tree<E, E>(op, x);
+  const auto is_value = [value](E e) {
+    if constexpr (!integer<E>) {
+      if (std::isnan(value)) return std::isnan(e);
+      return e == value && std::signbit(e) == std::signbit(value);
+    } else {
+      return e == value;
+    }
+  };
+  std::uint64_t index = 0;
+  while (!is_value(x[index])) ++index;
+  return {bits_of(value), bits_of(index)};
+}
+
+// A state of mean_variance: N, M and D.
+struct moments {
+  std::uint64_t N;
+  double M;
+  double D;
+};
+
+double of_count(std::uint64_t count) { return static_cast<double>(count); }
+
+// A lane with the elements v, at least one.
+moments moments_of_lane(const std::vector<double>& v) {
+  const double c = std::isfinite(v[0]) ? v[0] : 0.0;
+  const std::uint64_t m = v.size();
+  double d = v[0] - c;
+  double s = d;
+  double q = d * d;
+  for (std::size_t r = 1; r < m; ++r) {
+    d = v[r] - c;
+    s = s + d;
+    const double product = d * d;
+    q = q + product;
+  }
+  const double e = s / of_count(m);
+  const double product = s * e;
+  double D = q - product;
+  if (D < 0) D = 0.0;
+  return {m, c + e, D};
+}
+
+moments merged(moments a, moments b) {
+  const std::uint64_t N = a.N + b.N;
+  if (a.N == b.N) {
+    const double d = b.M - a.M;
+    const double w = of_count(a.N) * 0.5;
+    const double half_a = a.M * 0.5, half_b = b.M * 0.5;
+    const double square = d * d;
+    const double between = square * w;
+    return {N, half_a + half_b, (a.D + b.D) + between};
+  }
+  const moments S = a.N < b.N ? a : b;
+  const moments B = a.N < b.N ? b : a;
+  const double d = S.M - B.M;
+  const double f = of_count(S.N) / of_count(N);
+  double M = 0;
+  if (std::isfinite(d)) {
+    const double step = d * f;
+    M = B.M + step;
+  } else {
+    const double part_of_B = B.M * (of_count(B.N) / of_count(N));
+    const double part_of_S = S.M * f;
+    M = part_of_B + part_of_S;
+  }
+  const double square = d * d;
+  const double weight = of_count(B.N) * f;
+  const double between = square * weight;
+  return {N, M, (B.D + S.D) + between};
+}
+
+// The tree over states: the lanes make them, and steps 2 and 3 are those of every form.
+template <class E>
+std::optional<moments> tree_of_moments(const std::vector<double>& v) {
+  const std::size_t L = lane_count<E>;
+  const std::size_t tile = rows_per_tile * L;
+  std::vector<std::optional<moments>> level;
+  for (std::size_t start = 0; start < v.size(); start += tile) {
+    std::vector<std::optional<moments>> lane(L);
+    for (std::size_t j = 0; j < L; ++j) {
+      std::vector<double> of_lane;
+      for (std::size_t r = 0; r < rows_per_tile; ++r) {
+        const std::size_t i = start + L * r + j;
+        if (i < v.size()) of_lane.push_back(v[i]);
+      }
+      if (!of_lane.empty()) lane[j] = moments_of_lane(of_lane);
+    }
+    level.push_back(halved<moments>(merged, lane));
+  }
+  return root<moments>(merged, level);
+}
+
+// R is float for f32 in its own width, and double otherwise.
+template <class R, class E>
+two_results mean_and_variance(const std::vector<E>& x, std::int64_t ddof) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::optional<moments> all = tree_of_moments<E>(converted<double>(x));
+  double mean = nan, variance = nan;
+  if (all) {
+    mean = all->M;
+    const std::int64_t freedom = static_cast<std::int64_t>(all->N) - ddof;
+    if (freedom > 0) variance = all->D / static_cast<double>(freedom);
+  }
+  return {bits_of(static_cast<R>(mean)), bits_of(static_cast<R>(variance))};
+}
+
+template <class E, class A>
+two_results results(record_id record, const std::vector<E>& x, std::int64_t ddof) {
+  switch (record) {
+    case record_id::argmin:
+      return value_and_index<E>(minimum, x);
+    case record_id::argmax:
+      return value_and_index<E>(maximum, x);
+    case record_id::minmax:
+      return {bits_of(tree<E, E>(minimum, x).value_or(highest<E>())), bits_of(tree<E, E>(maximum, x).value_or(lowest<E>()))};
+    case record_id::mean_variance:
+      return mean_and_variance<std::conditional_t<std::is_same_v<A, float>, float, double>>(x, ddof);
+  }
+  std::abort();
+}
+
+// ---------------------------------------------------------------------------------------------------------------------------------
 // Data (README.md, "The data")
 // ---------------------------------------------------------------------------------------------------------------------------------
 
@@ -322,14 +477,18 @@ enum class family_id {
   edge_small,
   edge_big,
   mixed_classes,
-  brink
+  brink,
+  equal,
+  offset,
+  few,
+  two_nans
 };
 
 const char* name_of(family_id family) {
-  constexpr const char* names[] = {"uniform",         "wide",  "factors",    "extremes",   "bits",
-                                   "subnormal",       "zeros", "minus_zero", "one_nan",    "one_infinity",
-                                   "both_infinities", "tiny",  "huge",       "edge_small", "edge_big",
-                                   "mixed_classes",   "brink"};
+  constexpr const char* names[] = {
+      "uniform",    "wide",          "factors",      "extremes",        "bits",   "subnormal", "zeros",
+      "minus_zero", "one_nan",       "one_infinity", "both_infinities", "tiny",   "huge",      "edge_small",
+      "edge_big",   "mixed_classes", "brink",        "equal",           "offset", "few",       "two_nans"};
   return names[static_cast<std::size_t>(family)];
 }
 
@@ -364,6 +523,10 @@ E element_of(family_id family, std::uint64_t r) {
         default:
           return std::numeric_limits<E>::min();
       }
+    case family_id::offset:
+      return static_cast<E>((E{1} << (8 * sizeof(E) - 2)) + static_cast<E>(r % (std::uint64_t{1} << (2 * sizeof(E)))));
+    case family_id::few:
+      return static_cast<E>(static_cast<E>(r % 7) - (std::is_signed_v<E> ? E{3} : E{0}));
     default:
       std::abort();
   }
@@ -449,6 +612,23 @@ E signed_zero(std::uint64_t sign) {
   return sign != 0 ? static_cast<E>(-0.0) : E{0};
 }
 
+// From 4096 or 2^30 on, over a width of 2: exact.
+template <class E>
+E offset_element(std::uint64_t r) {
+  if constexpr (std::is_same_v<E, float>) {
+    return 4096.0F + static_cast<float>(r >> 52) * 0x1p-11F;
+  } else {
+    return 0x1p30 + static_cast<double>(r >> 41) * 0x1p-22;
+  }
+}
+
+// A whole number from -3 to 3; a zero has bit 63 of r as its sign.
+template <class E>
+E few_element(std::uint64_t r) {
+  const int value = static_cast<int>(r % 7) - 3;
+  return value == 0 ? signed_zero<E>(r >> 63) : static_cast<E>(value);
+}
+
 template <class E>
 E subnormal_element(std::uint64_t r) {
   if (((r >> 52) & 15) == 0) return signed_zero<E>(r >> 63);
@@ -462,6 +642,7 @@ E element_of(family_id family, std::uint64_t r) {
   switch (family) {
     case family_id::uniform:
     case family_id::one_nan:
+    case family_id::two_nans:
     case family_id::one_infinity:
     case family_id::both_infinities:
       return uniform_element<E>(r);
@@ -489,6 +670,10 @@ E element_of(family_id family, std::uint64_t r) {
       return mixed_classes_element<E>(r);
     case family_id::brink:
       return assemble<E>((r >> 63 << 63) | 0x05af103491a32, 1020 + format<E>::bias);
+    case family_id::offset:
+      return offset_element<E>(r);
+    case family_id::few:
+      return few_element<E>(r);
     default:
       std::abort();
   }
@@ -500,7 +685,8 @@ void special_indices(family_id family, std::uint64_t seed, std::vector<E>& x) {
   if (x.empty()) return;
   const std::size_t n = x.size();
   const std::size_t p = static_cast<std::size_t>((seed * 7919) % n);
-  if (family == family_id::one_nan) x[p] = std::bit_cast<E>(format<E>::nan);
+  if (family == family_id::one_nan || family == family_id::two_nans) x[p] = std::bit_cast<E>(format<E>::nan);
+  if (family == family_id::two_nans) x[(p + n / 2) % n] = std::numeric_limits<E>::quiet_NaN();
   if (family == family_id::one_infinity || family == family_id::both_infinities) x[p] = std::numeric_limits<E>::infinity();
   if (family == family_id::both_infinities && n > 1) x[(p + n / 2) % n] = -std::numeric_limits<E>::infinity();
 }
@@ -508,6 +694,7 @@ void special_indices(family_id family, std::uint64_t seed, std::vector<E>& x) {
 template <class E>
 std::vector<E> data(family_id family, std::uint64_t seed, std::size_t n) {
   std::vector<E> x;
+  if (family == family_id::equal) return std::vector<E>(n, element_of<E>(family_id::uniform, random_bits(seed, 0)));
   for (std::size_t i = 0; i < n; ++i) x.push_back(element_of<E>(family, random_bits(seed, i)));
   if constexpr (!integer<E>) special_indices(family, seed, x);
   return x;
@@ -634,9 +821,84 @@ void rows_of_f32_accumulated_in_f64() {
   }
 }
 
-}  // namespace
+// --- of the forms with several results
 
-int main() {
+// The rows of one type, record and accumulation. The seed counts the data.
+template <class E, class A>
+struct record_printer {
+  const char* type;
+  record_id record;
+  std::uint64_t seed = 0;
+
+  void row(family_id family, std::size_t n) {
+    ++seed;
+    const std::vector<E> x = data<E>(family, seed, n);
+    const bool has_ddof = record == record_id::mean_variance;
+    const std::int64_t ddof = has_ddof ? static_cast<std::int64_t>(seed % 2) : 0;
+    print(family, x, ddof);
+    if (has_ddof && n <= 3) print(family, x, 1 - ddof);  // where it decides whether there is a variance
+  }
+
+  void print(family_id family, const std::vector<E>& x, std::int64_t ddof) const {
+    const two_results both = results<E, A>(record, x, ddof);
+    std::printf("ONEFOLD_GOLDEN_RECORD(%s, %s, %s, %s, %llu, %zu, %d, %s, %s)\n", type, name_of(record),
+                std::is_same_v<E, A> ? "own" : "f64", name_of(family), static_cast<unsigned long long>(seed), x.size(),
+                static_cast<int>(ddof), both.first.c_str(), both.second.c_str());
+  }
+
+  void rows(family_id family, const std::vector<std::size_t>& sizes) {
+    for (const std::size_t n : sizes) row(family, n);
+  }
+};
+
+// All sizes for argmin and mean_variance of f32 and f64. Otherwise every stride-th size, beginning one later with each record; the largest
+// size only for argmin and mean_variance.
+template <class E, class A>
+std::vector<std::size_t> sizes_for(record_id record) {
+  const bool first = record == record_id::argmin || record == record_id::mean_variance;
+  const bool every = !integer<E> && std::is_same_v<E, A> && first;
+  const std::size_t stride = every ? 1 : 4;
+  const std::vector<std::size_t> all = all_sizes<E>();
+  std::vector<std::size_t> chosen = {1};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool selected = all[i] == largest ? first : i % stride == static_cast<std::size_t>(record) % stride;
+    if (selected) chosen.push_back(all[i]);
+  }
+  return chosen;
+}
+
+template <class E, class A>
+void rows_of_record(const char* type, record_id record) {
+  record_printer<E, A> out{type, record};
+  if (record == record_id::minmax || record == record_id::mean_variance) out.row(family_id::uniform, 0);
+  out.rows(family_id::uniform, sizes_for<E, A>(record));
+  out.rows(family_id::equal, {1, 2, 33, 65, 1025, 5000, 12345});
+  out.rows(family_id::offset, {2, 3, 65, 513, 1025, 5000, 54321});
+  out.rows(family_id::few, {3, 33, 1025, 5000});
+  out.rows(family_id::wide, {65, 1025, 5000});
+  if constexpr (integer<E>) {
+    out.rows(family_id::extremes, {3, 65, 1025, 5000});
+  } else {
+    out.rows(family_id::bits, {2, 65, 5000});
+    out.rows(family_id::subnormal, {1, 65, 1025});
+    out.rows(family_id::zeros, {2, 3, 65, 1025, 5000});
+    out.rows(family_id::minus_zero, {1, 1025});
+    out.rows(family_id::one_nan, {1, 65, 5000});
+    out.rows(family_id::two_nans, {2, 65, 1025, 5000});
+    out.rows(family_id::one_infinity, {1, 2, 65, 1025, 5000});
+    out.rows(family_id::both_infinities, {2, 65, 1025, 5000});
+    out.rows(family_id::huge, {2, 65, 1025});
+    out.rows(family_id::tiny, {2, 65, 1025});
+  }
+}
+
+template <class E>
+void records_of_type(const char* type) {
+  for (const record_id record : {record_id::argmin, record_id::argmax, record_id::minmax, record_id::mean_variance})
+    rows_of_record<E, E>(type, record);
+}
+
+void print_forms() {
   std::puts("// Golden results of tree v1 (docs/order.md). Columns and data: README.md beside this file. Made in this folder by");
   std::puts("//   g++ -std=c++20 -O1 -ffp-contract=off -Wall -Wextra -Wconversion generate.cpp -o /tmp/golden");
   std::puts("//   /tmp/golden > table.inc");
@@ -648,5 +910,34 @@ int main() {
   rows_of_type<std::uint32_t>("u32");
   rows_of_type<std::int64_t>("i64");
   rows_of_type<std::uint64_t>("u64");
+}
+
+void print_records() {
+  std::puts(
+      "// Golden results of tree v1 (docs/order.md) with two parts. Columns and data: README.md beside this file. Made in this "
+      "folder by");
+  std::puts("//   g++ -std=c++20 -O1 -ffp-contract=off -Wall -Wextra -Wconversion generate.cpp -o /tmp/golden");
+  std::puts("//   /tmp/golden records > records.inc");
+  std::puts("// ONEFOLD_GOLDEN_RECORD(type, form, accumulate, data, seed, n, ddof, first bits, second bits)");
+  records_of_type<float>("f32");
+  rows_of_record<float, double>("f32", record_id::mean_variance);
+  records_of_type<double>("f64");
+  records_of_type<std::int32_t>("i32");
+  records_of_type<std::uint32_t>("u32");
+  records_of_type<std::int64_t>("i64");
+  records_of_type<std::uint64_t>("u64");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc == 1) {
+    print_forms();
+  } else if (argc == 2 && std::strcmp(argv[1], "records") == 0) {
+    print_records();
+  } else {
+    std::fputs("usage: generate [records]\n", stderr);
+    return 2;
+  }
   return 0;
 }
