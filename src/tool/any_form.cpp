@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <bit>
+#include <cstring>
 #include <type_traits>
 
+#include <onefold/detail/request.hpp>
 #include <onefold/error.hpp>
 #include <onefold/reduce.hpp>
+#include <onefold/results.hpp>
 
 namespace onefold::tool {
 
@@ -14,31 +16,60 @@ namespace {
 
 template <class T>
 std::uint64_t bits_of(T value) {
-  if constexpr (sizeof(T) == 4)
-    return std::bit_cast<std::uint32_t>(value);
-  else
-    return std::bit_cast<std::uint64_t>(value);
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof(value));
+  return bits;
 }
 
-template <class Function, class... Pointers>
-std::uint64_t call(const Function& reduction, const executor& where, const form_request& what, const options& how,
-                   Pointers... inputs) {
-  if (!what.wide) return bits_of(reduction(where, inputs..., what.count, how));
-  constexpr auto as_double = accumulate_as<double>;
-  if constexpr (requires { reduction(where, inputs..., what.count, as_double, how); })
-    return bits_of(reduction(where, inputs..., what.count, as_double, how));
+template <class T>
+result_bits bits_of_results(T value) {
+  return {bits_of(value), 0};
+}
+template <class T>
+result_bits bits_of_results(const arg_result<T>& both) {
+  return {bits_of(both.value), both.index};
+}
+template <class T>
+result_bits bits_of_results(const minmax_result<T>& both) {
+  return {bits_of(both.min), bits_of(both.max)};
+}
+template <class T>
+result_bits bits_of_results(const mean_variance_result<T>& both) {
+  return {bits_of(both.mean), bits_of(both.variance)};
+}
+
+[[noreturn]] void refuse_wide(const form_request& what) {
   throw error(errc::unsupported, fmt::format("{} of {} cannot be accumulated in f64: that is for f32 and for the forms that round",
                                              name(what.form), name(what.type)));
 }
 
+// Calls a function object with the arguments of this request, in double where that is asked for and there is such a call.
+template <class Function, class... Arguments>
+result_bits call(const Function& reduction, const form_request& what, const options& how, Arguments... arguments) {
+  if (!what.wide) return bits_of_results(reduction(arguments..., how));
+  constexpr auto as_double = accumulate_as<double>;
+  if constexpr (requires { reduction(arguments..., as_double, how); })
+    return bits_of_results(reduction(arguments..., as_double, how));
+  refuse_wide(what);
+}
+
+template <class R>
+R run_record(const executor& where, const form_request& what, const options& how) {
+  R result{};
+  detail::request request{where, what.type, what.form, what.x, what.count, &result, true, nullptr, what.wide};
+  request.ddof = what.ddof;
+  detail::run(request, how);
+  return result;
+}
+
 template <class T>
-std::uint64_t reduce_as(const executor& where, const form_request& what, const options& how) {
+result_bits reduce_as(const executor& where, const form_request& what, const options& how) {
   const auto* x = static_cast<const T*>(what.x);
   const auto with = [&](const auto& reduction) {
     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(reduction)>, detail::named_dot>)
-      return call(reduction, where, what, how, x, static_cast<const T*>(what.y));
+      return call(reduction, what, how, where, x, static_cast<const T*>(what.y), what.count);
     else
-      return call(reduction, where, what, how, x);
+      return call(reduction, what, how, where, x, what.count);
   };
   switch (what.form) {
 #define ONEFOLD_FORM(name, op) \
@@ -46,7 +77,18 @@ std::uint64_t reduce_as(const executor& where, const form_request& what, const o
     return with(onefold::name);
 #include <onefold/forms.def>
 #undef ONEFOLD_FORM
-    default:
+    case form::argmin:
+    case form::argmax:
+      if (what.wide) refuse_wide(what);
+      return bits_of_results(run_record<arg_result<T>>(where, what, how));
+    case form::minmax:
+      if (what.wide) refuse_wide(what);
+      return bits_of_results(run_record<minmax_result<T>>(where, what, how));
+    case form::mean_variance:
+      if (!what.wide) return bits_of_results(run_record<mean_variance_result<result_t<form::mean_variance, T>>>(where, what, how));
+      if (!can_be_wide(what.type, what.form)) refuse_wide(what);
+      return bits_of_results(run_record<mean_variance_result<double>>(where, what, how));
+    case form::reduce_together:
       break;
   }
   throw error(errc::unsupported, "the tool does not know this form");
@@ -54,7 +96,22 @@ std::uint64_t reduce_as(const executor& where, const form_request& what, const o
 
 }  // namespace
 
-std::uint64_t reduce_bits(const executor& where, const form_request& what, const options& how) {
+std::array<result_part, 2> result_parts(element_type type, form what, bool wide) {
+  const element_type result = result_type(type, what, wide);
+  switch (what) {
+    case form::argmin:
+    case form::argmax:
+      return {{{"value", result}, {"index", element_type::u64}}};
+    case form::minmax:
+      return {{{"min", result}, {"max", result}}};
+    case form::mean_variance:
+      return {{{"mean", result}, {"variance", result}}};
+    default:
+      return {{{"value", result}, {"", result}}};
+  }
+}
+
+result_bits reduce_bits(const executor& where, const form_request& what, const options& how) {
   switch (what.type) {
 #define ONEFOLD_TYPE(name, T) \
   case element_type::name:    \

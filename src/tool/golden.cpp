@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <exception>
@@ -22,9 +23,13 @@ namespace {
 
 constexpr golden_row table[] = {
 #define ONEFOLD_GOLDEN(type, what, accumulate, data, seed, count, bits) \
-  {element_type::type, form::what, std::string_view(#accumulate) == "f64", #data, seed, count, bits},
+  {element_type::type, form::what, std::string_view(#accumulate) == "f64", #data, seed, count, 0, {bits, 0}},
 #include "../../tests/golden/table.inc"
 #undef ONEFOLD_GOLDEN
+#define ONEFOLD_GOLDEN_RECORD(type, what, accumulate, data, seed, count, ddof, first, second) \
+  {element_type::type, form::what, std::string_view(#accumulate) == "f64", #data, seed, count, ddof, {first, second}},
+#include "../../tests/golden/records.inc"
+#undef ONEFOLD_GOLDEN_RECORD
 };
 
 constexpr std::uint64_t seed_of_second = 1000;  // dot's y has the seed of x and so much more
@@ -58,6 +63,8 @@ std::uint64_t integer(std::string_view family, std::uint64_t r) {
   if (family == "uniform") return bits(low);
   if (family == "wide") return bits(static_cast<T>(low >> r % width));  // of a signed number the shift copies the sign
   if (family == "factors") return bits(low) | 1;
+  if (family == "offset") return (std::uint64_t{1} << (width - 2)) + r % (std::uint64_t{1} << width / 4);
+  if (family == "few") return bits(static_cast<T>(static_cast<T>(r % 7) - static_cast<T>(std::is_signed_v<T> ? 3 : 0)));
   if (family == "extremes") {
     using limits = std::numeric_limits<T>;
     const T values[] = {0, 1, static_cast<T>(-1), limits::max(), limits::min()};
@@ -88,6 +95,7 @@ class floats {
   static constexpr bits sign = bits{1} << (of::width - 1);
   static constexpr bits significand_mask = (bits{1} << of::significand) - 1;
   static constexpr bits exponent_mask = static_cast<bits>(~sign & ~significand_mask);
+  static constexpr bits quiet_nan = static_cast<bits>(exponent_mask | (bits{1} << (of::significand - 1)));
   static constexpr bool is_double = of::width == 64;
 
   static constexpr bits sign_of(std::uint64_t r) { return (r >> 63) != 0 ? sign : bits{0}; }
@@ -110,6 +118,16 @@ class floats {
   static bits any_bits(std::uint64_t r) {
     const auto low = static_cast<bits>(r);
     return (low & exponent_mask) == exponent_mask ? low & ~(sign >> 1) : low;
+  }
+  // From 4096 or 2^30 on, over a width of 2.
+  static bits offset(std::uint64_t r) {
+    const double value =
+        is_double ? 0x1p30 + static_cast<double>(r >> 41) * 0x1p-22 : 4096 + static_cast<double>(r >> 52) * 0x1p-11;
+    return std::bit_cast<bits>(static_cast<T>(value));
+  }
+  static bits one_of_few(std::uint64_t r) {
+    const int value = static_cast<int>(r % 7) - 3;
+    return value == 0 ? sign_of(r) : std::bit_cast<bits>(static_cast<T>(value));
   }
   static std::optional<bits> of_one_size(std::string_view family, std::uint64_t r) {
     const auto k = static_cast<std::int64_t>((r >> 52) & 0x7ff);
@@ -134,10 +152,16 @@ class floats {
     if (family == "subnormal") return (r >> 52 & 0xf) == 0 ? sign_of(r) : with_field(r, 0);
     if (family == "zeros") return sign_of(r);
     if (family == "minus_zero") return sign;
+    if (family == "offset") return offset(r);
+    if (family == "few") return one_of_few(r);
     if (const auto value = of_one_size(family, r)) return *value;
     // One special element, at p, among uniform ones.
     const std::uint64_t p = 7919 * seed % count;
     if (family == "one_nan") return i == p ? of::marked_nan : uniform(r);
+    if (family == "two_nans") {
+      if (i == (p + count / 2) % count) return quiet_nan;
+      return i == p ? of::marked_nan : uniform(r);
+    }
     if (family == "one_infinity") return i == p ? exponent_mask : uniform(r);
     if (family != "both_infinities") refuse_family(element_type_of<T>, family);
     if (i == p) return exponent_mask;
@@ -186,6 +210,10 @@ std::span<const golden_row> golden_table() noexcept { return table; }
 
 std::vector<std::uint64_t> golden_data(element_type type, std::string_view family, std::uint64_t seed, std::uint64_t count) {
   std::vector<std::uint64_t> all(count);
+  if (family == "equal") {
+    if (count != 0) std::ranges::fill(all, golden_data(type, "uniform", seed, 1)[0]);
+    return all;
+  }
   for (std::uint64_t i = 0; i < count; ++i) {
     switch (type) {
       case element_type::f32:
@@ -226,17 +254,17 @@ golden_outcome compare(std::span<const golden_row> rows, const executor& where) 
       if (two) at_y.emplace(where, row.type, y, offset_y);
       ++outcome.cases;
       try {
-        const std::uint64_t got =
-            reduce_bits(where, {row.type, row.form, row.wide, at_x.data(), two ? at_y->data() : nullptr, row.count},
+        const result_bits got =
+            reduce_bits(where, {row.type, row.form, row.wide, at_x.data(), two ? at_y->data() : nullptr, row.count, row.ddof},
                         {.guarantee = guarantee::fixed});
         if (got != row.bits) outcome.differences.push_back({row, offset_x, offset_y, got, {}});
       } catch (const std::bad_alloc&) {
         throw;  // says nothing about the bits
       } catch (const error& problem) {
         if (problem.code() == errc::out_of_memory) throw;
-        outcome.differences.push_back({row, offset_x, offset_y, 0, problem.what()});
+        outcome.differences.push_back({row, offset_x, offset_y, {}, problem.what()});
       } catch (const std::exception& problem) {
-        outcome.differences.push_back({row, offset_x, offset_y, 0, problem.what()});
+        outcome.differences.push_back({row, offset_x, offset_y, {}, problem.what()});
       }
     }
     ++outcome.rows;

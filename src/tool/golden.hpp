@@ -11,9 +11,11 @@
 #include <onefold/executor.hpp>
 #include <onefold/types.hpp>
 
+#include "any_form.hpp"
+
 namespace onefold::tool {
 
-/// One row of tests/golden/table.inc.
+/// One row of tests/golden/table.inc or records.inc.
 struct golden_row {
   element_type type;
   onefold::form form;
@@ -21,10 +23,11 @@ struct golden_row {
   std::string_view data;  ///< family of the elements
   std::uint64_t seed;
   std::uint64_t count;
-  std::uint64_t bits;  ///< of the result, in the low bytes of its type
+  std::int64_t ddof;  ///< of mean_variance; else 0
+  result_bits bits;   ///< of the results, in the low bytes of their types
 };
 
-/// The table that this tool was built with.
+/// The tables that this tool was built with, one behind the other.
 [[nodiscard]] std::span<const golden_row> golden_table() noexcept;
 
 /// The bits of the elements of a family, each in the low bytes. Errors: std::invalid_argument for a family that elements of this type
@@ -37,7 +40,7 @@ struct golden_difference {
   golden_row row;
   std::size_t offset_x;  ///< elements between a boundary of 64 bytes and the first element; for dot of y too
   std::size_t offset_y;
-  std::uint64_t got;
+  result_bits got;
   std::string error;  ///< what was thrown instead of a result; else empty
 };
 

@@ -41,6 +41,8 @@ Examples:
   onefold sum x.npy --backend cuda --variant warp_shuffle --block-size 256
   onefold dot x.npy y.npy --accumulate f64       products of floats, added in double
   onefold norm2 x.npy                            the square root of the sum of squares
+  onefold argmin x.npy                           the smallest element, and the first index that has it
+  onefold mean_variance x.npy --ddof 1           both, with one read
   onefold sum x.npy --json | jq .value           for scripts
   onefold variants                               the kernels that --variant takes
   onefold info                                   what can run here
@@ -54,6 +56,7 @@ struct reduce_arguments {
   std::string second_file;
   std::string type;
   std::string accumulate = "own";
+  std::int64_t ddof = 0;
   std::string guarantee;
   std::string backend = "best";
   std::optional<int> device;
@@ -113,7 +116,7 @@ void check_variant(const reduce_arguments& arguments) {
 
 std::string reduce_command(form wanted, const reduce_arguments& arguments) {
   check_variant(arguments);
-  job what{wanted, arguments.accumulate == "f64", chosen_executor(arguments), {}, arguments.repeat};
+  job what{wanted, arguments.accumulate == "f64", chosen_executor(arguments), {}, arguments.repeat, arguments.ddof};
   what.how.variant = arguments.variant;
   what.how.guarantee = parse<guarantee>(arguments.guarantee);
   what.how.finish = parse<finish>(arguments.finish).value_or(finish::automatic);
@@ -264,7 +267,8 @@ void add_reduce_command(CLI::App& app, form what, const std::string& description
                    "x.npy (format 1.0, 2.0 or 3.0), file.h5:/dataset (HDF5),\nor raw little-endian binary with --type.\n"
                    "It is memory-mapped where possible. Where it is not, because HDF5 must\n"
                    "decompress it, say, more than 256 MiB are read in pieces of 64 MiB:\n"
-                   "the bits are the same, and it may be larger than memory")
+                   "the bits are the same, and it may be larger than memory (what has\n"
+                   "two results is read into memory first)")
       ->required();
   if (what == form::dot)
     command->add_option("second", arguments.second_file, "The second file, with as many elements of the same type")->required();
@@ -274,6 +278,10 @@ void add_reduce_command(CLI::App& app, form what, const std::string& description
                      "f64: elements of type f32 are converted to f64 before anything else,\n"
                      "and the result is f64; own: in the type that the form has")
         ->check(CLI::IsMember({"own", "f64"}))
+        ->capture_default_str();
+  if (what == form::mean_variance)
+    command->add_option("--ddof", arguments.ddof, "Taken from the count that the squared deviations are divided by: 0 or 1")
+        ->check(whole_number_from(0))
         ->capture_default_str();
   command->add_option("--type", arguments.type, "Element type; needed for raw binary")
       ->check(CLI::IsMember(names<element_type>(element_type_count)));
@@ -378,6 +386,12 @@ int run(int argc, char** argv) {
   add_reduce_command(app, form::norm2, "The square root of the sum of squares, which does not overflow on the way", reduce, output);
   add_reduce_command(app, form::norm_inf, "Find the largest absolute value in a file (NaN if there is one)", reduce, output);
   add_reduce_command(app, form::mean, "The sum of the elements of a file over their number", reduce, output);
+  add_reduce_command(app, form::argmin, "Find the smallest element of a file and its first index (of NaNs, the first)", reduce,
+                     output);
+  add_reduce_command(app, form::argmax, "Find the largest element of a file and its first index (of NaNs, the first)", reduce,
+                     output);
+  add_reduce_command(app, form::minmax, "Find the smallest and the largest element of a file in one read", reduce, output);
+  add_reduce_command(app, form::mean_variance, "The mean and the variance of the elements of a file in one read", reduce, output);
   add_list_commands(app, list, info_as_json, output);
   add_check_command(app, check, output);
   try {

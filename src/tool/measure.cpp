@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstring>
 #include <set>
 
 #include <onefold/detail/pieces.hpp>
 
+#include "aligned_buffer.hpp"
 #include "any_form.hpp"
 #include "device_buffer.hpp"
 
@@ -35,15 +37,23 @@ void copy_to_gpu(std::optional<device_buffer>& copy, int device, const input_arr
   });
 }
 
+aligned_buffer read_into_memory(const input_array& input) {
+  aligned_buffer memory(input.bytes());
+  each_piece(input, [&](std::uint64_t first, std::uint64_t length) {
+    std::memcpy(memory.data() + first * size_of(input.type), input.piece(first, length), length * size_of(input.type));
+  });
+  return memory;
+}
+
 // One run, and how long the reductions in it took.
 struct timed_bits {
-  std::uint64_t bits;
+  result_bits bits;
   double seconds;
 };
 
 timed_bits reduce_whole(const executor& where, const form_request& request, const options& how) {
   const auto begin = clock::now();
-  const std::uint64_t bits = reduce_bits(where, request, how);
+  const result_bits bits = reduce_bits(where, request, how);
   return {bits, seconds_since(begin)};
 }
 
@@ -60,7 +70,15 @@ timed_bits reduce_in_pieces(const input_array& input, const input_array* second,
     reduction.add(x, y, length, how);
     seconds += seconds_since(begin);
   });
-  return {reduction.bits(), seconds};
+  return {{reduction.bits(), 0}, seconds};
+}
+
+// Starts the backend outside the timed region, and refuses what cannot run before gigabytes are copied. Of nothing there is no first element;
+// what has minmax has it too.
+void start(const job& what, element_type type, const options& how) {
+  const bool needs_one = what.form == form::argmin || what.form == form::argmax;
+  static_cast<void>(
+      reduce_bits(what.where, {type, needs_one ? form::minmax : what.form, what.wide, nullptr, nullptr, 0, what.ddof}, how));
 }
 
 }  // namespace
@@ -75,12 +93,11 @@ outcome measure(const input_array& input, const input_array* second, const job& 
   result.warm = what.repeat > 0;
   options how = what.how;
   how.report = &result.ran;
-  form_request request{input.type, what.form, what.wide, nullptr, nullptr, 0};
-  // Without elements: starts the backend outside the timed region, and refuses what cannot run before gigabytes are copied.
-  static_cast<void>(reduce_bits(what.where, request, how));
+  start(what, input.type, how);
 
-  request.count = input.count;
+  form_request request{input.type, what.form, what.wide, nullptr, nullptr, input.count, what.ddof};
   std::optional<device_buffer> copy, second_copy;
+  std::optional<aligned_buffer> whole;
   const bool on_gpu = runs_on_gpu(what.where);
   if (on_gpu) {
     copy_to_gpu(copy, what.where.device(), input);
@@ -91,20 +108,23 @@ outcome measure(const input_array& input, const input_array* second, const job& 
       request.y = second_copy->data();
       *result.copy_seconds += second_copy->copy_seconds();
     }
+  } else if (is_record(what.form) && input.in_pieces()) {
+    whole = read_into_memory(input);  // piecewise_reduction has no pairs
+    request.x = whole->data();
   } else {
     request.x = input.data;
     request.y = second == nullptr ? nullptr : second->data;
   }
 
-  const bool in_pieces = !on_gpu && (input.in_pieces() || (second != nullptr && second->in_pieces()));
+  const bool in_pieces = !on_gpu && !whole && (input.in_pieces() || (second != nullptr && second->in_pieces()));
   const auto reduce = [&] {
     return in_pieces ? reduce_in_pieces(input, second, what, result.ran) : reduce_whole(what.where, request, how);
   };
   if (result.warm) static_cast<void>(reduce());
-  std::set<std::uint64_t> values;
+  std::set<result_bits> values;
   for (int run = 0; run < std::max(1, what.repeat); ++run) {
     const auto [bits, seconds] = reduce();
-    result.value = {request.result(), bits};
+    result.bits = bits;
     result.seconds.push_back(seconds);
     values.insert(bits);
   }

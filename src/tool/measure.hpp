@@ -9,28 +9,24 @@
 #include <onefold/options.hpp>
 #include <onefold/types.hpp>
 
+#include "any_form.hpp"
 #include "input_file.hpp"
 
 namespace onefold::tool {
-
-/// One value of any element type.
-struct scalar {
-  element_type type;
-  std::uint64_t bits;  ///< its bits, in the low size_of(type) bytes
-};
 
 /// What to run.
 struct job {
   onefold::form form;
   bool wide;  ///< f32 accumulated in f64
   executor where;
-  options how;     ///< its report is ignored: outcome::ran has it
-  int repeat = 0;  ///< 0: one run, timed as it comes; N: an untimed run, then N timed ones
+  options how;            ///< its report is ignored: outcome::ran has it
+  int repeat = 0;         ///< 0: one run, timed as it comes; N: an untimed run, then N timed ones
+  std::int64_t ddof = 0;  ///< of mean_variance
 };
 
 /// What came out.
 struct outcome {
-  scalar value;                 ///< of the last run
+  result_bits bits;             ///< of the last run
   report ran;                   ///< of the last run
   std::vector<double> seconds;  ///< wall time of each timed run, the host's wait included and the reading of pieces not; ascending
   bool warm;                    ///< an untimed run came first

@@ -1,6 +1,7 @@
 #pragma once
 /// @file print.hpp  What the tool says, as text for people and as JSON for programs. Makes strings; prints nothing itself.
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,6 +36,7 @@ struct reduction {
   const job& what;
   const outcome& result;
 
+  [[nodiscard]] std::array<result_part, 2> parts() const { return result_parts(input.type, what.form, what.wide); }
   /// Of all inputs.
   [[nodiscard]] std::uint64_t bytes() const noexcept {
     return input.bytes() + (second_input == nullptr ? 0 : second_input->bytes());
@@ -44,7 +46,7 @@ struct reduction {
 /// One "name value" line for each fact. Every text here ends with a newline.
 [[nodiscard]] std::string reduction_text(const reduction& done);
 
-/// One object. The value is a number where finite, else a string; a float as the double of the same value. Times in seconds.
+/// One object. Two results have the names that they have in results.hpp, and their bits those with "_bits" behind. A value is a number where finite, else a string; a float as the double of the same value. Times in seconds.
 [[nodiscard]] std::string reduction_json(const reduction& done);
 
 /// A line for each place, the rows that differ, and the number of cases and differences.

@@ -47,11 +47,11 @@ std::string text(const golden_row& row) {
 TEST(Pieces, OfAnySizeGiveTheGoldenBitsOfTheWholeInEveryForm) {
   std::set<std::tuple<element_type, form, bool>> many;  // what was reduced in at least four pieces
   for (const golden_row& row : golden_table()) {
-    if (row.count > 200'000) continue;  // below: two sizes of pieces
+    if (is_record(row.form) || row.count > 200'000) continue;  // below: two sizes of pieces
     SCOPED_TRACE(text(row));
     const aligned_buffer x = elements_of(row, row.seed), y = elements_of(row, row.seed + 1000);
     for (const std::uint64_t tiles : {1U, 2U, 8U, 16U, 32U}) {
-      ASSERT_EQ(in_pieces(serial(), row, tiles, x.data(), y.data()), row.bits) << tiles << " tiles";
+      ASSERT_EQ(in_pieces(serial(), row, tiles, x.data(), y.data()), row.bits[0]) << tiles << " tiles";
       if (row.count > 4 * tiles * 1024) many.insert({row.type, row.form, row.wide});
     }
   }
@@ -62,10 +62,10 @@ TEST(Pieces, OfAnySizeGiveTheGoldenBitsOfTheWholeInEveryForm) {
 TEST(Pieces, OfLargerArraysGiveTheGoldenBitsOnAllThreads) {
   int rows = 0;
   for (const golden_row& row : golden_table()) {
-    if (row.count < 50'000) continue;
+    if (is_record(row.form) || row.count < 50'000) continue;
     SCOPED_TRACE(text(row));
     const aligned_buffer x = elements_of(row, row.seed), y = elements_of(row, row.seed + 1000);
-    for (const std::uint64_t tiles : {64U, 512U}) ASSERT_EQ(in_pieces(best(), row, tiles, x.data(), y.data()), row.bits);
+    for (const std::uint64_t tiles : {64U, 512U}) ASSERT_EQ(in_pieces(best(), row, tiles, x.data(), y.data()), row.bits[0]);
     ++rows;
   }
   EXPECT_GT(rows, 20);

@@ -1,0 +1,49 @@
+#include "print_values.hpp"
+
+#include <fmt/format.h>
+
+namespace onefold::tool {
+
+std::string value_text(scalar value) {
+  return with_value(value, [](auto number) { return fmt::format("{}", number); });
+}
+
+std::string bits_text(scalar value) { return fmt::format("0x{:0{}x}", value.bits, 2 * size_of(value.type)); }
+
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    line += code < 0x20 || code == 0x7f ? fmt::format("\\x{:02x}", code) : std::string(1, c);
+  }
+  return line;
+}
+
+std::vector<printed_part> printed_parts(const reduction& done) {
+  const auto parts = done.parts();
+  const auto& bits = done.result.bits;
+  std::vector<printed_part> printed;
+  for (std::size_t i = 0; i < result_count(done.what.form); ++i) {
+    const std::string name(parts[i].name);
+    const bool index = name == "index";
+    printed.push_back({name, index ? "" : name == "value" ? "bits" : fmt::format("{}_bits", name), {parts[i].type, bits[i]}});
+  }
+  return printed;
+}
+
+std::vector<std::string> bits_texts(const golden_row& row, const result_bits& bits) {
+  const auto parts = result_parts(row.type, row.form, row.wide);
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < result_count(row.form); ++i) texts.push_back(bits_text({parts[i].type, bits[i]}));
+  return texts;
+}
+
+std::optional<double> gigabytes_per_second(const reduction& done) {
+  const double seconds = done.result.median_seconds();
+  if (done.input.count == 0 || seconds <= 0) return std::nullopt;
+  return static_cast<double>(done.bytes()) / seconds / 1e9;
+}
+
+std::string_view accumulation(bool wide) noexcept { return wide ? "f64" : "own"; }
+
+}  // namespace onefold::tool
