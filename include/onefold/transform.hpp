@@ -75,6 +75,9 @@ void run_transform(const executor& where, const Space& space, F& f, Op& op, cons
     run_own_operator<OnDevice>(where, space, f, op, init, output, waits, how);
   } else if constexpr (std::is_same_v<Init, no_init>) {
     run_function<OnDevice, form_of(std::decay_t<Op>::id)>(where, space, f, output, waits, how);
+  } else if constexpr (value_traits<value_at_t<Space, F>>::can_be_absent) {  // of nothing but absent values the result is init
+    operator_function<std::decay_t<Op>> combine;
+    run_own_operator<OnDevice>(where, space, f, combine, init, output, waits, how);
   } else if (where.backend() == backend::cuda && !where.chooses_itself()) {
     operator_function<std::decay_t<Op>> combine;
     run_own_operator<OnDevice>(where, space, f, combine, init, output, waits, how);
@@ -147,12 +150,14 @@ template <class R, class Op, class F, bool OnDevice = detail::on_device<F>&& det
   return detail::over_ranges(f, x).template reduce<OnDevice>(best(), op, detail::no_init{}, how);
 }
 template <class R, class Op, class F, class I, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
-          ONEFOLD_WHERE(detail::is_range<R>&& detail::is_function_of<F, detail::element_of<const R>>&& detail::is_init<I>)>
+          ONEFOLD_WHERE(detail::is_range<R>&& detail::is_function_of<F, detail::element_of<const R>>&& detail::is_init<I> &&
+                        !detail::is_range<std::decay_t<Op>>)>
 [[nodiscard]] auto transform_reduce(const executor& where, const R& x, Op&& op, F&& f, const I& init, const options& how = {}) {
   return detail::over_ranges(f, x).template reduce<OnDevice>(where, op, init, how);
 }
 template <class R, class Op, class F, class I, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
-          ONEFOLD_WHERE(detail::is_range<R>&& detail::is_function_of<F, detail::element_of<const R>>&& detail::is_init<I>)>
+          ONEFOLD_WHERE(detail::is_range<R>&& detail::is_function_of<F, detail::element_of<const R>>&& detail::is_init<I> &&
+                        !detail::is_range<std::decay_t<Op>>)>
 [[nodiscard]] auto transform_reduce(const R& x, Op&& op, F&& f, const I& init, const options& how = {}) {
   return detail::over_ranges(f, x).template reduce<OnDevice>(best(), op, init, how);
 }
@@ -172,14 +177,16 @@ template <class R, class S, class Op, class F, bool OnDevice = detail::on_device
 }
 template <class R, class S, class Op, class F, class I, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
           ONEFOLD_WHERE(detail::is_range<R>&& detail::is_range<S>&& detail::is_function_of<
-                        F, detail::element_of<const R>, detail::element_of<const S>>&& detail::is_init<I>)>
+                            F, detail::element_of<const R>, detail::element_of<const S>>&& detail::is_init<I> &&
+                        !detail::is_range<std::decay_t<Op>>)>
 [[nodiscard]] auto transform_reduce(const executor& where, const R& x, const S& y, Op&& op, F&& f, const I& init,
                                     const options& how = {}) {
   return detail::over_ranges(f, x, y).template reduce<OnDevice>(where, op, init, how);
 }
 template <class R, class S, class Op, class F, class I, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
           ONEFOLD_WHERE(detail::is_range<R>&& detail::is_range<S>&& detail::is_function_of<
-                        F, detail::element_of<const R>, detail::element_of<const S>>&& detail::is_init<I>)>
+                            F, detail::element_of<const R>, detail::element_of<const S>>&& detail::is_init<I> &&
+                        !detail::is_range<std::decay_t<Op>>)>
 [[nodiscard]] auto transform_reduce(const R& x, const S& y, Op&& op, F&& f, const I& init, const options& how = {}) {
   return detail::over_ranges(f, x, y).template reduce<OnDevice>(best(), op, init, how);
 }
@@ -198,18 +205,20 @@ template <class R, class S, class Q, class Op, class F, bool OnDevice = detail::
 [[nodiscard]] auto transform_reduce(const R& x, const S& y, const Q& z, Op&& op, F&& f, const options& how = {}) {
   return detail::over_ranges(f, x, y, z).template reduce<OnDevice>(best(), op, detail::no_init{}, how);
 }
-template <
-    class R, class S, class Q, class Op, class F, class I, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
-    ONEFOLD_WHERE(detail::is_range<R>&& detail::is_range<S>&& detail::is_range<Q>&& detail::is_function_of<
-                  F, detail::element_of<const R>, detail::element_of<const S>, detail::element_of<const Q>>&& detail::is_init<I>)>
+template <class R, class S, class Q, class Op, class F, class I, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
+          ONEFOLD_WHERE(detail::is_range<R>&& detail::is_range<S>&& detail::is_range<Q>&&
+                            detail::is_function_of<F, detail::element_of<const R>, detail::element_of<const S>,
+                                                   detail::element_of<const Q>>&& detail::is_init<I> &&
+                        !detail::is_range<std::decay_t<Op>>)>
 [[nodiscard]] auto transform_reduce(const executor& where, const R& x, const S& y, const Q& z, Op&& op, F&& f, const I& init,
                                     const options& how = {}) {
   return detail::over_ranges(f, x, y, z).template reduce<OnDevice>(where, op, init, how);
 }
-template <
-    class R, class S, class Q, class Op, class F, class I, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
-    ONEFOLD_WHERE(detail::is_range<R>&& detail::is_range<S>&& detail::is_range<Q>&& detail::is_function_of<
-                  F, detail::element_of<const R>, detail::element_of<const S>, detail::element_of<const Q>>&& detail::is_init<I>)>
+template <class R, class S, class Q, class Op, class F, class I, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
+          ONEFOLD_WHERE(detail::is_range<R>&& detail::is_range<S>&& detail::is_range<Q>&&
+                            detail::is_function_of<F, detail::element_of<const R>, detail::element_of<const S>,
+                                                   detail::element_of<const Q>>&& detail::is_init<I> &&
+                        !detail::is_range<std::decay_t<Op>>)>
 [[nodiscard]] auto transform_reduce(const R& x, const S& y, const Q& z, Op&& op, F&& f, const I& init, const options& how = {}) {
   return detail::over_ranges(f, x, y, z).template reduce<OnDevice>(best(), op, init, how);
 }
@@ -226,12 +235,12 @@ template <class N, class Op, class F, bool OnDevice = detail::on_device<F>&& det
   return detail::over_indices(n, f).template reduce<OnDevice>(best(), op, detail::no_init{}, how);
 }
 template <class N, class Op, class F, class I, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
-          ONEFOLD_WHERE(detail::is_index_space<N>&& detail::is_init<I>)>
+          ONEFOLD_WHERE(detail::is_index_space<N>&& detail::is_init<I> && !detail::is_range<std::decay_t<Op>>)>
 [[nodiscard]] auto transform_reduce(const executor& where, const N& n, Op&& op, F&& f, const I& init, const options& how = {}) {
   return detail::over_indices(n, f).template reduce<OnDevice>(where, op, init, how);
 }
 template <class N, class Op, class F, class I, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
-          ONEFOLD_WHERE(detail::is_index_space<N>&& detail::is_init<I>)>
+          ONEFOLD_WHERE(detail::is_index_space<N>&& detail::is_init<I> && !detail::is_range<std::decay_t<Op>>)>
 [[nodiscard]] auto transform_reduce(const N& n, Op&& op, F&& f, const I& init, const options& how = {}) {
   return detail::over_indices(n, f).template reduce<OnDevice>(best(), op, init, how);
 }
@@ -244,7 +253,7 @@ template <class T, class Op, class F, bool OnDevice = detail::on_device<F>&& det
   return detail::over_arrays(f, count, x).template reduce<OnDevice>(where, op, detail::no_init{}, how);
 }
 template <class T, class Op, class F, class I, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
-          ONEFOLD_WHERE(detail::is_function_of<F, T>&& detail::is_init<I>)>
+          ONEFOLD_WHERE(detail::is_function_of<F, T>&& detail::is_init<I> && !detail::is_range<std::decay_t<Op>>)>
 [[nodiscard]] auto transform_reduce(const executor& where, const T* x, std::uint64_t count, Op&& op, F&& f, const I& init,
                                     const options& how = {}) {
   return detail::over_arrays(f, count, x).template reduce<OnDevice>(where, op, init, how);
@@ -258,7 +267,7 @@ template <class T, class U, class Op, class F, bool OnDevice = detail::on_device
   return detail::over_arrays(f, count, x, y).template reduce<OnDevice>(where, op, detail::no_init{}, how);
 }
 template <class T, class U, class Op, class F, class I, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
-          ONEFOLD_WHERE(detail::is_function_of<F, T, U>&& detail::is_init<I>)>
+          ONEFOLD_WHERE(detail::is_function_of<F, T, U>&& detail::is_init<I> && !detail::is_range<std::decay_t<Op>>)>
 [[nodiscard]] auto transform_reduce(const executor& where, const T* x, const U* y, std::uint64_t count, Op&& op, F&& f,
                                     const I& init, const options& how = {}) {
   return detail::over_arrays(f, count, x, y).template reduce<OnDevice>(where, op, init, how);
@@ -272,7 +281,7 @@ template <class T, class U, class V, class Op, class F, bool OnDevice = detail::
   return detail::over_arrays(f, count, x, y, z).template reduce<OnDevice>(where, op, detail::no_init{}, how);
 }
 template <class T, class U, class V, class Op, class F, class I, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
-          ONEFOLD_WHERE(detail::is_function_of<F, T, U, V>&& detail::is_init<I>)>
+          ONEFOLD_WHERE(detail::is_function_of<F, T, U, V>&& detail::is_init<I> && !detail::is_range<std::decay_t<Op>>)>
 [[nodiscard]] auto transform_reduce(const executor& where, const T* x, const U* y, const V* z, std::uint64_t count, Op&& op, F&& f,
                                     const I& init, const options& how = {}) {
   return detail::over_arrays(f, count, x, y, z).template reduce<OnDevice>(where, op, init, how);
@@ -286,7 +295,8 @@ void transform_reduce_into(const executor& where, const R& x, Result* output, Op
   detail::over_ranges(f, x).template reduce_into<OnDevice>(where, op, detail::no_init{}, output, how);
 }
 template <class R, class Result, class Op, class F, class I, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
-          ONEFOLD_WHERE(detail::is_range<R>&& detail::is_function_of<F, detail::element_of<const R>>&& detail::is_init<I>)>
+          ONEFOLD_WHERE(detail::is_range<R>&& detail::is_function_of<F, detail::element_of<const R>>&& detail::is_init<I> &&
+                        !detail::is_range<std::decay_t<Op>>)>
 void transform_reduce_into(const executor& where, const R& x, Result* output, Op&& op, F&& f, const I& init,
                            const options& how = {}) {
   detail::over_ranges(f, x).template reduce_into<OnDevice>(where, op, init, output, how);
@@ -300,7 +310,8 @@ void transform_reduce_into(const executor& where, const R& x, const S& y, Result
 }
 template <class R, class S, class Result, class Op, class F, class I, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
           ONEFOLD_WHERE(detail::is_range<R>&& detail::is_range<S>&& detail::is_function_of<
-                        F, detail::element_of<const R>, detail::element_of<const S>>&& detail::is_init<I>)>
+                            F, detail::element_of<const R>, detail::element_of<const S>>&& detail::is_init<I> &&
+                        !detail::is_range<std::decay_t<Op>>)>
 void transform_reduce_into(const executor& where, const R& x, const S& y, Result* output, Op&& op, F&& f, const I& init,
                            const options& how = {}) {
   detail::over_ranges(f, x, y).template reduce_into<OnDevice>(where, op, init, output, how);
@@ -313,11 +324,12 @@ void transform_reduce_into(const executor& where, const R& x, const S& y, const 
                            const options& how = {}) {
   detail::over_ranges(f, x, y, z).template reduce_into<OnDevice>(where, op, detail::no_init{}, output, how);
 }
-template <
-    class R, class S, class Q, class Result, class Op, class F, class I,
-    bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
-    ONEFOLD_WHERE(detail::is_range<R>&& detail::is_range<S>&& detail::is_range<Q>&& detail::is_function_of<
-                  F, detail::element_of<const R>, detail::element_of<const S>, detail::element_of<const Q>>&& detail::is_init<I>)>
+template <class R, class S, class Q, class Result, class Op, class F, class I,
+          bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
+          ONEFOLD_WHERE(detail::is_range<R>&& detail::is_range<S>&& detail::is_range<Q>&&
+                            detail::is_function_of<F, detail::element_of<const R>, detail::element_of<const S>,
+                                                   detail::element_of<const Q>>&& detail::is_init<I> &&
+                        !detail::is_range<std::decay_t<Op>>)>
 void transform_reduce_into(const executor& where, const R& x, const S& y, const Q& z, Result* output, Op&& op, F&& f, const I& init,
                            const options& how = {}) {
   detail::over_ranges(f, x, y, z).template reduce_into<OnDevice>(where, op, init, output, how);
@@ -329,7 +341,7 @@ void transform_reduce_into(const executor& where, const N& n, Result* output, Op
   detail::over_indices(n, f).template reduce_into<OnDevice>(where, op, detail::no_init{}, output, how);
 }
 template <class N, class Result, class Op, class F, class I, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
-          ONEFOLD_WHERE(detail::is_index_space<N>&& detail::is_init<I>)>
+          ONEFOLD_WHERE(detail::is_index_space<N>&& detail::is_init<I> && !detail::is_range<std::decay_t<Op>>)>
 void transform_reduce_into(const executor& where, const N& n, Result* output, Op&& op, F&& f, const I& init,
                            const options& how = {}) {
   detail::over_indices(n, f).template reduce_into<OnDevice>(where, op, init, output, how);
@@ -342,7 +354,7 @@ void transform_reduce_into(const executor& where, const T* x, std::uint64_t coun
   detail::over_arrays(f, count, x).template reduce_into<OnDevice>(where, op, detail::no_init{}, output, how);
 }
 template <class T, class Result, class Op, class F, class I, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
-          ONEFOLD_WHERE(detail::is_function_of<F, T>&& detail::is_init<I>)>
+          ONEFOLD_WHERE(detail::is_function_of<F, T>&& detail::is_init<I> && !detail::is_range<std::decay_t<Op>>)>
 void transform_reduce_into(const executor& where, const T* x, std::uint64_t count, Result* output, Op&& op, F&& f, const I& init,
                            const options& how = {}) {
   detail::over_arrays(f, count, x).template reduce_into<OnDevice>(where, op, init, output, how);
@@ -355,7 +367,7 @@ void transform_reduce_into(const executor& where, const T* x, const U* y, std::u
   detail::over_arrays(f, count, x, y).template reduce_into<OnDevice>(where, op, detail::no_init{}, output, how);
 }
 template <class T, class U, class Result, class Op, class F, class I, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
-          ONEFOLD_WHERE(detail::is_function_of<F, T, U>&& detail::is_init<I>)>
+          ONEFOLD_WHERE(detail::is_function_of<F, T, U>&& detail::is_init<I> && !detail::is_range<std::decay_t<Op>>)>
 void transform_reduce_into(const executor& where, const T* x, const U* y, std::uint64_t count, Result* output, Op&& op, F&& f,
                            const I& init, const options& how = {}) {
   detail::over_arrays(f, count, x, y).template reduce_into<OnDevice>(where, op, init, output, how);
@@ -369,7 +381,7 @@ void transform_reduce_into(const executor& where, const T* x, const U* y, const 
 }
 template <class T, class U, class V, class Result, class Op, class F, class I,
           bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
-          ONEFOLD_WHERE(detail::is_function_of<F, T, U, V>&& detail::is_init<I>)>
+          ONEFOLD_WHERE(detail::is_function_of<F, T, U, V>&& detail::is_init<I> && !detail::is_range<std::decay_t<Op>>)>
 void transform_reduce_into(const executor& where, const T* x, const U* y, const V* z, std::uint64_t count, Result* output, Op&& op,
                            F&& f, const I& init, const options& how = {}) {
   detail::over_arrays(f, count, x, y, z).template reduce_into<OnDevice>(where, op, init, output, how);
@@ -401,19 +413,22 @@ void reduce_into(const executor& where, const R& x, detail::element_of<const R>*
 
 /// Combines the elements with `op` and returns the value; waits for it.
 template <class R, class Op, class I,
-          ONEFOLD_WHERE(detail::is_range<R>&& detail::is_operator_on<Op, detail::element_of<const R>>&& detail::is_init<I>)>
+          ONEFOLD_WHERE(detail::is_range<R>&& detail::is_operator_on<Op, detail::element_of<const R>>&& detail::is_init<I> &&
+                        !detail::is_range<std::decay_t<Op>>)>
 [[nodiscard]] auto reduce(const executor& where, const R& x, Op&& op, const I& init, const options& how = {}) {
   return transform_reduce(where, x, op, detail::identity_function{}, init, how);
 }
 /// The same on best().
 template <class R, class Op, class I,
-          ONEFOLD_WHERE(detail::is_range<R>&& detail::is_operator_on<Op, detail::element_of<const R>>&& detail::is_init<I>)>
+          ONEFOLD_WHERE(detail::is_range<R>&& detail::is_operator_on<Op, detail::element_of<const R>>&& detail::is_init<I> &&
+                        !detail::is_range<std::decay_t<Op>>)>
 [[nodiscard]] auto reduce(const R& x, Op&& op, const I& init, const options& how = {}) {
   return onefold::reduce(best(), x, op, init, how);
 }
 /// The same, stored at `output`.
 template <class R, class Op, class I,
-          ONEFOLD_WHERE(detail::is_range<R>&& detail::is_operator_on<Op, detail::element_of<const R>>&& detail::is_init<I>)>
+          ONEFOLD_WHERE(detail::is_range<R>&& detail::is_operator_on<Op, detail::element_of<const R>>&& detail::is_init<I> &&
+                        !detail::is_range<std::decay_t<Op>>)>
 void reduce_into(const executor& where, const R& x, detail::element_of<const R>* output, Op&& op, const I& init,
                  const options& how = {}) {
   transform_reduce_into(where, x, output, op, detail::identity_function{}, init, how);
@@ -442,17 +457,20 @@ void reduce_into(const executor& where, const T* x, std::uint64_t count, T* outp
 }
 
 /// Combines the elements with `op` and returns the value; waits for it.
-template <class T, class Op, class I, ONEFOLD_WHERE(detail::is_operator_on<Op, T>&& detail::is_init<I>)>
+template <class T, class Op, class I,
+          ONEFOLD_WHERE(detail::is_operator_on<Op, T>&& detail::is_init<I> && !detail::is_range<std::decay_t<Op>>)>
 [[nodiscard]] auto reduce(const executor& where, const T* x, std::uint64_t count, Op&& op, const I& init, const options& how = {}) {
   return transform_reduce(where, x, count, op, detail::identity_function{}, init, how);
 }
 /// The same on best().
-template <class T, class Op, class I, ONEFOLD_WHERE(detail::is_operator_on<Op, T>&& detail::is_init<I>)>
+template <class T, class Op, class I,
+          ONEFOLD_WHERE(detail::is_operator_on<Op, T>&& detail::is_init<I> && !detail::is_range<std::decay_t<Op>>)>
 [[nodiscard]] auto reduce(const T* x, std::uint64_t count, Op&& op, const I& init, const options& how = {}) {
   return onefold::reduce(best(), x, count, op, init, how);
 }
 /// The same, stored at `output`.
-template <class T, class Op, class I, ONEFOLD_WHERE(detail::is_operator_on<Op, T>&& detail::is_init<I>)>
+template <class T, class Op, class I,
+          ONEFOLD_WHERE(detail::is_operator_on<Op, T>&& detail::is_init<I> && !detail::is_range<std::decay_t<Op>>)>
 void reduce_into(const executor& where, const T* x, std::uint64_t count, T* output, Op&& op, const I& init,
                  const options& how = {}) {
   transform_reduce_into(where, x, count, output, op, detail::identity_function{}, init, how);

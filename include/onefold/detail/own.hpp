@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <onefold/detail/callback.hpp>
+#include <onefold/detail/folds.hpp>
 #include <onefold/order.hpp>
 
 namespace onefold {
@@ -161,6 +162,7 @@ class own_reduction {
       state last = tree == nullptr ? state() : load(tree, 0);
       if constexpr (!std::is_same_v<Init, no_init>) last = own.combine(state(static_cast<value>(own.init_)), last);
       if (!last.present) throw error(errc::invalid_argument, own.nothing_);
+      last.value = canonical(last.value);  // of what is no float the same
       std::memcpy(result, static_cast<const void*>(&last.value), sizeof(value));
     });
   }
