@@ -156,7 +156,8 @@ bool guarded_input::unchanged() const {
   return std::memcmp(now.data(), image_.data(), now.bytes()) == 0;
 }
 
-guarded_output::guarded_output(memory kind, element_type type) : type_(type), memory_(kind, 2 * margin + 8) {
+guarded_output::guarded_output(memory kind, element_type type, std::size_t bytes)
+    : type_(type), bytes_(bytes), memory_(kind, 2 * margin + (bytes + 7) / 8 * 8) {
   const std::vector<std::byte> pattern(memory_.bytes(), untouched);
   memory_.write(0, pattern.data(), pattern.size());
 }
@@ -167,11 +168,17 @@ scalar guarded_output::value() const {
   return result;
 }
 
+std::vector<std::byte> guarded_output::bytes() const {
+  std::vector<std::byte> written(bytes_);
+  memory_.read(margin, written.data(), written.size());
+  return written;
+}
+
 bool guarded_output::surroundings_unchanged() const {
   std::vector<std::byte> now(memory_.bytes());
   memory_.read(0, now.data(), now.size());
   for (std::size_t i = 0; i < now.size(); ++i)
-    if ((i < margin || i >= margin + onefold::size_of(type_)) && now[i] != untouched) return false;
+    if ((i < margin || i >= margin + bytes_) && now[i] != untouched) return false;
   return true;
 }
 

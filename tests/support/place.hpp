@@ -67,17 +67,22 @@ class guarded_input {
   std::size_t first_ = 0, last_ = 0;  // the window
 };
 
-/// One element to write a result to, with untouched bytes around it.
+/// Memory to write one result to, or several side by side, with untouched bytes around it.
 class guarded_output {
  public:
-  guarded_output(memory kind, element_type type);
+  guarded_output(memory kind, element_type type) : guarded_output(kind, type, onefold::size_of(type)) {}
+  guarded_output(memory kind, element_type type, std::size_t bytes);
   [[nodiscard]] void* address() const { return memory_.address() + margin; }
+  /// The first element.
   [[nodiscard]] scalar value() const;
+  /// All that results can have been written to.
+  [[nodiscard]] std::vector<std::byte> bytes() const;
   [[nodiscard]] bool surroundings_unchanged() const;
 
  private:
   static constexpr std::size_t margin = 64;
   element_type type_;
+  std::size_t bytes_;
   block memory_;
 };
 

@@ -10,6 +10,7 @@
 #endif
 
 #include "../support/form_oracle.hpp"
+#include "../support/form_oracle_records.hpp"
 #include "../support/gtest_support.hpp"
 
 namespace onefold_test {
@@ -66,7 +67,109 @@ TEST(form_oracle, gives_answers_known_by_hand) {
   expect_answer<std::uint32_t>(form::dot, {0x10000u, 0x10000u}, 0u);
 }
 
+// Both results of a record, by the tree and by the bound.
+template <class T, class A, class B>
+void expect_answers(form what, std::initializer_list<T> values, A first, B second, std::int64_t ddof = 0) {
+  const elements x = list(values);
+  const record_input of{what, false, ddof, &x, 0, x.size()};
+  const auto tree = record_by_tree(of), bound = record_within(of);
+  EXPECT_EQ(tree.first.value, scalar_of(first)) << onefold::name(what) << ": " << text(tree.first.value);
+  EXPECT_EQ(tree.second.value, scalar_of(second)) << onefold::name(what) << ": " << text(tree.second.value);
+  EXPECT_EQ(disagreement(bound.first, scalar_of(first)), std::nullopt) << onefold::name(what);
+  EXPECT_EQ(disagreement(bound.second, scalar_of(second)), std::nullopt) << onefold::name(what);
+}
+
+TEST(record_oracle, gives_answers_known_by_hand) {
+  const std::uint64_t zero = 0, one = 1, two = 2, three = 3;
+  expect_answers<float>(form::argmin, {3, -4, 12, -4}, -4.0f, one);
+  expect_answers<float>(form::argmax, {3, 12, -4, 12}, 12.0f, one);
+  expect_answers<float>(form::argmin, {3, nan, -inf, -nan}, nan, one);
+  expect_answers<float>(form::argmin, {0.0f, 0.0f, -0.0f, -0.0f}, -0.0f, two);
+  expect_answers<float>(form::argmax, {-0.0f, -0.0f, -0.0f, 0.0f}, 0.0f, three);
+  expect_answers<int>(form::argmin, {7, smallest, smallest}, smallest, one);
+  expect_answers<std::uint64_t>(form::argmax, {0, ~zero, 1}, ~zero, one);
+  expect_answers<float>(form::minmax, {3, -4, 12}, -4.0f, 12.0f);
+  expect_answers<float>(form::minmax, {}, inf, -inf);
+  expect_answers<int>(form::minmax, {}, std::numeric_limits<int>::max(), smallest);
+  expect_answers<double>(form::mean_variance, {1, 2, 3, 6}, 3.0, 3.5);
+  expect_answers<double>(form::mean_variance, {1, 2, 3, 6}, 3.0, 14.0 / 3.0, 1);
+  expect_answers<float>(form::mean_variance, {1, 2, 3, 6}, 3.0f, 14.0f / 3.0f, 1);
+  expect_answers<int>(form::mean_variance, {1, 2, 3, 6}, 3.0, std::numeric_limits<double>::quiet_NaN(), 4);
+  expect_answers<float>(form::mean_variance, {5}, 5.0f, 0.0f);
+  expect_answers<float>(form::mean_variance, {5}, 5.0f, nan, 1);
+  expect_answers<float>(form::mean_variance, {}, nan, nan);
+  expect_answers<float>(form::mean_variance, {1, inf, 3}, inf, nan);
+  expect_answers<float>(form::mean_variance, {1, inf, -inf}, nan, nan);
+  expect_answers<float>(form::mean_variance, {0x1p24f, 0x1p24f, 0x1p24f}, 0x1p24f, 0.0f);
+}
+
+// What the bound must tell from a right result.
+TEST(mutation_of_a_record, is_found) {
+  elements x(element_type::f64, 5'000);
+  random_numbers random(3);
+  for (std::size_t i = 0; i < x.size(); ++i) x.put(i, scalar_of(1e6 + random.unit()));
+  const auto right = record_within({form::mean_variance, false, 0, &x, 0, x.size()});
+  const auto is_off = [](const expectation& from, long double by) {
+    return disagreement(from, scalar_of(static_cast<double>(from.reference * (1 + by)))).has_value();
+  };
+  EXPECT_FALSE(is_off(right.first, 0));
+  EXPECT_FALSE(is_off(right.second, 0));
+  EXPECT_TRUE(is_off(right.first, 1e-12L));
+  EXPECT_TRUE(is_off(right.second, 1e-4L));
+  for (std::size_t place = 0; place < x.size(); place += 411) {  // one element in the place of another
+    elements wrong = x;
+    wrong.put(place, scalar_of(1e6 + 2.5));
+    const auto got = record_by_tree({form::mean_variance, false, 0, &wrong, 0, wrong.size()});
+    EXPECT_TRUE(disagreement(right.first, got.first.value)) << place;
+    EXPECT_TRUE(disagreement(right.second, got.second.value)) << place;
+  }
+  // A sum of squares less the square of the sum, as it is often written.
+  double sum = 0, squares = 0;
+  for (const double value : x.as<double>()) {
+    sum += value;
+    squares += value * value;
+  }
+  const double n = static_cast<double>(x.size());
+  EXPECT_TRUE(disagreement(right.second, scalar_of(squares / n - (sum / n) * (sum / n))));
+}
+
 #ifdef ONEFOLD_HAVE_MPFR
+
+// Mean and variance of double data to 5000 bits, in two passes.
+std::pair<long double, long double> moments_with_mpfr(const elements& x, std::int64_t ddof) {
+  mpfr_t mean, sum, value;
+  for (auto* const number : {&mean, &sum, &value}) mpfr_init2(*number, 5000);
+  mpfr_set_zero(mean, 1);
+  for (const double element : x.as<double>()) mpfr_add_d(mean, mean, element, MPFR_RNDN);
+  mpfr_div_ui(mean, mean, x.size(), MPFR_RNDN);
+  mpfr_set_zero(sum, 1);
+  for (const double element : x.as<double>()) {
+    mpfr_sub_d(value, mean, element, MPFR_RNDN);
+    mpfr_sqr(value, value, MPFR_RNDN);
+    mpfr_add(sum, sum, value, MPFR_RNDN);
+  }
+  mpfr_div_ui(sum, sum, x.size() - static_cast<std::size_t>(ddof), MPFR_RNDN);
+  const std::pair result{mpfr_get_ld(mean, MPFR_RNDN), mpfr_get_ld(sum, MPFR_RNDN)};
+  for (auto* const number : {&mean, &sum, &value}) mpfr_clear(*number);
+  return result;
+}
+
+TEST(record_oracle, agrees_with_mpfr_far_below_the_bound) {
+  for (const auto kind : hardships) {
+    if (kind == hardship::full_range) continue;  // squares of these are out of range
+    for (const std::int64_t ddof : {0, 1}) {
+      const elements x = hard_sum(element_type::f64, kind, 10'000, 1);
+      const auto expected = record_within({form::mean_variance, false, ddof, &x, 0, x.size()});
+      const auto [mean, variance] = moments_with_mpfr(x, ddof);
+      EXPECT_LE(std::fabs(expected.first.reference - mean), expected.first.bound * 1e-3L) << name(kind);
+      EXPECT_LE(std::fabs(expected.second.reference - variance), expected.second.bound * 1e-3L) << name(kind);
+      // And the tree is within it.
+      const auto tree = record_by_tree({form::mean_variance, false, ddof, &x, 0, x.size()});
+      EXPECT_EQ(disagreement(expected.first, tree.first.value), std::nullopt) << name(kind);
+      EXPECT_EQ(disagreement(expected.second, tree.second.value), std::nullopt) << name(kind);
+    }
+  }
+}
 
 // The form of double data to 5000 bits: wide enough for every sum of squares of doubles.
 long double with_mpfr(form what, const elements& x, const elements& y) {

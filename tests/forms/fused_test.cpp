@@ -1,0 +1,408 @@
+/// @file fused_test.cpp  Functions of the index instead of an array: the bits of the array that holds their values, each index once, boxes row by
+/// row, several values, absent ones, exceptions, calls within calls.
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <thread>
+
+#include "fused_fixture.hpp"
+
+namespace onefold_test {
+namespace {
+
+namespace op = onefold::op;
+using onefold::errc;
+
+constexpr std::size_t sizes[] = {1, 2, 63, 64, 65, 511, 513, 1'023, 1'024, 1'025, 5'000, 16'384, 16'385, 50'021, 300'003};
+
+class fused : public cpu_test {
+ protected:
+  // A form of f(0) .. f(n - 1) and of the array that holds them, as values and stored.
+  template <class T, class Form, class Storing, class... Modifiers>
+  void expect_bits_of_the_array(const std::vector<T>& x, const char* name, const Form& form, const Storing& storing,
+                                Modifiers... modifiers) {
+    const auto of_array = form(where(), x, modifiers...);
+    const auto f = [&x](std::uint64_t i) { return x[i]; };
+    const auto of_function = form(where(), x.size(), f, modifiers...);
+    EXPECT_EQ(bits_of(of_function), bits_of(of_array)) << name << " of " << x.size();
+    std::remove_const_t<decltype(of_array)> stored{};
+    storing(where(), x.size(), f, &stored, modifiers...);
+    EXPECT_EQ(bits_of(stored), bits_of(of_array)) << name << "_into of " << x.size();
+  }
+};
+
+TEST_P(fused, have_the_bits_of_the_array_that_holds_their_values) {
+  for (int t = 0; t < onefold::element_type_count; ++t)
+    with_type(static_cast<element_type>(t), [&]<class T> {
+      SCOPED_TRACE(std::string(onefold::name(onefold::element_type_of<T>)));
+      for (const std::size_t count : sizes) {
+        const auto x = any_vector<T>(count, current_seed() + count);
+        expect_bits_of_the_array(x, "sum", onefold::sum, onefold::sum_into);
+        expect_bits_of_the_array(x, "prod", onefold::prod, onefold::prod_into);
+        expect_bits_of_the_array(x, "min", onefold::min, onefold::min_into);
+        expect_bits_of_the_array(x, "max", onefold::max, onefold::max_into);
+        expect_bits_of_the_array(x, "sum_of_squares", onefold::sum_of_squares, onefold::sum_of_squares_into);
+        expect_bits_of_the_array(x, "norm1", onefold::norm1, onefold::norm1_into);
+        expect_bits_of_the_array(x, "norm_inf", onefold::norm_inf, onefold::norm_inf_into);
+        expect_bits_of_the_array(x, "mean", onefold::mean, onefold::mean_into);
+        expect_bits_of_the_array(x, "norm2", onefold::norm2, onefold::norm2_into);
+        expect_bits_of_the_array(x, "argmin", onefold::argmin, onefold::argmin_into);
+        expect_bits_of_the_array(x, "argmax", onefold::argmax, onefold::argmax_into);
+        expect_bits_of_the_array(x, "minmax", onefold::minmax, onefold::minmax_into);
+        expect_bits_of_the_array(x, "mean_variance", onefold::mean_variance, onefold::mean_variance_into);
+        expect_bits_of_the_array(x, "mean_variance", onefold::mean_variance, onefold::mean_variance_into, onefold::ddof{1});
+        if constexpr (std::is_same_v<T, float>) {
+          expect_bits_of_the_array(x, "sum in double", onefold::sum, onefold::sum_into, onefold::accumulate_as<double>);
+          expect_bits_of_the_array(x, "mean_variance in double", onefold::mean_variance, onefold::mean_variance_into,
+                                   onefold::accumulate_as<double>);
+        }
+        if (HasFailure()) return;
+      }
+    });
+}
+
+TEST_P(fused, of_no_index_give_what_no_elements_give) {
+  const auto never = [](std::uint64_t) -> double { throw std::logic_error("called without an index"); };
+  const std::vector<double> nothing;
+  EXPECT_EQ(bits_of(onefold::sum(where(), 0, never)), bits_of(onefold::sum(where(), nothing)));
+  EXPECT_EQ(bits_of(onefold::prod(where(), 0, never)), bits_of(1.0));
+  EXPECT_EQ(bits_of(onefold::min(where(), 0, never)), bits_of(onefold::min(where(), nothing)));
+  EXPECT_EQ(bits_of(onefold::mean(where(), 0, never)), bits_of(onefold::mean(where(), nothing)));
+  EXPECT_EQ(bits_of(onefold::minmax(where(), 0, never)), bits_of(onefold::minmax(where(), nothing)));
+  EXPECT_EQ(bits_of(onefold::mean_variance(where(), 0, never)), bits_of(onefold::mean_variance(where(), nothing)));
+  EXPECT_TRUE(refuses(errc::invalid_argument, "", [&] { static_cast<void>(onefold::argmin(where(), 0, never)); }));
+  EXPECT_TRUE(refuses(errc::invalid_argument, "negative", [&] { static_cast<void>(onefold::sum(where(), -1, never)); }));
+}
+
+TEST_P(fused, are_called_once_for_each_index) {
+  for (const std::size_t count : {std::size_t{1}, std::size_t{1'025}, std::size_t{300'003}}) {
+    std::vector<std::atomic<unsigned char>> calls(count);
+    const auto f = [&](std::uint64_t i) {
+      calls.at(i).fetch_add(1, std::memory_order_relaxed);
+      return static_cast<std::int64_t>(i);
+    };
+    const auto expect_once = [&](const char* what) {
+      for (std::size_t i = 0; i < count; ++i) {
+        ASSERT_EQ(calls[i].exchange(0), 1) << what << ", index " << i << " of " << count;
+      }
+    };
+    EXPECT_EQ(onefold::sum(where(), count, f), static_cast<std::int64_t>(count * (count - 1) / 2));
+    expect_once("sum");
+    EXPECT_EQ(onefold::argmax(where(), count, f).index, count - 1);
+    expect_once("argmax");
+    static_cast<void>(onefold::mean_variance(where(), count, f));
+    expect_once("mean_variance");
+    EXPECT_EQ(onefold::transform_reduce(
+                  where(), count, [](std::int64_t a, std::int64_t b) { return std::max(a, b); }, f),
+              static_cast<std::int64_t>(count - 1));
+    expect_once("an own operator");
+    static_cast<void>(onefold::sum(where(), count, [&](std::uint64_t i) { return std::array<std::int64_t, 2>{f(i), 1}; }));
+    expect_once("two values");
+    static_cast<void>(onefold::sum(where(), count, [&](std::uint64_t i) -> onefold::maybe<std::int64_t> { return f(i); }));
+    expect_once("a filter");
+    if (HasFatalFailure()) return;
+  }
+}
+
+// --- boxes
+
+TEST_P(fused, over_a_box_go_row_by_row) {
+  struct bounds {
+    std::int64_t j0, j1, i0, i1;
+  };
+  for (const auto& [j0, j1, i0, i1] :
+       {bounds{0, 1, 0, 1}, {0, 7, 0, 1}, {0, 1, 0, 700}, {1, 99, 1, 77}, {-5, 300, -3, 61}, {2, 40, 3, 4'100}}) {
+    const auto value = [](std::int64_t j, std::int64_t i) { return std::sin(static_cast<double>(j * 1'000 + i)); };
+    std::vector<double> x;
+    for (std::int64_t j = j0; j < j1; ++j)
+      for (std::int64_t i = i0; i < i1; ++i) x.push_back(value(j, i));
+    const auto over = onefold::box({j0, j1}, {i0, i1});
+    EXPECT_EQ(over.size(), x.size());
+    EXPECT_EQ(bits_of(onefold::sum(where(), over, value)), bits_of(onefold::sum(where(), x)));
+    EXPECT_EQ(bits_of(onefold::argmin(where(), over, value)), bits_of(onefold::argmin(where(), x)));
+    EXPECT_EQ(bits_of(onefold::mean_variance(where(), over, value)), bits_of(onefold::mean_variance(where(), x)));
+    EXPECT_EQ(bits_of(onefold::norm2(where(), over, value)), bits_of(onefold::norm2(where(), x)));
+    const auto own = [](double a, double b) { return a + b; };
+    EXPECT_EQ(bits_of(onefold::transform_reduce(where(), over, own, value)), bits_of(onefold::sum(where(), x)));
+    const auto two = onefold::sum(where(), over, [&](auto j, auto i) {
+      return std::array<double, 2>{value(j, i), 2 * value(j, i)};
+    });
+    EXPECT_EQ(bits_of(two[0]), bits_of(onefold::sum(where(), x)));
+  }
+}
+
+TEST_P(fused, over_a_box_of_three_go_row_by_row) {
+  struct bounds {
+    std::int64_t k0, k1, j0, j1, i0, i1;
+  };
+  for (const auto& [k0, k1, j0, j1, i0, i1] :
+       {bounds{0, 2, 0, 3, 0, 4}, {1, 9, 1, 30, 1, 61}, {-2, 40, 7, 8, -9, 90}, {0, 1, 0, 1, 0, 5'000}}) {
+    const auto value = [](std::int64_t k, std::int64_t j, std::int64_t i) {
+      return std::cos(static_cast<double>((k * 101 + j) * 1'000 + i));
+    };
+    std::vector<double> x;
+    for (std::int64_t k = k0; k < k1; ++k)
+      for (std::int64_t j = j0; j < j1; ++j)
+        for (std::int64_t i = i0; i < i1; ++i) x.push_back(value(k, j, i));
+    const auto over = onefold::box({k0, k1}, {j0, j1}, {i0, i1});
+    EXPECT_EQ(bits_of(onefold::sum(where(), over, value)), bits_of(onefold::sum(where(), x)));
+    EXPECT_EQ(bits_of(onefold::argmax(where(), over, value)), bits_of(onefold::argmax(where(), x)));
+    const auto some = [&](std::int64_t k, std::int64_t j, std::int64_t i) { return onefold::maybe<double>(value(k, j, i)); };
+    EXPECT_EQ(bits_of(onefold::sum(where(), over, some)), bits_of(onefold::sum(where(), x))) << "none absent";
+    EXPECT_EQ(bits_of(onefold::argmin(where(), over, some)), bits_of(onefold::argmin(where(), x))) << "none absent";
+  }
+}
+
+TEST_P(fused, over_a_box_without_an_index_give_what_no_elements_give) {
+  const auto never = [](std::int64_t, std::int64_t) -> double { throw std::logic_error("called without an index"); };
+  for (const auto& over : {onefold::box({1, 1}, {0, 9}), onefold::box({0, 9}, {5, 2}), onefold::box(0, 7)})
+    EXPECT_EQ(bits_of(onefold::sum(where(), over, never)), bits_of(0.0));
+  EXPECT_TRUE(refuses(errc::invalid_argument, "box",
+                      [] { static_cast<void>(onefold::box(std::int64_t{1} << 40, std::int64_t{1} << 40)); }));
+}
+
+// --- several values
+
+TEST_P(fused, that_return_several_values_give_each_its_own_bits) {
+  for (const std::size_t count : sizes) {
+    const auto x = any_vector<float>(count, current_seed()), y = any_vector<float>(count, current_seed() + 1);
+    const auto three = [&](std::uint64_t i) { return std::array<float, 3>{x[i], y[i], -x[i]}; };
+    std::vector<float> minus(count);
+    std::transform(x.begin(), x.end(), minus.begin(), [](float value) { return -value; });
+    const auto expect_three = [&](const auto& form, const auto& storing, const char* name) {
+      const auto got = form(where(), count, three);
+      EXPECT_EQ(bits_of(got[0]), bits_of(form(where(), x))) << name << " " << count;
+      EXPECT_EQ(bits_of(got[1]), bits_of(form(where(), y))) << name << " " << count;
+      EXPECT_EQ(bits_of(got[2]), bits_of(form(where(), minus))) << name << " " << count;
+      std::remove_const_t<decltype(got)> stored{};
+      storing(where(), count, three, stored.data());
+      EXPECT_EQ(bits_of(stored), bits_of(got)) << name << " " << count;
+    };
+    expect_three(onefold::sum, onefold::sum_into, "sum");
+    expect_three(onefold::min, onefold::min_into, "min");
+    expect_three(onefold::prod, onefold::prod_into, "prod");
+    expect_three(onefold::norm2, onefold::norm2_into, "norm2");
+    const auto each = onefold::reduce_together(where(), count, three, op::sum{}, op::max{}, op::min{});
+    EXPECT_EQ(bits_of(each[0]), bits_of(onefold::sum(where(), x)));
+    EXPECT_EQ(bits_of(each[1]), bits_of(onefold::max(where(), y)));
+    EXPECT_EQ(bits_of(each[2]), bits_of(onefold::min(where(), minus)));
+    if (HasFailure()) return;
+  }
+}
+
+TEST_P(fused, may_return_sixteen_values) {
+  const std::size_t count = 40'003;
+  const auto f = [](std::uint64_t i) {
+    std::array<double, 16> values{};
+    for (std::size_t k = 0; k < values.size(); ++k) values[k] = std::sin(static_cast<double>(i * 16 + k));
+    return values;
+  };
+  const auto got = onefold::sum(where(), count, f);
+  for (std::size_t k = 0; k < 16; ++k)
+    EXPECT_EQ(bits_of(got[k]), bits_of(onefold::sum(where(), count, [&](std::uint64_t i) { return f(i)[k]; }))) << k;
+}
+
+// --- absent values
+
+// The NaN of results.
+template <class T>
+T the_one_nan(T value) {
+  return std::isnan(value) ? std::numeric_limits<T>::quiet_NaN() : value;
+}
+
+template <class T>
+T value_of_nothing(const char* form) {
+  if (std::string(form) == "prod") return T(1);
+  if (std::string(form) == "min") return op::min::identity<T>();
+  if (std::string(form) == "max") return op::max::identity<T>();
+  return T(0);
+}
+
+TEST_P(fused, may_leave_values_out) {
+  with_type(element_type::f64, [&]<class T> {
+    for (const std::size_t count : sizes) {
+      const auto x = any_vector<T>(count, current_seed() + count);
+      for (const unsigned keep : {0u, 1u, 2u, 50u, 99u, 100u}) {
+        random_numbers random(current_seed() + keep);
+        std::vector<std::optional<T>> some(count);
+        for (std::size_t i = 0; i < count; ++i)
+          if (random.at(i) % 100 < keep) some[i] = x[i];
+        const auto as_maybe = [&](std::uint64_t i) {
+          return some[i] ? onefold::maybe<T>(*some[i]) : onefold::maybe<T>(onefold::absent);
+        };
+        const auto as_optional = [&](std::uint64_t i) { return some[i]; };
+        const auto check = [&](const char* name, const auto& form, const auto& combine) {
+          const T expected = the_one_nan(tree_v1(some, combine).value_or(value_of_nothing<T>(name)));
+          EXPECT_EQ(bits_of(form(where(), count, as_maybe)), bits_of(expected)) << name << " " << count << " " << keep << " %";
+          EXPECT_EQ(bits_of(form(where(), count, as_optional)), bits_of(expected)) << name << " " << count << " " << keep << " %";
+        };
+        check("sum", onefold::sum, [](T a, T b) { return a + b; });
+        check("prod", onefold::prod, [](T a, T b) { return a * b; });
+        check("min", onefold::min, [](T a, T b) { return op::min::combine<T>(a, b); });
+        check("max", onefold::max, [](T a, T b) { return op::max::combine<T>(a, b); });
+
+        std::optional<std::uint64_t> first;
+        for (std::size_t i = 0; i < count; ++i)
+          if (some[i] && (!first || *some[i] < *some[*first])) first = i;
+        if (first) {
+          const auto got = onefold::argmin(where(), count, as_maybe);
+          EXPECT_EQ(got.index, *first) << count << " " << keep << " %";
+          EXPECT_EQ(bits_of(got.value), bits_of(*some[*first]));
+        } else {
+          EXPECT_TRUE(refuses(errc::invalid_argument, "", [&] { static_cast<void>(onefold::argmin(where(), count, as_maybe)); }));
+        }
+        if (HasFailure()) return;
+      }
+    }
+  });
+}
+
+TEST_P(fused, that_leave_values_out_keep_signs_and_special_values) {
+  const std::size_t count = 2'000;
+  const auto one = [&](std::uint64_t place, double value) {
+    return [=](std::uint64_t i) { return i == place ? onefold::maybe<double>(value) : onefold::maybe<double>(onefold::absent); };
+  };
+  for (const std::uint64_t place : {0u, 1u, 777u, 1'999u}) {
+    for (const double value :
+         {-0.0, 0.0, std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(), 5e-324}) {
+      EXPECT_EQ(bits_of(onefold::sum(where(), count, one(place, value))), bits_of(value)) << value;
+      EXPECT_EQ(bits_of(onefold::prod(where(), count, one(place, value))), bits_of(value)) << value;
+      EXPECT_EQ(bits_of(onefold::min(where(), count, one(place, value))), bits_of(value)) << value;
+      EXPECT_EQ(bits_of(onefold::max(where(), count, one(place, value))), bits_of(value)) << value;
+      EXPECT_EQ(bits_of(onefold::argmin(where(), count, one(place, value))),
+                (std::vector<std::uint64_t>{bits_of(value)[0], place}));
+      EXPECT_EQ(bits_of(onefold::argmax(where(), count, one(place, value))),
+                (std::vector<std::uint64_t>{bits_of(value)[0], place}));
+      EXPECT_EQ(bits_of(onefold::minmax(where(), count, one(place, value))),
+                (std::vector<std::uint64_t>{bits_of(value)[0], bits_of(value)[0]}));
+    }
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_EQ(bits_of(onefold::sum(where(), count, one(place, -nan)))[0], 0x7ff8000000000000u);
+    EXPECT_EQ(onefold::argmax(where(), count, one(place, nan)).index, place);
+  }
+  const auto none = [](std::uint64_t) { return std::optional<double>(); };
+  EXPECT_EQ(bits_of(onefold::minmax(where(), count, none)), bits_of(onefold::minmax(where(), std::vector<double>())));
+  EXPECT_EQ(bits_of(onefold::sum(where(), count, none)), bits_of(0.0));
+}
+
+// --- exceptions, nesting, threads
+
+struct own_exception : std::runtime_error {
+  explicit own_exception(std::uint64_t i) : std::runtime_error("at " + std::to_string(i)), index(i) {}
+  std::uint64_t index;
+};
+
+TEST_P(fused, may_throw_at_any_index_and_the_next_call_works) {
+  const std::size_t count = 300'003;
+  const double right = onefold::sum(where(), count, [](std::uint64_t i) { return static_cast<double>(i); });
+  for (const std::uint64_t bad : {std::uint64_t{0}, std::uint64_t{1'023}, std::uint64_t{150'000}, std::uint64_t{count - 1}}) {
+    const auto f = [=](std::uint64_t i) {
+      if (i == bad) throw own_exception(i);
+      return static_cast<double>(i);
+    };
+    const auto expect_thrown = [&](const char* what, const auto& call) {
+      try {
+        call();
+        ADD_FAILURE() << what << ": nothing was thrown";
+      } catch (const own_exception& problem) {
+        EXPECT_EQ(problem.index, bad) << what;
+      }
+    };
+    expect_thrown("sum", [&] { static_cast<void>(onefold::sum(where(), count, f)); });
+    expect_thrown("sum_into", [&] {
+      double stored = 0;
+      onefold::sum_into(where(), count, f, &stored);
+    });
+    expect_thrown("argmin", [&] { static_cast<void>(onefold::argmin(where(), count, f)); });
+    expect_thrown("mean_variance", [&] { static_cast<void>(onefold::mean_variance(where(), count, f)); });
+    expect_thrown("a filter", [&] {
+      static_cast<void>(onefold::argmin(where(), count, [&](std::uint64_t i) { return onefold::maybe<double>(f(i)); }));
+    });
+    expect_thrown("a function under an own operator", [&] {
+      static_cast<void>(onefold::transform_reduce(
+          where(), count, [](double a, double b) { return a + b; }, f));
+    });
+    expect_thrown("a box", [&] {
+      static_cast<void>(onefold::sum(where(), onefold::box(1, count),
+                                     [&](std::int64_t, std::int64_t i) { return f(static_cast<std::uint64_t>(i)); }));
+    });
+    EXPECT_EQ(onefold::sum(where(), count, [](std::uint64_t i) { return static_cast<double>(i); }), right) << "the next call";
+  }
+  // Every thread throws; one of the exceptions comes.
+  const auto always = [](std::uint64_t i) -> double { throw own_exception(i); };
+  for (int call = 0; call < 20; ++call) EXPECT_THROW(static_cast<void>(onefold::sum(where(), count, always)), own_exception);
+  // What is no std::exception at all.
+  EXPECT_THROW(static_cast<void>(onefold::sum(where(), count, [](std::uint64_t) -> double { throw 7; })), int);
+}
+
+TEST_P(fused, may_reduce_within_a_reduction) {
+  const std::size_t rows = 700, columns = 333;
+  const auto element = [](std::uint64_t j, std::uint64_t i) { return std::sin(static_cast<double>(j * 1'000 + i)); };
+  std::vector<double> of_rows(rows);
+  for (std::size_t j = 0; j < rows; ++j) {
+    std::vector<double> row(columns);
+    for (std::size_t i = 0; i < columns; ++i) row[i] = element(j, i);
+    of_rows[j] = onefold::sum(onefold::serial(), row);
+  }
+  const double expected = onefold::max(onefold::serial(), of_rows);
+  for (const auto& inner : {onefold::serial(), where()}) {
+    const double got = onefold::max(where(), rows, [&](std::uint64_t j) {
+      return onefold::sum(inner, columns, [&](std::uint64_t i) { return element(j, i); });
+    });
+    EXPECT_EQ(bits_of(got), bits_of(expected));
+  }
+}
+
+TEST_P(fused, from_several_threads_give_each_its_own) {
+  constexpr std::size_t threads = 6;
+  std::vector<std::string> wrong(threads);
+  const auto work = [&](std::size_t t) {
+    try {
+      for (int call = 0; call < 20; ++call) {
+        const std::size_t count = 9'000 + 1'000 * t;
+        const auto f = [=](std::uint64_t i) { return static_cast<double>(i) * (0.1 + static_cast<double>(t)); };
+        std::vector<double> x(count);
+        for (std::size_t i = 0; i < count; ++i) x[i] = f(i);
+        if (bits_of(onefold::sum(where(), count, f)) != bits_of(onefold::sum(onefold::serial(), x))) wrong[t] = "a sum";
+        if (t % 2 == 0) continue;
+        try {
+          static_cast<void>(
+              onefold::sum(where(), count, [&](std::uint64_t i) -> double { throw own_exception(i + 1'000'000 * t); }));
+        } catch (const own_exception& mine) {
+          if (mine.index / 1'000'000 != t) wrong[t] = "an exception of another thread's call";
+        }
+      }
+    } catch (const onefold::error& problem) {
+      const bool old_kokkos =
+          problem.code() == errc::unsupported;  // serves its OpenMP threads to one host thread only, and says so
+      if (!old_kokkos || t == 0) wrong[t] = problem.what();
+    }
+  };
+  std::vector<std::thread> others;
+  for (std::size_t t = 1; t < threads; ++t) others.emplace_back(work, t);
+  work(0);
+  for (auto& thread : others) thread.join();
+  for (const auto& sentence : wrong) EXPECT_EQ(sentence, "");
+}
+
+TEST_P(fused, report_what_ran) {
+  onefold::report ran;
+  const onefold::options how{.report = &ran};
+  static_cast<void>(onefold::sum(
+      where(), 10'000, [](std::uint64_t i) { return static_cast<float>(i); }, how));
+  EXPECT_EQ(ran.variant, "fixed_order");
+  EXPECT_EQ(ran.guarantee, onefold::guarantee::fixed);
+  ran = {};
+  static_cast<void>(onefold::transform_reduce(
+      where(), 10'000, [](float a, float b) { return a + b; }, [](std::uint64_t i) { return static_cast<float>(i); }, how));
+  EXPECT_EQ(ran.variant, "fixed_order");
+  EXPECT_EQ(ran.guarantee, onefold::guarantee::fixed);
+}
+
+INSTANTIATE_TEST_SUITE_P(functions, fused, testing::ValuesIn(cpu_executors()), param_name);
+
+}  // namespace
+}  // namespace onefold_test
