@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
-#include <type_traits>
 
-#include <onefold/detail/request.hpp>
 #include <onefold/error.hpp>
 #include <onefold/reduce.hpp>
 #include <onefold/results.hpp>
@@ -50,44 +48,30 @@ result_bits call(const Function& reduction, const form_request& what, const opti
   constexpr auto as_double = accumulate_as<double>;
   if constexpr (requires { reduction(arguments..., as_double, how); })
     return bits_of_results(reduction(arguments..., as_double, how));
-  refuse_wide(what);
-}
-
-template <class R>
-R run_record(const executor& where, const form_request& what, const options& how) {
-  R result{};
-  detail::request request{where, what.type, what.form, what.x, what.count, &result, true, nullptr, what.wide};
-  request.ddof = what.ddof;
-  detail::run(request, how);
-  return result;
+  else
+    refuse_wide(what);
 }
 
 template <class T>
 result_bits reduce_as(const executor& where, const form_request& what, const options& how) {
   const auto* x = static_cast<const T*>(what.x);
-  const auto with = [&](const auto& reduction) {
-    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(reduction)>, detail::named_dot>)
-      return call(reduction, what, how, where, x, static_cast<const T*>(what.y), what.count);
-    else
-      return call(reduction, what, how, where, x, what.count);
-  };
   switch (what.form) {
-#define ONEFOLD_FORM(name, op) \
-  case form::name:             \
-    return with(onefold::name);
+#define ONEFOLD_FORM(name, op)                                                                   \
+  case form::name:                                                                               \
+    if constexpr (form::name == form::dot)                                                       \
+      return call(onefold::dot, what, how, where, x, static_cast<const T*>(what.y), what.count); \
+    else                                                                                         \
+      return call(onefold::name, what, how, where, x, what.count);
 #include <onefold/forms.def>
 #undef ONEFOLD_FORM
     case form::argmin:
+      return call(onefold::argmin, what, how, where, x, what.count);
     case form::argmax:
-      if (what.wide) refuse_wide(what);
-      return bits_of_results(run_record<arg_result<T>>(where, what, how));
+      return call(onefold::argmax, what, how, where, x, what.count);
     case form::minmax:
-      if (what.wide) refuse_wide(what);
-      return bits_of_results(run_record<minmax_result<T>>(where, what, how));
+      return call(onefold::minmax, what, how, where, x, what.count);
     case form::mean_variance:
-      if (!what.wide) return bits_of_results(run_record<mean_variance_result<result_t<form::mean_variance, T>>>(where, what, how));
-      if (!can_be_wide(what.type, what.form)) refuse_wide(what);
-      return bits_of_results(run_record<mean_variance_result<double>>(where, what, how));
+      return call(onefold::mean_variance, what, how, where, x, what.count, ddof{what.ddof});
     case form::reduce_together:
       break;
   }

@@ -73,12 +73,20 @@ timed_bits reduce_in_pieces(const input_array& input, const input_array* second,
   return {{reduction.bits(), 0}, seconds};
 }
 
-// Starts the backend outside the timed region, and refuses what cannot run before gigabytes are copied. Of nothing there is no first element;
-// what has minmax has it too.
+// Starts the backend outside the timed region, and refuses what cannot run before gigabytes are copied.
 void start(const job& what, element_type type, const options& how) {
-  const bool needs_one = what.form == form::argmin || what.form == form::argmax;
-  static_cast<void>(
-      reduce_bits(what.where, {type, needs_one ? form::minmax : what.form, what.wide, nullptr, nullptr, 0, what.ddof}, how));
+  form_request request{type, what.form, what.wide, nullptr, nullptr, 0, what.ddof};
+  if (what.form != form::argmin && what.form != form::argmax) return static_cast<void>(reduce_bits(what.where, request, how));
+  // Of nothing there is no first index: of one element.
+  alignas(8) constexpr std::byte zero[8] = {};
+  std::optional<device_buffer> copy;
+  request.x = zero;
+  request.count = 1;
+  if (runs_on_gpu(what.where)) {
+    static_cast<void>(reduce_bits(what.where, {type, form::max, false, nullptr, nullptr, 0}, {}));  // says why there is no GPU
+    request.x = copy.emplace(what.where.device(), zero, sizeof(zero)).data();
+  }
+  static_cast<void>(reduce_bits(what.where, request, how));
 }
 
 }  // namespace
