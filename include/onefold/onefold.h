@@ -10,7 +10,7 @@
  * Bits     tree v1 (docs/order.md): the same on every backend, unless onefold_options ask for less.
  * Threads  every function may be called from several threads at once.
  * Growth   a structure that may get more members begins with `struct_bytes`: sizeof of it, as the caller's compiler sees it. A member that is 0
- *          or NULL is the library's choice. So `onefold_options how = {sizeof how};` asks for nothing.
+ *          or NULL is the library's choice. So `onefold_options how = {.struct_bytes = sizeof how};` asks for nothing.
  * Linking  libonefold.a is written in C++: pkg-config --libs onefold names its standard library, too. libonefold.so needs nothing of the caller.
  */
 

@@ -1,9 +1,13 @@
 /// @file main.cpp  What a user's program does first: sums a vector on every CPU backend there is, lists the variants, meets an
-/// error.
+/// error. C++17, and what C++20 adds where it is compiled as that.
 
 #include <cstdio>
 #include <string>
 #include <vector>
+
+#if __cplusplus >= 202002L
+#include <span>
+#endif
 
 #include <onefold/onefold.hpp>
 
@@ -50,8 +54,16 @@ int main() {
          "sum(x, accumulate_as<double>)");
 
   onefold::report ran;
-  expect(onefold::sum(x, {.report = &ran}) == sum && ran.guarantee == onefold::guarantee::fixed,
-         "the default promises the fixed order");
+  onefold::options how;
+  how.report = &ran;
+  expect(onefold::sum(x, how) == sum && ran.guarantee == onefold::guarantee::fixed, "the default promises the fixed order");
+
+#if __cplusplus >= 202002L
+  expect(onefold::sum(std::span(x).first(1000)) == 500, "sum of a span");
+  expect(onefold::sum(x, {.guarantee = onefold::guarantee::fixed}) == sum, "options by their names");
+  const std::span<const onefold::variant_info> rows = onefold::variants();
+  expect(rows.size() == onefold::variants().size(), "the catalogue as a span");
+#endif
 
   for (const onefold::backend_info& one : onefold::backends()) {
     std::printf("consumer: %s: %s\n", std::string(onefold::name(one.where)).c_str(), one.detail.c_str());
@@ -69,6 +81,7 @@ int main() {
   expect(onefold::find_variant("vector_load") != nullptr, "vector_load stands in the catalogue");
   expect(onefold::find_variant("fixed_order", onefold::backend::serial) != nullptr, "the default stands in the catalogue");
   for (const onefold::variant_info& one : onefold::variants()) std::printf("consumer: variant %s\n", std::string(one.name).c_str());
-  std::printf("consumer: onefold %s, %zu variants, %d failures\n", ONEFOLD_VERSION_STRING, onefold::variants().size(), failures);
+  std::printf("consumer: onefold %s, C++%ld, %zu variants, %d failures\n", ONEFOLD_VERSION_STRING, __cplusplus / 100 % 100,
+              onefold::variants().size(), failures);
   return failures == 0 ? 0 : 1;
 }

@@ -1,0 +1,117 @@
+/* refusals.c  What is refused, and how it is told. */
+
+#include "check.h"
+
+static onefold_request sum_of(const double* x, uint64_t n, double* result) {
+  onefold_request what = {
+      sizeof what, onefold_serial(), ONEFOLD_F64, ONEFOLD_SUM, x, n, result, NULL, 0, 0, NULL, 0, NULL, NULL, NULL, NULL};
+  return what;
+}
+
+/* A structure of a newer header: one member more. */
+struct newer_request {
+  onefold_request known;
+  uint64_t more;
+};
+
+void test_refusals(void) {
+  const double x[4] = {1, 2, 3, 4};
+  double result = 0;
+
+  EXPECT(onefold_abi_version() == ONEFOLD_ABI_VERSION);
+  EXPECT(strcmp(onefold_status_name(ONEFOLD_OK), "ok") == 0);
+  EXPECT(strcmp(onefold_status_name(ONEFOLD_INVALID_ARGUMENT), "invalid_argument") == 0);
+  EXPECT(strcmp(onefold_status_name(ONEFOLD_CALLBACK_FAILED), "callback_failed") == 0);
+  EXPECT(strcmp(onefold_status_name(ONEFOLD_CALLBACK_FAILED + 1), "unknown") == 0);
+  EXPECT(strcmp(onefold_status_name(-1), "unknown") == 0);
+
+  EXPECT_REFUSED(onefold_sum_f64(onefold_serial(), NULL, 4, &result), ONEFOLD_NULL_POINTER, "null");
+  EXPECT_REFUSED(onefold_sum_f64(onefold_serial(), x, 4, NULL), ONEFOLD_NULL_POINTER, "output");
+  EXPECT_OK(onefold_sum_f64(onefold_serial(), NULL, 0, &result));
+  EXPECT(result == 0);
+  EXPECT_REFUSED(onefold_sum_f64(onefold_serial(), (const double*)((const char*)x + 1), 2, &result), ONEFOLD_MISALIGNED_POINTER,
+                 "aligned");
+  EXPECT_REFUSED(onefold_sum_f64(onefold_serial(), x, (uint64_t)-4, &result), ONEFOLD_INVALID_ARGUMENT, "negative");
+  EXPECT_REFUSED(onefold_sum_f64(onefold_cuda(9999, NULL), x, 4, &result),
+                 onefold_sum_f64(onefold_cuda_device(9999), x, 4, &result), "");
+  EXPECT(onefold_sum_f64(onefold_cuda(9999, NULL), x, 4, &result) != ONEFOLD_OK);
+  onefold_executor nowhere = onefold_serial();
+  nowhere.backend = 77;
+  EXPECT_REFUSED(onefold_sum_f64(nowhere, x, 4, &result), ONEFOLD_INVALID_ARGUMENT, "executor");
+
+  onefold_request what = sum_of(x, 4, &result);
+  EXPECT_OK(onefold_reduce(&what, NULL));
+  EXPECT(result == 10);
+  EXPECT_REFUSED(onefold_reduce(NULL, NULL), ONEFOLD_NULL_POINTER, "request");
+  what.struct_bytes = 0;
+  EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_INVALID_ARGUMENT, "struct_bytes");
+  what.struct_bytes = offsetof(onefold_request, second); /* of an older header */
+  result = 0;
+  EXPECT_OK(onefold_reduce(&what, NULL));
+  EXPECT(result == 10);
+  struct newer_request newer = {sum_of(x, 4, &result), 0};
+  newer.known.struct_bytes = sizeof newer;
+  result = 0;
+  EXPECT_OK(onefold_reduce(&newer.known, NULL));
+  EXPECT(result == 10);
+  newer.more = 1;
+  EXPECT_REFUSED(onefold_reduce(&newer.known, NULL), ONEFOLD_UNSUPPORTED, "newer");
+
+  what = sum_of(x, 4, &result);
+  what.type = 6;
+  EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_INVALID_ARGUMENT, "request.type");
+  what = sum_of(x, 4, &result);
+  what.form = -1;
+  EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_INVALID_ARGUMENT, "request.form");
+  what = sum_of(x, 4, &result);
+  what.flags = 4;
+  EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_INVALID_ARGUMENT, "request.flags");
+  what = sum_of(x, 4, &result);
+  what.flags = ONEFOLD_WIDE;
+  EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_UNSUPPORTED, "f64");
+  what = sum_of(x, 4, &result);
+  what.results = 17;
+  EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_INVALID_ARGUMENT, "request.results");
+  what = sum_of(x, 4, &result);
+  what.form = ONEFOLD_REDUCE_TOGETHER;
+  EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_NULL_POINTER, "operators");
+  const uint8_t none[1] = {9};
+  what.operators = none;
+  EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_INVALID_ARGUMENT, "operator");
+
+  onefold_report ran = {.struct_bytes = sizeof ran};
+  onefold_options how = {.struct_bytes = sizeof how};
+  what = sum_of(x, 4, &result);
+  how.report = &ran;
+  EXPECT_OK(onefold_reduce(&what, &how));
+  EXPECT(strcmp(ran.variant, "fixed_order") == 0 && strncmp(ran.implementation, "fixed_order/", 12) == 0);
+  EXPECT(ran.backend == ONEFOLD_SERIAL && ran.guarantee == ONEFOLD_GUARANTEE_FIXED && ran.threads == 1 && ran.device == -1);
+  ran.struct_bytes = 0;
+  EXPECT_REFUSED(onefold_reduce(&what, &how), ONEFOLD_INVALID_ARGUMENT, "report");
+  how.report = NULL;
+  how.variant = "fixd_order";
+  EXPECT_REFUSED(onefold_reduce(&what, &how), ONEFOLD_UNKNOWN_VARIANT, "did you mean fixed_order");
+  how.variant = "fixed_order and more";
+  how.variant_bytes = 11;
+  EXPECT_OK(onefold_reduce(&what, &how));
+  how.variant = NULL;
+  how.guarantee = ONEFOLD_GUARANTEE_EXACT;
+  EXPECT_REFUSED(onefold_reduce(&what, &how), ONEFOLD_GUARANTEE_NOT_MET, "exact");
+  how.guarantee = 7;
+  EXPECT_REFUSED(onefold_reduce(&what, &how), ONEFOLD_INVALID_ARGUMENT, "guarantee");
+  how.guarantee = ONEFOLD_GUARANTEE_FIXED;
+  how.knobs.finish = 7;
+  EXPECT_REFUSED(onefold_reduce(&what, &how), ONEFOLD_INVALID_ARGUMENT, "finish");
+  how.knobs.finish = ONEFOLD_FINISH_AUTOMATIC;
+  how.knobs.block_size = -1;
+  EXPECT_REFUSED(onefold_reduce(&what, &how), ONEFOLD_INVALID_ARGUMENT, "block_size");
+  how.knobs.block_size = 0;
+  EXPECT_OK(onefold_reduce(&what, &how));
+  how.struct_bytes = 3;
+  EXPECT_REFUSED(onefold_reduce(&what, &how), ONEFOLD_INVALID_ARGUMENT, "options");
+  EXPECT_REFUSED(onefold_sum_f64_into(onefold_serial(), x, 4, &result, &how), ONEFOLD_INVALID_ARGUMENT, "options");
+  how.struct_bytes = offsetof(onefold_options, guarantee); /* of an older header */
+  EXPECT_OK(onefold_sum_f64_into(onefold_serial(), x, 4, &result, &how));
+
+  EXPECT_REFUSED(onefold_sum_f64_of(onefold_serial(), 4, NULL, NULL, &result), ONEFOLD_NULL_POINTER, "function");
+}

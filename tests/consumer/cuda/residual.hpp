@@ -1,0 +1,6 @@
+#pragma once
+
+#include <onefold/workspace.hpp>
+
+double residual(const double* a, const double* b, double* r, unsigned n, CUstream_st* stream);
+void residual_into(const double* r, unsigned n, double* result, CUstream_st* stream, onefold::workspace& memory);
