@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <cstring>
 #include <memory>
@@ -32,7 +33,7 @@ namespace {
 // --- runs of groups -------------------------------------------------------------------------------------------------------------------
 
 std::uint64_t groups_of(const cpu_fold& fold, std::uint64_t count) {
-  return count / fold.group_elements + (count % fold.group_elements != 0 ? 1 : 0);
+  return (count >> std::countr_zero(fold.group_elements)) + ((count & (fold.group_elements - 1)) != 0 ? 1 : 0);
 }
 
 struct run_of_groups {

@@ -40,6 +40,9 @@ namespace {
 
 constexpr std::uint64_t group_bytes = std::uint64_t{order::group_tiles} * order::tile_rows * order::row_bytes;
 
+// Elements are of 4 or 8 bytes: no division.
+constexpr std::uint64_t elements_of_group(std::uint32_t element_bytes) { return group_bytes >> (element_bytes == 8 ? 3 : 2); }
+
 // --- arrays ---------------------------------------------------------------------------------------------------------------------------
 
 // On cache lines of its own: workers read it while the starting thread goes on to write to its stack.
@@ -52,7 +55,7 @@ struct alignas(128) array_fold {
     if (what.each[0].row->inputs == 2) y = static_cast<const std::byte*>(asked.second);
   }
 
-  [[nodiscard]] std::uint64_t group_elements() const { return group_bytes / what.element_bytes(); }
+  [[nodiscard]] std::uint64_t group_elements() const { return elements_of_group(what.element_bytes()); }
   [[nodiscard]] const std::byte* at(const std::byte* array, std::uint64_t index) const {
     return array == nullptr ? nullptr : array + index * what.element_bytes();
   }
@@ -223,7 +226,7 @@ int reduce_fixed_order(const detail::request& what, int threads) {
   if (what.source != nullptr) return reduce_source(what, threads);
   if (what.form != form::reduce_together) {
     const form_row& row = row_of(what.type, what.form, what.wide);
-    if (what.count <= group_bytes / row.element_bytes) return reduce_group(what, row), 1;
+    if (what.count <= elements_of_group(row.element_bytes)) return reduce_group(what, row), 1;
   }
   return reduce_array(what, threads);
 }

@@ -16,7 +16,7 @@ namespace onefold::cpu {
 /// of them on a cache line, so that any alignment that divides state_bytes is kept.
 struct cpu_fold {
   void* context;
-  std::uint64_t group_elements;  ///< of the leaves that the driver gives out: order::group_tiles tiles
+  std::uint64_t group_elements;  ///< of the leaves that the driver gives out: order::group_tiles tiles; a power of two
   std::uint32_t state_bytes;
   /// Stores the states of the groups that `count` elements from number `first` on, which begins a group, fill: the last one perhaps in part.
   int (*groups)(void* context, std::uint64_t first, std::uint64_t count, void* states);
