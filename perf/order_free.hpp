@@ -9,10 +9,10 @@
 
 namespace onefold::perf {
 
-/// A hand-written loop: vectors of one length, several accumulators, perhaps with prefetches.
+/// A hand-written loop: vectors of one length, several accumulators, perhaps with prefetches, perhaps at four places of the array in turn.
 template <class T>
 struct order_free_loop {
-  std::string name;  ///< "64 B x 8": 8 accumulators of 64 bytes
+  std::string name;  ///< "64 B x 8, 4 streams": 8 accumulators of 64 bytes, 2 for each quarter of the array
   T (*run)(const T* x, const T* y, std::uint64_t count);
 };
 
