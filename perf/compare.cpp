@@ -272,6 +272,25 @@ json peers_row(const json& /*record*/, const json& row) {
   return made;
 }
 
+// As in cpu_row: the loops by hand under one name.
+json folds_row(const json& /*record*/, const json& row) {
+  json made = words_of(row);
+  made.erase("best");
+  const json& ours = member(row, "onefold");
+  const json& best = member(row, "best");
+  if (best.is_string())
+    add_ratio(made, "onefold / best loop", ours, member(member(row, "by_hand"), best.get<std::string>().c_str()));
+  add_ratio(made, "onefold / built in", ours, member(row, "built_in"));
+  add_ratio(made, "onefold / read limit", ours, member(row, "read_limit"));
+  return made;
+}
+
+json calls_row(const json& /*record*/, const json& row) {
+  json made = words_of(row);
+  add_ratio(made, "onefold / loop", member(row, "onefold"), member(row, "loop"));
+  return made;
+}
+
 struct study_ratios {
   const char* study;
   json (*row)(const json& record, const json& row);
@@ -280,7 +299,8 @@ struct study_ratios {
 constexpr std::array known_ratios{study_ratios{"ladder", ladder_row},   study_ratios{"cpu_ladder", cpu_ladder_row},
                                   study_ratios{"sweep", sweep_row},     study_ratios{"forms", forms_row},
                                   study_ratios{"latency", latency_row}, study_ratios{"cpu", cpu_row},
-                                  study_ratios{"peers", peers_row},     study_ratios{"scaling", peers_row}};
+                                  study_ratios{"peers", peers_row},     study_ratios{"scaling", peers_row},
+                                  study_ratios{"folds", folds_row},     study_ratios{"calls", calls_row}};
 
 bool holds_ratios(const json& record) { return member(record, "ratios") == true; }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "compare.hpp"
+#include "fold_loops.hpp"
 #include "memory/study.hpp"
 #include "onefold_commit.hpp"
 #include "program.hpp"
@@ -264,6 +265,22 @@ std::vector<command> add_studies(CLI::App& app, arguments& typed, study_options&
                    how.last_power = typed.sweep_last_power;
                    return scaling(how);
                  }});
+
+  CLI::App* new_folds = app.add_subcommand(
+      "folds", "several results, functions of the index and operators of the user's on the CPU, against loops by hand");
+  add.common(new_folds);
+  add.powers(new_folds, typed.sweep_last_power);
+  add.threads(new_folds);
+  const std::vector<std::string> case_names(fold_case_names.begin(), fold_case_names.end());
+  new_folds->add_option("cases", how.cases, "which; all when left away")->check(CLI::IsMember(case_names));
+  all.push_back({new_folds, [&typed, &how] {
+                   how.last_power = typed.sweep_last_power;
+                   return folds(how);
+                 }});
+
+  CLI::App* small_calls = app.add_subcommand("calls", "what a call of serial() on few elements costs, alone and from many threads");
+  add.common(small_calls);
+  all.push_back({small_calls, [&how] { return calls(how); }});
 
   CLI::App* memory = app.add_subcommand("memory", "the studies of memory, occupancy and instructions, by name; all when left away");
   add.common(memory);

@@ -1,7 +1,8 @@
 # What onefold is measured beside, as far as it is found. BLAS libraries are opened when the program runs, so that it starts without
 # them: what is found here is the place where they are looked for after the system's own.
 
-# Compiled once for each instruction set, as their users compile them.
+# Compiled once for each instruction set, as their users compile them. What the headers define inline may be in the objects of every set, and
+# a linker keeps the first that it meets: the baseline's, so this stands first.
 set(sets baseline)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   list(APPEND sets avx2 avx512)
@@ -11,7 +12,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
 endif()
 find_package(Eigen3 3.3 CONFIG QUIET)
 foreach(set IN LISTS sets)
-  add_library(onefold_peers_${set} OBJECT peers_simd.cpp)
+  add_library(onefold_peers_${set} OBJECT peers_simd.cpp fold_loops.cpp)
   set_target_properties(onefold_peers_${set} PROPERTIES CXX_EXTENSIONS OFF)
   target_compile_definitions(onefold_peers_${set} PRIVATE ONEFOLD_PEERS_NAME=${set} ONEFOLD_PEERS_X86)
   target_compile_options(onefold_peers_${set} PRIVATE -ffp-contract=fast ${options_${set}})

@@ -19,7 +19,8 @@ struct study_options {
   int repeats = 30;
   int block_size = 0;                   ///< 0: each variant's own
   std::vector<std::string> variants;    ///< empty: all
-  std::string threads;                  ///< cpu: "1", "all", or empty for both
+  std::string threads;                  ///< cpu, peers and folds: "1", "all", or empty for both
+  std::vector<std::string> cases;       ///< folds: empty: all
   std::uint64_t offset = 0;             ///< cpu: elements from the boundary of a cache line to the arrays' begin
   int first_power = 10;                 ///< sweep and cpu: n = 2^first_power ...
   int last_power = 30;                  ///< ... to 2^last_power
@@ -51,6 +52,12 @@ nlohmann::json tune(const study_options& how, const device_info& gpu);
 /// What a user would pick instead of onefold, on the CPU and, where `gpu` is not null, on the GPU, side by side with it; the sizes between
 /// first_power and last_power of the study's own.
 nlohmann::json peers(const study_options& how, const device_info* gpu);
+
+/// Several results, functions of the index and operators of the user's on the CPU, beside loops by hand, in turn.
+nlohmann::json folds(const study_options& how);
+
+/// Calls of serial() on few elements: one, with a CUDA driver in the process, and from several threads at once, beside a loop by hand.
+nlohmann::json calls(const study_options& how);
 
 /// onefold, OpenMP's loop, Kokkos and a bare read with one thread, two, and so on to all.
 nlohmann::json scaling(const study_options& how);

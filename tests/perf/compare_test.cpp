@@ -236,6 +236,39 @@ TEST(ratios, of_the_cpu_are_to_the_best_loop_whichever_it_is) {
   EXPECT_NEAR(figure_named(compared, "onefold / best loop")["after"].get<double>(), 1.1, 1e-12);
 }
 
+TEST(ratios, of_folds_are_to_the_best_loop_by_hand_to_what_is_built_in_and_to_the_limit) {
+  const auto folds = [](const char* best, double a, double b) {
+    const json by_hand{{"loop a", samples(a)}, {"loop b", samples(b)}};
+    return json{{"study", "folds"},
+                {"rows",
+                 {{{"case", "lambda"},
+                   {"count", 1024},
+                   {"best", best},
+                   {"onefold", samples(11 * us)},
+                   {"by_hand", by_hand},
+                   {"built_in", samples(8 * us)},
+                   {"read_limit", samples(5 * us)}}}}};
+  };
+  const json compared = compare(folds("loop a", 10 * us, 12 * us), folds("loop b", 12 * us, 10 * us), {.ratios = true});
+  EXPECT_EQ(compared["summary"]["figures"], 3);
+  EXPECT_EQ(compared["summary"]["same"], 3);
+  EXPECT_NEAR(figure_named(compared, "onefold / best loop")["after"].get<double>(), 1.1, 1e-12);
+  EXPECT_NEAR(figure_named(compared, "onefold / built in")["after"].get<double>(), 11.0 / 8, 1e-12);
+  EXPECT_NEAR(figure_named(compared, "onefold / read limit")["after"].get<double>(), 2.2, 1e-12);
+}
+
+TEST(ratios, of_calls_are_to_the_loop_with_and_without_a_driver) {
+  const auto row = [](bool driver, double onefold) {
+    return json{{"case", "one call"},          {"form", "sum"},          {"count", 16}, {"driver", driver},
+                {"onefold", samples(onefold)}, {"loop", samples(4 * us)}};
+  };
+  const json calls{{"study", "calls"}, {"rows", {row(false, 8 * us), row(true, 10 * us)}}};
+  const json compared = compare(calls, calls, {.ratios = true});
+  EXPECT_EQ(compared["summary"]["figures"], 2);
+  EXPECT_NEAR(figure_named(compared, "driver false / onefold / loop")["after"].get<double>(), 2, 1e-12);
+  EXPECT_NEAR(figure_named(compared, "driver true / onefold / loop")["after"].get<double>(), 2.5, 1e-12);
+}
+
 TEST(ratios, of_forms_and_ladders_are_to_the_record_s_read_limit) {
   const json ladder{{"study", "ladder"},
                     {"read_limit", {{"cold", samples(10 * us)}, {"hot", samples(5 * us)}}},

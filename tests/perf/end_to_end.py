@@ -53,12 +53,12 @@ class PerfTest(unittest.TestCase):
     def test_help_names_the_studies(self):
         done = run("--help")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        for word in ("ladder", "sweep", "forms", "latency", "cpu", "scaling", "memory", "peers", "tune", "report", "compare", "--version",
+        for word in ("ladder", "sweep", "forms", "latency", "cpu", "scaling", "folds", "calls", "memory", "peers", "tune", "report", "compare", "--version",
                      "Exit status"):
             self.assertIn(word, done.stdout)
 
     def test_what_cannot_be_asked_is_refused_in_one_line_with_status_2(self):
-        self.refuse(says=["ladder, sweep, forms, latency, cpu, scaling, memory, peers, tune, report or compare", HINT])
+        self.refuse(says=["ladder, sweep, forms, latency, cpu, scaling, folds, calls, memory, peers, tune, report or compare", HINT])
         self.refuse("pers", says=["did you mean peers?", HINT])
         self.refuse("laddder", says=["did you mean ladder?", HINT])
         self.refuse("ladder", "--bogus", says=["--bogus", HINT])
@@ -74,7 +74,7 @@ class PerfTest(unittest.TestCase):
         self.refuse("cpu", "--from", "10", "--to", "5", says=["--from", "10 is more than --to, 5", HINT])
 
     def test_every_study_has_the_common_options(self):
-        for study in ("ladder", "sweep", "forms", "latency", "cpu", "scaling", "memory", "peers", "tune"):
+        for study in ("ladder", "sweep", "forms", "latency", "cpu", "scaling", "folds", "calls", "memory", "peers", "tune"):
             done = run(study, "--help")
             self.assertEqual((done.returncode, done.stderr), (0, ""), study)
             for option in ("--repeats", "--quick", "--json"):
@@ -228,8 +228,49 @@ class PerfTest(unittest.TestCase):
                     self.assertEqual((row["count"], row["bytes"]), (2**16, 2**16 * size * (2 if what == "dot" else 1)))
                     self.assertIn("omp simd", row["peers"])
 
+    def test_folds_stand_beside_loops_by_hand(self):
+        kept, printed = self.record_of("folds", "--from", "12", "--to", "12", "--repeats", "2")
+        self.assertEqual(kept["study"], "folds")
+        cases = ["argmin", "argmax", "minmax", "mean_variance", "together", "lambda", "three_arrays", "filter", "box", "own_operator"]
+        teams = sorted({row["threads"] for row in kept["rows"]})
+        self.assertEqual(teams[0], 1)
+        self.assertEqual([(row["case"], row["threads"], row["type"]) for row in kept["rows"]],
+                         [(case, threads, kind) for case in cases for threads in teams for kind in ("f32", "f64")])
+        for row in kept["rows"]:
+            size = 16 if row["case"] == "own_operator" else (4 if row["type"] == "f32" else 8) * (3 if row["case"] == "three_arrays" else 1)
+            self.assertEqual((row["count"], row["bytes"]), (4096, 4096 * size))
+            self.assertEqual("built_in" in row, row["case"] == "lambda")
+            self.assertNotIn("read_limit", row)  # the array does not lie in memory
+            for times in (row["onefold"], *row["by_hand"].values()):
+                self.assertGreater(times["median_s"], 0)
+                self.assertEqual(times["count"], 2)
+            self.assertEqual(row["by_hand"][row["best"]]["median_s"], min(times["median_s"] for times in row["by_hand"].values()))
+            self.assertRegex(printed, rf"\n{row['case']} +{row['type']} +4096 +{row['threads']} ")
+
+    def test_folds_can_be_chosen(self):
+        kept, _ = self.record_of("folds", "minmax", "box", "--from", "14", "--to", "14", "--repeats", "1", "--threads", "1")
+        self.assertEqual([(row["case"], row["threads"]) for row in kept["rows"]], [("minmax", 1), ("minmax", 1), ("box", 1), ("box", 1)])
+        self.refuse("folds", "maxmin", says=["maxmin", "own_operator", HINT])
+
+    def test_calls_on_few_elements(self):
+        kept, printed = self.record_of("calls", "--quick", "--repeats", "2")
+        self.assertEqual(kept["study"], "calls")
+        drivers = [False] if "no_driver" in kept else [False, True]
+        self.assertEqual("no CUDA driver can be loaded" in printed, drivers == [False])
+        single = [row for row in kept["rows"] if row["case"] == "one call"]
+        self.assertEqual([(row["driver"], row["form"], row["count"]) for row in single],
+                         [(driver, what, count) for driver in drivers for what in ("sum", "dot") for count in (16, 64, 256, 1024)])
+        several = [row for row in kept["rows"] if row["case"] == "at once"]
+        self.assertEqual(several[0]["threads"], 1)
+        self.assertEqual(len(single) + len(several), len(kept["rows"]))
+        for row in kept["rows"]:
+            for times in (row["onefold"], row["loop"]):
+                self.assertGreater(times["median_s"], 0)
+                self.assertLess(times["median_s"], 1e-3)  # of one call, not of all
+                self.assertEqual(times["count"], 2)
+
     def test_sizes_that_a_study_does_not_have_are_refused(self):
-        for study in ("peers", "scaling"):
+        for study in ("peers", "scaling", "folds"):
             self.refuse(study, "--from", "11", "--to", "11", says="no size of this study lies between --from and --to")
 
     def records(self, slower):

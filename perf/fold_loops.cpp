@@ -1,0 +1,456 @@
+/// @file fold_loops.cpp  See fold_loops.hpp. Compiled once for each instruction set (peers.cmake); ONEFOLD_PEERS_NAME says for which.
+
+#include "fold_loops.hpp"
+
+#include <cmath>
+
+#include <onefold/onefold.hpp>
+
+namespace onefold::perf::ONEFOLD_PEERS_NAME {
+
+namespace {
+
+#define ONEFOLD_TEXT(name) #name
+#define ONEFOLD_TEXT_OF(name) ONEFOLD_TEXT(name)
+
+// A loop over i with one thread or with several. They are two, because a parallel region of one thread costs what it would with more.
+#define ONEFOLD_PRAGMA(...) _Pragma(#__VA_ARGS__)
+#define ONEFOLD_SIMD_LOOP(clauses, ...)                                \
+  if (threads == 1) {                                                  \
+    ONEFOLD_PRAGMA(omp simd clauses)                                   \
+    for (std::uint64_t i = 0; i < n; ++i) __VA_ARGS__                  \
+  } else {                                                             \
+    ONEFOLD_PRAGMA(omp parallel for simd num_threads(threads) clauses) \
+    for (std::uint64_t i = 0; i < n; ++i) __VA_ARGS__                  \
+  }
+
+executor with(int threads) { return threads == 1 ? serial() : openmp(threads); }
+
+template <class T>
+T lesser(T a, T b) {
+  return b < a ? b : a;
+}
+template <class T>
+T greater(T a, T b) {
+  return a < b ? b : a;
+}
+
+// --- argmin and argmax -------------------------------------------------------------------------------------------
+
+// argmax is argmin with the comparison turned round.
+template <bool Least, class T>
+bool is_ahead(T a, T b) {
+  return Least ? a < b : b < a;
+}
+
+template <bool Least, class T>
+fold_answer arg_onefold(const fold_data<T>& of, int threads) {
+  const auto found = [&] {
+    if constexpr (Least)
+      return argmin(with(threads), of.x, of.count);
+    else
+      return argmax(with(threads), of.x, of.count);
+  }();
+  return {{static_cast<double>(found.value), static_cast<double>(found.index)}};
+}
+
+template <bool Least, class T>
+T extreme(const T* x, std::uint64_t n, int threads) {
+  T best = x[0];
+  if constexpr (Least) {
+    ONEFOLD_SIMD_LOOP(reduction(min : best), { best = x[i] < best ? x[i] : best; })
+  } else {
+    ONEFOLD_SIMD_LOOP(reduction(max : best), { best = best < x[i] ? x[i] : best; })
+  }
+  return best;
+}
+
+// The value first, with vectors; then where it stands: the array is read once, and up to there again.
+template <bool Least, class T>
+fold_answer arg_twice(const fold_data<T>& of, int threads) {
+  const T best = extreme<Least>(of.x, of.count, threads);
+  std::uint64_t at = 0;
+  while (of.x[at] != best) ++at;
+  return {{static_cast<double>(best), static_cast<double>(at)}};
+}
+
+// The same for a block that stays in the first-level cache: the array is read once.
+constexpr std::uint64_t arg_block = 2048;
+
+template <class T>
+struct place {
+  T value;
+  std::uint64_t block;
+};
+
+template <bool Least, class T>
+place<T> best_block(const T* x, std::uint64_t begin, std::uint64_t end) {
+  place<T> best{x[begin], begin};
+  for (std::uint64_t block = begin; block < end; block += arg_block) {
+    const T here = extreme<Least>(x + block, end - block < arg_block ? end - block : arg_block, 1);
+    if (is_ahead<Least>(here, best.value)) best = {here, block};
+  }
+  return best;
+}
+
+template <bool Least, class T>
+fold_answer arg_by_blocks(const fold_data<T>& of, int threads) {
+  place<T> best{of.x[0], 0};
+  if (threads == 1) {
+    best = best_block<Least>(of.x, 0, of.count);
+  } else {
+    const std::uint64_t share = (of.count / static_cast<std::uint64_t>(threads) + arg_block) / arg_block * arg_block;
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+    for (std::uint64_t begin = 0; begin < of.count; begin += share) {
+      const auto own = best_block<Least>(of.x, begin, begin + share < of.count ? begin + share : of.count);
+#pragma omp critical(onefold_perf_arg)
+      if (is_ahead<Least>(own.value, best.value) || (own.value == best.value && own.block < best.block)) best = own;
+    }
+  }
+  while (of.x[best.block] != best.value) ++best.block;
+  return {{static_cast<double>(best.value), static_cast<double>(best.block)}};
+}
+
+// --- several results ---------------------------------------------------------------------------------------------
+
+template <class T>
+fold_answer minmax_onefold(const fold_data<T>& of, int threads) {
+  const auto [low, high] = minmax(with(threads), of.x, of.count);
+  return {{static_cast<double>(low), static_cast<double>(high)}};
+}
+
+template <class T>
+fold_answer minmax_loop(const fold_data<T>& of, int threads) {
+  const T* const x = of.x;
+  const std::uint64_t n = of.count;
+  T low = x[0];
+  T high = x[0];
+  ONEFOLD_SIMD_LOOP(reduction(min
+                              : low) reduction(max
+                                               : high),
+                    {
+                      low = x[i] < low ? x[i] : low;
+                      high = high < x[i] ? x[i] : high;
+                    })
+  return {{static_cast<double>(low), static_cast<double>(high)}};
+}
+
+template <class T>
+fold_answer mean_variance_onefold(const fold_data<T>& of, int threads) {
+  const auto [mean, variance] = mean_variance(with(threads), of.x, of.count);
+  return {{static_cast<double>(mean), static_cast<double>(variance)}};
+}
+
+// In double, as onefold does it too.
+template <class T>
+fold_answer mean_variance_twice(const fold_data<T>& of, int threads) {
+  const T* const x = of.x;
+  const std::uint64_t n = of.count;
+  double sum = 0;
+  ONEFOLD_SIMD_LOOP(reduction(+ : sum), { sum += static_cast<double>(x[i]); })
+  const double mean = sum / static_cast<double>(n);
+  double squares = 0;
+  ONEFOLD_SIMD_LOOP(reduction(+ : squares), {
+    const double d = static_cast<double>(x[i]) - mean;
+    squares += d * d;
+  })
+  return {{mean, squares / static_cast<double>(n)}};
+}
+
+// One read, and no digit left where the mean is far from 0.
+template <class T>
+fold_answer mean_variance_naive(const fold_data<T>& of, int threads) {
+  const T* const x = of.x;
+  const std::uint64_t n = of.count;
+  double sum = 0;
+  double squares = 0;
+  ONEFOLD_SIMD_LOOP(reduction(+ : sum, squares), {
+    const double v = static_cast<double>(x[i]);
+    sum += v;
+    squares += v * v;
+  })
+  const double mean = sum / static_cast<double>(n);
+  return {{mean, squares / static_cast<double>(n) - mean * mean}};
+}
+
+template <class T>
+fold_answer together_onefold(const fold_data<T>& of, int threads) {
+  const auto found = reduce_together(with(threads), of.x, of.count, op::sum{}, op::min{}, op::max{});
+  return {{static_cast<double>(found[0]), static_cast<double>(found[1]), static_cast<double>(found[2])}};
+}
+
+template <class T>
+fold_answer together_loop(const fold_data<T>& of, int threads) {
+  const T* const x = of.x;
+  const std::uint64_t n = of.count;
+  T sum = 0;
+  T low = x[0];
+  T high = x[0];
+  ONEFOLD_SIMD_LOOP(reduction(+ : sum) reduction(min : low) reduction(max : high), {
+    sum += x[i];
+    low = x[i] < low ? x[i] : low;
+    high = high < x[i] ? x[i] : high;
+  })
+  return {{static_cast<double>(sum), static_cast<double>(low), static_cast<double>(high)}};
+}
+
+// --- functions of the index --------------------------------------------------------------------------------------
+
+template <class T>
+fold_answer lambda_onefold(const fold_data<T>& of, int threads) {
+  const T* const x = of.x;
+  return {{static_cast<double>(sum(with(threads), of.count, [=](std::uint64_t i) { return x[i] * x[i]; }))}};
+}
+
+template <class T>
+fold_answer lambda_built_in(const fold_data<T>& of, int threads) {
+  return {{static_cast<double>(sum_of_squares(with(threads), of.x, of.count))}};
+}
+
+template <class T>
+fold_answer lambda_loop(const fold_data<T>& of, int threads) {
+  const T* const x = of.x;
+  const std::uint64_t n = of.count;
+  T sum = 0;
+  ONEFOLD_SIMD_LOOP(reduction(+ : sum), { sum += x[i] * x[i]; })
+  return {{static_cast<double>(sum)}};
+}
+
+template <class T>
+fold_answer three_arrays_onefold(const fold_data<T>& of, int threads) {
+  const T* const x = of.x;
+  const T* const y = of.y;
+  const T* const z = of.z;
+  return {{static_cast<double>(sum(with(threads), of.count, [=](std::uint64_t i) { return x[i] * y[i] * z[i]; }))}};
+}
+
+template <class T>
+fold_answer three_arrays_loop(const fold_data<T>& of, int threads) {
+  const T* const x = of.x;
+  const T* const y = of.y;
+  const T* const z = of.z;
+  const std::uint64_t n = of.count;
+  T sum = 0;
+  ONEFOLD_SIMD_LOOP(reduction(+ : sum), { sum += x[i] * y[i] * z[i]; })
+  return {{static_cast<double>(sum)}};
+}
+
+template <class T>
+fold_answer filter_onefold(const fold_data<T>& of, int threads) {
+  const T* const x = of.x;
+  const auto kept = [=](std::uint64_t i) { return x[i] < T(-2) || x[i] > T(2) ? maybe<T>(absent) : maybe<T>(x[i]); };
+  return {{static_cast<double>(sum(with(threads), of.count, kept))}};
+}
+
+template <class T>
+fold_answer filter_loop(const fold_data<T>& of, int threads) {
+  const T* const x = of.x;
+  const std::uint64_t n = of.count;
+  T sum = 0;
+  ONEFOLD_SIMD_LOOP(reduction(+ : sum), { sum += x[i] < T(-2) || x[i] > T(2) ? T(0) : x[i]; })
+  return {{static_cast<double>(sum)}};
+}
+
+template <class T>
+fold_answer box_onefold(const fold_data<T>& of, int threads) {
+  const T* const x = of.x;
+  const std::int64_t pitch = of.pitch;
+  const auto where = box(static_cast<std::int64_t>(of.count) / of.columns, of.columns);
+  return {{static_cast<double>(
+      sum(with(threads), where, [=](std::int64_t j, std::int64_t i) { return x[j * pitch + i] * x[j * pitch + i]; }))}};
+}
+
+template <class T>
+T row_of_squares(const T* x, std::int64_t columns) {
+  T sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (std::int64_t i = 0; i < columns; ++i) sum += x[i] * x[i];
+  return sum;
+}
+
+template <class T>
+fold_answer box_loop(const fold_data<T>& of, int threads) {
+  const T* const x = of.x;
+  const std::int64_t rows = static_cast<std::int64_t>(of.count) / of.columns;
+  const std::int64_t columns = of.columns;
+  const std::int64_t pitch = of.pitch;
+  T sum = 0;
+  if (threads == 1) {
+    for (std::int64_t j = 0; j < rows; ++j) sum += row_of_squares(x + j * pitch, columns);
+  } else {
+#pragma omp parallel for num_threads(threads) reduction(+ : sum)
+    for (std::int64_t j = 0; j < rows; ++j) sum += row_of_squares(x + j * pitch, columns);
+  }
+  return {{static_cast<double>(sum)}};
+}
+
+// --- an operator of the user's -----------------------------------------------------------------------------------
+
+template <class T>
+fold_answer answer_of(const extent_of<T>& extent) {
+  if constexpr (extent_of<T>::dimensions == 2)
+    return {{static_cast<double>(extent.low[0]), static_cast<double>(extent.high[0]), static_cast<double>(extent.low[1]),
+             static_cast<double>(extent.high[1])}};
+  else
+    return {{static_cast<double>(extent.low[0]), static_cast<double>(extent.high[0])}};
+}
+
+template <class T>
+struct join {
+  extent_of<T> operator()(const extent_of<T>& a, const extent_of<T>& b) const {
+    extent_of<T> both;
+    for (int d = 0; d < extent_of<T>::dimensions; ++d) {
+      both.low[d] = lesser(a.low[d], b.low[d]);
+      both.high[d] = greater(a.high[d], b.high[d]);
+    }
+    return both;
+  }
+};
+
+template <class T>
+fold_answer own_operator_onefold(const fold_data<T>& of, int threads) {
+  return answer_of(reduce(with(threads), reinterpret_cast<const extent_of<T>*>(of.x), of.count, join<T>{}));
+}
+
+// Each number for itself, which is what compilers make vectors of.
+template <class T>
+fold_answer own_operator_loop(const fold_data<T>& of, int threads) {
+  const T* const x = of.x;
+  const std::uint64_t n = of.count;
+  if constexpr (extent_of<T>::dimensions == 2) {
+    T low0 = x[0];
+    T low1 = x[1];
+    T high0 = x[2];
+    T high1 = x[3];
+    ONEFOLD_SIMD_LOOP(reduction(min
+                                : low0, low1) reduction(max
+                                                        : high0, high1),
+                      {
+                        low0 = x[4 * i] < low0 ? x[4 * i] : low0;
+                        low1 = x[4 * i + 1] < low1 ? x[4 * i + 1] : low1;
+                        high0 = high0 < x[4 * i + 2] ? x[4 * i + 2] : high0;
+                        high1 = high1 < x[4 * i + 3] ? x[4 * i + 3] : high1;
+                      })
+    return answer_of(extent_of<T>{{low0, low1}, {high0, high1}});
+  } else {
+    T low = x[0];
+    T high = x[1];
+    ONEFOLD_SIMD_LOOP(reduction(min
+                                : low) reduction(max
+                                                 : high),
+                      {
+                        low = x[2 * i] < low ? x[2 * i] : low;
+                        high = high < x[2 * i + 1] ? x[2 * i + 1] : high;
+                      })
+    return answer_of(extent_of<T>{{low}, {high}});
+  }
+}
+
+// With the operator as OpenMP can take it.
+#pragma omp declare reduction(join_f32 : extent_of<float> : omp_out = join<float>{}(omp_out, omp_in)) initializer(omp_priv = omp_orig)
+#pragma omp declare reduction(join_f64 : extent_of<double> : omp_out = join<double>{}(omp_out, omp_in)) initializer(omp_priv = omp_orig)
+
+template <class T>
+fold_answer own_operator_declared(const fold_data<T>& of, int threads) {
+  const auto* const x = reinterpret_cast<const extent_of<T>*>(of.x);
+  const std::uint64_t n = of.count;
+  extent_of<T> all = x[0];
+  if constexpr (extent_of<T>::dimensions == 2) {
+    ONEFOLD_SIMD_LOOP(reduction(join_f32 : all), { all = join<float>{}(all, x[i]); })
+  } else {
+    ONEFOLD_SIMD_LOOP(reduction(join_f64 : all), { all = join<double>{}(all, x[i]); })
+  }
+  return answer_of(all);
+}
+
+// --- tables ------------------------------------------------------------------------------------------------------
+
+template <class T, bool Least>
+constexpr fold_way<T> arg_loops[] = {{"min, then find", arg_twice<Least, T>},
+                                     {"min of blocks, then find", arg_by_blocks<Least, T>}};
+template <class T>
+constexpr fold_way<T> minmax_loops[] = {{"omp simd", minmax_loop<T>}};
+template <class T>
+constexpr fold_way<T> mean_variance_loops[] = {{"two passes", mean_variance_twice<T>},
+                                               {"sums of x and x^2", mean_variance_naive<T>}};
+template <class T>
+constexpr fold_way<T> together_loops[] = {{"omp simd", together_loop<T>}};
+template <class T>
+constexpr fold_way<T> lambda_loops[] = {{"omp simd", lambda_loop<T>}};
+template <class T>
+constexpr fold_way<T> three_arrays_loops[] = {{"omp simd", three_arrays_loop<T>}};
+template <class T>
+constexpr fold_way<T> filter_loops[] = {{"omp simd", filter_loop<T>}};
+template <class T>
+constexpr fold_way<T> box_loops[] = {{"omp simd", box_loop<T>}};
+template <class T>
+constexpr fold_way<T> own_operator_loops[] = {{"omp simd, each number", own_operator_loop<T>},
+                                              {"omp simd, declared", own_operator_declared<T>}};
+
+template <class T>
+fold_ways<T> ways(fold_case which) {
+  const auto these = []<int Count>(auto onefold, const fold_way<T>(&by_hand)[Count], fold_way<T> built_in = {}) {
+    return fold_ways<T>{{"onefold", onefold}, built_in, by_hand, Count};
+  };
+  switch (which) {
+    case fold_case::argmin:
+      return these(arg_onefold<true, T>, arg_loops<T, true>);
+    case fold_case::argmax:
+      return these(arg_onefold<false, T>, arg_loops<T, false>);
+    case fold_case::minmax:
+      return these(minmax_onefold<T>, minmax_loops<T>);
+    case fold_case::mean_variance:
+      return these(mean_variance_onefold<T>, mean_variance_loops<T>);
+    case fold_case::together:
+      return these(together_onefold<T>, together_loops<T>);
+    case fold_case::lambda:
+      return these(lambda_onefold<T>, lambda_loops<T>, {"sum_of_squares", lambda_built_in<T>});
+    case fold_case::three_arrays:
+      return these(three_arrays_onefold<T>, three_arrays_loops<T>);
+    case fold_case::filter:
+      return these(filter_onefold<T>, filter_loops<T>);
+    case fold_case::box:
+      return these(box_onefold<T>, box_loops<T>);
+    case fold_case::own_operator:
+      break;
+  }
+  return these(own_operator_onefold<T>, own_operator_loops<T>);
+}
+
+// --- small calls -------------------------------------------------------------------------------------------------
+
+// The compiler may not know that the elements are those of the call before.
+void forget(const double* x) { asm volatile("" : : "r"(x) : "memory"); }
+
+double sums(const double* x, std::uint64_t count, int calls) {
+  double all = 0;
+  for (int c = 0; c < calls; ++c) {
+    forget(x);
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (std::uint64_t i = 0; i < count; ++i) sum += x[i];
+    all += sum;
+  }
+  return all;
+}
+
+double dots(const double* x, const double* y, std::uint64_t count, int calls) {
+  double all = 0;
+  for (int c = 0; c < calls; ++c) {
+    forget(x);
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (std::uint64_t i = 0; i < count; ++i) sum += x[i] * y[i];
+    all += sum;
+  }
+  return all;
+}
+
+}  // namespace
+
+const fold_set& folds() {
+  static constexpr fold_set all{ONEFOLD_TEXT_OF(ONEFOLD_PEERS_NAME), ways<float>, ways<double>, {sums, dots}};
+  return all;
+}
+
+}  // namespace onefold::perf::ONEFOLD_PEERS_NAME

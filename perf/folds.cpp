@@ -1,0 +1,235 @@
+/// @file folds.cpp  Reductions with several results, functions of the index and operators of the user's on the CPU, side by side with loops by hand.
+
+#include <fmt/core.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "cpu.hpp"
+#include "expectation.hpp"
+#include "fold_loops.hpp"
+#include "record.hpp"
+#include "studies.hpp"
+#include "turns.hpp"
+
+namespace onefold::perf {
+
+const fold_set& fold_set_of_this_machine() {
+#ifdef ONEFOLD_PEERS_X86
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512bw"))
+    return avx512::folds();
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return avx2::folds();
+#endif
+  return baseline::folds();
+}
+
+namespace {
+
+// From here on an array lies in memory, and a bare read is the limit.
+constexpr std::uint64_t bytes_beyond_caches = std::uint64_t{128} << 20;
+constexpr std::int64_t ghost_layers = 2;
+
+enum class role { onefold, built_in, by_hand, read };
+
+struct contender {
+  std::string name;
+  role is;
+  std::function<fold_answer()> run;
+  samples times = {};
+};
+
+// Numbers of an array for each element that counts.
+template <class T>
+constexpr std::uint64_t numbers_of(fold_case which) {
+  return which == fold_case::own_operator ? sizeof(extent_of<T>) / sizeof(T) : 1;
+}
+
+// Sums of the squares stay exact only where most of them are 0.
+bool is_sparse(fold_case which) { return which == fold_case::lambda || which == fold_case::box; }
+
+// Its least and its largest element once each, in the middle: where to look for an extreme is known half way, as in the mean.
+template <class T>
+T number_at(fold_case which, std::uint64_t i, std::uint64_t numbers) {
+  if (i == numbers / 2) return which == fold_case::argmax ? T(9) : T(-9);
+  if (i == numbers / 2 + 1) return which == fold_case::argmax ? T(-9) : T(9);
+  return is_sparse(which) ? sparse_element_at<T>(i) : element_at<T>(i, false);
+}
+
+// Arrays of a case, and what it takes of them.
+template <class T>
+class case_data {
+ public:
+  case_data(fold_case which, std::uint64_t count)
+      : bytes_(count * numbers_of<T>(which) * sizeof(T) * (which == fold_case::three_arrays ? 3 : 1)),
+        shape_(which, count),
+        first_(
+            shape_.numbers, which == fold_case::three_arrays, 0,
+            [=, numbers = shape_.numbers](std::uint64_t i) { return number_at<T>(which, i, numbers); },
+            [](std::uint64_t i) { return element_at<T>(~i, false); }),
+        third_(
+            which == fold_case::three_arrays ? shape_.numbers : 0, false, 0,
+            [](std::uint64_t i) { return element_at<T>(3 * i + 1, false); }, [](std::uint64_t) { return T(0); }) {}
+
+  [[nodiscard]] fold_data<T> view() const {
+    return {.x = first_.x + shape_.first,
+            .y = first_.y,
+            .z = third_.x,
+            .count = shape_.count,
+            .columns = shape_.columns,
+            .pitch = shape_.pitch};
+  }
+  /// That count: ghost layers do not.
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+  void read(int threads) const {
+    read_words(first_.x, first_.count * sizeof(T), threads);
+    if (first_.y == nullptr) return;
+    read_words(first_.y, first_.count * sizeof(T), threads);
+    read_words(third_.x, third_.count * sizeof(T), threads);
+  }
+
+ private:
+  // A box is about as high as it is wide, with ghost layers on each side.
+  struct shape {
+    std::uint64_t count;
+    std::uint64_t numbers;  // in the array
+    std::uint64_t first = 0;
+    std::int64_t columns = 0, pitch = 0;
+
+    shape(fold_case which, std::uint64_t n) : count(n), numbers(n * numbers_of<T>(which)) {
+      if (which != fold_case::box) return;
+      columns = 1;
+      while (columns * columns < static_cast<std::int64_t>(n)) columns *= 2;
+      const auto rows = static_cast<std::int64_t>(n) / columns;
+      pitch = columns + 2 * ghost_layers;
+      count = static_cast<std::uint64_t>(rows * columns);
+      numbers = static_cast<std::uint64_t>((rows + 2 * ghost_layers) * pitch);
+      first = static_cast<std::uint64_t>(ghost_layers * pitch + ghost_layers);
+    }
+  };
+
+  std::uint64_t bytes_;
+  shape shape_;
+  arrays<T> first_, third_;
+};
+
+bool agree(fold_case which, element_type type, const fold_answer& a, const fold_answer& b) {
+  if (which != fold_case::mean_variance) return a == b;
+  // Of mean and variance the last places differ with the way to them.
+  const double tolerance = type == element_type::f32 ? 1e-5 : 1e-9;
+  return std::ranges::equal(a.of, b.of, [=](double u, double v) { return std::fabs(u - v) <= tolerance * (1 + std::fabs(v)); });
+}
+
+template <class T>
+fold_ways<T> ways_of(fold_case which) {
+  if constexpr (std::is_same_v<T, float>)
+    return fold_set_of_this_machine().f32(which);
+  else
+    return fold_set_of_this_machine().f64(which);
+}
+
+template <class T>
+std::vector<contender> contenders(fold_case which, const case_data<T>& data, int threads) {
+  const auto ways = ways_of<T>(which);
+  const auto view = data.view();
+  std::vector<contender> all;
+  const auto add = [&](const fold_way<T>& way, role is) {
+    all.push_back({way.name, is, [run = way.run, view, threads] { return run(view, threads); }});
+  };
+  add(ways.onefold, role::onefold);
+  if (ways.built_in.run != nullptr) add(ways.built_in, role::built_in);
+  for (int i = 0; i < ways.hands; ++i) add(ways.by_hand[i], role::by_hand);
+  const fold_answer ours = all.front().run();
+  if (ways.onefold.run(view, 1) != ours)
+    throw std::runtime_error(fmt::format("onefold's {} has other bits with {} threads than with one", name(which), threads));
+  for (const auto& one : all)
+    if (!agree(which, element_type_of<T>, ours, one.run()))
+      throw std::runtime_error(
+          fmt::format("{} of {} {}: {} is not what onefold says", name(which), view.count, name(element_type_of<T>), one.name));
+  if (data.bytes() >= bytes_beyond_caches)
+    all.push_back({"bare read", role::read, [&data, threads] {
+                     data.read(threads);
+                     return fold_answer{};
+                   }});
+  return all;
+}
+
+template <class T>
+nlohmann::json one_row(const study_options& how, fold_case which, std::uint64_t count, int threads) {
+  const case_data<T> data(which, count);
+  auto all = contenders(which, data, threads);
+  measure_in_turns(all, {.repeats = how.repeats, .longest_s = how.quick ? 0.1 : 0.5});
+  const contender* best = nullptr;
+  for (const auto& one : all)
+    if (one.is == role::by_hand && (best == nullptr || one.times.median() < best->times.median())) best = &one;
+  const samples& ours = all.front().times;
+  nlohmann::json row{{"case", name(which)},        {"type", name(element_type_of<T>)},
+                     {"count", data.view().count}, {"bytes", data.bytes()},
+                     {"threads", threads},         {"best", best->name},
+                     {"onefold", to_json(ours)},   {"by_hand", nlohmann::json::object()}};
+  progress("");
+  fmt::print("{:<14} {:<4} {:>10} {:>3} {:>9.2f} {:>8.3f}", name(which), name(element_type_of<T>), data.view().count, threads,
+             gigabytes_per_second(data.bytes(), ours.median()), best->times.median() / ours.median());
+  const auto share = [&](role is, const char* member) {
+    const auto found = std::ranges::find(all, is, &contender::is);
+    if (found == all.end()) {
+      fmt::print(" {:>8}", "-");
+      return;
+    }
+    row[member] = to_json(found->times);
+    fmt::print(" {:>8.3f}", found->times.median() / ours.median());
+  };
+  share(role::built_in, "built_in");
+  share(role::read, "read_limit");
+  for (const auto& one : all)
+    if (one.is == role::by_hand) row["by_hand"][one.name] = to_json(one.times);
+  fmt::print("  {}\n", best->name);
+  std::fflush(stdout);
+  return row;
+}
+
+}  // namespace
+
+nlohmann::json folds(const study_options& how) {
+  constexpr int powers[] = {12, 14, 17, 20, 23, 26};
+  constexpr int quick_powers[] = {12, 20};
+  std::vector<int> asked;
+  for (const int power : how.quick ? std::span<const int>(quick_powers) : std::span<const int>(powers))
+    if (power >= how.first_power && power <= how.last_power) asked.push_back(power);
+  if (asked.empty()) throw std::runtime_error("no size of this study lies between --from and --to");
+  std::vector<int> teams;
+  if (how.threads != "all") teams.push_back(1);
+  if (how.threads != "1" && omp_get_max_threads() > 1) teams.push_back(omp_get_max_threads());
+  if (teams.empty()) throw std::runtime_error("--threads all: this machine has one");
+  fmt::print(
+      "onefold on the CPU beside loops by hand, compiled for {}: speed as a part of the best loop's, of the built-in reduction's, "
+      "and of a bare read's\n",
+      fold_set_of_this_machine().instruction_set);
+  fmt::print("{:<14} {:<4} {:>10} {:>3} {:>9} {:>8} {:>8} {:>8}  {}\n", "case", "type", "n", "thr", "GB/s", "by hand", "built in",
+             "read", "best by hand");
+  nlohmann::json rows;
+  for (int c = 0; c < static_cast<int>(fold_case_names.size()); ++c) {
+    const auto which = static_cast<fold_case>(c);
+    if (!how.cases.empty() && std::ranges::find(how.cases, name(which)) == how.cases.end()) continue;
+    for (const int threads : teams)
+      for (const int power : asked) {
+        progress(fmt::format("{} of 2^{}", name(which), power));
+        rows.push_back(one_row<float>(how, which, std::uint64_t{1} << power, threads));
+        rows.push_back(one_row<double>(how, which, std::uint64_t{1} << power, threads));
+      }
+  }
+  // Only now: it asks for the GPUs too, and in a process with a CUDA driver every call on host memory takes longer.
+  nlohmann::json record = heading("folds", how, nullptr);
+  record["instruction_set"] = fold_set_of_this_machine().instruction_set;
+  record["rows"] = std::move(rows);
+  return record;
+}
+
+}  // namespace onefold::perf
