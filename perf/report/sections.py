@@ -7,6 +7,7 @@ import figures
 from charts import Bar, Series
 from figures import DEFAULT, TYPICAL, plural
 from memory_studies import memory_section
+from new_calls import calls_section, folds_section
 from parts import Picture, Section, Table, a_mark, missing_peers, place_name, shown
 from quantities import (
     NOT_MEASURED,
@@ -793,6 +794,8 @@ BUILDERS = [
     scaling_section,
     cpu_ladder_section,
     cpu_section,
+    folds_section,
+    calls_section,
     memory_section,
     tune_section,
 ]

@@ -273,6 +273,38 @@ def cpu():
     return made_up("cpu", None, form="sum", offset=0, rows=rows)
 
 
+def folds():
+    rows = []
+    for threads in (1, 16):
+        for place, case in enumerate(("argmin", "argmax", "minmax", "mean_variance", "together", "lambda", "three_arrays", "filter", "box",
+                                      "own_operator")):
+            for power in (12, 14, 20, 26):
+                best = 4 * 2**power / (2e10 * threads)
+                ours = best * (1 + place / 10)
+                row = {"case": case, "type": "f32", "count": 2**power, "bytes": 4 * 2**power, "threads": threads, "best": "omp simd"}
+                row |= {"onefold": times(ours), "by_hand": {"omp simd": times(best), "another": times(best * 2)}}
+                row |= {"built_in": times(ours / 1.25)} if case == "lambda" else {}
+                row |= {"read_limit": times(ours * 0.8)} if power == 26 else {}
+                rows.append(row)
+    return made_up("folds", None, instruction_set="avx2", rows=rows)
+
+
+def calls(**more):
+    rows = [
+        {"case": "one call", "form": form, "type": "f64", "count": count, "driver": driver, "onefold": times(4e-8 + driver * 1e-8),
+         "loop": times(5e-9)}
+        for driver in (False, True)
+        for form in ("sum", "dot")
+        for count in (16, 1024)
+    ]
+    rows += [
+        {"case": "at once", "form": "sum", "type": "f64", "count": 1024, "threads": threads, "onefold": times(8e-8 / threads**0.95),
+         "loop": times(4e-8 / threads)}
+        for threads in (1, 2, 16)
+    ]
+    return made_up("calls", None, rows=rows, **more)
+
+
 def cpu_ladder():
     rows = [
         {"name": name, "threads": 1, "time": times(time)}
@@ -283,7 +315,7 @@ def cpu_ladder():
 
 
 def everything():
-    return [ladder(), sweep(), sweep("f64"), latency(), peers(), scaling(), memory(), tune(), forms(), cpu(), cpu_ladder()]
+    return [ladder(), sweep(), sweep("f64"), latency(), peers(), scaling(), memory(), tune(), forms(), cpu(), folds(), calls(), cpu_ladder()]
 
 
 def wrapped(bodies):
@@ -465,7 +497,7 @@ class Labels(unittest.TestCase):
         report = report_of(
             ladder({"fixed_order": 1e-5}),
             sweep(counts=[20]),
-            *[{**body, "rows": body["rows"][:1]} for body in (latency(), peers(), scaling(), forms(), cpu())],
+            *[{**body, "rows": body["rows"][:1]} for body in (latency(), peers(), scaling(), forms(), cpu(), folds(), calls())],
         )
         self.assertGreaterEqual(self.check(report, "one row"), 7)
 
@@ -541,6 +573,27 @@ class Sentences(unittest.TestCase):
         self.assertRegex(words, r"On the GPU the worst of \d+ points is sum of 2¹⁷ floats on the GPU, at 1\.50 times the time of Thrust\. A peer is ahead at 1 of them")
         self.assertRegex(words, r"On the CPU the worst of \d+ points is [^.]*, at 0\.\d+ times the time of [^.]*, so no peer is ahead anywhere\.")
         self.assertIn("oneDPL (it was not found)", words)
+
+    def test_reductions_beside_loops_by_hand(self):
+        words = " ".join(sections.folds_section(machine_of(folds())).paragraphs).replace(THIN_SPACE, " ")
+        self.assertIn("With 1 thread, in the caches, onefold has 0.526 to 1.00 times the speed of the best loop by hand", words)
+        self.assertIn("the least for own_operator of 2¹² floats.", words)
+        self.assertIn("With 16 threads, from memory, it has 80.0 % of the speed of a bare read", words)
+        self.assertIn("With 16 threads a function of the caller's takes 1.25 times as long as what the library has built in.", words)
+        table = sections.folds_section(machine_of(folds())).tables[0]
+        self.assertEqual(len(table.rows), 40)
+        self.assertEqual({row[6] for row in table.rows}, {"omp simd"})  # the faster one of the loops
+
+    def test_calls_on_few_elements(self):
+        words = " ".join(sections.calls_section(machine_of(calls())).paragraphs).replace(THIN_SPACE, " ")
+        self.assertIn("A call of serial() on 16 doubles takes 40.0 ns, a loop in the caller's code 5.00 ns; with a CUDA driver in the process the "
+                      "call takes 50.0 ns.", words)
+        self.assertIn("From 16 threads at once serial() makes 13.9 times as many calls as from one, where the loop does 16.0 times as many", words)
+        without = calls(no_driver="there is none")
+        without["rows"] = [row for row in without["rows"] if row.get("driver") is not True]
+        words = " ".join(sections.calls_section(machine_of(without)).paragraphs).replace(THIN_SPACE, " ")
+        self.assertNotIn("with a CUDA driver in", words)
+        self.assertIn("With a CUDA driver nothing was timed: there is none.", words)
 
     def test_in_stream_and_to_the_host_are_kept_apart(self):
         body = peers()
