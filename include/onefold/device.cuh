@@ -1,7 +1,15 @@
 #pragma once
-/// @file device.cuh  Folds of a user's own on a GPU: for units that nvcc compiles (12.4 or newer, C++17 or newer).
+/// @file device.cuh  The calls of onefold.hpp that take functions of the caller's, on cuda() too: for units that nvcc compiles (12.4 or newer, C++17
+/// or newer).
 ///
-/// A fold is an object, which its kernels get by value. It has
+/// In a unit that includes this header, functions of the index and operators are compiled for the device as well as for the host:
+///
+///   onefold::sum(onefold::cuda(), n, [=] __host__ __device__(std::uint64_t i) { return a[i] * b[i]; })      with nvcc --extended-lambda
+///
+/// or a struct whose operator() is __host__ __device__. They are copied to the device byte by byte, so they capture by value, and what they point to is
+/// memory of the device. One for the host alone goes through onefold::host_only(f). Values may be left out by onefold::maybe.
+///
+/// Below that there are fold objects, of which those calls are made. One is an object, which its kernels get by value. It has
 ///
 ///   inputs                  static int: how many arrays, 0 to 3; without one it reduces a function of the index
 ///   element, or input<k>    the type of the elements of all arrays, or of array k
@@ -43,8 +51,7 @@ class device_fold_maker {
 
   static constexpr bool has_few = sizeof(A) <= device::most_few_state_bytes;
   // An input is read in packs of several elements, or in words of 16 bytes where its type promises less.
-  static constexpr bool has_aligned =
-      own::reads_pairs || (own::inputs == 1 && sizeof(element) % 16 == 0 && alignof(element) < 16);
+  static constexpr bool has_aligned = own::reads_pairs || (own::inputs == 1 && sizeof(element) % 16 == 0 && alignof(element) < 16);
   static constexpr std::uint8_t log_tiles = device::log_tiles_of_rows<own>;
 
   template <class Kernel>
@@ -87,7 +94,6 @@ class device_fold_maker {
   }
 
   static device_fold make(const Fold& fold) {
-    static_assert(std::is_trivially_copyable<Fold>::value, "a fold is copied to the device byte by byte");
     static_assert(sizeof(Fold) <= 3584, "a fold and what it has captured have at most 3584 bytes");
     static_assert(sizeof(own) == sizeof(Fold) && alignof(own) == alignof(Fold), "the kernels' view of a fold has its bytes");
     using result = typename own::result;
@@ -118,7 +124,7 @@ class device_fold_maker {
   }
 };
 
-/// What request::device takes, of a fold as above, which has to live until the call returns. Cost: the kernels of each type of fold are
+/// What request::device takes, of a fold as above, which is copied to the device byte by byte and has to live until the call returns. Cost: the kernels of each type of fold are
 /// compiled where this is called; nothing is allocated, and CUDA is not called.
 template <class Fold>
 device_fold make_device_fold(const Fold& fold) {
@@ -126,3 +132,5 @@ device_fold make_device_fold(const Fold& fold) {
 }
 
 }  // namespace onefold::detail
+
+#include <onefold/detail/device_side.hpp>  // uses make_device_fold()

@@ -21,6 +21,7 @@ struct maybe {
   ONEFOLD_HOST_DEVICE constexpr maybe() noexcept : value(), present(false) {}
   ONEFOLD_HOST_DEVICE constexpr maybe(absent_t) noexcept : value(), present(false) {}
   ONEFOLD_HOST_DEVICE constexpr maybe(const T& of) noexcept : value(of), present(true) {}
+  ONEFOLD_HOST_DEVICE constexpr maybe(const T& of, bool is_present) noexcept : value(of), present(is_present) {}
 };
 
 namespace detail {

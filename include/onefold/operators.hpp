@@ -9,18 +9,21 @@
 
 #include <cmath>
 
+#include <onefold/detail/host_device.hpp>
 #include <onefold/detail/rounded.hpp>
 #include <onefold/types.hpp>
-
-#ifdef __CUDACC__
-#define ONEFOLD_HOST_DEVICE __host__ __device__
-#else
-#define ONEFOLD_HOST_DEVICE
-#endif
 
 namespace onefold {
 
 namespace detail {
+
+// Values and not functions: those of numeric_limits are the host's.
+template <class T>
+inline constexpr T largest_value = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity()
+                                                                        : std::numeric_limits<T>::max();
+template <class T>
+inline constexpr T least_value = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
+                                                                      : std::numeric_limits<T>::lowest();
 
 // Signed overflow is undefined in C++, so integers are combined as unsigned, where the wrap is defined.
 template <class T>
@@ -115,7 +118,7 @@ struct min {
   static constexpr operation id = operation::min;
   template <class T>
   ONEFOLD_HOST_DEVICE static constexpr T identity() noexcept {
-    return std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
+    return detail::largest_value<T>;
   }
   template <class T>
   ONEFOLD_HOST_DEVICE static constexpr T neutral() noexcept {
@@ -139,7 +142,7 @@ struct max {
   static constexpr operation id = operation::max;
   template <class T>
   ONEFOLD_HOST_DEVICE static constexpr T identity() noexcept {
-    return std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+    return detail::least_value<T>;
   }
   template <class T>
   ONEFOLD_HOST_DEVICE static constexpr T neutral() noexcept {

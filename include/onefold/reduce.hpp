@@ -157,6 +157,7 @@ void run_values(const executor& where, const Space& space, F& f, void* output, b
   what.results = callback::results;
   what.source = values.source();
   what.device = device.row();
+  name_arrays(what, f);
   values.run(what, how);
   // A sum of what stands for absent values is -0, where one of nothing is +0.
   if constexpr (What == form::sum && callback::can_be_absent && std::is_floating_point_v<T>) {

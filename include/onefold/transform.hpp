@@ -24,15 +24,6 @@ namespace detail {
 
 // How a call names what is reduced: arrays as a function of the index, or a function of the index itself.
 
-template <class F, class... T>
-struct function_of_arrays {
-  F f;
-  std::tuple<const T*...> arrays;
-  decltype(auto) operator()(std::uint64_t i) {
-    return std::apply([&](const T*... x) -> decltype(auto) { return f(x[i]...); }, arrays);
-  }
-};
-
 struct identity_function {
   template <class T>
   ONEFOLD_HOST_DEVICE const T& operator()(const T& x) const {
@@ -64,6 +55,7 @@ void run_own_operator(const executor& where, const Space& space, F& f, Op& op, c
   request what{where, element_type::f64, form::sum, nullptr, space.size(), output, waits};
   what.own = own.code();
   what.device = device.row();
+  name_arrays(what, f);
   own.run(what, how);
 }
 

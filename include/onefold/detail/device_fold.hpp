@@ -19,9 +19,9 @@ inline constexpr int device_kernel_count = 5;
 
 /// What the CUDA runtime that a kernel is registered with says of it.
 struct device_kernel_info {
-  void* function;        ///< the driver's handle on the current device, a cudaFunction_t
-  int code_capability;   ///< virtual architecture that it was compiled for, 10 * major + minor
-  int resident_blocks;   ///< of the asked number of threads, that a multiprocessor holds at once
+  void* function;       ///< the driver's handle on the current device, a cudaFunction_t
+  int code_capability;  ///< virtual architecture that it was compiled for, 10 * major + minor
+  int resident_blocks;  ///< of the asked number of threads, that a multiprocessor holds at once
 };
 
 /// What has been asked once about the kernels of one kind of fold on one device.
@@ -54,7 +54,7 @@ struct device_fold {
   std::uint32_t state_bytes;       ///< of a node of the tree, at most most_state_bytes
   std::uint32_t result_bytes;      ///< at most as many
   std::uint32_t result_alignment;
-  bool prefers_single;             ///< where a multiprocessor has few tiles (fixed_order_policy::single_tiles)
+  bool prefers_single;  ///< where a multiprocessor has few tiles (fixed_order_policy::single_tiles)
   const device_kernels* kernels;
   const void* object;  ///< the fold itself, a parameter of its kernels; used during the call alone
 };

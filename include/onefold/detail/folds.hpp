@@ -316,7 +316,7 @@ enum class conclusion : int {
   root_to_float,  ///< its square root, rounded from double to float, is
 };
 
-constexpr conclusion conclusion_of(element_type type, form what, bool wide) noexcept {
+ONEFOLD_HOST_DEVICE constexpr conclusion conclusion_of(element_type type, form what, bool wide) noexcept {
   if (what == form::mean) return conclusion::mean;
   if (what != form::norm2) return conclusion::none;
   return type == element_type::f32 && !wide ? conclusion::root_to_float : conclusion::root;
@@ -327,7 +327,7 @@ struct mean_and_variance_of {
   double mean, variance;
 };
 ONEFOLD_HOST_DEVICE inline mean_and_variance_of mean_and_variance(const moments& of, std::int64_t ddof) noexcept {
-  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double nan = canonical(0.0 / 0.0);
   if (of.count == 0) return {nan, nan};
   // Both fit 63 bits, their difference the 64 of an unsigned one.
   const bool has_variance = ddof < 0 || of.count > static_cast<std::uint64_t>(ddof);
@@ -344,8 +344,7 @@ ONEFOLD_HOST_DEVICE inline double root_of(const squares& sums) noexcept {
     const double root = rounded_root(rounded_add(sums.big, rounded_multiply(rounded_multiply(sums.medium, down), down)));
     return order::overflow_from <= root && root <= order::brink ? 0x1.fffffffffffffp1023 : rounded_multiply(root, up);
   }
-  if (sums.medium != 0)
-    return rounded_root(rounded_add(sums.medium, rounded_multiply(rounded_multiply(sums.small, down), down)));
+  if (sums.medium != 0) return rounded_root(rounded_add(sums.medium, rounded_multiply(rounded_multiply(sums.small, down), down)));
   return rounded_multiply(rounded_root(sums.small), down);
 }
 

@@ -176,15 +176,5 @@ class own_reduction {
   mutable thrown thrown_;
 };
 
-/// Elements of arrays as a function of the index.
-template <class F, class... T>
-struct of_arrays {
-  F& f;
-  std::tuple<const T*...> arrays;
-  decltype(auto) operator()(std::uint64_t i) const {
-    return std::apply([&](const T*... x) -> decltype(auto) { return f(x[i]...); }, arrays);
-  }
-};
-
 }  // namespace detail
 }  // namespace onefold

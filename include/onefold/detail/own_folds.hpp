@@ -338,9 +338,9 @@ struct own_operator : inputs_of<From> {
   ONEFOLD_ANY_SIDE
   ONEFOLD_HOST_DEVICE void conclude(const V* value, std::uint64_t, V* to) const {
     if constexpr (std::is_same_v<Init, no_init>) {
-      if (value != nullptr) *to = *value;
+      if (value != nullptr) *to = canonical(*value);
     } else {
-      *to = value == nullptr ? static_cast<V>(init) : static_cast<V>(op(static_cast<V>(init), *value));
+      *to = canonical(value == nullptr ? static_cast<V>(init) : static_cast<V>(op(static_cast<V>(init), *value)));
     }
   }
 };

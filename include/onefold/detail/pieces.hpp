@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <memory>
 
-#include <onefold/executor.hpp>
 #include <onefold/onefold.h>
+#include <onefold/executor.hpp>
 #include <onefold/options.hpp>
 #include <onefold/order.hpp>
 #include <onefold/types.hpp>
@@ -20,8 +20,7 @@ class ONEFOLD_API piecewise_reduction {
   /// @param tiles  of every piece but the last: a power of two
   /// @param ddof  of mean_variance
   /// Errors   invalid_argument: another number of tiles; unsupported: reduce_together.
-  piecewise_reduction(const executor& where, element_type type, form what, bool wide, std::uint64_t tiles,
-                      std::int64_t ddof = 0);
+  piecewise_reduction(const executor& where, element_type type, form what, bool wide, std::uint64_t tiles, std::int64_t ddof = 0);
   ~piecewise_reduction();
   piecewise_reduction(piecewise_reduction&&) noexcept;
   piecewise_reduction& operator=(piecewise_reduction&&) noexcept;

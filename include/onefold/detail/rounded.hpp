@@ -16,16 +16,16 @@
 namespace onefold::detail {
 
 #ifdef __CUDA_ARCH__
-#define ONEFOLD_ROUNDED_OPERATION(name, symbol, instruction, of_double)       \
-  ONEFOLD_ROUNDED float name(float a, float b) noexcept {                     \
-    float result;                                                             \
-    asm(instruction ".rn.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));   \
-    return result;                                                            \
-  }                                                                           \
+#define ONEFOLD_ROUNDED_OPERATION(name, symbol, instruction, of_double)     \
+  ONEFOLD_ROUNDED float name(float a, float b) noexcept {                   \
+    float result;                                                           \
+    asm(instruction ".rn.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b)); \
+    return result;                                                          \
+  }                                                                         \
   ONEFOLD_ROUNDED double name(double a, double b) noexcept { return of_double(a, b); }
 #else
-#define ONEFOLD_ROUNDED_OPERATION(name, symbol, instruction, of_double)             \
-  ONEFOLD_ROUNDED float name(float a, float b) noexcept { return a symbol b; }      \
+#define ONEFOLD_ROUNDED_OPERATION(name, symbol, instruction, of_double)        \
+  ONEFOLD_ROUNDED float name(float a, float b) noexcept { return a symbol b; } \
   ONEFOLD_ROUNDED double name(double a, double b) noexcept { return a symbol b; }
 #endif
 ONEFOLD_ROUNDED_OPERATION(rounded_add, +, "add", __dadd_rn)

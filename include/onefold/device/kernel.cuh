@@ -127,7 +127,7 @@ __device__ inline typename Fold::accumulator leaf_node(const Fold& fold, const t
                                                        shared_values<Fold>& shared) {
   using A = typename Fold::accumulator;
   using units = units_of<Fold, How>;
-  const int log_values = min(how.log_leaf, shared_values<Fold>::log_most);
+  const int log_values = ::min(how.log_leaf, shared_values<Fold>::log_most);
   const unsigned warps = 1u << how.log_warps;
   std::uint32_t part = 0;
   for (;;) {
@@ -231,7 +231,7 @@ __device__ inline void part_nodes(const Fold& fold, const slot_word* slots, std:
   const std::uint32_t warps = blockDim.x / warp_size;
   for (std::uint32_t part = threadIdx.x / warp_size; first + (part << log_part) < end; part += warps) {
     const std::uint32_t begin = first + (part << log_part);
-    const auto node = part_node(fold, slots, begin, min(end - begin, 1u << log_part), launch);
+    const auto node = part_node(fold, slots, begin, ::min(end - begin, 1u << log_part), launch);
     if (threadIdx.x % warp_size == 0) values[part] = node;
   }
   __syncthreads();

@@ -10,13 +10,15 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <onefold/detail/host_device.hpp>
+
 namespace onefold::device {
 
 inline constexpr int most_warps = 16;          ///< of a block: with 128 registers for each thread they fill a multiprocessor
 inline constexpr int most_cluster_blocks = 8;  ///< what every device of compute capability 9.0 or more can have
 inline constexpr int most_few_units = most_cluster_blocks * most_warps;  ///< of an array that is read with a warp for each unit
-inline constexpr std::size_t most_few_state_bytes = 256;                 ///< of a state; larger ones have no kernels for so few units
-inline constexpr int log_part = 8;                                       ///< slots that a warp collects, eight for each lane
+inline constexpr std::size_t most_few_state_bytes = 256;  ///< of a state; larger ones have no kernels for so few units
+inline constexpr int log_part = 8;                        ///< slots that a warp collects, eight for each lane
 inline constexpr int log_section = 10;
 inline constexpr std::uint32_t section_leaves = 1u << log_section;
 inline constexpr std::uint32_t most_leaves = 32 * section_leaves;       ///< a section's value for each lane of the collecting warp
@@ -30,9 +32,9 @@ struct plan {
   bool one_wave;  ///< all blocks are expected to run at once
 
   /// Sections that have a block to collect them.
-  constexpr std::uint32_t collectors() const noexcept { return sections > 2 ? sections - 2 : 0; }
+  ONEFOLD_HOST_DEVICE constexpr std::uint32_t collectors() const noexcept { return sections > 2 ? sections - 2 : 0; }
   /// Each writes one slot: those of the leaves come first, behind them those of the collected sections.
-  constexpr std::uint32_t blocks() const noexcept { return leaves + collectors(); }
+  ONEFOLD_HOST_DEVICE constexpr std::uint32_t blocks() const noexcept { return leaves + collectors(); }
 };
 
 /// Plans `units` units (at least 1) for blocks of 2^log_warps warps and at most `leaves` of them that read (1 to most_leaves).

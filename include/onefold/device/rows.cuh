@@ -10,16 +10,19 @@ namespace onefold::device {
 
 /// Tiles that a warp takes together, as a power of two: as many as it has threads for, so that they are an aligned subtree.
 template <class Fold>
-inline constexpr int log_tiles_of_rows = lanes<Fold> >= 32 ? 0 : lanes<Fold> >= 16 ? 1 : lanes<Fold> >= 8 ? 2 : 3;
+inline constexpr int log_tiles_of_rows = lanes<Fold> >= 32   ? 0
+                                         : lanes<Fold> >= 16 ? 1
+                                         : lanes<Fold> >= 8  ? 2
+                                                             : 3;
 static_assert(order::lanes_of_bytes(64) == 4, "values have at most 64 bytes");
 
 namespace detail {
 
-constexpr int registers_of(std::size_t bytes) noexcept { return static_cast<int>((bytes + 3) / 4); }
+ONEFOLD_HOST_DEVICE constexpr int registers_of(std::size_t bytes) noexcept { return static_cast<int>((bytes + 3) / 4); }
 
 // Registers for the elements of one index. A function of the index is taken for one that loads twice what it gives.
 template <class Fold>
-constexpr int registers_of_index() noexcept {
+ONEFOLD_HOST_DEVICE constexpr int registers_of_index() noexcept {
   if constexpr (Fold::inputs == 0)
     return 2 * registers_of(value_bytes<Fold>::of);
   else if constexpr (Fold::inputs == 1)
@@ -32,7 +35,7 @@ constexpr int registers_of_index() noexcept {
 }
 
 // Rows in flight: up to 64 registers of them.
-constexpr int rows_in_flight(int registers_of_row) noexcept {
+ONEFOLD_HOST_DEVICE constexpr int rows_in_flight(int registers_of_row) noexcept {
   int rows = order::tile_rows;
   while (rows > 1 && rows * registers_of_row > 64) rows /= 2;
   return rows;
@@ -99,7 +102,7 @@ __device__ inline typename Fold::accumulator rows_node(const Fold& fold, const t
   constexpr int width = L < warp_size ? L : warp_size;  // threads that have a tile
   constexpr int rows = detail::rows_in_flight(own * detail::registers_of_index<Fold>());
   const unsigned thread = threadIdx.x % warp_size;
-  const std::uint64_t tile = (unit << log_tiles_of_rows<Fold>) + thread / width;
+  const std::uint64_t tile = (unit << log_tiles_of_rows<Fold>)+thread / width;
   const std::uint64_t begin = tile * tile_elements<Fold> + thread % width;
   constexpr int most = static_cast<int>(tile_elements<Fold>);
   const std::uint64_t behind = begin < in.count ? in.count - begin : 0;

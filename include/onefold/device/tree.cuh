@@ -135,7 +135,7 @@ __device__ inline void single_lanes(const Fold& fold, const tree_input& in, std:
   const std::uint64_t begin = tile * tile_elements<Fold> + threadIdx.x % warp_size;
   constexpr int most = Tiles * static_cast<int>(tile_elements<Fold>);
   // Elements from `begin` on, so that the place of each, behind `begin`, is compared as a constant.
-  const int left = begin < in.count ? static_cast<int>(min(in.count - begin, std::uint64_t{most})) : 0;
+  const int left = begin < in.count ? static_cast<int>(::min(in.count - begin, std::uint64_t{most})) : 0;
   const auto place = [](int r, int k) { return (k / own * order::tile_rows + r) * L + k % own * warp_size; };
   // With the hint every load of a cut tile would compute an address of its own.
   const auto load = [](const E* from) {

@@ -1,0 +1,77 @@
+#pragma once
+/// @file device_side.hpp  Calls with functions of the caller's, for cuda(): what device.cuh adds to reduce.hpp and transform.hpp.
+
+#include <type_traits>
+
+#include <onefold/detail/device_code.hpp>
+#include <onefold/detail/own_folds.hpp>
+#include <onefold/transform.hpp>
+
+namespace onefold {
+namespace detail {
+
+template <class F>
+struct has_device_code<F, std::enable_if_t<!is_host_only<F>>> : std::true_type {};
+
+// Whether a copy of its bytes is a copy of it on the device. Of a lambda for host and device that is so, though nvcc's wrapper of it on the host is not
+// trivially copyable.
+template <class F>
+inline constexpr bool is_copied_as_bytes = std::is_trivially_copyable<F>::value ||
+#ifdef __CUDACC_EXTENDED_LAMBDA__
+                                           __nv_is_extended_host_device_lambda_closure_type(F) ||
+#endif
+                                           false;
+
+template <class F>
+constexpr void check_for_device() {
+#ifdef __CUDACC_EXTENDED_LAMBDA__
+  static_assert(!__nv_is_extended_device_lambda_closure_type(F),
+                "a lambda for onefold is __host__ __device__, because the executor is chosen at run time");
+#endif
+  static_assert(is_copied_as_bytes<F>,
+                "a function object for cuda() is copied to the device byte by byte, so it must be trivially copyable: capture "
+                "pointers by value; or "
+                "pass onefold::host_only(f) if it is for the CPU alone");
+}
+template <class F>
+struct check_function {
+  static constexpr bool done = (check_for_device<F>(), true);
+};
+template <class F, class... T>
+struct check_function<function_of_arrays<F, T...>> : check_function<std::decay_t<F>> {};
+
+/// A fold object and the row that tells of it, for as long as a call takes.
+template <class Fold>
+class made_device_side {
+ public:
+  explicit made_device_side(const Fold& fold) : fold_(fold), row_(make_device_fold(fold_)) {}
+  made_device_side(const made_device_side&) = delete;
+  made_device_side& operator=(const made_device_side&) = delete;
+  [[nodiscard]] const device_fold* row() const noexcept { return &row_; }
+
+ private:
+  Fold fold_;
+  device_fold row_;
+};
+
+template <>
+struct device_side<true> {
+  template <form What, class Space, class F, class... Modifiers>
+  static auto of_form(const Space& space, F& f, Modifiers... modifiers) {
+    static_assert(check_function<F>::done, "");
+    return made_device_side<decltype(fold_of_form<What>(space, f, modifiers...))>(fold_of_form<What>(space, f, modifiers...));
+  }
+  template <class Space, class F, class... Ops>
+  static auto of_operators(const Space& space, F& f, Ops... ops) {
+    static_assert(check_function<F>::done, "");
+    return made_device_side<decltype(fold_of_operators(space, f, ops...))>(fold_of_operators(space, f, ops...));
+  }
+  template <class Space, class F, class Op, class Init>
+  static auto of_own(const Space& space, F& f, Op& op, const Init& init) {
+    static_assert(check_function<F>::done && check_function<Op>::done, "");
+    return made_device_side<decltype(fold_of_own(space, f, op, init))>(fold_of_own(space, f, op, init));
+  }
+};
+
+}  // namespace detail
+}  // namespace onefold
