@@ -213,7 +213,6 @@ void reduce_checked(const onefold_request& asked, const onefold_options* how) {
   what.source = asked.source;
   what.own = asked.own;
   what.device = static_cast<const device_fold*>(asked.device);
-  what.third = asked.third;
   if (what.wide && asked.own == nullptr && !can_be_wide(what.type, what.form))
     throw error(errc::unsupported, std::string(name(what.form))
                                        .append(" of ")

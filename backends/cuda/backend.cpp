@@ -254,11 +254,27 @@ struct inputs_of_request {
   const void* of[3] = {};
 
   inputs_of_request(const onefold::detail::request& what, int device, const device_scope& current) {
-    static constexpr const char* roles[] = {"input", "second input", "third input"};
-    const void* const given[] = {what.input, what.second, nullptr};
-    const std::size_t count = what.device != nullptr ? what.device->inputs : what.form == form::dot ? 2 : 1;
     if (what.count == 0) return;
-    for (std::size_t i = 0; i < count; ++i) of[i] = device_view(given[i], roles[i], device, current);
+    if (what.device == nullptr) {
+      of[0] = device_view(what.input, "input", device, current);
+      if (what.form == form::dot) of[1] = device_view(what.second, "second input", device, current);
+      return;
+    }
+    static constexpr const char* roles[] = {"input", "second input", "third input"};
+    const auto& fold = *what.device;
+    for (std::uint32_t i = 0; i < fold.inputs; ++i) {
+      if (fold.input[i] == nullptr)
+        throw error(errc::null_pointer, std::string("the ") + roles[i] + " pointer is null but there are " +
+                                            std::to_string(what.count) + " elements to read");
+      refuse_misaligned(fold.input[i], fold.alignment[i], roles[i]);
+      of[i] = device_view(fold.input[i], roles[i], device, current);
+    }
+  }
+
+  static void refuse_misaligned(const void* pointer, std::size_t alignment, const char* role) {
+    if (reinterpret_cast<std::uintptr_t>(pointer) % alignment != 0)
+      throw error(errc::misaligned_pointer, std::string("the ") + role + " pointer is not aligned to the " + std::to_string(alignment) +
+                                                " bytes that its type asks for");
   }
 };
 
@@ -316,6 +332,7 @@ void run(const onefold::detail::request& what, const options& how, const variant
   const entry_point entry = row.run_everything != nullptr
                                 ? row.run_everything
                                 : row.run[static_cast<int>(what.type)][static_cast<int>(operator_of(what.form))];
+  if (what.device != nullptr && row.run_everything == nullptr) refuse(variant, "takes no folds of the caller's: leave its name away");
   if (how.grid_size != 0 && !variant.grid_size_free)
     refuse(variant, "chooses its grid from the number of elements: leave grid_size alone");
   if (how.grid_size > row.what.most_grid_size)
@@ -330,6 +347,7 @@ void run(const onefold::detail::request& what, const options& how, const variant
   const device_scope current(device);
   refuse_foreign_stream(what.where, current);
   const inputs_of_request inputs(what, device, current);
+  if (what.device != nullptr) inputs_of_request::refuse_misaligned(what.output, what.device->result_alignment, "output");
   void* output = what.waits ? nullptr : device_view(what.output, "output", device, current);
   const std::size_t bytes = bytes_of_result(what);
   ran.device = device;

@@ -93,7 +93,7 @@ class device_fold_maker {
     return made;
   }
 
-  static device_fold make(const Fold& fold) {
+  static device_fold make(const Fold& fold, const void* x, const void* y, const void* z) {
     static_assert(sizeof(Fold) <= 3584, "a fold and what it has captured have at most 3584 bytes");
     static_assert(sizeof(own) == sizeof(Fold) && alignof(own) == alignof(Fold), "the kernels' view of a fold has its bytes");
     using result = typename own::result;
@@ -110,6 +110,9 @@ class device_fold_maker {
     made.result_alignment = static_cast<std::uint32_t>(alignof(result));
     made.prefers_single = own::reads_pairs && device::has_large_accumulators<own>;
     made.kernels = &kernels();
+    made.input[0] = x;
+    made.input[1] = y;
+    made.input[2] = z;
     made.object = &fold;
     return made;
   }
@@ -124,11 +127,11 @@ class device_fold_maker {
   }
 };
 
-/// What request::device takes, of a fold as above, which is copied to the device byte by byte and has to live until the call returns. Cost: the kernels of each type of fold are
-/// compiled where this is called; nothing is allocated, and CUDA is not called.
+/// What request::device takes, of a fold as above, which has to live until the call returns, and of its arrays. Cost: the kernels of each type
+/// of fold are compiled where this is called; nothing is allocated, and CUDA is not called.
 template <class Fold>
-device_fold make_device_fold(const Fold& fold) {
-  return device_fold_maker<Fold>::make(fold);
+device_fold make_device_fold(const Fold& fold, const void* x = nullptr, const void* y = nullptr, const void* z = nullptr) {
+  return device_fold_maker<Fold>::make(fold, x, y, z);
 }
 
 }  // namespace onefold::detail

@@ -269,7 +269,6 @@ typedef struct onefold_request {
   const onefold_own_code* own;        /**< code of the caller's: type and form say nothing */
   const void* device;                 /**< made by onefold/device.cuh; else NULL */
   void* tree_value;                   /**< for onefold's own tool; NULL */
-  const void* third;                  /**< `device`: its third array */
 } onefold_request;
 
 /** Checks, chooses and runs. `how` may be NULL. Cost: one read of the input. */

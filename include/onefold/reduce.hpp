@@ -157,7 +157,6 @@ void run_values(const executor& where, const Space& space, F& f, void* output, b
   what.results = callback::results;
   what.source = values.source();
   what.device = device.row();
-  name_arrays(what, f);
   values.run(what, how);
   // A sum of what stands for absent values is -0, where one of nothing is +0.
   if constexpr (What == form::sum && callback::can_be_absent && std::is_floating_point_v<T>) {
@@ -205,6 +204,9 @@ void run_some_values(const executor& where, const Space& space, F& f, void* outp
   if constexpr (What == form::minmax) first = aware::fold::neutral();
   own_reduction<index_line, decltype(values), decltype(combine), init, sizeof(T)> own(
       line, values, combine, first, "an argmin or argmax of no elements: there is no index");
+  if constexpr (OnDevice && What != form::minmax) {
+    if (space.size() == 0) own.refuse_nothing();
+  }
   const auto device = device_side<OnDevice>::template of_form<What>(space, f);
   state found;
   const bool on_gpu = where.backend() == backend::cuda && !where.chooses_itself();

@@ -51,11 +51,13 @@ template <bool OnDevice, class Space, class F, class Op, class Init>
 void run_own_operator(const executor& where, const Space& space, F& f, Op& op, const Init& init, void* output, bool waits,
                       const options& how) {
   own_reduction<Space, F, Op, Init> own(space, f, op, init);
+  if constexpr (OnDevice && std::is_same_v<Init, no_init>) {
+    if (space.size() == 0) return own.refuse_nothing();
+  }
   const auto device = device_side<OnDevice>::of_own(space, f, op, init);
   request what{where, element_type::f64, form::sum, nullptr, space.size(), output, waits};
   what.own = own.code();
   what.device = device.row();
-  name_arrays(what, f);
   own.run(what, how);
 }
 

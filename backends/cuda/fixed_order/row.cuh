@@ -46,6 +46,7 @@ const onefold::detail::device_fold& row_of_fold() {
                                                 0,
                                                 large,
                                                 &kernels,
+                                                {},
                                                 &nothing};
   return row;
 }

@@ -29,19 +29,6 @@ struct function_of_arrays {
   }
 };
 
-/// Tells a request of the arrays that a function is one of: code for a device reads them by itself.
-template <class F>
-void name_arrays(request&, const F&) {}
-template <class F, class... T>
-void name_arrays(request& what, const function_of_arrays<F, T...>& f) {
-  const void* of[3] = {};
-  int k = 0;
-  std::apply([&](const T*... x) { ((of[k++] = x), ...); }, f.arrays);
-  what.input = of[0];
-  what.second = of[1];
-  what.third = of[2];
-}
-
 /// The first exception that the caller's functions have thrown, on whichever thread.
 class thrown {
  public:

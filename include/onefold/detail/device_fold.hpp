@@ -56,7 +56,8 @@ struct device_fold {
   std::uint32_t result_alignment;
   bool prefers_single;  ///< where a multiprocessor has few tiles (fixed_order_policy::single_tiles)
   const device_kernels* kernels;
-  const void* object;  ///< the fold itself, a parameter of its kernels; used during the call alone
+  const void* input[3];  ///< the arrays of a user's fold; of the library's own the request has them
+  const void* object;    ///< the fold itself, a parameter of its kernels; used during the call alone
 };
 
 }  // namespace onefold::detail

@@ -44,12 +44,23 @@ struct check_function<function_of_arrays<F, T...>> : check_function<std::decay_t
 template <class Fold>
 class made_device_side {
  public:
-  explicit made_device_side(const Fold& fold) : fold_(fold), row_(make_device_fold(fold_)) {}
+  template <class F>
+  made_device_side(const Fold& fold, const F& f) : fold_(fold), row_(make_device_fold(fold_)) {
+    name_arrays(f);
+  }
   made_device_side(const made_device_side&) = delete;
   made_device_side& operator=(const made_device_side&) = delete;
   [[nodiscard]] const device_fold* row() const noexcept { return &row_; }
 
  private:
+  template <class F>
+  void name_arrays(const F&) {}
+  template <class F, class... T>
+  void name_arrays(const function_of_arrays<F, T...>& f) {
+    int k = 0;
+    std::apply([&](const T*... x) { ((row_.input[k++] = x), ...); }, f.arrays);
+  }
+
   Fold fold_;
   device_fold row_;
 };
@@ -59,17 +70,17 @@ struct device_side<true> {
   template <form What, class Space, class F, class... Modifiers>
   static auto of_form(const Space& space, F& f, Modifiers... modifiers) {
     static_assert(check_function<F>::done, "");
-    return made_device_side<decltype(fold_of_form<What>(space, f, modifiers...))>(fold_of_form<What>(space, f, modifiers...));
+    return made_device_side<decltype(fold_of_form<What>(space, f, modifiers...))>(fold_of_form<What>(space, f, modifiers...), f);
   }
   template <class Space, class F, class... Ops>
   static auto of_operators(const Space& space, F& f, Ops... ops) {
     static_assert(check_function<F>::done, "");
-    return made_device_side<decltype(fold_of_operators(space, f, ops...))>(fold_of_operators(space, f, ops...));
+    return made_device_side<decltype(fold_of_operators(space, f, ops...))>(fold_of_operators(space, f, ops...), f);
   }
   template <class Space, class F, class Op, class Init>
   static auto of_own(const Space& space, F& f, Op& op, const Init& init) {
     static_assert(check_function<F>::done && check_function<Op>::done, "");
-    return made_device_side<decltype(fold_of_own(space, f, op, init))>(fold_of_own(space, f, op, init));
+    return made_device_side<decltype(fold_of_own(space, f, op, init))>(fold_of_own(space, f, op, init), f);
   }
 };
 

@@ -59,6 +59,8 @@ class own_reduction {
 
   [[nodiscard]] const own_code* code() const noexcept { return &code_; }
   void run(const request& what, const options& how) const { thrown_.run(what, how); }
+  /// What a device cannot say: there are no elements and no initial value.
+  [[noreturn]] void refuse_nothing() const { throw error(errc::invalid_argument, nothing_); }
 
  private:
   template <class Work>
@@ -161,7 +163,7 @@ class own_reduction {
     return guarded(context, [&](own_reduction& own) {
       state last = tree == nullptr ? state() : load(tree, 0);
       if constexpr (!std::is_same_v<Init, no_init>) last = own.combine(state(static_cast<value>(own.init_)), last);
-      if (!last.present) throw error(errc::invalid_argument, own.nothing_);
+      if (!last.present) own.refuse_nothing();
       last.value = canonical(last.value);  // of what is no float the same
       std::memcpy(result, static_cast<const void*>(&last.value), sizeof(value));
     });

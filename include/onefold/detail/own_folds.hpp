@@ -338,7 +338,7 @@ struct own_operator : inputs_of<From> {
   ONEFOLD_ANY_SIDE
   ONEFOLD_HOST_DEVICE void conclude(const V* value, std::uint64_t, V* to) const {
     if constexpr (std::is_same_v<Init, no_init>) {
-      if (value != nullptr) *to = canonical(*value);
+      *to = value == nullptr ? V() : canonical(*value);  // nothing but absent values: a device cannot refuse
     } else {
       *to = canonical(value == nullptr ? static_cast<V>(init) : static_cast<V>(op(static_cast<V>(init), *value)));
     }

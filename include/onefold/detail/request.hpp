@@ -44,7 +44,6 @@ struct request {
   const value_source* source = nullptr;  // not null: values instead of input; of several results if results > 1, one array each
   const own_code* own = nullptr;         // not null: type and form say nothing
   const device_fold* device = nullptr;   // the same for cuda(), or null where the caller has no code for it
-  const void* third = nullptr;           // its third array
 };
 
 // A report in C++'s types. Throws std::bad_alloc.
@@ -92,7 +91,6 @@ inline int status_of_run(const request& what, const options& how) {
   asked.source = what.source;
   asked.own = what.own;
   asked.device = what.device;
-  asked.third = what.third;
   asked.tree_value = what.tree_value;
 
   if (how.variant.empty() && how.finish == finish::automatic && how.block_size == 0 && how.grid_size == 0 && how.width == 0 &&

@@ -104,7 +104,8 @@ __device__ inline void store_own_result(const Fold& fold, const typename Fold::a
 
 /// Stores the result made of the tree's value. By one thread.
 template <class Fold>
-__device__ inline void deliver(const Fold& fold, const typename Fold::accumulator& value, std::uint64_t count, const destination& to) {
+__device__ inline void deliver(const Fold& fold, const typename Fold::accumulator& value, std::uint64_t count,
+                               const destination& to) {
   using A = typename Fold::accumulator;
   if constexpr (detail::concludes<Fold>::value) {
     detail::store_own_result(fold, value, count, to);

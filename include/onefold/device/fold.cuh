@@ -34,7 +34,8 @@ struct lane_of_fold<Fold, false> {
 template <class Fold, class Item, class = void>
 struct begins_at_a_row : std::false_type {};
 template <class Fold, class Item>
-struct begins_at_a_row<Fold, Item, std::void_t<decltype(std::declval<const Fold&>().first(std::declval<Item>(), 0))>> : std::true_type {};
+struct begins_at_a_row<Fold, Item, std::void_t<decltype(std::declval<const Fold&>().first(std::declval<Item>(), 0))>>
+    : std::true_type {};
 
 template <class Fold, class = void>
 struct own : std::false_type {};
@@ -102,7 +103,8 @@ __device__ inline lane_t<Fold> first_of_lane(const Fold& fold, const Item& value
 
 /// With the value of row `row` (1 to 15) below it.
 template <class Fold, class Item>
-__device__ inline lane_t<Fold> next_of_lane(const Fold& fold, const lane_t<Fold>& lane, const Item& value, [[maybe_unused]] int row) {
+__device__ inline lane_t<Fold> next_of_lane(const Fold& fold, const lane_t<Fold>& lane, const Item& value,
+                                            [[maybe_unused]] int row) {
   if constexpr (Fold::is_plain)
     return fold.combine(lane, value);
   else

@@ -29,7 +29,9 @@ struct pairs {
   static __device__ auto whole_node(const Fold& fold, const tree_input& in, std::uint64_t unit) {
     return packed_pair_node<How>(for_whole_tiles(fold), in, unit);
   }
-  static __device__ auto any_node(const Fold& fold, const tree_input& in, std::uint64_t unit) { return any_pair_node(fold, in, unit); }
+  static __device__ auto any_node(const Fold& fold, const tree_input& in, std::uint64_t unit) {
+    return any_pair_node(fold, in, unit);
+  }
 };
 template <class Fold>
 struct single_tiles {
@@ -162,8 +164,8 @@ __device__ inline typename Fold::accumulator leaf_node(const Fold& fold, const t
 
 // The value of slot number `begin` + k, as soon as it is there, for all k that `exists` names.
 template <int Each, class Fold, class Exists>
-__device__ inline void wait_for_slots(const Fold& fold, const slot_word* slots, std::uint32_t begin, unsigned long long launch, const Exists& exists,
-                                      typename Fold::accumulator (&value)[Each]) {
+__device__ inline void wait_for_slots(const Fold& fold, const slot_word* slots, std::uint32_t begin, unsigned long long launch,
+                                      const Exists& exists, typename Fold::accumulator (&value)[Each]) {
   using A = typename Fold::accumulator;
   slot_answer<A> found[Each];
   // All that are missing are asked for together, again and again: one after the other, the last to come would be followed by as many trips to
@@ -241,8 +243,8 @@ inline constexpr int log_section_parts = log_section - log_part;
 
 // The work of a block that collects section number `section`.
 template <class Fold>
-__device__ inline void collect_section(const Fold& fold, const plan& how, slot_word* slots, std::uint32_t section, unsigned long long launch,
-                                       typename Fold::accumulator* values) {
+__device__ inline void collect_section(const Fold& fold, const plan& how, slot_word* slots, std::uint32_t section,
+                                       unsigned long long launch, typename Fold::accumulator* values) {
   part_nodes(fold, slots, section << log_section, (section + 1) << log_section, launch, values);
   if (threadIdx.x >= warp_size) return;
   const auto value = tree_of(fold, values, log_section_parts);
@@ -285,7 +287,8 @@ __device__ inline void collect_all(const Fold& fold, const plan& how, const slot
 
 // Out of line: the others would wait for its instructions.
 template <class Fold>
-__device__ __noinline__ typename Fold::accumulator cut_unit_node(const void* x, const void* y, std::uint64_t count, std::uint64_t unit) {
+__device__ __noinline__ typename Fold::accumulator cut_unit_node(const void* x, const void* y, std::uint64_t count,
+                                                                 std::uint64_t unit) {
   tree_input in{};
   in.x = x;  // passed by themselves, so that the compiler knows them for pointers to global memory
   in.y = y;

@@ -120,9 +120,9 @@ struct own_fold {
       return fold.value(x...);
     } else if constexpr (filters) {
       const item one = fold.value(x...);
-      return {static_cast<node>(one.value), one.present};
+      return one.present ? accumulator(static_cast<node>(one.value)) : accumulator();
     } else if constexpr (may_be_absent) {
-      return {static_cast<node>(fold.value(x...)), true};
+      return accumulator(static_cast<node>(fold.value(x...)));
     } else {
       return static_cast<node>(fold.value(x...));
     }
@@ -149,9 +149,9 @@ struct own_fold {
   __device__ accumulator close(const lane& of, [[maybe_unused]] int rows, std::uint64_t index, int lanes) const {
     if constexpr (filters) {
       if (of.rows == 0) return neutral();
-      return {fold.close(of.lane, of.rows, index, lanes), true};
+      return accumulator(fold.close(of.lane, of.rows, index, lanes));
     } else if constexpr (may_be_absent) {
-      return {fold.close(of.lane, rows, index, lanes), true};
+      return accumulator(fold.close(of.lane, rows, index, lanes));
     } else {
       return fold.close(of.lane, rows, index, lanes);
     }
@@ -161,14 +161,14 @@ struct own_fold {
     if constexpr (may_be_absent) {
       if (!a.present) return b;
       if (!b.present) return a;
-      return {fold.combine(a.value, b.value), true};
+      return accumulator(fold.combine(a.value, b.value));
     } else {
       return fold.combine(a, b);
     }
   }
   __device__ accumulator neutral() const {
     if constexpr (may_be_absent)
-      return {node(), false};
+      return accumulator();
     else
       return fold.neutral();
   }

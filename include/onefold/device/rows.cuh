@@ -91,6 +91,13 @@ struct elements<Fold, 3> {
 
 }  // namespace detail
 
+namespace detail {
+template <class Fold>
+inline constexpr int own_lanes = lanes<Fold> > warp_size ? lanes<Fold> / warp_size : 1;
+template <class Fold>
+inline constexpr int rows_together = rows_in_flight(own_lanes<Fold>* registers_of_index<Fold>());
+}  // namespace detail
+
 /// The node over the 2^log_tiles_of_rows tiles of unit `unit`, in every lane of the calling warp, whose 32 threads must call it together.
 /// A thread has a lane of one of the tiles, or several lanes of the only one, 32 apart. `Whole` says that all of it exists; otherwise what
 /// does not exist counts as absent, and nobody is asked for it. `Alignment`: of the only input, where that is more than its type's.
@@ -98,9 +105,9 @@ template <class Fold, bool Whole, std::size_t Alignment>
 __device__ inline typename Fold::accumulator rows_node(const Fold& fold, const tree_input& in, std::uint64_t unit) {
   using A = typename Fold::accumulator;
   constexpr int L = lanes<Fold>;
-  constexpr int own = L > warp_size ? L / warp_size : 1;
+  constexpr int own = detail::own_lanes<Fold>;
   constexpr int width = L < warp_size ? L : warp_size;  // threads that have a tile
-  constexpr int rows = detail::rows_in_flight(own * detail::registers_of_index<Fold>());
+  constexpr int rows = detail::rows_together<Fold>;
   const unsigned thread = threadIdx.x % warp_size;
   const std::uint64_t tile = (unit << log_tiles_of_rows<Fold>)+thread / width;
   const std::uint64_t begin = tile * tile_elements<Fold> + thread % width;

@@ -249,8 +249,10 @@ __device__ inline typename Fold::accumulator packed_pair_node(const Fold& fold, 
   A value;
   if constexpr (size == 4) {
     const bool keeps_high = (thread & 8) != 0;
-    const A low = fold.combine(detail::chosen(keeps_high, lane[2], lane[0]), exchange(detail::chosen(keeps_high, lane[0], lane[2]), 8));
-    const A high = fold.combine(detail::chosen(keeps_high, lane[3], lane[1]), exchange(detail::chosen(keeps_high, lane[1], lane[3]), 8));
+    const A low =
+        fold.combine(detail::chosen(keeps_high, lane[2], lane[0]), exchange(detail::chosen(keeps_high, lane[0], lane[2]), 8));
+    const A high =
+        fold.combine(detail::chosen(keeps_high, lane[3], lane[1]), exchange(detail::chosen(keeps_high, lane[1], lane[3]), 8));
     const bool keeps_odd = (thread & 4) != 0;
     value = fold.combine(detail::chosen(keeps_odd, high, low), exchange(detail::chosen(keeps_odd, low, high), 4));
     value = fold.combine(value, exchange(value, 2));
