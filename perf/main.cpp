@@ -96,10 +96,10 @@ void refuse_gpu_options(const CLI::App& ladder, bool on_cpu) {
 
 using gpu_study = nlohmann::json (*)(const study_options&, const device_info&);
 struct {
-  gpu_study sweep, forms, latency, tune;
+  gpu_study sweep, forms, latency, tune, fused;
 } constexpr gpu_studies =
 #ifdef ONEFOLD_HAVE_CUDA
-    {sweep, forms, latency, tune};
+    {sweep, forms, latency, tune, fused};
 #else
     {};
 #endif
@@ -277,6 +277,12 @@ std::vector<command> add_studies(CLI::App& app, arguments& typed, study_options&
                    how.last_power = typed.sweep_last_power;
                    return folds(how);
                  }});
+
+  CLI::App* own_calls = app.add_subcommand(
+      "fused", "several results, functions of the index and operators of the user's on a GPU, against the read limit and CUB");
+  add.common(own_calls);
+  add.device(own_calls);
+  all.push_back({own_calls, [&how] { return on_gpu(gpu_studies.fused, how); }});
 
   CLI::App* small_calls = app.add_subcommand("calls", "what a call of serial() on few elements costs, alone and from many threads");
   add.common(small_calls);

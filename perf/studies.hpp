@@ -46,6 +46,9 @@ nlohmann::json forms(const study_options& how, const device_info& gpu);
 /// Small arrays: in stream, and to a value on the host, by the default variant and its peer.
 nlohmann::json latency(const study_options& how, const device_info& gpu);
 
+/// Several results, functions of the index and operators of the caller's own, against the measured read limit and CUB.
+nlohmann::json fused(const study_options& how, const device_info& gpu);
+
 /// Searches the launch policy of a GPU, and writes it to how.save.
 nlohmann::json tune(const study_options& how, const device_info& gpu);
 
