@@ -114,28 +114,54 @@ class block_callback {
     } else if constexpr (can_be_absent) {
       auto* const to = static_cast<element*>(values[0]);
       bool any = false;
-      for_rows(f_, space_, first, count, [&](std::uint64_t k, std::uint64_t length, const auto& at) {
-        for (std::uint64_t c = 0; c < length; ++c) {
-          const maybe<element> here = as_maybe(at(c));
-          any |= here.present;
-          to[k + c] = here.present ? here.value : instead_;
-        }
+      for_rows(f_, space_, first, count, [&any, to, instead = instead_](std::uint64_t k, std::uint64_t length, const auto& at) {
+        any |= store_present(to + k, length, at, instead);
       });
       if (any && !any_present_) any_present_ = true;
     } else {
       auto* const to = static_cast<element*>(values[0]);
-      for_rows(f_, space_, first, count, [to](std::uint64_t k, std::uint64_t length, const auto& at) {
-        // So many at a time, into an array that nothing else can point into: with that compilers vectorise f at -O2 too.
-        constexpr std::uint64_t at_once = 64;
-        std::uint64_t c = 0;
-        for (; c + at_once <= length; c += at_once) {
-          element now[at_once];
-          for (std::uint64_t i = 0; i < at_once; ++i) now[i] = at(c + i);
-          std::memcpy(to + k + c, now, sizeof(now));
-        }
-        for (; c < length; ++c) to[k + c] = at(c);
-      });
+      for_rows(f_, space_, first, count,
+               [to](std::uint64_t k, std::uint64_t length, const auto& at) { store_values(to + k, length, at); });
     }
+  }
+
+  // So many values at a time, into an array that nothing else can point into: with that compilers vectorise f at -O2 too.
+  static constexpr std::uint64_t at_once = 64;
+
+  // Stores at(0) .. at(count - 1).
+  template <class At>
+  static void store_values(element* to, std::uint64_t count, const At& at) {
+    std::uint64_t c = 0;
+    for (; c + at_once <= count; c += at_once) {
+      element now[at_once];
+      for (std::uint64_t i = 0; i < at_once; ++i) now[i] = at(c + i);
+      std::memcpy(to + c, now, sizeof(now));
+    }
+    for (; c < count; ++c) to[c] = at(c);
+  }
+
+  // The same with `instead` for those that are absent; says whether one is not. For vectors the flag is as wide as a value, and what f returns
+  // no constant, which g++ would keep in memory.
+  template <class At>
+  static bool store_present(element* to, std::uint64_t count, const At& at, element instead) {
+    using flag = std::conditional_t<sizeof(element) == 4, std::uint32_t, std::uint64_t>;
+    flag any = 0;
+    std::uint64_t c = 0;
+    for (; c + at_once <= count; c += at_once) {
+      element now[at_once];
+      for (std::uint64_t i = 0; i < at_once; ++i) {
+        maybe<element> here = as_maybe(at(c + i));
+        now[i] = here.present ? here.value : instead;
+        any |= here.present ? flag(1) : flag(0);
+      }
+      std::memcpy(to + c, now, sizeof(now));
+    }
+    for (; c < count; ++c) {
+      const maybe<element> here = as_maybe(at(c));
+      to[c] = here.present ? here.value : instead;
+      any |= here.present ? flag(1) : flag(0);
+    }
+    return any != 0;
   }
 
   value_source source_;
