@@ -116,7 +116,8 @@ ONEFOLD_HOST_DEVICE decltype(auto) call_at(F& f, const index_box<3>& in, std::ui
 }
 
 // The indices with the numbers first .. first + count - 1, row by row: row(k, length, at), where at(c) is f at the index with number
-// first + k + c for c < length. There is no division within a row, so that compilers can make vector code of it.
+// first + k + c for c < length. There is no division within a row, so that compilers can make vector code of it. A conversion of c within the
+// sum would be moved behind it, and g++ sees no steps of one then.
 
 template <class F, class Row>
 void for_rows(F& f, const index_line&, std::uint64_t first, std::uint64_t count, const Row& row) {
@@ -130,7 +131,10 @@ void for_rows(F& f, const index_box<2>& in, std::uint64_t first, std::uint64_t c
     const std::uint64_t length = in.extent[1] - column < count - n ? in.extent[1] - column : count - n;
     const std::int64_t j = in.begin[0] + static_cast<std::int64_t>(line);
     const std::int64_t i = in.begin[1] + static_cast<std::int64_t>(column);
-    row(n, length, [&f, j, i](std::uint64_t c) -> decltype(auto) { return f(j, i + static_cast<std::int64_t>(c)); });
+    row(n, length, [&f, j, i](std::uint64_t c) -> decltype(auto) {
+      const auto right = static_cast<std::int64_t>(c);
+      return f(j, i + right);
+    });
     n += length;
   }
 }
@@ -144,7 +148,10 @@ void for_rows(F& f, const index_box<3>& in, std::uint64_t first, std::uint64_t c
     const std::int64_t k = in.begin[0] + static_cast<std::int64_t>(plane);
     const std::int64_t j = in.begin[1] + static_cast<std::int64_t>(line - plane * in.extent[1]);
     const std::int64_t i = in.begin[2] + static_cast<std::int64_t>(column);
-    row(n, length, [&f, k, j, i](std::uint64_t c) -> decltype(auto) { return f(k, j, i + static_cast<std::int64_t>(c)); });
+    row(n, length, [&f, k, j, i](std::uint64_t c) -> decltype(auto) {
+      const auto right = static_cast<std::int64_t>(c);
+      return f(k, j, i + right);
+    });
     n += length;
   }
 }
