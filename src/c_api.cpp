@@ -197,7 +197,11 @@ void reduce_checked(const onefold_request& asked, const onefold_options* how) {
   if (asked.type < 0 || asked.type >= element_type_count) refuse_number("request.type", asked.type);
   if (asked.form < 0 || asked.form >= form_count + record_count) refuse_number("request.form", asked.form);
   if (asked.flags > (ONEFOLD_INTO | ONEFOLD_WIDE)) refuse_number("request.flags", asked.flags);
-  if (asked.results < 0 || asked.results > most_results) refuse_number("request.results", asked.results);
+  if (asked.results < 0 || asked.results > most_results)
+    throw error(errc::invalid_argument, std::string("there are ")
+                                            .append(std::to_string(asked.results))
+                                            .append(" results: one reduction has 1 to ")
+                                            .append(std::to_string(most_results)));
   request what{executor_of(asked.where),
                static_cast<element_type>(asked.type),
                static_cast<form>(asked.form),

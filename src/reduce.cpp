@@ -79,9 +79,6 @@ void check_input(const request& what, const void* pointer, const char* role) {
 
 // What several results take beside one.
 void check_results(const request& what) {
-  if (what.results < 1 || what.results > most_results)
-    throw error(errc::invalid_argument,
-                "there are " + std::to_string(what.results) + " results: one reduction has 1 to " + std::to_string(most_results));
   if (what.form == form::reduce_together && what.operators == nullptr)
     throw error(errc::null_pointer, "the pointer to the operators is null: reduce_together takes one for each result");
   if (what.results > 1 && what.form != form::reduce_together && what.source == nullptr)

@@ -175,7 +175,7 @@ TEST(a_request_with_functions, is_refused_in_words) {
   one = asked();
   one.output = reinterpret_cast<char*>(&result) + 1;
   EXPECT_TRUE(refuses(errc::misaligned_pointer, "output pointer is not aligned", [&] { detail::run(one, {}); }));
-  for (const int results : {0, -1, onefold::most_results + 1}) {
+  for (const int results : {-1, onefold::most_results + 1}) {  // 0 is one, as a C program leaves it
     one = asked();
     one.results = results;
     EXPECT_TRUE(refuses(errc::invalid_argument, "1 to 16", [&] { detail::run(one, {}); }));
