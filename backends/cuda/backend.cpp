@@ -154,9 +154,9 @@ finish choose_finish(const variant_info& variant, finish wanted, bool waits) {
     return *other;
   }
   if (std::ranges::find(variant.finishes, wanted) == variant.finishes.end())
-    refuse(variant,
-           "cannot finish with " + as_text(wanted) +
-               (variant.finishes.empty() ? ": it leaves no block partials" : ": it takes " + choices<finish>(variant.finishes, as_text)));
+    refuse(variant, "cannot finish with " + as_text(wanted) +
+                        (variant.finishes.empty() ? ": it leaves no block partials"
+                                                  : ": it takes " + choices<finish>(variant.finishes, as_text)));
   if (wanted == finish::host && !waits)
     refuse(variant,
            "cannot finish on the host here: the *_into forms must not wait for the host; use the form that returns the value");
@@ -273,8 +273,8 @@ struct inputs_of_request {
 
   static void refuse_misaligned(const void* pointer, std::size_t alignment, const char* role) {
     if (reinterpret_cast<std::uintptr_t>(pointer) % alignment != 0)
-      throw error(errc::misaligned_pointer, std::string("the ") + role + " pointer is not aligned to the " + std::to_string(alignment) +
-                                                " bytes that its type asks for");
+      throw error(errc::misaligned_pointer, std::string("the ") + role + " pointer is not aligned to the " +
+                                                std::to_string(alignment) + " bytes that its type asks for");
   }
 };
 
@@ -332,7 +332,8 @@ void run(const onefold::detail::request& what, const options& how, const variant
   const entry_point entry = row.run_everything != nullptr
                                 ? row.run_everything
                                 : row.run[static_cast<int>(what.type)][static_cast<int>(operator_of(what.form))];
-  if (what.device != nullptr && row.run_everything == nullptr) refuse(variant, "takes no folds of the caller's: leave its name away");
+  if (what.device != nullptr && row.run_everything == nullptr)
+    refuse(variant, "takes no folds of the caller's: leave its name away");
   if (how.grid_size != 0 && !variant.grid_size_free)
     refuse(variant, "chooses its grid from the number of elements: leave grid_size alone");
   if (how.grid_size > row.what.most_grid_size)
@@ -380,8 +381,8 @@ void run(const onefold::detail::request& what, const options& how, const variant
     workspace->is_recorded = workspace->is_recorded || captured;
   }
 
-  call now{gpu,           work,       what.type,     what.form,  what.wide, inputs.of[0],       inputs.of[1], what.count, output, nullptr,
-           how_to_finish, block_size, how.grid_size, width, ran,       policy.fixed_order, choices};
+  call now{gpu,     work,          what.type,  what.form,     what.wide, inputs.of[0], inputs.of[1],       what.count, output,
+           nullptr, how_to_finish, block_size, how.grid_size, width,     ran,          policy.fixed_order, choices};
   now.own = what.device;
   now.third = inputs.of[2];
   now.ddof = what.ddof;
@@ -486,13 +487,12 @@ void* call::slots_of(std::size_t bytes, std::size_t state_bytes) {
   if (workspace == nullptr) return work.slots_of(bytes);
   auto& given = *static_cast<device_workspace*>(workspace);
   if (given.bytes < bytes)
-    throw error(errc::unsupported,
-                "the workspace holds " + std::to_string(given.bytes) + " bytes, and " + std::to_string(count) + " elements may need " +
-                    std::to_string(bytes) +
-                    (state_bytes <= most_own_state_bytes
-                         ? ": make one for as many elements (workspace::bytes)"
-                         : ": make one for as many elements and states of " + std::to_string(state_bytes) +
-                               " bytes (workspace::bytes(count, state_bytes))"));
+    throw error(errc::unsupported, "the workspace holds " + std::to_string(given.bytes) + " bytes, and " + std::to_string(count) +
+                                       " elements may need " + std::to_string(bytes) +
+                                       (state_bytes <= most_own_state_bytes
+                                            ? ": make one for as many elements (workspace::bytes)"
+                                            : ": make one for as many elements and states of " + std::to_string(state_bytes) +
+                                                  " bytes (workspace::bytes(count, state_bytes))"));
   return given.memory;
 }
 

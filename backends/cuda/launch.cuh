@@ -90,7 +90,8 @@ void launch(call& now, void (*kernel)(Parameters...), const shape& how, std::typ
 /// Blocks of `kernel` that the whole device holds at once.
 inline std::int64_t resident_blocks(const call& now, const void* kernel, int block, std::size_t shared_bytes) {
   int per_multiprocessor = 0;
-  check(calls().max_active_blocks(&per_multiprocessor, kernel, block, shared_bytes), "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+  check(calls().max_active_blocks(&per_multiprocessor, kernel, block, shared_bytes),
+        "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
   return std::int64_t{per_multiprocessor} * now.gpu.multiprocessors;
 }
 template <class... Parameters>

@@ -104,9 +104,9 @@ constexpr entry_point entry_of() {
 template <class Variant>
 constexpr variant_row row_of() {
   variant_row row{Variant::what, {}, {}};
-#define ONEFOLD_TYPE(type_name, T)                                                    \
-  {                                                                                   \
-    auto& entries = row.run[static_cast<int>(element_type::type_name)];               \
+#define ONEFOLD_TYPE(type_name, T)                                                         \
+  {                                                                                        \
+    auto& entries = row.run[static_cast<int>(element_type::type_name)];                    \
     entries[static_cast<int>(operation::sum)] = detail::entry_of<Variant, T, op::sum>();   \
     entries[static_cast<int>(operation::prod)] = detail::entry_of<Variant, T, op::prod>(); \
     entries[static_cast<int>(operation::min)] = detail::entry_of<Variant, T, op::min>();   \

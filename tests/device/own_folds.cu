@@ -12,7 +12,7 @@ onefold::detail::device_fold device_fold_of(const Fold& fold, const void* x, con
 }
 
 #define ONEFOLD_UNPACKED(...) __VA_ARGS__
-#define ONEFOLD_COMPILED(Fold)                                                                                                  \
+#define ONEFOLD_COMPILED(Fold) \
   template onefold::detail::device_fold device_fold_of(const ONEFOLD_UNPACKED Fold&, const void*, const void*, const void*);
 ONEFOLD_FOR_EACH_OWN_FOLD(ONEFOLD_COMPILED)
 

@@ -115,7 +115,9 @@ struct filtered_argmin {
   };
   const float* x;
   float above;
-  ONEFOLD_BOTH onefold::maybe<float> value(std::uint64_t i) const { return x[i] > above ? onefold::maybe<float>(x[i]) : onefold::absent; }
+  ONEFOLD_BOTH onefold::maybe<float> value(std::uint64_t i) const {
+    return x[i] > above ? onefold::maybe<float>(x[i]) : onefold::absent;
+  }
   ONEFOLD_BOTH lane first(float v, int row) const {
     lane begun = least::first(v);
     begun.row = row;
@@ -177,7 +179,9 @@ struct counted {
     for (int i = 0; i < bins; ++i) none.of[i] = 0;
     return none;
   }
-  ONEFOLD_BOTH void conclude(const accumulator* tree, std::uint64_t, result* to) const { *to = tree == nullptr ? neutral() : *tree; }
+  ONEFOLD_BOTH void conclude(const accumulator* tree, std::uint64_t, result* to) const {
+    *to = tree == nullptr ? neutral() : *tree;
+  }
 };
 
 /// In own_folds.cu, for each of the folds above.
@@ -185,18 +189,9 @@ template <class Fold>
 onefold::detail::device_fold device_fold_of(const Fold& fold, const void* x, const void* y, const void* z);
 
 /// Calls body(Fold) for each kind of fold.
-#define ONEFOLD_FOR_EACH_OWN_FOLD(body)         \
-  body((side_by_side<float, 3>))                \
-  body((side_by_side<double, 2>))               \
-  body((side_by_side<double, 3>))               \
-  body((side_by_side<double, 5>))               \
-  body((side_by_side<double, 8>))               \
-  body((mapped_sum<doubled_and_one>))           \
-  body((sum_of_index))                          \
-  body((filtered_sum))                          \
-  body((mixed_sum))                             \
-  body((filtered_argmin))                       \
-  body((bytes_together))                        \
-  body((counted))
+#define ONEFOLD_FOR_EACH_OWN_FOLD(body)                                                                                          \
+  body((side_by_side<float, 3>)) body((side_by_side<double, 2>)) body((side_by_side<double, 3>)) body((side_by_side<double, 5>)) \
+      body((side_by_side<double, 8>)) body((mapped_sum<doubled_and_one>)) body((sum_of_index)) body((filtered_sum))              \
+          body((mixed_sum)) body((filtered_argmin)) body((bytes_together)) body((counted))
 
 }  // namespace onefold_test

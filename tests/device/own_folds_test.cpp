@@ -111,11 +111,10 @@ typename Fold::result expected(const Fold& fold, std::uint64_t n, const Value& v
 
 // One reduction: waits, or stores at `output`.
 template <class Fold>
-void reduce(const Fold& fold, const onefold::executor& where, std::uint64_t n, void* output, bool waits, const onefold::options& how,
-            const void* x = nullptr, const void* y = nullptr, const void* z = nullptr) {
+void reduce(const Fold& fold, const onefold::executor& where, std::uint64_t n, void* output, bool waits,
+            const onefold::options& how, const void* x = nullptr, const void* y = nullptr, const void* z = nullptr) {
   const onefold::detail::device_fold row = device_fold_of(fold, x, y, z);
-  onefold::detail::request what{where,  onefold::element_type::f32, onefold::form::sum, nullptr, n, output,
-                                waits};
+  onefold::detail::request what{where, onefold::element_type::f32, onefold::form::sum, nullptr, n, output, waits};
   what.device = &row;
   onefold::detail::run(what, how);
 }
@@ -192,8 +191,21 @@ class own_folds_cuda : public testing::Test {
   template <class Fold>
   static std::vector<std::uint64_t> sizes() {
     const std::uint64_t tile = 16 * static_cast<std::uint64_t>(onefold::order::lanes_of_bytes(sizeof(typename Fold::value_type)));
-    return {0,        1,        2,           31,           33,           tile - 1,       tile,           tile + 1,
-            2 * tile, 3 * tile, 8 * tile - 1, 17 * tile + 5, 130 * tile + 3, (1u << 17) + 5, (1u << 22) + 3};
+    return {0,
+            1,
+            2,
+            31,
+            33,
+            tile - 1,
+            tile,
+            tile + 1,
+            2 * tile,
+            3 * tile,
+            8 * tile - 1,
+            17 * tile + 5,
+            130 * tile + 3,
+            (1u << 17) + 5,
+            (1u << 22) + 3};
   }
 
   template <class Fold>
@@ -202,7 +214,8 @@ class own_folds_cuda : public testing::Test {
     for (const std::uint64_t offset : {0, 1}) {
       const both_sides<E> x(sizes<Fold>().back(), offset, current_seed());
       for (const std::uint64_t n : sizes<Fold>())
-        check(fold, n, [&](std::uint64_t i) { return fold.value(x.host[i]); }, x.device);
+        check(
+            fold, n, [&](std::uint64_t i) { return fold.value(x.host[i]); }, x.device);
     }
   }
 };
@@ -243,7 +256,8 @@ TEST_F(own_folds_cuda, of_three_arrays_of_different_types) {
   const both_sides<std::int32_t> z(most, 3, current_seed() + 2);
   const mixed_sum fold{};
   for (const std::uint64_t n : sizes<mixed_sum>())
-    check(fold, n, [&](std::uint64_t i) { return fold.value(x.host[i], y.host[i], z.host[i]); }, x.device, y.device, z.device);
+    check(
+        fold, n, [&](std::uint64_t i) { return fold.value(x.host[i], y.host[i], z.host[i]); }, x.device, y.device, z.device);
 }
 
 TEST_F(own_folds_cuda, are_refused_what_they_cannot_read) {
@@ -252,7 +266,8 @@ TEST_F(own_folds_cuda, are_refused_what_they_cannot_read) {
   const std::vector<several<double, 2>> host(100);
   EXPECT_TRUE(refuses(onefold::errc::host_pointer, "input is host memory",
                       [&] { reduce(fold, onefold::cuda(), 100, &result, true, {}, host.data()); }));
-  EXPECT_TRUE(refuses(onefold::errc::null_pointer, "input pointer is null", [&] { reduce(fold, onefold::cuda(), 100, &result, true, {}); }));
+  EXPECT_TRUE(refuses(onefold::errc::null_pointer, "input pointer is null",
+                      [&] { reduce(fold, onefold::cuda(), 100, &result, true, {}); }));
   const device_memory input(1 << 20);
   EXPECT_TRUE(refuses(onefold::errc::misaligned_pointer, "8 bytes",
                       [&] { reduce(fold, onefold::cuda(), 100, &result, true, {}, input.as<unsigned char>() + 4); }));

@@ -67,7 +67,7 @@ TEST(a_plan, has_a_place_for_every_unit_whatever_the_policy_says) {
     ASSERT_LE(made.leaves, most_leaves);
     ASSERT_GE(std::uint64_t{made.leaves} << made.log_leaf, units);
     ASSERT_LT(std::uint64_t{made.leaves - 1} << made.log_leaf, units) << "a leaf without a unit";
-    ASSERT_LE(slot_header_bytes + std::uint64_t{made.blocks()} * most_value_words * slot_word_bytes, slot_bytes(units))
+    ASSERT_LE(slot_header_bytes + std::uint64_t{made.blocks()} * slot_bytes_of(most_own_state_bytes), slot_bytes(units))
         << "a workspace would be too small";
   }
 }

@@ -5,9 +5,8 @@
 namespace onefold::cuda_backend {
 
 const onefold::detail::device_fold& fold_of_f32(form what, bool wide) {
-  return onefold::detail::with_fold_of<element_type::f32>(what, wide, [&]<class Fold>() -> const onefold::detail::device_fold& {
-    return row_of_fold<Fold>();
-  });
+  return onefold::detail::with_fold_of<element_type::f32>(
+      what, wide, [&]<class Fold>() -> const onefold::detail::device_fold& { return row_of_fold<Fold>(); });
 }
 
 }  // namespace onefold::cuda_backend
