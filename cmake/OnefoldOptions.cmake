@@ -31,6 +31,13 @@ set(onefold_tests_default OFF)  # the tests and the performance suite call the l
 if(ONEFOLD_DEVELOPER_MODE AND ONEFOLD_LECTURES)
   set(onefold_tests_default ON)
 endif()
+# Not where it is developed: scripts/kernel-table reads the code of the kernels as it is.
+if(ONEFOLD_DEVELOPER_MODE)
+  set(onefold_compress_default OFF)
+else()
+  set(onefold_compress_default ON)
+endif()
+option(ONEFOLD_CUDA_COMPRESS "Store the kernels compressed: a fourth of the size" ${onefold_compress_default})
 option(ONEFOLD_BUILD_TESTS "Build the tests" ${onefold_tests_default})
 option(ONEFOLD_BUILD_TOOL "Build the command line tool" ${onefold_tool_default})
 option(ONEFOLD_BUILD_PERF "Build the performance suite" ${onefold_tests_default})

@@ -1,26 +1,16 @@
-/// @file fused.cu  Several results, functions of the index and operators of the caller's own on a GPU, against the bare read of the same bytes, the
-/// built-in form that does the same, and CUB.
+/// @file fused.cu  Several results, functions of the index and operators of the caller's own on a GPU, and CUB's calls that do the same.
 
 #include <onefold/device.cuh>
+#include <onefold/onefold.hpp>
 
 #include <cuda_runtime.h>
-#include <fmt/core.h>
 
 #include <array>
-#include <cstdio>
 #include <cstring>
 #include <cub/device/device_reduce.cuh>
-#include <functional>
-#include <limits>
 #include <stdexcept>
-#include <string>
-#include <vector>
 
-#include "cpu.hpp"
-#include "gpu.hpp"
-#include "limit.hpp"
-#include "record.hpp"
-#include "studies.hpp"
+#include "fused.hpp"
 
 namespace onefold::perf {
 
@@ -37,10 +27,7 @@ class device_bytes {
   ~device_bytes() { cudaFree(data_); }
   device_bytes(const device_bytes&) = delete;
   device_bytes& operator=(const device_bytes&) = delete;
-  template <class T>
-  [[nodiscard]] T* as() const {
-    return static_cast<T*>(data_);
-  }
+  [[nodiscard]] void* get() const { return data_; }
 
  private:
   void* data_ = nullptr;
@@ -99,102 +86,52 @@ struct field_at {
   ONEFOLD_HOST_DEVICE T operator()(std::int64_t j, std::int64_t i) const { return x[j * side + i]; }
 };
 
-struct candidate {
-  std::string name;
-  std::uint64_t bytes;                                          ///< read in one call
-  std::function<void(const void* input, void* output)> on_gpu;  ///< enqueues
-  std::function<void(void* output)> on_cpu;                     ///< the same bits; null for a peer
-  std::size_t result_bytes;
-};
+// Enough for each of CUB's calls here.
+constexpr std::size_t cub_bytes = std::size_t{16} << 20;
+template <class Call>
+void with_cub(const device_bytes& memory, const Call& call) {
+  std::size_t bytes = cub_bytes;
+  check(call(memory.get(), bytes), "cub");
+}
 
 template <class T>
-class fused_study {
+class calls_of {
  public:
-  fused_study(const study_options& how, std::uint64_t count)
-      : how_(how),
-        count_(count),
-        bench_(how.device, element_type_of<T>, operation::sum, count, 4),
-        host_(host_copy(element_type_of<T>, count)) {}
+  calls_of(const gpu_bench& of, const T* contents) : bench(of), host(contents) { add_candidates(); }
 
-  nlohmann::json run() {
-    add_candidates();
-    const auto read = [&](const void* input) { bench_.read(input); };
-    const double limit = bench_.in_stream(read, cache::cold, how_.repeats).median();
-    nlohmann::json row{{"type", name(element_type_of<T>)}, {"count", count_}, {"bytes", bench_.bytes()}, {"read_limit", limit}};
-    fmt::print("{} {}, a read of one array takes {:.2f} us = {:.0f} GB/s\n", count_, name(element_type_of<T>), limit * 1e6,
-               gigabytes_per_second(bench_.bytes(), limit));
-    for (const candidate& one : candidates_) {
-      progress(one.name);
-      check_bits(one);
-      const samples times =
-          bench_.in_stream([&](const void* input) { one.on_gpu(input, output_.as<void>()); }, cache::cold, how_.repeats);
-      progress("");
-      const double of_limit = limit * static_cast<double>(one.bytes) / static_cast<double>(bench_.bytes());
-      fmt::print("  {:46} {:10.2f} us {:8.0f} GB/s {:>8}\n", one.name, times.median() * 1e6,
-                 gigabytes_per_second(one.bytes, times.median()), percent_text(of_limit, times.median()));
-      std::fflush(stdout);
-      nlohmann::json kept = to_json(times);
-      kept["bytes"] = one.bytes;
-      row["calls"][one.name] = std::move(kept);
-    }
-    return row;
-  }
+  std::vector<fused_call> all;
 
  private:
-  [[nodiscard]] const T* host() const { return reinterpret_cast<const T*>(host_.data()); }
-  // Arrays beside the one that is taken in turn, of the same contents.
-  [[nodiscard]] const T* second(const void* input) const { return static_cast<const T*>(bench_.partner(input)); }
-  [[nodiscard]] const T* third(const void* input) const { return static_cast<const T*>(bench_.input(turn_of(input) + 1)); }
-  [[nodiscard]] std::size_t turn_of(const void* input) const {
-    for (std::size_t i = 0; i < 4096; ++i)
-      if (bench_.input(i) == input) return i;
-    return 0;
-  }
-
   template <class Result, class Gpu, class Cpu>
   void add(std::string what, std::uint64_t bytes, const Gpu& gpu, const Cpu& cpu) {
-    candidates_.push_back(
-        {std::move(what), bytes,
-         [gpu](const void* input, void* output) { gpu(static_cast<const T*>(input), static_cast<Result*>(output)); },
-         [cpu](void* output) {
-           const Result value = cpu();
-           std::memcpy(output, &value, sizeof(value));
-         },
-         sizeof(Result)});
+    all.push_back({std::move(what), bytes,
+                   [gpu](const void* input, void* output) { gpu(static_cast<const T*>(input), static_cast<Result*>(output)); },
+                   [cpu](void* output) {
+                     const Result value = cpu();
+                     std::memcpy(output, &value, sizeof(value));
+                   },
+                   sizeof(Result)});
   }
   template <class Gpu>
   void add_peer(std::string what, std::uint64_t bytes, const Gpu& gpu) {
-    candidates_.push_back(
+    all.push_back(
         {std::move(what), bytes, [gpu](const void* input, void* output) { gpu(static_cast<const T*>(input), output); }, {}, 0});
   }
 
-  void check_bits(const candidate& one) {
-    if (!one.on_cpu) return;
-    std::array<unsigned char, 256> expected{};
-    std::array<unsigned char, 256> found{};
-    one.on_cpu(expected.data());
-    one.on_gpu(bench_.input(0), output_.as<void>());
-    check(cudaMemcpyAsync(found.data(), output_.as<void>(), one.result_bytes, cudaMemcpyDeviceToHost, stream()), "cudaMemcpyAsync");
-    check(cudaStreamSynchronize(stream()), one.name.c_str());
-    // Results with an index have bytes that nobody writes between the value and the index: their words are compared where they are defined.
-    if (std::memcmp(expected.data(), found.data(), one.result_bytes) != 0)
-      throw std::runtime_error(one.name + " is wrong: not the CPU's bits");
-  }
-
-  [[nodiscard]] cudaStream_t stream() const { return static_cast<cudaStream_t>(bench_.stream()); }
-
-  // Enough for each of CUB's calls here.
-  template <class Call>
-  void with_cub(const Call& call) {
-    std::size_t bytes = cub_bytes;
-    check(call(cub_memory_.as<void>(), bytes), "cub");
-  }
-
   void add_candidates() {
-    const executor gpu = bench_.where();
-    const std::uint64_t n = count_;
-    const std::uint64_t bytes = bench_.bytes();
-    const T* const x = host();
+    const executor gpu = bench.where();
+    const std::uint64_t n = bench.count();
+    const std::uint64_t bytes = bench.bytes();
+    const T* const x = host;
+    const gpu_bench* const from = &bench;
+    const auto memory_of_cub = std::make_shared<device_bytes>(cub_bytes);
+    const auto stream = static_cast<cudaStream_t>(bench.stream());
+    // The k-th array behind the one that is taken in turn, of the same contents.
+    const auto another = [from](const void* input, std::size_t k) {
+      const auto apart = static_cast<const unsigned char*>(from->input(1)) - static_cast<const unsigned char*>(from->input(0));
+      const auto number = (static_cast<const unsigned char*>(input) - static_cast<const unsigned char*>(from->input(0))) / apart;
+      return static_cast<const T*>(from->input(static_cast<std::size_t>(number) + k));
+    };
     using onefold::op::max, onefold::op::min, onefold::op::prod, onefold::op::sum;
 
     add<T>(
@@ -212,11 +149,11 @@ class fused_study {
     add<arg_result<T>>(
         "argmin", bytes, [=](const T* in, arg_result<T>* out) { argmin_into(gpu, in, n, out); },
         [=] { return plain(onefold::argmin(x, n)); });
-    add_peer("argmin by CUB", bytes, [=, this](const T* in, void* out) {
-      with_cub([&](void* memory, std::size_t& size) {
+    add_peer("argmin by CUB", bytes, [=](const T* in, void* out) {
+      with_cub(*memory_of_cub, [&](void* memory, std::size_t& size) {
         auto* const at = static_cast<unsigned char*>(out);
         return cub::DeviceReduce::ArgMin(memory, size, in, reinterpret_cast<T*>(at), reinterpret_cast<std::int64_t*>(at + 8),
-                                         static_cast<std::int64_t>(n), stream());
+                                         static_cast<std::int64_t>(n), stream);
       });
     });
     add<minmax_result<T>>(
@@ -237,8 +174,8 @@ class fused_study {
         [=] { return reduce_together(best(), n, five_at<T>{x}, sum{}, sum{}, sum{}, min{}, max{}); });
     add<T>(
         "f(i) over three arrays", 3 * bytes,
-        [=, this](const T* in, T* out) {
-          sum_into(gpu, n, of_three<T>{in, second(in), third(in)}, out);
+        [=](const T* in, T* out) {
+          sum_into(gpu, n, of_three<T>{in, another(in, 1), another(in, 2)}, out);
         },
         [=] {
           return onefold::sum(best(), n, of_three<T>{x, x, x});
@@ -264,10 +201,10 @@ class fused_study {
           "an operator of the caller's on 16 bytes", bytes,
           [=](const T* in, largest* out) { reduce_into(gpu, as_values(in), n / 2, out, largest_of_two{}); },
           [=] { return onefold::reduce(best(), as_values(x), n / 2, largest_of_two{}); });
-      add_peer("the same by CUB", bytes, [=, this](const T* in, void* out) {
-        with_cub([&](void* memory, std::size_t& size) {
+      add_peer("the same by CUB", bytes, [=](const T* in, void* out) {
+        with_cub(*memory_of_cub, [&](void* memory, std::size_t& size) {
           return cub::DeviceReduce::Reduce(memory, size, as_values(in), static_cast<largest*>(out),
-                                           static_cast<std::int64_t>(n / 2), largest_of_two{}, largest{-1, 0}, stream());
+                                           static_cast<std::int64_t>(n / 2), largest_of_two{}, largest{-1, 0}, stream);
         });
       });
     }
@@ -282,28 +219,15 @@ class fused_study {
     return made;
   }
 
-  static constexpr std::size_t cub_bytes = std::size_t{16} << 20;
-  const study_options& how_;
-  std::uint64_t count_;
-  gpu_bench bench_;
-  std::vector<std::byte> host_;
-  device_bytes output_{256};
-  device_bytes cub_memory_{cub_bytes};
-  std::vector<candidate> candidates_;
+  const gpu_bench& bench;
+  const T* host;
 };
 
 }  // namespace
 
-nlohmann::json fused(const study_options& how, const device_info& gpu) {
-  nlohmann::json record = heading("fused", how, &gpu);
-  fmt::print("on {}, nothing in the cache; percentages of the read limit for as many bytes\n", gpu.name);
-  std::vector<std::uint64_t> counts = {std::uint64_t{1} << 20, std::uint64_t{1} << 24, std::uint64_t{1} << 28};
-  if (how.quick) counts = {std::uint64_t{1} << 24};
-  for (const std::uint64_t count : counts) {
-    record["rows"].push_back(fused_study<float>(how, count).run());
-    record["rows"].push_back(fused_study<double>(how, count).run());
-  }
-  return record;
+std::vector<fused_call> fused_calls(const gpu_bench& bench, element_type type, const void* host) {
+  if (type == element_type::f64) return calls_of<double>(bench, static_cast<const double*>(host)).all;
+  return calls_of<float>(bench, static_cast<const float*>(host)).all;
 }
 
 }  // namespace onefold::perf

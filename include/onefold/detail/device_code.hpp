@@ -2,6 +2,7 @@
 /// @file device_code.hpp  Where a call finds the caller's own code for cuda(): nowhere, unless this translation unit includes device.cuh.
 
 #include <type_traits>
+#include <utility>
 
 #include <onefold/detail/request.hpp>
 
@@ -13,7 +14,11 @@ template <class F>
 struct host_only_function {
   F f;
   template <class... X>
-  decltype(auto) operator()(X&&... x) {
+  auto operator()(X&&... x) -> decltype(std::declval<F&>()(static_cast<X&&>(x)...)) {
+    return f(static_cast<X&&>(x)...);
+  }
+  template <class... X>
+  auto operator()(X&&... x) const -> decltype(std::declval<const F&>()(static_cast<X&&>(x)...)) {
     return f(static_cast<X&&>(x)...);
   }
 };

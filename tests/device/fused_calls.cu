@@ -1,0 +1,250 @@
+#include "fused_calls.hpp"
+
+#include <onefold/device.cuh>
+#include <onefold/onefold.hpp>
+
+#include <array>
+#include <cstring>
+#include <type_traits>
+
+#include "../support/cuda.hpp"
+
+namespace onefold_test {
+
+namespace {
+
+namespace op = onefold::op;
+
+/// Memory that both sides read, filled with numbers of which sums round.
+template <class T>
+class shared_array {
+ public:
+  shared_array(std::uint64_t count, std::uint64_t seed) {
+    expect_success(cudaMallocManaged(&data_, (count + 1) * sizeof(T)), "cudaMallocManaged");
+    std::uint64_t bits = seed;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      bits = bits * 6364136223846793005U + 1442695040888963407U;
+      data_[i] = static_cast<T>(static_cast<double>(static_cast<std::int64_t>(bits >> 11)) / 4503599627370496.0 - 1.0) *
+                 (std::is_integral_v<T> ? T(1000) : T(1));
+      if (std::is_integral<T>::value) data_[i] = static_cast<T>(bits >> 33);
+    }
+  }
+  ~shared_array() { cudaFree(data_); }
+  shared_array(const shared_array&) = delete;
+  shared_array& operator=(const shared_array&) = delete;
+  [[nodiscard]] T* get() const { return data_; }
+
+ private:
+  T* data_ = nullptr;
+};
+
+template <class T>
+std::vector<unsigned char> bytes_of(const T& value) {
+  std::vector<unsigned char> bytes(sizeof(value));
+  std::memcpy(bytes.data(), &value, sizeof(value));
+  return bytes;
+}
+template <class T>
+std::vector<unsigned char> bytes_of(const onefold::arg_result<T>& found) {  // without what stands between the two
+  auto bytes = bytes_of(found.value);
+  const auto index = bytes_of(found.index);
+  bytes.insert(bytes.end(), index.begin(), index.end());
+  return bytes;
+}
+
+class comparison {
+ public:
+  template <class Call>
+  void operator()(std::string name, const Call& call) {
+    both_results now{std::move(name), {}, {}, {}};
+    try {
+      now.gpu = bytes_of(call(onefold::cuda()));
+      expect_success(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+      now.cpu = bytes_of(call(onefold::serial()));
+    } catch (const onefold::error& problem) {
+      now.problem = problem.what();
+    }
+    all.push_back(std::move(now));
+  }
+  std::vector<both_results> all;
+};
+
+/// Commutes and is associative to the bit; 24 bytes.
+struct widest {
+  double length;
+  std::uint64_t index;
+  float low;
+};
+struct wider {
+  ONEFOLD_HOST_DEVICE widest operator()(const widest& a, const widest& b) const {
+    const float low = a.low < b.low ? a.low : b.low;
+    if (a.length != b.length) return a.length > b.length ? widest{a.length, a.index, low} : widest{b.length, b.index, low};
+    return {a.length, a.index < b.index ? a.index : b.index, low};
+  }
+};
+std::vector<unsigned char> bytes_of(const widest& found) {
+  auto bytes = bytes_of(found.length);
+  for (const auto& more : {bytes_of(found.index), bytes_of(found.low)}) bytes.insert(bytes.end(), more.begin(), more.end());
+  return bytes;
+}
+
+struct longer {  // rounds, and has no identity that anybody told
+  ONEFOLD_HOST_DEVICE double operator()(double a, double b) const { return a + b; }
+};
+
+template <class T>
+struct element_at {
+  const T* x;
+  ONEFOLD_HOST_DEVICE T operator()(std::uint64_t i) const { return x[i]; }
+};
+
+template <class T>
+void forms_of(comparison& compare, const std::string& type, const T* x, std::uint64_t n) {
+  const element_at<T> f{x};
+  const auto each = [&](const std::string& form, const auto& call) {
+    compare(form + "(n, f) of " + type, [&](const onefold::executor& where) { return call(where, n, f); });
+  };
+  each("sum", onefold::sum);
+  each("prod", onefold::prod);
+  each("min", onefold::min);
+  each("max", onefold::max);
+  each("sum_of_squares", onefold::sum_of_squares);
+  each("norm1", onefold::norm1);
+  each("norm_inf", onefold::norm_inf);
+  each("norm2", onefold::norm2);
+  each("mean", onefold::mean);
+  each("minmax", onefold::minmax);
+  each("mean_variance", onefold::mean_variance);
+  if (n > 0) each("argmin", onefold::argmin);
+  if (n > 0) each("argmax", onefold::argmax);
+}
+
+}  // namespace
+
+std::vector<both_results> fused_calls(std::uint64_t n) {
+  comparison compare;
+  const shared_array<double> doubles(n, 1);
+  const shared_array<double> others(n, 2);
+  const shared_array<float> floats(n, 3);
+  const shared_array<std::int32_t> integers(n, 4);
+  const shared_array<std::uint64_t> naturals(n, 5);
+  const double* const x = doubles.get();
+  const double* const y = others.get();
+  const float* const z = floats.get();
+  const std::int32_t* const k = integers.get();
+
+  forms_of(compare, "f32", z, n);
+  forms_of(compare, "f64", x, n);
+  forms_of(compare, "i32", k, n);
+  forms_of(compare, "u64", static_cast<const std::uint64_t*>(naturals.get()), n);
+  compare("sum(n, f, accumulate_as<double>)", [&](const onefold::executor& where) {
+    return onefold::sum(where, n, element_at<float>{z}, onefold::accumulate_as<double>);
+  });
+  compare("mean_variance(n, f, ddof{1})",
+          [&](const onefold::executor& where) { return onefold::mean_variance(where, n, element_at<float>{z}, onefold::ddof{1}); });
+
+  // One rounding in each: nothing that a compiler could contract.
+  const auto product = [=] __host__ __device__(std::uint64_t i) { return x[i] * y[i]; };
+  compare("sum of a lambda", [&](const onefold::executor& where) { return onefold::sum(where, n, product); });
+  const auto several = [=] __host__ __device__(std::uint64_t i) { return std::array<double, 3>{x[i], y[i], x[i] * y[i]}; };
+  compare("three sums", [&](const onefold::executor& where) { return onefold::sum(where, n, several); });
+  compare("three operators", [&](const onefold::executor& where) {
+    return onefold::reduce_together(where, n, several, op::sum{}, op::min{}, op::max{});
+  });
+  const auto positive = [=] __host__ __device__(std::uint64_t i) {
+    return x[i] > 0 ? onefold::maybe<double>(x[i]) : onefold::maybe<double>();
+  };
+  compare("a filtered sum", [&](const onefold::executor& where) { return onefold::sum(where, n, positive); });
+  compare("a filtered min", [&](const onefold::executor& where) { return onefold::min(where, n, positive); });
+  compare("a filtered minmax", [&](const onefold::executor& where) { return onefold::minmax(where, n, positive); });
+  if (n > 40) compare("a filtered argmin", [&](const onefold::executor& where) { return onefold::argmin(where, n, positive); });
+  const auto nothing = [=] __host__ __device__(std::uint64_t) { return onefold::maybe<double>(); };
+  compare("a sum of absent values", [&](const onefold::executor& where) { return onefold::sum(where, n, nothing); });
+  compare("a product of absent values", [&](const onefold::executor& where) { return onefold::prod(where, n, nothing); });
+
+  const auto square = [=] __host__ __device__(double v) { return v * v; };
+  compare("transform_reduce of one array",
+          [&](const onefold::executor& where) { return onefold::transform_reduce(where, x, n, op::sum{}, square); });
+  const auto two = [=] __host__ __device__(double a, float b) { return a * b; };
+  compare("transform_reduce of two arrays",
+          [&](const onefold::executor& where) { return onefold::transform_reduce(where, x, z, n, op::sum{}, two); });
+  const auto three = [=] __host__ __device__(double a, double b, std::int32_t c) { return a < b ? a : static_cast<double>(c); };
+  compare("transform_reduce of three arrays",
+          [&](const onefold::executor& where) { return onefold::transform_reduce(where, x, y, k, n, op::max{}, three); });
+  compare("transform_reduce with an initial value",
+          [&](const onefold::executor& where) { return onefold::transform_reduce(where, x, n, op::sum{}, square, 0.3); });
+  compare("reduce with an operator and an initial value",
+          [&](const onefold::executor& where) { return onefold::reduce(where, x, n, longer{}, 0.3); });
+  if (n > 0) {
+    compare("reduce with an operator", [&](const onefold::executor& where) { return onefold::reduce(where, x, n, longer{}); });
+    const auto wide = [=] __host__ __device__(std::uint64_t i) { return widest{x[i], i, z[i]}; };
+    compare("an operator on 24 bytes",
+            [&](const onefold::executor& where) { return onefold::transform_reduce(where, n, wider{}, wide); });
+    compare("an operator on floats read one off", [&](const onefold::executor& where) {
+      return onefold::transform_reduce(
+          where, z + 1, n - 1, longer{}, [=] __host__ __device__(float v) { return static_cast<double>(v); }, 0.0);
+    });
+  }
+
+  // Boxes of an array with ghost layers.
+  std::int64_t side = 1;
+  while ((side + 1) * (side + 1) <= static_cast<std::int64_t>(n)) ++side;
+  const auto plane = [=] __host__ __device__(std::int64_t j, std::int64_t i) { return x[j * side + i]; };
+  compare("a box of two coordinates", [&](const onefold::executor& where) {
+    return onefold::sum(where, onefold::box({1, side - 1}, {1, side - 1}), plane);
+  });
+  std::int64_t edge = 1;
+  while ((edge + 1) * (edge + 1) * (edge + 1) <= static_cast<std::int64_t>(n)) ++edge;
+  const auto cube = [=] __host__ __device__(std::int64_t h, std::int64_t j, std::int64_t i) {
+    return x[(h * edge + j) * edge + i];
+  };
+  compare("a box of three coordinates", [&](const onefold::executor& where) {
+    return onefold::sum(where, onefold::box({0, edge}, {1, edge}, {0, edge - 1}), cube);
+  });
+  compare("a function for the host alone", [&](const onefold::executor& where) {
+    const auto f = onefold::host_only([&](std::uint64_t i) { return x[i]; });
+    return onefold::sum(where.backend() == onefold::backend::cuda ? onefold::openmp() : where, n, f);
+  });
+  return compare.all;
+}
+
+std::string refusal_of_nothing() {
+  const shared_array<double> x(1, 1);
+  try {
+    static_cast<void>(onefold::reduce(onefold::cuda(), static_cast<const double*>(x.get()), 0, longer{}));
+  } catch (const onefold::error& problem) {
+    return problem.what();
+  }
+  return {};
+}
+
+std::vector<std::uint64_t> captured_sums(std::uint64_t n) {
+  const shared_array<float> values(n, 7);
+  const shared_array<float> result(1, 1);
+  const element_at<float> f{values.get()};
+  const stream on;
+  const auto where = onefold::cuda(0, on.get());
+  onefold::workspace own(where, n);
+  onefold::options how;
+  how.workspace = &own;
+  std::vector<std::uint64_t> bits;
+  const auto take = [&] {
+    on.synchronize();
+    std::uint32_t now = 0;
+    std::memcpy(&now, result.get(), sizeof(now));
+    bits.push_back(now);
+    std::memset(result.get(), 0, sizeof(float));
+  };
+  onefold::sum_into(where, n, f, result.get(), how);
+  take();
+  recording graph(on.get());
+  onefold::sum_into(where, n, f, result.get(), how);
+  graph.end();
+  for (int i = 0; i < 3; ++i) {
+    graph.replay();
+    take();
+  }
+  return bits;
+}
+
+}  // namespace onefold_test
