@@ -268,14 +268,14 @@ TEST_F(own_folds_cuda, are_refused_what_they_cannot_read) {
                       [&] { reduce(fold, onefold::cuda(), 100, &result, true, {}, host.data()); }));
   EXPECT_TRUE(refuses(onefold::errc::null_pointer, "input pointer is null",
                       [&] { reduce(fold, onefold::cuda(), 100, &result, true, {}); }));
-  const device_memory input(1 << 20);
+  const device_memory input(1 << 26);
   EXPECT_TRUE(refuses(onefold::errc::misaligned_pointer, "8 bytes",
                       [&] { reduce(fold, onefold::cuda(), 100, &result, true, {}, input.as<unsigned char>() + 4); }));
   onefold::workspace small(onefold::cuda(), 1);
   onefold::options how;
   how.workspace = &small;
   EXPECT_TRUE(refuses(onefold::errc::unsupported, "workspace::bytes",
-                      [&] { reduce(fold, onefold::cuda(), 60'000, &result, true, how, input.as<void>()); }));
+                      [&] { reduce(fold, onefold::cuda(), 2'000'000, &result, true, how, input.as<void>()); }));
 }
 
 }  // namespace

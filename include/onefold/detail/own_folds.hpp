@@ -31,6 +31,9 @@ namespace detail {
 template <class Space, class F>
 class device_values;
 
+// How far a thread's indices lie behind their origin, at most: a tile's.
+inline constexpr std::uint64_t most_offset = 16 * 256;
+
 template <class F>
 class device_values<index_line, F> {
  public:
@@ -38,19 +41,45 @@ class device_values<index_line, F> {
   ONEFOLD_ANY_SIDE
   ONEFOLD_HOST_DEVICE auto operator()(std::uint64_t i) const { return f_(i); }
 
+  using origin_type = std::uint64_t;
+  ONEFOLD_HOST_DEVICE origin_type origin(std::uint64_t begin) const { return begin; }
+  ONEFOLD_ANY_SIDE
+  ONEFOLD_HOST_DEVICE auto at(origin_type begin, int offset) const { return f_(begin + static_cast<std::uint64_t>(offset)); }
+
  private:
   mutable F f_;
+};
+
+/// A row of a box, and a place in it.
+struct box_origin {
+  std::uint64_t row;
+  std::uint64_t column;
 };
 
 template <class F>
 class device_values<index_box<2>, F> {
  public:
   device_values(const index_box<2>& in, const F& f)
-      : f_(f), begin_{in.begin[0], in.begin[1]}, length_(in.extent[1]), by_length_(length_ == 0 ? 1 : length_, in.count) {}
+      : f_(f),
+        begin_{in.begin[0], in.begin[1]},
+        length_(in.extent[1]),
+        by_length_(length_ == 0 ? 1 : length_, in.count),
+        near_(length_ == 0 ? 1 : length_, length_ + most_offset) {}
   ONEFOLD_ANY_SIDE
-  ONEFOLD_HOST_DEVICE auto operator()(std::uint64_t i) const {
-    const std::uint64_t row = by_length_.of(i);
-    return f_(begin_[0] + static_cast<std::int64_t>(row), begin_[1] + static_cast<std::int64_t>(i - row * length_));
+  ONEFOLD_HOST_DEVICE auto operator()(std::uint64_t i) const { return at(origin(i), 0); }
+
+  using origin_type = box_origin;
+  ONEFOLD_HOST_DEVICE origin_type origin(std::uint64_t begin) const {
+    const std::uint64_t row = by_length_.of(begin);
+    return {row, begin - row * length_};
+  }
+  // A few hundred indices on it is still this row, or one of the next: a division of small numbers.
+  ONEFOLD_ANY_SIDE
+  ONEFOLD_HOST_DEVICE auto at(const origin_type& begin, int offset) const {
+    const std::uint64_t place = begin.column + static_cast<std::uint64_t>(offset);
+    const std::uint64_t rows = near_.of(place);
+    return f_(begin_[0] + static_cast<std::int64_t>(begin.row + rows),
+              begin_[1] + static_cast<std::int64_t>(place - rows * length_));
   }
 
  private:
@@ -58,6 +87,7 @@ class device_values<index_box<2>, F> {
   std::int64_t begin_[2];
   std::uint64_t length_;
   divisor by_length_;
+  divisor near_;
 };
 
 template <class F>
@@ -69,13 +99,24 @@ class device_values<index_box<3>, F> {
         rows_(in.extent[1]),
         length_(in.extent[2]),
         by_rows_(rows_ == 0 ? 1 : rows_, in.count),
-        by_length_(length_ == 0 ? 1 : length_, in.count) {}
+        by_length_(length_ == 0 ? 1 : length_, in.count),
+        near_(length_ == 0 ? 1 : length_, length_ + most_offset) {}
   ONEFOLD_ANY_SIDE
-  ONEFOLD_HOST_DEVICE auto operator()(std::uint64_t i) const {
-    const std::uint64_t row = by_length_.of(i);
+  ONEFOLD_HOST_DEVICE auto operator()(std::uint64_t i) const { return at(origin(i), 0); }
+
+  using origin_type = box_origin;
+  ONEFOLD_HOST_DEVICE origin_type origin(std::uint64_t begin) const {
+    const std::uint64_t row = by_length_.of(begin);
+    return {row, begin - row * length_};
+  }
+  ONEFOLD_ANY_SIDE
+  ONEFOLD_HOST_DEVICE auto at(const origin_type& begin, int offset) const {
+    const std::uint64_t place = begin.column + static_cast<std::uint64_t>(offset);
+    const std::uint64_t further = near_.of(place);
+    const std::uint64_t row = begin.row + further;
     const std::uint64_t plane = by_rows_.of(row);
     return f_(begin_[0] + static_cast<std::int64_t>(plane), begin_[1] + static_cast<std::int64_t>(row - plane * rows_),
-              begin_[2] + static_cast<std::int64_t>(i - row * length_));
+              begin_[2] + static_cast<std::int64_t>(place - further * length_));
   }
 
  private:
@@ -85,6 +126,7 @@ class device_values<index_box<3>, F> {
   std::uint64_t length_;
   divisor by_rows_;
   divisor by_length_;
+  divisor near_;
 };
 
 // --- where values come from: the index alone, or elements of arrays ---------------------------------------------------------------------------
@@ -96,6 +138,10 @@ struct from_indices {
   device_values<Space, F> values;
   ONEFOLD_ANY_SIDE
   ONEFOLD_HOST_DEVICE returned operator()(std::uint64_t i) const { return values(i); }
+  using origin_type = typename device_values<Space, F>::origin_type;
+  ONEFOLD_HOST_DEVICE origin_type origin(std::uint64_t begin) const { return values.origin(begin); }
+  ONEFOLD_ANY_SIDE
+  ONEFOLD_HOST_DEVICE returned at(const origin_type& begin, int offset) const { return values.at(begin, offset); }
 };
 
 template <class F, class... T>
@@ -217,12 +263,23 @@ struct form_of_function : inputs_of<From>, lanes_of_form<Fold> {
   ONEFOLD_ANY_SIDE
   template <class... X>
   ONEFOLD_HOST_DEVICE auto value(const X&... x) const {
+    return mapped(from(x...));
+  }
+  template <class F = From>
+  ONEFOLD_HOST_DEVICE typename F::origin_type origin(std::uint64_t begin) const {
+    return from.origin(begin);
+  }
+  ONEFOLD_ANY_SIDE
+  template <class Origin>
+  ONEFOLD_HOST_DEVICE auto value_from(const Origin& begin, int offset) const {
+    return mapped(from.at(begin, offset));
+  }
+  ONEFOLD_HOST_DEVICE auto mapped(const typename From::returned& here) const {
     if constexpr (value_traits<typename From::returned>::can_be_absent) {
-      const auto here = from(x...);
       using V = decltype(Fold::value(static_cast<typename Fold::element>(here.value)));
       return here.present ? maybe<V>(Fold::value(static_cast<typename Fold::element>(here.value))) : maybe<V>();
     } else {
-      return Fold::value(static_cast<typename Fold::element>(from(x...)));
+      return Fold::value(static_cast<typename Fold::element>(here));
     }
   }
   ONEFOLD_HOST_DEVICE accumulator combine(const accumulator& a, const accumulator& b) const { return Fold::combine(a, b); }
@@ -254,7 +311,18 @@ struct form_of_values : inputs_of<From> {
   ONEFOLD_ANY_SIDE
   template <class... X>
   ONEFOLD_HOST_DEVICE accumulator value(const X&... x) const {
-    const auto here = from(x...);
+    return mapped(from(x...));
+  }
+  template <class F = From>
+  ONEFOLD_HOST_DEVICE typename F::origin_type origin(std::uint64_t begin) const {
+    return from.origin(begin);
+  }
+  ONEFOLD_ANY_SIDE
+  template <class Origin>
+  ONEFOLD_HOST_DEVICE auto value_from(const Origin& begin, int offset) const {
+    return mapped(from.at(begin, offset));
+  }
+  ONEFOLD_HOST_DEVICE accumulator mapped(const typename From::returned& here) const {
     T of[K];
     std::memcpy(of, &here, sizeof(of));  // std::array's own functions are the host's
     accumulator made;
@@ -293,7 +361,18 @@ struct together_of_values : inputs_of<From> {
   ONEFOLD_ANY_SIDE
   template <class... X>
   ONEFOLD_HOST_DEVICE accumulator value(const X&... x) const {
-    const auto here = from(x...);
+    return mapped(from(x...));
+  }
+  template <class F = From>
+  ONEFOLD_HOST_DEVICE typename F::origin_type origin(std::uint64_t begin) const {
+    return from.origin(begin);
+  }
+  ONEFOLD_ANY_SIDE
+  template <class Origin>
+  ONEFOLD_HOST_DEVICE auto value_from(const Origin& begin, int offset) const {
+    return mapped(from.at(begin, offset));
+  }
+  ONEFOLD_HOST_DEVICE accumulator mapped(const typename From::returned& here) const {
     accumulator made;
     std::memcpy(&made, &here, sizeof(made));
     return made;
@@ -332,6 +411,15 @@ struct own_operator : inputs_of<From> {
   template <class... X>
   ONEFOLD_HOST_DEVICE auto value(const X&... x) const {
     return from(x...);
+  }
+  template <class F = From>
+  ONEFOLD_HOST_DEVICE typename F::origin_type origin(std::uint64_t begin) const {
+    return from.origin(begin);
+  }
+  ONEFOLD_ANY_SIDE
+  template <class Origin>
+  ONEFOLD_HOST_DEVICE auto value_from(const Origin& begin, int offset) const {
+    return from.at(begin, offset);
   }
   ONEFOLD_ANY_SIDE
   ONEFOLD_HOST_DEVICE V combine(const V& a, const V& b) const { return static_cast<V>(op(a, b)); }

@@ -18,9 +18,7 @@ struct destination {
   std::uint64_t argument;  ///< of the conclusion: ddof, or operators
 };
 
-/// Words of host memory for a result of so many bytes. Two at least: what a single result of any type takes.
-constexpr int host_words_of(std::size_t result_bytes) noexcept {
-  return result_bytes <= 8 ? 2 : static_cast<int>((result_bytes + 3) / 4);
-}
+/// Words of host memory for a result of so many bytes. There is room for one more, which single results of 4 bytes write, too.
+constexpr int host_words_of(std::size_t result_bytes) noexcept { return static_cast<int>((result_bytes + 3) / 4); }
 
 }  // namespace onefold::device

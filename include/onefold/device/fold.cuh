@@ -90,6 +90,30 @@ __device__ inline decltype(auto) for_whole_tiles(const Fold& fold) {
 template <class Fold>
 inline constexpr bool has_large_accumulators = sizeof(typename Fold::accumulator) > detail::value_bytes<Fold>::of;
 
+namespace detail {
+template <class Fold, class = void>
+struct has_origin : std::false_type {};
+template <class Fold>
+struct has_origin<Fold, std::void_t<decltype(std::declval<const Fold&>().origin(std::uint64_t{}))>> : std::true_type {};
+}  // namespace detail
+
+/// Where a thread's indices begin, as a fold of the index likes to know it: it may find neighbours from there for less than from their numbers.
+template <class Fold>
+__device__ inline auto origin_of([[maybe_unused]] const Fold& fold, std::uint64_t begin) {
+  if constexpr (detail::has_origin<Fold>::value)
+    return fold.origin(begin);
+  else
+    return begin;
+}
+/// The value `offset` indices behind an origin.
+template <class Fold, class Origin>
+__device__ inline auto value_at(const Fold& fold, const Origin& origin, int offset) {
+  if constexpr (detail::has_origin<Fold>::value)
+    return fold.value_from(origin, offset);
+  else
+    return fold.value(origin + static_cast<std::uint64_t>(offset));
+}
+
 /// A lane that begins with this value, which stands in row `row`.
 template <class Fold, class Item>
 __device__ inline lane_t<Fold> first_of_lane(const Fold& fold, const Item& value, [[maybe_unused]] int row) {

@@ -116,16 +116,16 @@ struct own_fold {
 
   template <class... X>
   __device__ std::conditional_t<is_plain, accumulator, item> value(const X&... x) const {
-    if constexpr (!is_plain) {
-      return fold.value(x...);
-    } else if constexpr (filters) {
-      const item one = fold.value(x...);
-      return one.present ? accumulator(static_cast<node>(one.value)) : accumulator();
-    } else if constexpr (may_be_absent) {
-      return accumulator(static_cast<node>(fold.value(x...)));
-    } else {
-      return static_cast<node>(fold.value(x...));
-    }
+    return noted(fold.value(x...));
+  }
+  /// For folds of the index that find neighbours of an origin faster than any index.
+  template <class F = Fold, class Origin = decltype(std::declval<const F&>().origin(std::uint64_t{}))>
+  __device__ Origin origin(std::uint64_t begin) const {
+    return fold.origin(begin);
+  }
+  template <class Origin>
+  __device__ std::conditional_t<is_plain, accumulator, item> value_from(const Origin& origin, int offset) const {
+    return noted(fold.value_from(origin, offset));
   }
 
   __device__ lane first(const item& value, int row) const {
@@ -157,8 +157,13 @@ struct own_fold {
     }
   }
 
+  // Absent nodes hold the neutral element where there is one: nothing depends on whether they are there, and there are no branches.
+  static constexpr bool pads = filters && is_plain && detail::says_neutral<Fold>::value;
+
   __device__ accumulator combine(const accumulator& a, const accumulator& b) const {
-    if constexpr (may_be_absent) {
+    if constexpr (pads) {
+      return accumulator(fold.combine(a.value, b.value), static_cast<bool>(a.present | b.present));
+    } else if constexpr (may_be_absent) {
       if (!a.present) return b;
       if (!b.present) return a;
       return accumulator(fold.combine(a.value, b.value));
@@ -167,7 +172,9 @@ struct own_fold {
     }
   }
   __device__ accumulator neutral() const {
-    if constexpr (may_be_absent)
+    if constexpr (pads)
+      return accumulator(fold.neutral(), false);
+    else if constexpr (may_be_absent)
       return accumulator();
     else
       return fold.neutral();
@@ -181,6 +188,20 @@ struct own_fold {
   }
 
  private:
+  // A value as what a lane takes.
+  template <class V>
+  __device__ std::conditional_t<is_plain, accumulator, item> noted(const V& one) const {
+    if constexpr (!is_plain)
+      return one;
+    else if constexpr (pads)
+      return accumulator(one.present ? static_cast<node>(one.value) : fold.neutral(), one.present);
+    else if constexpr (filters)
+      return one.present ? accumulator(static_cast<node>(one.value)) : accumulator();
+    else if constexpr (may_be_absent)
+      return accumulator(static_cast<node>(one));
+    else
+      return static_cast<node>(one);
+  }
   template <class V>
   __device__ auto begun(const V& value, int row) const {
     if constexpr (detail::begins_at_a_row<Fold, V>::value)

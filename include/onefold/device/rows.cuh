@@ -41,6 +41,10 @@ ONEFOLD_HOST_DEVICE constexpr int rows_in_flight(int registers_of_row) noexcept 
   return rows;
 }
 
+// Whether the values that a fold makes of the index are larger than what it seems to load.
+template <class Fold>
+inline constexpr bool has_large_items = sizeof(typename Fold::accumulator) > 2 * value_bytes<Fold>::of;
+
 // Nothing, or what one index has in each input.
 template <class Fold, int Inputs = Fold::inputs>
 struct elements;
@@ -116,6 +120,7 @@ __device__ inline typename Fold::accumulator rows_node(const Fold& fold, const t
   const int left = behind < static_cast<std::uint64_t>(most) ? static_cast<int>(behind) : most;
   const auto place = [](int r, int k) { return r * L + k * warp_size; };
 
+  [[maybe_unused]] const auto origin = origin_of(fold, begin);
   lane_t<Fold> lane[own];
   [[maybe_unused]] int present[own] = {};
   const auto take = [&](int k, const auto& value, int row) {
@@ -131,14 +136,22 @@ __device__ inline typename Fold::accumulator rows_node(const Fold& fold, const t
       for (int k = 0; k < own; ++k)
         if (Whole || place(above + r, k) < left) element[r][k].template load<Alignment>(in, begin + place(above + r, k));
     }
-    if constexpr (Fold::inputs == 0) {
+    if constexpr (Fold::inputs == 0 && detail::has_large_items<Fold>) {
+      // What becomes of a load is larger than what was loaded, so it is the loads that are kept.
+#pragma unroll
+      for (int r = 0; r < rows; ++r) {
+#pragma unroll
+        for (int k = 0; k < own; ++k)
+          if (Whole || place(above + r, k) < left) take(k, value_at(fold, origin, place(above + r, k)), above + r);
+      }
+    } else if constexpr (Fold::inputs == 0) {
       // All values ahead of all combining, so that what they are made of is on its way together.
       decltype(fold.value(begin)) value[rows][own];
 #pragma unroll
       for (int r = 0; r < rows; ++r) {
 #pragma unroll
         for (int k = 0; k < own; ++k)
-          if (Whole || place(above + r, k) < left) value[r][k] = fold.value(begin + place(above + r, k));
+          if (Whole || place(above + r, k) < left) value[r][k] = value_at(fold, origin, place(above + r, k));
       }
 #pragma unroll
       for (int r = 0; r < rows; ++r) {
