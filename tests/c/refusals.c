@@ -71,7 +71,7 @@ void test_refusals(void) {
   EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_UNSUPPORTED, "f64");
   what = sum_of(x, 4, &result);
   what.results = 17;
-  EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_INVALID_ARGUMENT, "request.results");
+  EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_INVALID_ARGUMENT, "1 to 16");
   what = sum_of(x, 4, &result);
   what.form = ONEFOLD_REDUCE_TOGETHER;
   EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_NULL_POINTER, "operators");

@@ -41,4 +41,19 @@ TEST(divisor, is_exact) {
   }
 }
 
+TEST(near_divisor, is_exact_as_far_as_it_reaches) {
+  constexpr std::uint64_t reach = 4096;
+  const auto check = [&](std::uint64_t d) {
+    const onefold::detail::near_divisor by(d, reach);
+    for (std::uint64_t n = 0; n < d + reach; n += n < 300 || n + 2 * reach >= d ? 1 : d - n - 2 * reach)
+      ASSERT_EQ(by.of(n), n / d) << n << " / " << d;
+  };
+  for (std::uint64_t d = 1; d < 3000; ++d) check(d);
+  for (int bit = 12; bit < 62; ++bit)
+    for (const int more : {-1, 0, 1}) check((std::uint64_t{1} << bit) + static_cast<std::uint64_t>(more));
+  for (const std::uint64_t d :
+       {(std::uint64_t{1} << 31) - reach - 1, (std::uint64_t{1} << 31) - reach, (std::uint64_t{1} << 31) - reach + 1})
+    check(d);
+}
+
 }  // namespace

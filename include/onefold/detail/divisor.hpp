@@ -62,5 +62,28 @@ class divisor {
   bool narrow_ = false;
 };
 
+/// n / d for all n below d + reach: what a few hundred steps from a place in a row come to. Without branches, which would keep loads behind
+/// them from being on their way together.
+class near_divisor {
+ public:
+  /// @param d      from 1 to 2^62
+  /// @param reach  at most 2^30, and at most d where d is 2^30 or more
+  near_divisor(std::uint64_t d, std::uint64_t reach) noexcept : d_(d), far_(d + reach >= (std::uint64_t{1} << 31)) {
+    if (far_) return;
+    while ((std::uint64_t{1} << (shift_ - 31)) < d) ++shift_;  // 31 + ceil(log2 d)
+    reciprocal_ = static_cast<std::uint32_t>(((std::uint64_t{1} << shift_) + d - 1) / d);
+  }
+  [[nodiscard]] ONEFOLD_HOST_DEVICE std::uint64_t of(std::uint64_t n) const noexcept {
+    const std::uint64_t steps = (static_cast<std::uint64_t>(static_cast<std::uint32_t>(n)) * reciprocal_) >> shift_;
+    return far_ ? (n >= d_ ? 1U : 0U) : steps;
+  }
+
+ private:
+  std::uint64_t d_;
+  std::uint32_t reciprocal_ = 0;
+  int shift_ = 31;
+  bool far_;
+};
+
 }  // namespace detail
 }  // namespace onefold

@@ -64,7 +64,7 @@ class device_values<index_box<2>, F> {
         begin_{in.begin[0], in.begin[1]},
         length_(in.extent[1]),
         by_length_(length_ == 0 ? 1 : length_, in.count),
-        near_(length_ == 0 ? 1 : length_, length_ + most_offset) {}
+        near_length_(length_ == 0 ? 1 : length_, most_offset) {}
   ONEFOLD_ANY_SIDE
   ONEFOLD_HOST_DEVICE auto operator()(std::uint64_t i) const { return at(origin(i), 0); }
 
@@ -77,7 +77,7 @@ class device_values<index_box<2>, F> {
   ONEFOLD_ANY_SIDE
   ONEFOLD_HOST_DEVICE auto at(const origin_type& begin, int offset) const {
     const std::uint64_t place = begin.column + static_cast<std::uint64_t>(offset);
-    const std::uint64_t rows = near_.of(place);
+    const std::uint64_t rows = near_length_.of(place);
     return f_(begin_[0] + static_cast<std::int64_t>(begin.row + rows),
               begin_[1] + static_cast<std::int64_t>(place - rows * length_));
   }
@@ -87,7 +87,7 @@ class device_values<index_box<2>, F> {
   std::int64_t begin_[2];
   std::uint64_t length_;
   divisor by_length_;
-  divisor near_;
+  near_divisor near_length_;
 };
 
 template <class F>
@@ -100,22 +100,29 @@ class device_values<index_box<3>, F> {
         length_(in.extent[2]),
         by_rows_(rows_ == 0 ? 1 : rows_, in.count),
         by_length_(length_ == 0 ? 1 : length_, in.count),
-        near_(length_ == 0 ? 1 : length_, length_ + most_offset) {}
+        near_rows_(rows_ == 0 ? 1 : rows_, most_offset),
+        near_length_(length_ == 0 ? 1 : length_, most_offset) {}
   ONEFOLD_ANY_SIDE
   ONEFOLD_HOST_DEVICE auto operator()(std::uint64_t i) const { return at(origin(i), 0); }
 
-  using origin_type = box_origin;
+  struct origin_type {
+    std::uint64_t plane;
+    std::uint64_t row;
+    std::uint64_t column;
+  };
   ONEFOLD_HOST_DEVICE origin_type origin(std::uint64_t begin) const {
     const std::uint64_t row = by_length_.of(begin);
-    return {row, begin - row * length_};
+    const std::uint64_t plane = by_rows_.of(row);
+    return {plane, row - plane * rows_, begin - row * length_};
   }
   ONEFOLD_ANY_SIDE
   ONEFOLD_HOST_DEVICE auto at(const origin_type& begin, int offset) const {
     const std::uint64_t place = begin.column + static_cast<std::uint64_t>(offset);
-    const std::uint64_t further = near_.of(place);
+    const std::uint64_t further = near_length_.of(place);
     const std::uint64_t row = begin.row + further;
-    const std::uint64_t plane = by_rows_.of(row);
-    return f_(begin_[0] + static_cast<std::int64_t>(plane), begin_[1] + static_cast<std::int64_t>(row - plane * rows_),
+    const std::uint64_t planes = near_rows_.of(row);
+    return f_(begin_[0] + static_cast<std::int64_t>(begin.plane + planes),
+              begin_[1] + static_cast<std::int64_t>(row - planes * rows_),
               begin_[2] + static_cast<std::int64_t>(place - further * length_));
   }
 
@@ -126,7 +133,8 @@ class device_values<index_box<3>, F> {
   std::uint64_t length_;
   divisor by_rows_;
   divisor by_length_;
-  divisor near_;
+  near_divisor near_rows_;
+  near_divisor near_length_;
 };
 
 // --- where values come from: the index alone, or elements of arrays ---------------------------------------------------------------------------
