@@ -435,12 +435,12 @@ TEST_F(cuda_host_logic, says_when_there_is_no_device) {
 TEST_F(cuda_host_logic, says_which_variant_needs_a_newer_device) {
   const auto variant = onefold::variants(backend::cuda).front();
   EXPECT_EQ(onefold::why_not(variant, where_), std::nullopt);
-  auto& ask = onefold::cuda_backend::calls().get_attribute;
-  static auto real = ask;
-  ask = [](int* value, cudaDeviceAttr attribute, int device) {
-    if (attribute != cudaDevAttrComputeCapabilityMajor) return real(value, attribute, device);
-    *value = 6;
-    return cudaSuccess;
+  auto& ask = onefold::cuda_backend::calls().get_properties;
+  static auto usual = ask;
+  ask = [](cudaDeviceProp* properties, int device) {
+    const auto status = usual(properties, device);
+    properties->major = 6;
+    return status;
   };
   const auto reason = onefold::why_not(variant, onefold::cuda(fake_runtime::fresh_device()));
   ASSERT_TRUE(reason.has_value());
