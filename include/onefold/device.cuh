@@ -136,4 +136,4 @@ device_fold make_device_fold(const Fold& fold, const void* x = nullptr, const vo
 
 }  // namespace onefold::detail
 
-#include <onefold/detail/device_side.hpp>  // uses make_device_fold()
+#include <onefold/device/calls.cuh>  // uses make_device_fold()

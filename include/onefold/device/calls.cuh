@@ -1,5 +1,5 @@
 #pragma once
-/// @file device_side.hpp  Calls with functions of the caller's, for cuda(): what device.cuh adds to reduce.hpp and transform.hpp.
+/// @file calls.cuh  Calls with functions of the caller's, for cuda(): what device.cuh adds to reduce.hpp and transform.hpp.
 
 #include <type_traits>
 
