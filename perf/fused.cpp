@@ -59,7 +59,7 @@ nlohmann::json fused_row(const study_options& how, element_type type, std::uint6
     const samples times = bench.in_stream([&](const void* input) { one.on_gpu(input, output); }, cache::cold, how.repeats);
     progress("");
     const double of_limit = limit * static_cast<double>(one.bytes) / static_cast<double>(bench.bytes());
-    fmt::print("  {:44} {:10.2f} us {:8.0f} GB/s {:>8}\n", one.name, times.median() * 1e6,
+    fmt::print("  {:48} {:10.2f} us {:8.0f} GB/s {:>8}\n", one.name, times.median() * 1e6,
                gigabytes_per_second(one.bytes, times.median()), percent_text(of_limit, times.median()));
     std::fflush(stdout);
     nlohmann::json kept = to_json(times);

@@ -140,11 +140,11 @@ class calls_of {
         "sum_of_squares", bytes, [=](const T* in, T* out) { sum_of_squares_into(gpu, in, n, out); },
         [=] { return onefold::sum_of_squares(x, n); });
     add<T>(
-        "the same by a function of the elements", bytes,
+        "sum_of_squares by a function of the elements", bytes,
         [=](const T* in, T* out) { transform_reduce_into(gpu, in, n, out, sum{}, squared<T>{}); },
         [=] { return onefold::sum_of_squares(x, n); });
     add<T>(
-        "the same by a function of the index", bytes, [=](const T* in, T* out) { sum_into(gpu, n, squared_at<T>{in}, out); },
+        "sum_of_squares by a function of the index", bytes, [=](const T* in, T* out) { sum_into(gpu, n, squared_at<T>{in}, out); },
         [=] { return onefold::sum_of_squares(x, n); });
     add<arg_result<T>>(
         "argmin", bytes, [=](const T* in, arg_result<T>* out) { argmin_into(gpu, in, n, out); },
@@ -201,7 +201,7 @@ class calls_of {
           "an operator of the caller's on 16 bytes", bytes,
           [=](const T* in, largest* out) { reduce_into(gpu, as_values(in), n / 2, out, largest_of_two{}); },
           [=] { return onefold::reduce(best(), as_values(x), n / 2, largest_of_two{}); });
-      add_peer("the same by CUB", bytes, [=](const T* in, void* out) {
+      add_peer("an operator on 16 bytes by CUB", bytes, [=](const T* in, void* out) {
         with_cub(*memory_of_cub, [&](void* memory, std::size_t& size) {
           return cub::DeviceReduce::Reduce(memory, size, as_values(in), static_cast<largest*>(out),
                                            static_cast<std::int64_t>(n / 2), largest_of_two{}, largest{-1, 0}, stream);
