@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -101,7 +100,7 @@ int main() {
     };
     const step_result serial = run("serial()", with(onefold::serial()));
     const step_result all = run("best()", with(onefold::best()));
-    if (std::memcmp(&serial, &all, sizeof(serial)) != 0) {
+    if (serial.change != all.change || serial.energy != all.energy || serial.hottest != all.hottest) {
       std::puts("the bits differ");
       return 1;
     }

@@ -78,7 +78,7 @@ nlohmann::json one_call(const study_options& how, form what, std::uint64_t count
 nlohmann::json all_calls(const study_options& how, bool with_driver) {
   nlohmann::json rows = nlohmann::json::array();
   for (const form what : {form::sum, form::dot})
-    for (const std::uint64_t count : {16, 64, 256, 1024}) {
+    for (const std::uint64_t count : {16U, 64U, 256U, 1024U}) {
       progress(fmt::format("{} of {}", name(what), count));
       rows.push_back(one_call(how, what, count, with_driver));
     }

@@ -72,7 +72,12 @@ std::vector<choice> choices(int multiprocessors) {
 class policy_guard {
  public:
   explicit policy_guard(executor where) : where_(where), before_(policy_of(where)) {}
-  ~policy_guard() { use_policy(where_, before_); }
+  ~policy_guard() {
+    try {
+      use_policy(where_, before_);
+    } catch (const std::exception&) {  // a lost device, which the search has told of
+    }
+  }
   policy_guard(const policy_guard&) = delete;
   policy_guard& operator=(const policy_guard&) = delete;
 

@@ -194,11 +194,11 @@ constexpr int forms = form_count + record_count - 1;  // all but reduce_together
 static_assert(static_cast<int>(form::reduce_together) == forms);
 
 struct form_table {
-  std::array<form_row, 2 * forms> rows[element_type_count];
+  std::array<form_row, std::size_t{2} * forms> rows[element_type_count];
 };
 
 template <element_type Type>
-constexpr void fill(std::array<form_row, 2 * forms>& rows) {
+constexpr void fill(std::array<form_row, std::size_t{2} * forms>& rows) {
   for (int i = 0; i < 2 * forms; ++i) {
     const form what = static_cast<form>(i / 2);
     const bool wide = i % 2 == 1 && can_be_wide(Type, what);

@@ -19,7 +19,7 @@ struct shape {
 };
 
 /// Largest dynamic shared memory that every device gives without being asked: 48 KiB, less what kernels have as static shared memory.
-inline constexpr std::size_t shared_bytes_without_opt_in = 47 * 1024;
+inline constexpr std::size_t shared_bytes_without_opt_in = std::size_t{47} * 1024;
 
 /// How a launch stands to the others.
 enum class launch_kind {

@@ -198,9 +198,9 @@ struct mean_variance {
   }
 
   static moments group(const E* x, const E*, u64 count) {
-    if (count < group_tiles * tile_elements) return part_of_group(x, count);
+    if (count < u64{group_tiles} * tile_elements) return part_of_group(x, count);
     moments_register tiles[group_tiles];
-    for (int k = 0; k < group_tiles; ++k) tiles[k] = tile(x + k * tile_elements);
+    for (int k = 0; k < group_tiles; ++k) tiles[k] = tile(x + std::ptrdiff_t{k} * tile_elements);
     return subtree<merge_equal, f64, group_tiles>(tiles);
   }
 };
