@@ -191,7 +191,7 @@ struct mean_variance {
     }
     if (count > 0) tiles[k++] = short_tile(x, count);
     for (; k > 1; k = (k + 1) / 2) {
-      for (int i = 0; i < k / 2; ++i) tiles[i] = merge(tiles[2 * i], tiles[2 * i + 1]);
+      for (std::ptrdiff_t i = 0; i < k / 2; ++i) tiles[i] = merge(tiles[2 * i], tiles[2 * i + 1]);
       if (k % 2 == 1) tiles[k / 2] = tiles[k - 1];
     }
     return tiles[0];
