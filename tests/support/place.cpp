@@ -116,6 +116,7 @@ void guarded_input::cover(std::size_t first, std::size_t last, bool poisoned) {
     for (std::size_t i = first; i < last; ++i) image_.put(i, poison_);
     return;
   }
+  if (first == last) return;  // a payload of no elements has no address
   const std::size_t size = onefold::size_of(payload_.type());
   std::memcpy(static_cast<std::byte*>(image_.data()) + first * size,
               static_cast<const std::byte*>(payload_.data()) + (first - zone) * size, (last - first) * size);
