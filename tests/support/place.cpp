@@ -87,7 +87,9 @@ std::byte* allocate(memory kind, std::size_t bytes) {
 }  // namespace
 
 block::~block() { std::free(address_); }
-void block::write(std::size_t offset, const void* from, std::size_t bytes) { std::memcpy(address_ + offset, from, bytes); }
+void block::write(std::size_t offset, const void* from, std::size_t bytes) {
+  if (bytes > 0) std::memcpy(address_ + offset, from, bytes);  // of nothing there may be no address
+}
 void block::read(std::size_t offset, void* to, std::size_t bytes) const { std::memcpy(to, address_ + offset, bytes); }
 
 #endif
@@ -106,6 +108,7 @@ guarded_input::guarded_input(memory kind, const elements& payload, operation op)
 }
 
 void guarded_input::store(std::size_t first, std::size_t count) {
+  if (count == 0) return;  // an image of no elements has no address
   const std::size_t size = onefold::size_of(payload_.type());
   memory_.write(first * size, static_cast<const std::byte*>(image_.data()) + first * size, count * size);
 }
