@@ -105,7 +105,7 @@ void piecewise_reduction::result(void* to) const {
   const state& now = *state_;
   if (now.count == 0 && now.row.has_index())
     throw error(errc::invalid_argument, std::string(name(now.what)) + " of no elements: there is no index");
-  if (now.count == 0) return cpu::store_empty(now.type, now.what, now.wide, to);
+  if (now.count == 0) return static_cast<void>(store_empty(now.type, now.what, now.wide, to));
   const default_float_environment one_operation_is_one_operation;
   alignas(16) node_memory memory;
   forest all(now.nodes, memory.data());

@@ -17,7 +17,7 @@
 
 namespace onefold::cpu {
 
-parts::parts(const detail::request& what) : count(results_of(what)), state_bytes(0) {
+parts::parts(const detail::request& what) : count(what.results), state_bytes(0) {
   const bool together = what.form == form::reduce_together;
   std::size_t results = 0;
   for (int k = 0; k < count; ++k) {
@@ -139,18 +139,6 @@ std::uint64_t work_of(std::uint64_t count, std::uint64_t bytes) {
                                          ": the reduction was ended, and there is no result");
 }
 
-void store_nothing(const detail::request& what) {
-  if (what.form == form::argmin || what.form == form::argmax)
-    throw error(errc::invalid_argument, std::string(name(what.form)) + " of no elements: there is no index");
-  const bool together = what.form == form::reduce_together;
-  std::byte* to = static_cast<std::byte*>(what.output);
-  for (int k = 0; k < results_of(what); ++k) {
-    const form its = together ? form_of(what.operators[k]) : what.form;
-    store_empty(what.type, its, what.wide, to);
-    to += result_bytes(what.type, its, what.wide);
-  }
-}
-
 bool on_cache_line(const void* x, const void* y) {
   return (reinterpret_cast<std::uintptr_t>(x) | reinterpret_cast<std::uintptr_t>(y)) % 64 == 0;
 }
@@ -222,7 +210,7 @@ int reduce_own(const detail::request& what, int threads) {
 
 int reduce_fixed_order(const detail::request& what, int threads) {
   if (what.own != nullptr) return reduce_own(what, threads);
-  if (what.count == 0) return store_nothing(what), 1;
+  if (what.count == 0) return detail::store_empty(what, what.output), 1;
   if (what.source != nullptr) return reduce_source(what, threads);
   if (what.form != form::reduce_together) {
     const form_row& row = row_of(what.type, what.form, what.wide);

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstring>
-#include <limits>
 #include <type_traits>
 
 #include <onefold/results.hpp>
@@ -89,20 +88,12 @@ void conclude_minmax(const form_row&, const void* state, u64, std::int64_t, void
   store_two(found.min, found.max, result);
 }
 
-// The count less ddof, 0 where nothing is left.
-u64 less(u64 count, std::int64_t ddof) {
-  if (ddof < 0) return count + (u64{0} - static_cast<u64>(ddof));
-  return count > static_cast<u64>(ddof) ? count - static_cast<u64>(ddof) : 0;
-}
-
 void conclude_mean_variance(const form_row& row, const void* state, u64, std::int64_t ddof, void* result) {
-  const auto& found = as<detail::moments>(state);
-  const u64 divisor = less(found.count, ddof);
-  const f64 variance = divisor == 0 ? std::numeric_limits<f64>::quiet_NaN() : found.deviation / static_cast<f64>(divisor);
+  const auto [mean, variance] = detail::mean_and_variance(as<detail::moments>(state), ddof);
   if (row.result_bytes == 2 * sizeof(f32))
-    store_two(static_cast<f32>(found.mean), static_cast<f32>(variance), result);
+    store_two(static_cast<f32>(mean), static_cast<f32>(variance), result);
   else
-    store_two(found.mean, variance, result);
+    store_two(mean, variance, result);
 }
 
 // --- the table ------------------------------------------------------------------------------------------------------------------------
@@ -203,7 +194,7 @@ constexpr void fill(std::array<form_row, std::size_t{2} * forms>& rows) {
     const form what = static_cast<form>(i / 2);
     const bool wide = i % 2 == 1 && can_be_wide(Type, what);
     const auto put = [&]<class Fold>() {
-      if constexpr (!std::is_same_v<Fold, detail::together_fold<detail::type_of<Type>>>) {
+      if constexpr (!std::is_same_v<Fold, detail::form_fold_t<form::reduce_together, typename detail::c_type<Type>::type, false>>) {
         form_row& row = rows[static_cast<std::size_t>(i)];
         row = row_maker<Fold>::row();
         row.element_bytes = sizeof(typename Fold::element);
@@ -242,24 +233,6 @@ std::uint64_t find_value(const form_row& row, const kernel_table& kernels, const
     if (is_nan) return (kernels.*row.find_nan)(x, count, value);
   }
   return (kernels.*row.find)(x, count, value);
-}
-
-void store_empty(element_type type, form what, bool wide, void* result) {
-  const std::size_t bytes = size_of(result_type(type, what, wide));
-  const auto store = [&](form of, std::size_t place) {
-    const u64 bits = detail::empty_result(type, of, wide);
-    std::memcpy(static_cast<std::byte*>(result) + place * bytes, &bits, bytes);
-  };
-  switch (what) {
-    case form::minmax:
-      store(form::min, 0);
-      return store(form::max, 1);
-    case form::mean_variance:  // NaN, as of mean
-      store(form::mean, 0);
-      return store(form::mean, 1);
-    default:
-      return store(what, 0);
-  }
 }
 
 }  // namespace onefold::cpu

@@ -42,7 +42,4 @@ inline constexpr std::size_t index_offset = sizeof(std::uint64_t);
 /// The index of the first of `count` elements at x that is a state's value. There must be one.
 std::uint64_t find_value(const form_row& row, const kernel_table& kernels, const void* x, std::uint64_t count, const void* value);
 
-/// Stores the result for no elements. Not of argmin and argmax, which have none.
-void store_empty(element_type type, form what, bool wide, void* result);
-
 }  // namespace onefold::cpu

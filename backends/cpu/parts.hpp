@@ -41,7 +41,4 @@ struct parts {
   void conclude(const detail::request& what, const void* state) const;
 };
 
-/// Results of one form: as many as values are called for, or one.
-inline int results_of(const detail::request& what) noexcept { return what.results > 1 ? what.results : 1; }
-
 }  // namespace onefold::cpu

@@ -282,32 +282,10 @@ std::size_t bytes_of_result(const onefold::detail::request& what) {
   return what.device != nullptr ? what.device->result_bytes : result_bytes(what.type, what.form, what.wide, what.results);
 }
 
-// The result for no elements.
-std::array<std::byte, most_results * sizeof(std::uint64_t)> empty_result(const onefold::detail::request& what) {
+// The results for no elements.
+std::array<std::byte, most_results * sizeof(std::uint64_t)> empty_results(const onefold::detail::request& what) {
   std::array<std::byte, most_results * sizeof(std::uint64_t)> bytes{};
-  const auto put = [&](int place, form single) {
-    const auto bits = onefold::detail::empty_result(what.type, single, what.wide);
-    const std::size_t size = size_of(result_type(what.type, what.form, what.wide));
-    std::memcpy(bytes.data() + static_cast<std::size_t>(place) * size, &bits, size);
-  };
-  switch (what.form) {
-    case form::argmin:
-    case form::argmax:
-      throw error(errc::invalid_argument, std::string(name(what.form)) + " of no elements: there is no index");
-    case form::minmax:
-      put(0, form::min);
-      put(1, form::max);
-      break;
-    case form::mean_variance:  // two of what the mean of nothing is
-      put(0, form::mean);
-      put(1, form::mean);
-      break;
-    case form::reduce_together:
-      for (int k = 0; k < what.results; ++k) put(k, form_of(what.operators[k]));
-      break;
-    default:
-      put(0, what.form);
-  }
+  onefold::detail::store_empty(what, bytes.data());
   return bytes;
 }
 
@@ -358,7 +336,7 @@ void run(const onefold::detail::request& what, const options& how, const variant
   // What a fold of the caller's gives for no elements its kernels know.
   const bool is_known = what.count == 0 && what.device == nullptr;
   if (is_known && what.waits) {
-    std::memcpy(what.output, empty_result(what).data(), bytes);
+    std::memcpy(what.output, empty_results(what).data(), bytes);
     return;
   }
 
@@ -368,7 +346,7 @@ void run(const onefold::detail::request& what, const options& how, const variant
                 "the stream is being captured, and a form that returns the value would have to wait for it: use the "
                 "*_into form");
   if (is_known) {
-    store_value(output, empty_result(what).data(), bytes, stream_of(device, what.where.has_stream(), what.where.stream()));
+    store_value(output, empty_results(what).data(), bytes, stream_of(device, what.where.has_stream(), what.where.stream()));
     return;
   }
   const std::shared_ptr<lane> own = workspace != nullptr ? nullptr

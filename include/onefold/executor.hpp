@@ -109,6 +109,9 @@ constexpr onefold_executor c_executor(const executor& where) noexcept {
           where.threads(), where.device(), where.has_stream() ? 1 : 0, where.stream()};
 }
 
+/// Whether a call on it goes to a GPU in any case.
+constexpr bool is_for_cuda(const executor& where) noexcept { return !where.chooses_itself() && where.backend() == backend::cuda; }
+
 inline backend_info backend_info_of(backend where) {
   onefold_backend_info all{};
   all.struct_bytes = sizeof(all);

@@ -76,28 +76,8 @@ constexpr bool takes() {
   }
 }
 
-template <form What, class T, bool Wide>
-struct form_result {
-  using type = result_t<What, T, Wide>;
-};
-template <class T, bool Wide>
-struct form_result<form::argmin, T, Wide> {
-  using type = arg_result<T>;
-};
-template <class T, bool Wide>
-struct form_result<form::argmax, T, Wide> {
-  using type = arg_result<T>;
-};
-template <class T, bool Wide>
-struct form_result<form::minmax, T, Wide> {
-  using type = minmax_result<T>;
-};
-template <class T, bool Wide>
-struct form_result<form::mean_variance, T, Wide> {
-  using type = mean_variance_result<result_t<form::mean_variance, T, Wide>>;
-};
 template <form What, class T, class... M>
-using form_result_t = typename form_result<What, T, (is_wide<M> || ...)>::type;
+using form_result_t = result_of_form<What, T, (is_wide<M> || ...)>;
 
 inline void apply(request& to, accumulate_as_t<double>) { to.wide = true; }
 inline void apply(request& to, ddof of) { to.ddof = of.value; }
@@ -160,7 +140,7 @@ void run_values(const executor& where, const Space& space, F& f, void* output, b
   values.run(what, how);
   // A sum of what stands for absent values is -0, where one of nothing is +0.
   if constexpr (What == form::sum && callback::can_be_absent && std::is_floating_point_v<T>) {
-    if ((where.backend() != backend::cuda || where.chooses_itself()) && !values.any_present()) {
+    if (!is_for_cuda(where) && !values.any_present()) {
       using R = form_result_t<What, T, M...>;
       *static_cast<R*>(output) = R(0);
     }
@@ -209,7 +189,7 @@ void run_some_values(const executor& where, const Space& space, F& f, void* outp
   }
   const auto device = device_side<OnDevice>::template of_form<What>(space, f);
   state found;
-  const bool on_gpu = where.backend() == backend::cuda && !where.chooses_itself();
+  const bool on_gpu = is_for_cuda(where);
   request what{where, element_type_of<T>, What, nullptr, space.size(), on_gpu ? output : &found, waits};
   what.own = own.code();
   what.device = device.row();

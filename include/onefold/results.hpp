@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include <onefold/types.hpp>
+
 namespace onefold {
 
 /// Of argmin and argmax: the value, with the bits of min and max, and the first index that has it; of NaNs, the first.
@@ -25,5 +27,34 @@ struct mean_variance_result {
   T mean;
   T variance;
 };
+
+namespace detail {
+
+template <form What, class T, bool Wide>
+struct form_result {
+  using type = result_t<What, T, Wide>;
+};
+template <class T, bool Wide>
+struct form_result<form::argmin, T, Wide> {
+  using type = arg_result<T>;
+};
+template <class T, bool Wide>
+struct form_result<form::argmax, T, Wide> {
+  using type = arg_result<T>;
+};
+template <class T, bool Wide>
+struct form_result<form::minmax, T, Wide> {
+  using type = minmax_result<T>;
+};
+template <class T, bool Wide>
+struct form_result<form::mean_variance, T, Wide> {
+  using type = mean_variance_result<result_t<form::mean_variance, T, Wide>>;
+};
+
+/// What a form gives on elements of type T.
+template <form What, class T, bool Wide>
+using result_of_form = typename form_result<What, T, Wide>::type;
+
+}  // namespace detail
 
 }  // namespace onefold

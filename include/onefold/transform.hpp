@@ -69,10 +69,8 @@ void run_transform(const executor& where, const Space& space, F& f, Op& op, cons
     run_own_operator<OnDevice>(where, space, f, op, init, output, waits, how);
   } else if constexpr (std::is_same_v<Init, no_init>) {
     run_function<OnDevice, form_of(std::decay_t<Op>::id)>(where, space, f, output, waits, how);
-  } else if constexpr (value_traits<value_at_t<Space, F>>::can_be_absent) {  // of nothing but absent values the result is init
-    operator_function<std::decay_t<Op>> combine;
-    run_own_operator<OnDevice>(where, space, f, combine, init, output, waits, how);
-  } else if (where.backend() == backend::cuda && !where.chooses_itself()) {
+  } else if (value_traits<value_at_t<Space, F>>::can_be_absent || is_for_cuda(where)) {
+    // Whether a value was present, and on a GPU the result, are not to be seen here.
     operator_function<std::decay_t<Op>> combine;
     run_own_operator<OnDevice>(where, space, f, combine, init, output, waits, how);
   } else {

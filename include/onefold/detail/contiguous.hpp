@@ -1,5 +1,5 @@
 #pragma once
-/// @file contiguous.hpp  Which types are elements, and which ranges hold theirs side by side in memory: in C++17 and in C++20.
+/// @file contiguous.hpp  Which ranges hold their elements side by side in memory: in C++17 and in C++20.
 
 #include <array>
 #include <cstddef>
@@ -20,11 +20,6 @@
 
 namespace onefold {
 namespace detail {
-
-template <class T>
-inline constexpr bool is_element = std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, int> ||
-                                   std::is_same_v<T, unsigned> || std::is_same_v<T, long> || std::is_same_v<T, unsigned long> ||
-                                   std::is_same_v<T, long long> || std::is_same_v<T, unsigned long long>;
 
 #if __cplusplus >= 202002L
 template <class R>

@@ -5,12 +5,12 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <type_traits>
 
 #include <onefold/detail/rounded.hpp>
 #include <onefold/operators.hpp>
 #include <onefold/order.hpp>
+#include <onefold/results.hpp>
 #include <onefold/types.hpp>
 
 // Out of line on the device, where everyone else would wait for its instructions.
@@ -22,16 +22,20 @@
 
 namespace onefold::detail {
 
+/// The only NaN that a result is.
+template <class T>
+ONEFOLD_HOST_DEVICE inline T canonical_nan() noexcept {
+  const std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t> bits = sizeof(T) == 4 ? 0x7fc00000u : 0x7ff8000000000000u;
+  T value;
+  memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
 /// The value as the caller gets it: every NaN becomes the quiet one with sign 0 and no payload.
 template <class T>
 ONEFOLD_HOST_DEVICE inline T canonical(T value) noexcept {
-  if constexpr (std::is_same_v<T, float>) {
-    const std::uint32_t bits = 0x7fc00000u;
-    if (is_nan(value)) memcpy(&value, &bits, sizeof(value));
-  } else if constexpr (std::is_same_v<T, double>) {
-    const std::uint64_t bits = 0x7ff8000000000000u;
-    if (is_nan(value)) memcpy(&value, &bits, sizeof(value));
-  }
+  if constexpr (std::is_floating_point_v<T>)
+    if (is_nan(value)) return canonical_nan<T>();
   return value;
 }
 
@@ -308,6 +312,51 @@ struct mean_variance_fold {
   ONEFOLD_HOST_DEVICE static accumulator neutral() noexcept { return {0, 0.0, 0.0}; }
 };
 
+/// The fold of a form on elements of type T. Forms that differ in their conclusion alone share one, and so do signed and unsigned integers where
+/// the wrap makes no difference: the fewer folds, the fewer kernels.
+template <form What, class T, bool Wide>
+constexpr auto fold_of_form_on() noexcept {
+  using W = typename wrapping_type<T>::type;                                      // of what wraps, and of magnitudes
+  using E = std::conditional_t<Wide, T, W>;                                       // elements whose sign does not matter
+  using A = std::conditional_t<Wide, double, W>;                                  // of what is rounded or wraps
+  using rounding = std::conditional_t<Wide || std::is_integral_v<T>, double, T>;  // of means
+  using magnitude = std::conditional_t<std::is_unsigned_v<T>, as_is, absolute>;
+  if constexpr (What == form::sum)
+    return fold<E, A, as_is, op::sum>{};
+  else if constexpr (What == form::prod)
+    return fold<E, A, as_is, op::prod>{};
+  else if constexpr (What == form::min)
+    return fold<T, T, as_is, op::min>{};
+  else if constexpr (What == form::max)
+    return fold<T, T, as_is, op::max>{};
+  else if constexpr (What == form::dot)
+    return fold<E, A, product, op::sum>{};
+  else if constexpr (What == form::sum_of_squares)
+    return fold<E, A, square, op::sum>{};
+  else if constexpr (What == form::norm1)
+    return fold<T, A, magnitude, op::sum>{};
+  else if constexpr (What == form::norm_inf)
+    return fold<T, W, magnitude, op::max>{};
+  else if constexpr (What == form::mean)
+    return fold<T, rounding, as_is, op::sum>{};
+  else if constexpr (What == form::norm2 && std::is_same_v<T, double>)
+    return norm2_fold{};
+  else if constexpr (What == form::norm2)
+    return fold<T, double, square, op::sum>{};
+  else if constexpr (What == form::argmin)
+    return arg_fold<T, op::min>{};
+  else if constexpr (What == form::argmax)
+    return arg_fold<T, op::max>{};
+  else if constexpr (What == form::minmax)
+    return minmax_fold<T>{};
+  else if constexpr (What == form::mean_variance)
+    return mean_variance_fold<T>{};
+  else
+    return together_fold<T>{};
+}
+template <form What, class T, bool Wide>
+using form_fold_t = decltype(fold_of_form_on<What, T, Wide>());
+
 /// What becomes of the tree's value.
 enum class conclusion : int {
   none,           ///< it is the result
@@ -327,7 +376,7 @@ struct mean_and_variance_of {
   double mean, variance;
 };
 ONEFOLD_HOST_DEVICE inline mean_and_variance_of mean_and_variance(const moments& of, std::int64_t ddof) noexcept {
-  const double nan = canonical(0.0 / 0.0);
+  const double nan = canonical_nan<double>();
   if (of.count == 0) return {nan, nan};
   // Both fit 63 bits, their difference the 64 of an unsigned one.
   const bool has_variance = ddof < 0 || of.count > static_cast<std::uint64_t>(ddof);
@@ -377,6 +426,28 @@ ONEFOLD_HOST_DEVICE inline std::uint64_t conclude(conclusion how, const A& value
     put(value);
   }
   return bits;
+}
+
+/// The result for no elements, or none that is present. An index of nothing is none: such calls are refused where that can be seen ahead.
+template <form What, class T, bool Wide>
+ONEFOLD_HOST_DEVICE inline result_of_form<What, T, Wide> result_of_nothing() noexcept {
+  using R = result_of_form<What, T, Wide>;
+  if constexpr (What == form::argmin || What == form::argmax)
+    return {T(), ~std::uint64_t{0}};
+  else if constexpr (What == form::minmax)
+    return {op::min::identity<T>(), op::max::identity<T>()};
+  else if constexpr (What == form::mean_variance)
+    return {canonical_nan<decltype(R::mean)>(), canonical_nan<decltype(R::mean)>()};
+  else if constexpr (What == form::mean)
+    return canonical_nan<R>();
+  else if constexpr (What == form::prod)
+    return op::prod::identity<R>();
+  else if constexpr (What == form::min)
+    return op::min::identity<R>();
+  else if constexpr (What == form::max)
+    return op::max::identity<R>();
+  else
+    return R(0);
 }
 
 }  // namespace onefold::detail

@@ -174,12 +174,34 @@ struct inputs_of<From, 0> {
   static constexpr int inputs = 0;
 };
 
+/// The values of a fold: what Fold::mapped() makes of what the caller's function returns.
+template <class Fold, class From>
+struct mapped_values : inputs_of<From> {
+  From from;
+
+  explicit mapped_values(const From& values) : from(values) {}
+  ONEFOLD_ANY_SIDE
+  template <class... X>
+  ONEFOLD_HOST_DEVICE auto value(const X&... x) const {
+    return static_cast<const Fold&>(*this).mapped(from(x...));
+  }
+  template <class F = From>
+  ONEFOLD_HOST_DEVICE typename F::origin_type origin(std::uint64_t begin) const {
+    return from.origin(begin);
+  }
+  ONEFOLD_ANY_SIDE
+  template <class Origin>
+  ONEFOLD_HOST_DEVICE auto value_from(const Origin& begin, int offset) const {
+    return static_cast<const Fold&>(*this).mapped(from.at(begin, offset));
+  }
+};
+
 // --- results ------------------------------------------------------------------------------------------------------------------------------------
 
 /// The result of a form, made of the tree's value.
 template <form What, class T, bool Wide>
 struct concluded {
-  using result = typename form_result<What, T, Wide>::type;
+  using result = result_of_form<What, T, Wide>;
   template <class A>
   ONEFOLD_HOST_DEVICE static result of(const A& value, std::uint64_t count, [[maybe_unused]] std::int64_t ddof) {
     if constexpr (What == form::argmin || What == form::argmax) {
@@ -195,28 +217,6 @@ struct concluded {
       result made;
       std::memcpy(&made, &bits, sizeof(made));
       return made;
-    }
-  }
-  /// For no elements, or none that is present.
-  ONEFOLD_HOST_DEVICE static result of_nothing() {
-    if constexpr (What == form::argmin || What == form::argmax) {
-      return {T(), ~std::uint64_t{0}};  // the call has been refused
-    } else if constexpr (What == form::minmax) {
-      return {op::min::identity<T>(), op::max::identity<T>()};
-    } else if constexpr (What == form::mean_variance) {
-      using R = decltype(result::mean);
-      const R nothing = canonical(R(0) / R(0));
-      return {nothing, nothing};
-    } else if constexpr (What == form::mean) {
-      return canonical(result(0) / result(0));
-    } else if constexpr (What == form::prod) {
-      return result(1);
-    } else if constexpr (What == form::min) {
-      return op::min::identity<T>();
-    } else if constexpr (What == form::max) {
-      return op::max::identity<T>();
-    } else {
-      return result(0);
     }
   }
 };
@@ -258,30 +258,15 @@ struct lanes_of_form<Fold, false> {
 /// Fold   the form's, of elements of type T
 /// From   from_indices, or from_arrays
 template <form What, class T, bool Wide, class Fold, class From>
-struct form_of_function : inputs_of<From>, lanes_of_form<Fold> {
+struct form_of_function : mapped_values<form_of_function<What, T, Wide, Fold, From>, From>, lanes_of_form<Fold> {
   using value_type = T;
   using accumulator = typename Fold::accumulator;
   static constexpr bool has_neutral = true;
   using result = typename concluded<What, T, Wide>::result;
 
-  From from;
   std::int64_t ddof;
 
-  form_of_function(const From& values, std::int64_t taken) : from(values), ddof(taken) {}
-  ONEFOLD_ANY_SIDE
-  template <class... X>
-  ONEFOLD_HOST_DEVICE auto value(const X&... x) const {
-    return mapped(from(x...));
-  }
-  template <class F = From>
-  ONEFOLD_HOST_DEVICE typename F::origin_type origin(std::uint64_t begin) const {
-    return from.origin(begin);
-  }
-  ONEFOLD_ANY_SIDE
-  template <class Origin>
-  ONEFOLD_HOST_DEVICE auto value_from(const Origin& begin, int offset) const {
-    return mapped(from.at(begin, offset));
-  }
+  form_of_function(const From& values, std::int64_t taken) : mapped_values<form_of_function, From>(values), ddof(taken) {}
   ONEFOLD_HOST_DEVICE auto mapped(const typename From::returned& here) const {
     if constexpr (value_traits<typename From::returned>::can_be_absent) {
       using V = decltype(Fold::value(static_cast<typename Fold::element>(here.value)));
@@ -293,7 +278,7 @@ struct form_of_function : inputs_of<From>, lanes_of_form<Fold> {
   ONEFOLD_HOST_DEVICE accumulator combine(const accumulator& a, const accumulator& b) const { return Fold::combine(a, b); }
   ONEFOLD_HOST_DEVICE accumulator neutral() const { return Fold::neutral(); }
   ONEFOLD_HOST_DEVICE void conclude(const accumulator* value, std::uint64_t count, result* to) const {
-    *to = value == nullptr ? concluded<What, T, Wide>::of_nothing() : concluded<What, T, Wide>::of(*value, count, ddof);
+    *to = value == nullptr ? result_of_nothing<What, T, Wide>() : concluded<What, T, Wide>::of(*value, count, ddof);
   }
 };
 
@@ -305,7 +290,7 @@ struct side_by_side {
 
 /// One form of each of K values of a function.
 template <form What, class T, bool Wide, class Fold, int K, class From>
-struct form_of_values : inputs_of<From> {
+struct form_of_values : mapped_values<form_of_values<What, T, Wide, Fold, K, From>, From> {
   using value_type = T;
   using accumulator = side_by_side<typename Fold::accumulator, K>;
   static constexpr bool is_plain = true;
@@ -313,23 +298,7 @@ struct form_of_values : inputs_of<From> {
   using one = typename concluded<What, T, Wide>::result;
   using result = side_by_side<one, K>;
 
-  From from;
-
-  explicit form_of_values(const From& values) : from(values) {}
-  ONEFOLD_ANY_SIDE
-  template <class... X>
-  ONEFOLD_HOST_DEVICE accumulator value(const X&... x) const {
-    return mapped(from(x...));
-  }
-  template <class F = From>
-  ONEFOLD_HOST_DEVICE typename F::origin_type origin(std::uint64_t begin) const {
-    return from.origin(begin);
-  }
-  ONEFOLD_ANY_SIDE
-  template <class Origin>
-  ONEFOLD_HOST_DEVICE auto value_from(const Origin& begin, int offset) const {
-    return mapped(from.at(begin, offset));
-  }
+  explicit form_of_values(const From& values) : mapped_values<form_of_values, From>(values) {}
   ONEFOLD_HOST_DEVICE accumulator mapped(const typename From::returned& here) const {
     T of[K];
     std::memcpy(of, &here, sizeof(of));  // std::array's own functions are the host's
@@ -349,13 +318,13 @@ struct form_of_values : inputs_of<From> {
   }
   ONEFOLD_HOST_DEVICE void conclude(const accumulator* value, std::uint64_t count, result* to) const {
     for (int k = 0; k < K; ++k)
-      to->of[k] = value == nullptr ? concluded<What, T, Wide>::of_nothing() : concluded<What, T, Wide>::of(value->of[k], count, 0);
+      to->of[k] = value == nullptr ? result_of_nothing<What, T, Wide>() : concluded<What, T, Wide>::of(value->of[k], count, 0);
   }
 };
 
 /// reduce_together of a function's values: an operator for each.
 template <class T, class From, class... Ops>
-struct together_of_values : inputs_of<From> {
+struct together_of_values : mapped_values<together_of_values<T, From, Ops...>, From> {
   static constexpr int K = static_cast<int>(sizeof...(Ops));
   using value_type = T;
   using accumulator = side_by_side<T, K>;
@@ -363,23 +332,7 @@ struct together_of_values : inputs_of<From> {
   static constexpr bool has_neutral = true;
   using result = side_by_side<T, K>;
 
-  From from;
-
-  explicit together_of_values(const From& values) : from(values) {}
-  ONEFOLD_ANY_SIDE
-  template <class... X>
-  ONEFOLD_HOST_DEVICE accumulator value(const X&... x) const {
-    return mapped(from(x...));
-  }
-  template <class F = From>
-  ONEFOLD_HOST_DEVICE typename F::origin_type origin(std::uint64_t begin) const {
-    return from.origin(begin);
-  }
-  ONEFOLD_ANY_SIDE
-  template <class Origin>
-  ONEFOLD_HOST_DEVICE auto value_from(const Origin& begin, int offset) const {
-    return mapped(from.at(begin, offset));
-  }
+  explicit together_of_values(const From& values) : mapped_values<together_of_values, From>(values) {}
   ONEFOLD_HOST_DEVICE accumulator mapped(const typename From::returned& here) const {
     accumulator made;
     std::memcpy(&made, &here, sizeof(made));
@@ -403,32 +356,19 @@ struct together_of_values : inputs_of<From> {
 /// V      the values
 /// Init   an initial value, or no_init: the call has been refused then if there is nothing
 template <class V, class Op, class Init, class From>
-struct own_operator : inputs_of<From> {
+struct own_operator : mapped_values<own_operator<V, Op, Init, From>, From> {
   using value_type = V;
   using accumulator = V;
   static constexpr bool is_plain = true;
   static constexpr bool has_neutral = false;
   using result = V;
 
-  From from;
   mutable Op op;
   Init init;
 
-  own_operator(const From& values, const Op& combining, const Init& first) : from(values), op(combining), init(first) {}
-  ONEFOLD_ANY_SIDE
-  template <class... X>
-  ONEFOLD_HOST_DEVICE auto value(const X&... x) const {
-    return from(x...);
-  }
-  template <class F = From>
-  ONEFOLD_HOST_DEVICE typename F::origin_type origin(std::uint64_t begin) const {
-    return from.origin(begin);
-  }
-  ONEFOLD_ANY_SIDE
-  template <class Origin>
-  ONEFOLD_HOST_DEVICE auto value_from(const Origin& begin, int offset) const {
-    return from.at(begin, offset);
-  }
+  own_operator(const From& values, const Op& combining, const Init& first)
+      : mapped_values<own_operator, From>(values), op(combining), init(first) {}
+  ONEFOLD_HOST_DEVICE typename From::returned mapped(const typename From::returned& here) const { return here; }
   ONEFOLD_ANY_SIDE
   ONEFOLD_HOST_DEVICE V combine(const V& a, const V& b) const { return static_cast<V>(op(a, b)); }
   ONEFOLD_ANY_SIDE
@@ -439,46 +379,6 @@ struct own_operator : inputs_of<From> {
       *to = canonical(value == nullptr ? static_cast<V>(init) : static_cast<V>(op(static_cast<V>(init), *value)));
     }
   }
-};
-
-/// The fold of a form with elements of type T.
-template <form What, class T, bool Wide>
-struct form_fold {
-  using W = typename wrapping_type<T>::type;
-  using A = std::conditional_t<Wide, double, W>;                                  // of what is rounded or wraps
-  using rounding = std::conditional_t<Wide || std::is_integral_v<T>, double, T>;  // of means
-  using E = std::conditional_t<Wide, T, W>;                                       // elements whose sign does not matter
-  static constexpr auto pick() {
-    if constexpr (What == form::sum)
-      return fold<E, A, as_is, op::sum>{};
-    else if constexpr (What == form::prod)
-      return fold<E, A, as_is, op::prod>{};
-    else if constexpr (What == form::min)
-      return fold<T, T, as_is, op::min>{};
-    else if constexpr (What == form::max)
-      return fold<T, T, as_is, op::max>{};
-    else if constexpr (What == form::sum_of_squares)
-      return fold<E, A, square, op::sum>{};
-    else if constexpr (What == form::norm1)
-      return fold<T, A, std::conditional_t<std::is_unsigned_v<T>, as_is, absolute>, op::sum>{};
-    else if constexpr (What == form::norm_inf)
-      return fold<T, W, std::conditional_t<std::is_unsigned_v<T>, as_is, absolute>, op::max>{};
-    else if constexpr (What == form::mean)
-      return fold<T, rounding, as_is, op::sum>{};
-    else if constexpr (What == form::norm2 && std::is_same_v<T, double>)
-      return norm2_fold{};
-    else if constexpr (What == form::norm2)
-      return fold<T, double, square, op::sum>{};
-    else if constexpr (What == form::argmin)
-      return arg_fold<T, op::min>{};
-    else if constexpr (What == form::argmax)
-      return arg_fold<T, op::max>{};
-    else if constexpr (What == form::minmax)
-      return minmax_fold<T>{};
-    else
-      return mean_variance_fold<T>{};
-  }
-  using type = decltype(pick());
 };
 
 // --- from a call to its fold ------------------------------------------------------------------------------------------------------------------
@@ -501,7 +401,7 @@ auto fold_of_form(const Space& space, F& f, M... modifiers) {
   using values = values_of<Space, F>;
   using T = typename values::type;
   constexpr bool wide = (is_wide<M> || ...);
-  using Fold = typename form_fold<What, T, wide>::type;
+  using Fold = form_fold_t<What, T, wide>;
   if constexpr (values::several) {
     return form_of_values<What, T, wide, Fold, values::count, typename from::type>(from::of(space, f));
   } else {
