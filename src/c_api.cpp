@@ -217,6 +217,15 @@ void reduce_checked(const onefold_request& asked, const onefold_options* how) {
   what.source = asked.source;
   what.own = asked.own;
   what.device = static_cast<const device_fold*>(asked.device);
+  if (asked.array_count < 0 || asked.array_count > 3) refuse_number("request.array_count", asked.array_count);
+  if (asked.arrays != nullptr) {
+    what.arrays = asked.arrays;
+    what.array_count = asked.array_count;
+    for (int i = 0; i < what.array_count; ++i) {
+      const std::uint32_t alignment = asked.arrays[i].alignment;
+      if (alignment == 0 || (alignment & (alignment - 1)) != 0) refuse_number("the alignment of an array", alignment);
+    }
+  }
   if (what.wide && asked.own == nullptr && !can_be_wide(what.type, what.form))
     throw error(errc::unsupported, std::string(name(what.form))
                                        .append(" of ")

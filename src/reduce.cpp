@@ -61,12 +61,16 @@ std::size_t output_bytes(const request& what) {
   return static_cast<std::size_t>(what.results) * result_bytes(what.type, what.form, what.wide);
 }
 
-// `role` names the array in the sentences: "input", or for dot "second input".
-void check_input(const request& what, const void* pointer, const char* role) {
-  const std::size_t size = size_of(what.type);
+void check_not_null(const request& what, const void* pointer, const char* role) {
   if (pointer == nullptr)
     throw error(errc::null_pointer,
                 "the " + std::string(role) + " pointer is null but there are " + std::to_string(what.count) + " elements to read");
+}
+
+// `role` names the array in the sentences: "input", or for dot "second input".
+void check_input(const request& what, const void* pointer, const char* role) {
+  const std::size_t size = size_of(what.type);
+  check_not_null(what, pointer, role);
   const auto input = reinterpret_cast<std::uintptr_t>(pointer);
   if (input % size != 0)
     throw error(errc::misaligned_pointer, "the " + std::string(role) + " pointer is not aligned to its element type " +
@@ -75,6 +79,20 @@ void check_input(const request& what, const void* pointer, const char* role) {
   const auto output = reinterpret_cast<std::uintptr_t>(what.output);
   if (output < input + what.count * size && input < output + output_bytes(what))
     throw error(errc::invalid_argument, "the output lies inside the " + std::string(role) + ": give it a place of its own");
+}
+
+constexpr const char* role_of_array[] = {"input", "second input", "third input"};
+
+// The arrays that functions of the caller's read. That one is the output as well is for them to know.
+void check_arrays(const request& what) {
+  if (what.count == 0) return;
+  for (int i = 0; i < what.array_count; ++i) {
+    const onefold_array& array = what.arrays[i];
+    check_not_null(what, array.data, role_of_array[i]);
+    if (reinterpret_cast<std::uintptr_t>(array.data) % array.alignment != 0)
+      throw error(errc::misaligned_pointer, "the " + std::string(role_of_array[i]) + " pointer is not aligned to the " +
+                                                std::to_string(array.alignment) + " bytes that its type asks for");
+  }
 }
 
 // What several results take beside one.
@@ -89,7 +107,8 @@ void check_results(const request& what) {
 
 // What is more than a form with one result on arrays. Returns whether the arrays have still to be looked at.
 [[gnu::noinline]] bool check_more(const request& what) {
-  if (what.own != nullptr || what.device != nullptr) return false;
+  check_arrays(what);
+  if (what.own != nullptr || (what.device != nullptr && what.source == nullptr)) return false;
   const std::size_t alignment =
       has_index(what.form) ? alignof(std::uint64_t) : size_of(result_type(what.type, what.form, what.wide));
   if (reinterpret_cast<std::uintptr_t>(what.output) % alignment != 0)
@@ -127,6 +146,10 @@ executor resolve(const request& what) {
   if (!what.where.chooses_itself()) return what.where;
   if (is_called_back(what)) {
     if (what.source == nullptr && what.own == nullptr) return cuda();
+    if (what.device != nullptr && what.array_count > 0 && what.count > 0) {
+      const auto place = locate(what.arrays[0].data);
+      if (place.kind != pointer_kind::host) return cuda(place.device);
+    }
     return what.count < openmp_pays_from_values || find_backend(backend::openmp) == nullptr ? serial() : openmp();
   }
   const auto place = locate(what.input);
@@ -170,6 +193,8 @@ void check_and_run(request& what, const options& how) {
     // Not asked twice: resolve() has found the input on the host, and a form that waits has a variable of its own for its result.
     if (has_input && what.count > 0 && !what.best) check_host_memory(what.input, "input", where);
     if (has_input && what.count > 0 && what.form == form::dot) check_host_memory(what.second, "second input", where);
+    for (int i = 0; i < (what.count > 0 ? what.array_count : 0); ++i)
+      check_host_memory(what.arrays[i].data, role_of_array[i], where);
     if (!what.waits) check_host_memory(what.output, "output", where);
   }
 

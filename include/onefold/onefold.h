@@ -243,6 +243,13 @@ typedef struct onefold_own_code {
   int (*conclude)(void* context, const void* state, uint64_t count, void* result);
 } onefold_own_code;
 
+/** An array that functions of the caller's read. */
+typedef struct onefold_array {
+  const void* data;
+  uint32_t element_bytes;
+  uint32_t alignment; /**< what an element's address is a multiple of */
+} onefold_array;
+
 /* --- the call --------------------------------------------------------------------------------------------------------------------------- */
 
 /** onefold_request::flags: the result is stored in the order of the executor's stream, and the host does not wait for it. `output` is then
@@ -268,7 +275,12 @@ typedef struct onefold_request {
   const onefold_value_source* source; /**< values instead of input */
   const onefold_own_code* own;        /**< code of the caller's: type and form say nothing */
   const void* device;                 /**< made by onefold/device.cuh; else NULL */
-  void* tree_value;                   /**< for onefold's own tool; NULL */
+  void* tree_value;    /**< for onefold's own tool; NULL */
+  /** The arrays that `source` and `own` read, of `count` elements each: what the executor cannot read is refused then, and ONEFOLD_BEST goes
+   *  where the first one lies. NULL where nothing is known of them. */
+  const onefold_array* arrays;
+  int32_t array_count; /**< at most 3 */
+  int32_t reserved;    /**< 0 */
 } onefold_request;
 
 /** Checks, chooses and runs. `how` may be NULL. Cost: one read of the input. */

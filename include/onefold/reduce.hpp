@@ -137,6 +137,8 @@ void run_values(const executor& where, const Space& space, F& f, void* output, b
   what.results = callback::results;
   what.source = values.source();
   what.device = device.row();
+  const arrays_of<F> arrays(f);
+  arrays.tell(what);
   values.run(what, how);
   // A sum of what stands for absent values is -0, where one of nothing is +0.
   if constexpr (What == form::sum && callback::can_be_absent && std::is_floating_point_v<T>) {
@@ -193,6 +195,8 @@ void run_some_values(const executor& where, const Space& space, F& f, void* outp
   request what{where, element_type_of<T>, What, nullptr, space.size(), on_gpu ? output : &found, waits};
   what.own = own.code();
   what.device = device.row();
+  const arrays_of<F> arrays(f);
+  arrays.tell(what);
   own.run(what, how);
   if (on_gpu) return;
   if constexpr (What == form::minmax)

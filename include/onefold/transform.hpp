@@ -58,6 +58,8 @@ void run_own_operator(const executor& where, const Space& space, F& f, Op& op, c
   request what{where, element_type::f64, form::sum, nullptr, space.size(), output, waits};
   what.own = own.code();
   what.device = device.row();
+  const arrays_of<F> arrays(f);
+  arrays.tell(what);
   own.run(what, how);
 }
 

@@ -208,14 +208,45 @@ std::vector<both_results> fused_calls(std::uint64_t n) {
   return compare.all;
 }
 
-std::string refusal_of_nothing() {
+std::vector<refused_call> refused_calls() {
   const shared_array<double> x(1, 1);
-  try {
-    static_cast<void>(onefold::reduce(onefold::cuda(), static_cast<const double*>(x.get()), 0, longer{}));
-  } catch (const onefold::error& problem) {
-    return problem.what();
-  }
-  return {};
+  const double* const managed = x.get();
+  const device_memory on_gpu(16 * sizeof(double));
+  const auto* const device = on_gpu.as<const double>();
+  const element_at<double> f{managed};
+  std::vector<refused_call> all;
+  const auto refuse = [&all](const std::string& name, const std::string& expected, const auto& call) {
+    all.push_back({name, {}, expected});
+    try {
+      static_cast<void>(call());
+    } catch (const onefold::error& problem) {
+      all.back().sentence = problem.what();
+    }
+  };
+  refuse("an own operator on nothing", "give it an initial value",
+         [&] { return onefold::reduce(onefold::cuda(), managed, 0, longer{}); });
+  refuse("argmin of nothing", "there is no index", [&] { return onefold::argmin(onefold::cuda(), 0, f); });
+  refuse("argmax of nothing", "there is no index", [&] { return onefold::argmax(onefold::cuda(), 0, f); });
+  refuse("serial() on memory of the GPU", "is GPU memory",
+         [&] { return onefold::reduce(onefold::serial(), device, 16, longer{}); });
+  refuse("openmp() on memory of the GPU", "the second input is GPU memory", [&] {
+    return onefold::transform_reduce(onefold::openmp(), managed, device, 1, longer{},
+                                     [] __host__ __device__(double a, double b) { return a * b; });
+  });
+  return all;
+}
+
+best_run best_of_device_memory(std::uint64_t n) {
+  const shared_array<double> values(n, 9);
+  const device_memory copy((n + 1) * sizeof(double));
+  expect_success(cudaMemcpy(copy.as<double>(), values.get(), n * sizeof(double), cudaMemcpyDefault), "cudaMemcpy");
+  const auto* const x = copy.as<const double>();
+  onefold::report ran;
+  onefold::options how;
+  how.report = &ran;
+  const double best = onefold::reduce(onefold::best(), x, n, longer{}, 1.0, how);
+  const double gpu = onefold::reduce(onefold::cuda(), x, n, longer{}, 1.0);
+  return {std::string(onefold::name(ran.backend)), std::memcmp(&best, &gpu, sizeof(gpu)) == 0};
 }
 
 std::vector<std::uint64_t> captured_sums(std::uint64_t n) {

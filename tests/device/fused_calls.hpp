@@ -18,8 +18,20 @@ struct both_results {
 /// Every kind of call over `count` elements.
 std::vector<both_results> fused_calls(std::uint64_t count);
 
-/// The sentence of the error of a sum of none with an operator of the caller's on cuda(); empty where there was none.
-std::string refusal_of_nothing();
+/// A call that has to be refused.
+struct refused_call {
+  std::string call;
+  std::string sentence;  ///< of its error; empty where there was none
+  std::string expected;  ///< what stands in it
+};
+std::vector<refused_call> refused_calls();
+
+/// Where a reduction of `count` elements in memory of the GPU ran on best(), and whether it had the bits of cuda().
+struct best_run {
+  std::string backend;
+  bool same_bits;
+};
+best_run best_of_device_memory(std::uint64_t count);
 
 /// The bits of a sum of a function on a stream of its own, with a workspace, first called and then three times from a captured graph.
 std::vector<std::uint64_t> captured_sums(std::uint64_t count);

@@ -31,8 +31,18 @@ TEST_P(calls_with_functions, can_be_captured) {
   for (const auto one : bits) EXPECT_EQ(one, bits.front());
 }
 
-TEST_P(calls_with_functions, are_refused_where_there_is_nothing) {
-  EXPECT_NE(refusal_of_nothing().find("give it an initial value"), std::string::npos);
+TEST_P(calls_with_functions, are_refused_where_they_mean_nothing) {
+  const auto all = refused_calls();
+  EXPECT_EQ(all.size(), 5U);
+  for (const refused_call& one : all)
+    EXPECT_NE(one.sentence.find(one.expected), std::string::npos) << one.call << ": " << one.sentence;
+}
+
+TEST_P(calls_with_functions, go_where_their_arrays_lie_on_best) {
+  if (GetParam() == 0) GTEST_SKIP() << "no elements lie nowhere";
+  const auto ran = best_of_device_memory(GetParam());
+  EXPECT_EQ(ran.backend, "cuda");
+  EXPECT_TRUE(ran.same_bits);
 }
 
 INSTANTIATE_TEST_SUITE_P(sizes, calls_with_functions,

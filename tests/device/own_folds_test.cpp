@@ -18,21 +18,6 @@ namespace {
 
 using onefold::maybe;
 
-class device_memory {
- public:
-  explicit device_memory(std::size_t bytes) { expect_success(cudaMalloc(&data_, bytes + 64), "cudaMalloc"); }
-  ~device_memory() { cudaFree(data_); }
-  device_memory(const device_memory&) = delete;
-  device_memory& operator=(const device_memory&) = delete;
-  template <class T>
-  T* as() const {
-    return static_cast<T*>(data_);
-  }
-
- private:
-  void* data_ = nullptr;
-};
-
 // An array on the host and, from an offset on, on the device.
 template <class T>
 struct both_sides {

@@ -141,6 +141,22 @@ TEST_P(own_operator, takes_arrays_of_one_length) {
       refuses(errc::invalid_argument, "6", [&] { static_cast<void>(onefold::transform_reduce(where(), x, x, y, op::sum{}, f3)); }));
 }
 
+TEST_P(own_operator, takes_arrays_that_are_there) {
+  const std::vector<double> x(6);
+  const double* const none = nullptr;
+  const auto longer = [](double a, double b) { return a + b; };
+  const auto f = [](double a, double b) { return a * b; };
+  EXPECT_TRUE(refuses(errc::null_pointer, "the input pointer is null",
+                      [&] { static_cast<void>(onefold::reduce(where(), none, 5, longer)); }));
+  EXPECT_TRUE(refuses(errc::null_pointer, "the second input pointer is null",
+                      [&] { static_cast<void>(onefold::transform_reduce(where(), x.data(), none, 5, op::sum{}, f)); }));
+  const auto* const between =
+      static_cast<const double*>(static_cast<const void*>(static_cast<const char*>(static_cast<const void*>(x.data())) + 4));
+  EXPECT_TRUE(
+      refuses(errc::misaligned_pointer, "8 bytes", [&] { static_cast<void>(onefold::reduce(where(), between, 5, longer)); }));
+  EXPECT_EQ(onefold::reduce(where(), none, 0, longer, 2.0), 2.0) << "of no elements nothing is read";
+}
+
 TEST_P(own_operator, of_nothing_needs_an_initial_value) {
   const std::vector<double> nothing;
   const std::vector<bytes<24>> no_bytes;

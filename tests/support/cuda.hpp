@@ -1,8 +1,9 @@
 #pragma once
-/// @file cuda.hpp  The CUDA runtime as the tests use it: failures as exceptions, streams and graphs that clean up.
+/// @file cuda.hpp  The CUDA runtime as the tests use it: failures as exceptions, memory, streams and graphs that clean up.
 
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 
@@ -11,6 +12,22 @@ namespace onefold_test {
 inline void expect_success(cudaError_t status, const char* call) {
   if (status != cudaSuccess) throw std::runtime_error(std::string("the test's ") + call + " failed: " + cudaGetErrorString(status));
 }
+
+/// Memory of the GPU, and 64 bytes more.
+class device_memory {
+ public:
+  explicit device_memory(std::size_t bytes) { expect_success(cudaMalloc(&data_, bytes + 64), "cudaMalloc"); }
+  ~device_memory() { cudaFree(data_); }
+  device_memory(const device_memory&) = delete;
+  device_memory& operator=(const device_memory&) = delete;
+  template <class T>
+  T* as() const {
+    return static_cast<T*>(data_);
+  }
+
+ private:
+  void* data_ = nullptr;
+};
 
 /// A stream of the test's own that does not wait for the default stream.
 class stream {

@@ -9,6 +9,7 @@
 #include <exception>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include <onefold/box.hpp>
 #include <onefold/detail/contiguous.hpp>
@@ -26,6 +27,25 @@ struct function_of_arrays {
   std::tuple<const T*...> arrays;
   decltype(auto) operator()(std::uint64_t i) {
     return std::apply([&](const T*... x) -> decltype(auto) { return f(x[i]...); }, arrays);
+  }
+};
+
+/// The arrays that a function reads, as far as that is known, for a request that must not outlive this.
+template <class F>
+struct arrays_of {
+  explicit arrays_of(const F&) noexcept {}
+  void tell(request&) const noexcept {}
+};
+template <class F, class... T>
+struct arrays_of<function_of_arrays<F, T...>> {
+  onefold_array each[sizeof...(T)];
+  explicit arrays_of(const function_of_arrays<F, T...>& f) : arrays_of(f.arrays, std::index_sequence_for<T...>()) {}
+  template <std::size_t... K>
+  arrays_of(const std::tuple<const T*...>& x, std::index_sequence<K...>)
+      : each{{std::get<K>(x), static_cast<std::uint32_t>(sizeof(T)), static_cast<std::uint32_t>(alignof(T))}...} {}
+  void tell(request& what) const noexcept {
+    what.arrays = each;
+    what.array_count = static_cast<int>(sizeof...(T));
   }
 };
 

@@ -38,12 +38,14 @@ struct request {
   bool best = false;             // asked of best(): threads that come late or not at all are not waited for
   void* tree_value = nullptr;  // not null: fixed_order on the CPU stores its accumulator there too, as it is before the conclusion
 
-  std::int64_t ddof = 0;                 // mean_variance: what is taken from the count
-  int results = 1;                       // reduce_together: how many, at most most_results
-  const operation* operators = nullptr;  // reduce_together: one for each result
-  const value_source* source = nullptr;  // not null: values instead of input; of several results if results > 1, one array each
-  const own_code* own = nullptr;         // not null: type and form say nothing
-  const device_fold* device = nullptr;   // the same for cuda(), or null where the caller has no code for it
+  std::int64_t ddof = 0;                  // mean_variance: what is taken from the count
+  int results = 1;                        // reduce_together: how many, at most most_results
+  const operation* operators = nullptr;   // reduce_together: one for each result
+  const value_source* source = nullptr;   // not null: values instead of input; of several results if results > 1, one array each
+  const own_code* own = nullptr;          // not null: type and form say nothing
+  const device_fold* device = nullptr;    // the same for cuda(), or null where the caller has no code for it
+  const onefold_array* arrays = nullptr;  // what these read, where that is known
+  int array_count = 0;
 };
 
 // A report in C++'s types. Throws std::bad_alloc.
@@ -91,6 +93,8 @@ inline int status_of_run(const request& what, const options& how) {
   asked.source = what.source;
   asked.own = what.own;
   asked.device = what.device;
+  asked.arrays = what.arrays;
+  asked.array_count = what.array_count;
   asked.tree_value = what.tree_value;
 
   if (how.variant.empty() && how.finish == finish::automatic && how.block_size == 0 && how.grid_size == 0 && how.width == 0 &&
