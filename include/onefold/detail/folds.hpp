@@ -351,7 +351,7 @@ constexpr auto fold_of_form_on() noexcept {
     return minmax_fold<T>{};
   else if constexpr (What == form::mean_variance)
     return mean_variance_fold<T>{};
-  else
+  else if constexpr (What == form::reduce_together)
     return together_fold<T>{};
 }
 template <form What, class T, bool Wide>
