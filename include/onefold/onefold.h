@@ -275,7 +275,7 @@ typedef struct onefold_request {
   const onefold_value_source* source; /**< values instead of input */
   const onefold_own_code* own;        /**< code of the caller's: type and form say nothing */
   const void* device;                 /**< made by onefold/device.cuh; else NULL */
-  void* tree_value;    /**< for onefold's own tool; NULL */
+  void* tree_value;                   /**< for onefold's own tool; NULL */
   /** The arrays that `source` and `own` read, of `count` elements each: what the executor cannot read is refused then, and ONEFOLD_BEST goes
    *  where the first one lies. NULL where nothing is known of them. */
   const onefold_array* arrays;
