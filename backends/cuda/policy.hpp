@@ -7,8 +7,8 @@
 
 #include <onefold/policy.hpp>
 
+#include "device.hpp"
 #include "fixed_order/plan.hpp"
-#include "workspace.hpp"
 
 namespace onefold::cuda_backend {
 

@@ -11,17 +11,19 @@
 #include <onefold/options.hpp>
 #include <onefold/policy.hpp>
 
-#include "../backend.hpp"
 #include "../float_semantics.hpp"
+#include "device.hpp"
 #include "runtime.hpp"
-#include "workspace.hpp"
+#include "stream_memory.hpp"
 
 namespace onefold::cuda_backend {
+
+struct device_workspace;  // workspace.hpp
 
 /// One checked call, as a variant sees it. Pointers are readable and writable by the device.
 struct call {
   const device_properties& gpu;
-  lane& work;
+  stream_memory& work;
   element_type type;
   onefold::form form;
   bool wide;  ///< f32 accumulated in f64
@@ -29,7 +31,7 @@ struct call {
   const void* second;              ///< of dot and of folds of the caller's with several inputs, else null
   std::uint64_t count;             ///< at least 1, but for folds of the caller's
   void* output;                    ///< the result
-  void* host_value;                ///< the host's own copy of the result for forms that wait, else null
+  void* host_value;                ///< the host's own copy of the result for calls that wait, else null
   onefold::finish finish;          ///< one of the traits' finishes
   int block_size;                  ///< threads; one of the traits' block sizes
   std::int64_t grid_size;          ///< blocks; 0 for the variant's choice
@@ -44,12 +46,12 @@ struct call {
   int results = 1;        ///< of reduce_together, and their operators
   const operation* operators = nullptr;
 
-  /// For variants that take a workspace, in forms that wait: words of mapped host memory as the device sees them (device::host_words_of), each
+  /// For variants that take a workspace, in calls that wait: words of mapped host memory as the device sees them (device::host_words_of), each
   /// of which gets 4 bytes of the result and above them call_number; then nothing goes to `output`. Else null.
   unsigned long long* host_words = nullptr;
   unsigned call_number = 0;
-  onefold::detail::workspace_state* workspace = nullptr;  ///< the caller's
-  bool slots_taken = false;  ///< the launch hands values over in slots, and counts itself in front of them
+  device_workspace* workspace = nullptr;  ///< the caller's
+  bool slots_taken = false;               ///< the launch hands values over in slots, and counts itself in front of them
 
   /// `bytes` bytes of device memory, for states of `state_bytes`, that hold what the last call left in them, and zeros at first. Throws as
   /// buffer::at_least(), and unsupported when the caller's workspace is smaller.

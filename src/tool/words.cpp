@@ -26,7 +26,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 20> other_na
 // In this order: the longer ones first.
 constexpr std::array<std::pair<const char*, const char*>, 14> words{{
     {R"(onefold::variants\(\) lists the names)", "'onefold variants' lists them"},
-    {R"(: use the form that returns the value|; use the form that returns the value)", ""},
+    {R"(: use the call that returns the value|; use the call that returns the value)", ""},
     {R"(serial\(\) or openmp\(\))", "--backend serial or --backend openmp"},
     {R"(serial\(\) and openmp\(\) executors)", "--backend serial and --backend openmp"},
     {R"(openmp\(([0-9]+)\))", "--threads $1"},

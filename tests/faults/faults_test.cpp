@@ -249,7 +249,7 @@ TEST_P(each_operation, survives_every_fault_of_a_call_that_is_captured) {
     ASSERT_LT(k, 200u);
   }
   EXPECT_GT(k, 6u);
-  // Nothing is lost: two lanes, which a call that failed and the next one had, have served them all.
+  // Nothing is lost: the memory of two calls, which one that failed and the next one had, has served them all.
   const std::size_t held = runtime_.live();
   onefold::release_memory(warm.where);
   EXPECT_LE(held - runtime_.live(), 3u * 6u);
@@ -463,7 +463,7 @@ TEST_F(cuda_host_logic, keeps_the_workspaces_of_a_bounded_number_of_streams) {
   EXPECT_LT(runtime_.live() - before, 64u * 6u + 1) << "an application that makes streams without end would run out of memory";
 }
 
-TEST_F(cuda_host_logic, replaces_no_lane_whose_work_has_not_ended) {
+TEST_F(cuda_host_logic, takes_over_no_memory_whose_work_has_not_ended) {
   const auto call_on_a_new_stream = [&] {
     onefold::sum_into(onefold::cuda(device_, fake_runtime::fresh_stream()), input_, count, output_);
   };

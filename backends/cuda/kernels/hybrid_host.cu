@@ -9,7 +9,7 @@
 ///
 /// Cost     n loads; one or two launches, a copy back and a wait of the host; at most 4096 combinations on the CPU.
 /// Teaches  The best tree may span two processors. What decides is the wait: the result is on the host when it is done, and only there.
-/// Source   seed 003, last paragraph (the lecture gives no kernel). The *_into forms cannot have it, since the host must wait.
+/// Source   seed 003, last paragraph (the lecture gives no kernel). The *_into calls cannot have it, since the host must wait.
 
 #include "../building_blocks/load.cuh"
 #include "../passes.cuh"

@@ -1,0 +1,29 @@
+#include "captures.hpp"
+
+#include <onefold/error.hpp>
+
+namespace onefold::cuda_backend {
+
+bool is_capturing(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check(calls().stream_is_capturing(stream, &status), "cudaStreamIsCapturing");
+  return status != cudaStreamCaptureStatusNone;
+}
+
+void give_to_graph(stream_memory& work, cudaStream_t stream) {
+  cudaUserObject_t object = nullptr;
+  const auto give_up = [](void* held) { static_cast<stream_memory*>(held)->is_recorded.store(false, std::memory_order_release); };
+  const cudaError_t made = calls().user_object_create(&object, &work, give_up);
+  if (made != cudaSuccess) give_up(&work);
+  check(made, "cudaUserObjectCreate");
+  cudaGraph_t graph = nullptr;
+  try {
+    check(calls().stream_get_graph(stream, &graph), "cudaStreamGetCaptureInfo");
+    check(calls().graph_take_user_object(graph, object), "cudaGraphRetainUserObject");
+  } catch (const error&) {
+    forget(calls().user_object_release(object));  // which gives up
+    throw;
+  }
+}
+
+}  // namespace onefold::cuda_backend

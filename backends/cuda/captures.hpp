@@ -1,0 +1,15 @@
+#pragma once
+/// @file captures.hpp  Streams whose work is recorded into a graph.
+
+#include "stream_memory.hpp"
+
+namespace onefold::cuda_backend {
+
+/// Whether work put on the stream is being recorded into a graph instead of run.
+bool is_capturing(cudaStream_t stream);
+
+/// Lets the graph that `stream` is being recorded into hold `work`, which is_recorded, until the graph and all that was made from it are gone
+/// and its launches have ended. Then, or if that cannot be had, it is no longer recorded.
+void give_to_graph(stream_memory& work, cudaStream_t stream);
+
+}  // namespace onefold::cuda_backend

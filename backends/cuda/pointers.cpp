@@ -1,0 +1,76 @@
+#include "pointers.hpp"
+
+#include <cstdint>
+#include <string>
+
+#include <onefold/detail/device_fold.hpp>
+#include <onefold/error.hpp>
+
+namespace onefold::cuda_backend {
+
+namespace {
+
+constexpr const char* of_another_context =
+    " of another CUDA context than the device's primary one, which the CUDA runtime works in and so does onefold: take that one "
+    "(cudaSetDevice or cuDevicePrimaryCtxRetain)";
+
+}  // namespace
+
+void* device_view(const void* pointer, const char* role, int device, const device_scope& current, cudaMemoryType* type) {
+  cudaPointerAttributes found{};
+  check(calls().pointer_get_attributes(&found, pointer), "cudaPointerGetAttributes");
+  if (type != nullptr) *type = found.type;
+  // Memory of the device belongs to one context. Asked only where there is a second one: it takes as long as the question above.
+  if (current.is_foreign() && (found.type == cudaMemoryTypeDevice || found.type == cudaMemoryTypeUnregistered)) {
+    context owner = nullptr;
+    const cudaError_t asked = calls().context_of_memory(&owner, pointer);
+    if (asked != cudaErrorInvalidValue) check(asked, "cuPointerGetAttribute");  // else the driver does not know the memory
+    const bool is_elsewhere = found.type == cudaMemoryTypeDevice && found.device != device;  // which has a sentence of its own
+    if (asked == cudaSuccess && owner != nullptr && owner != current.primary() && !is_elsewhere)
+      throw error(errc::unsupported, "the " + std::string(role) + " is memory" + of_another_context);
+  }
+  if (found.type == cudaMemoryTypeUnregistered)
+    throw error(errc::host_pointer,
+                "the " + std::string(role) +
+                    " is host memory that CUDA does not know: copy it to the device (cudaMemcpy), allocate it with "
+                    "cudaMallocHost or cudaMallocManaged, or use serial() or openmp()");
+  if (found.type == cudaMemoryTypeDevice && found.device != device)
+    throw error(errc::wrong_device, "the " + std::string(role) + " is memory of CUDA device " + std::to_string(found.device) +
+                                        ", the executor is cuda(" + std::to_string(device) + "): use cuda(" +
+                                        std::to_string(found.device) + ")");
+  return found.devicePointer;
+}
+
+void refuse_foreign_stream(const executor& where, const device_scope& current) {
+  const cudaStream_t stream = where.has_stream() ? where.stream() : nullptr;
+  if (!current.is_foreign() || stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread) return;
+  context owner = nullptr;
+  check(calls().context_of_stream(stream, &owner), "cuStreamGetCtx");
+  if (owner != current.primary()) throw error(errc::unsupported, std::string("the stream is") + of_another_context);
+}
+
+void refuse_misaligned(const void* pointer, std::size_t alignment, const char* role) {
+  if (reinterpret_cast<std::uintptr_t>(pointer) % alignment != 0)
+    throw error(errc::misaligned_pointer, std::string("the ") + role + " pointer is not aligned to the " +
+                                              std::to_string(alignment) + " bytes that its type asks for");
+}
+
+inputs_of_request::inputs_of_request(const onefold::detail::request& what, int device, const device_scope& current) {
+  if (what.count == 0) return;
+  if (what.device == nullptr) {
+    of[0] = device_view(what.input, "input", device, current);
+    if (what.form == form::dot) of[1] = device_view(what.second, "second input", device, current);
+    return;
+  }
+  static constexpr const char* roles[] = {"input", "second input", "third input"};
+  const auto& fold = *what.device;
+  for (std::uint32_t i = 0; i < fold.inputs; ++i) {
+    if (fold.input[i] == nullptr)
+      throw error(errc::null_pointer, std::string("the ") + roles[i] + " pointer is null but there are " +
+                                          std::to_string(what.count) + " elements to read");
+    refuse_misaligned(fold.input[i], fold.alignment[i], roles[i]);
+    of[i] = device_view(fold.input[i], roles[i], device, current);
+  }
+}
+
+}  // namespace onefold::cuda_backend
