@@ -190,7 +190,7 @@ void check_and_run(request& what, const options& how) {
   const bool has_input = !is_called_back(what);
   if (!has_input) check_callable(what, where, variant);
   if (where != backend::cuda && may_hold_device_memory()) {
-    // Not asked twice: resolve() has found the input on the host, and a form that waits has a variable of its own for its result.
+    // Not asked twice: resolve() has found the input on the host, and a call that waits has a variable of its own for its result.
     if (has_input && what.count > 0 && !what.best) check_host_memory(what.input, "input", where);
     if (has_input && what.count > 0 && what.form == form::dot) check_host_memory(what.second, "second input", where);
     for (int i = 0; i < (what.count > 0 ? what.array_count : 0); ++i)

@@ -1,6 +1,6 @@
 #pragma once
 /// @file reduce.hpp  The front door: the named forms sum, prod, min, max, dot, sum_of_squares, norm1 (asum), norm2, norm_inf, mean, argmin, argmax,
-/// minmax and mean_variance, each with a form that returns the value and one, *_into, that stores it; reduce; and reduce_together.
+/// minmax and mean_variance, each with a call that returns the value and one, *_into, that stores it; reduce; and reduce_together.
 ///
 /// Input      a contiguous range (std::vector, std::array, std::span, ...) or a pointer and a count, in memory that the executor can
 ///            read: host memory for serial() and openmp(), device, managed or registered host memory for cuda(). In C++17 ranges are arrays,
@@ -532,7 +532,7 @@ struct named_reduce_together_into {
 
 }  // namespace detail
 
-// Forms that return the value wait for it: `sum([where,] input [, accumulate_as<double>] [, options])`, where input is a range, a pointer and a
+// Calls that return the value wait for it: `sum([where,] input [, accumulate_as<double>] [, options])`, where input is a range, a pointer and a
 // count, or a number of indices (or a box) and a function. Without an executor they run on best().
 
 inline constexpr detail::named_reduction<form::sum> sum{};                        ///< x_0 + x_1 + ...

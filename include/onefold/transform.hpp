@@ -281,7 +281,7 @@ template <class T, class U, class V, class Op, class F, class I, bool OnDevice =
   return detail::over_arrays(f, count, x, y, z).template reduce<OnDevice>(where, op, init, how);
 }
 
-// The same, stored at `output` as the *_into forms of reduce.hpp do.
+// The same, stored at `output` as the *_into calls of reduce.hpp do.
 
 template <class R, class Result, class Op, class F, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
           ONEFOLD_WHERE(detail::is_range<R>&& detail::is_function_of<F, detail::element_of<const R>>)>

@@ -24,7 +24,7 @@ struct workspace_access {
 }  // namespace detail
 
 /// Device memory for the reductions of one stream. A call that is given one (options::workspace) allocates nothing, does not wait for the
-/// host in its *_into form, and can be captured in a CUDA graph at once. Without one a call uses memory that the library keeps for the
+/// host in its *_into call, and can be captured in a CUDA graph at once. Without one a call uses memory that the library keeps for the
 /// stream.
 ///
 /// Use      one workspace for each stream: calls that share one must follow each other on the device. It serves any number of calls

@@ -52,7 +52,7 @@ void check(const trial& one, guarded_input& input, std::uint64_t offset, std::ui
     ++calls;
     if (const auto wrong = disagreement(expected, got.value))
       report_failure(*wrong + "\n" + describe(one, count, got.ran, expected, got.value));
-    if (got.ran.finish == finish::host) return;  // has no form that leaves the result on the device
+    if (got.ran.finish == finish::host) return;  // has no call that leaves the result on the device
     guarded_output output(memory::device, one.type);
     const auto ran = reduce_into(one, data, count, output.address());
     ++calls;
