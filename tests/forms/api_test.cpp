@@ -249,12 +249,12 @@ TEST(best, takes_every_form_to_where_device_memory_is_cuda) {
 
 // --- what is refused, on every executor, and the next call works
 
-class form_refusals_of : public dispatching_test, public testing::WithParamInterface<std::size_t> {
+class form_refusals_of : public executor_test {
  protected:
   static constexpr std::size_t count = 1'000;
 
   void SetUp() override {
-    start(executors()[GetParam()]);
+    executor_test::SetUp();
     if (IsSkipped()) return;
     x_.emplace(memory_for(where()), (count + 1) * sizeof(float));
     y_.emplace(memory_for(where()), (count + 1) * sizeof(float));
@@ -266,14 +266,13 @@ class form_refusals_of : public dispatching_test, public testing::WithParamInter
     fill();
     const form_trial asked{where(), form::dot, element_type::f32, false, 0, "ones"};
     EXPECT_EQ(reduce(asked, x(), y(), count).value, scalar_of(static_cast<float>(count))) << "the next call does not work";
-    dispatching_test::TearDown();
+    executor_test::TearDown();
   }
   void fill() {
     const std::vector<float> ones(count + 1, 1.0f);
     x_->write(0, ones.data(), ones.size() * sizeof(float));
     y_->write(0, ones.data(), ones.size() * sizeof(float));
   }
-  [[nodiscard]] const onefold::executor& where() const { return executors()[GetParam()].where; }
   [[nodiscard]] float* x() const { return reinterpret_cast<float*>(x_->address()); }
   [[nodiscard]] float* y() const { return reinterpret_cast<float*>(y_->address()); }
   template <class T>
@@ -284,7 +283,7 @@ class form_refusals_of : public dispatching_test, public testing::WithParamInter
   [[nodiscard]] static T* moved(T* pointer, std::uintptr_t bytes) {
     return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(pointer) + bytes);
   }
-  // dot in each of its four forms.
+  // dot in each of its four calls.
   void expect_dot_refused(errc code, std::string_view words, const float* a, const float* b, std::uint64_t n) const {
     EXPECT_TRUE(refuses(code, words, [&] { static_cast<void>(onefold::dot(where(), a, b, n)); }));
     EXPECT_TRUE(refuses(code, words, [&] { static_cast<void>(onefold::dot(where(), a, b, n, accumulate_as<double>)); }));
@@ -295,8 +294,6 @@ class form_refusals_of : public dispatching_test, public testing::WithParamInter
  private:
   std::optional<block> x_, y_, output_;
 };
-
-std::string label_of(const testing::TestParamInfo<std::size_t>& one) { return executors()[one.param].label + "_"; }
 
 TEST_P(form_refusals_of, ranges_of_different_lengths) {
   const std::span<const float> a(x(), count), b(y(), count - 1);
@@ -375,7 +372,7 @@ TEST_P(form_refusals_of, a_second_input_that_it_cannot_reach) {
 
 #endif
 
-INSTANTIATE_TEST_SUITE_P(executors, form_refusals_of, testing::Range(std::size_t{0}, executors().size()), label_of);
+INSTANTIATE_TEST_SUITE_P(executors, form_refusals_of, testing::ValuesIn(each_of_the_executors()), label_of_executor);
 
 // --- workspaces on the executors that need none
 

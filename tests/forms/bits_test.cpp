@@ -1,8 +1,8 @@
 /// @file bits_test.cpp  Any data, where every order gives other bits: those of tree v1 must come, on every executor, every time, from
 /// several host threads at once.
 
-#include <cmath>
-#include <thread>
+#include <memory>
+#include <tuple>
 
 #include "fixture.hpp"
 
@@ -63,13 +63,7 @@ TEST_P(each_bit, is_the_same_twenty_times) {
 INSTANTIATE_TEST_SUITE_P(forms, each_bit, testing::ValuesIn(form_cases()), param_name);
 
 // Host threads that reduce at the same time, every one with forms and data of its own, all on one executor.
-class each_executor : public dispatching_test, public testing::WithParamInterface<std::size_t> {
- protected:
-  void SetUp() override { start(executors()[GetParam()]); }
-  [[nodiscard]] const onefold::executor& where() const { return executors()[GetParam()].where; }
-};
-
-std::string label_of(const testing::TestParamInfo<std::size_t>& one) { return executors()[one.param].label + "_"; }
+class each_executor : public executor_test {};
 
 TEST_P(each_executor, gives_every_host_thread_its_own_bits) {
   constexpr std::size_t threads = 5;
@@ -93,39 +87,28 @@ TEST_P(each_executor, gives_every_host_thread_its_own_bits) {
       tasks[t].push_back(std::move(one));
     }
   }
-  std::vector<std::string> wrong(threads);
-  const auto work = [&](std::size_t t) {
-    try {
-      std::vector<std::unique_ptr<block>> memory;
-      const auto placed = [&](const elements& data) {
-        memory.push_back(std::make_unique<block>(memory_for(where()), data.bytes()));
-        memory.back()->write(0, data.data(), data.bytes());
-        return memory.back()->address();
-      };
-      std::vector<std::pair<const void*, const void*>> inputs;
-      for (const auto& one : tasks[t]) inputs.emplace_back(placed(one.x), placed(one.y));
-      for (int call = 0; call < 20 && wrong[t].empty(); ++call) {
-        for (std::size_t i = 0; i < tasks[t].size(); ++i) {
-          const auto& [asked, x, y, expected] = tasks[t][i];
-          const auto got = reduce(asked, inputs[i].first, inputs[i].second, x.size());
-          if (const auto sentence = disagreement(expected, got.value))
-            wrong[t] = *sentence + "\n" + describe(asked, x.size(), got.ran, expected, got.value);
-        }
+  on_host_threads(threads, [&](std::size_t t) -> std::string {
+    std::vector<std::unique_ptr<block>> memory;
+    const auto placed = [&](const elements& data) {
+      memory.push_back(std::make_unique<block>(memory_for(where()), data.bytes()));
+      memory.back()->write(0, data.data(), data.bytes());
+      return memory.back()->address();
+    };
+    std::vector<std::pair<const void*, const void*>> inputs;
+    for (const auto& one : tasks[t]) inputs.emplace_back(placed(one.x), placed(one.y));
+    for (int call = 0; call < 20; ++call) {
+      for (std::size_t i = 0; i < tasks[t].size(); ++i) {
+        const auto& [asked, x, y, expected] = tasks[t][i];
+        const auto got = reduce(asked, inputs[i].first, inputs[i].second, x.size());
+        if (const auto sentence = disagreement(expected, got.value))
+          return *sentence + "\n" + describe(asked, x.size(), got.ran, expected, got.value);
       }
-    } catch (const onefold::error& problem) {
-      // An old Kokkos serves its OpenMP threads to one host thread only, and says so.
-      const bool old_kokkos = where().backend() == onefold::backend::openmp && problem.code() == onefold::errc::unsupported;
-      if (!old_kokkos || t == 0) wrong[t] = problem.what();
     }
-  };
-  std::vector<std::thread> others;
-  for (std::size_t t = 1; t < threads; ++t) others.emplace_back(work, t);
-  work(0);
-  for (auto& thread : others) thread.join();
-  for (const auto& sentence : wrong) EXPECT_EQ(sentence, "");
+    return {};
+  });
 }
 
-INSTANTIATE_TEST_SUITE_P(forms, each_executor, testing::Range(std::size_t{0}, executors().size()), label_of);
+INSTANTIATE_TEST_SUITE_P(forms, each_executor, testing::ValuesIn(each_of_the_executors()), label_of_executor);
 
 }  // namespace
 }  // namespace onefold_test

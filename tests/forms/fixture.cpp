@@ -1,18 +1,35 @@
 #include "fixture.hpp"
 
+#include <span>
+
 namespace onefold_test {
 
-std::vector<form_case> form_cases(bool (*keep)(const form_case&)) {
+namespace {
+
+std::vector<form_case> cases_of(std::span<const form> forms, bool (*keep)(const form_case&)) {
   std::vector<form_case> all;
   for (const auto& where : executors())
     for (int t = 0; t < onefold::element_type_count; ++t)
-      for (int f = 0; f < onefold::form_count; ++f)
+      for (const form what : forms)
         for (const bool wide : {false, true}) {
-          const form_case one{&where, static_cast<element_type>(t), static_cast<form>(f), wide};
+          const form_case one{&where, static_cast<element_type>(t), what, wide};
           if (wide && !has_wide(one.what, one.type)) continue;
           if (keep == nullptr || keep(one)) all.push_back(one);
         }
   return all;
+}
+
+}  // namespace
+
+std::vector<form_case> form_cases(bool (*keep)(const form_case&)) {
+  std::vector<form> forms;
+  for (int f = 0; f < onefold::form_count; ++f) forms.push_back(static_cast<form>(f));
+  return cases_of(forms, keep);
+}
+
+std::vector<form_case> record_cases(bool (*keep)(const form_case&)) {
+  static constexpr form forms[] = {form::argmin, form::argmax, form::minmax, form::mean_variance};
+  return cases_of(forms, keep);
 }
 
 std::string name_of(const testing::TestParamInfo<form_case>& info) {
@@ -25,6 +42,14 @@ void PrintTo(const form_case& one, std::ostream* out) {
   *out << onefold::name(one.what) << " of " << onefold::name(one.type) << (one.wide ? " accumulated in f64" : "") << " on "
        << one.on->label;
 }
+
+std::vector<const executor_under_test*> each_of_the_executors() {
+  std::vector<const executor_under_test*> all;
+  for (const auto& known : executors()) all.push_back(&known);
+  return all;
+}
+
+std::string label_of_executor(const testing::TestParamInfo<const executor_under_test*>& info) { return info.param->label + "_"; }
 
 namespace {
 // What must not get into the answer: see poison().

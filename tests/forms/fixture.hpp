@@ -19,8 +19,10 @@ struct form_case {
   bool wide;
 };
 
-/// Every executor with every form of every type, in its own type and, where there is that, in double, as far as `keep` lets them pass.
+/// Every executor with every form of every type, in its own type and, where there is that, in double, as far as `keep` lets them pass: the
+/// forms with one result, and argmin, argmax, minmax and mean_variance.
 [[nodiscard]] std::vector<form_case> form_cases(bool (*keep)(const form_case&) = nullptr);
+[[nodiscard]] std::vector<form_case> record_cases(bool (*keep)(const form_case&) = nullptr);
 
 /// "cuda_f32_dot_wide"
 [[nodiscard]] std::string name_of(const testing::TestParamInfo<form_case>& info);
@@ -52,7 +54,7 @@ class guarded_inputs {
   std::optional<guarded_input> y_;
 };
 
-class form_test : public dispatching_test, public testing::WithParamInterface<form_case> {
+class form_case_test : public dispatching_test, public testing::WithParamInterface<form_case> {
  protected:
   void SetUp() override { start(*GetParam().on); }
 
@@ -60,9 +62,14 @@ class form_test : public dispatching_test, public testing::WithParamInterface<fo
   [[nodiscard]] element_type type() const { return GetParam().type; }
   [[nodiscard]] form what() const { return GetParam().what; }
   [[nodiscard]] bool wide() const { return GetParam().wide; }
+  [[nodiscard]] std::size_t tile() const { return 4096 / onefold::size_of(type()); }
+};
+
+/// Of a form with one result.
+class form_test : public form_case_test {
+ protected:
   [[nodiscard]] bool two_inputs() const { return what() == form::dot; }
   [[nodiscard]] element_type result() const { return result_type_of(what(), type(), wide()); }
-  [[nodiscard]] std::size_t tile() const { return 4096 / onefold::size_of(type()); }
 
   [[nodiscard]] form_trial one(std::string data = {}) const {
     return {where(), what(), type(), wide(), current_seed(), std::move(data)};
@@ -73,13 +80,25 @@ class form_test : public dispatching_test, public testing::WithParamInterface<fo
   }
   [[nodiscard]] guarded_inputs inputs(const elements& x, const elements& y) const { return {memory_for(where()), what(), x, y}; }
 
-  /// Calls the form that returns, and checks value and report.
+  /// Makes the call that returns, and checks value and report.
   [[nodiscard]] testing::AssertionResult gives(const form_trial& asked, const guarded_inputs::window& in,
                                                const expectation& expected) const;
-  /// The same with the form that stores, into an output with guarded surroundings.
+  /// The same with the call that stores, into an output with guarded surroundings.
   [[nodiscard]] testing::AssertionResult stores(const form_trial& asked, const guarded_inputs::window& in,
                                                 const expectation& expected) const;
 };
+
+inline void PrintTo(const executor_under_test* one, std::ostream* out) { *out << one->label; }
+
+/// A test on one executor that takes its forms and types as it likes, instantiated with each_of_the_executors() and label_of_executor.
+class executor_test : public dispatching_test, public testing::WithParamInterface<const executor_under_test*> {
+ protected:
+  void SetUp() override { start(*GetParam()); }
+  [[nodiscard]] const onefold::executor& where() const { return GetParam()->where; }
+};
+[[nodiscard]] std::vector<const executor_under_test*> each_of_the_executors();
+/// "cuda_"
+[[nodiscard]] std::string label_of_executor(const testing::TestParamInfo<const executor_under_test*>& info);
 
 /// A test on the GPU that takes its forms and types as it likes.
 class cuda_form_test : public dispatching_test {

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
-#include <thread>
 
 #include "fused_fixture.hpp"
 
@@ -357,35 +356,23 @@ TEST_P(fused, may_reduce_within_a_reduction) {
 }
 
 TEST_P(fused, from_several_threads_give_each_its_own) {
-  constexpr std::size_t threads = 6;
-  std::vector<std::string> wrong(threads);
-  const auto work = [&](std::size_t t) {
-    try {
-      for (int call = 0; call < 20; ++call) {
-        const std::size_t count = 9'000 + 1'000 * t;
-        const auto f = [=](std::uint64_t i) { return static_cast<double>(i) * (0.1 + static_cast<double>(t)); };
-        std::vector<double> x(count);
-        for (std::size_t i = 0; i < count; ++i) x[i] = f(i);
-        if (bits_of(onefold::sum(where(), count, f)) != bits_of(onefold::sum(onefold::serial(), x))) wrong[t] = "a sum";
-        if (t % 2 == 0) continue;
-        try {
-          static_cast<void>(
-              onefold::sum(where(), count, [&](std::uint64_t i) -> double { throw own_exception(i + 1'000'000 * t); }));
-        } catch (const own_exception& mine) {
-          if (mine.index / 1'000'000 != t) wrong[t] = "an exception of another thread's call";
-        }
+  on_host_threads(6, [&](std::size_t t) -> std::string {
+    for (int call = 0; call < 20; ++call) {
+      const std::size_t count = 9'000 + 1'000 * t;
+      const auto f = [=](std::uint64_t i) { return static_cast<double>(i) * (0.1 + static_cast<double>(t)); };
+      std::vector<double> x(count);
+      for (std::size_t i = 0; i < count; ++i) x[i] = f(i);
+      if (bits_of(onefold::sum(where(), count, f)) != bits_of(onefold::sum(onefold::serial(), x))) return "another sum";
+      if (t % 2 == 0) continue;
+      try {
+        static_cast<void>(onefold::sum(where(), count, [&](std::uint64_t i) -> double { throw own_exception(i + 1'000'000 * t); }));
+        return "no exception";
+      } catch (const own_exception& mine) {
+        if (mine.index / 1'000'000 != t) return "an exception of another thread's call";
       }
-    } catch (const onefold::error& problem) {
-      const bool old_kokkos =
-          problem.code() == errc::unsupported;  // serves its OpenMP threads to one host thread only, and says so
-      if (!old_kokkos || t == 0) wrong[t] = problem.what();
     }
-  };
-  std::vector<std::thread> others;
-  for (std::size_t t = 1; t < threads; ++t) others.emplace_back(work, t);
-  work(0);
-  for (auto& thread : others) thread.join();
-  for (const auto& sentence : wrong) EXPECT_EQ(sentence, "");
+    return {};
+  });
 }
 
 TEST_P(fused, report_what_ran) {

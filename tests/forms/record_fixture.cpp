@@ -2,30 +2,6 @@
 
 namespace onefold_test {
 
-std::vector<record_case> record_cases(bool (*keep)(const record_case&)) {
-  std::vector<record_case> all;
-  for (const auto& where : executors())
-    for (int t = 0; t < onefold::element_type_count; ++t)
-      for (const form what : {form::argmin, form::argmax, form::minmax, form::mean_variance})
-        for (const bool wide : {false, true}) {
-          const record_case one{&where, static_cast<element_type>(t), what, wide};
-          if (wide && (what != form::mean_variance || one.type != element_type::f32)) continue;
-          if (keep == nullptr || keep(one)) all.push_back(one);
-        }
-  return all;
-}
-
-std::string name_of(const testing::TestParamInfo<record_case>& info) {
-  const auto& one = info.param;
-  return one.on->label + "_" + std::string(onefold::name(one.type)) + "_" + std::string(onefold::name(one.what)) +
-         (one.wide ? "_wide" : "");
-}
-
-void PrintTo(const record_case& one, std::ostream* out) {
-  *out << onefold::name(one.what) << " of " << onefold::name(one.type) << (one.wide ? " accumulated in f64" : "") << " on "
-       << one.on->label;
-}
-
 guarded_input record_test::guarded(const elements& x) const {
   const operation poisoned = what() == form::argmax          ? operation::max
                              : what() == form::mean_variance ? operation::sum

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "../support/cuda.hpp"
-#include "fixture.hpp"
 #include "record_fixture.hpp"
 
 namespace onefold_test {

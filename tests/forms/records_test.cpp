@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 #include <memory>
-#include <thread>
 
 #include "record_fixture.hpp"
 
@@ -266,50 +265,30 @@ TEST_P(each_float_record, of_any_bits_is_that_of_tree_v1) {
 }
 
 INSTANTIATE_TEST_SUITE_P(forms, each_float_record,
-                         testing::ValuesIn(record_cases([](const record_case& one) { return is_float(one.type); })), param_name);
+                         testing::ValuesIn(record_cases([](const form_case& one) { return is_float(one.type); })), param_name);
 
 // --- host threads that reduce at the same time, each its own data
 
-class each_executor_of_records : public dispatching_test, public testing::WithParamInterface<std::size_t> {
- protected:
-  void SetUp() override { start(executors()[GetParam()]); }
-  [[nodiscard]] const onefold::executor& where() const { return executors()[GetParam()].where; }
-};
-
-std::string label_of(const testing::TestParamInfo<std::size_t>& one) { return executors()[one.param].label + "_"; }
+class each_executor_of_records : public executor_test {};
 
 TEST_P(each_executor_of_records, gives_every_host_thread_its_own_bits) {
-  constexpr std::size_t threads = 5;
-  std::vector<std::string> wrong(threads);
-  const auto work = [&](std::size_t t) {
-    try {
-      for (int call = 0; call < 10 && wrong[t].empty(); ++call) {
-        for (const form what : {form::argmin, form::argmax, form::minmax, form::mean_variance})
-          for (const element_type type : {element_type::f32, element_type::f64, element_type::i64}) {
-            const std::size_t count = 20'011 + 977 * t;
-            const elements x = any_values(type, count, 100 * t + static_cast<std::size_t>(call));
-            block memory(memory_for(where()), x.bytes());
-            memory.write(0, x.data(), x.bytes());
-            const record_trial asked{where(), what, type, false, 0, 100 * t, "any values"};
-            const auto got = reduce(asked, memory.address(), count);
-            if (auto sentence = disagreement(asked, count, record_by_tree({what, false, 0, &x, 0, count}), got))
-              wrong[t] = *sentence;
-          }
-      }
-    } catch (const onefold::error& problem) {
-      // An old Kokkos serves its OpenMP threads to one host thread only, and says so.
-      const bool old_kokkos = where().backend() == onefold::backend::openmp && problem.code() == errc::unsupported;
-      if (!old_kokkos || t == 0) wrong[t] = problem.what();
-    }
-  };
-  std::vector<std::thread> others;
-  for (std::size_t t = 1; t < threads; ++t) others.emplace_back(work, t);
-  work(0);
-  for (auto& thread : others) thread.join();
-  for (const auto& sentence : wrong) EXPECT_EQ(sentence, "");
+  on_host_threads(5, [&](std::size_t t) -> std::string {
+    for (int call = 0; call < 10; ++call)
+      for (const form what : {form::argmin, form::argmax, form::minmax, form::mean_variance})
+        for (const element_type type : {element_type::f32, element_type::f64, element_type::i64}) {
+          const std::size_t count = 20'011 + 977 * t;
+          const elements x = any_values(type, count, 100 * t + static_cast<std::size_t>(call));
+          block memory(memory_for(where()), x.bytes());
+          memory.write(0, x.data(), x.bytes());
+          const record_trial asked{where(), what, type, false, 0, 100 * t, "any values"};
+          const auto got = reduce(asked, memory.address(), count);
+          if (auto sentence = disagreement(asked, count, record_by_tree({what, false, 0, &x, 0, count}), got)) return *sentence;
+        }
+    return {};
+  });
 }
 
-INSTANTIATE_TEST_SUITE_P(forms, each_executor_of_records, testing::Range(std::size_t{0}, executors().size()), label_of);
+INSTANTIATE_TEST_SUITE_P(forms, each_executor_of_records, testing::ValuesIn(each_of_the_executors()), label_of_executor);
 
 // --- as a caller writes them
 

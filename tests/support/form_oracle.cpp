@@ -316,6 +316,7 @@ element_type result_type_of(form what, element_type type, bool wide) {
 }
 
 bool has_wide(form what, element_type type) {
+  if (onefold::is_record(what)) return type == element_type::f32 && what == form::mean_variance;
   return type == element_type::f32 && what != form::min && what != form::max && what != form::norm_inf;
 }
 

@@ -2,6 +2,8 @@
 
 #include <iostream>
 #include <map>
+#include <thread>
+#include <vector>
 
 namespace onefold_test {
 
@@ -53,6 +55,22 @@ testing::AssertionResult gives(const trial& one, const void* input, std::uint64_
     return testing::AssertionFailure() << "threw " << onefold::name(problem.code()) << ": " << problem.what() << "\n"
                                        << describe(one, count, none, expected, expected.value);
   }
+}
+
+void on_host_threads(std::size_t threads, const std::function<std::string(std::size_t)>& work) {
+  std::vector<std::string> wrong(threads);
+  const auto guarded = [&](std::size_t t) {
+    try {
+      wrong[t] = work(t);
+    } catch (const std::exception& problem) {
+      wrong[t] = std::string("threw: ") + problem.what();
+    }
+  };
+  std::vector<std::thread> others;
+  for (std::size_t t = 1; t < threads; ++t) others.emplace_back(guarded, t);
+  guarded(0);
+  for (auto& thread : others) thread.join();
+  for (std::size_t t = 0; t < threads; ++t) EXPECT_EQ(wrong[t], "") << "on host thread " << t;
 }
 
 void start_tests(int* argc, char** argv) {

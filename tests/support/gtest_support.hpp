@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <ostream>
+#include <string>
 
 #include "data.hpp"
 #include "trial.hpp"
@@ -53,6 +55,10 @@ testing::AssertionResult refuses(onefold::errc code, std::string_view words, Cal
   }
   return testing::AssertionFailure() << "was not refused (" << onefold::name(code) << " expected)";
 }
+
+/// Calls work(0) to work(threads - 1) at the same time, the first on this host thread and each other on one of its own. What they return must
+/// be empty: otherwise it is a sentence about what is wrong. So is an exception.
+void on_host_threads(std::size_t threads, const std::function<std::string(std::size_t)>& work);
 
 /// Starts GoogleTest: the repeat command, and at the end each reason for skipping with the number of tests.
 void start_tests(int* argc, char** argv);

@@ -3,8 +3,6 @@
 
 #include <cuda_runtime_api.h>
 
-#include <thread>
-
 #include "../support/cuda.hpp"
 #include "fixture.hpp"
 
@@ -51,7 +49,7 @@ class each_device_form : public pairing_test {
     asked.where = onefold::cuda(where().device(), with.get());
     return asked;
   }
-  // A variant that finishes on the host only has no form that leaves the result on the device: it must say so, and that is its
+  // A variant that finishes on the host only has no call that leaves the result on the device: it must say so, and that is its
   // test.
   [[nodiscard]] testing::AssertionResult refuses_to_go_on_alone() {
     guarded_input input(memory::device, exact_data(element_type::f32, operation::sum, 100, current_seed()), operation::sum);
@@ -228,37 +226,27 @@ TEST_P(each_device_form, serves_several_streams_from_several_threads_at_once) {
     ASSERT_TRUE(refuses_to_go_on_alone());
     return;
   }
-  constexpr std::size_t threads = 4;
-  std::vector<std::string> wrong(threads);
-  const auto work = [&](std::size_t t) {
-    try {
-      const task what = tasks[t];
-      if (!variant().supports(what.type, what.op)) return;
-      const stream own;
-      guarded_output output(memory::device, what.type);
-      for (int call = 0; call < 10 && wrong[t].empty(); ++call) {
-        for (const auto how : finishes) {
-          const std::uint64_t count = count_for(what.op, how, 20'011 + 1'009 * t + static_cast<std::uint64_t>(call));
-          guarded_input input(memory::device, exact_data(what.type, what.op, count, t), what.op);
-          const trial asked = on_stream(own, what, how);
-          outcome got;
-          got.ran = reduce_into(asked, input.all(), count, output.address());
-          own.synchronize();
-          got.value = output.value();
-          const expectation expected = expected_exactly(what.op, input.payload());
-          if (auto sentence = disagreement(expected, got.value))
-            wrong[t] = *sentence + "\n" + describe(asked, count, got.ran, expected, got.value);
-        }
+  on_host_threads(4, [&](std::size_t t) -> std::string {
+    const task what = tasks[t];
+    if (!variant().supports(what.type, what.op)) return {};
+    const stream own;
+    guarded_output output(memory::device, what.type);
+    for (int call = 0; call < 10; ++call) {
+      for (const auto how : finishes) {
+        const std::uint64_t count = count_for(what.op, how, 20'011 + 1'009 * t + static_cast<std::uint64_t>(call));
+        guarded_input input(memory::device, exact_data(what.type, what.op, count, t), what.op);
+        const trial asked = on_stream(own, what, how);
+        outcome got;
+        got.ran = reduce_into(asked, input.all(), count, output.address());
+        own.synchronize();
+        got.value = output.value();
+        const expectation expected = expected_exactly(what.op, input.payload());
+        if (auto sentence = disagreement(expected, got.value))
+          return *sentence + "\n" + describe(asked, count, got.ran, expected, got.value);
       }
-    } catch (const std::exception& problem) {
-      wrong[t] = problem.what();
     }
-  };
-  std::vector<std::thread> others;
-  for (std::size_t t = 1; t < threads; ++t) others.emplace_back(work, t);
-  work(0);
-  for (auto& thread : others) thread.join();
-  for (const auto& sentence : wrong) EXPECT_EQ(sentence, "");
+    return {};
+  });
 }
 
 TEST_P(each_device_form, refuses_to_finish_on_the_host_behind_the_hosts_back) {

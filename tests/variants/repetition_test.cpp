@@ -94,41 +94,30 @@ TEST_P(each_competition, is_exact_twenty_times_under_load) {
   }
 }
 
-// Several host threads on one executor, each with its own data. What a thread finds wrong is said by the main thread.
+// Several host threads on one executor, each with its own data.
 TEST_P(each_competition, serves_several_host_threads_at_once) {
   constexpr int threads = 4;
   const task of[threads] = {tasks[0], tasks[1], tasks[2], {element_type::u32, operation::sum}};
   std::optional<guarded_input> inputs[threads];
-  std::vector<std::string> wrong(threads);
   std::vector<expectation> expected(threads);
   for (std::size_t t = 0; t < threads; ++t) {
     const std::uint64_t count = std::min<std::uint64_t>(3'001 + 997 * t, most_elements(variant(), of[t].op));
     inputs[t].emplace(memory_for(where()), exact_data(of[t].type, of[t].op, count, current_seed() + t), of[t].op);
     expected[t] = expected_exactly(of[t].op, inputs[t]->payload());
   }
-  const auto work = [&](std::size_t t) {
-    if (!variant().supports(of[t].type, of[t].op)) return;
+  on_host_threads(threads, [&](std::size_t t) -> std::string {
+    if (!variant().supports(of[t].type, of[t].op)) return {};
     const void* data = inputs[t]->all();
-    for (int call = 0; call < 25 && wrong[t].empty(); ++call) {
+    for (int call = 0; call < 25; ++call) {
       for (const auto how : finishes_of(variant())) {
         const trial asked = one(of[t].type, of[t].op, how);
-        try {
-          const auto got = reduce(asked, data, inputs[t]->payload().size());
-          if (auto sentence = disagreement(expected[t], got.value))
-            wrong[t] = *sentence + "\n" + describe(asked, inputs[t]->payload().size(), got.ran, expected[t], got.value);
-        } catch (const onefold::error& problem) {
-          // An old Kokkos serves its OpenMP threads to one host thread only, and says so.
-          const bool old_kokkos = where().backend() == onefold::backend::openmp && problem.code() == onefold::errc::unsupported;
-          if (!old_kokkos || t == 0) wrong[t] = problem.what();
-        }
+        const auto got = reduce(asked, data, inputs[t]->payload().size());
+        if (auto sentence = disagreement(expected[t], got.value))
+          return *sentence + "\n" + describe(asked, inputs[t]->payload().size(), got.ran, expected[t], got.value);
       }
     }
-  };
-  std::vector<std::thread> others;
-  for (std::size_t t = 1; t < threads; ++t) others.emplace_back(work, t);
-  work(0);
-  for (auto& thread : others) thread.join();
-  for (const auto& sentence : wrong) EXPECT_EQ(sentence, "");
+    return {};
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(variants, each_competition, testing::ValuesIn(pairings()), param_name);
