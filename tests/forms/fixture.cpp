@@ -1,5 +1,6 @@
 #include "fixture.hpp"
 
+#include <algorithm>
 #include <span>
 
 namespace onefold_test {
@@ -49,12 +50,35 @@ std::vector<const executor_under_test*> each_of_the_executors() {
   return all;
 }
 
+std::vector<const executor_under_test*> further_executors() {
+  static const std::vector<executor_under_test> known = [] {
+    std::vector<executor_under_test> found{{"best", onefold::best(), std::nullopt}};
+    const auto& openmp = backend_under_test(onefold::backend::openmp);
+    if (openmp.usable && openmp.threads >= 2) found.push_back({"openmp2", onefold::openmp(2), std::nullopt});
+    return found;
+  }();
+  std::vector<const executor_under_test*> all;
+  for (const auto& one : known) all.push_back(&one);
+  return all;
+}
+
 std::string label_of_executor(const testing::TestParamInfo<const executor_under_test*>& info) { return info.param->label + "_"; }
 
 namespace {
 // What must not get into the answer: see poison().
 operation poisoned(form what) { return what == form::norm_inf ? operation::max : onefold::operator_of(what); }
 }  // namespace
+
+std::vector<std::size_t> telling_sizes(std::size_t tile) {
+  const std::size_t lanes = tile / 16;
+  std::vector<std::size_t> sizes{1, 2, 3, 5 * lanes + 3, 5 * tile + 77, 50 * tile + 5, 70'001};
+  for (const std::size_t edge : {std::size_t{16}, lanes / 2, lanes, 2 * lanes, 15 * lanes, tile, tile + lanes, 2 * tile, 3 * tile,
+                                 4 * tile, 5 * tile, 8 * tile, 16 * tile, 17 * tile, 31 * tile, 64 * tile})
+    for (const std::size_t size : {edge - 1, edge, edge + 1}) sizes.push_back(size);
+  std::ranges::sort(sizes);
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return sizes;
+}
 
 guarded_inputs::guarded_inputs(memory kind, form what, const elements& x, const elements& y)
     : what_(what), x_(kind, x, poisoned(what)) {

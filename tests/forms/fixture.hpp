@@ -28,6 +28,9 @@ struct form_case {
 [[nodiscard]] std::string name_of(const testing::TestParamInfo<form_case>& info);
 void PrintTo(const form_case& one, std::ostream* out);
 
+/// 1 and on: around rows, tiles, groups of 16 tiles and levels of the tree, and some that are none of these.
+[[nodiscard]] std::vector<std::size_t> telling_sizes(std::size_t tile);
+
 /// Two inputs between red zones: y is there for dot alone.
 class guarded_inputs {
  public:
@@ -97,6 +100,8 @@ class executor_test : public dispatching_test, public testing::WithParamInterfac
   [[nodiscard]] const onefold::executor& where() const { return GetParam()->where; }
 };
 [[nodiscard]] std::vector<const executor_under_test*> each_of_the_executors();
+/// Those whose calls take other ways than those of executors(): best(), and two threads of OpenMP's where there are as many.
+[[nodiscard]] std::vector<const executor_under_test*> further_executors();
 /// "cuda_"
 [[nodiscard]] std::string label_of_executor(const testing::TestParamInfo<const executor_under_test*>& info);
 

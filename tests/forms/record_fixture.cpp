@@ -27,6 +27,11 @@ testing::AssertionResult record_test::agrees(const record_trial& asked, guarded_
     record_outcome got = stored(asked, output.bytes().data());
     got.ran = std::move(ran);
     if (const auto wrong = disagreement(asked, count, expected, got)) return testing::AssertionFailure() << "stored: " << *wrong;
+    // Between a value of 4 bytes and its index.
+    if (needs_an_element() && onefold::size_of(type()) == 4 && memory_for(where()) == memory::host)
+      for (std::size_t at = 4; at < 8; ++at)
+        if (output.bytes()[at] != std::byte{0})
+          return testing::AssertionFailure() << "another byte than 0 before the index, " << count << " elements";
     if (!output.surroundings_unchanged()) return testing::AssertionFailure() << "wrote beside its output, " << count << " elements";
     if (!x.unchanged()) return testing::AssertionFailure() << "wrote into its input, " << count << " elements";
   } catch (const onefold::error& problem) {

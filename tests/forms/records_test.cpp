@@ -15,42 +15,50 @@ using onefold::errc;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-std::vector<std::size_t> telling_sizes(std::size_t tile) {
-  const std::size_t lanes = tile / 16;
-  std::vector<std::size_t> sizes{1, 2, 3, 70'001};
-  for (const std::size_t edge : {lanes / 2, lanes, 2 * lanes, 15 * lanes, tile, tile + lanes, 2 * tile, 3 * tile, 5 * tile,
-                                 16 * tile, 17 * tile, 31 * tile, 64 * tile})
-    for (const std::size_t size : {edge - 1, edge, edge + 1}) sizes.push_back(size);
-  std::ranges::sort(sizes);
-  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+using family = std::pair<std::string, elements>;
+
+// Whatever the bits are, few different values (of equal ones the first counts), and what has its winner at an end.
+std::vector<family> families(element_type type, std::size_t count, std::uint64_t seed) {
+  std::vector<family> all;
+  const auto add = [&](const char* words, auto value) {
+    elements x(type, count);
+    for (std::size_t i = 0; i < count; ++i) x.put(i, scalar_from(type, value(i)));
+    all.emplace_back(words, std::move(x));
+  };
+  random_numbers random(seed);
+  all.emplace_back("any values", any_values(type, count, seed));
+  add("few values", [&](std::size_t) { return static_cast<double>(random.below(5)); });
+  add("a large mean", [&](std::size_t) { return 1e6 + static_cast<double>(random.below(64)); });
+  add("rising", [](std::size_t i) { return static_cast<double>(i); });
+  add("falling", [&](std::size_t i) { return static_cast<double>(count - i); });
+  if (!is_float(type)) return all;
+  add("moderate", [&](std::size_t) { return random.unit() - 0.25; });
+  add("zeros, few of them negative", [&](std::size_t) { return random.below(97) == 0 ? -0.0 : 0.0; });
+  add("zeros, few of them positive", [&](std::size_t) { return random.below(97) == 0 ? 0.0 : -0.0; });
+  add("infinities", [](std::size_t) { return infinity; });
+  elements bits(type, count);
+  for (std::size_t i = 0; i < count; ++i) bits.put(i, {type, random()});
+  all.emplace_back("any bits", std::move(bits));
+  return all;
+}
+
+// The telling ones, and many groups.
+std::vector<std::size_t> sizes_of(std::size_t tile) {
+  std::vector<std::size_t> sizes = telling_sizes(tile);
+  sizes.push_back(320 * tile + 12'345);
   return sizes;
 }
 
-class each_record : public record_test {
- protected:
-  // Whatever the bits are, and few different values: of equal ones the first counts.
-  [[nodiscard]] std::vector<std::pair<std::string, elements>> families(std::size_t count) const {
-    elements few(type(), count), offset(type(), count);
-    random_numbers random(current_seed());
-    for (std::size_t i = 0; i < count; ++i) {
-      few.put(i, scalar_from(type(), static_cast<double>(random.below(5))));
-      offset.put(i, scalar_from(type(), 1e6 + static_cast<double>(random.below(64))));
-    }
-    std::vector<std::pair<std::string, elements>> all;
-    all.emplace_back("any values", any_values(type(), count, current_seed()));
-    all.emplace_back("few values", std::move(few));
-    all.emplace_back("a large mean", std::move(offset));
-    return all;
-  }
-};
+class each_record : public record_test {};
 
 TEST_P(each_record, is_that_of_tree_v1_at_every_size) {
-  const auto sizes = telling_sizes(tile());
-  for (const auto& [words, x] : families(sizes.back())) {
+  const auto sizes = sizes_of(tile());
+  const std::int64_t usual_ddof = wide() ? -3 : 1;
+  for (const auto& [words, x] : families(type(), sizes.back(), current_seed())) {
     auto data = guarded(x);
     for (const std::size_t count : sizes) {
-      for (const std::int64_t ddof : {0, 1, 2})
-        if (ddof == 0 || (what() == form::mean_variance && count < 70)) {
+      for (const std::int64_t ddof : {0, 1, 2, 3, -3})
+        if (ddof == 0 || (what() == form::mean_variance && (count < 70 || ddof == usual_ddof))) {
           ASSERT_TRUE(agrees(one(words, ddof), data, 0, count));
         }
     }
@@ -58,7 +66,7 @@ TEST_P(each_record, is_that_of_tree_v1_at_every_size) {
 }
 
 TEST_P(each_record, is_that_of_tree_v1_at_every_alignment) {
-  for (const auto& [words, x] : families(3 * tile() + 64 + 17)) {
+  for (const auto& [words, x] : families(type(), 3 * tile() + 64 + 17, current_seed())) {
     auto data = guarded(x);
     for (std::size_t first = 0; first < 33; ++first)
       for (const std::size_t count : {std::size_t{5}, tile() + 3, 3 * tile() + 17})
@@ -115,10 +123,10 @@ TEST_P(each_record, of_no_elements_is_what_the_page_says) {
     EXPECT_FALSE(disagreement(asked, 0, record_by_tree({what(), wide(), 0, &nothing, 0, 0}), got)) << "of a null pointer";
     return;
   }
-  EXPECT_TRUE(refuses(errc::invalid_argument, "", [&] { static_cast<void>(reduce(asked, nullptr, 0)); }));
+  EXPECT_TRUE(refuses(errc::invalid_argument, "there is no index", [&] { static_cast<void>(reduce(asked, nullptr, 0)); }));
   guarded_output output(memory_for(where()), type(), 16);
   const auto before = output.bytes();
-  EXPECT_TRUE(refuses(errc::invalid_argument, "", [&] { reduce_into(asked, nullptr, 0, output.address()); }));
+  EXPECT_TRUE(refuses(errc::invalid_argument, "there is no index", [&] { reduce_into(asked, nullptr, 0, output.address()); }));
   EXPECT_EQ(output.bytes(), before);
   auto some = guarded(all_of(2, 5));
   EXPECT_TRUE(agrees(asked, some)) << "the next call works";
@@ -183,6 +191,24 @@ TEST_P(each_float_record, follows_the_rules_for_special_values_anywhere) {
       ASSERT_TRUE(agrees(asked, data, 0, count, record_within(input_of(asked, data, 0, count))));
       data.put(a, before_a);
       data.put(b, before_b);
+    }
+  }
+}
+
+TEST_P(each_float_record, follows_them_at_every_size) {
+  const auto sizes = sizes_of(tile());
+  elements x(type(), sizes.back());
+  random_numbers random(current_seed());
+  for (std::size_t i = 0; i < x.size(); ++i) x.put(i, scalar_from(type(), random.unit() - 0.25));
+  auto data = guarded(x);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const std::size_t count : sizes) {
+    using places = std::vector<std::pair<std::size_t, double>>;
+    for (const auto& specials : {places{{count / 2, infinity}}, places{{count / 2, infinity}, {count / 3, -infinity}},
+                                 places{{count - 1, nan}, {count * 2 / 3, -nan}}}) {
+      for (const auto& [place, value] : specials) data.put(place, scalar_from(type(), value));
+      ASSERT_TRUE(agrees(one("special values within moderate ones", what() == form::mean_variance ? 1 : 0), data, 0, count));
+      for (const auto& [place, value] : specials) data.put(place, x.at(place));
     }
   }
 }
@@ -289,6 +315,34 @@ TEST_P(each_executor_of_records, gives_every_host_thread_its_own_bits) {
 }
 
 INSTANTIATE_TEST_SUITE_P(forms, each_executor_of_records, testing::ValuesIn(each_of_the_executors()), label_of_executor);
+
+// --- best(), and two threads
+
+class each_further_executor : public executor_test {};
+
+TEST_P(each_further_executor, gives_records_the_bits_of_tree_v1) {
+  for (int t = 0; t < onefold::element_type_count; ++t) {
+    const auto type = static_cast<element_type>(t);
+    const auto sizes = sizes_of(4096 / onefold::size_of(type));
+    for (const auto& [words, x] : families(type, sizes.back(), current_seed())) {
+      for (const form what : {form::argmin, form::argmax, form::minmax, form::mean_variance})
+        for (const bool wide : {false, true}) {
+          if (wide && !has_wide(what, type)) continue;
+          for (const std::size_t count : sizes) {
+            const record_trial asked{where(), what, type, wide, what == form::mean_variance ? 1 : 0, current_seed(), words};
+            const record_expectation expected = record_by_tree({what, wide, asked.ddof, &x, 0, count});
+            const record_outcome got = reduce(asked, x.data(), count);
+            ASSERT_TRUE(got.first == expected.first.value && got.second == expected.second.value)
+                << onefold::name(what) << " of " << count << " " << onefold::name(type) << (wide ? " in f64" : "") << ", " << words
+                << ": " << text(got.first) << ", " << text(got.second) << " instead of " << text(expected.first.value) << ", "
+                << text(expected.second.value);
+          }
+        }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(forms, each_further_executor, testing::ValuesIn(further_executors()), label_of_executor);
 
 // --- as a caller writes them
 

@@ -20,8 +20,9 @@ struct together_case {
 
 std::vector<together_case> together_cases() {
   std::vector<together_case> all;
-  for (const auto& where : executors())
-    for (int t = 0; t < onefold::element_type_count; ++t) all.push_back({&where, static_cast<element_type>(t)});
+  for (const auto& group : {each_of_the_executors(), further_executors()})
+    for (const auto* const where : group)
+      for (int t = 0; t < onefold::element_type_count; ++t) all.push_back({where, static_cast<element_type>(t)});
   return all;
 }
 
@@ -122,6 +123,37 @@ TEST_P(several_operators, may_be_the_same_and_sixteen) {
     expect_each_as_alone(*in, s, s);
     expect_each_as_alone(*in, l, l, l, p, l);
     expect_each_as_alone(*in, h, l, p, s, s, p, l, h, h, h, s, s, l, p, p, s);
+  });
+}
+
+TEST_P(several_operators, of_every_size_give_each_what_it_gives_alone) {
+  const auto sizes = [&] {
+    auto all = telling_sizes(4096 / onefold::size_of(type()));
+    all.push_back(320 * 4096 / onefold::size_of(type()) + 12'345);
+    return all;
+  }();
+  random_numbers random(current_seed());
+  elements bits(type(), sizes.back()), moderate(type(), sizes.back());
+  for (std::size_t i = 0; i < sizes.back(); ++i) {
+    bits.put(i, {type(), random()});
+    moderate.put(i, is_float(type()) ? scalar_from(type(), random.unit() - 0.25)
+                                     : scalar_from(type(), 1 + static_cast<double>(random.below(9))));
+  }
+  with_type(type(), [&]<class T> {
+    const op::sum s;
+    const op::prod p;
+    const op::min l;
+    const op::max h;
+    for (const auto* const x : {&bits, &moderate}) {
+      auto in = placed<T>(*x);
+      for (const std::size_t count : sizes) {
+        in->count = count;
+        expect_each_as_alone(*in, h, s, p);
+        expect_each_as_alone(*in, s, h, l, p, s, h, l, p, s, h, l, p, s, h, l, p);
+        expect_each_as_alone(*in, l);
+        ASSERT_FALSE(HasFatalFailure());
+      }
+    }
   });
 }
 
