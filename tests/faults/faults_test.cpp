@@ -27,12 +27,12 @@ using onefold::finish;
 // --- one operation, made to fail
 // -------------------------------------------------------------------------------------------------------
 
-enum class form { value, into };
+enum class delivery { value, into };
 
 struct operation_under_fault {
   std::string_view variant;
   finish how;
-  form as;
+  delivery as;
 };
 
 struct fault {
@@ -55,8 +55,8 @@ std::vector<operation_under_fault> operations() {
     auto finishes = std::vector<finish>(variant.finishes.begin(), variant.finishes.end());
     if (finishes.empty()) finishes.push_back(finish::automatic);
     for (const auto how : finishes) {
-      all.push_back({variant.name, how, form::value});
-      if (how != finish::host) all.push_back({variant.name, how, form::into});
+      all.push_back({variant.name, how, delivery::value});
+      if (how != finish::host) all.push_back({variant.name, how, delivery::into});
     }
   }
   return all;
@@ -64,11 +64,11 @@ std::vector<operation_under_fault> operations() {
 
 std::string name_of(const testing::TestParamInfo<operation_under_fault>& info) {
   return std::string(info.param.variant) + "_" + std::string(onefold::name(info.param.how)) +
-         (info.param.as == form::value ? "_value" : "_into");
+         (info.param.as == delivery::value ? "_value" : "_into");
 }
 
 void PrintTo(const operation_under_fault& one, std::ostream* out) {
-  *out << one.variant << ", " << onefold::name(one.how) << (one.as == form::value ? "" : ", into");
+  *out << one.variant << ", " << onefold::name(one.how) << (one.as == delivery::value ? "" : ", into");
 }
 
 // A device that onefold has not seen, with its own stream or the caller's.
@@ -82,7 +82,7 @@ class each_operation : public testing::TestWithParam<operation_under_fault> {
  protected:
   void run(const stage& on, std::uint64_t elements = count) {
     const onefold::options how{.variant = GetParam().variant, .finish = GetParam().how};
-    if (GetParam().as == form::into) return onefold::sum_into(on.where, on.input, elements, on.output, how);
+    if (GetParam().as == delivery::into) return onefold::sum_into(on.where, on.input, elements, on.output, how);
     const float sum = onefold::sum(on.where, on.input, elements, how);
     EXPECT_EQ(sum, 0.0f);  // what the fake's memory adds up to
   }
@@ -199,7 +199,7 @@ TEST_P(each_operation, puts_all_its_work_on_the_callers_stream) {
 }
 
 TEST_P(each_operation, neither_waits_nor_allocates_in_a_later_call_that_is_captured) {
-  if (GetParam().as == form::value) {
+  if (GetParam().as == delivery::value) {
     const stage on = fresh(true);
     run(on);
     runtime_.capture(on.where.stream());
@@ -220,7 +220,7 @@ TEST_P(each_operation, neither_waits_nor_allocates_in_a_later_call_that_is_captu
 TEST_P(each_operation, records_the_first_call_of_a_stream_without_spoiling_the_capture) {
   const stage on = fresh(true);
   runtime_.capture(on.where.stream());
-  if (GetParam().as == form::value)
+  if (GetParam().as == delivery::value)
     EXPECT_TRUE(refuses(errc::unsupported, "captured", [&] { run(on); }));
   else
     EXPECT_NO_THROW(run(on));
@@ -230,7 +230,7 @@ TEST_P(each_operation, records_the_first_call_of_a_stream_without_spoiling_the_c
 }
 
 TEST_P(each_operation, survives_every_fault_of_a_call_that_is_captured) {
-  if (GetParam().as == form::value) return;  // cannot be recorded
+  if (GetParam().as == delivery::value) return;  // cannot be recorded
   const stage warm = fresh(true);
   run(warm);
   std::uint64_t k = 0;
@@ -281,7 +281,7 @@ TEST_P(each_operation, does_not_spoil_a_capture_after_a_failure) {
 
 // A graph holds addresses: what it has recorded must stay where it is and be nobody else's for as long as the graph lives, and then not be lost.
 TEST_P(each_operation, keeps_the_memory_that_a_graph_has_recorded) {
-  if (GetParam().as == form::value) return;  // cannot be recorded
+  if (GetParam().as == delivery::value) return;  // cannot be recorded
   const stage on = fresh(true);
   constexpr std::uint64_t some = 140'000;  // more than one cluster does without memory
   run(on, some);

@@ -21,9 +21,9 @@ constexpr task tasks[] = {{element_type::f32, operation::sum},
                           {element_type::i32, operation::prod},
                           {element_type::u64, operation::max}};
 
-class each_device_form : public pairing_test {
+class each_device_call : public pairing_test {
  protected:
-  // The finishes of forms for which the host does not wait; none where the variant has the host's finish only.
+  // The finishes of calls for which the host does not wait; none where the variant has the host's finish only.
   [[nodiscard]] std::vector<finish> asynchronous_finishes() const {
     auto all = finishes_of(variant());
     std::erase(all, finish::host);
@@ -61,7 +61,7 @@ class each_device_form : public pairing_test {
   }
 };
 
-TEST_P(each_device_form, stores_to_device_pinned_and_managed_memory_on_the_callers_stream) {
+TEST_P(each_device_call, stores_to_device_pinned_and_managed_memory_on_the_callers_stream) {
   if (asynchronous_finishes().empty()) {
     ASSERT_TRUE(refuses_to_go_on_alone());
     return;
@@ -86,7 +86,7 @@ TEST_P(each_device_form, stores_to_device_pinned_and_managed_memory_on_the_calle
   }
 }
 
-TEST_P(each_device_form, reads_pinned_and_managed_memory) {
+TEST_P(each_device_call, reads_pinned_and_managed_memory) {
   for (const auto& what : supported_tasks()) {
     for (const memory kind : {memory::pinned, memory::managed}) {
       const std::uint64_t count = count_for(what.op, finish::automatic, 4'099);
@@ -99,7 +99,7 @@ TEST_P(each_device_form, reads_pinned_and_managed_memory) {
 
 // A copy before and one after, all on one stream and nothing waited for in between: a reduction that ran on another stream, or too
 // early, would see the old data or those that are put there behind it.
-TEST_P(each_device_form, keeps_its_place_on_the_stream) {
+TEST_P(each_device_call, keeps_its_place_on_the_stream) {
   if (asynchronous_finishes().empty()) {
     ASSERT_TRUE(refuses_to_go_on_alone());
     return;
@@ -139,7 +139,7 @@ TEST_P(each_device_form, keeps_its_place_on_the_stream) {
   }
 }
 
-TEST_P(each_device_form, is_ordered_with_the_default_stream_when_it_has_none_of_its_own) {
+TEST_P(each_device_call, is_ordered_with_the_default_stream_when_it_has_none_of_its_own) {
   for (const auto& what : supported_tasks()) {
     const std::uint64_t count = count_for(what.op, finish::automatic, 500'009);
     const elements data = exact_data(what.type, what.op, count, current_seed());
@@ -154,7 +154,7 @@ TEST_P(each_device_form, is_ordered_with_the_default_stream_when_it_has_none_of_
   }
 }
 
-TEST_P(each_device_form, is_recorded_into_a_graph_and_replayed_on_other_data) {
+TEST_P(each_device_call, is_recorded_into_a_graph_and_replayed_on_other_data) {
   if (asynchronous_finishes().empty()) {
     ASSERT_TRUE(refuses_to_go_on_alone());
     return;
@@ -195,7 +195,7 @@ TEST_P(each_device_form, is_recorded_into_a_graph_and_replayed_on_other_data) {
   }
 }
 
-TEST_P(each_device_form, is_recorded_at_the_first_call_on_a_stream_unless_it_would_wait) {
+TEST_P(each_device_call, is_recorded_at_the_first_call_on_a_stream_unless_it_would_wait) {
   guarded_input input(memory::device, exact_data(element_type::u32, operation::sum, 10'007, current_seed()), operation::sum);
   guarded_output output(memory::device, element_type::u32);
   const void* data = input.all();
@@ -220,7 +220,7 @@ TEST_P(each_device_form, is_recorded_at_the_first_call_on_a_stream_unless_it_wou
   ASSERT_TRUE(answers(asked, data, 10'007, expected));
 }
 
-TEST_P(each_device_form, serves_several_streams_from_several_threads_at_once) {
+TEST_P(each_device_call, serves_several_streams_from_several_threads_at_once) {
   const auto finishes = asynchronous_finishes();
   if (finishes.empty()) {
     ASSERT_TRUE(refuses_to_go_on_alone());
@@ -249,7 +249,7 @@ TEST_P(each_device_form, serves_several_streams_from_several_threads_at_once) {
   });
 }
 
-TEST_P(each_device_form, refuses_to_finish_on_the_host_behind_the_hosts_back) {
+TEST_P(each_device_call, refuses_to_finish_on_the_host_behind_the_hosts_back) {
   guarded_input input(memory::device, exact_data(element_type::f32, operation::sum, 100, current_seed()), operation::sum);
   guarded_output output(memory::device, element_type::f32);
   EXPECT_TRUE(refuses(errc::unsupported, "", [&] {
@@ -258,7 +258,7 @@ TEST_P(each_device_form, refuses_to_finish_on_the_host_behind_the_hosts_back) {
   ASSERT_TRUE(answers(one(element_type::f32, operation::sum), input.all(), 100, expected_exactly(operation::sum, input.payload())));
 }
 
-TEST_P(each_device_form, refuses_the_types_and_operators_that_it_does_not_take_with_its_reason) {
+TEST_P(each_device_call, refuses_the_types_and_operators_that_it_does_not_take_with_its_reason) {
   for (int t = 0; t < onefold::element_type_count; ++t) {
     for (int o = 0; o < onefold::operation_count; ++o) {
       const task what{static_cast<element_type>(t), static_cast<operation>(o)};
@@ -273,7 +273,7 @@ TEST_P(each_device_form, refuses_the_types_and_operators_that_it_does_not_take_w
   ASSERT_TRUE(answers(one(what.type, what.op), input.all(), 100, expected_exactly(what.op, input.payload())));
 }
 
-INSTANTIATE_TEST_SUITE_P(variants, each_device_form,
+INSTANTIATE_TEST_SUITE_P(variants, each_device_call,
                          testing::ValuesIn(pairings([](const pairing& one) { return on_cuda(*one.on); })), param_name);
 
 }  // namespace
