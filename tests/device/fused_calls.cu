@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstring>
+#include <string>
 #include <type_traits>
 
 #include "../support/cuda.hpp"
@@ -201,6 +202,28 @@ std::vector<both_results> fused_calls(std::uint64_t n) {
   compare("a box of three coordinates", [&](const onefold::executor& where) {
     return onefold::sum(where, onefold::box({0, edge}, {1, edge}, {0, edge - 1}), cube);
   });
+  // Rows shorter than a warp's and than a tile, and longer, which begin anywhere in one.
+  const float* const w = z;
+  for (const std::int64_t length : {std::int64_t{3}, std::int64_t{31}, std::int64_t{100}, std::int64_t{513}, std::int64_t{1000},
+                                    std::int64_t{1024}, std::int64_t{5000}}) {
+    const std::int64_t rows = static_cast<std::int64_t>(n) / length;
+    if (rows == 0) continue;
+    const std::string of = " of rows of " + std::to_string(length);
+    const auto floats = [=] __host__ __device__(std::int64_t j, std::int64_t i) { return w[(j + 2) * length + i - 9]; };
+    compare("a box" + of + " floats", [&](const onefold::executor& where) {
+      return onefold::sum(where, onefold::box({-2, rows - 2}, {9, length + 9}), floats);
+    });
+    const auto without_ends = [=] __host__ __device__(std::int64_t j, std::int64_t i) { return x[j * length + i]; };
+    compare("an inner box" + of, [&](const onefold::executor& where) {
+      return onefold::mean_variance(where, onefold::box({0, rows}, {1, length - 1}), without_ends);
+    });
+    const auto planes = [=] __host__ __device__(std::int64_t h, std::int64_t j, std::int64_t i) {
+      return std::array<float, 2>{w[(h * 4 + j) * length + i], w[i]};
+    };
+    compare("a box of planes of four" + of, [&](const onefold::executor& where) {
+      return onefold::reduce_together(where, onefold::box(rows / 4, 4, length), planes, op::sum{}, op::max{});
+    });
+  }
   compare("a function for the host alone", [&](const onefold::executor& where) {
     const auto f = onefold::host_only([&](std::uint64_t i) { return x[i]; });
     return onefold::sum(where.backend() == onefold::backend::cuda ? onefold::openmp() : where, n, f);

@@ -42,18 +42,24 @@ TEST(divisor, is_exact) {
 }
 
 TEST(near_divisor, is_exact_as_far_as_it_reaches) {
-  constexpr std::uint64_t reach = 4096;
+  using onefold::detail::near_divisor;
+  constexpr std::uint64_t reach = near_divisor::reach;
   const auto check = [&](std::uint64_t d) {
-    const onefold::detail::near_divisor by(d, reach);
-    for (std::uint64_t n = 0; n < d + reach; n += n < 300 || n + 2 * reach >= d ? 1 : d - n - 2 * reach)
-      ASSERT_EQ(by.of(n), n / d) << n << " / " << d;
+    const near_divisor by(d);
+    const auto check_from = [&](std::uint64_t n) {
+      for (std::uint64_t steps = 0; steps < reach; steps += steps < 70 || steps + 2 > reach ? 1 : steps / 64)
+        ASSERT_EQ(by.quotient(by.place(n) + near_divisor::steps(static_cast<std::uint32_t>(steps))), (n + steps) / d)
+            << n << " + " << steps << " / " << d;
+    };
+    for (std::uint64_t back = 1; back <= d && back < 2 * reach + 10; back += back < 40 ? 1 : back / 8) check_from(d - back);
+    check_from(0);
+    check_from(d / 2);
+    if (d > reach) check_from(d - reach), check_from(d - reach - 1), check_from(d - reach + 1);
   };
-  for (std::uint64_t d = 1; d < 3000; ++d) check(d);
-  for (int bit = 12; bit < 62; ++bit)
+  for (std::uint64_t d = 1; d < 600; ++d) check(d);
+  for (std::uint64_t d = 600; d < 20000; d += 97) check(d);
+  for (int bit = 9; bit < 63; ++bit)
     for (const int more : {-1, 0, 1}) check((std::uint64_t{1} << bit) + static_cast<std::uint64_t>(more));
-  for (const std::uint64_t d :
-       {(std::uint64_t{1} << 31) - reach - 1, (std::uint64_t{1} << 31) - reach, (std::uint64_t{1} << 31) - reach + 1})
-    check(d);
 }
 
 }  // namespace

@@ -62,27 +62,38 @@ class divisor {
   bool narrow_ = false;
 };
 
-/// n / d for all n below d + reach: what a few hundred steps from a place in a row come to. Without branches, which would keep loads behind
-/// them from being on their way together.
+/// n / d for numbers that lie a few hundred steps behind one below d: an upper half of a product, and no branch, which would keep loads behind it
+/// from being on their way together.
+///
+/// Of a d that is beyond 2^13 the last 2^13 numbers below it are told apart; from those before, no step of these leads to d. Then all is below
+/// 2^13 + reach <= 2^14, and ceil(2^30 / d) is exact, since it is too large by less than 1 and n d < 2^30.
 class near_divisor {
  public:
-  /// @param d      from 1 to 2^62
-  /// @param reach  at most 2^30, and at most d where d is 2^30 or more
-  near_divisor(std::uint64_t d, std::uint64_t reach) noexcept : d_(d), far_(d + reach >= (std::uint64_t{1} << 31)) {
-    if (far_) return;
-    while ((std::uint64_t{1} << (shift_ - 31)) < d) ++shift_;  // 31 + ceil(log2 d)
-    reciprocal_ = static_cast<std::uint32_t>(((std::uint64_t{1} << shift_) + d - 1) / d);
+  static constexpr std::uint32_t reach = std::uint32_t{1} << 13;  ///< of steps; they are fewer
+
+  /// @param d  from 1 on
+  explicit near_divisor(std::uint64_t d) noexcept
+      : before_(d > reach ? d - reach : 0),
+        reciprocal_(static_cast<std::uint32_t>(((std::uint64_t{1} << 30) + (d - before_) - 1) / (d - before_))) {}
+
+  /// Where n < d is, for quotient().
+  [[nodiscard]] ONEFOLD_HOST_DEVICE std::uint32_t place(std::uint64_t n) const noexcept {
+    return n < before_ ? 0 : 4 * static_cast<std::uint32_t>(n - before_);
   }
-  [[nodiscard]] ONEFOLD_HOST_DEVICE std::uint64_t of(std::uint64_t n) const noexcept {
-    const std::uint64_t steps = (static_cast<std::uint64_t>(static_cast<std::uint32_t>(n)) * reciprocal_) >> shift_;
-    return far_ ? (n >= d_ ? 1U : 0U) : steps;
+  /// So many steps on. The sum of both is a place for quotient(), and no more for this.
+  [[nodiscard]] static ONEFOLD_HOST_DEVICE constexpr std::uint32_t steps(std::uint32_t count) noexcept { return 4 * count; }
+  /// (n + steps) / d
+  [[nodiscard]] ONEFOLD_HOST_DEVICE std::uint32_t quotient(std::uint32_t place) const noexcept {
+#ifdef __CUDA_ARCH__
+    return __umulhi(place, reciprocal_);
+#else
+    return static_cast<std::uint32_t>(std::uint64_t{place} * reciprocal_ >> 32);
+#endif
   }
 
  private:
-  std::uint64_t d_;
-  std::uint32_t reciprocal_ = 0;
-  int shift_ = 31;
-  bool far_;
+  std::uint64_t before_;
+  std::uint32_t reciprocal_;
 };
 
 }  // namespace detail

@@ -11,17 +11,11 @@
 #include <utility>
 
 #include <onefold/box.hpp>
-#include <onefold/detail/divisor.hpp>
+#include <onefold/detail/any_side.hpp>
 #include <onefold/detail/folds.hpp>
+#include <onefold/detail/places.hpp>
 #include <onefold/maybe.hpp>
 #include <onefold/reduce.hpp>
-
-// Silences nvcc where a template for host and device calls what the caller may have for the host alone: whether it is called decides.
-#ifdef __NVCC__
-#define ONEFOLD_ANY_SIDE _Pragma("nv_exec_check_disable")
-#else
-#define ONEFOLD_ANY_SIDE
-#endif
 
 namespace onefold {
 namespace detail {
@@ -30,9 +24,6 @@ namespace detail {
 
 template <class Space, class F>
 class device_values;
-
-// How far a thread's indices lie behind their origin, at most: a tile's.
-inline constexpr std::uint64_t most_offset = 16 * 256;
 
 template <class F>
 class device_values<index_line, F> {
@@ -50,91 +41,24 @@ class device_values<index_line, F> {
   mutable F f_;
 };
 
-/// A row of a box, and a place in it.
-struct box_origin {
-  std::uint64_t row;
-  std::uint64_t column;
-};
-
-template <class F>
-class device_values<index_box<2>, F> {
+template <int Rank, class F>
+class device_values<index_box<Rank>, F> {
  public:
-  device_values(const index_box<2>& in, const F& f)
-      : f_(f),
-        begin_{in.begin[0], in.begin[1]},
-        length_(in.extent[1]),
-        by_length_(length_ == 0 ? 1 : length_, in.count),
-        near_length_(length_ == 0 ? 1 : length_, most_offset) {}
+  device_values(const index_box<Rank>& in, const F& f) : f_(f), box_(in) {}
   ONEFOLD_ANY_SIDE
-  ONEFOLD_HOST_DEVICE auto operator()(std::uint64_t i) const { return at(origin(i), 0); }
+  ONEFOLD_HOST_DEVICE auto operator()(std::uint64_t i) const { return origin(i).in_row().value(f_, 0); }
 
-  using origin_type = box_origin;
-  ONEFOLD_HOST_DEVICE origin_type origin(std::uint64_t begin) const {
-    const std::uint64_t row = by_length_.of(begin);
-    return {row, begin - row * length_};
-  }
-  // A few hundred indices on it is still this row, or one of the next: a division of small numbers.
+  using origin_type = place_in_box<Rank>;
+  ONEFOLD_HOST_DEVICE origin_type origin(std::uint64_t begin) const { return box_.place(begin); }
   ONEFOLD_ANY_SIDE
-  ONEFOLD_HOST_DEVICE auto at(const origin_type& begin, int offset) const {
-    const std::uint64_t place = begin.column + static_cast<std::uint64_t>(offset);
-    const std::uint64_t rows = near_length_.of(place);
-    return f_(begin_[0] + static_cast<std::int64_t>(begin.row + rows),
-              begin_[1] + static_cast<std::int64_t>(place - rows * length_));
+  template <class Place>
+  ONEFOLD_HOST_DEVICE auto at(const Place& begin, int offset) const {
+    return begin.value(f_, offset);
   }
 
  private:
   mutable F f_;
-  std::int64_t begin_[2];
-  std::uint64_t length_;
-  divisor by_length_;
-  near_divisor near_length_;
-};
-
-template <class F>
-class device_values<index_box<3>, F> {
- public:
-  device_values(const index_box<3>& in, const F& f)
-      : f_(f),
-        begin_{in.begin[0], in.begin[1], in.begin[2]},
-        rows_(in.extent[1]),
-        length_(in.extent[2]),
-        by_rows_(rows_ == 0 ? 1 : rows_, in.count),
-        by_length_(length_ == 0 ? 1 : length_, in.count),
-        near_rows_(rows_ == 0 ? 1 : rows_, most_offset),
-        near_length_(length_ == 0 ? 1 : length_, most_offset) {}
-  ONEFOLD_ANY_SIDE
-  ONEFOLD_HOST_DEVICE auto operator()(std::uint64_t i) const { return at(origin(i), 0); }
-
-  struct origin_type {
-    std::uint64_t plane;
-    std::uint64_t row;
-    std::uint64_t column;
-  };
-  ONEFOLD_HOST_DEVICE origin_type origin(std::uint64_t begin) const {
-    const std::uint64_t row = by_length_.of(begin);
-    const std::uint64_t plane = by_rows_.of(row);
-    return {plane, row - plane * rows_, begin - row * length_};
-  }
-  ONEFOLD_ANY_SIDE
-  ONEFOLD_HOST_DEVICE auto at(const origin_type& begin, int offset) const {
-    const std::uint64_t place = begin.column + static_cast<std::uint64_t>(offset);
-    const std::uint64_t further = near_length_.of(place);
-    const std::uint64_t row = begin.row + further;
-    const std::uint64_t planes = near_rows_.of(row);
-    return f_(begin_[0] + static_cast<std::int64_t>(begin.plane + planes),
-              begin_[1] + static_cast<std::int64_t>(row - planes * rows_),
-              begin_[2] + static_cast<std::int64_t>(place - further * length_));
-  }
-
- private:
-  mutable F f_;
-  std::int64_t begin_[3];
-  std::uint64_t rows_;
-  std::uint64_t length_;
-  divisor by_rows_;
-  divisor by_length_;
-  near_divisor near_rows_;
-  near_divisor near_length_;
+  box_shape<Rank> box_;
 };
 
 // --- where values come from: the index alone, or elements of arrays ---------------------------------------------------------------------------
@@ -149,7 +73,10 @@ struct from_indices {
   using origin_type = typename device_values<Space, F>::origin_type;
   ONEFOLD_HOST_DEVICE origin_type origin(std::uint64_t begin) const { return values.origin(begin); }
   ONEFOLD_ANY_SIDE
-  ONEFOLD_HOST_DEVICE returned at(const origin_type& begin, int offset) const { return values.at(begin, offset); }
+  template <class Place>
+  ONEFOLD_HOST_DEVICE returned at(const Place& begin, int offset) const {
+    return values.at(begin, offset);
+  }
 };
 
 template <class F, class... T>

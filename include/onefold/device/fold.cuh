@@ -95,12 +95,21 @@ template <class Fold, class = void>
 struct has_origin : std::false_type {};
 template <class Fold>
 struct has_origin<Fold, std::void_t<decltype(std::declval<const Fold&>().origin(std::uint64_t{}))>> : std::true_type {};
+
+// Whether what a fold makes of the index lies in the rows of a box.
+template <class Fold, bool Origins = has_origin<Fold>::value>
+inline constexpr bool has_places = false;
+template <class Fold>
+inline constexpr bool has_places<Fold, true> =
+    !std::is_integral<decltype(std::declval<const Fold&>().origin(std::uint64_t{}))>::value;
 }  // namespace detail
 
 /// Where a thread's indices begin, as a fold of the index likes to know it: it may find neighbours from there for less than from their numbers.
 template <class Fold>
 __device__ inline auto origin_of([[maybe_unused]] const Fold& fold, std::uint64_t begin) {
-  if constexpr (detail::has_origin<Fold>::value)
+  if constexpr (detail::has_places<Fold>)
+    return fold.origin(begin).nearby();
+  else if constexpr (detail::has_origin<Fold>::value)
     return fold.origin(begin);
   else
     return begin;

@@ -295,10 +295,6 @@ __device__ __noinline__ typename Fold::accumulator cut_unit_node(const void* x, 
   in.count = count;
   return units_of<Fold, reading::single>::any_node(Fold{}, in, unit);
 }
-template <class Fold>
-__device__ __noinline__ typename Fold::accumulator cut_unit_node(const Fold& fold, const tree_input& in, std::uint64_t unit) {
-  return units_of<Fold, reading::single>::any_node(fold, in, unit);
-}
 
 }  // namespace detail
 
@@ -369,7 +365,7 @@ __global__ void __launch_bounds__(most_warps* warp_size, 1)
     if constexpr (!is_own<Fold>)
       value = detail::cut_unit_node<Fold>(in.x, in.y, in.count, unit);
     else
-      value = detail::cut_unit_node(fold, in, unit);
+      value = units::any_node(fold, in, unit);
   }
   if (all > 1) {
     if constexpr (Cluster) {

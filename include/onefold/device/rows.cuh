@@ -96,98 +96,155 @@ struct elements<Fold, 3> {
 }  // namespace detail
 
 namespace detail {
+
 template <class Fold>
 inline constexpr int own_lanes = lanes<Fold> > warp_size ? lanes<Fold> / warp_size : 1;
 template <class Fold>
 inline constexpr int rows_together = rows_in_flight(own_lanes<Fold>* registers_of_index<Fold>());
+
+// What a thread has of a unit: a lane of one of its tiles, or several lanes of the only one, 32 apart. `Whole` says that all of the unit exists;
+// otherwise what does not exist counts as absent, and nobody is asked for it.
+template <class Fold, bool Whole>
+class lanes_of_thread {
+  using A = typename Fold::accumulator;
+  static constexpr int L = lanes<Fold>;
+  static constexpr int own = own_lanes<Fold>;
+  static constexpr int width = L < warp_size ? L : warp_size;  // threads that have a tile
+  static constexpr int tile = static_cast<int>(tile_elements<Fold>);
+
+ public:
+  __device__ lanes_of_thread(const tree_input& in, std::uint64_t unit) {
+    const unsigned thread = threadIdx.x % warp_size;
+    steps = static_cast<int>(thread / width * tile + thread % width);
+    begin = ((unit << log_tiles_of_rows<Fold>)+thread / width) * tile + thread % width;
+    const std::uint64_t behind = begin < in.count ? in.count - begin : 0;
+    left_ = behind < static_cast<std::uint64_t>(tile) ? static_cast<int>(behind) : tile;
+  }
+
+  /// Reads them, of arrays, or as functions of the indices behind `origin`, the first one's place.
+  template <std::size_t Alignment, class Origin>
+  __device__ void take(const Fold& fold, const tree_input& in, [[maybe_unused]] const Origin& origin) {
+    constexpr int rows = rows_together<Fold>;
+#pragma unroll
+    for (int above = 0; above < order::tile_rows; above += rows) {
+      elements<Fold> element[rows][own];
+#pragma unroll
+      for (int r = 0; r < rows; ++r) {
+#pragma unroll
+        for (int k = 0; k < own; ++k)
+          if (exists(above + r, k)) element[r][k].template load<Alignment>(in, index(above + r, k));
+      }
+      if constexpr (Fold::inputs == 0 && has_large_items<Fold>) {
+        // What becomes of a load is larger than what was loaded, so it is the loads that are kept.
+#pragma unroll
+        for (int r = 0; r < rows; ++r) {
+#pragma unroll
+          for (int k = 0; k < own; ++k)
+            if (exists(above + r, k)) add(fold, k, value_at(fold, origin, place(above + r, k)), above + r);
+        }
+      } else if constexpr (Fold::inputs == 0) {
+        // All values ahead of all combining, so that what they are made of is on its way together.
+        decltype(fold.value(begin)) value[rows][own];
+#pragma unroll
+        for (int r = 0; r < rows; ++r) {
+#pragma unroll
+          for (int k = 0; k < own; ++k)
+            if (exists(above + r, k)) value[r][k] = value_at(fold, origin, place(above + r, k));
+        }
+#pragma unroll
+        for (int r = 0; r < rows; ++r) {
+#pragma unroll
+          for (int k = 0; k < own; ++k)
+            if (exists(above + r, k)) add(fold, k, value[r][k], above + r);
+        }
+      } else {
+#pragma unroll
+        for (int r = 0; r < rows; ++r) {
+#pragma unroll
+          for (int k = 0; k < own; ++k)
+            if (exists(above + r, k)) add(fold, k, element[r][k].value(fold), above + r);
+        }
+      }
+    }
+  }
+
+  /// The node over the unit, in every thread of the warp, which must call it together.
+  __device__ A node(const Fold& fold) const {
+    A node[own];
+#pragma unroll
+    for (int k = 0; k < own; ++k) {
+      if constexpr (Whole)
+        node[k] = node_of_lane(fold, lane_[k], order::tile_rows, index(0, k));
+      else if (present_[k] > 0)
+        node[k] = node_of_lane(fold, lane_[k], present_[k], index(0, k));
+      else
+        node[k] = fold.neutral();
+    }
+#pragma unroll
+    for (int half = own / 2; half > 0; half /= 2) {
+#pragma unroll
+      for (int k = 0; k < half; ++k) node[k] = fold.combine(node[k], node[k + half]);
+    }
+    A value = node[0];
+#pragma unroll
+    for (int distance = width / 2; distance > 0; distance /= 2) value = fold.combine(value, exchange(value, distance));
+#pragma unroll
+    for (int distance = width; distance < warp_size; distance *= 2) value = fold.combine(value, exchange(value, distance));
+    return value;
+  }
+
+  std::uint64_t begin;  ///< number of its first element
+  int steps;            ///< of that in the unit
+
+ private:
+  // How far an element is behind the first.
+  static __device__ constexpr int place(int row, int k) { return row * L + k * warp_size; }
+  __device__ std::uint64_t index(int row, int k) const { return begin + static_cast<std::uint64_t>(place(row, k)); }
+  __device__ bool exists(int row, int k) const { return Whole || place(row, k) < left_; }
+  template <class Value>
+  __device__ void add(const Fold& fold, int k, const Value& value, int row) {
+    lane_[k] = row == 0 ? first_of_lane(fold, value, 0) : next_of_lane(fold, lane_[k], value, row);
+    ++present_[k];
+  }
+
+  int left_;  // elements that exist from the first one on, as far as the tile goes
+  lane_t<Fold> lane_[own];
+  int present_[own] = {};
+};
+
+// The node over a unit that does not exist as a whole. Out of line: the others would wait for its instructions, and lack its registers.
+template <class Fold>
+__device__ __noinline__ typename Fold::accumulator cut_rows_node(const Fold& fold, const tree_input& in, std::uint64_t unit) {
+  lanes_of_thread<Fold, false> lanes(in, unit);
+  lanes.template take<1>(fold, in, origin_of(fold, lanes.begin));
+  return lanes.node(fold);
+}
+
 }  // namespace detail
 
-/// The node over the 2^log_tiles_of_rows tiles of unit `unit`, in every lane of the calling warp, whose 32 threads must call it together.
-/// A thread has a lane of one of the tiles, or several lanes of the only one, 32 apart. `Whole` says that all of it exists; otherwise what
-/// does not exist counts as absent, and nobody is asked for it. `Alignment`: of the only input, where that is more than its type's.
+/// The node over the 2^log_tiles_of_rows tiles of unit `unit`, in every lane of the calling warp, whose 32 threads must call it together. `Whole`
+/// says that all of it exists. `Alignment`: of the only input, where that is more than its type's.
 template <class Fold, bool Whole, std::size_t Alignment>
 __device__ inline typename Fold::accumulator rows_node(const Fold& fold, const tree_input& in, std::uint64_t unit) {
-  using A = typename Fold::accumulator;
-  constexpr int L = lanes<Fold>;
-  constexpr int own = detail::own_lanes<Fold>;
-  constexpr int width = L < warp_size ? L : warp_size;  // threads that have a tile
-  constexpr int rows = detail::rows_together<Fold>;
-  const unsigned thread = threadIdx.x % warp_size;
-  const std::uint64_t tile = (unit << log_tiles_of_rows<Fold>)+thread / width;
-  const std::uint64_t begin = tile * tile_elements<Fold> + thread % width;
-  constexpr int most = static_cast<int>(tile_elements<Fold>);
-  const std::uint64_t behind = begin < in.count ? in.count - begin : 0;
-  const int left = behind < static_cast<std::uint64_t>(most) ? static_cast<int>(behind) : most;
-  const auto place = [](int r, int k) { return r * L + k * warp_size; };
-
-  [[maybe_unused]] const auto origin = origin_of(fold, begin);
-  lane_t<Fold> lane[own];
-  [[maybe_unused]] int present[own] = {};
-  const auto take = [&](int k, const auto& value, int row) {
-    lane[k] = row == 0 ? first_of_lane(fold, value, 0) : next_of_lane(fold, lane[k], value, row);
-    ++present[k];
-  };
-#pragma unroll
-  for (int above = 0; above < order::tile_rows; above += rows) {
-    detail::elements<Fold> element[rows][own];
-#pragma unroll
-    for (int r = 0; r < rows; ++r) {
-#pragma unroll
-      for (int k = 0; k < own; ++k)
-        if (Whole || place(above + r, k) < left) element[r][k].template load<Alignment>(in, begin + place(above + r, k));
-    }
-    if constexpr (Fold::inputs == 0 && detail::has_large_items<Fold>) {
-      // What becomes of a load is larger than what was loaded, so it is the loads that are kept.
-#pragma unroll
-      for (int r = 0; r < rows; ++r) {
-#pragma unroll
-        for (int k = 0; k < own; ++k)
-          if (Whole || place(above + r, k) < left) take(k, value_at(fold, origin, place(above + r, k)), above + r);
-      }
-    } else if constexpr (Fold::inputs == 0) {
-      // All values ahead of all combining, so that what they are made of is on its way together.
-      decltype(fold.value(begin)) value[rows][own];
-#pragma unroll
-      for (int r = 0; r < rows; ++r) {
-#pragma unroll
-        for (int k = 0; k < own; ++k)
-          if (Whole || place(above + r, k) < left) value[r][k] = value_at(fold, origin, place(above + r, k));
-      }
-#pragma unroll
-      for (int r = 0; r < rows; ++r) {
-#pragma unroll
-        for (int k = 0; k < own; ++k)
-          if (Whole || place(above + r, k) < left) take(k, value[r][k], above + r);
-      }
+  if constexpr (!Whole) {
+    return detail::cut_rows_node(fold, in, unit);
+  } else {
+    const auto& whole = for_whole_tiles(fold);
+    detail::lanes_of_thread<std::decay_t<decltype(whole)>, true> lanes(in, unit);
+    if constexpr (detail::has_places<Fold>) {
+      // Which way is the same for the whole warp.
+      constexpr int elements = static_cast<int>(tile_elements<Fold>) << log_tiles_of_rows<Fold>;
+      const auto first = fold.origin(unit * elements);
+      const auto own = first.behind(lanes.steps);
+      if (first.has_in_row(elements))
+        lanes.template take<Alignment>(whole, in, own.in_row());
+      else
+        lanes.template take<Alignment>(whole, in, own.nearby());
     } else {
-#pragma unroll
-      for (int r = 0; r < rows; ++r) {
-#pragma unroll
-        for (int k = 0; k < own; ++k)
-          if (Whole || place(above + r, k) < left) take(k, element[r][k].value(fold), above + r);
-      }
+      lanes.template take<Alignment>(whole, in, origin_of(whole, lanes.begin));
     }
+    return lanes.node(whole);
   }
-
-  A node[own];
-#pragma unroll
-  for (int k = 0; k < own; ++k) {
-    if (Whole || present[k] > 0)
-      node[k] = node_of_lane(fold, lane[k], Whole ? order::tile_rows : present[k], begin + place(0, k));
-    else
-      node[k] = fold.neutral();
-  }
-#pragma unroll
-  for (int half = own / 2; half > 0; half /= 2) {
-#pragma unroll
-    for (int k = 0; k < half; ++k) node[k] = fold.combine(node[k], node[k + half]);
-  }
-  A value = node[0];
-#pragma unroll
-  for (int distance = width / 2; distance > 0; distance /= 2) value = fold.combine(value, exchange(value, distance));
-#pragma unroll
-  for (int distance = width; distance < warp_size; distance *= 2) value = fold.combine(value, exchange(value, distance));
-  return value;
 }
 
 }  // namespace onefold::device

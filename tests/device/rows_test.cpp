@@ -1,0 +1,251 @@
+/// @file rows_test.cpp  What a warp reads for functions of the index and operators of a user's, on a warp of host threads: the bits are those of the
+/// CPU, however the rows of a box lie in the tiles.
+
+#include "warp_on_host.hpp"
+
+#include <onefold/detail/own_folds.hpp>
+#include <onefold/device/own.cuh>
+#include <onefold/device/rows.cuh>
+#include <onefold/onefold.hpp>
+
+#include <array>
+#include <string>
+
+#include "../support/gtest_support.hpp"
+
+namespace onefold_test {
+namespace {
+
+namespace dt = onefold::detail;
+namespace dv = onefold::device;
+namespace op = onefold::op;
+using onefold::box;
+
+// The result of a fold over n indices as the kernels make it: a node for each unit, by a warp, and the aligned binary tree over these.
+template <class Fold>
+typename Fold::result reduced(const Fold& user, std::uint64_t n) {
+  using own = dv::own_fold<Fold>;
+  using A = typename own::accumulator;
+  const own fold{user};
+  dv::tree_input in{};
+  in.count = n;
+  const std::uint64_t tile = dv::tile_elements<own>;
+  in.end_tile = (n + tile - 1) / tile;
+  const std::uint64_t elements = tile << dv::log_tiles_of_rows<own>;
+  std::vector<A> nodes((n + elements - 1) / elements);
+  on_a_warp([&] {
+    for (std::uint64_t unit = 0; unit < nodes.size(); ++unit) {
+      const A node =
+          (unit + 1) * elements <= n ? dv::rows_node<own, true, 1>(fold, in, unit) : dv::rows_node<own, false, 1>(fold, in, unit);
+      if (threadIdx.x == 0) nodes[unit] = node;
+    }
+  });
+  std::uint64_t left = nodes.size();
+  for (; left > 1; left = (left + 1) / 2)
+    for (std::uint64_t i = 0; i < left; i += 2) nodes[i / 2] = i + 1 < left ? fold.combine(nodes[i], nodes[i + 1]) : nodes[i];
+  typename Fold::result result;
+  fold.conclude(nodes.empty() ? fold.neutral() : nodes[0], n, &result);
+  return result;
+}
+
+template <class T>
+std::vector<unsigned char> bytes_of(const T& value) {
+  std::vector<unsigned char> bytes(sizeof(value));
+  std::memcpy(bytes.data(), &value, sizeof(value));
+  return bytes;
+}
+
+// A number of which sums round, for each index, none of which is another's.
+template <class T>
+T number_of(std::int64_t k, std::int64_t j, std::int64_t i) {
+  std::uint64_t bits = static_cast<std::uint64_t>(k) * 0x9e3779b97f4a7c15U + static_cast<std::uint64_t>(j) * 0xbf58476d1ce4e5b9U +
+                       static_cast<std::uint64_t>(i) * 0x94d049bb133111ebU;
+  bits ^= bits >> 29;
+  bits *= 0xbf58476d1ce4e5b9U;
+  bits ^= bits >> 32;
+  return static_cast<T>(static_cast<double>(static_cast<std::int64_t>(bits >> 11)) / 4503599627370496.0 - 1.0);
+}
+template <class T>
+struct plane {
+  T operator()(std::int64_t j, std::int64_t i) const { return number_of<T>(0, j, i); }
+};
+template <class T>
+struct cube {
+  T operator()(std::int64_t k, std::int64_t j, std::int64_t i) const { return number_of<T>(k, j, i); }
+};
+template <class T>
+struct line {
+  T operator()(std::uint64_t i) const { return number_of<T>(0, 0, static_cast<std::int64_t>(i)); }
+};
+
+template <class Box, class F>
+void expect_sum(const Box& in, F f, const std::string& what) {
+  EXPECT_EQ(bytes_of(reduced(dt::fold_of_form<onefold::form::sum>(in, f), in.size())), bytes_of(onefold::sum(in, f))) << what;
+}
+
+// Rows that are shorter than a warp's row of a tile, than a tile, as long as tiles, longer; beginning anywhere in one.
+constexpr std::int64_t lengths[] = {1,   2,    3,    31,   32,   33,   63,   64,   65,   100,  511,  512,
+                                    513, 1000, 1023, 1024, 1025, 1536, 2048, 3000, 8191, 8192, 8193, 9000};
+
+TEST(rows_of_a_warp, of_a_box_of_two_coordinates) {
+  for (const std::int64_t length : lengths) {
+    const std::int64_t rows = 5000 / length + 3;
+    const std::string what = std::to_string(rows) + " rows of " + std::to_string(length);
+    expect_sum(box({-2, rows - 2}, {3, length + 3}), plane<float>{}, what + " floats");
+    expect_sum(box({7, rows + 7}, {-5, length - 5}), plane<double>{}, what + " doubles");
+  }
+}
+
+TEST(rows_of_a_warp, of_a_box_of_three_coordinates) {
+  for (const std::int64_t length : {1, 5, 33, 100, 700, 2500})
+    for (const std::int64_t rows : {1, 7, 40}) {
+      const std::int64_t planes = 4000 / (length * rows) + 2;
+      const std::string what = std::to_string(planes) + " planes of " + std::to_string(rows) + " rows of " + std::to_string(length);
+      expect_sum(box({1, planes + 1}, {-3, rows - 3}, {2, length + 2}), cube<float>{}, what + " floats");
+      expect_sum(box({0, planes}, {5, rows + 5}, {-1, length - 1}), cube<double>{}, what + " doubles");
+    }
+}
+
+// Of single bytes a tile has the most indices.
+struct byte_at {
+  std::uint8_t operator()(std::int64_t j, std::int64_t i) const {
+    return static_cast<std::uint8_t>(number_of<double>(0, j, i) * 127 + 128);
+  }
+};
+struct mixed {  // commutes and is associative, and sees every bit
+  std::uint8_t operator()(std::uint8_t a, std::uint8_t b) const { return static_cast<std::uint8_t>(a + b); }
+};
+
+TEST(rows_of_a_warp, of_a_box_of_bytes) {
+  for (const std::int64_t length : {1, 40, 300, 4095, 4096, 4097, 5000, 8191, 8192, 8193, 12000}) {
+    const auto in = box({-1, 30000 / length + 3}, {9, length + 9});
+    byte_at f;
+    mixed add;
+    EXPECT_EQ(reduced(dt::fold_of_own(in, f, add, dt::no_init{}), in.size()), onefold::transform_reduce(in, add, f))
+        << "rows of " << length;
+  }
+}
+
+// A unit behind many others.
+template <class Box, class F>
+void expect_unit(const Box& in, const F& f, std::uint64_t unit) {
+  F function = f;
+  using own = dv::own_fold<decltype(dt::fold_of_form<onefold::form::sum>(in, function))>;
+  const own fold{dt::fold_of_form<onefold::form::sum>(in, function)};
+  const std::uint64_t elements = dv::tile_elements<own> << dv::log_tiles_of_rows<own>;
+  dv::tree_input of_all{};
+  of_all.count = in.size();
+  ASSERT_LE((unit + 1) * elements, of_all.count);
+  const auto at = [&](std::uint64_t i) {  // by division
+    const std::uint64_t n = unit * elements + i;
+    return f(in.begin[0] + static_cast<std::int64_t>(n / in.extent[1]), in.begin[1] + static_cast<std::int64_t>(n % in.extent[1]));
+  };
+  decltype(fold.neutral()) whole{};
+  decltype(fold.neutral()) cut{};
+  on_a_warp([&] {
+    const auto by_rows = dv::rows_node<own, true, 1>(fold, of_all, unit);
+    const auto by_index = dv::rows_node<own, false, 1>(fold, of_all, unit);
+    if (threadIdx.x == 0) {
+      whole = by_rows;
+      cut = by_index;
+    }
+  });
+  const auto expected = bytes_of(onefold::sum(elements, at));
+  EXPECT_EQ(bytes_of(whole), expected) << unit;
+  EXPECT_EQ(bytes_of(cut), expected) << unit;
+}
+
+TEST(rows_of_a_warp, of_boxes_that_are_larger_than_memory) {
+  for (const std::uint64_t length : {std::uint64_t{100000}, (std::uint64_t{1} << 31) - 4096, (std::uint64_t{1} << 31) + 7,
+                                     (std::uint64_t{1} << 32) + 1000, (std::uint64_t{1} << 40) + 3, std::uint64_t{1} << 41}) {
+    const auto of = box({-1, 9}, {-7, static_cast<std::int64_t>(length) - 7});
+    for (std::uint64_t row = 1; row < 8; ++row) {  // ends and begins of rows
+      expect_unit(of, plane<float>{}, row * length / 1024);
+      expect_unit(of, plane<double>{}, row * length / 512);
+      expect_unit(of, plane<double>{}, row * length / 512 - 1);
+    }
+    expect_unit(of, plane<float>{}, length / 2048);
+  }
+  const auto many = box({0, std::int64_t{1} << 40}, {0, 1000});
+  for (const std::uint64_t unit : {std::uint64_t{0}, std::uint64_t{1} << 33, (std::uint64_t{1000} << 30) - 1}) {
+    expect_unit(many, plane<float>{}, unit);
+    expect_unit(many, plane<double>{}, unit);
+  }
+}
+
+TEST(rows_of_a_warp, of_planes_that_are_larger_than_memory) {
+  // Two planes, and units about the end of the first.
+  for (const std::int64_t rows : {std::int64_t{9000}, (std::int64_t{1} << 33) + 5}) {
+    const std::int64_t length = 300;
+    auto of = box({0, 2}, {0, rows}, {0, length});
+    cube<double> f;
+    using own = dv::own_fold<decltype(dt::fold_of_form<onefold::form::sum>(of, f))>;
+    const own fold{dt::fold_of_form<onefold::form::sum>(of, f)};
+    dv::tree_input of_all{};
+    of_all.count = of.size();
+    for (const std::uint64_t unit :
+         {static_cast<std::uint64_t>(rows * length) / 512, static_cast<std::uint64_t>(rows * length) / 512 - 1,
+          static_cast<std::uint64_t>(rows * length) / 1024}) {
+      const auto at = [&](std::uint64_t i) {
+        const auto n = static_cast<std::int64_t>(unit * 512 + i);
+        return f(n / length / rows, n / length % rows, n % length);
+      };
+      double whole = 0;
+      on_a_warp([&] {
+        const double node = dv::rows_node<own, true, 1>(fold, of_all, unit);
+        if (threadIdx.x == 0) whole = node;
+      });
+      EXPECT_EQ(bytes_of(whole), bytes_of(onefold::sum(std::uint64_t{512}, at))) << rows << " rows, unit " << unit;
+    }
+  }
+}
+
+// A value of 16 bytes, with an operator whose order can be seen, and without a neutral element.
+struct pair_of_sums {
+  double a;
+  double b;
+};
+struct add_pairs {
+  pair_of_sums operator()(const pair_of_sums& x, const pair_of_sums& y) const { return {x.a + y.a, x.b + y.b}; }
+};
+struct add_doubles {
+  double operator()(double x, double y) const { return x + y; }
+};
+
+TEST(rows_of_a_warp, of_every_kind_of_fold) {
+  for (const std::uint64_t n : {1U, 31U, 511U, 512U, 513U, 1024U, 1025U, 2048U, 5000U}) {
+    const dt::index_line all{n};
+    const auto expect = [&](const auto& found, const auto& wanted, const char* what) {
+      EXPECT_EQ(bytes_of(found), bytes_of(wanted)) << what << " of " << n;
+    };
+    line<float> f;
+    line<double> d;
+    expect(reduced(dt::fold_of_form<onefold::form::sum>(all, f), n), onefold::sum(n, f), "sum");
+    expect(reduced(dt::fold_of_form<onefold::form::mean_variance>(all, d), n), onefold::mean_variance(n, d), "mean_variance");
+    expect(reduced(dt::fold_of_form<onefold::form::argmin>(all, d), n), onefold::argmin(n, d), "argmin");
+    const auto positive = [](std::uint64_t i) {
+      const double v = line<double>{}(i);
+      return v > 0 ? onefold::maybe<double>(v) : onefold::maybe<double>();
+    };
+    auto filter = positive;
+    expect(reduced(dt::fold_of_form<onefold::form::sum>(all, filter), n), onefold::sum(n, filter), "a filtered sum");
+    auto two = [](std::uint64_t i) { return pair_of_sums{line<double>{}(i), line<double>{}(i + 1)}; };
+    add_pairs pairs;
+    expect(reduced(dt::fold_of_own(all, two, pairs, dt::no_init{}), n), onefold::transform_reduce(n, pairs, two), "16 bytes");
+    add_doubles add;
+    expect(reduced(dt::fold_of_own(all, d, add, 0.3), n), onefold::transform_reduce(n, add, d, 0.3), "an operator");
+    auto filtered = positive;
+    expect(reduced(dt::fold_of_own(all, filtered, add, 0.3), n), onefold::transform_reduce(n, add, filtered, 0.3),
+           "an operator with a filter");
+    auto five = [](std::uint64_t i) {
+      const float v = line<float>{}(i);
+      return std::array<float, 5>{v, v * v, v < 0 ? -v : v, v, v};
+    };
+    const auto together = reduced(dt::fold_of_operators(all, five, op::sum{}, op::sum{}, op::sum{}, op::min{}, op::max{}), n);
+    const auto wanted = onefold::reduce_together(onefold::serial(), n, five, op::sum{}, op::sum{}, op::sum{}, op::min{}, op::max{});
+    expect(together, wanted, "five results");
+  }
+}
+
+}  // namespace
+}  // namespace onefold_test
