@@ -83,7 +83,10 @@ struct whole_fold<Fold, std::void_t<typename Fold::of_whole_tiles>> {
 /// The fold as it may be where all elements of the tiles exist.
 template <class Fold>
 __device__ inline decltype(auto) for_whole_tiles(const Fold& fold) {
-  return detail::whole_fold<Fold>::of(fold);
+  if constexpr (is_own<Fold>)
+    return fold.of_whole();
+  else
+    return detail::whole_fold<Fold>::of(fold);
 }
 
 /// Whether accumulators are larger than elements.

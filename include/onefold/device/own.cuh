@@ -89,9 +89,11 @@ struct own_lane_of<Fold, true, Filters> {
 }  // namespace detail
 
 /// The kernels' view of a fold of a user's, whose bytes are the same.
-template <class Fold>
+///
+/// There   a view of whole tiles: where values cannot be absent, no node of them is
+template <class Fold, bool There = false>
 struct own_fold {
-  Fold fold;
+  std::conditional_t<There, const Fold&, Fold> fold;
 
   static constexpr int inputs = Fold::inputs;
   static_assert(inputs >= 0 && inputs <= 3, "a fold has no input, or up to three");
@@ -105,7 +107,7 @@ struct own_fold {
   static_assert(value_bytes >= 1 && value_bytes <= 64, "the values of a fold have 1 to 64 bytes");
   static constexpr bool is_plain = detail::says_plain<Fold>::value;
   static constexpr bool filters = detail::is_maybe<item>::value;
-  static constexpr bool may_be_absent = filters || !detail::says_neutral<Fold>::value;
+  static constexpr bool may_be_absent = filters || (!There && !detail::says_neutral<Fold>::value);
   static constexpr bool reads_pairs = inputs == 1 && sizeof(element) == value_bytes && (value_bytes == 4 || value_bytes == 8);
 
   using node = typename Fold::accumulator;
@@ -113,6 +115,8 @@ struct own_fold {
   using lane = typename detail::own_lane_of<Fold, is_plain, filters>::type;
   static_assert(std::is_trivially_copyable<node>::value, "accumulators are copied byte by byte");
   static_assert(sizeof(accumulator) <= 1024, "accumulators have at most 1 KiB");
+
+  __device__ own_fold<Fold, true> of_whole() const { return {fold}; }
 
   template <class... X>
   __device__ std::conditional_t<is_plain, accumulator, item> value(const X&... x) const {
