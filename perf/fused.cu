@@ -86,6 +86,13 @@ struct field_at {
   ONEFOLD_HOST_DEVICE T operator()(std::int64_t j, std::int64_t i) const { return x[j * side + i]; }
 };
 
+template <class T>
+struct volume_at {
+  const T* x;
+  std::int64_t side;
+  ONEFOLD_HOST_DEVICE T operator()(std::int64_t k, std::int64_t j, std::int64_t i) const { return x[(k * side + j) * side + i]; }
+};
+
 // Enough for each of CUB's calls here.
 constexpr std::size_t cub_bytes = std::size_t{16} << 20;
 template <class Call>
@@ -194,6 +201,27 @@ class calls_of {
         },
         [=] {
           return onefold::sum(best(), interior, field_at<T>{x, side});
+        });
+    // Of which no tile lies in one row.
+    const auto strip = onefold::box(static_cast<std::int64_t>(n) / 100, 100);
+    add<T>(
+        "a box with rows of 100", strip.size() * sizeof(T),
+        [=](const T* in, T* out) {
+          sum_into(gpu, strip, field_at<T>{in, 100}, out);
+        },
+        [=] {
+          return onefold::sum(best(), strip, field_at<T>{x, 100});
+        });
+    std::int64_t edge = 16;
+    while ((edge + 1) * (edge + 1) * (edge + 1) <= static_cast<std::int64_t>(n)) ++edge;
+    const auto inside = onefold::box({1, edge - 1}, {1, edge - 1}, {1, edge - 1});
+    add<T>(
+        "a box of a 3-D array with ghost cells", inside.size() * sizeof(T),
+        [=](const T* in, T* out) {
+          sum_into(gpu, inside, volume_at<T>{in, edge}, out);
+        },
+        [=] {
+          return onefold::sum(best(), inside, volume_at<T>{x, edge});
         });
     if constexpr (sizeof(T) == 8) {
       const auto as_values = [](const T* from) { return reinterpret_cast<const largest*>(from); };
