@@ -11,7 +11,7 @@ namespace onefold::cpu {
 namespace {
 
 constexpr std::uint64_t tile_bytes = order::tile_rows * order::row_bytes;
-constexpr int most_tiles = 4;  // of a block of all results together: 16 KiB, where each has one at least
+constexpr int most_tiles = 2;  // of a block of all results together: 8 KiB, where each has one at least
 // Between the results' values, so that those of one index do not fall on one place of a cache.
 constexpr std::uint64_t gap_bytes = 192;
 

@@ -116,8 +116,8 @@ ONEFOLD_HOST_DEVICE decltype(auto) call_at(F& f, const index_box<3>& in, std::ui
 }
 
 // The indices with the numbers first .. first + count - 1, row by row: row(k, length, at), where at(c) is f at the index with number
-// first + k + c for c < length. There is no division within a row, so that compilers can make vector code of it. A conversion of c within the
-// sum would be moved behind it, and g++ sees no steps of one then.
+// first + k + c for c < length. There is no division within a row, so that compilers can make vector code of it; and no conversion, behind
+// which g++ sees no steps: length, and with it c, is of the type of f's last coordinate.
 
 template <class F, class Row>
 void for_rows(F& f, const index_line&, std::uint64_t first, std::uint64_t count, const Row& row) {
@@ -131,10 +131,7 @@ void for_rows(F& f, const index_box<2>& in, std::uint64_t first, std::uint64_t c
     const std::uint64_t length = in.extent[1] - column < count - n ? in.extent[1] - column : count - n;
     const std::int64_t j = in.begin[0] + static_cast<std::int64_t>(line);
     const std::int64_t i = in.begin[1] + static_cast<std::int64_t>(column);
-    row(n, length, [&f, j, i](std::uint64_t c) -> decltype(auto) {
-      const auto right = static_cast<std::int64_t>(c);
-      return f(j, i + right);
-    });
+    row(n, static_cast<std::int64_t>(length), [&f, j, i](std::int64_t c) -> decltype(auto) { return f(j, i + c); });
     n += length;
   }
 }
@@ -148,10 +145,7 @@ void for_rows(F& f, const index_box<3>& in, std::uint64_t first, std::uint64_t c
     const std::int64_t k = in.begin[0] + static_cast<std::int64_t>(plane);
     const std::int64_t j = in.begin[1] + static_cast<std::int64_t>(line - plane * in.extent[1]);
     const std::int64_t i = in.begin[2] + static_cast<std::int64_t>(column);
-    row(n, length, [&f, k, j, i](std::uint64_t c) -> decltype(auto) {
-      const auto right = static_cast<std::int64_t>(c);
-      return f(k, j, i + right);
-    });
+    row(n, static_cast<std::int64_t>(length), [&f, k, j, i](std::int64_t c) -> decltype(auto) { return f(k, j, i + c); });
     n += length;
   }
 }

@@ -24,13 +24,6 @@ namespace detail {
 
 // How a call names what is reduced: arrays as a function of the index, or a function of the index itself.
 
-struct identity_function {
-  template <class T>
-  ONEFOLD_HOST_DEVICE const T& operator()(const T& x) const {
-    return x;
-  }
-};
-
 inline std::uint64_t one_size(std::uint64_t first) { return first; }
 template <class... More>
 std::uint64_t one_size(std::uint64_t first, std::uint64_t second, More... more) {

@@ -49,6 +49,32 @@ struct arrays_of<function_of_arrays<F, T...>> {
   }
 };
 
+/// Elements as they are.
+struct identity_function {
+  template <class T>
+  ONEFOLD_HOST_DEVICE const T& operator()(const T& x) const {
+    return x;
+  }
+};
+
+/// Whether an F is an array's elements as they are: its values lie in memory already.
+template <class F>
+inline constexpr bool is_plain_array = false;
+template <class F, class T>
+inline constexpr bool is_plain_array<function_of_arrays<F, T>> = std::is_same_v<std::decay_t<F>, identity_function>;
+
+/// So many values of a function at a time: a number that compilers know, with which they vectorise it at -O2 too.
+inline constexpr int values_at_once = 64;
+
+/// Stores at(0) .. at(count - 1). A function of its own, never inlined: only of a parameter g++ believes that nothing else points there.
+template <class V, class Index, class At>
+[[gnu::noinline]] void store_values(V* __restrict to, Index count, const At& at) {
+  Index c = 0;
+  for (; c + values_at_once <= count; c += values_at_once)
+    for (Index i = 0; i < values_at_once; ++i) to[c + i] = at(c + i);
+  for (; c < count; ++c) to[c] = at(c);
+}
+
 /// The first exception that the caller's functions have thrown, on whichever thread.
 class thrown {
  public:
@@ -125,60 +151,70 @@ class block_callback {
     if constexpr (results_of<value>::several) {
       element* to[results];
       for (int r = 0; r < results; ++r) to[r] = static_cast<element*>(values[r]);
-      for_rows(f_, space_, first, count, [&to](std::uint64_t k, std::uint64_t length, const auto& at) {
-        for (std::uint64_t c = 0; c < length; ++c) {
-          const value now = at(c);
-          for (int r = 0; r < results; ++r) to[r][k + c] = now[static_cast<std::size_t>(r)];
-        }
+      for_rows(f_, space_, first, count, [&to](std::uint64_t k, auto length, const auto& at) {
+        store_from(std::make_index_sequence<results>{}, to, k, length, at);
       });
     } else if constexpr (can_be_absent) {
       auto* const to = static_cast<element*>(values[0]);
-      bool any = false;
-      for_rows(f_, space_, first, count, [&any, to, instead = instead_](std::uint64_t k, std::uint64_t length, const auto& at) {
-        any |= store_present(to + k, length, at, instead);
+      const bool was_any = any_present_.load(std::memory_order_relaxed);
+      bool any = was_any;
+      for_rows(f_, space_, first, count, [&any, to, instead = instead_](std::uint64_t k, auto length, const auto& at) {
+        any = store_present(to + k, length, at, instead, any);
       });
-      if (any && !any_present_) any_present_ = true;
+      if (any && !was_any) any_present_.store(true, std::memory_order_relaxed);
     } else {
       auto* const to = static_cast<element*>(values[0]);
-      for_rows(f_, space_, first, count,
-               [to](std::uint64_t k, std::uint64_t length, const auto& at) { store_values(to + k, length, at); });
+      for_rows(f_, space_, first, count, [to](std::uint64_t k, auto length, const auto& at) { store_values(to + k, length, at); });
     }
   }
 
-  // So many values at a time, into an array that nothing else can point into: with that compilers vectorise f at -O2 too.
-  static constexpr std::uint64_t at_once = 64;
-
-  // Stores at(0) .. at(count - 1).
-  template <class At>
-  static void store_values(element* to, std::uint64_t count, const At& at) {
-    std::uint64_t c = 0;
-    for (; c + at_once <= count; c += at_once) {
-      element now[at_once];
-      for (std::uint64_t i = 0; i < at_once; ++i) now[i] = at(c + i);
-      std::memcpy(to + c, now, sizeof(now));
-    }
-    for (; c < count; ++c) to[c] = at(c);
-  }
-
-  // The same with `instead` for those that are absent; says whether one is not. For vectors the flag is as wide as a value, and what f returns
-  // no constant, which g++ would keep in memory.
-  template <class At>
-  static bool store_present(element* to, std::uint64_t count, const At& at, element instead) {
-    using flag = std::conditional_t<sizeof(element) == 4, std::uint32_t, std::uint64_t>;
-    flag any = 0;
-    std::uint64_t c = 0;
-    for (; c + at_once <= count; c += at_once) {
-      element now[at_once];
-      for (std::uint64_t i = 0; i < at_once; ++i) {
-        maybe<element> here = as_maybe(at(c + i));
-        now[i] = here.present ? here.value : instead;
-        any |= here.present ? flag(1) : flag(0);
+  // The same of several results, each to its own place.
+  template <class Index, class At, std::size_t... R, class... To>
+  [[gnu::noinline]] static void store_several(std::index_sequence<R...>, Index count, const At& at, To* __restrict... to) {
+    Index c = 0;
+    for (; c + values_at_once <= count; c += values_at_once)
+      for (Index i = 0; i < values_at_once; ++i) {
+        const value here = at(c + i);
+        ((to[c + i] = here[R]), ...);
       }
-      std::memcpy(to + c, now, sizeof(now));
+    for (; c < count; ++c) {
+      const value here = at(c);
+      ((to[c] = here[R]), ...);
     }
+  }
+  template <class Index, class At, std::size_t... R>
+  static void store_from(std::index_sequence<R...> all, element* const (&to)[results], std::uint64_t k, Index count, const At& at) {
+    store_several(all, count, at, (to[R] + k)...);
+  }
+
+  // As store_values(), with `instead` for those that are absent; says whether there was `any` before that is not, or is one now. Once that is
+  // known it is not asked any more: asking takes as long as all the rest.
+  template <class Index, class At>
+  [[gnu::noinline]] static bool store_present(element* __restrict to, Index count, const At& at, element instead, bool any) {
+    Index c = 0;
+    for (; !any && c + values_at_once <= count; c += values_at_once) any = store_and_look(to + c, at, c, instead);
+    for (; c + values_at_once <= count; c += values_at_once)
+      for (Index i = 0; i < values_at_once; ++i) {
+        maybe<element> here = as_maybe(at(c + i));
+        to[c + i] = here.present ? here.value : instead;
+      }
     for (; c < count; ++c) {
       const maybe<element> here = as_maybe(at(c));
       to[c] = here.present ? here.value : instead;
+      any |= here.present;
+    }
+    return any;
+  }
+
+  // Of at(c) .. at(c + values_at_once - 1). For vectors the flag is as wide as a value, and what f returns no constant, which g++ would keep
+  // in memory.
+  template <class Index, class At>
+  static bool store_and_look(element* __restrict to, const At& at, Index c, element instead) {
+    using flag = std::conditional_t<sizeof(element) == 4, std::uint32_t, std::uint64_t>;
+    flag any = 0;
+    for (Index i = 0; i < values_at_once; ++i) {
+      maybe<element> here = as_maybe(at(c + i));
+      to[i] = here.present ? here.value : instead;
       any |= here.present ? flag(1) : flag(0);
     }
     return any != 0;
