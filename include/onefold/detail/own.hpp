@@ -100,9 +100,29 @@ class own_reduction {
     return of[0];
   }
 
-  // What is kept of an element until its tile is reduced: no flag where all are present, so that rows can become vector code.
+  // What is kept of an element until its tile is reduced: no flag where all are present, so that lanes can become vector code.
   static constexpr bool can_be_absent = value_traits<returned>::can_be_absent;
   using item = std::conditional_t<can_be_absent, state, value>;
+
+  static constexpr std::uint64_t lanes = order::lanes_of_bytes(RowBytes);
+  static constexpr std::uint64_t tile_elements = order::tile_rows * lanes;
+
+  // The state of a tile of which the first `count` elements exist, from number `first` on.
+  state tile(std::uint64_t first, std::uint64_t count) {
+    if constexpr (is_plain_array<F> && std::is_same_v<returned, item>) {
+      return tile_of(std::get<0>(f_.arrays) + first, count);
+    } else {
+      item items[tile_elements];
+      for_rows(f_, space_, first, count, [&items](std::uint64_t k, auto length, const auto& at) {
+        if constexpr (can_be_absent)
+          store_values(items + k, length, [&at](auto c) { return state(as_maybe(at(c))); });
+        else
+          store_values(items + k, length, at);
+      });
+      return tile_of(items, count);
+    }
+  }
+
   item combine_items(const item& a, const item& b) {
     if constexpr (can_be_absent)
       return combine(a, b);
@@ -110,30 +130,40 @@ class own_reduction {
       return static_cast<value>(op_(a, b));
   }
 
-  static constexpr std::uint64_t lanes = order::lanes_of_bytes(RowBytes);
-  static constexpr std::uint64_t tile_elements = order::tile_rows * lanes;
+  // Apart from f, whose last operation could be fused with the operator's first.
+  [[gnu::noinline]] state tile_of(const item* x, std::uint64_t count) {
+    if (count < tile_elements) return short_tile_of(x, count);
+    item lane[lanes];
+    for (std::uint64_t j = 0; j < lanes; ++j) lane[j] = column(x + j, std::make_index_sequence<order::tile_rows - 1>{});
+    halve<lanes / 2>(lane);
+    return state(lane[0]);
+  }
 
-  // The state of a tile of which the first `count` elements exist, from number `first` on.
-  state tile(std::uint64_t first, std::uint64_t count) {
-    item items[tile_elements];
-    for_rows(f_, space_, first, count, [&](std::uint64_t k, std::uint64_t length, const auto& at) {
-      for (std::uint64_t c = 0; c < length; ++c) {
-        if constexpr (can_be_absent)
-          items[k + c] = state(as_maybe(at(c)));
-        else
-          items[k + c] = at(c);
-      }
-    });
+  // From top to bottom, spelled out: compilers make vectors of neighbouring columns where there is no loop within.
+  template <std::size_t... Row>
+  item column(const item* x, std::index_sequence<Row...>) {
+    item v = *x;
+    ((v = combine_items(v, x[(Row + 1) * lanes])), ...);
+    return v;
+  }
+
+  // Of lanes that are all there.
+  template <std::uint64_t H>
+  void halve(item* lane) {
+    for (std::uint64_t j = 0; j < H; ++j) lane[j] = combine_items(lane[j], lane[j + H]);
+    if constexpr (H > 1) halve<H / 2>(lane);
+  }
+
+  [[gnu::noinline]] state short_tile_of(const item* x, std::uint64_t count) {
+    item lane[lanes];
     const std::uint64_t width = count < lanes ? count : lanes;
-    for (std::uint64_t row = lanes; row < count; row += lanes) {
-      if (count - row >= lanes)
-        for (std::uint64_t j = 0; j < lanes; ++j) items[j] = combine_items(items[j], items[row + j]);
-      else
-        for (std::uint64_t j = 0; j < count - row; ++j) items[j] = combine_items(items[j], items[row + j]);
+    for (std::uint64_t j = 0; j < width; ++j) {
+      lane[j] = x[j];
+      for (std::uint64_t i = j + lanes; i < count; i += lanes) lane[j] = combine_items(lane[j], x[i]);
     }
     for (std::uint64_t h = lanes / 2; h >= 1; h /= 2)
-      for (std::uint64_t j = 0; j + h < width && j < h; ++j) items[j] = combine_items(items[j], items[j + h]);
-    return state(items[0]);
+      for (std::uint64_t j = 0; j + h < width && j < h; ++j) lane[j] = combine_items(lane[j], lane[j + h]);
+    return state(lane[0]);
   }
 
   static int groups(void* context, std::uint64_t first, std::uint64_t count, void* states) {
