@@ -72,7 +72,7 @@ void check_input(const request& what, const void* pointer, const char* role) {
   const std::size_t size = size_of(what.type);
   check_not_null(what, pointer, role);
   const auto input = reinterpret_cast<std::uintptr_t>(pointer);
-  if (input % size != 0)
+  if ((input & (size - 1)) != 0)  // sizes are powers of two, and divisions are slow
     throw error(errc::misaligned_pointer, "the " + std::string(role) + " pointer is not aligned to its element type " +
                                               std::string(name(what.type)) + " (" + std::to_string(size) +
                                               " bytes): copy the data to an aligned array first");
@@ -111,7 +111,7 @@ void check_results(const request& what) {
   if (what.own != nullptr || (what.device != nullptr && what.source == nullptr)) return false;
   const std::size_t alignment =
       has_index(what.form) ? alignof(std::uint64_t) : size_of(result_type(what.type, what.form, what.wide));
-  if (reinterpret_cast<std::uintptr_t>(what.output) % alignment != 0)
+  if ((reinterpret_cast<std::uintptr_t>(what.output) & (alignment - 1)) != 0)
     throw error(errc::misaligned_pointer, "the output pointer is not aligned to its element type");
   check_results(what);
   if (what.count == 0 && has_index(what.form))
@@ -123,7 +123,7 @@ void check_pointers(const request& what) {
   if (what.output == nullptr) throw error(errc::null_pointer, "the output pointer is null: give the address of one element");
   if (is_record(what.form) || what.results != 1 || is_called_back(what)) {
     if (!check_more(what)) return;
-  } else if (reinterpret_cast<std::uintptr_t>(what.output) % size_of(result_type(what.type, what.form, what.wide)) != 0) {
+  } else if ((reinterpret_cast<std::uintptr_t>(what.output) & (size_of(result_type(what.type, what.form, what.wide)) - 1)) != 0) {
     throw error(errc::misaligned_pointer, "the output pointer is not aligned to its element type");
   }
   if (what.count == 0) return;

@@ -23,10 +23,8 @@ struct any_order {
     }
     if (count > 0) {
       E last_x[step], last_y[step];
-      store_all<step>(last_x, padding<E, Map, Op>);
-      if constexpr (Map::inputs == 2) store_all<step>(last_y, E(1));
-      __builtin_memcpy(last_x, x, count * sizeof(E));
-      if constexpr (Map::inputs == 2) __builtin_memcpy(last_y, y, count * sizeof(E));
+      copy_and_fill<step>(last_x, x, count, padding<E, Map, Op>);
+      if constexpr (Map::inputs == 2) copy_and_fill<step>(last_y, y, count, E(1));
       lanes = combine<Op>(lanes, values<E, A, Map, registers>(last_x, last_y));
     }
     const vec<A, width<A>> value = halve<Op>(lanes);

@@ -104,8 +104,7 @@ struct extreme {
     }
     if (count > 0) {
       T last[step];
-      store_all<step>(last, padding<T, Map, Op>);
-      __builtin_memcpy(last, x, count * sizeof(T));
+      copy_and_fill<step>(last, x, count, padding<T, Map, Op>);
       add(lanes, last);
     }
     return conclude(lanes, begin, elements);
@@ -118,13 +117,6 @@ template <class E>
 struct both {
   E min, max;
 };
-
-// Elements behind the last are copies of the first: neither extreme minds them.
-template <int Count, class E>
-ONEFOLD_INLINE void fill_with_first(E* to, const E* x, u64 count) {
-  store_all<Count>(to, x[0]);
-  __builtin_memcpy(to, x, count * sizeof(E));
-}
 
 // Of integers.
 template <class E>
@@ -142,7 +134,7 @@ struct min_and_max {
     for (; count >= step; count -= step, x += step) add(x);
     if (count > 0) {
       E last[step];
-      fill_with_first<step>(last, x, count);
+      copy_and_fill<step>(last, x, count, x[0]);  // copies of the first: neither extreme minds them
       add(last);
     }
     const vec<E, width<E>> low = halve<min>(least), high = halve<max>(most);
@@ -184,7 +176,7 @@ requires(is_float<T>) struct min_and_max<T> {
     }
     if (count > 0) {
       T last[step];
-      fill_with_first<step>(last, x, count);
+      copy_and_fill<step>(last, x, count, x[0]);  // copies of the first: neither extreme minds them
       add(last);
     }
     const vec<T, width<T>> sums = halve<sum>(total), low = halve<min>(least), high = halve<max>(most);

@@ -10,25 +10,48 @@ namespace {
 // The elements of a row's last part, filled up with padding.
 template <class E>
 struct padded_row {
-  E x[order::lanes<E>], y[order::lanes<E>];
+  alignas(vector_bytes) E x[order::lanes<E>], y[order::lanes<E>];
 };
 
-// Stores `value` in Count elements, a register at a time.
+// The first `count` elements at p, 1 to width<E> - 1 of them, and `rest` behind them. Nothing behind the last is read.
+template <class E>
+ONEFOLD_INLINE vec<E, width<E>> load_part(const E* p, u64 count, vec<E, width<E>> rest) {
+#if ONEFOLD_VECTOR_BYTES == 64
+  const unsigned mask = (1U << count) - 1;
+  if constexpr (sizeof(E) == 4)
+    return reinterpret_cast<vec<E, width<E>>>(
+        _mm512_mask_loadu_epi32(reinterpret_cast<__m512i>(rest), static_cast<__mmask16>(mask), p));
+  else
+    return reinterpret_cast<vec<E, width<E>>>(
+        _mm512_mask_loadu_epi64(reinterpret_cast<__m512i>(rest), static_cast<__mmask8>(mask), p));
+#else
+  ONEFOLD_UNROLL(1)
+  for (u64 i = 0; i < count; ++i) rest[i] = p[i];
+  return rest;
+#endif
+}
+
+// Copies `count` elements and stores `value` behind them, up to Count, a register at a time: what is loaded in other pieces than it was stored
+// in comes 7 ns late.
 template <int Count, class E>
-ONEFOLD_INLINE void store_all(E* to, E value) {
+ONEFOLD_INLINE void copy_and_fill(E* to, const E* from, u64 count, E value) {
   const vec<E, width<E>> v = all<E>(value);
   ONEFOLD_UNROLL(16)
-  for (int j = 0; j < Count; j += width<E>) __builtin_memcpy(to + j, &v, sizeof(v));
+  for (int j = 0; j < Count; j += width<E>) {
+    const u64 begin = static_cast<u64>(j);
+    vec<E, width<E>> here = v;
+    if (count >= begin + width<E>)
+      here = load<E, E>(from + j);
+    else if (count > begin)
+      here = load_part<E>(from + j, count - begin, v);
+    __builtin_memcpy(to + j, &here, sizeof(here));
+  }
 }
 
 template <int Inputs, class E>
 ONEFOLD_INLINE void fill(padded_row<E>& row, const E* x, const E* y, u64 count, E pad) {
-  store_all<order::lanes<E>>(row.x, pad);
-  __builtin_memcpy(row.x, x, count * sizeof(E));
-  if constexpr (Inputs == 2) {
-    store_all<order::lanes<E>>(row.y, E(1));
-    __builtin_memcpy(row.y, y, count * sizeof(E));
-  }
+  copy_and_fill<order::lanes<E>>(row.x, x, count, pad);
+  if constexpr (Inputs == 2) copy_and_fill<order::lanes<E>>(row.y, y, count, E(1));
 }
 
 // `rows` whole rows and, where `last` is not null, the padded row below them; at least one row in all.
