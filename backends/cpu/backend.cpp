@@ -41,7 +41,7 @@ constexpr std::array cpu_variants{
 
 std::span<const variant_info> variants() { return cpu_variants; }
 
-// Most threads that this executor can use.
+// Threads that this executor means where it names no number, and the most that the reference can use.
 int pool_size([[maybe_unused]] backend where) {
 #ifdef ONEFOLD_HAVE_OPENMP
   if (where == backend::openmp) return kokkos_backend::pool_size();
@@ -58,9 +58,10 @@ std::optional<std::string> reason_against(const variant_info& variant, const exe
     return problem.what();
   }
   const int pool = pool_size(where.backend());
-  if (where.threads() > pool)
-    return "openmp(" + std::to_string(where.threads()) + ") asks for more threads than OpenMP gives (" + std::to_string(pool) +
-           "): set OMP_NUM_THREADS, or ask for fewer";
+  if (variant.guarantee < guarantee::fixed && where.threads() > pool)
+    return "openmp(" + std::to_string(where.threads()) + ") asks " + std::string(variant.name) +
+           " for more threads than OpenMP gives (" + std::to_string(pool) +
+           "): set OMP_NUM_THREADS, ask for fewer, or leave the variant's name away";
   if (variant.guarantee < guarantee::fixed && where.backend() == backend::openmp)
     if (auto wrong = kokkos_backend::wrong_environment(); !wrong.empty()) return wrong;
   return std::nullopt;
@@ -118,7 +119,8 @@ void run(const request& what, const options& how, const variant_info& variant, r
   int threads = 1;
   if (what.where.backend() != backend::serial && !threads::ending()) {  // when OpenMP may be gone
     const int pool = pool_size(what.where.backend());
-    if (what.where.threads() > pool) throw error(errc::unsupported, *reason_against(variant, what.where));
+    if (variant.guarantee < guarantee::fixed && what.where.threads() > pool)
+      throw error(errc::unsupported, *reason_against(variant, what.where));
     if (!threads::alone()) threads = what.where.threads() == 0 ? pool : what.where.threads();
   }
   if (variant.guarantee < guarantee::fixed) {

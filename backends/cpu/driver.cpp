@@ -332,6 +332,19 @@ class openmps_team {
   clock::time_point begin_ = clock::now();
 };
 
+[[noreturn]] void refuse(int had, int threads) {
+  throw error(errc::backend_unavailable,
+              "the system gives this process " + std::to_string(had) + " of " + std::to_string(threads) +
+                  " threads: raise the limit (ulimit -u, the container's), ask for fewer, or use serial()");
+}
+
+// Before so many helpers are started that they may be more than the system gives: those that it gave would stay.
+void try_out(int threads) {
+  const int there = threads::helpers_there();
+  if (there + 1 >= threads || threads::forked() || threads::ending()) return;
+  if (const int had = there + threads::to_be_had(threads - there); had < threads) refuse(had, threads);
+}
+
 // best() on OpenMP's team: whether it may. The system's refusal is no error to it.
 bool may_use_openmps_team() {
   try {
@@ -362,7 +375,11 @@ int useful_threads(const cpu_fold& fold, std::uint64_t count, std::uint64_t byte
 
 #ifdef ONEFOLD_HAVE_OPENMP
 int reduce_on_threads(const cpu_fold& fold, std::uint64_t count, on_threads& how, void* state) {
-  bool ours = !how.best && threads::openmp_team_is_ours(kokkos_backend::pool_size());
+  // More than OpenMP gives are onefold's own. best() never asks for more.
+  const int pool = kokkos_backend::pool_size();
+  const bool fits = how.threads <= pool;
+  if (!fits) how.threads = std::min(how.threads, threads::most_helpers + 1);
+  bool ours = !how.best && fits && threads::openmp_team_is_ours(pool);
   std::unique_lock lock(threads::in_use(), std::defer_lock);
   if (how.best)
     static_cast<void>(lock.try_lock());  // who has all threads needs them longer than this one needs for its work
@@ -372,12 +389,14 @@ int reduce_on_threads(const cpu_fold& fold, std::uint64_t count, on_threads& how
   if (how.best && lock.owns_lock()) ours = team.is_in_use() && may_use_openmps_team();
   bool openmps = ours && (!team.is_late() || kokkos_backend::tools_see_kokkos());
   if (!openmps) {
-    const int had = lock.owns_lock() ? threads::helpers(how.threads - 1) + 1 : 1;
+    if (!fits) try_out(how.threads);
+    bool lacks_memory = false;
+    const int had = lock.owns_lock() ? threads::helpers(how.threads - 1, &lacks_memory) + 1 : 1;
     openmps = ours && had < how.threads;  // better late than not at all
-    if (!how.best && !openmps && had < how.threads && !threads::ending())
-      throw error(errc::backend_unavailable, "the system gives this process " + std::to_string(had) + " of " +
-                                                 std::to_string(how.threads) +
-                                                 " threads: raise the limit (ulimit -u, the container's), or use serial()");
+    if (!how.best && !openmps && had < how.threads && !threads::ending()) {
+      if (lacks_memory) throw std::bad_alloc();
+      refuse(had, how.threads);
+    }
     if (!openmps) how.threads = had;
   }
   int failed = 0;

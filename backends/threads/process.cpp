@@ -98,7 +98,7 @@ without_signals::~without_signals() { pthread_sigmask(SIG_SETMASK, &before_, nul
 
 int openmp_threads() noexcept { return omp_get_max_threads(); }
 
-void require_threads(int threads) {
+int to_be_had(int threads) {
   std::mutex mutex;
   std::condition_variable may_end;
   bool all_there = false;
@@ -122,15 +122,20 @@ void require_threads(int threads) {
   } catch (const std::bad_alloc&) {
     end_all();
     throw;
-  } catch (const std::exception&) {
-    const std::size_t had = some.size() + 1;
-    end_all();
+  } catch (const std::exception&) {  // the system refuses one
+  }
+  const int had = static_cast<int>(some.size()) + 1;
+  end_all();
+  return had;
+}
+
+void require_threads(int threads) {
+  const int had = to_be_had(threads);
+  if (had < threads)
     throw error(errc::backend_unavailable, "the system gives this process " + std::to_string(had) + " of the " +
                                                std::to_string(threads) +
                                                " threads that OpenMP would start: raise the limit (ulimit -u, ulimit -v, the "
                                                "container's), set OMP_NUM_THREADS to fewer, or use serial()");
-  }
-  end_all();
 }
 
 bool has_threads_of_others(int threads) noexcept {

@@ -66,6 +66,9 @@ bool has_threads_of_others(int threads) noexcept;
 
 /// Throws backend_unavailable where the system does not give this process so many threads, the calling one included.
 void require_threads(int threads);
+
+/// How many of so many threads, the calling one included, the system gives this process: tried out.
+int to_be_had(int threads);
 #endif
 
 }  // namespace onefold::threads

@@ -26,7 +26,7 @@ constexpr auto patience = std::chrono::microseconds(30);
 
 // The door to the work: helpers inside in the low bits, then whether it is open, then the number of the call.
 constexpr std::uint64_t one_inside = 1;
-constexpr std::uint64_t inside = 0xffff;
+constexpr std::uint64_t inside = most_helpers;
 constexpr std::uint64_t open = 0x10000;
 constexpr int number_bit = 17;
 
@@ -168,13 +168,15 @@ void start(int number) {
 
 }  // namespace
 
-int helpers(int wanted) noexcept {
+int helpers(int wanted, bool* lacks_memory) noexcept {
   if (forked() || ending()) return 0;
   try {
     static const at_the_end joined_then;
     const without_signals here;
     while (static_cast<int>(members().size()) < wanted) start(static_cast<int>(members().size()) + 1);
-  } catch (const std::exception&) {  // the system gives no more threads, or no memory
+  } catch (const std::bad_alloc&) {
+    if (lacks_memory != nullptr) *lacks_memory = true;
+  } catch (const std::exception&) {  // the system gives no more threads
   }
   const int there = helpers_there();
   return there < wanted ? there : wanted;

@@ -7,10 +7,13 @@
 
 namespace onefold::threads {
 
+/// More there cannot be.
+inline constexpr int most_helpers = 0xffff;
+
 /// Starts helpers until there are `wanted`, as far as the system gives them, and returns how many there are, at most `wanted`. None in a forked
 /// process, and none once the program's end has begun. They are bound to OpenMP's places where OpenMP binds threads (OMP_PROC_BIND), and
-/// else may run where the process may. Requires in_use().
-int helpers(int wanted) noexcept;
+/// else may run where the process may. `lacks_memory` is set where that is why there are fewer. Requires in_use().
+int helpers(int wanted, bool* lacks_memory = nullptr) noexcept;
 
 /// How many there are. Requires in_use().
 int helpers_there() noexcept;

@@ -58,7 +58,8 @@ class executor {
 /// One CPU thread: the calling one.
 constexpr executor serial() noexcept { return {backend::serial, 1, 0}; }
 
-/// `threads` of OpenMP's threads; 0 takes all (OMP_NUM_THREADS), and more than those is refused. For programs that use OpenMP themselves.
+/// So many threads, the calling one among them; 0 takes all of OpenMP's (OMP_NUM_THREADS). They are OpenMP's where it has as many, else
+/// onefold's own. For programs that use OpenMP themselves.
 constexpr executor openmp(int threads = 0) noexcept { return {backend::openmp, threads, 0}; }
 
 /// The NVIDIA GPU with this number, on a stream of the library's that is ordered with CUDA's legacy default stream.
@@ -97,7 +98,7 @@ struct backend_info {
   bool built;                        ///< compiled into this library
   bool usable;                       ///< and can run here, now
   std::string detail;                ///< versions when usable, else the sentence that says what prevents it
-  int threads;                       ///< CPU backends: most threads; 0 for cuda
+  int threads;                       ///< CPU backends: what serial() and openmp() use; 0 for cuda
   std::vector<device_info> devices;  ///< cuda: the GPUs
 };
 

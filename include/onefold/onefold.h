@@ -133,7 +133,8 @@ typedef struct onefold_executor {
 
 /** One CPU thread: the calling one. */
 ONEFOLD_API onefold_executor onefold_serial(void);
-/** So many of OpenMP's threads; 0 takes all (OMP_NUM_THREADS). */
+/** So many threads, the calling one among them; 0 takes all of OpenMP's (OMP_NUM_THREADS). They are OpenMP's where it has as many, else
+ *  onefold's own. */
 ONEFOLD_API onefold_executor onefold_openmp(int threads);
 /** The NVIDIA GPU with this number, on the caller's stream (a cudaStream_t), which must outlive its work; NULL is CUDA's default stream. */
 ONEFOLD_API onefold_executor onefold_cuda(int device, void* stream);
@@ -431,7 +432,7 @@ typedef struct onefold_backend_info {
   int32_t backend;   /**< onefold_backend */
   int32_t built;     /**< not 0: compiled into this library */
   int32_t usable;    /**< not 0: and can run here, now */
-  int32_t threads;   /**< CPU backends: most threads; 0 for cuda */
+  int32_t threads;   /**< CPU backends: what serial and openmp use; 0 for cuda */
   size_t devices;    /**< cuda: GPUs here */
   char detail[1024]; /**< versions when usable, else the sentence that says what prevents it */
 } onefold_backend_info;

@@ -386,7 +386,10 @@ void thread_count_from_the_environment() {
     }
   }
   require_refused(
-      errc::unsupported, [&] { static_cast<void>(onefold::sum(onefold::openmp(wanted + 1), numbers())); }, "one thread too many");
+      errc::unsupported, [&] { static_cast<void>(onefold::sum(onefold::openmp(wanted + 1), numbers(), reference)); },
+      "one thread too many for the reference");
+  require(onefold::sum(onefold::openmp(wanted + 1), rounded) == bits,
+          "one thread more than OpenMP's gives other bits than serial()");
 #endif
 }
 

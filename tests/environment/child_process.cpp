@@ -265,6 +265,37 @@ void host_threads_share_one_team() {
 #endif
 }
 
+// openmp(k) has k threads, whatever OpenMP has, from each host thread, also where another one has OpenMP's team.
+void more_threads_than_openmps() {
+#ifdef ONEFOLD_TEST_OPENMP
+  require(omp_get_max_threads() == 2, "the test wants OMP_NUM_THREADS=2");
+  constexpr int wanted = 24;
+  std::vector<float> x(1 << 22);  // work for all
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = 0.1f + static_cast<float>(i % 7);
+  const float bits = onefold::sum(onefold::serial(), x);
+  const auto require_all = [&](const std::string& when) {
+    for (const int threads : {wanted, 3, 2, 5, wanted}) {
+      onefold::report ran;
+      require(onefold::sum(onefold::openmp(threads), x, {.report = &ran}) == bits, "other bits " + when);
+      require(ran.threads == threads, std::to_string(ran.threads) + " threads of " + std::to_string(threads) + " " + when);
+    }
+  };
+  require_all("on the main thread");
+  require(onefold::sum(onefold::openmp(), x) == bits, "openmp() has other bits");
+  std::string wrong;
+  std::thread([&] {
+    try {
+      require_all("on another thread");
+    } catch (const std::exception& problem) {
+      wrong = problem.what();
+    }
+  }).join();
+  require(wrong.empty(), wrong);
+  const long threads = status_of("Threads");
+  require(threads <= 1 + wanted, std::to_string(threads) + " threads are left");
+#endif
+}
+
 // A limit on address space is the one that binds root too: a thread's stack takes 8 MiB of it.
 void the_system_refuses_threads() {
 #ifdef ONEFOLD_TEST_OPENMP
@@ -285,10 +316,15 @@ void the_system_refuses_threads() {
     require(onefold::sum(onefold::serial(), x) == 1 << 22, "serial() is wrong");
   };
   refuses("on the main thread");
+  const long before = status_of("Threads");
+  require_refused(
+      errc::backend_unavailable, [&] { static_cast<void>(onefold::sum(onefold::openmp(100), x)); }, "more than OpenMP's");
+  require(status_of("Threads") == before, "threads are left of a call that was refused");
   limit.rlim_cur = limit.rlim_max;
   require(setrlimit(RLIMIT_AS, &limit) == 0, "the limit cannot be lifted");
   require(onefold::sum(onefold::openmp(), x) == 1 << 22, "the sum is wrong when threads can be had again");
   require(onefold::sum(onefold::openmp(), x, reference) == 1 << 22, "the reference's sum is wrong when threads can be had again");
+  require(onefold::sum(onefold::openmp(100), x) == 1 << 22, "the sum of 100 threads is wrong when they can be had again");
 #endif
 }
 
@@ -334,6 +370,7 @@ std::map<std::string, void (*)()> process_situations() {
       {"kokkos_likes_the_environment", kokkos_likes_the_environment},
       {"host_threads_call_in_turn", host_threads_call_in_turn},
       {"host_threads_share_one_team", host_threads_share_one_team},
+      {"more_threads_than_openmps", more_threads_than_openmps},
       {"the_system_refuses_threads", the_system_refuses_threads},
       {"one_core_for_all_threads", one_core_for_all_threads},
   };

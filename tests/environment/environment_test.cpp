@@ -157,6 +157,11 @@ TEST(host_threads, that_call_in_turn_all_have_all_threads) {
 }
 TEST(host_threads, share_one_team) { expect_fine("host_threads_share_one_team", {{"OMP_NUM_THREADS", "8"}}); }
 
+TEST(more_threads, than_openmp_has_are_onefolds_own) {
+  if (!has_openmp()) GTEST_SKIP() << "built without the openmp backend";
+  expect_fine("more_threads_than_openmps", {{"OMP_NUM_THREADS", "2"}});
+}
+
 TEST(a_system_that_refuses_threads, is_an_error_and_not_the_end) {
   if (!has_openmp()) GTEST_SKIP() << "built without the openmp backend";
   if (is_sanitized()) GTEST_SKIP() << "a sanitizer takes the address space that the test limits";

@@ -179,7 +179,12 @@ std::vector<operation> all_operations() {
 #ifdef ONEFOLD_TEST_OPENMP
   add(operations_on("openmp", onefold::openmp()));
   all.push_back({"more_threads_than_there_are", [] {
-                   require_refused(errc::unsupported, [] { static_cast<void>(onefold::sum(onefold::openmp(100'000), ones(), 5)); });
+                   require_refused(errc::unsupported, [] {
+                     static_cast<void>(onefold::sum(onefold::openmp(100'000), ones(), 5, {.variant = "parallel_reduce"}));
+                   });
+                 }});
+  all.push_back({"helpers", [] {  // where OpenMP has fewer than 7, for which there is work
+                   require(onefold::sum(onefold::openmp(7), ones(), 250'000) == 250'000, "the sum is wrong");
                  }});
 #endif
   add(operations_on("best", onefold::best()));

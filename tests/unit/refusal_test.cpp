@@ -124,10 +124,13 @@ TEST_P(refusals_of, a_guarantee_that_cannot_be_given) {
 TEST_P(refusals_of, more_threads_than_there_are_or_fewer_than_none) {
   if (where().backend() != backend::openmp) return;
   const int most = backend_under_test(backend::openmp).threads;
+  const onefold::options reference{.variant = "parallel_reduce"};
   EXPECT_TRUE(refuses(errc::unsupported, "more threads",
-                      [&] { static_cast<void>(onefold::sum(onefold::openmp(most + 1), input(), count)); }));
+                      [&] { static_cast<void>(onefold::sum(onefold::openmp(most + 1), input(), count, reference)); }));
   EXPECT_TRUE(refuses(errc::unsupported, std::to_string(most),
-                      [&] { static_cast<void>(onefold::sum(onefold::openmp(100000), input(), count)); }));
+                      [&] { static_cast<void>(onefold::sum(onefold::openmp(100000), input(), count, reference)); }));
+  EXPECT_EQ(onefold::sum(onefold::openmp(most + 1), input(), count), static_cast<double>(count));
+  EXPECT_EQ(onefold::sum(onefold::openmp(100000), input(), count), static_cast<double>(count));  // there is work for fewer
   EXPECT_TRUE(refuses(errc::invalid_argument, "positive number",
                       [&] { static_cast<void>(onefold::sum(onefold::openmp(-1), input(), count)); }));
   EXPECT_EQ(onefold::sum(onefold::openmp(most), input(), count), static_cast<double>(count));
