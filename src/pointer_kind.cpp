@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <pthread.h>
+#include <sched.h>
 #include <time.h>
 
 #include <atomic>
@@ -29,6 +31,27 @@ std::int64_t tick() noexcept {
   return -1;
 }
 
+// Held by the thread that asks the loader, and while the process is forked: the child would have the loader's lock held for ever by a thread that
+// it does not have.
+constinit std::atomic<bool> asking{false};
+
+// Whether this thread holds it now. Not waited for without end: a signal handler may fork, or call, on the thread that holds it.
+bool hold_asking() noexcept {
+  for (int steps = 0; steps < 10'000; ++steps) {
+    if (!asking.exchange(true, std::memory_order_acquire)) return true;
+    sched_yield();
+  }
+  return false;
+}
+
+void release_asking(bool held) noexcept {
+  if (held) asking.store(false, std::memory_order_release);
+}
+
+constinit thread_local bool held_to_fork = false;
+[[maybe_unused]] const int registered =
+    pthread_atfork([] { held_to_fork = hold_asking(); }, [] { release_asking(held_to_fork); }, [] { release_asking(true); });
+
 // Shared objects that this process has loaded so far; libraries that were unloaded count too. 40 ns, and ten times as much where the loader's
 // list, which it walks along, is not in the caches. Never 0: the program is one.
 unsigned long long objects_loaded() noexcept {
@@ -52,6 +75,10 @@ get_attributes driver_query() noexcept {
   if (const auto query = found.load(std::memory_order_acquire)) return query;
   const std::int64_t now = tick();
   if (now >= 0 && now == absent_in.load(std::memory_order_relaxed)) return nullptr;
+  struct alone {
+    const bool held = hold_asking();
+    ~alone() { release_asking(held); }
+  } const while_asking;
   // Counted first: an object that comes in between makes the next tick's call ask again.
   const unsigned long long loaded = objects_loaded();
   if (loaded != absent_at.load(std::memory_order_relaxed)) {
