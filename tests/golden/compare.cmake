@@ -1,5 +1,5 @@
 # Runs PROGRAM, which prints a golden table, and compares what it prints with TABLE:
-#   cmake -DPROGRAM= [-DARGUMENT=records] -DTABLE= -DOUTPUT= -P compare.cmake
+#   cmake -DPROGRAM= [-DARGUMENT=records|operators] -DTABLE= -DOUTPUT= -P compare.cmake
 
 execute_process(COMMAND ${PROGRAM} ${ARGUMENT} OUTPUT_FILE ${OUTPUT} RESULT_VARIABLE status)
 if(NOT status EQUAL 0)

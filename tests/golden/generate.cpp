@@ -1,5 +1,6 @@
 // Prints a golden table of tree v1: results of reductions, to the bit, as docs/order.md says them. Without an argument it is the table of the
-// forms with one result, with the argument "records" that of the forms with several.
+// forms with one result, with the argument "records" that of the forms with several, with "operators" that of the forms whose bits are the
+// same in any order.
 //
 // This program was written from docs/order.md alone and shares no code with the library, so that the two can be held against each
 // other. It is slow and plain on purpose: one scalar operation after the other, and an absent lane is an empty std::optional, never
@@ -14,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
@@ -70,6 +72,40 @@ A maximum(A a, A b) {
     if (a == b) return std::signbit(a) ? b : a;  // -0 < +0
   }
   return a > b ? a : b;
+}
+
+// minimumNumber and maximumNumber: of a NaN and a number the number, of two NaN a NaN.
+template <class A>
+A minimum_number(A a, A b) {
+  if constexpr (!integer<A>) {
+    if (std::isnan(a)) return b;
+    if (std::isnan(b)) return a;
+  }
+  return minimum(a, b);
+}
+
+template <class A>
+A maximum_number(A a, A b) {
+  if constexpr (!integer<A>) {
+    if (std::isnan(a)) return b;
+    if (std::isnan(b)) return a;
+  }
+  return maximum(a, b);
+}
+
+template <integer A>
+A and_of_bits(A a, A b) {
+  return a & b;
+}
+
+template <integer A>
+A or_of_bits(A a, A b) {
+  return a | b;
+}
+
+template <integer A>
+A xor_of_bits(A a, A b) {
+  return a ^ b;
 }
 
 // The exact absolute value, of an integer as an unsigned number; that of -2^31 is 2^31.
@@ -160,14 +196,33 @@ std::optional<A> tree(operation<A> op, const std::vector<A>& m) {
 // Forms (docs/order.md, "Forms")
 // ---------------------------------------------------------------------------------------------------------------------------------
 
-enum class form_id { sum, prod, min, max, dot, sum_of_squares, norm1, norm_inf, mean, norm2 };
+enum class form_id {
+  sum,
+  prod,
+  min,
+  max,
+  dot,
+  sum_of_squares,
+  norm1,
+  norm_inf,
+  mean,
+  norm2,
+  min_number,
+  max_number,
+  bit_and,
+  bit_or,
+  bit_xor,
+  count
+};
 
+// The forms of the page's first table; those of its second one are in rows_of_operators.
 constexpr form_id all_forms[] = {form_id::sum,  form_id::prod,           form_id::min,   form_id::max,
                                  form_id::dot,  form_id::sum_of_squares, form_id::norm1, form_id::norm_inf,
                                  form_id::mean, form_id::norm2};
 
 const char* name_of(form_id form) {
-  constexpr const char* names[] = {"sum", "prod", "min", "max", "dot", "sum_of_squares", "norm1", "norm_inf", "mean", "norm2"};
+  constexpr const char* names[] = {"sum",  "prod",  "min",        "max",        "dot",     "sum_of_squares", "norm1",   "norm_inf",
+                                   "mean", "norm2", "min_number", "max_number", "bit_and", "bit_or",         "bit_xor", "count"};
   return names[static_cast<std::size_t>(form)];
 }
 
@@ -287,6 +342,28 @@ std::string norm2<double, double>(const std::vector<double>& x) {
   return bits_of(std::sqrt(s) * 0x1p-600);
 }
 
+// -0 is zero; a NaN is not.
+template <class E>
+std::string count(const std::vector<E>& x) {
+  const auto one_or_none = [](E e) { return e == E{0} ? std::uint64_t{0} : std::uint64_t{1}; };
+  return bits_of(tree<E, std::uint64_t>(add, values<std::uint64_t>(x, one_or_none)).value_or(0));
+}
+
+// A form of bits, with its result for no elements. Floats have none.
+template <integer E>
+std::string combined_bits(form_id form, const std::vector<E>& x) {
+  switch (form) {
+    case form_id::bit_and:
+      return bits_of(tree<E, E>(and_of_bits, x).value_or(static_cast<E>(-1)));
+    case form_id::bit_or:
+      return bits_of(tree<E, E>(or_of_bits, x).value_or(E{0}));
+    case form_id::bit_xor:
+      return bits_of(tree<E, E>(xor_of_bits, x).value_or(E{0}));
+    default:
+      std::abort();
+  }
+}
+
 // The result's bits. A is E, or double for accumulate_as<double>; the integer forms that work in another type pick that themselves.
 template <class E, class A>
 std::string result(form_id form, const std::vector<E>& x, const std::vector<E>& y) {
@@ -311,6 +388,17 @@ std::string result(form_id form, const std::vector<E>& x, const std::vector<E>& 
       return mean<A>(x);
     case form_id::norm2:
       return norm2<A>(x);
+    case form_id::min_number:
+      return bits_of(tree<E, A>(minimum_number, converted<A>(x)).value_or(highest<A>()));
+    case form_id::max_number:
+      return bits_of(tree<E, A>(maximum_number, converted<A>(x)).value_or(lowest<A>()));
+    case form_id::bit_and:
+    case form_id::bit_or:
+    case form_id::bit_xor:
+      if constexpr (integer<E>) return combined_bits(form, x);
+      break;
+    case form_id::count:
+      return count(x);
   }
   std::abort();
 }
@@ -898,6 +986,68 @@ void records_of_type(const char* type) {
     rows_of_record<E, E>(type, record);
 }
 
+// --- of the forms whose bits are the same in any order
+
+// Every third size for floats, which have three of these forms, and every sixth for integers, which have six. The numbers of the forms
+// differ modulo three and six, so that they have all sizes together. The largest size only for count.
+template <class E>
+std::vector<std::size_t> sizes_for_operator(form_id form) {
+  const std::size_t stride = integer<E> ? 6 : 3;
+  const std::vector<std::size_t> all = all_sizes<E>();
+  std::vector<std::size_t> chosen = {1};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool selected = all[i] == largest ? form == form_id::count : i % stride == static_cast<std::size_t>(form) % stride;
+    if (selected) chosen.push_back(all[i]);
+  }
+  return chosen;
+}
+
+// The families take turns over the sizes, because the bits of many uniform elements are 0 under bit_and and all set under bit_or.
+template <class E>
+void integer_operator_families(printer<E, E>& out) {
+  constexpr family_id turns[] = {family_id::uniform, family_id::wide,    family_id::extremes,
+                                 family_id::few,     family_id::factors, family_id::equal};
+  std::size_t turn = static_cast<std::size_t>(out.form);
+  for (const std::size_t n : sizes_for_operator<E>(out.form)) out.row(turns[turn++ % std::size(turns)], n);
+  out.rows(family_id::equal, {4097});   // an odd number of them: bit_xor is not 0
+  out.rows(family_id::offset, {5000});  // neither bit_and nor bit_or is 0 or has all bits set
+}
+
+template <class E>
+void floating_operator_families(printer<E, E>& out) {
+  out.rows(family_id::uniform, sizes_for_operator<E>(out.form));
+  out.rows(family_id::bits, {65});
+  out.rows(family_id::subnormal, {1025});
+  out.rows(family_id::minus_zero, {65});
+  out.rows(family_id::zeros, {2, 1025});
+  out.rows(family_id::one_nan, {1, 5000});
+  out.rows(family_id::two_nans, {1, 2, 54321});  // of one element and of two all are NaN
+  out.rows(family_id::one_infinity, {65});
+  out.rows(family_id::few, {5000});
+  if (out.form == form_id::count) return;
+  out.rows(family_id::wide, {5000});
+  out.rows(family_id::both_infinities, {1025});
+  // An operator that treats its operands differently: with the NaN, and each of the two zeros, on either side of it. Of two elements it is
+  // the seed that decides; of 7919 the first one is the NaN, which is the left operand all the way up.
+  out.rows(family_id::zeros, {2, 2, 2, 2});
+  out.rows(family_id::one_nan, {2, 2, 7919});
+}
+
+template <class E>
+void rows_of_operators(const char* type) {
+  for (const form_id form :
+       {form_id::min_number, form_id::max_number, form_id::bit_and, form_id::bit_or, form_id::bit_xor, form_id::count}) {
+    if (!integer<E> && is_one_of(form, {form_id::bit_and, form_id::bit_or, form_id::bit_xor})) continue;
+    printer<E, E> out{type, form};
+    out.row(family_id::uniform, 0);
+    if constexpr (integer<E>) {
+      integer_operator_families(out);
+    } else {
+      floating_operator_families(out);
+    }
+  }
+}
+
 void print_forms() {
   std::puts("// Golden results of tree v1 (docs/order.md). Columns and data: README.md beside this file. Made in this folder by");
   std::puts("//   g++ -std=c++20 -O1 -ffp-contract=off -Wall -Wextra -Wconversion generate.cpp -o /tmp/golden");
@@ -928,6 +1078,23 @@ void print_records() {
   records_of_type<std::uint64_t>("u64");
 }
 
+void print_operators() {
+  std::puts(
+      "// Golden results of tree v1 (docs/order.md) of the forms whose bits are the same in any order. Columns and data: README.md "
+      "beside "
+      "this file.");
+  std::puts("// Made in this folder by");
+  std::puts("//   g++ -std=c++20 -O1 -ffp-contract=off -Wall -Wextra -Wconversion generate.cpp -o /tmp/golden");
+  std::puts("//   /tmp/golden operators > operators.inc");
+  std::puts("// ONEFOLD_GOLDEN(type, form, accumulate, data, seed, n, bits)");
+  rows_of_operators<float>("f32");
+  rows_of_operators<double>("f64");
+  rows_of_operators<std::int32_t>("i32");
+  rows_of_operators<std::uint32_t>("u32");
+  rows_of_operators<std::int64_t>("i64");
+  rows_of_operators<std::uint64_t>("u64");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -935,8 +1102,10 @@ int main(int argc, char** argv) {
     print_forms();
   } else if (argc == 2 && std::strcmp(argv[1], "records") == 0) {
     print_records();
+  } else if (argc == 2 && std::strcmp(argv[1], "operators") == 0) {
+    print_operators();
   } else {
-    std::fputs("usage: generate [records]\n", stderr);
+    std::fputs("usage: generate [records | operators]\n", stderr);
     return 2;
   }
   return 0;
