@@ -16,11 +16,12 @@ template <element_type Type, class Body>
 constexpr decltype(auto) with_fold_of(form what, bool wide, Body&& body) {
   using T = typename c_type<Type>::type;
   switch (what) {
-#define ONEFOLD_FORM(name, operation)                                                \
-  case form::name:                                                                   \
-    if constexpr (can_be_wide(Type, form::name))                                     \
-      if (wide) return body.template operator()<form_fold_t<form::name, T, true>>(); \
-    return body.template operator()<form_fold_t<form::name, T, false>>();
+#define ONEFOLD_FORM(name)                                                                                            \
+  case form::name:                                                                                                    \
+    if constexpr (can_be_wide(Type, form::name))                                                                      \
+      if (wide) return body.template operator()<form_fold_t<form::name, T, true>>();                                  \
+    if constexpr (takes_type(form::name, Type)) return body.template operator()<form_fold_t<form::name, T, false>>(); \
+    break;
 #include <onefold/forms.def>
 #undef ONEFOLD_FORM
     default:
@@ -53,11 +54,12 @@ inline std::size_t store_empty(element_type type, form what, bool wide, void* to
   };
   const auto of_type = [&]<class T>(T) -> std::size_t {
     switch (what) {
-#define ONEFOLD_FORM(name, operation)                                   \
-  case form::name:                                                      \
-    if constexpr (can_be_wide(element_type_of<T>, form::name))          \
-      if (wide) return store(result_of_nothing<form::name, T, true>()); \
-    return store(result_of_nothing<form::name, T, false>());
+#define ONEFOLD_FORM(name)                                                                                             \
+  case form::name:                                                                                                     \
+    if constexpr (can_be_wide(element_type_of<T>, form::name))                                                         \
+      if (wide) return store(result_of_nothing<form::name, T, true>());                                                \
+    if constexpr (takes_type(form::name, element_type_of<T>)) return store(result_of_nothing<form::name, T, false>()); \
+    break;
 #include <onefold/forms.def>
 #undef ONEFOLD_FORM
       case form::minmax:

@@ -248,7 +248,8 @@ std::vector<form_row> every_form(element_type type) {
   std::vector<form_row> all;
   for (int i = 0; i < form_count; ++i)
     for (const bool wide : {false, true})
-      if (!wide || can_be_wide(type, static_cast<form>(i))) all.push_back({static_cast<form>(i), wide});
+      if (takes_type(static_cast<form>(i), type) && (!wide || can_be_wide(type, static_cast<form>(i))))
+        all.push_back({static_cast<form>(i), wide});
   return all;
 }
 

@@ -50,9 +50,13 @@ static_assert(static_cast<int>(form::sum) == ONEFOLD_SUM && static_cast<int>(for
               static_cast<int>(form::dot) == ONEFOLD_DOT && static_cast<int>(form::sum_of_squares) == ONEFOLD_SUM_OF_SQUARES &&
               static_cast<int>(form::norm1) == ONEFOLD_NORM1 && static_cast<int>(form::norm_inf) == ONEFOLD_NORM_INF &&
               static_cast<int>(form::mean) == ONEFOLD_MEAN && static_cast<int>(form::norm2) == ONEFOLD_NORM2 &&
-              static_cast<int>(form::argmin) == ONEFOLD_ARGMIN && static_cast<int>(form::argmax) == ONEFOLD_ARGMAX &&
-              static_cast<int>(form::minmax) == ONEFOLD_MINMAX && static_cast<int>(form::mean_variance) == ONEFOLD_MEAN_VARIANCE &&
-              static_cast<int>(form::reduce_together) == ONEFOLD_REDUCE_TOGETHER && form_count + record_count == 15);
+              static_cast<int>(form::min_number) == ONEFOLD_MIN_NUMBER &&
+              static_cast<int>(form::max_number) == ONEFOLD_MAX_NUMBER && static_cast<int>(form::bit_and) == ONEFOLD_BIT_AND &&
+              static_cast<int>(form::bit_or) == ONEFOLD_BIT_OR && static_cast<int>(form::bit_xor) == ONEFOLD_BIT_XOR &&
+              static_cast<int>(form::count) == ONEFOLD_COUNT && static_cast<int>(form::argmin) == ONEFOLD_ARGMIN &&
+              static_cast<int>(form::argmax) == ONEFOLD_ARGMAX && static_cast<int>(form::minmax) == ONEFOLD_MINMAX &&
+              static_cast<int>(form::mean_variance) == ONEFOLD_MEAN_VARIANCE &&
+              static_cast<int>(form::reduce_together) == ONEFOLD_REDUCE_TOGETHER && form_count + record_count == 21);
 static_assert(static_cast<int>(backend::serial) == ONEFOLD_SERIAL && static_cast<int>(backend::openmp) == ONEFOLD_OPENMP &&
               static_cast<int>(backend::cuda) == ONEFOLD_CUDA && backend_count == ONEFOLD_BEST);
 static_assert(static_cast<int>(guarantee::none) + 1 == ONEFOLD_GUARANTEE_NONE &&
@@ -227,6 +231,10 @@ void reduce_checked(const onefold_request& asked, const onefold_options* how) {
     const std::uint32_t alignment = asked.arrays[i].alignment;
     if (alignment == 0 || (alignment & (alignment - 1)) != 0) refuse_number("the alignment of an array", alignment);
   }
+  if (asked.own == nullptr && !takes_type(what.form, what.type))
+    throw error(
+        errc::unsupported,
+        std::string(name(what.form)).append(" of ").append(name(what.type)).append(": bits of integers are combined alone"));
   if (what.wide && asked.own == nullptr && !can_be_wide(what.type, what.form))
     throw error(errc::unsupported, std::string(name(what.form))
                                        .append(" of ")

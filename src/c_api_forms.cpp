@@ -108,7 +108,10 @@ int reduce_values(onefold_request what, Fill fill, void* context) {
     return onefold_reduce(&what, how);                                                                             \
   }
 
+#define ONEFOLD_C_DEFINE_BITS(suffix, T) ONEFOLD_C_BIT_FORMS_OF(ONEFOLD_C_DEFINE, suffix, T)
+
 ONEFOLD_C_TYPES(ONEFOLD_C_DEFINE_TYPE)
+ONEFOLD_C_INTEGERS(ONEFOLD_C_DEFINE_BITS)
 ONEFOLD_C_WIDE_FORMS(ONEFOLD_C_DEFINE_WIDE)
 
 int onefold_dot_f32_as_f64(onefold_executor where, const float* x, const float* y, std::uint64_t n, double* result) {

@@ -96,7 +96,7 @@ bool reference_has_threads() {
 #endif
 
 void run_reference(const request& what, const options& how, [[maybe_unused]] int threads, report& ran) {
-  const operation op = operator_of(what.form);
+  const operation op = operation_of(what.form);
   bool with_kokkos = true;
 #ifdef ONEFOLD_HAVE_OPENMP
   if (what.where.backend() == backend::openmp && reference_has_threads()) {

@@ -121,7 +121,7 @@ template <class E, class A, class Map, class Op>
 struct row_maker<detail::fold<E, A, Map, Op>> {
   static constexpr auto kernel() {
     using namespace detail;
-    using op::max, op::min, op::prod, op::sum;
+    using op::max, op::min, op::prod, op::sum, op::min_number, op::max_number, op::bit_and, op::bit_or, op::bit_xor;
     using Fold = fold<E, A, Map, Op>;
 #define ONEFOLD_FOLD(e, a, map, op) \
   if constexpr (std::is_same_v<Fold, fold<e, a, map, op>>) return &kernel_table::e##_##a##_##map##_##op;

@@ -59,7 +59,7 @@ launch_choices choose_launch(const onefold::detail::request& what, const options
                              const variant_row& row, const device_properties& gpu) {
   const entry_point entry = row.run_everything != nullptr
                                 ? row.run_everything
-                                : row.run[static_cast<int>(what.type)][static_cast<int>(operator_of(what.form))];
+                                : row.run[static_cast<int>(what.type)][static_cast<int>(operation_of(what.form))];
   if (what.device != nullptr && row.run_everything == nullptr)
     refuse(variant, "takes no folds of the caller's: leave its name away");
   if (how.grid_size != 0 && !variant.grid_size_free)

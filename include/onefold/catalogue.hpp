@@ -62,13 +62,14 @@ struct variant_info {
   std::string_view width_meaning = {};
   int min_compute_capability = 0;  ///< 10 * major + minor; 0 on the CPU
   std::string_view limits = {};    ///< types and operators it refuses, and why; empty when it takes all
-  /// Whether it takes every form of every type, f32 accumulated in f64, functions of the index and operators of the caller's. One that does not
+  /// Whether it takes every form of every type that the form has, f32 accumulated in f64, functions of the index and operators of the caller's. One that does not
   /// reduces elements as they are.
   bool takes_everything = false;
   std::uint8_t operators[element_type_count] = {};  ///< of each type, bit i: operator i; see supports()
 
   /// Whether the variant takes this element type with this form.
   [[nodiscard]] constexpr bool supports(element_type type, form what) const noexcept {
+    if (!takes_type(what, type)) return false;
     if (takes_everything) return true;
     return is_plain(what) && (operators[static_cast<int>(type)] >> static_cast<int>(what) & 1) != 0;
   }

@@ -87,15 +87,21 @@ typedef enum onefold_form {
   ONEFOLD_MAX = 3,
   ONEFOLD_DOT = 4,
   ONEFOLD_SUM_OF_SQUARES = 5,
-  ONEFOLD_NORM1 = 6,    /**< sum of |x_i|; of integers as an unsigned integer */
-  ONEFOLD_NORM_INF = 7, /**< largest |x_i|; of integers as an unsigned integer */
-  ONEFOLD_MEAN = 8,     /**< of integers as a double */
-  ONEFOLD_NORM2 = 9,    /**< without overflow on the way; of integers as a double */
-  ONEFOLD_ARGMIN = 10,  /**< onefold_arg_result_*; of no elements ONEFOLD_INVALID_ARGUMENT */
-  ONEFOLD_ARGMAX = 11,
-  ONEFOLD_MINMAX = 12,         /**< onefold_minmax_result_* */
-  ONEFOLD_MEAN_VARIANCE = 13,  /**< onefold_mean_variance_result_f64; _f32 of f32 that is not accumulated in f64 */
-  ONEFOLD_REDUCE_TOGETHER = 14 /**< several operators in one read: as many values of the elements' type, side by side */
+  ONEFOLD_NORM1 = 6,       /**< sum of |x_i|; of integers as an unsigned integer */
+  ONEFOLD_NORM_INF = 7,    /**< largest |x_i|; of integers as an unsigned integer */
+  ONEFOLD_MEAN = 8,        /**< of integers as a double */
+  ONEFOLD_NORM2 = 9,       /**< without overflow on the way; of integers as a double */
+  ONEFOLD_MIN_NUMBER = 10, /**< IEEE 754-2019 minimumNumber: a NaN counts as absent */
+  ONEFOLD_MAX_NUMBER = 11,
+  ONEFOLD_BIT_AND = 12, /**< of integers, as the two below; else ONEFOLD_UNSUPPORTED */
+  ONEFOLD_BIT_OR = 13,
+  ONEFOLD_BIT_XOR = 14,
+  ONEFOLD_COUNT = 15,  /**< how many are not zero: a uint64_t */
+  ONEFOLD_ARGMIN = 16, /**< onefold_arg_result_*; of no elements ONEFOLD_INVALID_ARGUMENT */
+  ONEFOLD_ARGMAX = 17,
+  ONEFOLD_MINMAX = 18,         /**< onefold_minmax_result_* */
+  ONEFOLD_MEAN_VARIANCE = 19,  /**< onefold_mean_variance_result_f64; _f32 of f32 that is not accumulated in f64 */
+  ONEFOLD_REDUCE_TOGETHER = 20 /**< several operators in one read: as many values of the elements' type, side by side */
 } onefold_form;
 
 /** The value, and the first index that has it; of NaNs, the first. The index is at byte 8 for every type. */
@@ -301,6 +307,9 @@ ONEFOLD_API int onefold_reduce(const onefold_request* what, const onefold_option
  *   form                         result of f32, f64, i32, u32, i64, u64
  *   sum prod min max             float, double, int32_t, uint32_t, int64_t, uint64_t
  *   sum_of_squares               the same
+ *   min_number max_number        the same
+ *   bit_and bit_or bit_xor       of the integers the same
+ *   count                        uint64_t
  *   norm1 norm_inf               float, double, uint32_t, uint32_t, uint64_t, uint64_t
  *   mean norm2                   float, double, and double for the integers
  *   argmin argmax                onefold_arg_result_f32, onefold_arg_result_f64, ..
@@ -342,9 +351,17 @@ ONEFOLD_API int onefold_reduce(const onefold_request* what, const onefold_option
   X(norm_inf, suffix, T, magnitude)                            \
   X(mean, suffix, T, mean_type)                                \
   X(norm2, suffix, T, mean_type)                               \
+  X(min_number, suffix, T, T)                                  \
+  X(max_number, suffix, T, T)                                  \
+  X(count, suffix, T, uint64_t)                                \
   X(argmin, suffix, T, onefold_arg_result_##suffix)            \
   X(argmax, suffix, T, onefold_arg_result_##suffix)            \
   X(minmax, suffix, T, onefold_minmax_result_##suffix)
+
+/* ONEFOLD_C_INTEGERS(X): X(suffix, type) for the integers; ONEFOLD_C_BIT_FORMS_OF(X, ..): X(form, suffix, type, result) for the forms that
+ * combine their bits */
+#define ONEFOLD_C_INTEGERS(X) X(i32, int32_t) X(u32, uint32_t) X(i64, int64_t) X(u64, uint64_t)
+#define ONEFOLD_C_BIT_FORMS_OF(X, suffix, T) X(bit_and, suffix, T, T) X(bit_or, suffix, T, T) X(bit_xor, suffix, T, T)
 
 /* ONEFOLD_C_WIDE_FORMS(X): X(form) for the forms of one array of f32 that can be accumulated in f64 */
 #define ONEFOLD_C_WIDE_FORMS(X) X(sum) X(prod) X(sum_of_squares) X(norm1) X(mean) X(norm2)
@@ -375,7 +392,10 @@ ONEFOLD_API int onefold_reduce(const onefold_request* what, const onefold_option
   ONEFOLD_API int onefold_##form##_f32_as_f64_into(onefold_executor where, const float* x, uint64_t n, double* result, \
                                                    const onefold_options* how);
 
+#define ONEFOLD_C_DECLARE_BITS(suffix, T) ONEFOLD_C_BIT_FORMS_OF(ONEFOLD_C_DECLARE, suffix, T)
+
 ONEFOLD_C_TYPES(ONEFOLD_C_DECLARE_TYPE)
+ONEFOLD_C_INTEGERS(ONEFOLD_C_DECLARE_BITS)
 ONEFOLD_C_WIDE_FORMS(ONEFOLD_C_DECLARE_WIDE)
 ONEFOLD_API int onefold_dot_f32_as_f64(onefold_executor where, const float* x, const float* y, uint64_t n, double* result);
 ONEFOLD_API int onefold_dot_f32_as_f64_into(onefold_executor where, const float* x, const float* y, uint64_t n, double* result,

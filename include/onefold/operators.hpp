@@ -2,12 +2,13 @@
 /// @file operators.hpp  One struct per operator: identity, neutral element and combination, on host and device.
 ///
 /// Floats: sum and prod are one IEEE 754 operation; min and max are IEEE 754-2019 minimum and maximum (NaN propagates,
-/// -0 < +0). Integers wrap. Every operator is commutative and, but for the rounding of float sum and prod, associative.
-
-#include <limits>
-#include <type_traits>
+/// -0 < +0), min_number and max_number minimumNumber and maximumNumber. Integers wrap. Every operator is commutative and, but for the rounding of float sum and prod, associative.
 
 #include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
 
 #include <onefold/detail/host_device.hpp>
 #include <onefold/detail/rounded.hpp>
@@ -35,6 +36,15 @@ template <class T>
 ONEFOLD_HOST_DEVICE constexpr bool is_nan(T x) noexcept {
   if constexpr (std::is_floating_point_v<T>) return x != x;
   return false;
+}
+
+/// The only NaN that a result is.
+template <class T>
+ONEFOLD_HOST_DEVICE inline T canonical_nan() noexcept {
+  const std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t> bits = sizeof(T) == 4 ? 0x7fc00000u : 0x7ff8000000000000u;
+  T value;
+  memcpy(&value, &bits, sizeof(value));
+  return value;
 }
 
 // `a` comes before `b` in the order of IEEE 754-2019 minimum, NaN first. Written with comparisons and one sign test so that both
@@ -161,18 +171,127 @@ struct max {
   }
 };
 
+/// IEEE 754-2019 minimumNumber: a NaN is absent, so that the result is one only where every element is. Integers: min.
+struct min_number {
+  static constexpr form id = form::min_number;
+  template <class T>
+  ONEFOLD_HOST_DEVICE static constexpr T identity() noexcept {
+    return min::identity<T>();
+  }
+  template <class T>
+  ONEFOLD_HOST_DEVICE static T neutral() noexcept {
+    if constexpr (std::is_floating_point_v<T>)
+      return detail::canonical_nan<T>();
+    else
+      return min::neutral<T>();
+  }
+  template <class T>
+  ONEFOLD_HOST_DEVICE static T combine(T a, T b) noexcept {
+    if constexpr (!std::is_floating_point_v<T>) return min::combine(a, b);
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    if constexpr (std::is_same_v<T, float>) {  // one instruction that is IEEE 754-2019's (PTX ISA, min)
+      float result;
+      asm("min.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+      return result;
+    }
+#endif
+    if (detail::is_nan(a)) return b;
+    return detail::is_nan(b) || detail::first_of_minimum(a, b) ? a : b;
+  }
+};
+
+/// IEEE 754-2019 maximumNumber, in the same way.
+struct max_number {
+  static constexpr form id = form::max_number;
+  template <class T>
+  ONEFOLD_HOST_DEVICE static constexpr T identity() noexcept {
+    return max::identity<T>();
+  }
+  template <class T>
+  ONEFOLD_HOST_DEVICE static T neutral() noexcept {
+    if constexpr (std::is_floating_point_v<T>)
+      return detail::canonical_nan<T>();
+    else
+      return max::neutral<T>();
+  }
+  template <class T>
+  ONEFOLD_HOST_DEVICE static T combine(T a, T b) noexcept {
+    if constexpr (!std::is_floating_point_v<T>) return max::combine(a, b);
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    if constexpr (std::is_same_v<T, float>) {  // one instruction that is IEEE 754-2019's (PTX ISA, max)
+      float result;
+      asm("max.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+      return result;
+    }
+#endif
+    if (detail::is_nan(a)) return b;
+    return detail::is_nan(b) || detail::first_of_maximum(a, b) ? a : b;
+  }
+};
+
+/// Of integers, bit by bit. Of no elements all bits are set.
+struct bit_and {
+  static constexpr form id = form::bit_and;
+  template <class T>
+  ONEFOLD_HOST_DEVICE static constexpr T identity() noexcept {
+    return static_cast<T>(~T(0));
+  }
+  template <class T>
+  ONEFOLD_HOST_DEVICE static constexpr T neutral() noexcept {
+    return identity<T>();
+  }
+  template <class T>
+  ONEFOLD_HOST_DEVICE static constexpr T combine(T a, T b) noexcept {
+    return static_cast<T>(a & b);
+  }
+};
+
+struct bit_or {
+  static constexpr form id = form::bit_or;
+  template <class T>
+  ONEFOLD_HOST_DEVICE static constexpr T identity() noexcept {
+    return T(0);
+  }
+  template <class T>
+  ONEFOLD_HOST_DEVICE static constexpr T neutral() noexcept {
+    return T(0);
+  }
+  template <class T>
+  ONEFOLD_HOST_DEVICE static constexpr T combine(T a, T b) noexcept {
+    return static_cast<T>(a | b);
+  }
+};
+
+struct bit_xor {
+  static constexpr form id = form::bit_xor;
+  template <class T>
+  ONEFOLD_HOST_DEVICE static constexpr T identity() noexcept {
+    return T(0);
+  }
+  template <class T>
+  ONEFOLD_HOST_DEVICE static constexpr T neutral() noexcept {
+    return T(0);
+  }
+  template <class T>
+  ONEFOLD_HOST_DEVICE static constexpr T combine(T a, T b) noexcept {
+    return static_cast<T>(a ^ b);
+  }
+};
+
 }  // namespace op
 
 namespace detail {
 template <class Op, class = void>
-inline constexpr bool names_an_operation = false;
+struct names_a_form : std::false_type {};
 template <class Op>
-inline constexpr bool names_an_operation<Op, std::void_t<decltype(Op::id)>> = std::is_convertible_v<decltype(Op::id), operation>;
+struct names_a_form<Op, std::void_t<decltype(Op::id)>>
+    : std::bool_constant<std::is_same_v<std::decay_t<decltype(Op::id)>, operation> ||
+                         std::is_same_v<std::decay_t<decltype(Op::id)>, form>> {};
 }  // namespace detail
 
 /// Whether a type names one of the library's operators.
 template <class Op>
-inline constexpr bool is_built_in_operator = detail::names_an_operation<Op>;
+inline constexpr bool is_built_in_operator = detail::names_a_form<Op>::value;
 
 #if ONEFOLD_CXX20
 /// is_built_in_operator as a concept.

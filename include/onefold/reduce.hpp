@@ -69,6 +69,8 @@ template <form What, class T, class... M>
 constexpr bool takes() {
   if constexpr (!is_element<T> || !(is_modifier<M> && ...)) {
     return false;
+  } else if constexpr (!takes_type(What, element_type_of<T>)) {
+    return false;
   } else {
     constexpr int wides = (0 + ... + (is_wide<M> ? 1 : 0));
     constexpr int ddofs = static_cast<int>(sizeof...(M)) - wides;
@@ -121,6 +123,12 @@ constexpr T instead_of_absent() {
     return op::min::neutral<T>();
   else if constexpr (What == form::max)
     return op::max::neutral<T>();
+  else if constexpr (What == form::min_number)
+    return op::min_number::neutral<T>();
+  else if constexpr (What == form::max_number)
+    return op::max_number::neutral<T>();
+  else if constexpr (What == form::bit_and)
+    return op::bit_and::neutral<T>();
   else
     return T(0);
 }
@@ -140,11 +148,12 @@ void run_values(const executor& where, const Space& space, F& f, void* output, b
   const arrays_of<F> arrays(f);
   arrays.tell(what);
   values.run(what, how);
-  // A sum of what stands for absent values is -0, where one of nothing is +0.
-  if constexpr (What == form::sum && callback::can_be_absent && std::is_floating_point_v<T>) {
+  // What stands for absent values may give something else than nothing does: -0 for +0, NaN for an infinity.
+  constexpr bool gives_itself = What == form::sum || What == form::min_number || What == form::max_number;
+  if constexpr (gives_itself && callback::can_be_absent && std::is_floating_point_v<T>) {
     if (!is_for_cuda(where) && !values.any_present()) {
       using R = form_result_t<What, T, M...>;
-      *static_cast<R*>(output) = R(0);
+      *static_cast<R*>(output) = result_of_nothing<What, T, (is_wide<M> || ...)>();
     }
   }
 }
@@ -426,12 +435,12 @@ struct named_dot_into {
 // --- several operators, one read ------------------------------------------------------------------------------------------------------------
 
 template <class Op, class = void>
-inline constexpr bool is_built_in_operator = false;
+inline constexpr bool is_operation = false;
 template <class Op>
-inline constexpr bool is_built_in_operator<Op, std::enable_if_t<std::is_same_v<std::decay_t<decltype(Op::id)>, operation>>> = true;
+inline constexpr bool is_operation<Op, std::enable_if_t<std::is_same_v<std::decay_t<decltype(Op::id)>, operation>>> = true;
 
 template <class... Ops>
-inline constexpr bool are_operators = sizeof...(Ops) >= 1 && sizeof...(Ops) <= most_results && (is_built_in_operator<Ops> && ...);
+inline constexpr bool are_operators = sizeof...(Ops) >= 1 && sizeof...(Ops) <= most_results && (is_operation<Ops> && ...);
 
 template <class T, class... Ops>
 request together_request(const executor& where, array_view<T> input, void* output, bool waits, const operation* operators) {
@@ -546,7 +555,12 @@ inline constexpr detail::named_reduction<form::norm_inf> norm_inf{};  ///< large
 /// sqrt(sum of x_i^2), which overflows or underflows only where the norm itself does (docs/order.md); of integers as a double.
 inline constexpr detail::named_reduction<form::norm2> norm2{};
 inline constexpr detail::named_reduction<form::mean> mean{};  ///< sum over count; of integers accumulated in and returned as double
-inline constexpr detail::named_dot dot{};                     ///< dot([where,] x, y [, accumulate_as<double>] [, options])
+inline constexpr detail::named_reduction<form::min_number> min_number{};  ///< IEEE 754-2019 minimumNumber: a NaN counts as absent
+inline constexpr detail::named_reduction<form::max_number> max_number{};  ///< IEEE 754-2019 maximumNumber: a NaN counts as absent
+inline constexpr detail::named_reduction<form::bit_and> bit_and{};        ///< of integers; of no elements all bits set
+inline constexpr detail::named_reduction<form::bit_or> bit_or{};          ///< of integers
+inline constexpr detail::named_reduction<form::bit_xor> bit_xor{};        ///< of integers
+inline constexpr detail::named_dot dot{};  ///< dot([where,] x, y [, accumulate_as<double>] [, options])
 
 inline constexpr detail::named_reduction<form::argmin> argmin{};  ///< min, and the first index that has it: arg_result
 inline constexpr detail::named_reduction<form::argmax> argmax{};  ///< max, and the first index that has it: arg_result
@@ -557,6 +571,14 @@ inline constexpr detail::named_reduction<form::mean_variance> mean_variance{};
 /// Several operators in one read: `auto [s, l] = reduce_together([where,] x [, options], op::sum{}, op::min{})`. Each result has the bits that it
 /// has alone. Of functions of the index that return a std::array: operator k for value k.
 inline constexpr detail::named_reduce_together reduce_together{};
+
+/// count([where,] input [, options]): how many are not zero, as a std::uint64_t; NaN is not zero. A function, and no object as the others are:
+/// too many variables are called so.
+template <class... Arguments>
+[[nodiscard]] auto count(Arguments&&... arguments)
+    -> decltype(detail::named_reduction<form::count>{}(std::forward<Arguments>(arguments)...)) {
+  return detail::named_reduction<form::count>{}(std::forward<Arguments>(arguments)...);
+}
 
 // Forms that store the value at `output`, ordered on the executor's stream: `sum_into(where, input, output [, ...])`. On cuda() the host
 // does not wait and, given options::workspace, nothing is allocated; the CPU executors are done on return.
@@ -577,6 +599,16 @@ inline constexpr detail::named_reduction_into<form::norm1> asum_into{};
 inline constexpr detail::named_reduction_into<form::norm_inf> norm_inf_into{};
 inline constexpr detail::named_reduction_into<form::norm2> norm2_into{};
 inline constexpr detail::named_reduction_into<form::mean> mean_into{};
+inline constexpr detail::named_reduction_into<form::min_number> min_number_into{};
+inline constexpr detail::named_reduction_into<form::max_number> max_number_into{};
+inline constexpr detail::named_reduction_into<form::bit_and> bit_and_into{};
+inline constexpr detail::named_reduction_into<form::bit_or> bit_or_into{};
+inline constexpr detail::named_reduction_into<form::bit_xor> bit_xor_into{};
+template <class... Arguments>
+auto count_into(Arguments&&... arguments)
+    -> decltype(detail::named_reduction_into<form::count>{}(std::forward<Arguments>(arguments)...)) {
+  return detail::named_reduction_into<form::count>{}(std::forward<Arguments>(arguments)...);
+}
 inline constexpr detail::named_dot_into dot_into{};  ///< dot_into(where, x, y, output [, accumulate_as<double>] [, options])
 inline constexpr detail::named_reduction_into<form::argmin> argmin_into{};
 inline constexpr detail::named_reduction_into<form::argmax> argmax_into{};

@@ -40,6 +40,16 @@ struct operator_function {
   }
 };
 
+/// 1 where a predicate is true. Holds a copy of it.
+template <class P>
+struct one_where {
+  mutable P is_true;
+  template <class... X>
+  ONEFOLD_HOST_DEVICE std::uint64_t operator()(const X&... x) const {
+    return is_true(x...) ? 1 : 0;
+  }
+};
+
 template <bool OnDevice, class Space, class F, class Op, class Init>
 void run_own_operator(const executor& where, const Space& space, F& f, Op& op, const Init& init, void* output, bool waits,
                       const options& how) {
@@ -379,7 +389,7 @@ void transform_reduce_into(const executor& where, const T* x, const U* y, const 
 /// Combines the elements with `op` and returns the value; waits for it.
 template <class R, class Op, ONEFOLD_WHERE(detail::is_range<R>&& detail::is_operator_on<Op, detail::element_of<const R>>)>
 [[nodiscard]] auto reduce(const executor& where, const R& x, Op&& op, const options& how = {}) {
-  if constexpr (detail::is_built_in_operator<std::decay_t<Op>>)
+  if constexpr (is_built_in_operator<std::decay_t<Op>>)
     return detail::named_reduction<form_of(std::decay_t<Op>::id)>{}(where, x, how);
   else
     return transform_reduce(where, x, op, detail::identity_function{}, how);
@@ -392,7 +402,7 @@ template <class R, class Op, ONEFOLD_WHERE(detail::is_range<R>&& detail::is_oper
 /// The same, stored at `output`.
 template <class R, class Op, ONEFOLD_WHERE(detail::is_range<R>&& detail::is_operator_on<Op, detail::element_of<const R>>)>
 void reduce_into(const executor& where, const R& x, detail::element_of<const R>* output, Op&& op, const options& how = {}) {
-  if constexpr (detail::is_built_in_operator<std::decay_t<Op>>)
+  if constexpr (is_built_in_operator<std::decay_t<Op>>)
     detail::named_reduction_into<form_of(std::decay_t<Op>::id)>{}(where, x, output, how);
   else
     transform_reduce_into(where, x, output, op, detail::identity_function{}, how);
@@ -424,7 +434,7 @@ void reduce_into(const executor& where, const R& x, detail::element_of<const R>*
 /// Combines the elements with `op` and returns the value; waits for it.
 template <class T, class Op, ONEFOLD_WHERE(detail::is_operator_on<Op, T>)>
 [[nodiscard]] auto reduce(const executor& where, const T* x, std::uint64_t count, Op&& op, const options& how = {}) {
-  if constexpr (detail::is_built_in_operator<std::decay_t<Op>>)
+  if constexpr (is_built_in_operator<std::decay_t<Op>>)
     return detail::named_reduction<form_of(std::decay_t<Op>::id)>{}(where, x, count, how);
   else
     return transform_reduce(where, x, count, op, detail::identity_function{}, how);
@@ -437,7 +447,7 @@ template <class T, class Op, ONEFOLD_WHERE(detail::is_operator_on<Op, T>)>
 /// The same, stored at `output`.
 template <class T, class Op, ONEFOLD_WHERE(detail::is_operator_on<Op, T>)>
 void reduce_into(const executor& where, const T* x, std::uint64_t count, T* output, Op&& op, const options& how = {}) {
-  if constexpr (detail::is_built_in_operator<std::decay_t<Op>>)
+  if constexpr (is_built_in_operator<std::decay_t<Op>>)
     detail::named_reduction_into<form_of(std::decay_t<Op>::id)>{}(where, x, count, output, how);
   else
     transform_reduce_into(where, x, count, output, op, detail::identity_function{}, how);
@@ -461,6 +471,56 @@ template <class T, class Op, class I,
 void reduce_into(const executor& where, const T* x, std::uint64_t count, T* output, Op&& op, const I& init,
                  const options& how = {}) {
   transform_reduce_into(where, x, count, output, op, detail::identity_function{}, init, how);
+}
+
+// How many.
+
+/// For how many elements, or indices, the predicate is true. It is copied.
+template <class R, class P, bool OnDevice = detail::on_device<P>,
+          ONEFOLD_WHERE(detail::is_range<R>&& detail::is_function_of<P, detail::element_of<const R>>)>
+[[nodiscard]] std::uint64_t count_if(const executor& where, const R& x, P&& predicate, const options& how = {}) {
+  detail::one_where<std::decay_t<P>> one{predicate};
+  op::sum add;
+  return detail::over_ranges(one, x).template reduce<OnDevice>(where, add, detail::no_init{}, how);
+}
+template <class T, class P, bool OnDevice = detail::on_device<P>, ONEFOLD_WHERE(detail::is_function_of<P, T>)>
+[[nodiscard]] std::uint64_t count_if(const executor& where, const T* x, std::uint64_t count, P&& predicate,
+                                     const options& how = {}) {
+  detail::one_where<std::decay_t<P>> one{predicate};
+  op::sum add;
+  return detail::over_arrays(one, count, x).template reduce<OnDevice>(where, add, detail::no_init{}, how);
+}
+template <class N, class P, bool OnDevice = detail::on_device<P>, ONEFOLD_WHERE(detail::is_index_space<N>)>
+[[nodiscard]] std::uint64_t count_if(const executor& where, const N& n, P&& predicate, const options& how = {}) {
+  detail::one_where<std::decay_t<P>> one{predicate};
+  op::sum add;
+  return detail::over_indices(n, one).template reduce<OnDevice>(where, add, detail::no_init{}, how);
+}
+/// The same on best().
+template <class R, class P, ONEFOLD_WHERE(detail::is_range<R>&& detail::is_function_of<P, detail::element_of<const R>>)>
+[[nodiscard]] std::uint64_t count_if(const R& x, P&& predicate, const options& how = {}) {
+  return onefold::count_if(best(), x, predicate, how);
+}
+/// The same, stored at `output`.
+template <class R, class P, bool OnDevice = detail::on_device<P>,
+          ONEFOLD_WHERE(detail::is_range<R>&& detail::is_function_of<P, detail::element_of<const R>>)>
+void count_if_into(const executor& where, const R& x, std::uint64_t* output, P&& predicate, const options& how = {}) {
+  detail::one_where<std::decay_t<P>> one{predicate};
+  op::sum add;
+  detail::over_ranges(one, x).template reduce_into<OnDevice>(where, add, detail::no_init{}, output, how);
+}
+template <class T, class P, bool OnDevice = detail::on_device<P>, ONEFOLD_WHERE(detail::is_function_of<P, T>)>
+void count_if_into(const executor& where, const T* x, std::uint64_t count, std::uint64_t* output, P&& predicate,
+                   const options& how = {}) {
+  detail::one_where<std::decay_t<P>> one{predicate};
+  op::sum add;
+  detail::over_arrays(one, count, x).template reduce_into<OnDevice>(where, add, detail::no_init{}, output, how);
+}
+template <class N, class P, bool OnDevice = detail::on_device<P>, ONEFOLD_WHERE(detail::is_index_space<N>)>
+void count_if_into(const executor& where, const N& n, std::uint64_t* output, P&& predicate, const options& how = {}) {
+  detail::one_where<std::decay_t<P>> one{predicate};
+  op::sum add;
+  detail::over_indices(n, one).template reduce_into<OnDevice>(where, add, detail::no_init{}, output, how);
 }
 
 // Over indices.

@@ -40,7 +40,7 @@ inline constexpr int operation_count = 0
 /// What is reduced to what (docs/order.md): the elements as they are with one of the operators, values made of them, and, behind those, what
 /// has several results.
 enum class form : std::uint8_t {
-#define ONEFOLD_FORM(name, op) name,
+#define ONEFOLD_FORM(name) name,
 #include <onefold/forms.def>
 #undef ONEFOLD_FORM
 #define ONEFOLD_RECORD(name) name,
@@ -50,7 +50,7 @@ enum class form : std::uint8_t {
 
 /// Forms with one result, which come first.
 inline constexpr int form_count = 0
-#define ONEFOLD_FORM(name, op) +1
+#define ONEFOLD_FORM(name) +1
 #include <onefold/forms.def>
 #undef ONEFOLD_FORM
     ;
@@ -67,22 +67,13 @@ constexpr bool is_record(form what) noexcept { return static_cast<int>(what) >= 
 
 /// The form that reduces the elements as they are with this operator: the first forms are the operators, in their order.
 constexpr form form_of(operation op) noexcept { return static_cast<form>(op); }
+constexpr form form_of(form what) noexcept { return what; }
 
 /// Whether the elements are reduced as they are.
 constexpr bool is_plain(form what) noexcept { return static_cast<int>(what) < operation_count; }
 
-/// The operator that combines the values of a form with one result.
-constexpr operation operator_of(form what) noexcept {
-  switch (what) {
-#define ONEFOLD_FORM(name, op) \
-  case form::name:             \
-    return operation::op;
-#include <onefold/forms.def>
-#undef ONEFOLD_FORM
-    default:
-      return operation::sum;
-  }
-}
+/// The operator of such a form.
+constexpr operation operation_of(form what) noexcept { return static_cast<operation>(what); }
 
 #define ONEFOLD_OP(name) static_assert(form_of(operation::name) == form::name, "forms.def begins with the operators of ops.def");
 #include <onefold/ops.def>
@@ -128,7 +119,7 @@ inline constexpr std::string_view operation_names[] = {
 #undef ONEFOLD_OP
 };
 inline constexpr std::string_view form_names[] = {
-#define ONEFOLD_FORM(name, op) #name,
+#define ONEFOLD_FORM(name) #name,
 #include <onefold/forms.def>
 #undef ONEFOLD_FORM
 #define ONEFOLD_RECORD(name) #name,
@@ -227,9 +218,16 @@ constexpr element_type element_type_for() noexcept {
 template <class T>
 inline constexpr element_type element_type_of = detail::element_type_for<T>();
 
+/// Whether a form takes elements of this type: those that combine bits take integers.
+constexpr bool takes_type(form what, element_type type) noexcept {
+  const bool is_float = type == element_type::f32 || type == element_type::f64;
+  return !is_float || (what != form::bit_and && what != form::bit_or && what != form::bit_xor);
+}
+
 /// The type of a form's result, or of each of its results but an index. `wide` says that f32 elements are accumulated in f64 (accumulate_as<double>).
 constexpr element_type result_type(element_type type, form what, bool wide = false) noexcept {
   if (wide) return element_type::f64;
+  if (what == form::count) return element_type::u64;
   if (type == element_type::f32 || type == element_type::f64) return type;
   if (what == form::mean || what == form::norm2 || what == form::mean_variance) return element_type::f64;
   if (what == form::norm1 || what == form::norm_inf) return size_of(type) == 4 ? element_type::u32 : element_type::u64;
@@ -238,8 +236,20 @@ constexpr element_type result_type(element_type type, form what, bool wide = fal
 
 /// Whether a form can be asked to accumulate f32 elements in f64: every form that rounds.
 constexpr bool can_be_wide(element_type type, form what) noexcept {
-  const bool rounds = what != form::min && what != form::max && what != form::norm_inf;
-  return type == element_type::f32 && rounds && (!is_record(what) || what == form::mean_variance);
+  if (type != element_type::f32) return false;
+  switch (what) {
+    case form::sum:
+    case form::prod:
+    case form::dot:
+    case form::sum_of_squares:
+    case form::norm1:
+    case form::mean:
+    case form::norm2:
+    case form::mean_variance:
+      return true;
+    default:
+      return false;
+  }
 }
 
 /// Most results of a reduce_together.

@@ -52,16 +52,24 @@ result_bits call(const Function& reduction, const form_request& what, const opti
     refuse_wide(what);
 }
 
+// onefold::count is a function.
+constexpr auto count_elements = [](const auto&... arguments) -> decltype(onefold::count(arguments...)) {
+  return onefold::count(arguments...);
+};
+
 template <class T>
 result_bits reduce_as(const executor& where, const form_request& what, const options& how) {
   const auto* x = static_cast<const T*>(what.x);
   switch (what.form) {
-#define ONEFOLD_FORM(name, op)                                                                   \
+#define ONEFOLD_FORM(name)                                                                       \
   case form::name:                                                                               \
     if constexpr (form::name == form::dot)                                                       \
       return call(onefold::dot, what, how, where, x, static_cast<const T*>(what.y), what.count); \
-    else                                                                                         \
-      return call(onefold::name, what, how, where, x, what.count);
+    else if constexpr (form::name == form::count)                                                \
+      return call(count_elements, what, how, where, x, what.count);                              \
+    else if constexpr (takes_type(form::name, element_type_of<T>))                               \
+      return call(onefold::name, what, how, where, x, what.count);                               \
+    break;
 #include <onefold/forms.def>
 #undef ONEFOLD_FORM
     case form::argmin:
@@ -75,7 +83,7 @@ result_bits reduce_as(const executor& where, const form_request& what, const opt
     case form::reduce_together:
       break;
   }
-  throw error(errc::unsupported, "the tool does not know this form");
+  throw error(errc::unsupported, fmt::format("{} does not take elements of type {}", name(what.form), name(what.type)));
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ namespace {
 constexpr golden_row table[] = {
 #define ONEFOLD_GOLDEN(type, what, accumulate, data, seed, count, bits) \
   {element_type::type, form::what, std::string_view(#accumulate) == "f64", #data, seed, count, 0, {bits, 0}},
+#include "../../tests/golden/operators.inc"
 #include "../../tests/golden/table.inc"
 #undef ONEFOLD_GOLDEN
 #define ONEFOLD_GOLDEN_RECORD(type, what, accumulate, data, seed, count, ddof, first, second) \

@@ -385,6 +385,12 @@ int run(int argc, char** argv) {
   add_reduce_command(app, form::norm1, "Add the absolute values of the elements of a file", reduce, output);
   add_reduce_command(app, form::norm2, "The square root of the sum of squares, which does not overflow on the way", reduce, output);
   add_reduce_command(app, form::norm_inf, "Find the largest absolute value in a file (NaN if there is one)", reduce, output);
+  add_reduce_command(app, form::min_number, "Find the smallest element of a file that is not NaN", reduce, output);
+  add_reduce_command(app, form::max_number, "Find the largest element of a file that is not NaN", reduce, output);
+  add_reduce_command(app, form::bit_and, "Combine the bits of the integers of a file with AND", reduce, output);
+  add_reduce_command(app, form::bit_or, "Combine the bits of the integers of a file with OR", reduce, output);
+  add_reduce_command(app, form::bit_xor, "Combine the bits of the integers of a file with XOR", reduce, output);
+  add_reduce_command(app, form::count, "Count the elements of a file that are not zero", reduce, output);
   add_reduce_command(app, form::mean, "The sum of the elements of a file over their number", reduce, output);
   add_reduce_command(app, form::argmin, "Find the smallest element of a file and its first index (of NaNs, the first)", reduce,
                      output);

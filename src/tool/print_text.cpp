@@ -124,7 +124,9 @@ std::string forms_text(const variant_info& variant) {
   if (!variant.built) return "-";
   for (int t = 0; t < element_type_count; ++t)
     for (int f = 0; f < form_count + record_count; ++f)
-      if (!variant.supports(static_cast<element_type>(t), static_cast<form>(f))) return "sum prod min max";
+      if (takes_type(static_cast<form>(f), static_cast<element_type>(t)) &&
+          !variant.supports(static_cast<element_type>(t), static_cast<form>(f)))
+        return "sum prod min max";
   return "every form";
 }
 

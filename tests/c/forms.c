@@ -17,8 +17,12 @@ static double expected(const char* form, uint64_t n) {
   }
   if (strcmp(form, "sum") == 0 || strcmp(form, "norm1") == 0) return sum;
   if (strcmp(form, "prod") == 0) return product;
-  if (strcmp(form, "min") == 0) return least;
-  if (strcmp(form, "max") == 0 || strcmp(form, "norm_inf") == 0) return largest;
+  if (strcmp(form, "min") == 0 || strcmp(form, "min_number") == 0) return least;
+  if (strcmp(form, "count") == 0) return (double)n;
+  if (strcmp(form, "bit_or") == 0) return 7;
+  if (strcmp(form, "bit_and") == 0) return 0;
+  if (strcmp(form, "bit_xor") == 0) return 7; /* of 142 times 1 .. 7, which is 0, and of 1 .. 6 */
+  if (strcmp(form, "max") == 0 || strcmp(form, "max_number") == 0 || strcmp(form, "norm_inf") == 0) return largest;
   if (strcmp(form, "mean") == 0) return sum / (double)n;
   return squares; /* sum_of_squares, dot, norm2 after a square */
 }
@@ -71,6 +75,9 @@ static onefold_executor places[4];
     NUMBER(sum_of_squares, suffix, T, T)                                                     \
     NUMBER(norm1, suffix, T, magnitude)                                                      \
     NUMBER(norm_inf, suffix, T, magnitude)                                                   \
+    NUMBER(min_number, suffix, T, T)                                                         \
+    NUMBER(max_number, suffix, T, T)                                                         \
+    NUMBER(count, suffix, T, uint64_t)                                                       \
     NUMBER(mean, suffix, T, mean_type) {                                                     \
       const T few[4] = {1, 1, 1, 1};                                                         \
       mean_type norm = 0, stored = 0, made = 0;                                              \
@@ -114,6 +121,14 @@ static onefold_executor places[4];
 
 ONEFOLD_C_TYPES(TYPE)
 
+#define BITS(suffix, T)                                    \
+  static void test_bits_##suffix(int p) {                  \
+    T x[count];                                            \
+    for (int i = 0; i < count; ++i) x[i] = (T)(i % 7 + 1); \
+    ONEFOLD_C_BIT_FORMS_OF(NUMBER, suffix, T)              \
+  }
+ONEFOLD_C_INTEGERS(BITS)
+
 #define WIDE(form)                                                                               \
   {                                                                                              \
     const uint64_t n = strcmp(#form, "prod") == 0 ? 7 : strcmp(#form, "norm2") == 0 ? 1 : count; \
@@ -155,6 +170,8 @@ void test_forms(void) {
   for (int p = 0; p < all; ++p) {
 #define CALL(suffix, T, magnitude, mean_type) test_##suffix(p);
     ONEFOLD_C_TYPES(CALL)
+#define CALL_BITS(suffix, T) test_bits_##suffix(p);
+    ONEFOLD_C_INTEGERS(CALL_BITS)
     test_wide(p);
   }
 }

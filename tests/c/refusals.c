@@ -3,8 +3,25 @@
 #include "check.h"
 
 static onefold_request sum_of(const double* x, uint64_t n, double* result) {
-  onefold_request what = {
-      sizeof what, onefold_serial(), ONEFOLD_F64, ONEFOLD_SUM, x, n, result, NULL, 0, 0, NULL, 0, NULL, NULL, NULL, NULL};
+  onefold_request what = {sizeof what,
+                          onefold_serial(),
+                          ONEFOLD_F64,
+                          ONEFOLD_SUM,
+                          x,
+                          n,
+                          result,
+                          NULL,
+                          0,
+                          0,
+                          NULL,
+                          0,
+                          NULL,
+                          NULL,
+                          NULL,
+                          NULL,
+                          NULL,
+                          0,
+                          0};
   return what;
 }
 
@@ -63,6 +80,16 @@ void test_refusals(void) {
   what = sum_of(x, 4, &result);
   what.form = -1;
   EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_INVALID_ARGUMENT, "request.form");
+  what = sum_of(x, 4, &result);
+  what.form = ONEFOLD_BIT_XOR;
+  EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_UNSUPPORTED, "bits");
+  what = sum_of(x, 4, &result);
+  what.array_count = 4;
+  EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_INVALID_ARGUMENT, "request.array_count");
+  const onefold_array crooked = {x, sizeof *x, 3};
+  what.arrays = &crooked;
+  what.array_count = 1;
+  EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_INVALID_ARGUMENT, "alignment");
   what = sum_of(x, 4, &result);
   what.flags = 4;
   EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_INVALID_ARGUMENT, "request.flags");

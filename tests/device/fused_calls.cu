@@ -114,6 +114,14 @@ void forms_of(comparison& compare, const std::string& type, const T* x, std::uin
   each("norm_inf", onefold::norm_inf);
   each("norm2", onefold::norm2);
   each("mean", onefold::mean);
+  each("min_number", onefold::min_number);
+  each("max_number", onefold::max_number);
+  each("count", [](const auto&... arguments) { return onefold::count(arguments...); });
+  if constexpr (std::is_integral_v<T>) {
+    each("bit_and", onefold::bit_and);
+    each("bit_or", onefold::bit_or);
+    each("bit_xor", onefold::bit_xor);
+  }
   each("minmax", onefold::minmax);
   each("mean_variance", onefold::mean_variance);
   if (n > 0) each("argmin", onefold::argmin);
@@ -156,10 +164,16 @@ std::vector<both_results> fused_calls(std::uint64_t n) {
     return x[i] > 0 ? onefold::maybe<double>(x[i]) : onefold::maybe<double>();
   };
   compare("a filtered sum", [&](const onefold::executor& where) { return onefold::sum(where, n, positive); });
+  compare("a filtered min_number", [&](const onefold::executor& where) { return onefold::min_number(where, n, positive); });
+  const auto is_positive = [=] __host__ __device__(double v) { return v > 0; };
+  compare("count_if of an array", [&](const onefold::executor& where) { return onefold::count_if(where, x, n, is_positive); });
+  const auto at_is_positive = [=] __host__ __device__(std::uint64_t i) { return x[i] > 0; };
+  compare("count_if of indices", [&](const onefold::executor& where) { return onefold::count_if(where, n, at_is_positive); });
   compare("a filtered min", [&](const onefold::executor& where) { return onefold::min(where, n, positive); });
   compare("a filtered minmax", [&](const onefold::executor& where) { return onefold::minmax(where, n, positive); });
   if (n > 40) compare("a filtered argmin", [&](const onefold::executor& where) { return onefold::argmin(where, n, positive); });
   const auto nothing = [=] __host__ __device__(std::uint64_t) { return onefold::maybe<double>(); };
+  compare("a min_number of absent values", [&](const onefold::executor& where) { return onefold::min_number(where, n, nothing); });
   compare("a sum of absent values", [&](const onefold::executor& where) { return onefold::sum(where, n, nothing); });
   compare("a product of absent values", [&](const onefold::executor& where) { return onefold::prod(where, n, nothing); });
 

@@ -14,7 +14,7 @@ std::vector<form_case> cases_of(std::span<const form> forms, bool (*keep)(const 
       for (const form what : forms)
         for (const bool wide : {false, true}) {
           const form_case one{&where, static_cast<element_type>(t), what, wide};
-          if (wide && !has_wide(one.what, one.type)) continue;
+          if (!onefold::takes_type(what, one.type) || (wide && !has_wide(one.what, one.type))) continue;
           if (keep == nullptr || keep(one)) all.push_back(one);
         }
   return all;
@@ -64,11 +64,6 @@ std::vector<const executor_under_test*> further_executors() {
 
 std::string label_of_executor(const testing::TestParamInfo<const executor_under_test*>& info) { return info.param->label + "_"; }
 
-namespace {
-// What must not get into the answer: see poison().
-operation poisoned(form what) { return what == form::norm_inf ? operation::max : onefold::operator_of(what); }
-}  // namespace
-
 std::vector<std::size_t> telling_sizes(std::size_t tile) {
   const std::size_t lanes = tile / 16;
   std::vector<std::size_t> sizes{1, 2, 3, 5 * lanes + 3, 5 * tile + 77, 50 * tile + 5, 70'001};
@@ -81,8 +76,8 @@ std::vector<std::size_t> telling_sizes(std::size_t tile) {
 }
 
 guarded_inputs::guarded_inputs(memory kind, form what, const elements& x, const elements& y)
-    : what_(what), x_(kind, x, poisoned(what)) {
-  if (what == form::dot) y_.emplace(kind, y, poisoned(what));
+    : what_(what), x_(kind, x, form_poison(what, x.type())) {
+  if (what == form::dot) y_.emplace(kind, y, form_poison(what, y.type()));
 }
 
 guarded_inputs::window guarded_inputs::at(std::size_t first_x, std::size_t first_y, std::size_t count, bool wide) {

@@ -48,6 +48,16 @@ TEST_P(fused, have_the_bits_of_the_array_that_holds_their_values) {
         expect_bits_of_the_array(x, "norm_inf", onefold::norm_inf, onefold::norm_inf_into);
         expect_bits_of_the_array(x, "mean", onefold::mean, onefold::mean_into);
         expect_bits_of_the_array(x, "norm2", onefold::norm2, onefold::norm2_into);
+        expect_bits_of_the_array(x, "min_number", onefold::min_number, onefold::min_number_into);
+        expect_bits_of_the_array(x, "max_number", onefold::max_number, onefold::max_number_into);
+        const auto count_of = [](const auto&... arguments) { return onefold::count(arguments...); };
+        const auto count_into = [](const auto&... arguments) { onefold::count_into(arguments...); };
+        expect_bits_of_the_array(x, "count", count_of, count_into);
+        if constexpr (std::is_integral_v<T>) {
+          expect_bits_of_the_array(x, "bit_and", onefold::bit_and, onefold::bit_and_into);
+          expect_bits_of_the_array(x, "bit_or", onefold::bit_or, onefold::bit_or_into);
+          expect_bits_of_the_array(x, "bit_xor", onefold::bit_xor, onefold::bit_xor_into);
+        }
         expect_bits_of_the_array(x, "argmin", onefold::argmin, onefold::argmin_into);
         expect_bits_of_the_array(x, "argmax", onefold::argmax, onefold::argmax_into);
         expect_bits_of_the_array(x, "minmax", onefold::minmax, onefold::minmax_into);
@@ -104,6 +114,25 @@ TEST_P(fused, are_called_once_for_each_index) {
     expect_once("a filter");
     if (HasFatalFailure()) return;
   }
+}
+
+TEST_P(fused, predicates_are_counted) {
+  for (const std::size_t count : sizes) {
+    const auto x = any_vector<float>(count, current_seed());
+    const auto is_small = [](float v) { return std::fabs(v) < 1; };
+    const auto expected = static_cast<std::uint64_t>(std::count_if(x.begin(), x.end(), is_small));
+    EXPECT_EQ(onefold::count_if(where(), x, is_small), expected);
+    EXPECT_EQ(onefold::count_if(where(), x.data(), x.size(), is_small), expected);
+    EXPECT_EQ(onefold::count_if(where(), x.size(), [&](std::uint64_t i) { return is_small(x[i]); }), expected);
+    std::uint64_t stored[] = {0, 0, 0};
+    onefold::count_if_into(where(), x, &stored[0], is_small);
+    onefold::count_if_into(where(), x.data(), x.size(), &stored[1], is_small);
+    onefold::count_if_into(where(), x.size(), &stored[2], [&](std::uint64_t i) { return is_small(x[i]); });
+    for (const std::uint64_t one : stored) EXPECT_EQ(one, expected);
+  }
+  EXPECT_EQ(onefold::count_if(std::vector<int>{1, 2, 3}, [](int v) { return v != 2; }), 2U);
+  EXPECT_EQ(onefold::count_if(where(), std::vector<int>{}, [](int) { return true; }), 0U);
+  EXPECT_EQ(onefold::count_if(where(), onefold::box({1, 4}, {0, 5}), [](auto j, auto i) { return i < j; }), 6U);
 }
 
 // --- boxes
@@ -242,6 +271,8 @@ TEST_P(fused, may_leave_values_out) {
         check("prod", onefold::prod, [](T a, T b) { return a * b; });
         check("min", onefold::min, [](T a, T b) { return op::min::combine<T>(a, b); });
         check("max", onefold::max, [](T a, T b) { return op::max::combine<T>(a, b); });
+        check("min", onefold::min_number, [](T a, T b) { return op::min_number::combine<T>(a, b); });
+        check("max", onefold::max_number, [](T a, T b) { return op::max_number::combine<T>(a, b); });
 
         std::optional<std::uint64_t> first;
         for (std::size_t i = 0; i < count; ++i)

@@ -90,6 +90,11 @@ TEST_P(own_operator, that_is_one_of_the_librarys_has_its_bits) {
     EXPECT_EQ(bits_of(onefold::reduce(where(), x, [](float a, float b) { return a + b; })), bits_of(onefold::sum(where(), x)));
     EXPECT_EQ(bits_of(onefold::reduce(where(), y, [](double a, double b) { return a * b; })), bits_of(onefold::prod(where(), y)));
     EXPECT_EQ(bits_of(onefold::reduce(where(), y, op::sum{})), bits_of(onefold::sum(where(), y)));
+    EXPECT_EQ(bits_of(onefold::reduce(where(), y, op::min_number{})), bits_of(onefold::min_number(where(), y)));
+    const auto k = any_vector<std::uint32_t>(count, current_seed());
+    EXPECT_EQ(onefold::reduce(where(), k, op::bit_xor{}), onefold::bit_xor(where(), k));
+    EXPECT_EQ(onefold::reduce(where(), k, [](std::uint32_t a, std::uint32_t b) { return a | b; }), onefold::bit_or(where(), k));
+    EXPECT_EQ(onefold::reduce(where(), k, op::bit_and{}, 0x0f0fU), onefold::bit_and(where(), k) & 0x0f0fU);
     EXPECT_EQ(bits_of(onefold::reduce(where(), y, [](double a, double b) { return op::min::combine(a, b); })),
               bits_of(onefold::min(where(), y)));
   }

@@ -29,7 +29,34 @@ scalar of_float(element_type type, double value) {
   return type == element_type::f32 ? scalar_of(static_cast<float>(value)) : scalar_of(value);
 }
 
-bool is_sum(form what) { return what != form::prod && what != form::min && what != form::max && what != form::norm_inf; }
+bool is_sum(form what) {
+  switch (what) {
+    case form::sum:
+    case form::dot:
+    case form::sum_of_squares:
+    case form::norm1:
+    case form::mean:
+    case form::norm2:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Whether any order gives the same bits, of floats too, by no operation that rounds.
+bool is_order_free(form what) {
+  switch (what) {
+    case form::min_number:
+    case form::max_number:
+    case form::bit_and:
+    case form::bit_or:
+    case form::bit_xor:
+    case form::count:
+      return true;
+    default:
+      return false;
+  }
+}
 
 // The type that values are made and combined in.
 element_type accumulation_type(const form_input& of) {
@@ -185,6 +212,47 @@ oracle plain_form(const form_input& of) {
   return reference;
 }
 
+// Bits, one element after the other.
+std::uint64_t combined_bits(const form_input& of) {
+  std::uint64_t all = of.what == form::bit_and ? ~std::uint64_t{0} : 0;
+  for (std::size_t k = 0; k < of.count; ++k) {
+    const std::uint64_t x = element_as_integer(*of.x, of.first_x + k);
+    for (int bit = 0; bit < 64; ++bit) {
+      const std::uint64_t one = std::uint64_t{1} << bit;
+      const bool here = (x & one) != 0;
+      if (of.what == form::bit_and && !here) all &= ~one;
+      if (of.what == form::bit_or && here) all |= one;
+      if (of.what == form::bit_xor && here) all = (all & one) != 0 ? all & ~one : all | one;
+    }
+  }
+  return all;
+}
+
+// The older oracle's minimum or maximum of what is no NaN.
+scalar extreme_number(const form_input& of) {
+  const element_type type = of.x->type();
+  oracle reference(type, of.what == form::min_number ? operation::min : operation::max);
+  bool any = of.count == 0;
+  for (std::size_t k = 0; k < of.count; ++k) {
+    if (is_float(type) && std::isnan(element_as_double(*of.x, of.first_x + k))) continue;
+    any = true;
+    reference.take(*of.x, of.first_x + k, of.first_x + k + 1);
+  }
+  return any ? reference.exactly().value : the_nan(type);
+}
+
+scalar order_free_form(const form_input& of) {
+  if (of.what == form::min_number || of.what == form::max_number) return extreme_number(of);
+  if (of.what != form::count) return cut_to(of.x->type(), combined_bits(of));
+  std::uint64_t found = 0;
+  for (std::size_t k = 0; k < of.count; ++k) {
+    const bool zero =
+        is_float(of.x->type()) ? element_as_double(*of.x, of.first_x + k) == 0.0 : element_as_integer(*of.x, of.first_x + k) == 0;
+    if (!zero) ++found;
+  }
+  return {element_type::u64, found};
+}
+
 bool is_integer_form(const form_input& of) { return !is_float(result_type_of(of.what, of.x->type(), of.wide)); }
 
 expectation to_the_bit(const scalar& value) {
@@ -300,6 +368,7 @@ double norm2_of_doubles(const form_input& of) {
 
 element_type result_type_of(form what, element_type type, bool wide) {
   if (wide) return element_type::f64;
+  if (what == form::count) return element_type::u64;
   if (is_float(type)) return type;
   switch (what) {
     case form::mean:
@@ -316,11 +385,11 @@ element_type result_type_of(form what, element_type type, bool wide) {
 }
 
 bool has_wide(form what, element_type type) {
-  if (onefold::is_record(what)) return type == element_type::f32 && what == form::mean_variance;
-  return type == element_type::f32 && what != form::min && what != form::max && what != form::norm_inf;
+  return type == element_type::f32 && (is_sum(what) || what == form::prod || what == form::mean_variance);
 }
 
 expectation form_exactly(const form_input& of) {
+  if (is_order_free(of.what)) return to_the_bit(order_free_form(of));
   if (is_integer_form(of) && (is_sum(of.what) || of.what == form::norm_inf)) return to_the_bit(integer_form(of));
   if (of.what == form::norm_inf && of.count == 0) return to_the_bit({of.x->type(), 0});  // not the maximum of nothing
   if (!is_sum(of.what)) return plain_form(of).exactly();
@@ -333,7 +402,8 @@ expectation form_exactly(const form_input& of) {
 
 expectation form_within(const form_input& of) {
   const expectation exact = form_exactly(of);
-  if (is_integer_form(of) || of.what == form::min || of.what == form::max || of.what == form::norm_inf) return exact;
+  if (is_order_free(of.what) || is_integer_form(of) || of.what == form::min || of.what == form::max || of.what == form::norm_inf)
+    return exact;
   const std::uint64_t depth = depth_of_fixed_order(of.x->type(), of.count);
   if (of.what == form::prod) return plain_form(of).within(depth);
   const float_sum sum = sum_of(of);
@@ -387,8 +457,28 @@ elements exact_form_data(element_type type, form what, std::size_t count, std::u
   const std::uint64_t own = seed + static_cast<std::uint64_t>(part) * 0x5851f42d4c957f2du;
   if (what == form::prod || what == form::min || what == form::max)
     return exact_data(type, what == form::prod ? operation::prod : what == form::min ? operation::min : operation::max, count, own);
+  if (what == form::min_number || what == form::max_number) {  // with NaN in between, but for the last, which decides
+    elements data = exact_data(type, what == form::min_number ? operation::min : operation::max, count, own);
+    for (std::size_t i = 3; is_float(type) && i + 1 < count; i += 5) data.put(i, the_nan(type));
+    return data;
+  }
   elements data(type, count);
   const random_numbers random(own);
+  if (is_order_free(what)) {
+    with_type(type, [&]<class T> {
+      const auto out = data.as<T>();
+      for (std::size_t i = 0; i < count; ++i) {
+        const std::uint64_t bits = random.at(i);
+        if (what == form::count)
+          out[i] = (bits & 3) == 0 ? T(0) : static_cast<T>(bits >> 40);  // one of four is zero
+        else if (what == form::bit_xor)
+          out[i] = static_cast<T>(bits);
+        else  // a bit among all places but one, which telling_element() turns over
+          out[i] = static_cast<T>(what == form::bit_or ? std::uint64_t{1} << (bits % 30) : ~(std::uint64_t{1} << (bits % 30)));
+      }
+    });
+    return data;
+  }
   const bool squares = what == form::dot || what == form::sum_of_squares || what == form::norm2;
   const bool float_result = is_float(result_type_of(what, type, false));
   // Sums of values up to `most` (or its square) stay exact in 24 bits for f32, which is more than enough in 53.
@@ -411,6 +501,50 @@ elements exact_form_data(element_type type, form what, std::size_t count, std::u
     }
   });
   return data;
+}
+
+scalar form_poison(form what, element_type type) {
+  switch (what) {
+    case form::prod:
+      return poison(type, operation::prod);
+    case form::min:
+      return poison(type, operation::min);
+    case form::max:
+    case form::norm_inf:
+      return poison(type, operation::max);
+    case form::min_number:  // a NaN would not be seen
+    case form::max_number:
+      return winner(type, what == form::min_number ? operation::min : operation::max);
+    case form::bit_and:
+      return {type, 0};
+    default:
+      return poison(type, operation::sum);
+  }
+}
+
+scalar telling_element(form what, const scalar& before) {
+  const element_type type = before.type;
+  const std::uint64_t spare_bit = std::uint64_t{1} << 30;  // of exact_form_data
+  switch (what) {
+    case form::min:
+    case form::min_number:
+      return winner(type, operation::min);
+    case form::max:
+    case form::max_number:
+      return winner(type, operation::max);
+    case form::norm_inf:
+      return scalar_from(type, 1'000'000);
+    case form::bit_and:
+      return cut_to(type, ~spare_bit);
+    case form::bit_or:
+      return {type, spare_bit};
+    case form::bit_xor:
+      return {type, before.bits ^ 1};
+    case form::count:
+      return scalar_from(type, before.bits == 0 ? 2 : 0);
+    default:
+      return scalar_from(type, 2);
+  }
 }
 
 }  // namespace onefold_test

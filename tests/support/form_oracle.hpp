@@ -42,4 +42,10 @@ struct form_input {
 /// enough for all partial sums of their values to be exact; `part` 0 makes x, 1 makes y.
 [[nodiscard]] elements exact_form_data(element_type type, form what, std::size_t count, std::uint64_t seed, int part);
 
+/// What must not get into the answer of such data: it changes every one that it gets into.
+[[nodiscard]] scalar form_poison(form what, element_type type);
+
+/// What changes the answer of such data wherever it stands instead of the element `before`.
+[[nodiscard]] scalar telling_element(form what, const scalar& before);
+
 }  // namespace onefold_test

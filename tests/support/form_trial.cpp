@@ -1,23 +1,37 @@
 #include "form_trial.hpp"
 
 #include <sstream>
+#include <stdexcept>
 
 namespace onefold_test {
 
 namespace {
 
-// Calls `f` with the function objects that return and that store this form.
-template <class F>
+// count is a function.
+constexpr auto call_of_count = [](const auto&... arguments) -> decltype(onefold::count(arguments...)) {
+  return onefold::count(arguments...);
+};
+constexpr auto call_of_count_into = [](const auto&... arguments) -> decltype(onefold::count_into(arguments...)) {
+  return onefold::count_into(arguments...);
+};
+
+// Calls `f` with the function objects that return and that store this form of elements of type T.
+template <class T, class F>
 void with_form(form what, F&& f) {
   switch (what) {
-#define ONEFOLD_FORM(name, op) \
-  case form::name:             \
-    return f(onefold::name, onefold::name##_into);
+#define ONEFOLD_FORM(name)                                                           \
+  case form::name:                                                                   \
+    if constexpr (form::name == form::count)                                         \
+      return f(call_of_count, call_of_count_into);                                   \
+    else if constexpr (onefold::takes_type(form::name, onefold::element_type_of<T>)) \
+      return f(onefold::name, onefold::name##_into);                                 \
+    break;
 #include <onefold/forms.def>
 #undef ONEFOLD_FORM
     default:
       break;
   }
+  throw std::logic_error("this form does not take this type");
 }
 
 // Calls `call` with the arguments that stand for the data: two pointers for dot, else one.
@@ -36,7 +50,7 @@ outcome reduce(const form_trial& one, const void* x, const void* y, std::uint64_
   outcome result;
   const onefold::options how{.workspace = own, .report = &result.ran};
   with_type(one.type, [&]<class T> {
-    with_form(one.what, [&](const auto& function, const auto&) {
+    with_form<T>(one.what, [&](const auto& function, const auto&) {
       with_inputs(function, static_cast<const T*>(x), static_cast<const T*>(y), [&](auto... inputs) {
         constexpr auto wide = onefold::accumulate_as<double>;
         if (!one.wide) {
@@ -58,7 +72,7 @@ onefold::report reduce_into(const form_trial& one, const void* x, const void* y,
   onefold::report ran;
   const onefold::options how{.workspace = own, .report = &ran};
   with_type(one.type, [&]<class T> {
-    with_form(one.what, [&](const auto& function, const auto& storing) {
+    with_form<T>(one.what, [&](const auto& function, const auto& storing) {
       with_inputs(function, static_cast<const T*>(x), static_cast<const T*>(y), [&](auto... inputs) {
         constexpr auto wide = onefold::accumulate_as<double>;
         auto* value = static_cast<double*>(output);

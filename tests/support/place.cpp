@@ -96,10 +96,10 @@ void block::read(std::size_t offset, void* to, std::size_t bytes) const { std::m
 
 block::block(memory kind, std::size_t bytes) : kind_(kind), bytes_(bytes), address_(allocate(kind, bytes)) {}
 
-guarded_input::guarded_input(memory kind, const elements& payload, operation op)
+guarded_input::guarded_input(memory kind, const elements& payload, const scalar& poison)
     : payload_(payload),
       image_(payload.type(), payload.size() + 2 * zone),
-      poison_(poison(payload.type(), op)),
+      poison_(poison),
       memory_(kind, image_.bytes()),
       last_(payload.size()) {
   image_.fill(poison_);

@@ -6,6 +6,7 @@
 
 #include <onefold/executor.hpp>
 
+#include "data.hpp"
 #include "element.hpp"
 
 namespace onefold_test {
@@ -41,7 +42,9 @@ class block {
 /// of the payload is outside is not there for the reduction to read.
 class guarded_input {
  public:
-  guarded_input(memory kind, const elements& payload, operation op);
+  guarded_input(memory kind, const elements& payload, operation op)
+      : guarded_input(kind, payload, onefold_test::poison(payload.type(), op)) {}
+  guarded_input(memory kind, const elements& payload, const scalar& poison);
 
   /// The first of `count` elements of the payload, from `first` on, with red zones before and behind. Forgets the window before.
   const void* window(std::size_t first, std::size_t count);

@@ -56,7 +56,9 @@ TEST(Pieces, OfAnySizeGiveTheGoldenBitsOfTheWholeInEveryForm) {
     }
   }
   for (int t = 0; t < element_type_count; ++t)
-    for (int f = 0; f < form_count; ++f) EXPECT_TRUE(many.contains({static_cast<element_type>(t), static_cast<form>(f), false}));
+    for (int f = 0; f < form_count; ++f)
+      EXPECT_EQ(many.contains({static_cast<element_type>(t), static_cast<form>(f), false}),
+                takes_type(static_cast<form>(f), static_cast<element_type>(t)));
 }
 
 TEST(Pieces, OfLargerArraysGiveTheGoldenBitsOnAllThreads) {

@@ -4,6 +4,7 @@
 
 #include <onefold/operators.hpp>
 
+#include "../support/form_oracle.hpp"
 #include "../support/gtest_support.hpp"
 
 namespace onefold_test {
@@ -47,12 +48,39 @@ void expect_combine_agrees() {
   EXPECT_EQ(scalar_of(Op::template identity<T>()), oracle(onefold::element_type_of<T>, Op::id).exactly().value);
 }
 
+// The operators that are forms of their own, against the forms' oracle.
+template <class T, class Op>
+void expect_form_agrees() {
+  const auto oracle_of = [](std::initializer_list<T> values) {
+    elements x(onefold::element_type_of<T>, values.size());
+    std::size_t i = 0;
+    for (const T value : values) x.put(i++, scalar_of(value));
+    return form_exactly({Op::id, false, &x, 0, nullptr, 0, x.size()}).value;
+  };
+  for (const T a : telling_values<T>()) {
+    for (const T b : telling_values<T>())
+      EXPECT_EQ(canonical(Op::template combine<T>(a, b)), oracle_of({a, b}))
+          << onefold::name(Op::id) << " of " << text(scalar_of(a)) << " and " << text(scalar_of(b));
+    EXPECT_EQ(canonical(Op::template combine<T>(Op::template neutral<T>(), a)), canonical(a)) << text(scalar_of(a));
+    EXPECT_EQ(canonical(Op::template combine<T>(a, Op::template neutral<T>())), canonical(a)) << text(scalar_of(a));
+  }
+  EXPECT_EQ(scalar_of(Op::template identity<T>()), oracle_of({}));
+}
+
 template <class T>
 void expect_every_operator_agrees() {
   expect_combine_agrees<T, onefold::op::sum>();
   expect_combine_agrees<T, onefold::op::prod>();
   expect_combine_agrees<T, onefold::op::min>();
   expect_combine_agrees<T, onefold::op::max>();
+  if constexpr (std::is_floating_point_v<T>) {
+    expect_form_agrees<T, onefold::op::min_number>();
+    expect_form_agrees<T, onefold::op::max_number>();
+  } else {
+    expect_form_agrees<T, onefold::op::bit_and>();
+    expect_form_agrees<T, onefold::op::bit_or>();
+    expect_form_agrees<T, onefold::op::bit_xor>();
+  }
 }
 
 TEST(operators, agree_with_the_oracle_on_floats) {

@@ -156,6 +156,30 @@ std::uint64_t expected(form what, const E* x, const E* y, std::uint64_t n) {
       return bits_of(tree<M>(
                          size, n, [&](auto i) { return static_cast<M>(x[i]); }, add<M>) /
                      static_cast<M>(n));
+    case form::min_number:
+    case form::max_number: {
+      const bool is_min = what == form::min_number;
+      if (n == 0) return expected<E, A>(is_min ? form::min : form::max, x, y, 0);
+      std::vector<E> numbers;
+      for (std::uint64_t i = 0; i < n; ++i)
+        if (x[i] == x[i]) numbers.push_back(x[i]);
+      if (numbers.empty()) return bits_of(std::numeric_limits<A>::quiet_NaN());
+      return expected<E, A>(is_min ? form::min : form::max, numbers.data(), y, numbers.size());
+    }
+    case form::count:
+      return static_cast<std::uint64_t>(std::count_if(x, x + n, [](E e) { return e != E(0); }));
+    case form::bit_and:
+    case form::bit_or:
+    case form::bit_xor:
+      if constexpr (std::is_integral_v<E>) {
+        U all = what == form::bit_and ? static_cast<U>(~U{0}) : U{0};
+        for (std::uint64_t i = 0; i < n; ++i) {
+          const U here = static_cast<U>(x[i]);
+          all = what == form::bit_and ? all & here : what == form::bit_or ? all | here : all ^ here;
+        }
+        return bits_of(all);
+      }
+      break;
     default:  // norm2
       break;
   }
@@ -315,7 +339,8 @@ std::vector<asked> everything() {
   for (int type = 0; type < onefold::element_type_count; ++type)
     for (int what = 0; what < onefold::form_count; ++what)
       for (const bool wide : {false, true})
-        if (!wide || onefold::can_be_wide(static_cast<element_type>(type), static_cast<form>(what)))
+        if (onefold::takes_type(static_cast<form>(what), static_cast<element_type>(type)) &&
+            (!wide || onefold::can_be_wide(static_cast<element_type>(type), static_cast<form>(what))))
           all.push_back({static_cast<element_type>(type), static_cast<form>(what), wide});
   return all;
 }

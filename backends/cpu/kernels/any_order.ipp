@@ -1,5 +1,5 @@
 #pragma once
-/// @file any_order.ipp  Operators over integers: any order has the same bits.
+/// @file any_order.ipp  Operators over integers, and counting: any order has the same bits.
 
 #include "rows.ipp"
 
@@ -29,6 +29,34 @@ struct any_order {
     }
     const vec<A, width<A>> value = halve<Op>(lanes);
     return subtree<Op, A, 1>(&value);
+  }
+};
+
+// How many elements are not zero. Counted in lanes of the elements' width: a group has at most 2^14.
+template <class E>
+struct counting {
+  static constexpr int registers = accumulators / 2;
+  static constexpr int step = registers * width<E>;
+  using bits = bits_of<E>;
+
+  template <int P>
+  ONEFOLD_INLINE static pack<bits, P> less_one_for_each(const E* x) {  // a comparison's true is -1
+    if constexpr (P > 1)
+      return {less_one_for_each<P / 2>(x), less_one_for_each<P / 2>(x + P / 2 * width<E>)};
+    else
+      return {reinterpret_cast<vec<bits, width<bits>>>(load<E, E>(x) != vec<E, width<E>>{})};
+  }
+
+  static u64 group(const E* x, const E*, u64 count) {
+    pack<bits, registers> lanes = all_of_pack<bits, registers>(bits(0));
+    for (; count >= step; count -= step, x += step) lanes = combine<sum>(lanes, less_one_for_each<registers>(x));
+    if (count > 0) {
+      E last[step];
+      copy_and_fill<step>(last, x, count, E(0));
+      lanes = combine<sum>(lanes, less_one_for_each<registers>(last));
+    }
+    const vec<bits, width<bits>> found = halve<sum>(lanes);
+    return static_cast<u64>(-static_cast<i64>(subtree<sum, bits, 1>(&found)));
   }
 };
 

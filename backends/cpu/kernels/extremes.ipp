@@ -7,25 +7,16 @@ namespace onefold::cpu {
 
 namespace {
 
-struct bit_or {
-  template <class V>
-  ONEFOLD_INLINE static V combine(V a, V b) {
-    return a | b;
-  }
-};
-struct bit_and {
-  template <class V>
-  ONEFOLD_INLINE static V combine(V a, V b) {
-    return a & b;
-  }
-};
-
 template <class Op>
 struct sign_keeper {
   using type = bit_and;
 };
 template <>
 struct sign_keeper<min> {
+  using type = bit_or;
+};
+template <>
+struct sign_keeper<min_number> {
   using type = bit_or;
 };
 
@@ -108,6 +99,61 @@ struct extreme {
       add(lanes, last);
     }
     return conclude(lanes, begin, elements);
+  }
+};
+
+// --- without NaN -----------------------------------------------------------------------------------------------------------------
+
+// Is there anything but NaN? Asked only where nothing came before the neutral element.
+template <class T>
+[[gnu::noinline]] bool any_number(const T* x, u64 count) {
+  for (; count > 0; --count, ++x)
+    if (*x == *x) return true;
+  return false;
+}
+
+// min_number and max_number of floats: what is NaN is taken for the infinity that changes nothing, and whose sign does not either.
+template <class T, class Op>
+struct extreme_number {
+  static constexpr int registers = accumulators / 2;
+  static constexpr int step = registers * width<T>;
+  using with_nan = extreme<T, as_is, Op>;
+  using bits = bits_of<T>;
+  using keep = typename sign_keeper<Op>::type;
+  static constexpr T neutral = Op::template neutral<T>;
+
+  template <int P>
+  ONEFOLD_INLINE static pack<T, P> numbers(const pack<T, P>& x) {
+    if constexpr (P > 1)
+      return {numbers(x.low), numbers(x.high)};
+    else
+      return {x.v == x.v ? x.v : all<T>(neutral)};
+  }
+
+  static T group(const T* x, const T*, u64 count) {
+    const T* const begin = x;
+    const u64 elements = count;
+    pack<T, registers> lanes = all_of_pack<T, registers>(neutral);
+    pack<bits, registers> signs = all_of_pack<bits, registers>(same<Op, min_number> ? bits(0) : bits(-1));
+    const auto add = [&](const T* from) {
+      const pack<T, registers> here = numbers(values<T, T, as_is, registers>(from, nullptr));
+      lanes = combine<Op>(lanes, here);
+      signs = combine<keep>(signs, with_nan::as_bits(here));
+    };
+    for (; count >= step; count -= step, x += step) add(x);
+    if (count > 0) {
+      T last[step];
+      copy_and_fill<step>(last, x, count, neutral);
+      add(last);
+    }
+    const vec<T, width<T>> extremes = halve<Op>(lanes);
+    const T value = subtree<Op, T, 1>(&extremes);
+    if (value == neutral && !any_number(begin, elements)) return T(__builtin_nan(""));
+    if (value == 0) {
+      const vec<bits, width<bits>> all_signs = halve<keep>(signs);
+      return subtree<keep, bits, 1>(&all_signs) < 0 ? -T(0) : T(0);
+    }
+    return value;
   }
 };
 

@@ -30,6 +30,14 @@ template <class E, class Map, class Op>
 requires(is_float<E> && (same<Op, min> || same<Op, max>)) struct kernel<E, E, Map, Op> {
   using type = extreme<E, Map, Op>;
 };
+template <class E, class Op>
+requires(same<Op, min_number> || same<Op, max_number>) struct kernel<E, E, as_is, Op> {
+  using type = extreme_number<E, Op>;
+};
+template <class E>
+struct kernel<E, u64, nonzero, sum> {
+  using type = counting<E>;
+};
 template <class E, class A, class Map, class Op>
 requires(is_float<A> && (same<Op, sum> || same<Op, prod>)) struct kernel<E, A, Map, Op> {
   using type = ordered<E, A, Map, Op>;

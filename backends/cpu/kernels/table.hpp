@@ -36,7 +36,10 @@ using find_element = std::uint64_t (*)(const void* x, std::uint64_t count, const
   FOLD(f, f, product, sum)                  \
   FOLD(f, f, square, sum)                   \
   FOLD(f, f, absolute, sum)                 \
-  FOLD(f, f, absolute, max)
+  FOLD(f, f, absolute, max)                 \
+  FOLD(f, f, as_is, min_number)             \
+  FOLD(f, f, as_is, max_number)             \
+  FOLD(f, u64, nonzero, sum)
 
 #define ONEFOLD_FIXED_ORDER_INTEGERS(FOLD, i, u) \
   FOLD(u, u, as_is, sum)                         \
@@ -52,7 +55,11 @@ using find_element = std::uint64_t (*)(const void* x, std::uint64_t count, const
   FOLD(i, f64, as_is, sum)                       \
   FOLD(i, f64, square, sum)                      \
   FOLD(u, f64, as_is, sum)                       \
-  FOLD(u, f64, square, sum)
+  FOLD(u, f64, square, sum)                      \
+  FOLD(u, u, as_is, bit_and)                     \
+  FOLD(u, u, as_is, bit_or)                      \
+  FOLD(u, u, as_is, bit_xor)                     \
+  FOLD(u, u64, nonzero, sum)
 
 #define ONEFOLD_FIXED_ORDER_TYPES(FOLD) FOLD(f32) FOLD(f64) FOLD(i32) FOLD(u32) FOLD(i64) FOLD(u64)
 

@@ -140,6 +140,40 @@ struct max {
   static constexpr T neutral = smallest<T>();
 };
 
+// NaN left out, and where the sign of a zero does not matter (extremes.ipp).
+struct min_number : min {};
+struct max_number : max {};
+
+struct bit_and {
+  template <class V>
+  ONEFOLD_INLINE static V combine(V a, V b) {
+    return a & b;
+  }
+  template <class T>
+  static constexpr T neutral = T(~T(0));
+};
+struct bit_or {
+  template <class V>
+  ONEFOLD_INLINE static V combine(V a, V b) {
+    return a | b;
+  }
+  template <class T>
+  static constexpr T neutral = T(0);
+};
+struct bit_xor {
+  template <class V>
+  ONEFOLD_INLINE static V combine(V a, V b) {
+    return a ^ b;
+  }
+  template <class T>
+  static constexpr T neutral = T(0);
+};
+
+// Has a kernel of its own (any_order.ipp).
+struct nonzero {
+  static constexpr int inputs = 1;
+};
+
 struct as_is {
   static constexpr int inputs = 1;
   template <class A, int N>

@@ -22,15 +22,6 @@
 
 namespace onefold::detail {
 
-/// The only NaN that a result is.
-template <class T>
-ONEFOLD_HOST_DEVICE inline T canonical_nan() noexcept {
-  const std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t> bits = sizeof(T) == 4 ? 0x7fc00000u : 0x7ff8000000000000u;
-  T value;
-  memcpy(&value, &bits, sizeof(value));
-  return value;
-}
-
 /// The value as the caller gets it: every NaN becomes the quiet one with sign 0 and no payload.
 template <class T>
 ONEFOLD_HOST_DEVICE inline T canonical(T value) noexcept {
@@ -74,6 +65,15 @@ struct product {
   template <class A, class E>
   ONEFOLD_HOST_DEVICE static A value(E x, E y) noexcept {
     return product_of(static_cast<A>(x), static_cast<A>(y));
+  }
+};
+
+/// 1 of what is not zero.
+struct nonzero {
+  static constexpr int inputs = 1;
+  template <class A, class E>
+  ONEFOLD_HOST_DEVICE static A value(E x) noexcept {
+    return x != E(0) ? A(1) : A(0);
   }
 };
 
@@ -343,6 +343,18 @@ constexpr auto fold_of_form_on() noexcept {
     return norm2_fold{};
   else if constexpr (What == form::norm2)
     return fold<T, double, square, op::sum>{};
+  else if constexpr (What == form::min_number)
+    return fold<T, T, as_is, std::conditional_t<std::is_integral_v<T>, op::min, op::min_number>>{};
+  else if constexpr (What == form::max_number)
+    return fold<T, T, as_is, std::conditional_t<std::is_integral_v<T>, op::max, op::max_number>>{};
+  else if constexpr (What == form::bit_and && std::is_integral_v<T>)
+    return fold<W, W, as_is, op::bit_and>{};
+  else if constexpr (What == form::bit_or && std::is_integral_v<T>)
+    return fold<W, W, as_is, op::bit_or>{};
+  else if constexpr (What == form::bit_xor && std::is_integral_v<T>)
+    return fold<W, W, as_is, op::bit_xor>{};
+  else if constexpr (What == form::count)
+    return fold<W, std::uint64_t, nonzero, op::sum>{};
   else if constexpr (What == form::argmin)
     return arg_fold<T, op::min>{};
   else if constexpr (What == form::argmax)
@@ -442,10 +454,12 @@ ONEFOLD_HOST_DEVICE inline result_of_form<What, T, Wide> result_of_nothing() noe
     return canonical_nan<R>();
   else if constexpr (What == form::prod)
     return op::prod::identity<R>();
-  else if constexpr (What == form::min)
+  else if constexpr (What == form::min || What == form::min_number)
     return op::min::identity<R>();
-  else if constexpr (What == form::max)
+  else if constexpr (What == form::max || What == form::max_number)
     return op::max::identity<R>();
+  else if constexpr (What == form::bit_and)
+    return op::bit_and::identity<R>();
   else
     return R(0);
 }

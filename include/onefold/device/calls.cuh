@@ -39,6 +39,8 @@ struct check_function {
 };
 template <class F, class... T>
 struct check_function<function_of_arrays<F, T...>> : check_function<std::decay_t<F>> {};
+template <class P>
+struct check_function<one_where<P>> : check_function<P> {};
 
 /// A fold object and the row that tells of it, for as long as a call takes.
 template <class Fold>
