@@ -4,7 +4,6 @@
 
 #include <iostream>
 #include <onefold/onefold.hpp>
-#include <span>
 #include <stdexcept>
 #include <vector>
 
@@ -25,11 +24,11 @@ void sum_on_the_gpu() {
   check(cudaStreamCreate(&stream));
   check(cudaMemcpy(device, x.data(), bytes, cudaMemcpyHostToDevice));
 
-  const std::span<const double> dx(static_cast<const double*>(device), x.size());
-  std::cout << onefold::sum(onefold::cuda(), dx) << "\n";  // waits for the value
+  const auto* dx = static_cast<const double*>(device);
+  std::cout << onefold::sum(onefold::cuda(), dx, x.size()) << "\n";  // waits for the value
 
   auto* result = static_cast<double*>(pinned);
-  onefold::sum_into(onefold::cuda(0, stream), dx, result);  // ordered on the stream
+  onefold::sum_into(onefold::cuda(0, stream), dx, x.size(), result);  // ordered on the stream
   check(cudaStreamSynchronize(stream));
   std::cout << *result << "\n";
 

@@ -1,5 +1,5 @@
 #pragma once
-/// @file onefold.hpp  Everything a user needs: plain C++20, no CUDA and no Kokkos header.
+/// @file onefold.hpp  Everything a user needs: plain C++17, no CUDA and no Kokkos header.
 
 #include <onefold/box.hpp>
 #include <onefold/catalogue.hpp>
