@@ -395,7 +395,7 @@ def ratio_section(machine: Machine) -> Section | None:
             continue
         worst = max(those, key=lambda one: one.ratio)
         words = f"{place} the worst of {len(those):,} points is {_point(worst)}, at {three(worst.ratio)} times the time of {shown(worst.peer)}"
-        words += ", so no peer is ahead anywhere." if worst.ratio < 1 else "."
+        words += ", so no peer is ahead at any of them." if worst.ratio < 1 else "."
         behind = [one for one in those if one.ratio > 1]
         if behind:
             words += f" A peer is ahead at {len(behind):,} of them: {sentence_list(_ahead(behind, those))}."
