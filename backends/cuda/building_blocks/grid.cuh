@@ -8,27 +8,9 @@
 #include "../../forms.hpp"
 #include "atomic.cuh"
 #include "block.cuh"
+#include "handover.hpp"
 
 namespace onefold::cuda_backend {
-
-/// What a block does with its value.
-enum class handing : int {
-  result,       ///< it is the result: the only block stores it
-  partials,     ///< store it for the next kernel or for the host
-  accumulator,  ///< combine it with the accumulator
-  last_block,   ///< store it; the block that arrives last combines all
-  cooperative,  ///< store it; after the grid's barrier the first block combines all
-};
-
-/// Where block values go. Passed to every kernel by value.
-template <class T>
-struct handover {
-  handing how;
-  T* partials;  ///< one per block, in the order of the blocks
-  T* accumulator;
-  unsigned* ticket;  ///< blocks that have arrived; zero before and after
-  T* result;
-};
 
 using device::let_next_kernel_start;
 using device::wait_for_previous_kernel;

@@ -51,7 +51,9 @@ struct top_down {
     const std::int64_t useful = blocks_for((now.count + 1) / 2, static_cast<std::uint64_t>(now.block_size));
     const scratch_copy copy(now, sizeof(T));
     launch<launch_kind::cooperative>(
-        now, kernel, {now.grid_size != 0 ? now.grid_size : std::min(useful, chosen_blocks(now, kernel)), now.block_size},
+        now, kernel,
+        {now.grid_size != 0 ? now.grid_size : std::min(useful, chosen_blocks(now, reinterpret_cast<const void*>(kernel))),
+         now.block_size},
         static_cast<T*>(copy.data()), now.count, static_cast<T*>(now.output));
   }
 };
