@@ -270,6 +270,7 @@ void more_threads_than_openmps() {
 #ifdef ONEFOLD_TEST_OPENMP
   require(omp_get_max_threads() == 2, "the test wants OMP_NUM_THREADS=2");
   constexpr int wanted = 24;
+  const long at_first = status_of("Threads");  // a sanitizer has one of its own
   std::vector<float> x(1 << 22);  // work for all
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = 0.1f + static_cast<float>(i % 7);
   const float bits = onefold::sum(onefold::serial(), x);
@@ -292,7 +293,7 @@ void more_threads_than_openmps() {
   }).join();
   require(wrong.empty(), wrong);
   const long threads = status_of("Threads");
-  require(threads <= 1 + wanted, std::to_string(threads) + " threads are left");
+  require(threads <= at_first + wanted, std::to_string(threads) + " threads are left");
 #endif
 }
 
