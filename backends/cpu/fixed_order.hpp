@@ -9,8 +9,7 @@ namespace onefold::cpu {
 
 /// Runs a checked request of host memory, of values that are called for, or in the caller's own code, and stores its results; returns the threads
 /// that could work on it. `threads` may be more than pool_size(); it is 1 on the serial backend. Requires the default floating-point environment.
-/// Throws backend_unavailable where the system refuses threads, callback_failed where a function of the caller's has failed, and
-/// invalid_argument for the index of no elements.
+/// Throws backend_unavailable where the system refuses threads, and callback_failed where a function of the caller's has failed.
 int reduce_fixed_order(const detail::request& what, int threads);
 
 /// "fixed_order/avx512": what it runs on this machine.

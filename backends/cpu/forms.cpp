@@ -194,7 +194,7 @@ constexpr void fill(std::array<form_row, std::size_t{2} * forms>& rows) {
     const form what = static_cast<form>(i / 2);
     const bool wide = i % 2 == 1 && can_be_wide(Type, what);
     const auto put = [&]<class Fold>() {
-      if constexpr (!std::is_same_v<Fold, detail::form_fold_t<form::reduce_together, typename detail::c_type<Type>::type, false>>) {
+      if constexpr (!std::is_same_v<Fold, detail::together_fold<typename detail::c_type<Type>::type>>) {
         form_row& row = rows[static_cast<std::size_t>(i)];
         row = row_maker<Fold>::row();
         row.element_bytes = sizeof(typename Fold::element);
