@@ -140,7 +140,8 @@ class own_folds_cuda : public testing::Test {
       own.synchronize();
       R stored{};
       expect_success(cudaMemcpy(&stored, output.as<void>(), sizeof(R), cudaMemcpyDeviceToHost), "cudaMemcpy");
-      expect_success(cudaMemset(output.as<void>(), 0xff, sizeof(R)), "cudaMemset");
+      // On the same stream: cudaMemset() does not wait, and would come behind a quick replay.
+      expect_success(cudaMemsetAsync(output.as<void>(), 0xff, sizeof(R), own.get()), "cudaMemsetAsync");
       return stored;
     };
     reduce(fold, where, n, output.as<void>(), false, {}, x, y, z);
