@@ -77,17 +77,42 @@ inline std::size_t store_empty(element_type type, form what, bool wide, void* to
 #define ONEFOLD_TYPE(name, T) \
   case element_type::name:    \
     return of_type(T());
+#define ONEFOLD_SMALL_TYPE ONEFOLD_TYPE
 #include <onefold/types.def>
-#undef ONEFOLD_TYPE
   }
   return 0;
+}
+
+/// An element at `value` becomes one of the type of a sum, in which reduce_together has all its results.
+inline void to_total(element_type type, void* value) {
+  switch (type) {
+#define ONEFOLD_SMALL_TYPE(name, T)                                                       \
+  case element_type::name: {                                                              \
+    T element;                                                                            \
+    std::memcpy(&element, value, sizeof(element));                                        \
+    const typename c_type<accumulator_type(element_type::name)>::type total = element;    \
+    std::memcpy(value, &total, sizeof(total));                                            \
+    break;                                                                                \
+  }
+#include <onefold/types.def>
+    default:
+      break;
+  }
 }
 
 /// The same, all results of a request.
 inline void store_empty(const request& what, void* output) {
   auto* to = static_cast<std::byte*>(output);
-  for (int k = 0; k < what.results; ++k)
-    to += store_empty(what.type, what.form == form::reduce_together ? form_of(what.operators[k]) : what.form, what.wide, to);
+  const bool together = what.form == form::reduce_together;
+  for (int k = 0; k < what.results; ++k) {
+    const form its = together ? form_of(what.operators[k]) : what.form;
+    std::size_t bytes = store_empty(what.type, its, what.wide, to);
+    if (together && result_type(what.type, its) == what.type) {
+      to_total(what.type, to);
+      bytes = size_of(result_type(what.type, what.form));
+    }
+    to += bytes;
+  }
 }
 
 }  // namespace onefold::detail

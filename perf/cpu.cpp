@@ -67,7 +67,6 @@ auto with(element_type type, operation op, Body body) {
   case element_type::name:    \
     return with_type(T{});
 #include <onefold/types.def>
-#undef ONEFOLD_TYPE
   }
   return with_type(0.0f);
 }

@@ -161,7 +161,6 @@ gpu_bench::gpu_bench(int device, element_type type, operation op, std::uint64_t 
     fill_as(T{});             \
     break;
 #include <onefold/types.def>
-#undef ONEFOLD_TYPE
   }
   check(cudaStreamSynchronize(stream), "fill");
 }

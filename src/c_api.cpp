@@ -38,25 +38,52 @@ static_assert(static_cast<int>(errc::callback_failed) == ONEFOLD_CALLBACK_FAILED
               static_cast<int>(errc::misaligned_pointer) == ONEFOLD_MISALIGNED_POINTER &&
               static_cast<int>(errc::null_pointer) == ONEFOLD_NULL_POINTER &&
               static_cast<int>(errc::invalid_argument) == ONEFOLD_INVALID_ARGUMENT);
-static_assert(static_cast<int>(element_type::f32) == ONEFOLD_F32 && static_cast<int>(element_type::f64) == ONEFOLD_F64 &&
-              static_cast<int>(element_type::i32) == ONEFOLD_I32 && static_cast<int>(element_type::u32) == ONEFOLD_U32 &&
-              static_cast<int>(element_type::i64) == ONEFOLD_I64 && static_cast<int>(element_type::u64) == ONEFOLD_U64 &&
-              element_type_count == 6);
+#define ONEFOLD_IS(enumeration, name, number) static_assert(static_cast<int>(enumeration::name) == (number));
+ONEFOLD_IS(element_type, f32, ONEFOLD_F32)
+ONEFOLD_IS(element_type, f64, ONEFOLD_F64)
+ONEFOLD_IS(element_type, i32, ONEFOLD_I32)
+ONEFOLD_IS(element_type, u32, ONEFOLD_U32)
+ONEFOLD_IS(element_type, i64, ONEFOLD_I64)
+ONEFOLD_IS(element_type, u64, ONEFOLD_U64)
+ONEFOLD_IS(element_type, i8, ONEFOLD_I8)
+ONEFOLD_IS(element_type, u8, ONEFOLD_U8)
+ONEFOLD_IS(element_type, i16, ONEFOLD_I16)
+ONEFOLD_IS(element_type, u16, ONEFOLD_U16)
+ONEFOLD_IS(element_type, f16, ONEFOLD_F16)
+ONEFOLD_IS(element_type, bf16, ONEFOLD_BF16)
+static_assert(element_type_count == ONEFOLD_BF16 + 1);
 static_assert(static_cast<int>(operation::sum) == ONEFOLD_OP_SUM && static_cast<int>(operation::prod) == ONEFOLD_OP_PROD &&
               static_cast<int>(operation::min) == ONEFOLD_OP_MIN && static_cast<int>(operation::max) == ONEFOLD_OP_MAX &&
               operation_count == 4);
-static_assert(static_cast<int>(form::sum) == ONEFOLD_SUM && static_cast<int>(form::prod) == ONEFOLD_PROD &&
-              static_cast<int>(form::min) == ONEFOLD_MIN && static_cast<int>(form::max) == ONEFOLD_MAX &&
-              static_cast<int>(form::dot) == ONEFOLD_DOT && static_cast<int>(form::sum_of_squares) == ONEFOLD_SUM_OF_SQUARES &&
-              static_cast<int>(form::norm1) == ONEFOLD_NORM1 && static_cast<int>(form::norm_inf) == ONEFOLD_NORM_INF &&
-              static_cast<int>(form::mean) == ONEFOLD_MEAN && static_cast<int>(form::norm2) == ONEFOLD_NORM2 &&
-              static_cast<int>(form::min_number) == ONEFOLD_MIN_NUMBER &&
-              static_cast<int>(form::max_number) == ONEFOLD_MAX_NUMBER && static_cast<int>(form::bit_and) == ONEFOLD_BIT_AND &&
-              static_cast<int>(form::bit_or) == ONEFOLD_BIT_OR && static_cast<int>(form::bit_xor) == ONEFOLD_BIT_XOR &&
-              static_cast<int>(form::count) == ONEFOLD_COUNT && static_cast<int>(form::argmin) == ONEFOLD_ARGMIN &&
-              static_cast<int>(form::argmax) == ONEFOLD_ARGMAX && static_cast<int>(form::minmax) == ONEFOLD_MINMAX &&
-              static_cast<int>(form::mean_variance) == ONEFOLD_MEAN_VARIANCE &&
-              static_cast<int>(form::reduce_together) == ONEFOLD_REDUCE_TOGETHER && form_count + record_count == 21);
+ONEFOLD_IS(form, sum, ONEFOLD_SUM)
+ONEFOLD_IS(form, prod, ONEFOLD_PROD)
+ONEFOLD_IS(form, min, ONEFOLD_MIN)
+ONEFOLD_IS(form, max, ONEFOLD_MAX)
+ONEFOLD_IS(form, dot, ONEFOLD_DOT)
+ONEFOLD_IS(form, sum_of_squares, ONEFOLD_SUM_OF_SQUARES)
+ONEFOLD_IS(form, norm1, ONEFOLD_NORM1)
+ONEFOLD_IS(form, norm_inf, ONEFOLD_NORM_INF)
+ONEFOLD_IS(form, mean, ONEFOLD_MEAN)
+ONEFOLD_IS(form, norm2, ONEFOLD_NORM2)
+ONEFOLD_IS(form, min_number, ONEFOLD_MIN_NUMBER)
+ONEFOLD_IS(form, max_number, ONEFOLD_MAX_NUMBER)
+ONEFOLD_IS(form, bit_and, ONEFOLD_BIT_AND)
+ONEFOLD_IS(form, bit_or, ONEFOLD_BIT_OR)
+ONEFOLD_IS(form, bit_xor, ONEFOLD_BIT_XOR)
+ONEFOLD_IS(form, count, ONEFOLD_COUNT)
+ONEFOLD_IS(form, all, ONEFOLD_ALL)
+ONEFOLD_IS(form, any, ONEFOLD_ANY)
+ONEFOLD_IS(form, none, ONEFOLD_NONE)
+ONEFOLD_IS(form, argmin, ONEFOLD_ARGMIN)
+ONEFOLD_IS(form, argmax, ONEFOLD_ARGMAX)
+ONEFOLD_IS(form, argmin_magnitude, ONEFOLD_ARGMIN_MAGNITUDE)
+ONEFOLD_IS(form, argmax_magnitude, ONEFOLD_ARGMAX_MAGNITUDE)
+ONEFOLD_IS(form, argminmax, ONEFOLD_ARGMINMAX)
+ONEFOLD_IS(form, minmax, ONEFOLD_MINMAX)
+ONEFOLD_IS(form, mean_variance, ONEFOLD_MEAN_VARIANCE)
+ONEFOLD_IS(form, reduce_together, ONEFOLD_REDUCE_TOGETHER)
+static_assert(form_count + record_count == ONEFOLD_REDUCE_TOGETHER + 1);
+#undef ONEFOLD_IS
 static_assert(static_cast<int>(backend::serial) == ONEFOLD_SERIAL && static_cast<int>(backend::openmp) == ONEFOLD_OPENMP &&
               static_cast<int>(backend::cuda) == ONEFOLD_CUDA && backend_count == ONEFOLD_BEST);
 static_assert(static_cast<int>(guarantee::none) + 1 == ONEFOLD_GUARANTEE_NONE &&
@@ -65,6 +92,10 @@ static_assert(static_cast<int>(guarantee::none) + 1 == ONEFOLD_GUARANTEE_NONE &&
 static_assert(static_cast<int>(finish::automatic) == ONEFOLD_FINISH_AUTOMATIC &&
               static_cast<int>(finish::cooperative) == ONEFOLD_FINISH_COOPERATIVE &&
               finish_count == ONEFOLD_FINISH_COOPERATIVE + 1);
+static_assert(sizeof(onefold_f16) == sizeof(float16) && alignof(onefold_f16) == alignof(float16) &&
+              sizeof(onefold_arg_result_i8) == sizeof(arg_result<std::int8_t>) && offsetof(onefold_arg_result_i8, index) == 8 &&
+              sizeof(onefold_argminmax_result_f64) == sizeof(argminmax_result<double>) &&
+              sizeof(onefold_minmax_result_bf16) == sizeof(minmax_result<bfloat16>));
 static_assert(sizeof(onefold_arg_result_f32) == sizeof(arg_result<float>) &&
               sizeof(onefold_arg_result_i64) == sizeof(arg_result<std::int64_t>) && offsetof(onefold_arg_result_f32, index) == 8 &&
               sizeof(onefold_minmax_result_f32) == sizeof(minmax_result<float>) &&
@@ -239,7 +270,10 @@ void reduce_checked(const onefold_request& asked, const onefold_options* how) {
     throw error(errc::unsupported, std::string(name(what.form))
                                        .append(" of ")
                                        .append(name(what.type))
-                                       .append(" cannot be accumulated in f64: f32 can, in the forms that round"));
+                                       .append(" cannot be accumulated in a wider type: f32, f16 and bf16 can, in f64, in the forms "
+                                               "that round, and i32 and u32, in 64 bits, in those that add or multiply"));
+  if (asked.source != nullptr && is_small(what.type))
+    throw error(errc::unsupported, std::string("a function gives values of 4 or 8 bytes, not ").append(name(what.type)));
   std::array<operation, most_results> operators;  // bytes of the caller's, looked at before they are taken for an enumeration's
   if (what.form == form::reduce_together && asked.own == nullptr) {
     if (asked.operators == nullptr) refuse_null("list of operators of reduce_together");

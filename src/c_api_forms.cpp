@@ -46,50 +46,51 @@ int reduce_values(onefold_request what, Fill fill, void* context) {
 
 }  // namespace
 
+#define ONEFOLD_C_DEFINE_AS(name, suffix, type, T, R, flags)                                                        \
+  int onefold_##name##_##suffix(onefold_executor where, const T* x, std::uint64_t n, R* result) {                   \
+    const auto what = request_of<form::name, element_type::type>(where, x, n, result, flags);                       \
+    return onefold_reduce(&what, nullptr);                                                                          \
+  }                                                                                                                 \
+  int onefold_##name##_##suffix##_into(onefold_executor where, const T* x, std::uint64_t n, R* result,              \
+                                       const onefold_options* how) {                                                \
+    const auto what = request_of<form::name, element_type::type>(where, x, n, result, (flags) | ONEFOLD_INTO);      \
+    return onefold_reduce(&what, how);                                                                              \
+  }
+#define ONEFOLD_C_DEFINE_OF_ARRAY(name, suffix, T, R) ONEFOLD_C_DEFINE_AS(name, suffix, suffix, T, R, 0U)
 #define ONEFOLD_C_DEFINE(name, suffix, T, R)                                                                             \
-  int onefold_##name##_##suffix(onefold_executor where, const T* x, std::uint64_t n, R* result) {                        \
-    const auto what = request_of<form::name, element_type::suffix>(where, x, n, result, 0);                              \
-    return onefold_reduce(&what, nullptr);                                                                               \
-  }                                                                                                                      \
-  int onefold_##name##_##suffix##_into(onefold_executor where, const T* x, std::uint64_t n, R* result,                   \
-                                       const onefold_options* how) {                                                     \
-    const auto what = request_of<form::name, element_type::suffix>(where, x, n, result, ONEFOLD_INTO);                   \
-    return onefold_reduce(&what, how);                                                                                   \
-  }                                                                                                                      \
+  ONEFOLD_C_DEFINE_OF_ARRAY(name, suffix, T, R)                                                                          \
   int onefold_##name##_##suffix##_of(onefold_executor where, std::uint64_t n, onefold_fill_##suffix fill, void* context, \
                                      R* result) {                                                                        \
     return reduce_values<T>(request_of<form::name, element_type::suffix>(where, nullptr, n, result, 0), fill, context);  \
   }
 
-#define ONEFOLD_C_DEFINE_TYPE(suffix, T, magnitude, mean_type)                                                \
-  ONEFOLD_C_FORMS_OF(ONEFOLD_C_DEFINE, suffix, T, magnitude, mean_type)                                       \
-  int onefold_dot_##suffix(onefold_executor where, const T* x, const T* y, std::uint64_t n, T* result) {      \
-    auto what = request_of<form::dot, element_type::suffix>(where, x, n, result, 0);                          \
-    what.second = y;                                                                                          \
-    return onefold_reduce(&what, nullptr);                                                                    \
-  }                                                                                                           \
-  int onefold_dot_##suffix##_into(onefold_executor where, const T* x, const T* y, std::uint64_t n, T* result, \
-                                  const onefold_options* how) {                                               \
-    auto what = request_of<form::dot, element_type::suffix>(where, x, n, result, ONEFOLD_INTO);               \
-    what.second = y;                                                                                          \
-    return onefold_reduce(&what, how);                                                                        \
-  }                                                                                                           \
-  ONEFOLD_C_DEFINE_VARIANCE_##mean_type(suffix, T)
+#define ONEFOLD_C_DEFINE_DOT(suffix, type, T, R, flags)                                                          \
+  int onefold_dot_##suffix(onefold_executor where, const T* x, const T* y, std::uint64_t n, R* result) {         \
+    auto what = request_of<form::dot, element_type::type>(where, x, n, result, flags);                           \
+    what.second = y;                                                                                             \
+    return onefold_reduce(&what, nullptr);                                                                       \
+  }                                                                                                              \
+  int onefold_dot_##suffix##_into(onefold_executor where, const T* x, const T* y, std::uint64_t n, R* result,    \
+                                  const onefold_options* how) {                                                  \
+    auto what = request_of<form::dot, element_type::type>(where, x, n, result, (flags) | ONEFOLD_INTO);          \
+    what.second = y;                                                                                             \
+    return onefold_reduce(&what, how);                                                                           \
+  }
 
-#define ONEFOLD_C_DEFINE_VARIANCE_float(suffix, T) ONEFOLD_C_DEFINE_VARIANCE(suffix, T, onefold_mean_variance_result_f32)
-#define ONEFOLD_C_DEFINE_VARIANCE_double(suffix, T) ONEFOLD_C_DEFINE_VARIANCE(suffix, T, onefold_mean_variance_result_f64)
-#define ONEFOLD_C_DEFINE_VARIANCE(suffix, T, R)                                                                                \
-  int onefold_mean_variance_##suffix(onefold_executor where, const T* x, std::uint64_t n, std::int64_t ddof, R* result) {      \
-    auto what = request_of<form::mean_variance, element_type::suffix>(where, x, n, result, 0);                                 \
-    what.ddof = ddof;                                                                                                          \
-    return onefold_reduce(&what, nullptr);                                                                                     \
-  }                                                                                                                            \
-  int onefold_mean_variance_##suffix##_into(onefold_executor where, const T* x, std::uint64_t n, std::int64_t ddof, R* result, \
-                                            const onefold_options* how) {                                                      \
-    auto what = request_of<form::mean_variance, element_type::suffix>(where, x, n, result, ONEFOLD_INTO);                      \
-    what.ddof = ddof;                                                                                                          \
-    return onefold_reduce(&what, how);                                                                                         \
-  }                                                                                                                            \
+#define ONEFOLD_C_DEFINE_VARIANCE(suffix, type, T, R, flags)                                                              \
+  int onefold_mean_variance_##suffix(onefold_executor where, const T* x, std::uint64_t n, std::int64_t ddof, R* result) { \
+    auto what = request_of<form::mean_variance, element_type::type>(where, x, n, result, flags);                          \
+    what.ddof = ddof;                                                                                                     \
+    return onefold_reduce(&what, nullptr);                                                                                \
+  }                                                                                                                       \
+  int onefold_mean_variance_##suffix##_into(onefold_executor where, const T* x, std::uint64_t n, std::int64_t ddof,       \
+                                            R* result, const onefold_options* how) {                                      \
+    auto what = request_of<form::mean_variance, element_type::type>(where, x, n, result, (flags) | ONEFOLD_INTO);         \
+    what.ddof = ddof;                                                                                                     \
+    return onefold_reduce(&what, how);                                                                                    \
+  }
+
+#define ONEFOLD_C_DEFINE_VARIANCE_OF_VALUES(suffix, T, R)                                                                      \
   int onefold_mean_variance_##suffix##_of(onefold_executor where, std::uint64_t n, onefold_fill_##suffix fill, void* context,  \
                                           std::int64_t ddof, R* result) {                                                      \
     auto what = request_of<form::mean_variance, element_type::suffix>(where, nullptr, n, result, 0);                           \
@@ -97,46 +98,27 @@ int reduce_values(onefold_request what, Fill fill, void* context) {
     return reduce_values<T>(what, fill, context);                                                                              \
   }
 
-#define ONEFOLD_C_DEFINE_WIDE(name)                                                                                \
-  int onefold_##name##_f32_as_f64(onefold_executor where, const float* x, std::uint64_t n, double* result) {       \
-    const auto what = request_of<form::name, element_type::f32>(where, x, n, result, ONEFOLD_WIDE);                \
-    return onefold_reduce(&what, nullptr);                                                                         \
-  }                                                                                                                \
-  int onefold_##name##_f32_as_f64_into(onefold_executor where, const float* x, std::uint64_t n, double* result,    \
-                                       const onefold_options* how) {                                               \
-    const auto what = request_of<form::name, element_type::f32>(where, x, n, result, ONEFOLD_WIDE | ONEFOLD_INTO); \
-    return onefold_reduce(&what, how);                                                                             \
-  }
+#define ONEFOLD_C_DEFINE_TYPE(suffix, T, total, total_magnitude, magnitude, of_magnitude, mean_type)          \
+  ONEFOLD_C_FORMS_OF(ONEFOLD_C_DEFINE, suffix, T, total, total_magnitude, magnitude, of_magnitude, mean_type) \
+  ONEFOLD_C_DEFINE_DOT(suffix, suffix, T, total, 0U)                                                          \
+  ONEFOLD_C_DEFINE_VARIANCE(suffix, suffix, T, ONEFOLD_C_VARIANCE_OF_##mean_type, 0U)                         \
+  ONEFOLD_C_DEFINE_VARIANCE_OF_VALUES(suffix, T, ONEFOLD_C_VARIANCE_OF_##mean_type)
+#define ONEFOLD_C_DEFINE_SMALL_TYPE(suffix, T, total, total_magnitude, magnitude, of_magnitude, mean_type)             \
+  ONEFOLD_C_FORMS_OF(ONEFOLD_C_DEFINE_OF_ARRAY, suffix, T, total, total_magnitude, magnitude, of_magnitude, mean_type) \
+  ONEFOLD_C_DEFINE_DOT(suffix, suffix, T, total, 0U)                                                                   \
+  ONEFOLD_C_DEFINE_VARIANCE(suffix, suffix, T, ONEFOLD_C_VARIANCE_OF_##mean_type, 0U)
 
 #define ONEFOLD_C_DEFINE_BITS(suffix, T) ONEFOLD_C_BIT_FORMS_OF(ONEFOLD_C_DEFINE, suffix, T)
+#define ONEFOLD_C_DEFINE_SMALL_BITS(suffix, T) ONEFOLD_C_BIT_FORMS_OF(ONEFOLD_C_DEFINE_OF_ARRAY, suffix, T)
+#define ONEFOLD_C_DEFINE_WIDE(name, suffix, T, wide, R) ONEFOLD_C_DEFINE_AS(name, suffix##_as_##wide, suffix, T, R, ONEFOLD_WIDE)
+#define ONEFOLD_C_DEFINE_WIDE_DOT(suffix, T, wide, R) ONEFOLD_C_DEFINE_DOT(suffix##_as_##wide, suffix, T, R, ONEFOLD_WIDE)
+#define ONEFOLD_C_DEFINE_WIDE_VARIANCE(suffix, T, wide, R) \
+  ONEFOLD_C_DEFINE_VARIANCE(suffix##_as_##wide, suffix, T, onefold_mean_variance_result_f64, ONEFOLD_WIDE)
 
 ONEFOLD_C_TYPES(ONEFOLD_C_DEFINE_TYPE)
+ONEFOLD_C_SMALL_TYPES(ONEFOLD_C_DEFINE_SMALL_TYPE)
 ONEFOLD_C_INTEGERS(ONEFOLD_C_DEFINE_BITS)
+ONEFOLD_C_SMALL_INTEGERS(ONEFOLD_C_DEFINE_SMALL_BITS)
 ONEFOLD_C_WIDE_FORMS(ONEFOLD_C_DEFINE_WIDE)
-
-int onefold_dot_f32_as_f64(onefold_executor where, const float* x, const float* y, std::uint64_t n, double* result) {
-  auto what = request_of<form::dot, element_type::f32>(where, x, n, result, ONEFOLD_WIDE);
-  what.second = y;
-  return onefold_reduce(&what, nullptr);
-}
-
-int onefold_dot_f32_as_f64_into(onefold_executor where, const float* x, const float* y, std::uint64_t n, double* result,
-                                const onefold_options* how) {
-  auto what = request_of<form::dot, element_type::f32>(where, x, n, result, ONEFOLD_WIDE | ONEFOLD_INTO);
-  what.second = y;
-  return onefold_reduce(&what, how);
-}
-
-int onefold_mean_variance_f32_as_f64(onefold_executor where, const float* x, std::uint64_t n, std::int64_t ddof,
-                                     onefold_mean_variance_result_f64* result) {
-  auto what = request_of<form::mean_variance, element_type::f32>(where, x, n, result, ONEFOLD_WIDE);
-  what.ddof = ddof;
-  return onefold_reduce(&what, nullptr);
-}
-
-int onefold_mean_variance_f32_as_f64_into(onefold_executor where, const float* x, std::uint64_t n, std::int64_t ddof,
-                                          onefold_mean_variance_result_f64* result, const onefold_options* how) {
-  auto what = request_of<form::mean_variance, element_type::f32>(where, x, n, result, ONEFOLD_WIDE | ONEFOLD_INTO);
-  what.ddof = ddof;
-  return onefold_reduce(&what, how);
-}
+ONEFOLD_C_WIDE_TYPES(ONEFOLD_C_DEFINE_WIDE_DOT)
+ONEFOLD_C_WIDE_FLOATS(ONEFOLD_C_DEFINE_WIDE_VARIANCE)

@@ -19,8 +19,8 @@ namespace onefold::detail {
 
 namespace {
 
-constexpr std::uint32_t most_bytes = sizeof(moments);  // of a form's state
-static_assert(sizeof(squares) <= most_bytes);
+constexpr std::uint32_t most_bytes = sizeof(two_args<double>);  // of a form's state
+static_assert(sizeof(squares) <= most_bytes && sizeof(moments) <= most_bytes);
 using node_memory = std::array<std::byte, forest::memory_bytes(most_bytes)>;
 
 std::uint64_t elements_of_a_tile(element_type type) {
@@ -28,8 +28,8 @@ std::uint64_t elements_of_a_tile(element_type type) {
 #define ONEFOLD_TYPE(name, T) \
   case element_type::name:    \
     return order::tile_elements<T>;
+#define ONEFOLD_SMALL_TYPE ONEFOLD_TYPE
 #include <onefold/types.def>
-#undef ONEFOLD_TYPE
   }
   return order::tile_elements<float>;
 }
@@ -82,17 +82,17 @@ void piecewise_reduction::add(const void* x, const void* y, std::uint64_t count,
   options asked = how;
   asked.report = &ran;
   alignas(moments) std::byte value[most_bytes] = {};
-  std::uint64_t result[2] = {};
+  std::uint64_t result[4] = {};
   request what{now.where, now.type, now.what, x, count, result, true, y, now.wide};
   what.tree_value = value;
   run(what, asked);
   // Without an order to keep, the value of a piece is its result: such variants take no form that makes something else of it.
   if (ran.guarantee < guarantee::fixed) std::memcpy(value, result, sizeof(result[0]));
-  if (now.row.has_index()) {
+  for (std::size_t at = cpu::index_offset; now.row.has_index() && at < now.row.state_bytes; at += 2 * sizeof(std::uint64_t)) {
     std::uint64_t index;
-    std::memcpy(&index, value + cpu::index_offset, sizeof(index));
+    std::memcpy(&index, value + at, sizeof(index));
     index += now.count;
-    std::memcpy(value + cpu::index_offset, &index, sizeof(index));
+    std::memcpy(value + at, &index, sizeof(index));
   }
   const default_float_environment one_operation_is_one_operation;
   static_cast<void>(now.nodes.push(value));
@@ -114,9 +114,9 @@ void piecewise_reduction::result(void* to) const {
 }
 
 std::uint64_t piecewise_reduction::bits() const {
-  std::uint64_t both[2] = {};
-  result(both);
-  return both[0];
+  std::uint64_t all[4] = {};
+  result(all);
+  return all[0];
 }
 
 }  // namespace onefold::detail

@@ -53,8 +53,6 @@ bool is_called_back(const request& what) {
           reinterpret_cast<std::uintptr_t>(what.device)) != 0;
 }
 
-bool has_index(form what) { return what == form::argmin || what == form::argmax; }
-
 // Of all results.
 std::size_t output_bytes(const request& what) {
   if (what.form == form::reduce_together) return result_bytes(what.type, what.form, what.wide, what.results);

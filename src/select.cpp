@@ -80,7 +80,7 @@ const variant_info& select(const request& what, backend where, const options& ho
   if (!row->built && find_backend(where) != nullptr) throw error(errc::unsupported, left_out_sentence(row->name));
   if (row->built && (!row->supports(what.type, what.form) || (what.wide && !row->takes_everything)))
     throw error(errc::unsupported, std::string(row->name) + " does not take " + std::string(name(what.form)) + " of " +
-                                       std::string(name(what.type)) + (what.wide ? " accumulated in f64" : "") + ": " +
+                                       std::string(name(what.type)) + (what.wide ? " accumulated in a wider type" : "") + ": " +
                                        std::string(row->limits));
   return *row;
 }

@@ -215,7 +215,6 @@ constexpr form_table all_rows() {
   form_table table{};
 #define ONEFOLD_TYPE(name, T) fill<element_type::name>(table.rows[static_cast<int>(element_type::name)]);
 #include <onefold/types.def>
-#undef ONEFOLD_TYPE
   return table;
 }
 

@@ -78,7 +78,6 @@ void stream_memory::prepare() {
   put_neutral<T, op::min>(image.data());  \
   put_neutral<T, op::max>(image.data());
 #include <onefold/types.def>
-#undef ONEFOLD_TYPE
   static_assert(operation_count == 4, "prepare() lists the operators");
   void* const place = piece(control, control_bytes);
   check(calls().memcpy_async(place, image.data(), control_bytes, cudaMemcpyHostToDevice, memory_stream), "cudaMemcpyAsync");

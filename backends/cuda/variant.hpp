@@ -115,7 +115,6 @@ constexpr variant_row row_of() {
     entries[static_cast<int>(operation::max)] = detail::entry_of<Variant, T, op::max>();   \
   }
 #include <onefold/types.def>
-#undef ONEFOLD_TYPE
   static_assert(operation_count == 4, "row_of() lists the operators");
   return row;
 }

@@ -70,8 +70,22 @@ typedef enum onefold_type {
   ONEFOLD_I32 = 2, /**< int32_t, and so on */
   ONEFOLD_U32 = 3,
   ONEFOLD_I64 = 4,
-  ONEFOLD_U64 = 5
+  ONEFOLD_U64 = 5,
+  ONEFOLD_I8 = 6, /**< arrays of these and below are converted as they are read: to 64 bits */
+  ONEFOLD_U8 = 7, /**< bool too */
+  ONEFOLD_I16 = 8,
+  ONEFOLD_U16 = 9,
+  ONEFOLD_F16 = 10, /**< onefold_f16: to float */
+  ONEFOLD_BF16 = 11 /**< onefold_bf16 */
 } onefold_type;
+
+/** Floats of two bytes by their bits: IEEE 754 binary16, with the layout of __half and _Float16, and bfloat16, that of __nv_bfloat16. */
+typedef struct onefold_f16 {
+  uint16_t bits;
+} onefold_f16;
+typedef struct onefold_bf16 {
+  uint16_t bits;
+} onefold_bf16;
 
 typedef enum onefold_operation {
   ONEFOLD_OP_SUM = 0,
@@ -96,12 +110,18 @@ typedef enum onefold_form {
   ONEFOLD_BIT_AND = 12, /**< of integers, as the two below; else ONEFOLD_UNSUPPORTED */
   ONEFOLD_BIT_OR = 13,
   ONEFOLD_BIT_XOR = 14,
-  ONEFOLD_COUNT = 15,  /**< how many are not zero: a uint64_t */
-  ONEFOLD_ARGMIN = 16, /**< onefold_arg_result_*; of no elements ONEFOLD_INVALID_ARGUMENT */
-  ONEFOLD_ARGMAX = 17,
-  ONEFOLD_MINMAX = 18,         /**< onefold_minmax_result_* */
-  ONEFOLD_MEAN_VARIANCE = 19,  /**< onefold_mean_variance_result_f64; _f32 of f32 that is not accumulated in f64 */
-  ONEFOLD_REDUCE_TOGETHER = 20 /**< several operators in one read: as many values of the elements' type, side by side */
+  ONEFOLD_COUNT = 15, /**< how many are not zero: a uint64_t */
+  ONEFOLD_ALL = 16,   /**< whether all are not zero: a uint8_t, 1 or 0; of no elements 1 */
+  ONEFOLD_ANY = 17,   /**< whether one is */
+  ONEFOLD_NONE = 18,
+  ONEFOLD_ARGMIN = 19, /**< onefold_arg_result_*; of no elements ONEFOLD_INVALID_ARGUMENT */
+  ONEFOLD_ARGMAX = 20,
+  ONEFOLD_ARGMIN_MAGNITUDE = 21, /**< the same of absolute values; of integers as unsigned ones */
+  ONEFOLD_ARGMAX_MAGNITUDE = 22,
+  ONEFOLD_ARGMINMAX = 23,      /**< onefold_argminmax_result_* */
+  ONEFOLD_MINMAX = 24,         /**< onefold_minmax_result_* */
+  ONEFOLD_MEAN_VARIANCE = 25,  /**< onefold_mean_variance_result_f64; _f32 of f32, f16 and bf16 that are not accumulated in f64 */
+  ONEFOLD_REDUCE_TOGETHER = 26 /**< several operators in one read: as many values of the type of a sum, side by side */
 } onefold_form;
 
 /** The value, and the first index that has it; of NaNs, the first. The index is at byte 8 for every type. */
@@ -112,6 +132,25 @@ typedef struct onefold_arg_result_i32 { int32_t value; uint64_t index; } onefold
 typedef struct onefold_arg_result_u32 { uint32_t value; uint64_t index; } onefold_arg_result_u32;
 typedef struct onefold_arg_result_i64 { int64_t value; uint64_t index; } onefold_arg_result_i64;
 typedef struct onefold_arg_result_u64 { uint64_t value; uint64_t index; } onefold_arg_result_u64;
+typedef struct onefold_arg_result_i8 { int8_t value; uint64_t index; } onefold_arg_result_i8;
+typedef struct onefold_arg_result_u8 { uint8_t value; uint64_t index; } onefold_arg_result_u8;
+typedef struct onefold_arg_result_i16 { int16_t value; uint64_t index; } onefold_arg_result_i16;
+typedef struct onefold_arg_result_u16 { uint16_t value; uint64_t index; } onefold_arg_result_u16;
+typedef struct onefold_arg_result_f16 { onefold_f16 value; uint64_t index; } onefold_arg_result_f16;
+typedef struct onefold_arg_result_bf16 { onefold_bf16 value; uint64_t index; } onefold_arg_result_bf16;
+
+typedef struct onefold_argminmax_result_f32 { onefold_arg_result_f32 min, max; } onefold_argminmax_result_f32;
+typedef struct onefold_argminmax_result_f64 { onefold_arg_result_f64 min, max; } onefold_argminmax_result_f64;
+typedef struct onefold_argminmax_result_i32 { onefold_arg_result_i32 min, max; } onefold_argminmax_result_i32;
+typedef struct onefold_argminmax_result_u32 { onefold_arg_result_u32 min, max; } onefold_argminmax_result_u32;
+typedef struct onefold_argminmax_result_i64 { onefold_arg_result_i64 min, max; } onefold_argminmax_result_i64;
+typedef struct onefold_argminmax_result_u64 { onefold_arg_result_u64 min, max; } onefold_argminmax_result_u64;
+typedef struct onefold_argminmax_result_i8 { onefold_arg_result_i8 min, max; } onefold_argminmax_result_i8;
+typedef struct onefold_argminmax_result_u8 { onefold_arg_result_u8 min, max; } onefold_argminmax_result_u8;
+typedef struct onefold_argminmax_result_i16 { onefold_arg_result_i16 min, max; } onefold_argminmax_result_i16;
+typedef struct onefold_argminmax_result_u16 { onefold_arg_result_u16 min, max; } onefold_argminmax_result_u16;
+typedef struct onefold_argminmax_result_f16 { onefold_arg_result_f16 min, max; } onefold_argminmax_result_f16;
+typedef struct onefold_argminmax_result_bf16 { onefold_arg_result_bf16 min, max; } onefold_argminmax_result_bf16;
 
 typedef struct onefold_minmax_result_f32 { float min, max; } onefold_minmax_result_f32;
 typedef struct onefold_minmax_result_f64 { double min, max; } onefold_minmax_result_f64;
@@ -119,6 +158,12 @@ typedef struct onefold_minmax_result_i32 { int32_t min, max; } onefold_minmax_re
 typedef struct onefold_minmax_result_u32 { uint32_t min, max; } onefold_minmax_result_u32;
 typedef struct onefold_minmax_result_i64 { int64_t min, max; } onefold_minmax_result_i64;
 typedef struct onefold_minmax_result_u64 { uint64_t min, max; } onefold_minmax_result_u64;
+typedef struct onefold_minmax_result_i8 { int8_t min, max; } onefold_minmax_result_i8;
+typedef struct onefold_minmax_result_u8 { uint8_t min, max; } onefold_minmax_result_u8;
+typedef struct onefold_minmax_result_i16 { int16_t min, max; } onefold_minmax_result_i16;
+typedef struct onefold_minmax_result_u16 { uint16_t min, max; } onefold_minmax_result_u16;
+typedef struct onefold_minmax_result_f16 { onefold_f16 min, max; } onefold_minmax_result_f16;
+typedef struct onefold_minmax_result_bf16 { onefold_bf16 min, max; } onefold_minmax_result_bf16;
 
 typedef struct onefold_mean_variance_result_f32 { float mean, variance; } onefold_mean_variance_result_f32;
 typedef struct onefold_mean_variance_result_f64 { double mean, variance; } onefold_mean_variance_result_f64;
@@ -262,7 +307,8 @@ typedef struct onefold_array {
 /** onefold_request::flags: the result is stored in the order of the executor's stream, and the host does not wait for it. `output` is then
  *  memory that the executor can write: on a GPU device memory or registered host memory. The CPU executors are done on return. */
 #define ONEFOLD_INTO 1u
-/** onefold_request::flags: f32 elements are accumulated in f64, and the result is one; in every form that rounds. */
+/** onefold_request::flags: floats other than f64 are accumulated in f64, in every form that rounds, and i32 and u32 in 64 bits, in those that add
+ *  or multiply; the result is of that type. */
 #define ONEFOLD_WIDE 2u
 
 /** A reduction. Of `input`, `source` and `own` one is not NULL, unless count is 0. */
@@ -295,25 +341,27 @@ ONEFOLD_API int onefold_reduce(const onefold_request* what, const onefold_option
 
 /* --- each form by its name -------------------------------------------------------------------------------------------------------------- */
 
-/* For each type T of f32 f64 i32 u32 i64 u64, and each form with one result but dot, of which sum is an example:
+/* For each type T of f32 f64 i32 u32 i64 u64 i8 u8 i16 u16 f16 bf16, and each form with one result but dot, of which sum is an example:
  *
  *   int onefold_sum_f64(onefold_executor where, const double* x, uint64_t n, double* result);
  *       waits for the result, which is stored in the host's memory
  *   int onefold_sum_f64_into(onefold_executor where, const double* x, uint64_t n, double* result, const onefold_options* how);
  *       ordered on the executor's stream, as with ONEFOLD_INTO; `how` may be NULL
  *   int onefold_sum_f64_of(onefold_executor where, uint64_t n, onefold_fill_f64 fill, void* context, double* result);
- *       of values that a function gives; for the CPU executors
+ *       of values that a function gives; for the CPU executors, and types of 4 and 8 bytes
  *
- *   form                         result of f32, f64, i32, u32, i64, u64
- *   sum prod min max             float, double, int32_t, uint32_t, int64_t, uint64_t
- *   sum_of_squares               the same
- *   min_number max_number        the same
- *   bit_and bit_or bit_xor       of the integers the same
- *   count                        uint64_t
- *   norm1 norm_inf               float, double, uint32_t, uint32_t, uint64_t, uint64_t
- *   mean norm2                   float, double, and double for the integers
- *   argmin argmax                onefold_arg_result_f32, onefold_arg_result_f64, ..
- *   minmax                       onefold_minmax_result_f32, ..
+ *   form                                  result of f32, f64, i32, u32, i64, u64     of i8, u8, i16, u16, f16, bf16
+ *   sum prod sum_of_squares               float, double, int32_t, uint32_t, ..       int64_t, uint64_t, int64_t, uint64_t, float, float
+ *   norm1                                 float, double, uint32_t, uint32_t, ..      uint64_t for the integers, float, float
+ *   min max min_number max_number         of the type of the elements
+ *   bit_and bit_or bit_xor                of the integers the same
+ *   norm_inf                              of that type, unsigned
+ *   count                                 uint64_t
+ *   all any none                          uint8_t
+ *   mean norm2                            float, double, and double for the integers; float for f16 and bf16
+ *   argmin argmax                         onefold_arg_result_f32, onefold_arg_result_f64, ..
+ *   argmin_magnitude argmax_magnitude     the same, unsigned
+ *   argminmax minmax                      onefold_argminmax_result_f32, .., onefold_minmax_result_f32, ..
  *
  * with one argument more:
  *
@@ -323,87 +371,116 @@ ONEFOLD_API int onefold_reduce(const onefold_request* what, const onefold_option
  *   int onefold_mean_variance_f64_into(.., uint64_t n, int64_t ddof, onefold_mean_variance_result_f64* result, const onefold_options* how);
  *   int onefold_mean_variance_f64_of(onefold_executor where, uint64_t n, onefold_fill_f64 fill, void* context, int64_t ddof,
  *                                    onefold_mean_variance_result_f64* result);
- *       result is onefold_mean_variance_result_f32 for f32 and onefold_mean_variance_result_f64 for all others
+ *       result is onefold_mean_variance_result_f32 for f32, f16 and bf16, and onefold_mean_variance_result_f64 for all others
  *
- * and float elements accumulated in double, in the forms sum prod sum_of_squares norm1 mean norm2 dot mean_variance:
+ * and elements accumulated in a wider type: f32, f16 and bf16 in f64 in the forms sum prod sum_of_squares norm1 mean norm2 dot mean_variance; i32
+ * in i64 and u32 in u64 in the forms sum prod sum_of_squares norm1 dot:
  *
  *   int onefold_sum_f32_as_f64(onefold_executor where, const float* x, uint64_t n, double* result);
  *   int onefold_sum_f32_as_f64_into(onefold_executor where, const float* x, uint64_t n, double* result, const onefold_options* how);
  */
 
-/* ONEFOLD_C_TYPES(X): X(suffix, type, type of norm1 and norm_inf, type of mean and norm2) */
-#define ONEFOLD_C_TYPES(X)           \
-  X(f32, float, float, float)        \
-  X(f64, double, double, double)     \
-  X(i32, int32_t, uint32_t, double)  \
-  X(u32, uint32_t, uint32_t, double) \
-  X(i64, int64_t, uint64_t, double)  \
-  X(u64, uint64_t, uint64_t, double)
+/* ONEFOLD_C_TYPES(X), ONEFOLD_C_SMALL_TYPES(X): X(suffix, type, type of a sum, of norm1, of norm_inf, suffix of that, type of a mean) */
+#define ONEFOLD_C_TYPES(X)                                       \
+  X(f32, float, float, float, float, f32, float)                 \
+  X(f64, double, double, double, double, f64, double)            \
+  X(i32, int32_t, int32_t, uint32_t, uint32_t, u32, double)      \
+  X(u32, uint32_t, uint32_t, uint32_t, uint32_t, u32, double)    \
+  X(i64, int64_t, int64_t, uint64_t, uint64_t, u64, double)      \
+  X(u64, uint64_t, uint64_t, uint64_t, uint64_t, u64, double)
+#define ONEFOLD_C_SMALL_TYPES(X)                                 \
+  X(i8, int8_t, int64_t, uint64_t, uint8_t, u8, double)          \
+  X(u8, uint8_t, uint64_t, uint64_t, uint8_t, u8, double)        \
+  X(i16, int16_t, int64_t, uint64_t, uint16_t, u16, double)      \
+  X(u16, uint16_t, uint64_t, uint64_t, uint16_t, u16, double)    \
+  X(f16, onefold_f16, float, float, onefold_f16, f16, float)     \
+  X(bf16, onefold_bf16, float, float, onefold_bf16, bf16, float)
 
 /* ONEFOLD_C_FORMS_OF(X, ..): X(form, suffix, type, result) for every form of one array that takes no further argument */
-#define ONEFOLD_C_FORMS_OF(X, suffix, T, magnitude, mean_type) \
-  X(sum, suffix, T, T)                                         \
-  X(prod, suffix, T, T)                                        \
-  X(min, suffix, T, T)                                         \
-  X(max, suffix, T, T)                                         \
-  X(sum_of_squares, suffix, T, T)                              \
-  X(norm1, suffix, T, magnitude)                               \
-  X(norm_inf, suffix, T, magnitude)                            \
-  X(mean, suffix, T, mean_type)                                \
-  X(norm2, suffix, T, mean_type)                               \
-  X(min_number, suffix, T, T)                                  \
-  X(max_number, suffix, T, T)                                  \
-  X(count, suffix, T, uint64_t)                                \
-  X(argmin, suffix, T, onefold_arg_result_##suffix)            \
-  X(argmax, suffix, T, onefold_arg_result_##suffix)            \
+#define ONEFOLD_C_FORMS_OF(X, suffix, T, total, total_magnitude, magnitude, of_magnitude, mean_type) \
+  X(sum, suffix, T, total)                                                                           \
+  X(prod, suffix, T, total)                                                                          \
+  X(min, suffix, T, T)                                                                               \
+  X(max, suffix, T, T)                                                                               \
+  X(sum_of_squares, suffix, T, total)                                                                \
+  X(norm1, suffix, T, total_magnitude)                                                               \
+  X(norm_inf, suffix, T, magnitude)                                                                  \
+  X(mean, suffix, T, mean_type)                                                                      \
+  X(norm2, suffix, T, mean_type)                                                                     \
+  X(min_number, suffix, T, T)                                                                        \
+  X(max_number, suffix, T, T)                                                                        \
+  X(count, suffix, T, uint64_t)                                                                      \
+  X(all, suffix, T, uint8_t)                                                                         \
+  X(any, suffix, T, uint8_t)                                                                         \
+  X(none, suffix, T, uint8_t)                                                                        \
+  X(argmin, suffix, T, onefold_arg_result_##suffix)                                                  \
+  X(argmax, suffix, T, onefold_arg_result_##suffix)                                                  \
+  X(argmin_magnitude, suffix, T, onefold_arg_result_##of_magnitude)                                  \
+  X(argmax_magnitude, suffix, T, onefold_arg_result_##of_magnitude)                                  \
+  X(argminmax, suffix, T, onefold_argminmax_result_##suffix)                                         \
   X(minmax, suffix, T, onefold_minmax_result_##suffix)
 
-/* ONEFOLD_C_INTEGERS(X): X(suffix, type) for the integers; ONEFOLD_C_BIT_FORMS_OF(X, ..): X(form, suffix, type, result) for the forms that
- * combine their bits */
+/* ONEFOLD_C_INTEGERS(X), ONEFOLD_C_SMALL_INTEGERS(X): X(suffix, type) for the integers; ONEFOLD_C_BIT_FORMS_OF(X, ..): X(form, suffix, type,
+ * result) for the forms that combine their bits */
 #define ONEFOLD_C_INTEGERS(X) X(i32, int32_t) X(u32, uint32_t) X(i64, int64_t) X(u64, uint64_t)
+#define ONEFOLD_C_SMALL_INTEGERS(X) X(i8, int8_t) X(u8, uint8_t) X(i16, int16_t) X(u16, uint16_t)
 #define ONEFOLD_C_BIT_FORMS_OF(X, suffix, T) X(bit_and, suffix, T, T) X(bit_or, suffix, T, T) X(bit_xor, suffix, T, T)
 
-/* ONEFOLD_C_WIDE_FORMS(X): X(form) for the forms of one array of f32 that can be accumulated in f64 */
-#define ONEFOLD_C_WIDE_FORMS(X) X(sum) X(prod) X(sum_of_squares) X(norm1) X(mean) X(norm2)
+/* ONEFOLD_C_WIDE_FORMS(X): X(form, suffix, type, suffix of the wider type, type of the result) for the forms of one array that accumulate in it */
+#define ONEFOLD_C_WIDE_FLOAT_FORMS_OF(X, suffix, T)                                                                             \
+  X(sum, suffix, T, f64, double) X(prod, suffix, T, f64, double) X(sum_of_squares, suffix, T, f64, double)                       \
+  X(norm1, suffix, T, f64, double) X(mean, suffix, T, f64, double) X(norm2, suffix, T, f64, double)
+#define ONEFOLD_C_WIDE_INTEGER_FORMS_OF(X, suffix, T, wide, R)                                                                  \
+  X(sum, suffix, T, wide, R) X(prod, suffix, T, wide, R) X(sum_of_squares, suffix, T, wide, R) X(norm1, suffix, T, wide, uint64_t)
+#define ONEFOLD_C_WIDE_FORMS(X)                                                                                                 \
+  ONEFOLD_C_WIDE_FLOAT_FORMS_OF(X, f32, float)                                                                                  \
+  ONEFOLD_C_WIDE_FLOAT_FORMS_OF(X, f16, onefold_f16)                                                                            \
+  ONEFOLD_C_WIDE_FLOAT_FORMS_OF(X, bf16, onefold_bf16)                                                                          \
+  ONEFOLD_C_WIDE_INTEGER_FORMS_OF(X, i32, int32_t, i64, int64_t)                                                                \
+  ONEFOLD_C_WIDE_INTEGER_FORMS_OF(X, u32, uint32_t, u64, uint64_t)
+/* ONEFOLD_C_WIDE_TYPES(X), ONEFOLD_C_WIDE_FLOATS(X): X(suffix, type, suffix of the wider type, that type), for dot and mean_variance */
+#define ONEFOLD_C_WIDE_FLOATS(X) X(f32, float, f64, double) X(f16, onefold_f16, f64, double) X(bf16, onefold_bf16, f64, double)
+#define ONEFOLD_C_WIDE_TYPES(X) ONEFOLD_C_WIDE_FLOATS(X) X(i32, int32_t, i64, int64_t) X(u32, uint32_t, u64, uint64_t)
 
-#define ONEFOLD_C_DECLARE(form, suffix, T, R)                                                                                   \
-  ONEFOLD_API int onefold_##form##_##suffix(onefold_executor where, const T* x, uint64_t n, R* result);                         \
-  ONEFOLD_API int onefold_##form##_##suffix##_into(onefold_executor where, const T* x, uint64_t n, R* result,                   \
-                                                   const onefold_options* how);                                                 \
-  ONEFOLD_API int onefold_##form##_##suffix##_of(onefold_executor where, uint64_t n, onefold_fill_##suffix fill, void* context, \
-                                                 R* result);
-#define ONEFOLD_C_DECLARE_TYPE(suffix, T, magnitude, mean_type)                                                      \
-  ONEFOLD_C_FORMS_OF(ONEFOLD_C_DECLARE, suffix, T, magnitude, mean_type)                                             \
-  ONEFOLD_API int onefold_dot_##suffix(onefold_executor where, const T* x, const T* y, uint64_t n, T* result);       \
-  ONEFOLD_API int onefold_dot_##suffix##_into(onefold_executor where, const T* x, const T* y, uint64_t n, T* result, \
-                                              const onefold_options* how);                                           \
-  ONEFOLD_C_DECLARE_VARIANCE(suffix, T, mean_type)
-#define ONEFOLD_C_DECLARE_VARIANCE(suffix, T, mean_type) ONEFOLD_C_DECLARE_VARIANCE_##mean_type(suffix, T)
-#define ONEFOLD_C_DECLARE_VARIANCE_float(suffix, T) ONEFOLD_C_DECLARE_VARIANCE_AS(suffix, T, onefold_mean_variance_result_f32)
-#define ONEFOLD_C_DECLARE_VARIANCE_double(suffix, T) ONEFOLD_C_DECLARE_VARIANCE_AS(suffix, T, onefold_mean_variance_result_f64)
-#define ONEFOLD_C_DECLARE_VARIANCE_AS(suffix, T, R)                                                                              \
-  ONEFOLD_API int onefold_mean_variance_##suffix(onefold_executor where, const T* x, uint64_t n, int64_t ddof, R* result);       \
-  ONEFOLD_API int onefold_mean_variance_##suffix##_into(onefold_executor where, const T* x, uint64_t n, int64_t ddof, R* result, \
-                                                        const onefold_options* how);                                             \
-  ONEFOLD_API int onefold_mean_variance_##suffix##_of(onefold_executor where, uint64_t n, onefold_fill_##suffix fill,            \
-                                                      void* context, int64_t ddof, R* result);
-#define ONEFOLD_C_DECLARE_WIDE(form)                                                                                   \
-  ONEFOLD_API int onefold_##form##_f32_as_f64(onefold_executor where, const float* x, uint64_t n, double* result);     \
-  ONEFOLD_API int onefold_##form##_f32_as_f64_into(onefold_executor where, const float* x, uint64_t n, double* result, \
-                                                   const onefold_options* how);
-
+#define ONEFOLD_C_DECLARE_OF_ARRAY(form, suffix, T, R)                                                  \
+  ONEFOLD_API int onefold_##form##_##suffix(onefold_executor where, const T* x, uint64_t n, R* result); \
+  ONEFOLD_API int onefold_##form##_##suffix##_into(onefold_executor where, const T* x, uint64_t n, R* result, const onefold_options* how);
+#define ONEFOLD_C_DECLARE(form, suffix, T, R)       \
+  ONEFOLD_C_DECLARE_OF_ARRAY(form, suffix, T, R)    \
+  ONEFOLD_API int onefold_##form##_##suffix##_of(onefold_executor where, uint64_t n, onefold_fill_##suffix fill, void* context, R* result);
+#define ONEFOLD_C_DECLARE_DOT(suffix, T, total)                                                                    \
+  ONEFOLD_API int onefold_dot_##suffix(onefold_executor where, const T* x, const T* y, uint64_t n, total* result); \
+  ONEFOLD_API int onefold_dot_##suffix##_into(onefold_executor where, const T* x, const T* y, uint64_t n, total* result, const onefold_options* how);
+#define ONEFOLD_C_VARIANCE_OF_float onefold_mean_variance_result_f32
+#define ONEFOLD_C_VARIANCE_OF_double onefold_mean_variance_result_f64
+#define ONEFOLD_C_DECLARE_VARIANCE(suffix, T, R)                                                                           \
+  ONEFOLD_API int onefold_mean_variance_##suffix(onefold_executor where, const T* x, uint64_t n, int64_t ddof, R* result); \
+  ONEFOLD_API int onefold_mean_variance_##suffix##_into(onefold_executor where, const T* x, uint64_t n, int64_t ddof, R* result, const onefold_options* how);
+#define ONEFOLD_C_DECLARE_VARIANCE_OF_VALUES(suffix, R)                                                                                      \
+  ONEFOLD_API int onefold_mean_variance_##suffix##_of(onefold_executor where, uint64_t n, onefold_fill_##suffix fill, void* context, int64_t ddof, R* result);
+#define ONEFOLD_C_DECLARE_TYPE(suffix, T, total, total_magnitude, magnitude, of_magnitude, mean_type)                             \
+  ONEFOLD_C_FORMS_OF(ONEFOLD_C_DECLARE, suffix, T, total, total_magnitude, magnitude, of_magnitude, mean_type)                    \
+  ONEFOLD_C_DECLARE_DOT(suffix, T, total)                                                                                         \
+  ONEFOLD_C_DECLARE_VARIANCE(suffix, T, ONEFOLD_C_VARIANCE_OF_##mean_type)                                                        \
+  ONEFOLD_C_DECLARE_VARIANCE_OF_VALUES(suffix, ONEFOLD_C_VARIANCE_OF_##mean_type)
+#define ONEFOLD_C_DECLARE_SMALL_TYPE(suffix, T, total, total_magnitude, magnitude, of_magnitude, mean_type)                       \
+  ONEFOLD_C_FORMS_OF(ONEFOLD_C_DECLARE_OF_ARRAY, suffix, T, total, total_magnitude, magnitude, of_magnitude, mean_type)           \
+  ONEFOLD_C_DECLARE_DOT(suffix, T, total)                                                                                         \
+  ONEFOLD_C_DECLARE_VARIANCE(suffix, T, ONEFOLD_C_VARIANCE_OF_##mean_type)
 #define ONEFOLD_C_DECLARE_BITS(suffix, T) ONEFOLD_C_BIT_FORMS_OF(ONEFOLD_C_DECLARE, suffix, T)
+#define ONEFOLD_C_DECLARE_SMALL_BITS(suffix, T) ONEFOLD_C_BIT_FORMS_OF(ONEFOLD_C_DECLARE_OF_ARRAY, suffix, T)
+#define ONEFOLD_C_DECLARE_WIDE(form, suffix, T, wide, R) ONEFOLD_C_DECLARE_OF_ARRAY(form, suffix##_as_##wide, T, R)
+#define ONEFOLD_C_DECLARE_WIDE_DOT(suffix, T, wide, R) ONEFOLD_C_DECLARE_DOT(suffix##_as_##wide, T, R)
+#define ONEFOLD_C_DECLARE_WIDE_VARIANCE(suffix, T, wide, R) \
+  ONEFOLD_C_DECLARE_VARIANCE(suffix##_as_##wide, T, onefold_mean_variance_result_f64)
 
 ONEFOLD_C_TYPES(ONEFOLD_C_DECLARE_TYPE)
+ONEFOLD_C_SMALL_TYPES(ONEFOLD_C_DECLARE_SMALL_TYPE)
 ONEFOLD_C_INTEGERS(ONEFOLD_C_DECLARE_BITS)
+ONEFOLD_C_SMALL_INTEGERS(ONEFOLD_C_DECLARE_SMALL_BITS)
 ONEFOLD_C_WIDE_FORMS(ONEFOLD_C_DECLARE_WIDE)
-ONEFOLD_API int onefold_dot_f32_as_f64(onefold_executor where, const float* x, const float* y, uint64_t n, double* result);
-ONEFOLD_API int onefold_dot_f32_as_f64_into(onefold_executor where, const float* x, const float* y, uint64_t n, double* result,
-                                            const onefold_options* how);
-ONEFOLD_API int onefold_mean_variance_f32_as_f64(onefold_executor where, const float* x, uint64_t n, int64_t ddof,
-                                                 onefold_mean_variance_result_f64* result);
-ONEFOLD_API int onefold_mean_variance_f32_as_f64_into(onefold_executor where, const float* x, uint64_t n, int64_t ddof,
-                                                      onefold_mean_variance_result_f64* result, const onefold_options* how);
+ONEFOLD_C_WIDE_TYPES(ONEFOLD_C_DECLARE_WIDE_DOT)
+ONEFOLD_C_WIDE_FLOATS(ONEFOLD_C_DECLARE_WIDE_VARIANCE)
 
 /* --- working memory on a GPU ------------------------------------------------------------------------------------------------------------ */
 
@@ -482,7 +559,7 @@ typedef struct onefold_variant_info {
   int32_t grid_size_free;
   int32_t default_width;
   int32_t min_compute_capability; /**< 10 * major + minor; 0 on the CPU */
-  int32_t takes_everything;       /**< every form of every type, f32 accumulated in f64, functions and operators of the caller's */
+  int32_t takes_everything;       /**< every form of every type, wider accumulators, functions and operators of the caller's */
   uint8_t operators[16];          /**< of each type, bit i: operator i */
 } onefold_variant_info;
 

@@ -1,6 +1,6 @@
 #pragma once
-/// @file reduce.hpp  The front door: the named forms sum, prod, min, max, dot, sum_of_squares, norm1 (asum), norm2, norm_inf, mean, argmin, argmax,
-/// minmax and mean_variance, each with a call that returns the value and one, *_into, that stores it; reduce; and reduce_together.
+/// @file reduce.hpp  The front door: the named forms sum, prod, min, max, dot, sum_of_squares, norm1 (asum), norm2, norm_inf, mean, min_number,
+/// max_number, bit_and, bit_or, bit_xor, count, all, any, none, argmin, argmax, argmin_magnitude, argmax_magnitude, argminmax, minmax and mean_variance, each with a call that returns the value and one, *_into, that stores it; reduce; and reduce_together.
 ///
 /// Input      a contiguous range (std::vector, std::array, std::span, ...) or a pointer and a count, in memory that the executor can
 ///            read: host memory for serial() and openmp(), device, managed or registered host memory for cuda(). In C++17 ranges are arrays,
@@ -41,11 +41,12 @@
 
 namespace onefold {
 
-/// Asks for another type to accumulate in: `sum(x, accumulate_as<double>)` of floats adds doubles and returns one. For float elements
-/// and double, in every form that rounds.
+/// Asks for another type to accumulate in: `sum(x, accumulate_as<double>)` of floats adds doubles and returns one. Double for float, float16 and
+/// bfloat16, in every form that rounds; 64 bits for integers of 32, in those that add or multiply. The type that is accumulated in anyway may
+/// be named too: float for the floats of two bytes, 64 bits for small integers.
 template <class A>
 struct accumulate_as_t {
-  static_assert(std::is_same_v<A, double>, "accumulate_as takes double");
+  static_assert(is_full_element<A>, "accumulate_as takes a type that values can be computed with: double, say, or std::int64_t");
 };
 template <class A>
 inline constexpr accumulate_as_t<A> accumulate_as{};
@@ -60,34 +61,70 @@ namespace detail {
 // --- what may stand between the data and the options ----------------------------------------------------------------------------------
 
 template <class M>
-inline constexpr bool is_wide = std::is_same_v<M, accumulate_as_t<double>>;
+struct accumulator_of {};  // of a ddof there is none
+template <class A>
+struct accumulator_of<accumulate_as_t<A>> {
+  static constexpr element_type type = element_type_of<A>;
+};
+
 template <class M>
-inline constexpr bool is_modifier = is_wide<M> || std::is_same_v<M, ddof>;
+inline constexpr bool is_modifier = false;
+template <>
+inline constexpr bool is_modifier<ddof> = true;
+template <class A>
+inline constexpr bool is_modifier<accumulate_as_t<A>> = true;
+
+/// Whether a modifier asks for the wider of the types that elements of type T can be accumulated in.
+template <class M, class T>
+constexpr bool is_wide() {
+  if constexpr (std::is_same_v<M, ddof>)
+    return false;
+  else
+    return accumulator_of<M>::type != accumulator_type(element_type_of<T>);
+}
+
+template <form What, class T, class M>
+constexpr bool takes_modifier() {
+  if constexpr (!is_modifier<M>) {
+    return false;
+  } else if constexpr (std::is_same_v<M, ddof>) {
+    return What == form::mean_variance;
+  } else {
+    constexpr element_type type = element_type_of<T>;
+    if (accumulator_of<M>::type == accumulator_type(type)) return result_type(type, What) == accumulator_type(type) && !is_arg(What);
+    return can_be_wide(type, What) && accumulator_of<M>::type == accumulator_type(type, true);
+  }
+}
 
 /// Whether a form of elements of type T takes these modifiers.
 template <form What, class T, class... M>
 constexpr bool takes() {
-  if constexpr (!is_element<T> || !(is_modifier<M> && ...)) {
+  if constexpr (!is_element<T>) {
     return false;
   } else if constexpr (!takes_type(What, element_type_of<T>)) {
     return false;
   } else {
-    constexpr int wides = (0 + ... + (is_wide<M> ? 1 : 0));
-    constexpr int ddofs = static_cast<int>(sizeof...(M)) - wides;
-    return wides <= (can_be_wide(element_type_of<T>, What) ? 1 : 0) && ddofs <= (What == form::mean_variance ? 1 : 0);
+    constexpr int ddofs = (0 + ... + (std::is_same_v<M, ddof> ? 1 : 0));
+    return (takes_modifier<What, T, M>() && ...) && ddofs <= 1 && static_cast<int>(sizeof...(M)) - ddofs <= 1;
   }
 }
 
 template <form What, class T, class... M>
-using form_result_t = result_of_form<What, T, (is_wide<M> || ...)>;
+using form_result_t = result_of_form<What, T, (is_wide<M, T>() || ...)>;
 
-inline void apply(request& to, accumulate_as_t<double>) { to.wide = true; }
-inline void apply(request& to, ddof of) { to.ddof = of.value; }
+template <class T, class A>
+void apply(request& to, accumulate_as_t<A>) {
+  to.wide = is_wide<accumulate_as_t<A>, T>();
+}
+template <class T>
+void apply(request& to, ddof of) {
+  to.ddof = of.value;
+}
 
 template <form What, class T, class... M>
 void run_array(const executor& where, array_view<T> input, void* output, bool waits, const options& how, M... modifiers) {
   request what{where, element_type_of<T>, What, input.data, input.count, output, waits};
-  (apply(what, modifiers), ...);
+  (apply<T>(what, modifiers), ...);
   run(what, how);
 }
 
@@ -105,12 +142,19 @@ struct index_result {
 template <form What, class Space, class F, class... M>
 using index_result_t = typename index_result<What, Space, F, M...>::type;
 
+/// The forms that ask of a value whether it is zero, and take functions that return a bool.
+constexpr bool has_truth_values(form what) noexcept {
+  return what == form::count || what == form::all || what == form::any || what == form::none;
+}
+
 /// Whether a form takes a function over this space.
 template <form What, class S, class F, class = void, class... M>
 struct takes_function : std::false_type {};
 template <form What, class S, class F, class... M>
 struct takes_function<What, S, F, std::enable_if_t<is_index_space<S> && sizeof(value_at_t<space_of<S>, F>) != 0>, M...>
-    : std::bool_constant<takes<What, typename values_of<space_of<S>, F>::type, M...>()> {};
+    : std::bool_constant<is_full_element<typename values_of<space_of<S>, F>::type> &&
+                         takes<What, typename values_of<space_of<S>, F>::type, M...>() &&
+                         (!values_of<space_of<S>, F>::is_truth || has_truth_values(What))> {};
 
 /// What stands for an absent value: it changes no other.
 template <form What, class T>
@@ -129,6 +173,8 @@ constexpr T instead_of_absent() {
     return op::max_number::neutral<T>();
   else if constexpr (What == form::bit_and)
     return op::bit_and::neutral<T>();
+  else if constexpr (What == form::all)
+    return T(1);
   else
     return T(0);
 }
@@ -141,7 +187,7 @@ void run_values(const executor& where, const Space& space, F& f, void* output, b
   callback values(space, f, instead_of_absent<What, T>());
   const auto device = device_side<OnDevice>::template of_form<What>(space, f, modifiers...);
   request what{where, element_type_of<T>, What, nullptr, space.size(), output, waits};
-  (apply(what, modifiers), ...);
+  (apply<T>(what, modifiers), ...);
   what.results = callback::results;
   what.source = values.source();
   what.device = device.row();
@@ -153,7 +199,7 @@ void run_values(const executor& where, const Space& space, F& f, void* output, b
   if constexpr (gives_itself && callback::can_be_absent && std::is_floating_point_v<T>) {
     if (!is_for_cuda(where) && !values.any_present()) {
       using R = form_result_t<What, T, M...>;
-      *static_cast<R*>(output) = result_of_nothing<What, T, (is_wide<M> || ...)>();
+      *static_cast<R*>(output) = result_of_nothing<What, T, (is_wide<M, T>() || ...)>();
     }
   }
 }
@@ -368,66 +414,80 @@ std::uint64_t common_size(array_view<T> x, array_view<U> y) {
 template <class R, class S>
 inline constexpr bool have_same_elements = is_range_of_elements<const R>&& std::is_same_v<element_of<const R>, element_of<const S>>;
 
+/// Whether dot takes two arrays of elements of type T, with these modifiers.
+template <class T, class... M>
+inline constexpr bool dot_takes = takes<form::dot, T, M...>();
+
+template <class T, class... M>
+void run_dot(const executor& where, const T* x, const T* y, std::uint64_t count, void* output, bool waits, const options& how,
+             M... modifiers) {
+  request what{where, element_type_of<T>, form::dot, x, count, output, waits, y};
+  (apply<T>(what, modifiers), ...);
+  run(what, how);
+}
+
 struct named_dot {
-  template <class T, ONEFOLD_WHERE(is_element<T>)>
-  [[nodiscard]] T operator()(const executor& where, const T* x, const T* y, std::uint64_t count, const options& how = {}) const {
-    T value;
-    run({where, element_type_of<T>, form::dot, x, count, &value, true, y}, how);
+  template <class T, ONEFOLD_WHERE(dot_takes<T>)>
+  [[nodiscard]] form_result_t<form::dot, T> operator()(const executor& where, const T* x, const T* y, std::uint64_t count,
+                                                       const options& how = {}) const {
+    form_result_t<form::dot, T> value;
+    run_dot(where, x, y, count, &value, true, how);
     return value;
   }
   template <class R, class S, ONEFOLD_WHERE(have_same_elements<R, S>)>
-  [[nodiscard]] element_of<const R> operator()(const executor& where, const R& x, const S& y, const options& how = {}) const {
+  [[nodiscard]] auto operator()(const executor& where, const R& x, const S& y, const options& how = {}) const {
     return (*this)(where, std::data(x), std::data(y), common_size(view_of(x), view_of(y)), how);
   }
-  template <class T, ONEFOLD_WHERE(is_element<T>)>
-  [[nodiscard]] T operator()(const T* x, const T* y, std::uint64_t count, const options& how = {}) const {
+  template <class T, ONEFOLD_WHERE(dot_takes<T>)>
+  [[nodiscard]] auto operator()(const T* x, const T* y, std::uint64_t count, const options& how = {}) const {
     return (*this)(best(), x, y, count, how);
   }
   template <class R, class S, ONEFOLD_WHERE(have_same_elements<R, S>)>
-  [[nodiscard]] element_of<const R> operator()(const R& x, const S& y, const options& how = {}) const {
+  [[nodiscard]] auto operator()(const R& x, const S& y, const options& how = {}) const {
     return (*this)(best(), x, y, how);
   }
 
-  template <class T, ONEFOLD_WHERE(std::is_same_v<T, float>)>
-  [[nodiscard]] double operator()(const executor& where, const T* x, const T* y, std::uint64_t count, accumulate_as_t<double>,
-                                  const options& how = {}) const {
-    double value;
-    run({where, element_type::f32, form::dot, x, count, &value, true, y, true}, how);
+  template <class T, class A, ONEFOLD_WHERE(dot_takes<T, accumulate_as_t<A>>)>
+  [[nodiscard]] form_result_t<form::dot, T, accumulate_as_t<A>> operator()(const executor& where, const T* x, const T* y,
+                                                                           std::uint64_t count, accumulate_as_t<A> as,
+                                                                           const options& how = {}) const {
+    form_result_t<form::dot, T, accumulate_as_t<A>> value;
+    run_dot(where, x, y, count, &value, true, how, as);
     return value;
   }
-  template <class R, class S, ONEFOLD_WHERE(have_same_elements<R, S>&& std::is_same_v<element_of<const R>, float>)>
-  [[nodiscard]] double operator()(const executor& where, const R& x, const S& y, accumulate_as_t<double> as,
-                                  const options& how = {}) const {
+  template <class R, class S, class A, ONEFOLD_WHERE(have_same_elements<R, S>&& dot_takes<element_of<const R>, accumulate_as_t<A>>)>
+  [[nodiscard]] auto operator()(const executor& where, const R& x, const S& y, accumulate_as_t<A> as, const options& how = {}) const {
     return (*this)(where, std::data(x), std::data(y), common_size(view_of(x), view_of(y)), as, how);
   }
-  template <class T, ONEFOLD_WHERE(std::is_same_v<T, float>)>
-  [[nodiscard]] double operator()(const T* x, const T* y, std::uint64_t count, accumulate_as_t<double> as,
-                                  const options& how = {}) const {
+  template <class T, class A, ONEFOLD_WHERE(dot_takes<T, accumulate_as_t<A>>)>
+  [[nodiscard]] auto operator()(const T* x, const T* y, std::uint64_t count, accumulate_as_t<A> as, const options& how = {}) const {
     return (*this)(best(), x, y, count, as, how);
   }
-  template <class R, class S, ONEFOLD_WHERE(have_same_elements<R, S>&& std::is_same_v<element_of<const R>, float>)>
-  [[nodiscard]] double operator()(const R& x, const S& y, accumulate_as_t<double> as, const options& how = {}) const {
+  template <class R, class S, class A, ONEFOLD_WHERE(have_same_elements<R, S>&& dot_takes<element_of<const R>, accumulate_as_t<A>>)>
+  [[nodiscard]] auto operator()(const R& x, const S& y, accumulate_as_t<A> as, const options& how = {}) const {
     return (*this)(best(), x, y, as, how);
   }
 };
 
 struct named_dot_into {
-  template <class T, ONEFOLD_WHERE(is_element<T>)>
-  void operator()(const executor& where, const T* x, const T* y, std::uint64_t count, T* output, const options& how = {}) const {
-    run({where, element_type_of<T>, form::dot, x, count, output, false, y}, how);
+  template <class T, ONEFOLD_WHERE(dot_takes<T>)>
+  void operator()(const executor& where, const T* x, const T* y, std::uint64_t count, form_result_t<form::dot, T>* output,
+                  const options& how = {}) const {
+    run_dot(where, x, y, count, output, false, how);
   }
   template <class R, class S, ONEFOLD_WHERE(have_same_elements<R, S>)>
-  void operator()(const executor& where, const R& x, const S& y, element_of<const R>* output, const options& how = {}) const {
+  void operator()(const executor& where, const R& x, const S& y, form_result_t<form::dot, element_of<const R>>* output,
+                  const options& how = {}) const {
     (*this)(where, std::data(x), std::data(y), common_size(view_of(x), view_of(y)), output, how);
   }
-  template <class T, ONEFOLD_WHERE(std::is_same_v<T, float>)>
-  void operator()(const executor& where, const T* x, const T* y, std::uint64_t count, double* output, accumulate_as_t<double>,
-                  const options& how = {}) const {
-    run({where, element_type::f32, form::dot, x, count, output, false, y, true}, how);
+  template <class T, class A, ONEFOLD_WHERE(dot_takes<T, accumulate_as_t<A>>)>
+  void operator()(const executor& where, const T* x, const T* y, std::uint64_t count,
+                  form_result_t<form::dot, T, accumulate_as_t<A>>* output, accumulate_as_t<A> as, const options& how = {}) const {
+    run_dot(where, x, y, count, output, false, how, as);
   }
-  template <class R, class S, ONEFOLD_WHERE(have_same_elements<R, S>&& std::is_same_v<element_of<const R>, float>)>
-  void operator()(const executor& where, const R& x, const S& y, double* output, accumulate_as_t<double> as,
-                  const options& how = {}) const {
+  template <class R, class S, class A, ONEFOLD_WHERE(have_same_elements<R, S>&& dot_takes<element_of<const R>, accumulate_as_t<A>>)>
+  void operator()(const executor& where, const R& x, const S& y, form_result_t<form::dot, element_of<const R>, accumulate_as_t<A>>* output,
+                  accumulate_as_t<A> as, const options& how = {}) const {
     (*this)(where, std::data(x), std::data(y), common_size(view_of(x), view_of(y)), output, as, how);
   }
 };
@@ -452,10 +512,10 @@ request together_request(const executor& where, array_view<T> input, void* outpu
 
 struct named_reduce_together {
   template <class T, class... Ops, ONEFOLD_WHERE(is_element<T>&& are_operators<Ops...>)>
-  [[nodiscard]] std::array<T, sizeof...(Ops)> operator()(const executor& where, const T* input, std::uint64_t count,
-                                                         const options& how, Ops...) const {
+  [[nodiscard]] std::array<accumulator_t<T, false>, sizeof...(Ops)> operator()(const executor& where, const T* input,
+                                                                               std::uint64_t count, const options& how, Ops...) const {
     constexpr operation operators[] = {Ops::id...};
-    std::array<T, sizeof...(Ops)> results;
+    std::array<accumulator_t<T, false>, sizeof...(Ops)> results;
     run(together_request<T, Ops...>(where, {input, count}, results.data(), true, operators), how);
     return results;
   }
@@ -509,21 +569,23 @@ struct named_reduce_together {
 
 struct named_reduce_together_into {
   template <class T, class... Ops, ONEFOLD_WHERE(is_element<T>&& are_operators<Ops...>)>
-  void operator()(const executor& where, const T* input, std::uint64_t count, T* output, const options& how, Ops...) const {
+  void operator()(const executor& where, const T* input, std::uint64_t count, accumulator_t<T, false>* output, const options& how,
+                  Ops...) const {
     constexpr operation operators[] = {Ops::id...};
     run(together_request<T, Ops...>(where, {input, count}, output, false, operators), how);
   }
   template <class T, class... Ops, ONEFOLD_WHERE(is_element<T>&& are_operators<Ops...>)>
-  void operator()(const executor& where, const T* input, std::uint64_t count, T* output, Ops... ops) const {
+  void operator()(const executor& where, const T* input, std::uint64_t count, accumulator_t<T, false>* output, Ops... ops) const {
     (*this)(where, input, count, output, options{}, ops...);
   }
   template <class R, class... Ops, ONEFOLD_WHERE(is_range_of_elements<const R>&& are_operators<Ops...>)>
-  void operator()(const executor& where, const R& input, element_of<const R>* output, const options& how, Ops... ops) const {
+  void operator()(const executor& where, const R& input, accumulator_t<element_of<const R>, false>* output, const options& how,
+                  Ops... ops) const {
     const auto all = view_of(input);
     (*this)(where, all.data, all.count, output, how, ops...);
   }
   template <class R, class... Ops, ONEFOLD_WHERE(is_range_of_elements<const R>&& are_operators<Ops...>)>
-  void operator()(const executor& where, const R& input, element_of<const R>* output, Ops... ops) const {
+  void operator()(const executor& where, const R& input, accumulator_t<element_of<const R>, false>* output, Ops... ops) const {
     (*this)(where, input, output, options{}, ops...);
   }
   template <class S, class F, class... Ops, bool OnDevice = on_device<F>,
@@ -564,6 +626,11 @@ inline constexpr detail::named_dot dot{};  ///< dot([where,] x, y [, accumulate_
 
 inline constexpr detail::named_reduction<form::argmin> argmin{};  ///< min, and the first index that has it: arg_result
 inline constexpr detail::named_reduction<form::argmax> argmax{};  ///< max, and the first index that has it: arg_result
+/// The smallest |x_i|, and the first index that has it: arg_result; of integers an unsigned one.
+inline constexpr detail::named_reduction<form::argmin_magnitude> argmin_magnitude{};
+/// The largest, as BLAS's iamax finds it, which counts from 1 and leaves NaN to chance.
+inline constexpr detail::named_reduction<form::argmax_magnitude> argmax_magnitude{};
+inline constexpr detail::named_reduction<form::argminmax> argminmax{};  ///< argmin and argmax in one read: argminmax_result
 inline constexpr detail::named_reduction<form::minmax> minmax{};  ///< both in one read: minmax_result
 /// Mean and variance in one read, without the cancellation of a difference of sums: `mean_variance([where,] x [, ddof{1}]
 /// [, accumulate_as<double>] [, options])`. Accumulated in double; of floats two floats, unless accumulate_as<double> asks for doubles.
@@ -578,6 +645,24 @@ template <class... Arguments>
 [[nodiscard]] auto count(Arguments&&... arguments)
     -> decltype(detail::named_reduction<form::count>{}(std::forward<Arguments>(arguments)...)) {
   return detail::named_reduction<form::count>{}(std::forward<Arguments>(arguments)...);
+}
+
+/// all([where,] input [, options]), any and none: whether all, some or none are not zero. A function of the index may return a bool. Of no elements
+/// all and none are true.
+template <class... Arguments>
+[[nodiscard]] auto all(Arguments&&... arguments)
+    -> decltype(detail::named_reduction<form::all>{}(std::forward<Arguments>(arguments)...)) {
+  return detail::named_reduction<form::all>{}(std::forward<Arguments>(arguments)...);
+}
+template <class... Arguments>
+[[nodiscard]] auto any(Arguments&&... arguments)
+    -> decltype(detail::named_reduction<form::any>{}(std::forward<Arguments>(arguments)...)) {
+  return detail::named_reduction<form::any>{}(std::forward<Arguments>(arguments)...);
+}
+template <class... Arguments>
+[[nodiscard]] auto none(Arguments&&... arguments)
+    -> decltype(detail::named_reduction<form::none>{}(std::forward<Arguments>(arguments)...)) {
+  return detail::named_reduction<form::none>{}(std::forward<Arguments>(arguments)...);
 }
 
 // Forms that store the value at `output`, ordered on the executor's stream: `sum_into(where, input, output [, ...])`. On cuda() the host
@@ -609,9 +694,27 @@ auto count_into(Arguments&&... arguments)
     -> decltype(detail::named_reduction_into<form::count>{}(std::forward<Arguments>(arguments)...)) {
   return detail::named_reduction_into<form::count>{}(std::forward<Arguments>(arguments)...);
 }
+template <class... Arguments>
+auto all_into(Arguments&&... arguments)
+    -> decltype(detail::named_reduction_into<form::all>{}(std::forward<Arguments>(arguments)...)) {
+  return detail::named_reduction_into<form::all>{}(std::forward<Arguments>(arguments)...);
+}
+template <class... Arguments>
+auto any_into(Arguments&&... arguments)
+    -> decltype(detail::named_reduction_into<form::any>{}(std::forward<Arguments>(arguments)...)) {
+  return detail::named_reduction_into<form::any>{}(std::forward<Arguments>(arguments)...);
+}
+template <class... Arguments>
+auto none_into(Arguments&&... arguments)
+    -> decltype(detail::named_reduction_into<form::none>{}(std::forward<Arguments>(arguments)...)) {
+  return detail::named_reduction_into<form::none>{}(std::forward<Arguments>(arguments)...);
+}
 inline constexpr detail::named_dot_into dot_into{};  ///< dot_into(where, x, y, output [, accumulate_as<double>] [, options])
 inline constexpr detail::named_reduction_into<form::argmin> argmin_into{};
 inline constexpr detail::named_reduction_into<form::argmax> argmax_into{};
+inline constexpr detail::named_reduction_into<form::argmin_magnitude> argmin_magnitude_into{};
+inline constexpr detail::named_reduction_into<form::argmax_magnitude> argmax_magnitude_into{};
+inline constexpr detail::named_reduction_into<form::argminmax> argminmax_into{};
 inline constexpr detail::named_reduction_into<form::minmax> minmax_into{};
 inline constexpr detail::named_reduction_into<form::mean_variance> mean_variance_into{};
 inline constexpr detail::named_reduce_together_into reduce_together_into{};

@@ -7,11 +7,19 @@
 
 namespace onefold {
 
-/// Of argmin and argmax: the value, with the bits of min and max, and the first index that has it; of NaNs, the first.
+/// Of argmin and argmax: the value, with the bits of min and max, and the first index that has it; of NaNs, the first. Of argmin_magnitude and
+/// argmax_magnitude the same of the absolute values.
 template <class T>
 struct arg_result {
   T value;
   std::uint64_t index;
+};
+
+/// Of argminmax.
+template <class T>
+struct argminmax_result {
+  arg_result<T> min;
+  arg_result<T> max;
 };
 
 /// Of minmax.
@@ -41,6 +49,18 @@ struct form_result<form::argmin, T, Wide> {
 template <class T, bool Wide>
 struct form_result<form::argmax, T, Wide> {
   using type = arg_result<T>;
+};
+template <class T, bool Wide>
+struct form_result<form::argmin_magnitude, T, Wide> {
+  using type = arg_result<result_t<form::argmin_magnitude, T>>;
+};
+template <class T, bool Wide>
+struct form_result<form::argmax_magnitude, T, Wide> {
+  using type = arg_result<result_t<form::argmax_magnitude, T>>;
+};
+template <class T, bool Wide>
+struct form_result<form::argminmax, T, Wide> {
+  using type = argminmax_result<T>;
 };
 template <class T, bool Wide>
 struct form_result<form::minmax, T, Wide> {

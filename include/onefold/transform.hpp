@@ -128,7 +128,7 @@ inline constexpr bool is_init = !std::is_same_v<std::decay_t<I>, options>;
 template <class Op, class T>
 inline constexpr bool is_operator_on =
     is_built_in_operator<std::decay_t<Op>>
-        ? is_element<T>
+        ? is_full_element<T>
         : std::is_invocable_v<std::decay_t<Op>&, std::add_lvalue_reference_t<const T>, std::add_lvalue_reference_t<const T>>;
 template <class F, class... X>
 inline constexpr bool is_function_of = std::is_invocable_v<std::decay_t<F>&, std::add_lvalue_reference_t<const X>...>;

@@ -8,14 +8,15 @@
 #include <type_traits>
 
 #include <onefold/detail/standard.hpp>
+#include <onefold/float16.hpp>
 
 namespace onefold {
 
 /// The element types that the compiled library knows.
 enum class element_type : std::uint8_t {
 #define ONEFOLD_TYPE(name, type) name,
+#define ONEFOLD_SMALL_TYPE(name, type) name,
 #include <onefold/types.def>
-#undef ONEFOLD_TYPE
 };
 
 /// The operators that the compiled library knows.
@@ -27,9 +28,18 @@ enum class operation : std::uint8_t {
 
 inline constexpr int element_type_count = 0
 #define ONEFOLD_TYPE(name, type) +1
+#define ONEFOLD_SMALL_TYPE(name, type) +1
 #include <onefold/types.def>
-#undef ONEFOLD_TYPE
     ;
+
+/// Those of 4 and 8 bytes, which come first.
+inline constexpr int full_type_count = 0
+#define ONEFOLD_TYPE(name, type) +1
+#include <onefold/types.def>
+    ;
+
+/// Whether an element has 1 or 2 bytes. Such elements are converted to a larger type when they are read, and computed with there.
+constexpr bool is_small(element_type type) noexcept { return static_cast<int>(type) >= full_type_count; }
 
 inline constexpr int operation_count = 0
 #define ONEFOLD_OP(name) +1
@@ -110,8 +120,8 @@ namespace detail {
 
 inline constexpr std::string_view type_names[] = {
 #define ONEFOLD_TYPE(name, type) #name,
+#define ONEFOLD_SMALL_TYPE(name, type) #name,
 #include <onefold/types.def>
-#undef ONEFOLD_TYPE
 };
 inline constexpr std::string_view operation_names[] = {
 #define ONEFOLD_OP(name) #name,
@@ -178,20 +188,42 @@ constexpr std::size_t size_of(element_type type) noexcept {
 #define ONEFOLD_TYPE(name, T) \
   case element_type::name:    \
     return sizeof(T);
+#define ONEFOLD_SMALL_TYPE ONEFOLD_TYPE
 #include <onefold/types.def>
-#undef ONEFOLD_TYPE
   }
   return 0;
 }
 
-// `long` and `long long` are both 64 bits wide on the platforms of HPC but are different types, and only one of them is
-// std::int64_t: any standard integer of 4 or 8 bytes is therefore taken for the element type of its size and sign.
+/// Whether elements of a type are floats.
+constexpr bool is_float(element_type type) noexcept {
+  return type == element_type::f32 || type == element_type::f64 || type == element_type::f16 || type == element_type::bf16;
+}
 
-/// Whether a C++ type can be an element: float, double, and the standard signed and unsigned integers of 32 and 64 bits.
+/// Whether elements of a type are signed integers.
+constexpr bool is_signed_integer(element_type type) noexcept {
+  return type == element_type::i8 || type == element_type::i16 || type == element_type::i32 || type == element_type::i64;
+}
+
+// `long` and `long long` are both 64 bits wide on the platforms of HPC but are different types, and only one of them is
+// std::int64_t: any standard integer is therefore taken for the element type of its size and sign. So is bool, for u8.
+
+namespace detail {
 template <class T>
-inline constexpr bool is_element = std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, int> ||
-                                   std::is_same_v<T, unsigned> || std::is_same_v<T, long> || std::is_same_v<T, unsigned long> ||
-                                   std::is_same_v<T, long long> || std::is_same_v<T, unsigned long long>;
+inline constexpr bool is_standard_integer =
+    std::is_same_v<T, int> || std::is_same_v<T, unsigned> || std::is_same_v<T, long> || std::is_same_v<T, unsigned long> ||
+    std::is_same_v<T, long long> || std::is_same_v<T, unsigned long long>;
+template <class T>
+inline constexpr bool is_small_integer = std::is_same_v<T, signed char> || std::is_same_v<T, unsigned char> ||
+                                         std::is_same_v<T, short> || std::is_same_v<T, unsigned short> || std::is_same_v<T, bool>;
+}  // namespace detail
+
+/// Whether values of a C++ type can be computed with: float, double, and the standard signed and unsigned integers of 32 and 64 bits.
+template <class T>
+inline constexpr bool is_full_element = std::is_same_v<T, float> || std::is_same_v<T, double> || detail::is_standard_integer<T>;
+
+/// Whether a C++ type can be an array's element: those, the integers of 8 and 16 bits, bool, and the floats of float16.hpp.
+template <class T>
+inline constexpr bool is_element = is_full_element<T> || detail::is_small_integer<T> || detail::is_half<T>;
 
 #if ONEFOLD_CXX20
 /// is_element as a concept.
@@ -202,11 +234,19 @@ concept element = is_element<T>;
 namespace detail {
 template <class T>
 constexpr element_type element_type_for() noexcept {
-  static_assert(is_element<T>, "onefold's elements are float, double and the signed and unsigned integers of 32 and 64 bits");
+  static_assert(is_element<T>, "onefold's elements are float, double, integers of 8 to 64 bits, bool, and halves (float16.hpp)");
   if constexpr (std::is_same_v<T, float>)
     return element_type::f32;
   else if constexpr (std::is_same_v<T, double>)
     return element_type::f64;
+  else if constexpr (is_binary16<T>)
+    return element_type::f16;
+  else if constexpr (is_bfloat16<T>)
+    return element_type::bf16;
+  else if constexpr (sizeof(T) == 1)
+    return std::is_signed_v<T> ? element_type::i8 : element_type::u8;
+  else if constexpr (sizeof(T) == 2)
+    return std::is_signed_v<T> ? element_type::i16 : element_type::u16;
   else if constexpr (sizeof(T) == 4)
     return std::is_signed_v<T> ? element_type::i32 : element_type::u32;
   else
@@ -220,33 +260,92 @@ inline constexpr element_type element_type_of = detail::element_type_for<T>();
 
 /// Whether a form takes elements of this type: those that combine bits take integers.
 constexpr bool takes_type(form what, element_type type) noexcept {
-  const bool is_float = type == element_type::f32 || type == element_type::f64;
-  return !is_float || (what != form::bit_and && what != form::bit_or && what != form::bit_xor);
+  return !is_float(type) || (what != form::bit_and && what != form::bit_or && what != form::bit_xor);
 }
 
-/// The type of a form's result, or of each of its results but an index. `wide` says that f32 elements are accumulated in f64 (accumulate_as<double>).
+/// The type that values are added and multiplied in: the elements' own, but for small integers 64 bits and for small floats f32. `wide`
+/// is the next one, which accumulate_as asks for: f64 for floats, 64 bits for integers of 32.
+constexpr element_type accumulator_type(element_type type, bool wide = false) noexcept {
+  switch (type) {
+    case element_type::f32:
+    case element_type::f16:
+    case element_type::bf16:
+      return wide ? element_type::f64 : element_type::f32;
+    case element_type::i32:
+      return wide ? element_type::i64 : type;
+    case element_type::u32:
+      return wide ? element_type::u64 : type;
+    case element_type::i8:
+    case element_type::i16:
+      return element_type::i64;
+    case element_type::u8:
+    case element_type::u16:
+      return element_type::u64;
+    default:
+      return type;
+  }
+}
+
+/// The unsigned integer of an integer's size; a float's own type.
+constexpr element_type magnitude_type(element_type type) noexcept {
+  switch (type) {
+    case element_type::i8:
+      return element_type::u8;
+    case element_type::i16:
+      return element_type::u16;
+    case element_type::i32:
+      return element_type::u32;
+    case element_type::i64:
+      return element_type::u64;
+    default:
+      return type;
+  }
+}
+
+/// The type of a form's result, or of each of its results but an index. `wide` says that elements are accumulated in the wider type.
 constexpr element_type result_type(element_type type, form what, bool wide = false) noexcept {
-  if (wide) return element_type::f64;
-  if (what == form::count) return element_type::u64;
-  if (type == element_type::f32 || type == element_type::f64) return type;
-  if (what == form::mean || what == form::norm2 || what == form::mean_variance) return element_type::f64;
-  if (what == form::norm1 || what == form::norm_inf) return size_of(type) == 4 ? element_type::u32 : element_type::u64;
-  return type;
+  switch (what) {
+    case form::count:
+      return element_type::u64;
+    case form::all:
+    case form::any:
+    case form::none:
+      return element_type::u8;
+    case form::mean:
+    case form::norm2:
+    case form::mean_variance:
+      return is_float(type) ? accumulator_type(type, wide) : element_type::f64;
+    case form::norm1:
+      return magnitude_type(accumulator_type(type, wide));
+    case form::norm_inf:
+    case form::argmin_magnitude:
+    case form::argmax_magnitude:
+      return magnitude_type(type);
+    case form::sum:
+    case form::prod:
+    case form::dot:
+    case form::sum_of_squares:
+    case form::reduce_together:
+      return accumulator_type(type, wide);
+    default:
+      return type;
+  }
 }
 
-/// Whether a form can be asked to accumulate f32 elements in f64: every form that rounds.
+/// Whether a form can be asked to accumulate in the wider type: floats in every form that rounds, integers of 32 bits in those that add or multiply.
 constexpr bool can_be_wide(element_type type, form what) noexcept {
-  if (type != element_type::f32) return false;
+  if (accumulator_type(type, true) == accumulator_type(type)) return false;
   switch (what) {
     case form::sum:
     case form::prod:
     case form::dot:
     case form::sum_of_squares:
     case form::norm1:
+      return true;
     case form::mean:
     case form::norm2:
     case form::mean_variance:
-      return true;
+      return is_float(type);
     default:
       return false;
   }
@@ -255,10 +354,19 @@ constexpr bool can_be_wide(element_type type, form what) noexcept {
 /// Most results of a reduce_together.
 inline constexpr int most_results = 16;
 
+/// Whether a form's result is a value and its index.
+constexpr bool is_arg(form what) noexcept {
+  return what == form::argmin || what == form::argmax || what == form::argmin_magnitude || what == form::argmax_magnitude;
+}
+
+/// Whether a form has an index among its results, of which there is none where there are no elements.
+constexpr bool has_index(form what) noexcept { return is_arg(what) || what == form::argminmax; }
+
 /// Bytes of what a form stores, `results` values in a row for reduce_together (results.hpp).
 constexpr std::size_t result_bytes(element_type type, form what, bool wide = false, int results = 1) noexcept {
   const std::size_t one = size_of(result_type(type, what, wide));
-  if (what == form::argmin || what == form::argmax) return 2 * sizeof(std::uint64_t);
+  if (is_arg(what)) return 2 * sizeof(std::uint64_t);
+  if (what == form::argminmax) return 4 * sizeof(std::uint64_t);
   if (what == form::minmax || what == form::mean_variance) return 2 * one;
   if (what == form::reduce_together) return static_cast<std::size_t>(results) * one;
   return one;
@@ -272,16 +380,21 @@ struct c_type;
   struct c_type<element_type::name> { \
     using type = T;                   \
   };
+#define ONEFOLD_SMALL_TYPE ONEFOLD_TYPE
 #include <onefold/types.def>
-#undef ONEFOLD_TYPE
 
-// T itself where the result has T's type: a `long long` stays one.
-template <class T, element_type Result>
-using type_with_name = std::conditional_t<element_type_of<T> == Result, T, typename c_type<Result>::type>;
+// T itself where the result has T's type: a `long long` stays one. A byte of all, any and none is a bool.
+template <form What, class T, element_type Result>
+using type_with_name = std::conditional_t<What == form::all || What == form::any || What == form::none, bool,
+                                          std::conditional_t<element_type_of<T> == Result, T, typename c_type<Result>::type>>;
 }  // namespace detail
 
 /// The C++ type of the result of a form on elements of type T.
 template <form What, class T, bool Wide = false>
-using result_t = detail::type_with_name<T, result_type(element_type_of<T>, What, Wide)>;
+using result_t = detail::type_with_name<What, T, result_type(element_type_of<T>, What, Wide)>;
+
+/// The C++ type that accumulate_as asks for of elements of type T, with `Wide`, or names though it is asked for anyway.
+template <class T, bool Wide>
+using accumulator_t = detail::type_with_name<form::sum, T, accumulator_type(element_type_of<T>, Wide)>;
 
 }  // namespace onefold

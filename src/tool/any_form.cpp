@@ -109,7 +109,6 @@ result_bits reduce_bits(const executor& where, const form_request& what, const o
   case element_type::name:    \
     return reduce_as<T>(where, what, how);
 #include <onefold/types.def>
-#undef ONEFOLD_TYPE
   }
   throw error(errc::unsupported, "the tool does not know this element type");
 }

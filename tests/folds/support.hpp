@@ -111,7 +111,6 @@ void for_each_type(const Body& body) {
     body(T{});                \
   }
 #include <onefold/types.def>
-#undef ONEFOLD_TYPE
 }
 
 }  // namespace onefold_test

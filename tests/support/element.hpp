@@ -25,7 +25,6 @@ decltype(auto) with_type(element_type type, F&& f) {
   case element_type::name:    \
     return f.template operator()<T>();
 #include <onefold/types.def>
-#undef ONEFOLD_TYPE
   }
   std::abort();  // an enumerator that types.def does not have
 }

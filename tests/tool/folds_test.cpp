@@ -114,7 +114,6 @@ result_bits by_fold(const golden_row& row, bool swapped) {
   case element_type::name:    \
     return by_fold<T>(row, swapped);
 #include <onefold/types.def>
-#undef ONEFOLD_TYPE
   }
   return {};
 }
@@ -159,7 +158,6 @@ TEST(four_operators_in_one_read, have_the_golden_bits_of_each) {
   case element_type::name:    \
     return one_of_four<T>(row, swapped);
 #include <onefold/types.def>
-#undef ONEFOLD_TYPE
       }
       return {};
     };

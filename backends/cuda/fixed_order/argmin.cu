@@ -10,7 +10,6 @@ const onefold::detail::device_fold& fold_of_argmin(element_type type) {
   case element_type::name:    \
     return row_of_fold<onefold::detail::arg_fold<E, op::min>>();
 #include <onefold/types.def>
-#undef ONEFOLD_TYPE
   }
   return row_of_fold<onefold::detail::arg_fold<float, op::min>>();
 }

@@ -10,7 +10,6 @@ const onefold::detail::device_fold& fold_of_minmax(element_type type) {
   case element_type::name:    \
     return row_of_fold<onefold::detail::minmax_fold<E>>();
 #include <onefold/types.def>
-#undef ONEFOLD_TYPE
   }
   return row_of_fold<onefold::detail::minmax_fold<float>>();
 }

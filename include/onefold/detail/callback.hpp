@@ -102,12 +102,21 @@ struct results_of {  // how many a value stands for
   using type = V;
   static constexpr int count = 1;
   static constexpr bool several = false;
+  static constexpr bool is_truth = false;
+};
+template <>
+struct results_of<bool> {  // stored as a number: kernels read values of 4 and 8 bytes
+  using type = std::uint32_t;
+  static constexpr int count = 1;
+  static constexpr bool several = false;
+  static constexpr bool is_truth = true;
 };
 template <class T, std::size_t K>
 struct results_of<std::array<T, K>> {
   using type = T;
   static constexpr int count = static_cast<int>(K);
   static constexpr bool several = true;
+  static constexpr bool is_truth = false;
 };
 
 /// Values of a function over a space, as a value_source. An absent one is stored as `instead`, which changes no other.
@@ -120,7 +129,7 @@ class block_callback {
   using element = typename results_of<value>::type;
   static constexpr int results = results_of<value>::count;
   static_assert(
-      is_element<element>,
+      is_full_element<element>,
       "a function of the index returns float, double or a standard integer of 32 or 64 bits; a std::array of these; or, where "
       "values may be absent, onefold::maybe or std::optional of one");
   static_assert(!can_be_absent || !results_of<value>::several, "a std::array has no absent values");

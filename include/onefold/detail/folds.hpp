@@ -30,6 +30,22 @@ ONEFOLD_HOST_DEVICE inline T canonical(T value) noexcept {
   return value;
 }
 
+/// The identities of min and max as elements.
+template <class E>
+ONEFOLD_HOST_DEVICE inline E largest_element() noexcept {
+  if constexpr (is_half<E>)
+    return E(op::min::identity<float>());
+  else
+    return op::min::identity<E>();
+}
+template <class E>
+ONEFOLD_HOST_DEVICE inline E least_element() noexcept {
+  if constexpr (is_half<E>)
+    return E(op::max::identity<float>());
+  else
+    return op::max::identity<E>();
+}
+
 /// Elements as they are.
 struct as_is {
   static constexpr int inputs = 1;
@@ -115,6 +131,11 @@ struct wrapping_type<E, true> {
   using type = std::make_unsigned_t<E>;
 };
 
+template <class E>
+struct keep_type {
+  using type = E;
+};
+
 /// The three trees of norm2 of doubles, side by side.
 struct squares {
   double small, medium, big;
@@ -166,30 +187,37 @@ ONEFOLD_HOST_DEVICE inline bool is_before(E a, E b) noexcept {
     return first_of_maximum(a, b) && !first_of_maximum(b, a);
 }
 
-/// argmin (Op is op::min) and argmax (op::max).
-template <class E, class Op>
+/// The type that elements of type E are compared in, and wide enough for their absolute values: E, or a type of 4 bytes.
+template <class E>
+using compared = std::conditional_t<is_half<E>, float,
+                                    std::conditional_t<(sizeof(E) < 4), std::conditional_t<std::is_signed_v<E>, std::int32_t, std::uint32_t>, E>>;
+
+/// argmin (Op is op::min) and argmax (op::max); of absolute values with Map absolute.
+template <class E, class Op, class Map = as_is>
 struct arg_fold {
   using element = E;
-  using accumulator = arg_state<E>;
+  using result_value = std::conditional_t<std::is_same_v<Map, as_is>, E, typename wrapping_type<E>::type>;
+  using V = typename std::conditional_t<std::is_same_v<Map, as_is>, keep_type<compared<E>>, wrapping_type<compared<E>>>::type;
+  using accumulator = arg_state<V>;
   static constexpr int inputs = 1;
   static constexpr bool is_plain = false;
   struct lane {
-    E value;
+    V value;
     int row;
   };
-  ONEFOLD_HOST_DEVICE static E value(E x) noexcept { return x; }
-  ONEFOLD_HOST_DEVICE static lane first(E v) noexcept {
+  ONEFOLD_HOST_DEVICE static V value(E x) noexcept { return Map::template value<V, E>(x); }
+  ONEFOLD_HOST_DEVICE static lane first(V v) noexcept {
 #ifdef __CUDA_ARCH__
     // One that next() gives back as it is. Whatever is NaN becomes the same NaN in the end.
-    if constexpr (std::is_same_v<E, float>) return {Op::template combine<E>(v, v), 0};
+    if constexpr (std::is_same_v<V, float>) return {Op::template combine<V>(v, v), 0};
 #endif
     return {v, 0};
   }
-  ONEFOLD_HOST_DEVICE static lane next(const lane& so_far, E v, int row) noexcept {
+  ONEFOLD_HOST_DEVICE static lane next(const lane& so_far, V v, int row) noexcept {
 #ifdef __CUDA_ARCH__
     // The extremum has other bits than before exactly if the value came before it: it has one NaN, and tells the zeros apart.
-    if constexpr (std::is_same_v<E, float>) {
-      const float extremum = Op::template combine<E>(v, so_far.value);
+    if constexpr (std::is_same_v<V, float>) {
+      const float extremum = Op::template combine<V>(v, so_far.value);
       return {extremum, __float_as_uint(extremum) != __float_as_uint(so_far.value) ? row : so_far.row};
     }
 #endif
@@ -203,49 +231,91 @@ struct arg_fold {
     if (is_before<Op>(b.value, a.value)) return b;
     return a.index < b.index ? a : b;
   }
-  ONEFOLD_HOST_DEVICE static accumulator neutral() noexcept { return {Op::template neutral<E>(), ~std::uint64_t{0}}; }
+  ONEFOLD_HOST_DEVICE static accumulator neutral() noexcept { return {Op::template neutral<V>(), ~std::uint64_t{0}}; }
+};
+
+/// argmin and argmax side by side.
+template <class V>
+struct two_args {
+  arg_state<V> min, max;
+};
+
+template <class E>
+struct argminmax_fold {
+  using of_min = arg_fold<E, op::min>;
+  using of_max = arg_fold<E, op::max>;
+  using element = E;
+  using result_value = E;
+  using V = typename of_min::V;
+  using accumulator = two_args<V>;
+  static constexpr int inputs = 1;
+  static constexpr bool is_plain = false;
+  struct lane {
+    typename of_min::lane min;
+    typename of_max::lane max;
+  };
+  ONEFOLD_HOST_DEVICE static V value(E x) noexcept { return of_min::value(x); }
+  ONEFOLD_HOST_DEVICE static lane first(V v) noexcept { return {of_min::first(v), of_max::first(v)}; }
+  ONEFOLD_HOST_DEVICE static lane next(const lane& so_far, V v, int row) noexcept {
+    return {of_min::next(so_far.min, v, row), of_max::next(so_far.max, v, row)};
+  }
+  ONEFOLD_HOST_DEVICE static accumulator close(const lane& of, int rows, std::uint64_t index, int lanes) noexcept {
+    return {of_min::close(of.min, rows, index, lanes), of_max::close(of.max, rows, index, lanes)};
+  }
+  ONEFOLD_HOST_DEVICE static accumulator combine(const accumulator& a, const accumulator& b) noexcept {
+    return {of_min::combine(a.min, b.min), of_max::combine(a.max, b.max)};
+  }
+  ONEFOLD_HOST_DEVICE static accumulator neutral() noexcept { return {of_min::neutral(), of_max::neutral()}; }
 };
 
 /// The four operators on elements as they are, in one read: reduce_together and, of the last two, minmax.
-template <class E>
+template <class V>
 struct four_values {
-  typename wrapping_type<E>::type sum, prod;
-  E min, max;
+  typename wrapping_type<V>::type sum, prod;
+  V min, max;
 };
 
-template <class E>
+/// Of elements of type E, in V.
+template <class E, class V = E>
 struct together_fold {
-  using W = typename wrapping_type<E>::type;
+  using W = typename wrapping_type<V>::type;
   using element = E;
-  using accumulator = four_values<E>;
+  using accumulator = four_values<V>;
   static constexpr int inputs = 1;
   static constexpr bool is_plain = true;
-  ONEFOLD_HOST_DEVICE static accumulator value(E x) noexcept { return {static_cast<W>(x), static_cast<W>(x), x, x}; }
+  ONEFOLD_HOST_DEVICE static accumulator value(E x) noexcept {
+    const auto v = static_cast<V>(x);
+    return {static_cast<W>(v), static_cast<W>(v), v, v};
+  }
   ONEFOLD_HOST_DEVICE static accumulator combine(const accumulator& a, const accumulator& b) noexcept {
-    return {op::sum::combine<W>(a.sum, b.sum), op::prod::combine<W>(a.prod, b.prod), op::min::combine<E>(a.min, b.min),
-            op::max::combine<E>(a.max, b.max)};
+    return {op::sum::combine<W>(a.sum, b.sum), op::prod::combine<W>(a.prod, b.prod), op::min::combine<V>(a.min, b.min),
+            op::max::combine<V>(a.max, b.max)};
   }
   ONEFOLD_HOST_DEVICE static accumulator neutral() noexcept {
-    return {op::sum::neutral<W>(), op::prod::neutral<W>(), op::min::neutral<E>(), op::max::neutral<E>()};
+    return {op::sum::neutral<W>(), op::prod::neutral<W>(), op::min::neutral<V>(), op::max::neutral<V>()};
   }
 };
 
-template <class E>
+template <class V>
 struct two_values {
-  E min, max;
+  V min, max;
 };
 
 template <class E>
 struct minmax_fold {
+  using V = compared<E>;
   using element = E;
-  using accumulator = two_values<E>;
+  using accumulator = two_values<V>;
   static constexpr int inputs = 1;
   static constexpr bool is_plain = true;
-  ONEFOLD_HOST_DEVICE static accumulator value(E x) noexcept { return {x, x}; }
-  ONEFOLD_HOST_DEVICE static accumulator combine(const accumulator& a, const accumulator& b) noexcept {
-    return {op::min::combine<E>(a.min, b.min), op::max::combine<E>(a.max, b.max)};
+  ONEFOLD_HOST_DEVICE static accumulator value(E x) noexcept {
+    const auto v = static_cast<V>(x);
+    return {v, v};
   }
-  ONEFOLD_HOST_DEVICE static accumulator neutral() noexcept { return {op::min::neutral<E>(), op::max::neutral<E>()}; }
+  ONEFOLD_HOST_DEVICE static accumulator combine(const accumulator& a, const accumulator& b) noexcept {
+    return {op::min::combine<V>(a.min, b.min), op::max::combine<V>(a.max, b.max)};
+  }
+  ONEFOLD_HOST_DEVICE static accumulator neutral() noexcept { return {op::min::neutral<V>(), op::max::neutral<V>()}; }
 };
 
 /// Of mean_variance: how many, their mean, and the sum of the squared deviations from it. A count of 0 is absent.
@@ -316,19 +386,22 @@ struct mean_variance_fold {
 /// the wrap makes no difference: the fewer folds, the fewer kernels.
 template <form What, class T, bool Wide>
 constexpr auto fold_of_form_on() noexcept {
-  using W = typename wrapping_type<T>::type;                                      // of what wraps, and of magnitudes
-  using E = std::conditional_t<Wide, T, W>;                                       // elements whose sign does not matter
-  using A = std::conditional_t<Wide, double, W>;                                  // of what is rounded or wraps
-  using rounding = std::conditional_t<Wide || std::is_integral_v<T>, double, T>;  // of means
+  constexpr bool small_integer = std::is_integral_v<T> && sizeof(T) < 4;
+  using V = compared<T>;
+  using W = typename wrapping_type<T>::type;  // of what wraps, and of magnitudes
+  // Of what is added or multiplied: it wraps, or it is rounded.
+  using A = typename wrapping_type<typename c_type<accumulator_type(element_type_of<T>, Wide)>::type>::type;
+  using E = std::conditional_t<(sizeof(A) > sizeof(T)), T, W>;                    // elements whose sign matters where they become larger
+  using rounding = std::conditional_t<small_integer, A, std::conditional_t<std::is_integral_v<T>, double, A>>;  // of means
   using magnitude = std::conditional_t<std::is_unsigned_v<T>, as_is, absolute>;
   if constexpr (What == form::sum)
     return fold<E, A, as_is, op::sum>{};
   else if constexpr (What == form::prod)
     return fold<E, A, as_is, op::prod>{};
   else if constexpr (What == form::min)
-    return fold<T, T, as_is, op::min>{};
+    return fold<T, V, as_is, op::min>{};
   else if constexpr (What == form::max)
-    return fold<T, T, as_is, op::max>{};
+    return fold<T, V, as_is, op::max>{};
   else if constexpr (What == form::dot)
     return fold<E, A, product, op::sum>{};
   else if constexpr (What == form::sum_of_squares)
@@ -336,7 +409,7 @@ constexpr auto fold_of_form_on() noexcept {
   else if constexpr (What == form::norm1)
     return fold<T, A, magnitude, op::sum>{};
   else if constexpr (What == form::norm_inf)
-    return fold<T, W, magnitude, op::max>{};
+    return fold<T, typename wrapping_type<V>::type, magnitude, op::max>{};
   else if constexpr (What == form::mean)
     return fold<T, rounding, as_is, op::sum>{};
   else if constexpr (What == form::norm2 && std::is_same_v<T, double>)
@@ -344,43 +417,80 @@ constexpr auto fold_of_form_on() noexcept {
   else if constexpr (What == form::norm2)
     return fold<T, double, square, op::sum>{};
   else if constexpr (What == form::min_number)
-    return fold<T, T, as_is, std::conditional_t<std::is_integral_v<T>, op::min, op::min_number>>{};
+    return fold<T, V, as_is, std::conditional_t<std::is_integral_v<T>, op::min, op::min_number>>{};
   else if constexpr (What == form::max_number)
-    return fold<T, T, as_is, std::conditional_t<std::is_integral_v<T>, op::max, op::max_number>>{};
+    return fold<T, V, as_is, std::conditional_t<std::is_integral_v<T>, op::max, op::max_number>>{};
   else if constexpr (What == form::bit_and && std::is_integral_v<T>)
-    return fold<W, W, as_is, op::bit_and>{};
+    return fold<W, typename wrapping_type<V>::type, as_is, op::bit_and>{};
   else if constexpr (What == form::bit_or && std::is_integral_v<T>)
-    return fold<W, W, as_is, op::bit_or>{};
+    return fold<W, typename wrapping_type<V>::type, as_is, op::bit_or>{};
   else if constexpr (What == form::bit_xor && std::is_integral_v<T>)
-    return fold<W, W, as_is, op::bit_xor>{};
-  else if constexpr (What == form::count)
+    return fold<W, typename wrapping_type<V>::type, as_is, op::bit_xor>{};
+  else if constexpr (What == form::count || What == form::all || What == form::any || What == form::none)
     return fold<W, std::uint64_t, nonzero, op::sum>{};
   else if constexpr (What == form::argmin)
     return arg_fold<T, op::min>{};
   else if constexpr (What == form::argmax)
     return arg_fold<T, op::max>{};
+  else if constexpr (What == form::argmin_magnitude)
+    return arg_fold<T, op::min, magnitude>{};
+  else if constexpr (What == form::argmax_magnitude)
+    return arg_fold<T, op::max, magnitude>{};
+  else if constexpr (What == form::argminmax)
+    return argminmax_fold<T>{};
   else if constexpr (What == form::minmax)
     return minmax_fold<T>{};
   else if constexpr (What == form::mean_variance)
     return mean_variance_fold<T>{};
   else if constexpr (What == form::reduce_together)
-    return together_fold<T>{};
+    return together_fold<T, typename c_type<accumulator_type(element_type_of<T>)>::type>{};
 }
 template <form What, class T, bool Wide>
 using form_fold_t = decltype(fold_of_form_on<What, T, Wide>());
 
 /// What becomes of the tree's value.
 enum class conclusion : int {
-  none,           ///< it is the result
-  mean,           ///< it is divided by the count
-  root,           ///< its square root is
-  root_to_float,  ///< its square root, rounded from double to float, is
+  none,              ///< it is the result, or its lowest bytes are
+  mean,              ///< it is divided by the count
+  root,              ///< its square root is
+  root_to_float,     ///< its square root, rounded from double to float, is
+  mean_of_signed,    ///< as a signed integer it is converted to double, and divided by the count
+  mean_of_unsigned,  ///< the same of an unsigned one
+  to_float16,        ///< from float, exactly
+  to_bfloat16,
+  is_count,  ///< whether it is the count
+  is_some,   ///< whether it is not zero
+  is_zero,
 };
 
 ONEFOLD_HOST_DEVICE constexpr conclusion conclusion_of(element_type type, form what, bool wide) noexcept {
-  if (what == form::mean) return conclusion::mean;
-  if (what != form::norm2) return conclusion::none;
-  return type == element_type::f32 && !wide ? conclusion::root_to_float : conclusion::root;
+  switch (what) {
+    case form::mean:
+      if (is_float(type) || !is_small(type)) return conclusion::mean;
+      return is_signed_integer(type) ? conclusion::mean_of_signed : conclusion::mean_of_unsigned;
+    case form::norm2:
+      return result_type(type, what, wide) == element_type::f32 ? conclusion::root_to_float : conclusion::root;
+    case form::all:
+      return conclusion::is_count;
+    case form::any:
+      return conclusion::is_some;
+    case form::none:
+      return conclusion::is_zero;
+    default:
+      break;
+  }
+  if (result_type(type, what, wide) == element_type::f16) return conclusion::to_float16;
+  if (result_type(type, what, wide) == element_type::bf16) return conclusion::to_bfloat16;
+  return conclusion::none;
+}
+
+/// A value that was an element, as one again. A NaN becomes the canonical one.
+template <class E, class V>
+ONEFOLD_HOST_DEVICE inline E as_element(V value) noexcept {
+  if constexpr (is_half<E>)
+    return E(canonical(value));
+  else
+    return static_cast<E>(canonical(value));
 }
 
 /// What mean_variance gives for a state, both as f64 and as they come: `ddof` is taken from the count.
@@ -419,13 +529,13 @@ ONEFOLD_HOST_DEVICE inline std::uint64_t conclude(conclusion how, const A& value
   };
   if constexpr (std::is_same_v<A, squares>) {
     put(root_of(value));
-  } else if constexpr (std::is_floating_point_v<A>) {
+  } else {
     switch (how) {
       case conclusion::none:
         put(value);
         break;
       case conclusion::mean:
-        put(rounded_divide(value, static_cast<A>(count)));
+        if constexpr (std::is_floating_point_v<A>) put(rounded_divide(value, static_cast<A>(count)));
         break;
       case conclusion::root:
         put(root_of(static_cast<double>(value)));
@@ -433,9 +543,28 @@ ONEFOLD_HOST_DEVICE inline std::uint64_t conclude(conclusion how, const A& value
       case conclusion::root_to_float:
         put(static_cast<float>(root_of(static_cast<double>(value))));
         break;
+      case conclusion::mean_of_signed:
+        put(rounded_divide(static_cast<double>(static_cast<std::int64_t>(value)), static_cast<double>(count)));
+        break;
+      case conclusion::mean_of_unsigned:
+        put(rounded_divide(static_cast<double>(value), static_cast<double>(count)));
+        break;
+      case conclusion::to_float16:
+        bits = binary16_of_float(static_cast<float>(value));
+        break;
+      case conclusion::to_bfloat16:
+        bits = bfloat16_of_float(static_cast<float>(value));
+        break;
+      case conclusion::is_count:
+        bits = static_cast<std::uint64_t>(value) == count ? 1 : 0;
+        break;
+      case conclusion::is_some:
+        bits = value != A(0) ? 1 : 0;
+        break;
+      case conclusion::is_zero:
+        bits = value == A(0) ? 1 : 0;
+        break;
     }
-  } else {
-    put(value);
   }
   return bits;
 }
@@ -444,10 +573,12 @@ ONEFOLD_HOST_DEVICE inline std::uint64_t conclude(conclusion how, const A& value
 template <form What, class T, bool Wide>
 ONEFOLD_HOST_DEVICE inline result_of_form<What, T, Wide> result_of_nothing() noexcept {
   using R = result_of_form<What, T, Wide>;
-  if constexpr (What == form::argmin || What == form::argmax)
-    return {T(), ~std::uint64_t{0}};
+  if constexpr (is_arg(What))
+    return {decltype(R::value)(), ~std::uint64_t{0}};
+  else if constexpr (What == form::argminmax)
+    return {{T(), ~std::uint64_t{0}}, {T(), ~std::uint64_t{0}}};
   else if constexpr (What == form::minmax)
-    return {op::min::identity<T>(), op::max::identity<T>()};
+    return {largest_element<T>(), least_element<T>()};
   else if constexpr (What == form::mean_variance)
     return {canonical_nan<decltype(R::mean)>(), canonical_nan<decltype(R::mean)>()};
   else if constexpr (What == form::mean)
@@ -455,11 +586,13 @@ ONEFOLD_HOST_DEVICE inline result_of_form<What, T, Wide> result_of_nothing() noe
   else if constexpr (What == form::prod)
     return op::prod::identity<R>();
   else if constexpr (What == form::min || What == form::min_number)
-    return op::min::identity<R>();
+    return largest_element<R>();
   else if constexpr (What == form::max || What == form::max_number)
-    return op::max::identity<R>();
+    return least_element<R>();
   else if constexpr (What == form::bit_and)
-    return op::bit_and::identity<R>();
+    return static_cast<R>(~R(0));
+  else if constexpr (What == form::all || What == form::none)
+    return true;
   else
     return R(0);
 }

@@ -1,0 +1,146 @@
+#pragma once
+/// @file float16.hpp  Floats of two bytes, as arrays hold them: IEEE 754 binary16 and bfloat16. Nothing is computed in them; they become floats.
+///
+/// They need no header of CUDA's and no compiler's support, and have the layout of __half, __nv_bfloat16, _Float16, std::float16_t and
+/// std::bfloat16_t, arrays of which the named forms take as they are.
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include <onefold/detail/host_device.hpp>
+
+struct __half;
+struct __nv_bfloat16;
+
+namespace onefold {
+
+namespace detail {
+
+ONEFOLD_HOST_DEVICE inline std::uint32_t bits_of_float(float value) noexcept {
+  std::uint32_t bits;
+  memcpy(&bits, &value, sizeof(bits));
+  return bits;
+}
+ONEFOLD_HOST_DEVICE inline float float_of_bits(std::uint32_t bits) noexcept {
+  float value;
+  memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
+// Exact.
+ONEFOLD_HOST_DEVICE inline float float_of_binary16(std::uint16_t half) noexcept {
+#ifdef __CUDA_ARCH__
+  float value;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(half));
+  return value;
+#else
+  const std::uint32_t sign = (half & 0x8000U) << 16;
+  const std::uint32_t size = half & 0x7fffU;
+  if (size >= 0x7c00U) return float_of_bits(sign | 0x7f800000U | (size & 0x3ffU) << 13);
+  // A subnormal's digits are those of the number above 2^-1 with this unit in the last place, less 2^-1.
+  if (size < 0x400U) {
+    const std::uint32_t digits = bits_of_float(float_of_bits(0x3f000000U | size) - 0.5F);
+    return float_of_bits(sign | digits);
+  }
+  return float_of_bits(sign | ((size << 13) + (112U << 23)));
+#endif
+}
+
+// To nearest, ties to even.
+ONEFOLD_HOST_DEVICE inline std::uint16_t binary16_of_float(float value) noexcept {
+  const std::uint32_t bits = bits_of_float(value);
+  const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000U);
+  const std::uint32_t size = bits & 0x7fffffffU;
+  if (size > 0x7f800000U) return 0x7e00U;
+  if (size >= 0x477ff000U) return static_cast<std::uint16_t>(sign | 0x7c00U);  // 65520 and more
+  std::uint32_t rounded = 0;
+  if (size < 0x38800000U) {  // below 2^-14
+    // So that the unit in the last place is 2^-24, with the digits' own rounding.
+    const std::uint32_t shift = 126U - (size >> 23);
+    if (shift > 24U + 1U) return sign;
+    const std::uint32_t digits = (size & 0x7fffffU) | (size >= 0x800000U ? 0x800000U : 0U);
+    const std::uint32_t left = digits & ((1U << shift) - 1U);
+    const std::uint32_t half = 1U << (shift - 1U);
+    rounded = digits >> shift;
+    rounded += left > half || (left == half && (rounded & 1U) != 0) ? 1U : 0U;
+  } else {
+    const std::uint32_t rebased = size - (112U << 23);
+    rounded = (rebased + 0xfffU + (rebased >> 13 & 1U)) >> 13;
+  }
+  return static_cast<std::uint16_t>(sign | rounded);
+}
+
+ONEFOLD_HOST_DEVICE inline float float_of_bfloat16(std::uint16_t brain) noexcept {
+  return float_of_bits(static_cast<std::uint32_t>(brain) << 16);
+}
+
+ONEFOLD_HOST_DEVICE inline std::uint16_t bfloat16_of_float(float value) noexcept {
+  const std::uint32_t bits = bits_of_float(value);
+  if ((bits & 0x7fffffffU) > 0x7f800000U) return 0x7fc0U;
+  return static_cast<std::uint16_t>((bits + 0x7fffU + (bits >> 16 & 1U)) >> 16);
+}
+
+}  // namespace detail
+
+/// IEEE 754 binary16: 11 binary digits, up to 65504. Converts to float exactly, and from it to nearest, ties to even; every NaN becomes 0x7e00.
+class float16 {
+ public:
+  float16() = default;
+  ONEFOLD_HOST_DEVICE explicit float16(float value) noexcept : bits_(detail::binary16_of_float(value)) {}
+  ONEFOLD_HOST_DEVICE operator float() const noexcept { return detail::float_of_binary16(bits_); }  // NOLINT: as float to double
+
+  /// With these bits.
+  ONEFOLD_HOST_DEVICE static float16 from_bits(std::uint16_t bits) noexcept {
+    float16 made;
+    made.bits_ = bits;
+    return made;
+  }
+  [[nodiscard]] ONEFOLD_HOST_DEVICE std::uint16_t bits() const noexcept { return bits_; }
+
+ private:
+  std::uint16_t bits_;
+};
+
+/// bfloat16: the upper half of a float, 8 binary digits. Converts to float exactly, and from it to nearest, ties to even; every NaN becomes 0x7fc0.
+class bfloat16 {
+ public:
+  bfloat16() = default;
+  ONEFOLD_HOST_DEVICE explicit bfloat16(float value) noexcept : bits_(detail::bfloat16_of_float(value)) {}
+  ONEFOLD_HOST_DEVICE operator float() const noexcept { return detail::float_of_bfloat16(bits_); }  // NOLINT: as float to double
+
+  /// With these bits.
+  ONEFOLD_HOST_DEVICE static bfloat16 from_bits(std::uint16_t bits) noexcept {
+    bfloat16 made;
+    made.bits_ = bits;
+    return made;
+  }
+  [[nodiscard]] ONEFOLD_HOST_DEVICE std::uint16_t bits() const noexcept { return bits_; }
+
+ private:
+  std::uint16_t bits_;
+};
+
+namespace detail {
+
+/// Whether T has the layout of float16, or of bfloat16.
+template <class T>
+inline constexpr bool is_binary16 = std::is_same_v<T, float16> || std::is_same_v<T, __half>;
+template <class T>
+inline constexpr bool is_bfloat16 = std::is_same_v<T, bfloat16> || std::is_same_v<T, __nv_bfloat16>;
+#if defined(__FLT16_MANT_DIG__) && !defined(__CUDACC__) && (defined(__clang__) || __GNUC__ >= 13)
+template <>
+inline constexpr bool is_binary16<_Float16> = true;
+#endif
+#ifdef __STDCPP_BFLOAT16_T__
+template <>
+inline constexpr bool is_bfloat16<decltype(0.0bf16)> = true;
+#endif
+
+/// A float of two bytes.
+template <class T>
+inline constexpr bool is_half = is_binary16<T> || is_bfloat16<T>;
+
+}  // namespace detail
+
+}  // namespace onefold
