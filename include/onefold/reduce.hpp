@@ -183,7 +183,7 @@ template <bool OnDevice, form What, class Space, class F, class... M>
 void run_values(const executor& where, const Space& space, F& f, void* output, bool waits, const options& how, M... modifiers) {
   using callback = block_callback<Space, F>;
   using T = typename callback::element;
-  static_assert(callback::results == 1 || !is_record(What), "argmin, argmax, minmax and mean_variance take functions of one value");
+  static_assert(callback::results == 1 || !is_record(What), "forms with several results take functions of one value");
   callback values(space, f, instead_of_absent<What, T>());
   const auto device = device_side<OnDevice>::template of_form<What>(space, f, modifiers...);
   request what{where, element_type_of<T>, What, nullptr, space.size(), output, waits};
@@ -204,12 +204,11 @@ void run_values(const executor& where, const Space& space, F& f, void* output, b
   }
 }
 
-/// argmin, argmax and minmax where values may be absent: an operator on values and indices.
+/// The forms of minima, maxima and their indices where values may be absent: an operator on values and indices.
 template <form What, class T>
 struct absent_aware {
-  using state = std::conditional_t<What == form::minmax, two_values<T>, arg_state<T>>;
-  using fold = std::conditional_t<What == form::minmax, minmax_fold<T>,
-                                  arg_fold<T, std::conditional_t<What == form::argmin, op::min, op::max>>>;
+  using fold = form_fold_t<What, T, false>;
+  using state = typename fold::accumulator;
   template <class Space, class F>
   struct values {
     const Space& space;
@@ -217,10 +216,10 @@ struct absent_aware {
     maybe<state> operator()(std::uint64_t i) const {
       const maybe<T> here = as_maybe(call_at(f, space, i));
       if (!here.present) return absent;
-      if constexpr (What == form::minmax)
-        return state{here.value, here.value};
+      if constexpr (fold::is_plain)
+        return fold::value(here.value);
       else
-        return state{here.value, i};
+        return fold::close(fold::first(fold::value(here.value)), 1, i, 1);
     }
   };
 };
@@ -230,7 +229,7 @@ void run_some_values(const executor& where, const Space& space, F& f, void* outp
   using T = typename values_of<Space, F>::type;
   using aware = absent_aware<What, T>;
   using state = typename aware::state;
-  static_assert(What == form::argmin || What == form::argmax || What == form::minmax,
+  static_assert(has_index(What) || What == form::minmax,
                 "mean and mean_variance take no absent values: return a std::array of a value and a count, and divide their sums");
   typename aware::template values<Space, F> values{space, f};
   const auto combine = [](const state& a, const state& b) { return aware::fold::combine(a, b); };
@@ -256,8 +255,11 @@ void run_some_values(const executor& where, const Space& space, F& f, void* outp
   if (on_gpu) return;
   if constexpr (What == form::minmax)
     *static_cast<minmax_result<T>*>(output) = {canonical(found.min), canonical(found.max)};
+  else if constexpr (What == form::argminmax)
+    *static_cast<argminmax_result<T>*>(output) = {{canonical(found.min.value), found.min.index},
+                                                  {canonical(found.max.value), found.max.index}};
   else
-    *static_cast<arg_result<T>*>(output) = {canonical(found.value), found.index};
+    *static_cast<result_of_form<What, T, false>*>(output) = {canonical(found.value), found.index};
 }
 
 template <bool OnDevice, form What, class S, class F, class... M>

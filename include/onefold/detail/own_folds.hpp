@@ -131,8 +131,10 @@ struct concluded {
   using result = result_of_form<What, T, Wide>;
   template <class A>
   ONEFOLD_HOST_DEVICE static result of(const A& value, std::uint64_t count, [[maybe_unused]] std::int64_t ddof) {
-    if constexpr (What == form::argmin || What == form::argmax) {
+    if constexpr (is_arg(What)) {
       return {canonical(value.value), value.index};
+    } else if constexpr (What == form::argminmax) {
+      return {{canonical(value.min.value), value.min.index}, {canonical(value.max.value), value.max.index}};
     } else if constexpr (What == form::minmax) {
       return {canonical(value.min), canonical(value.max)};
     } else if constexpr (What == form::mean_variance) {
@@ -327,13 +329,13 @@ auto fold_of_form(const Space& space, F& f, M... modifiers) {
   using from = origin<Space, F>;
   using values = values_of<Space, F>;
   using T = typename values::type;
-  constexpr bool wide = (is_wide<M> || ...);
+  constexpr bool wide = (is_wide<M, T>() || ...);
   using Fold = form_fold_t<What, T, wide>;
   if constexpr (values::several) {
     return form_of_values<What, T, wide, Fold, values::count, typename from::type>(from::of(space, f));
   } else {
     request asked{serial(), element_type_of<T>, What, nullptr, 0, nullptr, true};
-    (apply(asked, modifiers), ...);
+    (apply<T>(asked, modifiers), ...);
     return form_of_function<What, T, wide, Fold, typename from::type>(from::of(space, f), asked.ddof);
   }
 }
