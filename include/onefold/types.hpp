@@ -362,6 +362,11 @@ constexpr bool is_arg(form what) noexcept {
 /// Whether a form has an index among its results, of which there is none where there are no elements.
 constexpr bool has_index(form what) noexcept { return is_arg(what) || what == form::argminmax; }
 
+namespace detail {
+template <form What>
+inline constexpr bool gives_arg = is_arg(What);  // a value, which device code may ask for too
+}
+
 /// Bytes of what a form stores, `results` values in a row for reduce_together (results.hpp).
 constexpr std::size_t result_bytes(element_type type, form what, bool wide = false, int results = 1) noexcept {
   const std::size_t one = size_of(result_type(type, what, wide));

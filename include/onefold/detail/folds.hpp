@@ -463,7 +463,7 @@ enum class conclusion : int {
   is_zero,
 };
 
-ONEFOLD_HOST_DEVICE constexpr conclusion conclusion_of(element_type type, form what, bool wide) noexcept {
+constexpr conclusion conclusion_of(element_type type, form what, bool wide) noexcept {
   switch (what) {
     case form::mean:
       if (is_float(type) || !is_small(type)) return conclusion::mean;
@@ -573,7 +573,7 @@ ONEFOLD_HOST_DEVICE inline std::uint64_t conclude(conclusion how, const A& value
 template <form What, class T, bool Wide>
 ONEFOLD_HOST_DEVICE inline result_of_form<What, T, Wide> result_of_nothing() noexcept {
   using R = result_of_form<What, T, Wide>;
-  if constexpr (is_arg(What))
+  if constexpr (gives_arg<What>)
     return {decltype(R::value)(), ~std::uint64_t{0}};
   else if constexpr (What == form::argminmax)
     return {{T(), ~std::uint64_t{0}}, {T(), ~std::uint64_t{0}}};

@@ -129,9 +129,10 @@ struct mapped_values : inputs_of<From> {
 template <form What, class T, bool Wide>
 struct concluded {
   using result = result_of_form<What, T, Wide>;
+  static constexpr conclusion how = conclusion_of(element_type_of<T>, What, Wide);
   template <class A>
   ONEFOLD_HOST_DEVICE static result of(const A& value, std::uint64_t count, [[maybe_unused]] std::int64_t ddof) {
-    if constexpr (is_arg(What)) {
+    if constexpr (gives_arg<What>) {
       return {canonical(value.value), value.index};
     } else if constexpr (What == form::argminmax) {
       return {{canonical(value.min.value), value.min.index}, {canonical(value.max.value), value.max.index}};
@@ -142,7 +143,7 @@ struct concluded {
       const auto found = mean_and_variance(value, ddof);
       return {canonical(static_cast<R>(found.mean)), canonical(static_cast<R>(found.variance))};
     } else {
-      const std::uint64_t bits = conclude(conclusion_of(element_type_of<T>, What, Wide), value, count);
+      const std::uint64_t bits = conclude(how, value, count);
       result made;
       std::memcpy(&made, &bits, sizeof(made));
       return made;
