@@ -86,13 +86,13 @@ inline std::size_t store_empty(element_type type, form what, bool wide, void* to
 /// An element at `value` becomes one of the type of a sum, in which reduce_together has all its results.
 inline void to_total(element_type type, void* value) {
   switch (type) {
-#define ONEFOLD_SMALL_TYPE(name, T)                                                       \
-  case element_type::name: {                                                              \
-    T element;                                                                            \
-    std::memcpy(&element, value, sizeof(element));                                        \
-    const typename c_type<accumulator_type(element_type::name)>::type total = element;    \
-    std::memcpy(value, &total, sizeof(total));                                            \
-    break;                                                                                \
+#define ONEFOLD_SMALL_TYPE(name, T)                                                    \
+  case element_type::name: {                                                           \
+    T element;                                                                         \
+    std::memcpy(&element, value, sizeof(element));                                     \
+    const typename c_type<accumulator_type(element_type::name)>::type total = element; \
+    std::memcpy(value, &total, sizeof(total));                                         \
+    break;                                                                             \
   }
 #include <onefold/types.def>
     default:

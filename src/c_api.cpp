@@ -228,6 +228,21 @@ void reduce_with_options(request& what, const onefold_options& how) {
   put_report(ran, how.report);
 }
 
+void check_vectors(const request& what) {
+  const onefold_vectors& vectors = *what.vectors;
+  if (what.form != form::dot || (what.type != element_type::f32 && what.type != element_type::f64) || what.wide ||
+      what.source != nullptr || what.own != nullptr)
+    throw error(errc::unsupported, "vectors are those of a dot of f32 or f64 elements, accumulated in their own type");
+  if (vectors.rows < 1 || vectors.columns < 1 || std::int64_t{vectors.rows} * vectors.columns > ONEFOLD_MOST_DOTS)
+    throw error(errc::invalid_argument, std::string("there are ")
+                                            .append(std::to_string(vectors.rows))
+                                            .append(" by ")
+                                            .append(std::to_string(vectors.columns))
+                                            .append(" dots: one call takes 1 to ")
+                                            .append(std::to_string(ONEFOLD_MOST_DOTS)));
+  if (vectors.x == nullptr || vectors.y == nullptr) refuse_null("list of vectors");
+}
+
 void reduce_checked(const onefold_request& asked, const onefold_options* how) {
   if (asked.type < 0 || asked.type >= element_type_count) refuse_number("request.type", asked.type);
   if (asked.form < 0 || asked.form >= form_count + record_count) refuse_number("request.form", asked.form);
@@ -256,7 +271,8 @@ void reduce_checked(const onefold_request& asked, const onefold_options* how) {
                asked.own,
                static_cast<const device_fold*>(asked.device),
                asked.arrays,
-               asked.arrays == nullptr ? 0 : asked.array_count};
+               asked.arrays == nullptr ? 0 : asked.array_count,
+               asked.vectors};
   if (asked.array_count < 0 || asked.array_count > 3) refuse_number("request.array_count", asked.array_count);
   for (int i = 0; i < what.array_count; ++i) {
     const std::uint32_t alignment = asked.arrays[i].alignment;
@@ -267,11 +283,12 @@ void reduce_checked(const onefold_request& asked, const onefold_options* how) {
         errc::unsupported,
         std::string(name(what.form)).append(" of ").append(name(what.type)).append(": bits of integers are combined alone"));
   if (what.wide && asked.own == nullptr && !can_be_wide(what.type, what.form))
-    throw error(errc::unsupported, std::string(name(what.form))
-                                       .append(" of ")
-                                       .append(name(what.type))
-                                       .append(" cannot be accumulated in a wider type: f32, f16 and bf16 can, in f64, in the forms "
-                                               "that round, and i32 and u32, in 64 bits, in those that add or multiply"));
+    throw error(errc::unsupported,
+                std::string(name(what.form))
+                    .append(" of ")
+                    .append(name(what.type))
+                    .append(" cannot be accumulated in a wider type: f32, f16 and bf16 can, in f64, in the forms "
+                            "that round, and i32 and u32, in 64 bits, in those that add or multiply"));
   if (asked.source != nullptr && is_small(what.type))
     throw error(errc::unsupported, std::string("a function gives values of 4 or 8 bytes, not ").append(name(what.type)));
   std::array<operation, most_results> operators;  // bytes of the caller's, looked at before they are taken for an enumeration's
@@ -283,6 +300,7 @@ void reduce_checked(const onefold_request& asked, const onefold_options* how) {
     }
     what.operators = operators.data();
   }
+  if (asked.vectors != nullptr) check_vectors(what);
   if (asked.source != nullptr && asked.source->fill == nullptr) refuse_null("function that gives the values");
   if (asked.own != nullptr) {
     const onefold_own_code& own = *asked.own;

@@ -44,17 +44,48 @@ int reduce_values(onefold_request what, Fill fill, void* context) {
   return onefold_reduce(&what, nullptr);
 }
 
+template <element_type Type, class T>
+int multi_dot(const onefold_executor& where, const T* const* x, std::int32_t rows, const T* const* y, std::int32_t columns,
+              std::uint64_t n, T* results, unsigned flags, const onefold_options* how) {
+  // Pointers to pointers of another type are copied, because C++ lets nobody read the ones as the others. Too many are refused behind this.
+  const void* all[2 * ONEFOLD_MOST_DOTS];
+  const void** const second = all + ONEFOLD_MOST_DOTS;
+  for (std::int32_t i = 0; x != nullptr && i < rows && i < ONEFOLD_MOST_DOTS; ++i) all[i] = x[i];
+  for (std::int32_t j = 0; y != nullptr && j < columns && j < ONEFOLD_MOST_DOTS; ++j) second[j] = y[j];
+  const onefold_vectors vectors{x == nullptr ? nullptr : all, y == nullptr ? nullptr : second, rows, columns};
+  auto what = request_of<form::dot, Type>(where, nullptr, n, results, flags);
+  what.vectors = &vectors;
+  return onefold_reduce(&what, how);
+}
+
 }  // namespace
 
-#define ONEFOLD_C_DEFINE_AS(name, suffix, type, T, R, flags)                                                        \
-  int onefold_##name##_##suffix(onefold_executor where, const T* x, std::uint64_t n, R* result) {                   \
-    const auto what = request_of<form::name, element_type::type>(where, x, n, result, flags);                       \
-    return onefold_reduce(&what, nullptr);                                                                          \
-  }                                                                                                                 \
-  int onefold_##name##_##suffix##_into(onefold_executor where, const T* x, std::uint64_t n, R* result,              \
-                                       const onefold_options* how) {                                                \
-    const auto what = request_of<form::name, element_type::type>(where, x, n, result, (flags) | ONEFOLD_INTO);      \
-    return onefold_reduce(&what, how);                                                                              \
+int onefold_multi_dot_f32(onefold_executor where, const float* const* x, std::int32_t rows, const float* const* y,
+                          std::int32_t columns, std::uint64_t n, float* results) {
+  return multi_dot<element_type::f32>(where, x, rows, y, columns, n, results, 0, nullptr);
+}
+int onefold_multi_dot_f64(onefold_executor where, const double* const* x, std::int32_t rows, const double* const* y,
+                          std::int32_t columns, std::uint64_t n, double* results) {
+  return multi_dot<element_type::f64>(where, x, rows, y, columns, n, results, 0, nullptr);
+}
+int onefold_multi_dot_f32_into(onefold_executor where, const float* const* x, std::int32_t rows, const float* const* y,
+                               std::int32_t columns, std::uint64_t n, float* results, const onefold_options* how) {
+  return multi_dot<element_type::f32>(where, x, rows, y, columns, n, results, ONEFOLD_INTO, how);
+}
+int onefold_multi_dot_f64_into(onefold_executor where, const double* const* x, std::int32_t rows, const double* const* y,
+                               std::int32_t columns, std::uint64_t n, double* results, const onefold_options* how) {
+  return multi_dot<element_type::f64>(where, x, rows, y, columns, n, results, ONEFOLD_INTO, how);
+}
+
+#define ONEFOLD_C_DEFINE_AS(name, suffix, type, T, R, flags)                                                   \
+  int onefold_##name##_##suffix(onefold_executor where, const T* x, std::uint64_t n, R* result) {              \
+    const auto what = request_of<form::name, element_type::type>(where, x, n, result, flags);                  \
+    return onefold_reduce(&what, nullptr);                                                                     \
+  }                                                                                                            \
+  int onefold_##name##_##suffix##_into(onefold_executor where, const T* x, std::uint64_t n, R* result,         \
+                                       const onefold_options* how) {                                           \
+    const auto what = request_of<form::name, element_type::type>(where, x, n, result, (flags) | ONEFOLD_INTO); \
+    return onefold_reduce(&what, how);                                                                         \
   }
 #define ONEFOLD_C_DEFINE_OF_ARRAY(name, suffix, T, R) ONEFOLD_C_DEFINE_AS(name, suffix, suffix, T, R, 0U)
 #define ONEFOLD_C_DEFINE(name, suffix, T, R)                                                                             \
@@ -64,38 +95,38 @@ int reduce_values(onefold_request what, Fill fill, void* context) {
     return reduce_values<T>(request_of<form::name, element_type::suffix>(where, nullptr, n, result, 0), fill, context);  \
   }
 
-#define ONEFOLD_C_DEFINE_DOT(suffix, type, T, R, flags)                                                          \
-  int onefold_dot_##suffix(onefold_executor where, const T* x, const T* y, std::uint64_t n, R* result) {         \
-    auto what = request_of<form::dot, element_type::type>(where, x, n, result, flags);                           \
-    what.second = y;                                                                                             \
-    return onefold_reduce(&what, nullptr);                                                                       \
-  }                                                                                                              \
-  int onefold_dot_##suffix##_into(onefold_executor where, const T* x, const T* y, std::uint64_t n, R* result,    \
-                                  const onefold_options* how) {                                                  \
-    auto what = request_of<form::dot, element_type::type>(where, x, n, result, (flags) | ONEFOLD_INTO);          \
-    what.second = y;                                                                                             \
-    return onefold_reduce(&what, how);                                                                           \
+#define ONEFOLD_C_DEFINE_DOT(suffix, type, T, R, flags)                                                       \
+  int onefold_dot_##suffix(onefold_executor where, const T* x, const T* y, std::uint64_t n, R* result) {      \
+    auto what = request_of<form::dot, element_type::type>(where, x, n, result, flags);                        \
+    what.second = y;                                                                                          \
+    return onefold_reduce(&what, nullptr);                                                                    \
+  }                                                                                                           \
+  int onefold_dot_##suffix##_into(onefold_executor where, const T* x, const T* y, std::uint64_t n, R* result, \
+                                  const onefold_options* how) {                                               \
+    auto what = request_of<form::dot, element_type::type>(where, x, n, result, (flags) | ONEFOLD_INTO);       \
+    what.second = y;                                                                                          \
+    return onefold_reduce(&what, how);                                                                        \
   }
 
-#define ONEFOLD_C_DEFINE_VARIANCE(suffix, type, T, R, flags)                                                              \
-  int onefold_mean_variance_##suffix(onefold_executor where, const T* x, std::uint64_t n, std::int64_t ddof, R* result) { \
-    auto what = request_of<form::mean_variance, element_type::type>(where, x, n, result, flags);                          \
-    what.ddof = ddof;                                                                                                     \
-    return onefold_reduce(&what, nullptr);                                                                                \
-  }                                                                                                                       \
-  int onefold_mean_variance_##suffix##_into(onefold_executor where, const T* x, std::uint64_t n, std::int64_t ddof,       \
-                                            R* result, const onefold_options* how) {                                      \
-    auto what = request_of<form::mean_variance, element_type::type>(where, x, n, result, (flags) | ONEFOLD_INTO);         \
-    what.ddof = ddof;                                                                                                     \
-    return onefold_reduce(&what, how);                                                                                    \
-  }
-
-#define ONEFOLD_C_DEFINE_VARIANCE_OF_VALUES(suffix, T, R)                                                                      \
-  int onefold_mean_variance_##suffix##_of(onefold_executor where, std::uint64_t n, onefold_fill_##suffix fill, void* context,  \
-                                          std::int64_t ddof, R* result) {                                                      \
-    auto what = request_of<form::mean_variance, element_type::suffix>(where, nullptr, n, result, 0);                           \
+#define ONEFOLD_C_DEFINE_VARIANCE(suffix, type, T, R, flags)                                                                   \
+  int onefold_mean_variance_##suffix(onefold_executor where, const T* x, std::uint64_t n, std::int64_t ddof, R* result) {      \
+    auto what = request_of<form::mean_variance, element_type::type>(where, x, n, result, flags);                               \
     what.ddof = ddof;                                                                                                          \
-    return reduce_values<T>(what, fill, context);                                                                              \
+    return onefold_reduce(&what, nullptr);                                                                                     \
+  }                                                                                                                            \
+  int onefold_mean_variance_##suffix##_into(onefold_executor where, const T* x, std::uint64_t n, std::int64_t ddof, R* result, \
+                                            const onefold_options* how) {                                                      \
+    auto what = request_of<form::mean_variance, element_type::type>(where, x, n, result, (flags) | ONEFOLD_INTO);              \
+    what.ddof = ddof;                                                                                                          \
+    return onefold_reduce(&what, how);                                                                                         \
+  }
+
+#define ONEFOLD_C_DEFINE_VARIANCE_OF_VALUES(suffix, T, R)                                                                     \
+  int onefold_mean_variance_##suffix##_of(onefold_executor where, std::uint64_t n, onefold_fill_##suffix fill, void* context, \
+                                          std::int64_t ddof, R* result) {                                                     \
+    auto what = request_of<form::mean_variance, element_type::suffix>(where, nullptr, n, result, 0);                          \
+    what.ddof = ddof;                                                                                                         \
+    return reduce_values<T>(what, fill, context);                                                                             \
   }
 
 #define ONEFOLD_C_DEFINE_TYPE(suffix, T, total, total_magnitude, magnitude, of_magnitude, mean_type)          \

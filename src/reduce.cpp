@@ -55,6 +55,8 @@ bool is_called_back(const request& what) {
 
 // Of all results.
 std::size_t output_bytes(const request& what) {
+  if (what.vectors != nullptr)
+    return static_cast<std::size_t>(what.vectors->rows) * static_cast<std::size_t>(what.vectors->columns) * size_of(what.type);
   if (what.form == form::reduce_together) return result_bytes(what.type, what.form, what.wide, what.results);
   return static_cast<std::size_t>(what.results) * result_bytes(what.type, what.form, what.wide);
 }
@@ -77,6 +79,13 @@ void check_input(const request& what, const void* pointer, const char* role) {
   const auto output = reinterpret_cast<std::uintptr_t>(what.output);
   if (output < input + what.count * size && input < output + output_bytes(what))
     throw error(errc::invalid_argument, "the output lies inside the " + std::string(role) + ": give it a place of its own");
+}
+
+// Calls each(pointer, role) for the vectors of a dot of many.
+template <class Each>
+void for_vectors(const request& what, const Each& each) {
+  for (std::int32_t i = 0; i < what.vectors->rows; ++i) each(what.vectors->x[i], "first set's vector " + std::to_string(i));
+  for (std::int32_t j = 0; j < what.vectors->columns; ++j) each(what.vectors->y[j], "second set's vector " + std::to_string(j));
 }
 
 constexpr const char* role_of_array[] = {"input", "second input", "third input"};
@@ -131,6 +140,8 @@ void check_pointers(const request& what) {
       what.count > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / size_of(what.type))
     throw error(errc::invalid_argument,
                 "a count of " + std::to_string(what.count) + " elements cannot be: is it a negative number?");
+  if (what.vectors != nullptr)
+    return for_vectors(what, [&](const void* x, const std::string& role) { check_input(what, x, role.c_str()); });
   check_input(what, what.input, "input");
   if (what.form == form::dot) check_input(what, what.second, "second input");
 }
@@ -150,7 +161,7 @@ executor resolve(const request& what) {
     }
     return what.count < openmp_pays_from_values || find_backend(backend::openmp) == nullptr ? serial() : openmp();
   }
-  const auto place = locate(what.input);
+  const auto place = locate(what.vectors != nullptr ? what.vectors->x[0] : what.input);
   if (place.kind != pointer_kind::host) return cuda(place.device);
   if (what.count * size_of(what.type) < openmp_pays_from_bytes) return serial();
   return find_backend(backend::openmp) != nullptr ? openmp() : serial();
@@ -160,6 +171,15 @@ void check_host_memory(const void* pointer, const char* role, backend where) {
   if (!is_on_device(pointer)) return;
   throw error(errc::device_pointer, "the " + std::string(role) + " is GPU memory, which the " + std::string(name(where)) +
                                         " executor cannot read: use cuda(), or copy the data to the host first");
+}
+
+void check_host_arrays(const request& what, backend where) {
+  if (what.count == 0) return;
+  if (what.vectors != nullptr)
+    return for_vectors(what, [&](const void* x, const std::string& role) { check_host_memory(x, role.c_str(), where); });
+  // Not asked twice: resolve() has found the input of best() on the host.
+  if (!what.best) check_host_memory(what.input, "input", where);
+  if (what.form == form::dot) check_host_memory(what.second, "second input", where);
 }
 
 // Functions of the caller's: which backends and variants can call them.
@@ -187,12 +207,13 @@ void check_and_run(request& what, const options& how) {
   if (entry == nullptr) throw error(errc::backend_not_built, not_built_sentence(where));
   const bool has_input = !is_called_back(what);
   if (!has_input) check_callable(what, where, variant);
+  if (what.vectors != nullptr && variant.guarantee < guarantee::fixed)
+    throw error(errc::unsupported, std::string(variant.name) + " takes two arrays: leave the variant's name away");
   if (where != backend::cuda && may_hold_device_memory()) {
-    // Not asked twice: resolve() has found the input on the host, and a call that waits has a variable of its own for its result.
-    if (has_input && what.count > 0 && !what.best) check_host_memory(what.input, "input", where);
-    if (has_input && what.count > 0 && what.form == form::dot) check_host_memory(what.second, "second input", where);
+    if (has_input) check_host_arrays(what, where);
     for (int i = 0; i < (what.count > 0 ? what.array_count : 0); ++i)
       check_host_memory(what.arrays[i].data, role_of_array[i], where);
+    // A call that waits has a variable of its own for its result.
     if (!what.waits) check_host_memory(what.output, "output", where);
   }
 

@@ -188,6 +188,69 @@ int reduce_source(const detail::request& what, int threads) {
   return how.threads;
 }
 
+// Every dot of one set of vectors with another. Group by group, so that all but the first dot of a vector find it in the second-level cache.
+struct alignas(128) dots {
+  const onefold_vectors& of;
+  fold_groups kernel;
+  std::uint32_t element_bytes;
+  std::uint64_t group_elements;
+
+  [[nodiscard]] std::uint32_t state_bytes() const { return static_cast<std::uint32_t>(of.rows * of.columns) * element_bytes; }
+  void groups(std::uint64_t first, std::uint64_t count, std::byte* states) const {
+    const auto at = [&](const void* x) { return static_cast<const std::byte*>(x) + first * element_bytes; };
+    for (std::uint64_t here = 0; count > 0; first += here, count -= here) {
+      here = std::min(group_elements, count);
+      for (std::int32_t i = 0; i < of.rows; ++i)
+        for (std::int32_t j = 0; j < of.columns; ++j, states += element_bytes) kernel(at(of.x[i]), at(of.y[j]), here, states);
+    }
+  }
+  template <class T>
+  void level(T* states, std::uint64_t count) const {
+    const auto each = static_cast<std::size_t>(of.rows * of.columns);
+    for (std::uint64_t i = 0; i < count / 2; ++i)
+      for (std::size_t k = 0; k < each; ++k) states[i * each + k] = states[2 * i * each + k] + states[(2 * i + 1) * each + k];
+    if (count % 2 == 1) std::memmove(states + count / 2 * each, states + (count - 1) * each, each * sizeof(T));
+  }
+  [[nodiscard]] cpu_fold fold() {
+    return {this, group_elements, state_bytes(),
+            [](void* context, std::uint64_t first, std::uint64_t count, void* states) {
+              return static_cast<const dots*>(context)->groups(first, count, static_cast<std::byte*>(states)), 0;
+            },
+            [](void* context, void* states, std::uint64_t count) {
+              const auto* all = static_cast<const dots*>(context);
+              if (all->element_bytes == sizeof(float))
+                all->level(static_cast<float*>(states), count);
+              else
+                all->level(static_cast<double*>(states), count);
+              return 0;
+            }};
+  }
+};
+
+int reduce_vectors(const detail::request& what, int threads) {
+  const form_row& row = row_of(what.type, form::dot, false);
+  const onefold_vectors& of = *what.vectors;
+  const int results = of.rows * of.columns;
+  const std::uint64_t bytes = what.count * row.element_bytes * static_cast<std::uint64_t>(of.rows + of.columns);
+  dots all{of, chosen_instructions().kernels->*row.kernel, row.element_bytes, elements_of_group(row.element_bytes)};
+  alignas(64) std::byte state[detail::most_state_bytes];
+  static_assert(ONEFOLD_MOST_DOTS * sizeof(double) <= sizeof(state));
+  int used = 1;
+  if (what.count > 0) {
+    const cpu_fold fold = all.fold();
+    plan how(what, fold, bytes, threads);
+    static_cast<void>(how.run(fold, what.count, state));  // no function of the library's fails
+    used = how.threads;
+  } else {
+    std::memset(state, 0, sizeof(state));
+  }
+  for (int k = 0; k < results; ++k) {
+    const std::size_t at = static_cast<std::size_t>(k) * row.element_bytes;
+    row.conclude(row, state + at, what.count, 0, static_cast<std::byte*>(what.output) + at);
+  }
+  return used;
+}
+
 int reduce_own(const detail::request& what, int threads) {
   const detail::own_code& code = *what.own;
   const auto conclude = [&](const void* state) {
@@ -210,6 +273,7 @@ int reduce_own(const detail::request& what, int threads) {
 
 int reduce_fixed_order(const detail::request& what, int threads) {
   if (what.own != nullptr) return reduce_own(what, threads);
+  if (what.vectors != nullptr) return reduce_vectors(what, threads);
   if (what.count == 0) return detail::store_empty(what, what.output), 1;
   if (what.source != nullptr) return reduce_source(what, threads);
   if (what.form != form::reduce_together) {

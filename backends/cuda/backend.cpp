@@ -2,6 +2,7 @@
 
 #include "../backend.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <mutex>
 
@@ -10,6 +11,7 @@
 #include "captures.hpp"
 #include "choices.hpp"
 #include "device.hpp"
+#include "fixed_order/dots.hpp"
 #include "pointers.hpp"
 #include "policy.hpp"
 #include "results.hpp"
@@ -118,7 +120,49 @@ void launch_variant(call& now, const onefold::detail::request& what, const varia
   work.end_in_doubt = false;
 }
 
+void run(const onefold::detail::request& what, const options& how, const variant_info& variant, report& ran);
+
+// A dot of many vectors, as many of them in each launch as it takes.
+void run_vectors(const onefold::detail::request& what, const options& how, const variant_info& variant, report& ran) {
+  const onefold_vectors& of = *what.vectors;
+  const device_scope current(what.where.device());
+  const auto view = [&](const void* vector) {
+    return what.count == 0 ? nullptr : device_view(vector, "vector", what.where.device(), current);
+  };
+  // Dots commute: one vector that all have in common is made the only row.
+  const bool is_column = of.columns == 1 && of.rows > 1;
+  const void* const* const rows_of = is_column ? of.y : of.x;
+  const void* const* const columns_of = is_column ? of.x : of.y;
+  const int rows = is_column ? 1 : of.rows;
+  const int columns = is_column ? of.rows : of.columns;
+  const int most_rows = rows == 1 ? 1 : dots_of_launch::square;
+  const int most_columns = rows == 1 ? dots_of_launch::longest : dots_of_launch::square;
+  std::byte found[dots_of_launch::square * dots_of_launch::square * sizeof(double)];
+  auto* const output = static_cast<std::byte*>(what.output);
+  const std::size_t size = size_of(what.type);
+  for (int i = 0; i < rows; i += most_rows) {
+    for (int j = 0; j < columns; j += most_columns) {
+      dots_of_launch dots{};
+      dots.rows = std::min(most_rows, rows - i);
+      dots.columns = std::min(most_columns, columns - j);
+      dots.stride = what.waits ? dots.columns : columns;
+      for (int k = 0; k < dots.rows; ++k) dots.x[k] = view(rows_of[i + k]);
+      for (int k = 0; k < dots.columns; ++k) dots.y[k] = view(columns_of[j + k]);
+      const onefold::detail::device_fold fold = fold_of_dots(what.type, dots);
+      onefold::detail::request part = what;
+      part.vectors = nullptr;
+      part.device = &fold;
+      part.output = what.waits ? found : output + static_cast<std::size_t>(i * columns + j) * size;
+      run(part, how, variant, ran);
+      for (int k = 0; k < dots.rows && what.waits; ++k)
+        std::memcpy(output + static_cast<std::size_t>((i + k) * columns + j) * size,
+                    found + static_cast<std::size_t>(k * dots.columns) * size, static_cast<std::size_t>(dots.columns) * size);
+    }
+  }
+}
+
 void run(const onefold::detail::request& what, const options& how, const variant_info& variant, report& ran) {
+  if (what.vectors != nullptr) return run_vectors(what, how, variant, ran);
   const int device = what.where.device();
   const auto& gpu = properties_of(device);
   if (gpu.compute_capability < variant.min_compute_capability) throw error(errc::unsupported, *reason_against(variant, what.where));

@@ -302,6 +302,16 @@ typedef struct onefold_array {
   uint32_t alignment; /**< what an element's address is a multiple of */
 } onefold_array;
 
+/** Two sets of vectors for ONEFOLD_DOT, of which each of the one meets each of the other: rows * columns results, row by row, at most
+ *  ONEFOLD_MOST_DOTS. On a GPU one launch and one read of every vector for up to 8 dots with one vector in common, or 4 by 4; else some more. */
+typedef struct onefold_vectors {
+  const void* const* x; /**< `rows` arrays of count elements */
+  const void* const* y; /**< `columns` arrays */
+  int32_t rows;
+  int32_t columns;
+} onefold_vectors;
+#define ONEFOLD_MOST_DOTS 128
+
 /* --- the call --------------------------------------------------------------------------------------------------------------------------- */
 
 /** onefold_request::flags: the result is stored in the order of the executor's stream, and the host does not wait for it. `output` is then
@@ -332,8 +342,9 @@ typedef struct onefold_request {
   /** The arrays that `source` and `own` read, of `count` elements each: what the executor cannot read is refused then, and ONEFOLD_BEST goes
    *  where the first one lies. NULL where nothing is known of them. */
   const onefold_array* arrays;
-  int32_t array_count; /**< at most 3 */
-  int32_t reserved;    /**< 0 */
+  int32_t array_count;            /**< at most 3 */
+  int32_t reserved;               /**< 0 */
+  const onefold_vectors* vectors; /**< ONEFOLD_DOT of f32 and f64: instead of input and second */
 } onefold_request;
 
 /** Checks, chooses and runs. `how` may be NULL. Cost: one read of the input. */
@@ -381,19 +392,19 @@ ONEFOLD_API int onefold_reduce(const onefold_request* what, const onefold_option
  */
 
 /* ONEFOLD_C_TYPES(X), ONEFOLD_C_SMALL_TYPES(X): X(suffix, type, type of a sum, of norm1, of norm_inf, suffix of that, type of a mean) */
-#define ONEFOLD_C_TYPES(X)                                       \
-  X(f32, float, float, float, float, f32, float)                 \
-  X(f64, double, double, double, double, f64, double)            \
-  X(i32, int32_t, int32_t, uint32_t, uint32_t, u32, double)      \
-  X(u32, uint32_t, uint32_t, uint32_t, uint32_t, u32, double)    \
-  X(i64, int64_t, int64_t, uint64_t, uint64_t, u64, double)      \
+#define ONEFOLD_C_TYPES(X)                                    \
+  X(f32, float, float, float, float, f32, float)              \
+  X(f64, double, double, double, double, f64, double)         \
+  X(i32, int32_t, int32_t, uint32_t, uint32_t, u32, double)   \
+  X(u32, uint32_t, uint32_t, uint32_t, uint32_t, u32, double) \
+  X(i64, int64_t, int64_t, uint64_t, uint64_t, u64, double)   \
   X(u64, uint64_t, uint64_t, uint64_t, uint64_t, u64, double)
-#define ONEFOLD_C_SMALL_TYPES(X)                                 \
-  X(i8, int8_t, int64_t, uint64_t, uint8_t, u8, double)          \
-  X(u8, uint8_t, uint64_t, uint64_t, uint8_t, u8, double)        \
-  X(i16, int16_t, int64_t, uint64_t, uint16_t, u16, double)      \
-  X(u16, uint16_t, uint64_t, uint64_t, uint16_t, u16, double)    \
-  X(f16, onefold_f16, float, float, onefold_f16, f16, float)     \
+#define ONEFOLD_C_SMALL_TYPES(X)                              \
+  X(i8, int8_t, int64_t, uint64_t, uint8_t, u8, double)       \
+  X(u8, uint8_t, uint64_t, uint64_t, uint8_t, u8, double)     \
+  X(i16, int16_t, int64_t, uint64_t, uint16_t, u16, double)   \
+  X(u16, uint16_t, uint64_t, uint64_t, uint16_t, u16, double) \
+  X(f16, onefold_f16, float, float, onefold_f16, f16, float)  \
   X(bf16, onefold_bf16, float, float, onefold_bf16, bf16, float)
 
 /* ONEFOLD_C_FORMS_OF(X, ..): X(form, suffix, type, result) for every form of one array that takes no further argument */
@@ -427,45 +438,51 @@ ONEFOLD_API int onefold_reduce(const onefold_request* what, const onefold_option
 #define ONEFOLD_C_BIT_FORMS_OF(X, suffix, T) X(bit_and, suffix, T, T) X(bit_or, suffix, T, T) X(bit_xor, suffix, T, T)
 
 /* ONEFOLD_C_WIDE_FORMS(X): X(form, suffix, type, suffix of the wider type, type of the result) for the forms of one array that accumulate in it */
-#define ONEFOLD_C_WIDE_FLOAT_FORMS_OF(X, suffix, T)                                                                             \
-  X(sum, suffix, T, f64, double) X(prod, suffix, T, f64, double) X(sum_of_squares, suffix, T, f64, double)                       \
-  X(norm1, suffix, T, f64, double) X(mean, suffix, T, f64, double) X(norm2, suffix, T, f64, double)
-#define ONEFOLD_C_WIDE_INTEGER_FORMS_OF(X, suffix, T, wide, R)                                                                  \
+#define ONEFOLD_C_WIDE_FLOAT_FORMS_OF(X, suffix, T)                                                          \
+  X(sum, suffix, T, f64, double)                                                                             \
+  X(prod, suffix, T, f64, double) X(sum_of_squares, suffix, T, f64, double) X(norm1, suffix, T, f64, double) \
+      X(mean, suffix, T, f64, double) X(norm2, suffix, T, f64, double)
+#define ONEFOLD_C_WIDE_INTEGER_FORMS_OF(X, suffix, T, wide, R) \
   X(sum, suffix, T, wide, R) X(prod, suffix, T, wide, R) X(sum_of_squares, suffix, T, wide, R) X(norm1, suffix, T, wide, uint64_t)
-#define ONEFOLD_C_WIDE_FORMS(X)                                                                                                 \
-  ONEFOLD_C_WIDE_FLOAT_FORMS_OF(X, f32, float)                                                                                  \
-  ONEFOLD_C_WIDE_FLOAT_FORMS_OF(X, f16, onefold_f16)                                                                            \
-  ONEFOLD_C_WIDE_FLOAT_FORMS_OF(X, bf16, onefold_bf16)                                                                          \
-  ONEFOLD_C_WIDE_INTEGER_FORMS_OF(X, i32, int32_t, i64, int64_t)                                                                \
+#define ONEFOLD_C_WIDE_FORMS(X)                                  \
+  ONEFOLD_C_WIDE_FLOAT_FORMS_OF(X, f32, float)                   \
+  ONEFOLD_C_WIDE_FLOAT_FORMS_OF(X, f16, onefold_f16)             \
+  ONEFOLD_C_WIDE_FLOAT_FORMS_OF(X, bf16, onefold_bf16)           \
+  ONEFOLD_C_WIDE_INTEGER_FORMS_OF(X, i32, int32_t, i64, int64_t) \
   ONEFOLD_C_WIDE_INTEGER_FORMS_OF(X, u32, uint32_t, u64, uint64_t)
 /* ONEFOLD_C_WIDE_TYPES(X), ONEFOLD_C_WIDE_FLOATS(X): X(suffix, type, suffix of the wider type, that type), for dot and mean_variance */
 #define ONEFOLD_C_WIDE_FLOATS(X) X(f32, float, f64, double) X(f16, onefold_f16, f64, double) X(bf16, onefold_bf16, f64, double)
 #define ONEFOLD_C_WIDE_TYPES(X) ONEFOLD_C_WIDE_FLOATS(X) X(i32, int32_t, i64, int64_t) X(u32, uint32_t, u64, uint64_t)
 
-#define ONEFOLD_C_DECLARE_OF_ARRAY(form, suffix, T, R)                                                  \
-  ONEFOLD_API int onefold_##form##_##suffix(onefold_executor where, const T* x, uint64_t n, R* result); \
-  ONEFOLD_API int onefold_##form##_##suffix##_into(onefold_executor where, const T* x, uint64_t n, R* result, const onefold_options* how);
-#define ONEFOLD_C_DECLARE(form, suffix, T, R)       \
-  ONEFOLD_C_DECLARE_OF_ARRAY(form, suffix, T, R)    \
-  ONEFOLD_API int onefold_##form##_##suffix##_of(onefold_executor where, uint64_t n, onefold_fill_##suffix fill, void* context, R* result);
-#define ONEFOLD_C_DECLARE_DOT(suffix, T, total)                                                                    \
-  ONEFOLD_API int onefold_dot_##suffix(onefold_executor where, const T* x, const T* y, uint64_t n, total* result); \
-  ONEFOLD_API int onefold_dot_##suffix##_into(onefold_executor where, const T* x, const T* y, uint64_t n, total* result, const onefold_options* how);
+#define ONEFOLD_C_DECLARE_OF_ARRAY(form, suffix, T, R)                                                        \
+  ONEFOLD_API int onefold_##form##_##suffix(onefold_executor where, const T* x, uint64_t n, R* result);       \
+  ONEFOLD_API int onefold_##form##_##suffix##_into(onefold_executor where, const T* x, uint64_t n, R* result, \
+                                                   const onefold_options* how);
+#define ONEFOLD_C_DECLARE(form, suffix, T, R)                                                                                   \
+  ONEFOLD_C_DECLARE_OF_ARRAY(form, suffix, T, R)                                                                                \
+  ONEFOLD_API int onefold_##form##_##suffix##_of(onefold_executor where, uint64_t n, onefold_fill_##suffix fill, void* context, \
+                                                 R* result);
+#define ONEFOLD_C_DECLARE_DOT(suffix, T, total)                                                                          \
+  ONEFOLD_API int onefold_dot_##suffix(onefold_executor where, const T* x, const T* y, uint64_t n, total* result);       \
+  ONEFOLD_API int onefold_dot_##suffix##_into(onefold_executor where, const T* x, const T* y, uint64_t n, total* result, \
+                                              const onefold_options* how);
 #define ONEFOLD_C_VARIANCE_OF_float onefold_mean_variance_result_f32
 #define ONEFOLD_C_VARIANCE_OF_double onefold_mean_variance_result_f64
-#define ONEFOLD_C_DECLARE_VARIANCE(suffix, T, R)                                                                           \
-  ONEFOLD_API int onefold_mean_variance_##suffix(onefold_executor where, const T* x, uint64_t n, int64_t ddof, R* result); \
-  ONEFOLD_API int onefold_mean_variance_##suffix##_into(onefold_executor where, const T* x, uint64_t n, int64_t ddof, R* result, const onefold_options* how);
-#define ONEFOLD_C_DECLARE_VARIANCE_OF_VALUES(suffix, R)                                                                                      \
-  ONEFOLD_API int onefold_mean_variance_##suffix##_of(onefold_executor where, uint64_t n, onefold_fill_##suffix fill, void* context, int64_t ddof, R* result);
-#define ONEFOLD_C_DECLARE_TYPE(suffix, T, total, total_magnitude, magnitude, of_magnitude, mean_type)                             \
-  ONEFOLD_C_FORMS_OF(ONEFOLD_C_DECLARE, suffix, T, total, total_magnitude, magnitude, of_magnitude, mean_type)                    \
-  ONEFOLD_C_DECLARE_DOT(suffix, T, total)                                                                                         \
-  ONEFOLD_C_DECLARE_VARIANCE(suffix, T, ONEFOLD_C_VARIANCE_OF_##mean_type)                                                        \
+#define ONEFOLD_C_DECLARE_VARIANCE(suffix, T, R)                                                                                 \
+  ONEFOLD_API int onefold_mean_variance_##suffix(onefold_executor where, const T* x, uint64_t n, int64_t ddof, R* result);       \
+  ONEFOLD_API int onefold_mean_variance_##suffix##_into(onefold_executor where, const T* x, uint64_t n, int64_t ddof, R* result, \
+                                                        const onefold_options* how);
+#define ONEFOLD_C_DECLARE_VARIANCE_OF_VALUES(suffix, R)                                                               \
+  ONEFOLD_API int onefold_mean_variance_##suffix##_of(onefold_executor where, uint64_t n, onefold_fill_##suffix fill, \
+                                                      void* context, int64_t ddof, R* result);
+#define ONEFOLD_C_DECLARE_TYPE(suffix, T, total, total_magnitude, magnitude, of_magnitude, mean_type)          \
+  ONEFOLD_C_FORMS_OF(ONEFOLD_C_DECLARE, suffix, T, total, total_magnitude, magnitude, of_magnitude, mean_type) \
+  ONEFOLD_C_DECLARE_DOT(suffix, T, total)                                                                      \
+  ONEFOLD_C_DECLARE_VARIANCE(suffix, T, ONEFOLD_C_VARIANCE_OF_##mean_type)                                     \
   ONEFOLD_C_DECLARE_VARIANCE_OF_VALUES(suffix, ONEFOLD_C_VARIANCE_OF_##mean_type)
-#define ONEFOLD_C_DECLARE_SMALL_TYPE(suffix, T, total, total_magnitude, magnitude, of_magnitude, mean_type)                       \
-  ONEFOLD_C_FORMS_OF(ONEFOLD_C_DECLARE_OF_ARRAY, suffix, T, total, total_magnitude, magnitude, of_magnitude, mean_type)           \
-  ONEFOLD_C_DECLARE_DOT(suffix, T, total)                                                                                         \
+#define ONEFOLD_C_DECLARE_SMALL_TYPE(suffix, T, total, total_magnitude, magnitude, of_magnitude, mean_type)             \
+  ONEFOLD_C_FORMS_OF(ONEFOLD_C_DECLARE_OF_ARRAY, suffix, T, total, total_magnitude, magnitude, of_magnitude, mean_type) \
+  ONEFOLD_C_DECLARE_DOT(suffix, T, total)                                                                               \
   ONEFOLD_C_DECLARE_VARIANCE(suffix, T, ONEFOLD_C_VARIANCE_OF_##mean_type)
 #define ONEFOLD_C_DECLARE_BITS(suffix, T) ONEFOLD_C_BIT_FORMS_OF(ONEFOLD_C_DECLARE, suffix, T)
 #define ONEFOLD_C_DECLARE_SMALL_BITS(suffix, T) ONEFOLD_C_BIT_FORMS_OF(ONEFOLD_C_DECLARE_OF_ARRAY, suffix, T)
@@ -481,6 +498,18 @@ ONEFOLD_C_SMALL_INTEGERS(ONEFOLD_C_DECLARE_SMALL_BITS)
 ONEFOLD_C_WIDE_FORMS(ONEFOLD_C_DECLARE_WIDE)
 ONEFOLD_C_WIDE_TYPES(ONEFOLD_C_DECLARE_WIDE_DOT)
 ONEFOLD_C_WIDE_FLOATS(ONEFOLD_C_DECLARE_WIDE_VARIANCE)
+
+/** Dots of each of `rows` vectors x[i] with each of `columns` vectors y[j], n elements each: results[i * columns + j], each with the bits that
+ *  it has alone. */
+ONEFOLD_API int onefold_multi_dot_f32(onefold_executor where, const float* const* x, int32_t rows, const float* const* y,
+                                      int32_t columns, uint64_t n, float* results);
+ONEFOLD_API int onefold_multi_dot_f64(onefold_executor where, const double* const* x, int32_t rows, const double* const* y,
+                                      int32_t columns, uint64_t n, double* results);
+/** The same as with ONEFOLD_INTO. A workspace needs onefold_workspace_bytes_of_states(n, 128). */
+ONEFOLD_API int onefold_multi_dot_f32_into(onefold_executor where, const float* const* x, int32_t rows, const float* const* y,
+                                           int32_t columns, uint64_t n, float* results, const onefold_options* how);
+ONEFOLD_API int onefold_multi_dot_f64_into(onefold_executor where, const double* const* x, int32_t rows, const double* const* y,
+                                           int32_t columns, uint64_t n, double* results, const onefold_options* how);
 
 /* --- working memory on a GPU ------------------------------------------------------------------------------------------------------------ */
 

@@ -6,6 +6,7 @@
 #include <onefold/error.hpp>
 #include <onefold/executor.hpp>
 #include <onefold/maybe.hpp>
+#include <onefold/multi_dot.hpp>
 #include <onefold/operator_fault.hpp>
 #include <onefold/operators.hpp>
 #include <onefold/options.hpp>

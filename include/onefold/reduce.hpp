@@ -91,7 +91,8 @@ constexpr bool takes_modifier() {
     return What == form::mean_variance;
   } else {
     constexpr element_type type = element_type_of<T>;
-    if (accumulator_of<M>::type == accumulator_type(type)) return result_type(type, What) == accumulator_type(type) && !is_arg(What);
+    if (accumulator_of<M>::type == accumulator_type(type))
+      return result_type(type, What) == accumulator_type(type) && !is_arg(What);
     return can_be_wide(type, What) && accumulator_of<M>::type == accumulator_type(type, true);
   }
 }
@@ -458,7 +459,8 @@ struct named_dot {
     return value;
   }
   template <class R, class S, class A, ONEFOLD_WHERE(have_same_elements<R, S>&& dot_takes<element_of<const R>, accumulate_as_t<A>>)>
-  [[nodiscard]] auto operator()(const executor& where, const R& x, const S& y, accumulate_as_t<A> as, const options& how = {}) const {
+  [[nodiscard]] auto operator()(const executor& where, const R& x, const S& y, accumulate_as_t<A> as,
+                                const options& how = {}) const {
     return (*this)(where, std::data(x), std::data(y), common_size(view_of(x), view_of(y)), as, how);
   }
   template <class T, class A, ONEFOLD_WHERE(dot_takes<T, accumulate_as_t<A>>)>
@@ -488,8 +490,9 @@ struct named_dot_into {
     run_dot(where, x, y, count, output, false, how, as);
   }
   template <class R, class S, class A, ONEFOLD_WHERE(have_same_elements<R, S>&& dot_takes<element_of<const R>, accumulate_as_t<A>>)>
-  void operator()(const executor& where, const R& x, const S& y, form_result_t<form::dot, element_of<const R>, accumulate_as_t<A>>* output,
-                  accumulate_as_t<A> as, const options& how = {}) const {
+  void operator()(const executor& where, const R& x, const S& y,
+                  form_result_t<form::dot, element_of<const R>, accumulate_as_t<A>>* output, accumulate_as_t<A> as,
+                  const options& how = {}) const {
     (*this)(where, std::data(x), std::data(y), common_size(view_of(x), view_of(y)), output, as, how);
   }
 };
@@ -515,7 +518,8 @@ request together_request(const executor& where, array_view<T> input, void* outpu
 struct named_reduce_together {
   template <class T, class... Ops, ONEFOLD_WHERE(is_element<T>&& are_operators<Ops...>)>
   [[nodiscard]] std::array<accumulator_t<T, false>, sizeof...(Ops)> operator()(const executor& where, const T* input,
-                                                                               std::uint64_t count, const options& how, Ops...) const {
+                                                                               std::uint64_t count, const options& how,
+                                                                               Ops...) const {
     constexpr operation operators[] = {Ops::id...};
     std::array<accumulator_t<T, false>, sizeof...(Ops)> results;
     run(together_request<T, Ops...>(where, {input, count}, results.data(), true, operators), how);
@@ -633,7 +637,7 @@ inline constexpr detail::named_reduction<form::argmin_magnitude> argmin_magnitud
 /// The largest, as BLAS's iamax finds it, which counts from 1 and leaves NaN to chance.
 inline constexpr detail::named_reduction<form::argmax_magnitude> argmax_magnitude{};
 inline constexpr detail::named_reduction<form::argminmax> argminmax{};  ///< argmin and argmax in one read: argminmax_result
-inline constexpr detail::named_reduction<form::minmax> minmax{};  ///< both in one read: minmax_result
+inline constexpr detail::named_reduction<form::minmax> minmax{};        ///< both in one read: minmax_result
 /// Mean and variance in one read, without the cancellation of a difference of sums: `mean_variance([where,] x [, ddof{1}]
 /// [, accumulate_as<double>] [, options])`. Accumulated in double; of floats two floats, unless accumulate_as<double> asks for doubles.
 inline constexpr detail::named_reduction<form::mean_variance> mean_variance{};

@@ -189,8 +189,9 @@ ONEFOLD_HOST_DEVICE inline bool is_before(E a, E b) noexcept {
 
 /// The type that elements of type E are compared in, and wide enough for their absolute values: E, or a type of 4 bytes.
 template <class E>
-using compared = std::conditional_t<is_half<E>, float,
-                                    std::conditional_t<(sizeof(E) < 4), std::conditional_t<std::is_signed_v<E>, std::int32_t, std::uint32_t>, E>>;
+using compared = std::conditional_t<
+    is_half<E>, float,
+    std::conditional_t<(sizeof(E) < 4), std::conditional_t<std::is_signed_v<E>, std::int32_t, std::uint32_t>, E>>;
 
 /// argmin (Op is op::min) and argmax (op::max); of absolute values with Map absolute.
 template <class E, class Op, class Map = as_is>
@@ -391,7 +392,7 @@ constexpr auto fold_of_form_on() noexcept {
   using W = typename wrapping_type<T>::type;  // of what wraps, and of magnitudes
   // Of what is added or multiplied: it wraps, or it is rounded.
   using A = typename wrapping_type<typename c_type<accumulator_type(element_type_of<T>, Wide)>::type>::type;
-  using E = std::conditional_t<(sizeof(A) > sizeof(T)), T, W>;                    // elements whose sign matters where they become larger
+  using E = std::conditional_t<(sizeof(A) > sizeof(T)), T, W>;  // elements whose sign matters where they become larger
   using rounding = std::conditional_t<small_integer, A, std::conditional_t<std::is_integral_v<T>, double, A>>;  // of means
   using magnitude = std::conditional_t<std::is_unsigned_v<T>, as_is, absolute>;
   if constexpr (What == form::sum)

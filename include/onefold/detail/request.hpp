@@ -46,6 +46,7 @@ struct request {
   const device_fold* device = nullptr;    // the same for cuda(), or null where the caller has no code for it
   const onefold_array* arrays = nullptr;  // what these read, where that is known
   int array_count = 0;
+  const onefold_vectors* vectors = nullptr;  // dot: not null instead of input and second
 };
 
 // A report in C++'s types. Throws std::bad_alloc.
@@ -95,6 +96,7 @@ inline int status_of_run(const request& what, const options& how) {
   asked.device = what.device;
   asked.arrays = what.arrays;
   asked.array_count = what.array_count;
+  asked.vectors = what.vectors;
   asked.tree_value = what.tree_value;
 
   if (how.variant.empty() && how.finish == finish::automatic && how.block_size == 0 && how.grid_size == 0 && how.width == 0 &&

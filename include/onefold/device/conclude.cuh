@@ -89,12 +89,20 @@ struct concludes : std::false_type {};
 template <class Fold>
 struct concludes<Fold, std::void_t<typename Fold::result>> : std::true_type {};
 
+// A result that knows where its parts belong.
+template <class Result, class = void>
+struct stores_itself : std::false_type {};
+template <class Result>
+struct stores_itself<Result, std::void_t<decltype(&Result::rows)>> : std::true_type {};
+
 template <class Fold>
 __device__ inline void store_own_result(const Fold& fold, const typename Fold::accumulator& value, std::uint64_t count,
                                         const destination& to) {
   typename Fold::result result;
   fold.conclude(value, count, &result);
-  if (to.output != nullptr)
+  if constexpr (stores_itself<typename Fold::result>::value)
+    result.store([&to](int place, const auto& part) { store_part(to, place, part); });
+  else if (to.output != nullptr)
     *static_cast<typename Fold::result*>(to.output) = result;
   else
     store_part(to, 0, result);
