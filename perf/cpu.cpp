@@ -190,12 +190,19 @@ std::vector<cpu_peer> cpu_peers(element_type type, operation op) {
 
 std::vector<std::byte> host_copy(element_type type, std::uint64_t count) {
   std::vector<std::byte> bytes(count * size_of(type));
-  with(type, operation::sum, [&]<class T>(T, auto) {
+  const auto put = [&]<class T>(T) {
     T* values = reinterpret_cast<T*>(bytes.data());
 #pragma omp parallel for schedule(static)
     for (std::uint64_t i = 0; i < count; ++i) values[i] = element_at<T>(i, false);
-    return 0;
-  });
+  };
+  switch (type) {
+#define ONEFOLD_TYPE(name, T) \
+  case element_type::name:    \
+    put(T{});                 \
+    break;
+#define ONEFOLD_SMALL_TYPE ONEFOLD_TYPE
+#include <onefold/types.def>
+  }
   return bytes;
 }
 

@@ -42,7 +42,7 @@ void check_bits(const fused_call& one, const gpu_bench& bench, void* output) {
 
 nlohmann::json fused_row(const study_options& how, element_type type, std::uint64_t count) {
   progress("the arrays");
-  const gpu_bench bench(how.device, type, operation::sum, count, 4);
+  const gpu_bench bench(how.device, type, operation::sum, count, 9);
   const std::vector<std::byte> host = host_copy(type, count);
   void* output = nullptr;
   check(cudaMalloc(&output, output_bytes), "cudaMalloc");

@@ -3,11 +3,14 @@
 #include <onefold/device.cuh>
 #include <onefold/onefold.hpp>
 
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #include <array>
 #include <cstring>
 #include <cub/device/device_reduce.cuh>
+#include <cuda/std/functional>
 #include <stdexcept>
 
 #include "fused.hpp"
@@ -179,6 +182,24 @@ class calls_of {
           reduce_together_into(gpu, n, five_at<T>{in}, out->data(), sum{}, sum{}, sum{}, min{}, max{});
         },
         [=] { return reduce_together(best(), n, five_at<T>{x}, sum{}, sum{}, sum{}, min{}, max{}); });
+    add<std::array<T, 8>>(
+        "8 dots with one vector in common", 9 * bytes,
+        [=](const T* in, std::array<T, 8>* out) {
+          const T* const one[] = {in};
+          const T* others[8];
+          for (std::size_t k = 0; k < 8; ++k) others[k] = another(in, k + 1);
+          dots_into(gpu, one, 1, others, 8, n, out->data());
+        },
+        [=] { return dots_alone<8>(x, n); });
+    add<std::array<T, 16>>(
+        "4 by 4 dots", 8 * bytes,
+        [=](const T* in, std::array<T, 16>* out) {
+          const T* rows[4];
+          const T* columns[4];
+          for (std::size_t k = 0; k < 4; ++k) rows[k] = another(in, k), columns[k] = another(in, k + 4);
+          dots_into(gpu, rows, 4, columns, 4, n, out->data());
+        },
+        [=] { return dots_alone<16>(x, n); });
     add<T>(
         "f(i) over three arrays", 3 * bytes,
         [=](const T* in, T* out) {
@@ -238,6 +259,24 @@ class calls_of {
     }
   }
 
+  static void dots_into(const executor& gpu, const float* const* rows, int r, const float* const* columns, int c, std::uint64_t n,
+                        float* out) {
+    if (onefold_multi_dot_f32_into(detail::c_executor(gpu), rows, r, columns, c, n, out, nullptr) != 0)
+      throw std::runtime_error(onefold_last_error());
+  }
+  static void dots_into(const executor& gpu, const double* const* rows, int r, const double* const* columns, int c, std::uint64_t n,
+                        double* out) {
+    if (onefold_multi_dot_f64_into(detail::c_executor(gpu), rows, r, columns, c, n, out, nullptr) != 0)
+      throw std::runtime_error(onefold_last_error());
+  }
+  // All arrays have the same contents.
+  template <std::size_t K>
+  static std::array<T, K> dots_alone(const T* x, std::uint64_t n) {
+    std::array<T, K> all;
+    all.fill(onefold::dot(x, x, n));
+    return all;
+  }
+
   // Without what stands between a value of 4 bytes and its index.
   static arg_result<T> plain(const arg_result<T>& from) {
     arg_result<T> made;
@@ -251,7 +290,36 @@ class calls_of {
   const T* host;
 };
 
+// A sum of small elements in the type that onefold adds in.
+template <class T, class A>
+std::function<void(const void*)> cub_sum_of(const gpu_bench& bench) {
+  const auto memory = std::make_shared<device_bytes>(cub_bytes);
+  const auto n = static_cast<std::int64_t>(bench.count());
+  const auto stream = static_cast<cudaStream_t>(bench.stream());
+  auto* const output = static_cast<A*>(bench.output());
+  return [=](const void* input) {
+    with_cub(*memory, [&](void* working, std::size_t& size) {
+      return cub::DeviceReduce::Reduce(working, size, static_cast<const T*>(input), output, n, cuda::std::plus<A>{}, A(0), stream);
+    });
+  };
+}
+
 }  // namespace
+
+std::function<void(const void*)> cub_sum(const gpu_bench& bench, element_type type) {
+  switch (type) {
+    case element_type::i8:
+      return cub_sum_of<std::int8_t, std::int64_t>(bench);
+    case element_type::u8:
+      return cub_sum_of<std::uint8_t, std::uint64_t>(bench);
+    case element_type::f16:
+      return cub_sum_of<__half, float>(bench);
+    case element_type::bf16:
+      return cub_sum_of<__nv_bfloat16, float>(bench);
+    default:
+      return {};
+  }
+}
 
 std::vector<fused_call> fused_calls(const gpu_bench& bench, element_type type, const void* host) {
   if (type == element_type::f64) return calls_of<double>(bench, static_cast<const double*>(host)).all;

@@ -22,4 +22,7 @@ struct fused_call {
 /// Calls on the arrays of a bench of f32 or f64, of which `host` has the contents too. What they need lives as long as the bench.
 std::vector<fused_call> fused_calls(const gpu_bench& bench, element_type type, const void* host);
 
+/// CUB's sum of a bench of i8, u8, f16 or bf16 into the bench's output, in the type that onefold adds in; empty for other types.
+std::function<void(const void* input)> cub_sum(const gpu_bench& bench, element_type type);
+
 }  // namespace onefold::perf

@@ -150,7 +150,7 @@ gpu_bench::gpu_bench(int device, element_type type, operation op, std::uint64_t 
   }
   const auto stream = stream_of(clock_);
   check(cudaMalloc(&arena_, slot_bytes_ * slots_), "cudaMalloc");
-  check(cudaMalloc(&output_, 8), "cudaMalloc");
+  check(cudaMalloc(&output_, output_bytes), "cudaMalloc");
   const auto fill_as = [&]<class T>(T) {
     fill<T><<<clock_.multiprocessors() * 4, 512, 0, stream>>>(reinterpret_cast<T*>(arena_), count_, slot_bytes_ / sizeof(T), slots_,
                                                               op == operation::prod);
@@ -160,6 +160,7 @@ gpu_bench::gpu_bench(int device, element_type type, operation op, std::uint64_t 
   case element_type::name:    \
     fill_as(T{});             \
     break;
+#define ONEFOLD_SMALL_TYPE ONEFOLD_TYPE
 #include <onefold/types.def>
   }
   check(cudaStreamSynchronize(stream), "fill");
@@ -195,10 +196,14 @@ samples gpu_bench::to_host(const std::function<void(const void*)>& work, cache s
   return clock_.to_host([&](std::size_t turn) { work(input(state == cache::hot ? 0 : turn)); }, repeats);
 }
 
+void gpu_bench::copy_result(void* to, std::size_t size) const {
+  check(cudaStreamSynchronize(stream_of(clock_)), "cudaStreamSynchronize");
+  check(cudaMemcpy(to, output_, size, cudaMemcpyDeviceToHost), "cudaMemcpy");
+}
+
 std::uint64_t gpu_bench::result_bits(std::size_t size) const {
   std::uint64_t bits = 0;
-  check(cudaStreamSynchronize(stream_of(clock_)), "cudaStreamSynchronize");
-  check(cudaMemcpy(&bits, output_, size == 0 ? size_of(type_) : size, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  copy_result(&bits, size == 0 ? size_of(type_) : size);
   return bits;
 }
 

@@ -72,6 +72,9 @@ class gpu_bench {
   void read(const void* input) const;
   /// The `size` bytes at output(), zero-extended; 0 for an element's.
   [[nodiscard]] std::uint64_t result_bits(std::size_t size = 0) const;
+  /// The first `size` bytes there, at most output_bytes.
+  void copy_result(void* to, std::size_t size) const;
+  static constexpr std::size_t output_bytes = 64;
 
  private:
   gpu_clock clock_;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "cpu.hpp"
+#include "fused.hpp"
 #include "gpu.hpp"
 #include "limit.hpp"
 #include "record.hpp"
@@ -246,11 +247,21 @@ struct form_row {
 
 std::vector<form_row> every_form(element_type type) {
   std::vector<form_row> all;
-  for (int i = 0; i < form_count; ++i)
-    for (const bool wide : {false, true})
-      if (takes_type(static_cast<form>(i), type) && (!wide || can_be_wide(type, static_cast<form>(i))))
-        all.push_back({static_cast<form>(i), wide});
+  for (int i = 0; i < form_count + record_count; ++i)
+    for (const bool wide : {false, true}) {
+      const form what = static_cast<form>(i);
+      if (what == form::reduce_together || !takes_type(what, type) || (wide && !can_be_wide(type, what))) continue;
+      all.push_back({what, wide});
+    }
   return all;
+}
+
+// What a form stores, with whatever stands between a small value and its index taken away.
+using results = std::array<std::byte, gpu_bench::output_bytes>;
+void clear_between(results& of, element_type type, form what) {
+  for (std::size_t at = 0; has_index(what) && at < result_bytes(type, what); at += 2 * sizeof(std::uint64_t))
+    std::fill(of.begin() + static_cast<std::ptrdiff_t>(at + size_of(result_type(type, what))),
+              of.begin() + static_cast<std::ptrdiff_t>(at + sizeof(std::uint64_t)), std::byte{0});
 }
 
 }  // namespace
@@ -271,16 +282,24 @@ nlohmann::json forms(const study_options& how, const device_info& gpu) {
       "cut: an element less; one off: from the second element on; apart: only the second input is one off\n",
       how.count, name(how.type), gpu.name, limit * 1e6, gigabytes_per_second(bench.bytes(), limit));
   fmt::print("{:28} {:>10} {:>8} {:>8}   {:>7} {:>9} {:>9}\n", "form", "us", "GB/s", "% read", "cut", "one off", "apart");
+  if (const auto peer = cub_sum(bench, how.type)) {
+    const samples times = bench.in_stream(peer, cache::cold, how.repeats);
+    progress("");
+    fmt::print("{:28} {:10.2f} {:8.0f} {:>8}\n", "sum by CUB", times.median() * 1e6,
+               gigabytes_per_second(bench.bytes(), times.median()), percent_text(limit, times.median()));
+    record["cub_sum"] = to_json(times);
+  }
   for (const auto& one : every_form(how.type)) {
     const auto what = one.what;  // names of their own: clang before 16 captures no structured binding
     const bool wide = one.wide;
-    const std::string label = std::string(name(what)) + (wide ? " accumulated in f64" : "");
+    const std::string label =
+        std::string(name(what)) + (wide ? fmt::format(" accumulated in {}", name(accumulator_type(how.type, true))) : "");
     progress(label);
     const int inputs = what == form::dot ? 2 : 1;
     // All elements but the last `less`; the inputs begin so many elements behind those of the aligned case.
     struct placement {
       std::uint64_t off, off_second, less;
-      std::uint64_t expected = 0;
+      results expected = {};
       samples times = {};
     };
     placement all[] = {{0, 0, 0}, {0, 0, 1}, {1, 1, 1}, {0, 1, 1}};
@@ -288,10 +307,12 @@ nlohmann::json forms(const study_options& how, const device_info& gpu) {
     const auto from = [&](const void* input, std::uint64_t elements) {
       return static_cast<const std::byte*>(input) + elements * size;
     };
-    for (placement& at : placements)
-      detail::run({best(), how.type, what, from(host.data(), at.off), how.count - at.less, &at.expected, true,
+    for (placement& at : placements) {
+      detail::run({best(), how.type, what, from(host.data(), at.off), how.count - at.less, at.expected.data(), true,
                    from(host.data(), at.off_second), wide},
                   {});
+      clear_between(at.expected, how.type, what);
+    }
     for (int pass = 0; pass < passes(how); ++pass)
       for (placement& at : placements) {
         const auto work = [&](const void* input) {
@@ -300,8 +321,10 @@ nlohmann::json forms(const study_options& how, const device_info& gpu) {
                       {});
         };
         at.times.add(bench.in_stream(work, cache::cold, repeats_of_pass(how)));
-        if (const auto bits = bench.result_bits(size_of(result_type(how.type, what, wide))); bits != at.expected)
-          throw std::runtime_error(fmt::format("{} is wrong: {:#x} where the CPU has {:#x}", label, bits, at.expected));
+        results found{};
+        bench.copy_result(found.data(), result_bytes(how.type, what, wide));
+        clear_between(found, how.type, what);
+        if (found != at.expected) throw std::runtime_error(label + " is wrong: not the CPU's bits");
       }
     const samples& aligned = all[0].times;
     const samples& cut = all[1].times;      // the last tile lacks an element

@@ -200,7 +200,7 @@ class option_maker {
 
 std::vector<command> add_studies(CLI::App& app, arguments& typed, study_options& how) {
   const option_maker add(typed, how);
-  const auto element_types = names<element_type>(element_type_count);
+  const auto element_types = names<element_type>(full_type_count);
   const std::vector<std::string> floats = {"f32", "f64"};
   std::vector<command> all;
 
@@ -228,7 +228,7 @@ std::vector<command> add_studies(CLI::App& app, arguments& typed, study_options&
 
   CLI::App* every_form = app.add_subcommand("forms", "every form on one array: dot, norms, means, and what an odd alignment costs");
   add.common(every_form);
-  add.type(every_form, element_types);
+  add.type(every_form, names<element_type>(element_type_count));
   add.device(every_form);
   const CLI::Option* count = add.count(every_form);
   all.push_back({every_form, [&how, count] {
