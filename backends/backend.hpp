@@ -26,6 +26,13 @@ struct workspace_state : onefold_workspace {
 
 inline workspace_state* workspace_access::state(const workspace& of) noexcept { return static_cast<workspace_state*>(handle(of)); }
 
+/// Memory of the host's where the results of several calls lie, and the wait for all of them.
+struct batch_results {
+  virtual ~batch_results() = default;
+  [[nodiscard]] virtual void* data() const noexcept = 0;
+  virtual void wait() = 0;
+};
+
 struct backend_entry {
   /// The variants that are native to this backend, in learning order.
   std::span<const variant_info> (*variants)();
@@ -50,6 +57,8 @@ struct backend_entry {
   void (*use_policy)(const executor& where, const launch_policy* chosen);
   void (*use_policy_file)(const executor& where, const std::string& path);
   std::string (*policy_text)(const executor& where, const launch_policy& chosen);
+  /// `bytes` bytes for the results of calls on this executor, which write there in stream order. Null where calls are done on return.
+  std::unique_ptr<batch_results> (*results_of_batch)(const executor& where, std::size_t bytes);
 };
 
 /// The backend's entry, or null when this library was built without it.

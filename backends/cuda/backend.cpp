@@ -8,6 +8,7 @@
 
 #include <onefold/error.hpp>
 
+#include "batch.hpp"
 #include "captures.hpp"
 #include "choices.hpp"
 #include "device.hpp"
@@ -273,9 +274,18 @@ std::string policy_text(const executor& where, const launch_policy& chosen) {
 
 namespace onefold::detail {
 
-extern const backend_entry cuda_backend{cuda_backend::list_variants, cuda_backend::describe,        cuda_backend::reason_against,
-                                        cuda_backend::run,           cuda_backend::wait_for,        cuda_backend::make_workspace,
-                                        cuda_backend::held,          cuda_backend::release,         cuda_backend::policy_of,
-                                        cuda_backend::use_policy,    cuda_backend::use_policy_file, cuda_backend::policy_text};
+extern const backend_entry cuda_backend{cuda_backend::list_variants,
+                                        cuda_backend::describe,
+                                        cuda_backend::reason_against,
+                                        cuda_backend::run,
+                                        cuda_backend::wait_for,
+                                        cuda_backend::make_workspace,
+                                        cuda_backend::held,
+                                        cuda_backend::release,
+                                        cuda_backend::policy_of,
+                                        cuda_backend::use_policy,
+                                        cuda_backend::use_policy_file,
+                                        cuda_backend::policy_text,
+                                        cuda_backend::results_of_batch};
 
 }  // namespace onefold::detail

@@ -55,6 +55,8 @@ struct stream_memory {
   buffer slots{buffer::place::device};        ///< of fixed_order
   buffer host_partials{buffer::place::host};  ///< for finish::host
   buffer host_result{buffer::place::host};    ///< see result_on_host()
+  std::mutex batch_in_use;                    ///< held by a batch, which waits for its calls, from the first to the last
+  buffer batch_results{buffer::place::host};  ///< of such calls
   void* device_result = nullptr;              ///< host_result as the device sees it
   unsigned last_call = 0;                     ///< number of the last that has waited; 0 before the first
 

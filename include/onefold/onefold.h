@@ -350,6 +350,10 @@ typedef struct onefold_request {
 /** Checks, chooses and runs. `how` may be NULL. Cost: one read of the input. */
 ONEFOLD_API int onefold_reduce(const onefold_request* what, const onefold_options* how);
 
+/** Several requests with one executor: all are launched, and those without ONEFOLD_INTO are waited for once. Each result has the bits that it has
+ *  alone; after an error none is specified. `how` is for each; its report is that of the last. */
+ONEFOLD_API int onefold_reduce_batch(const onefold_request* requests, size_t count, const onefold_options* how);
+
 /* --- each form by its name -------------------------------------------------------------------------------------------------------------- */
 
 /* For each type T of f32 f64 i32 u32 i64 u64 i8 u8 i16 u16 f16 bf16, and each form with one result but dot, of which sum is an example:
@@ -440,8 +444,9 @@ ONEFOLD_API int onefold_reduce(const onefold_request* what, const onefold_option
 /* ONEFOLD_C_WIDE_FORMS(X): X(form, suffix, type, suffix of the wider type, type of the result) for the forms of one array that accumulate in it */
 #define ONEFOLD_C_WIDE_FLOAT_FORMS_OF(X, suffix, T)                                                          \
   X(sum, suffix, T, f64, double)                                                                             \
-  X(prod, suffix, T, f64, double) X(sum_of_squares, suffix, T, f64, double) X(norm1, suffix, T, f64, double) \
-      X(mean, suffix, T, f64, double) X(norm2, suffix, T, f64, double)
+  X(prod, suffix, T, f64, double)                                                                            \
+  X(sum_of_squares, suffix, T, f64, double) X(norm1, suffix, T, f64, double) X(mean, suffix, T, f64, double) \
+      X(norm2, suffix, T, f64, double)
 #define ONEFOLD_C_WIDE_INTEGER_FORMS_OF(X, suffix, T, wide, R) \
   X(sum, suffix, T, wide, R) X(prod, suffix, T, wide, R) X(sum_of_squares, suffix, T, wide, R) X(norm1, suffix, T, wide, uint64_t)
 #define ONEFOLD_C_WIDE_FORMS(X)                                  \

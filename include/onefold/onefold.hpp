@@ -1,6 +1,7 @@
 #pragma once
 /// @file onefold.hpp  Everything a user needs: plain C++17, no CUDA and no Kokkos header.
 
+#include <onefold/batch.hpp>
 #include <onefold/box.hpp>
 #include <onefold/catalogue.hpp>
 #include <onefold/error.hpp>

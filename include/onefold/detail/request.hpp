@@ -66,18 +66,8 @@ inline void copy_report(const onefold_report& from, report& to) {
   to.scratch_bytes = static_cast<std::size_t>(from.scratch_bytes);
 }
 
-[[gnu::noinline]] inline int reduce_with_report(const onefold_request& what, onefold_options& how, report& to) {
-  onefold_report ran;
-  ran.struct_bytes = sizeof(ran);
-  how.report = &ran;
-  const int status = onefold_reduce(&what, &how);
-  if (status == 0) telling_of_lacking_memory([&] { copy_report(ran, to); });
-  return status;
-}
-
-/// Validates, chooses and runs. Returns 0, or an errc whose sentence onefold_last_error() has. Throws onefold::error for lack of memory for the
-/// report alone.
-inline int status_of_run(const request& what, const options& how) {
+/// A request in C's types, which refers to what the given one refers to.
+inline onefold_request c_request(const request& what) {
   onefold_request asked{};
   asked.struct_bytes = sizeof(asked);
   asked.where = c_executor(what.where);
@@ -98,11 +88,17 @@ inline int status_of_run(const request& what, const options& how) {
   asked.array_count = what.array_count;
   asked.vectors = what.vectors;
   asked.tree_value = what.tree_value;
+  return asked;
+}
 
-  if (how.variant.empty() && how.finish == finish::automatic && how.block_size == 0 && how.grid_size == 0 && how.width == 0 &&
-      !how.guarantee && how.workspace == nullptr && how.report == nullptr)
-    return onefold_reduce(&asked, nullptr);
+/// Whether options ask for anything.
+inline bool asks_for_something(const options& how) {
+  return !how.variant.empty() || how.finish != finish::automatic || how.block_size != 0 || how.grid_size != 0 || how.width != 0 ||
+         how.guarantee || how.workspace != nullptr || how.report != nullptr;
+}
 
+/// Options in C's types, but for the report.
+inline onefold_options c_options(const options& how) {
   onefold_options wishes{};
   wishes.struct_bytes = sizeof(wishes);
   wishes.variant = how.variant.data();
@@ -115,12 +111,43 @@ inline int status_of_run(const request& what, const options& how) {
   wishes.knobs.block_size = how.block_size;
   wishes.knobs.grid_size = how.grid_size;
   wishes.knobs.width = how.width;
-  if (how.report == nullptr) return onefold_reduce(&asked, &wishes);
-  return reduce_with_report(asked, wishes, *how.report);
+  return wishes;
+}
+
+// Calls reduce(&wishes), whose report goes to `to`.
+template <class Reduce>
+[[gnu::noinline]] int with_report(onefold_options& how, report& to, const Reduce& reduce) {
+  onefold_report ran;
+  ran.struct_bytes = sizeof(ran);
+  how.report = &ran;
+  const int status = reduce(&how);
+  if (status == 0) telling_of_lacking_memory([&] { copy_report(ran, to); });
+  return status;
+}
+
+/// Calls reduce(const onefold_options*) with these options, or null for none. Throws onefold::error for lack of memory for the report alone.
+template <class Reduce>
+int with_c_options(const options& how, const Reduce& reduce) {
+  if (!asks_for_something(how)) return reduce(nullptr);
+  onefold_options wishes = c_options(how);
+  return how.report == nullptr ? reduce(&wishes) : with_report(wishes, *how.report, reduce);
+}
+
+/// Validates, chooses and runs. Returns 0, or an errc whose sentence onefold_last_error() has.
+inline int status_of_run(const request& what, const options& how) {
+  const onefold_request asked = c_request(what);
+  return with_c_options(how, [&asked](const onefold_options* wishes) { return onefold_reduce(&asked, wishes); });
 }
 
 /// Validates, chooses and runs. Throws onefold::error.
 inline void run(const request& what, const options& how) { check_status(status_of_run(what, how)); }
+
+/// The same of several requests with one executor, waiting once. The report is that of the last.
+template <class Requests>
+void run_batch(const Requests& requests, const options& how) {
+  check_status(with_c_options(
+      how, [&requests](const onefold_options* wishes) { return onefold_reduce_batch(requests.data(), requests.size(), wishes); }));
+}
 
 /// Throws onefold::error: the two ranges of a dot product must be equally long.
 [[noreturn, gnu::cold, gnu::noinline]] inline void throw_different_lengths(std::uint64_t first, std::uint64_t second) {

@@ -1,0 +1,84 @@
+#pragma once
+/// @file batch.hpp  Several reductions that are launched together and waited for once, as a Krylov solver's of one iteration.
+///
+///   batch work(gpu);
+///   work.add(dot, r, z, &rho).add(norm2, r, &norm).add<form::count>(flags, &marked);
+///   work.run();
+///
+/// Inputs    as each call takes them: ranges, or pointers and a count, with accumulate_as or ddof behind the result's address. They and the
+///           results live until run() returns.
+/// Results   at host memory, all of them there when run() returns; each has the bits that it has alone. After an error none is specified.
+/// Cost      on cuda() a launch for each reduction and one wait; on a CPU as one call after the other. A batch may be run again and again.
+/// Errors, threads as in reduce.hpp; one batch is used by one thread at a time.
+
+#include <cstdint>
+#include <vector>
+
+#include <onefold/reduce.hpp>
+
+namespace onefold {
+
+class batch {
+ public:
+  explicit batch(const executor& where) : where_(where) {}
+
+  /// A named form of an array: `add(norm2, x, &result)`.
+  template <form What, class R, class T = detail::element_of<const R>, class... M, ONEFOLD_WHERE(detail::takes<What, T, M...>())>
+  batch& add(detail::named_reduction<What>, const R& x, detail::form_result_t<What, T, M...>* result, M... modifiers) {
+    return add_array<What>(detail::view_of(x), result, modifiers...);
+  }
+  template <form What, class T, class... M, ONEFOLD_WHERE(detail::takes<What, T, M...>())>
+  batch& add(detail::named_reduction<What>, const T* x, std::uint64_t count, detail::form_result_t<What, T, M...>* result,
+             M... modifiers) {
+    return add_array<What>(detail::array_view<T>{x, count}, result, modifiers...);
+  }
+  /// The same for count, all, any and none, which are functions: `add<form::count>(x, &result)`.
+  template <form What, class R, class T = detail::element_of<const R>, ONEFOLD_WHERE(detail::takes<What, T>())>
+  batch& add(const R& x, detail::form_result_t<What, T>* result) {
+    return add_array<What>(detail::view_of(x), result);
+  }
+  template <form What, class T, ONEFOLD_WHERE(detail::takes<What, T>())>
+  batch& add(const T* x, std::uint64_t count, detail::form_result_t<What, T>* result) {
+    return add_array<What>(detail::array_view<T>{x, count}, result);
+  }
+
+  /// A dot product: `add(dot, x, y, &result)`.
+  template <class R, class S, class T = detail::element_of<const R>, class... M,
+            ONEFOLD_WHERE(detail::have_same_elements<R, S>&& detail::dot_takes<T, M...>)>
+  batch& add(detail::named_dot, const R& x, const S& y, detail::form_result_t<form::dot, T, M...>* result, M... modifiers) {
+    const auto all = detail::view_of(x);
+    return add_dot(all.data, detail::view_of(y).data, detail::common_size(all, detail::view_of(y)), result, modifiers...);
+  }
+  template <class T, class... M, ONEFOLD_WHERE(detail::dot_takes<T, M...>)>
+  batch& add(detail::named_dot, const T* x, const T* y, std::uint64_t count, detail::form_result_t<form::dot, T, M...>* result,
+             M... modifiers) {
+    return add_dot(x, y, count, result, modifiers...);
+  }
+
+  /// Runs all of them and waits once.
+  void run(const options& how = {}) const { detail::run_batch(requests_, how); }
+
+  [[nodiscard]] std::size_t size() const noexcept { return requests_.size(); }
+  void clear() noexcept { requests_.clear(); }
+
+ private:
+  template <form What, class T, class... M>
+  batch& add_array(detail::array_view<T> x, void* result, M... modifiers) {
+    detail::request what{where_, element_type_of<T>, What, x.data, x.count, result, true};
+    (detail::apply<T>(what, modifiers), ...);
+    requests_.push_back(detail::c_request(what));
+    return *this;
+  }
+  template <class T, class... M>
+  batch& add_dot(const T* x, const T* y, std::uint64_t count, void* result, M... modifiers) {
+    detail::request what{where_, element_type_of<T>, form::dot, x, count, result, true, y};
+    (detail::apply<T>(what, modifiers), ...);
+    requests_.push_back(detail::c_request(what));
+    return *this;
+  }
+
+  executor where_;
+  std::vector<onefold_request> requests_;
+};
+
+}  // namespace onefold

@@ -1,0 +1,98 @@
+/// @file batch.cpp  Several requests, launched one behind the other and waited for once.
+
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include <onefold/detail/device_fold.hpp>
+#include <onefold/detail/request.hpp>
+#include <onefold/error.hpp>
+
+#include "../backends/backend.hpp"
+#include "c_api.hpp"
+
+namespace onefold::detail {
+
+namespace {
+
+void check_same_executor(const onefold_request& first, const onefold_request& other) {
+  if (std::memcmp(&first.where, &other.where, sizeof(first.where)) != 0)
+    throw error(errc::invalid_argument, "the requests of a batch have one executor, which waits for all of them");
+}
+
+bool is_stored(const onefold_request& what) { return (what.flags & ONEFOLD_INTO) != 0; }
+
+// Bytes of a request's results, if it is one that can be run at all: the others are refused when they are.
+std::size_t bytes_of_results(const onefold_request& what) {
+  if (what.vectors != nullptr) return ONEFOLD_MOST_DOTS * sizeof(double);
+  if (what.device != nullptr) return static_cast<const device_fold*>(what.device)->result_bytes;
+  const auto results = static_cast<std::size_t>(what.results < 1 ? 1 : what.results);
+  if (what.type < 0 || what.type >= element_type_count || what.form < 0 || what.form >= form_count + record_count ||
+      results > most_results)
+    return 0;
+  const auto type = static_cast<element_type>(what.type);
+  const auto its = static_cast<form>(what.form);
+  const bool wide = (what.flags & ONEFOLD_WIDE) != 0;
+  return its == form::reduce_together ? result_bytes(type, its, wide, static_cast<int>(results))
+                                      : results * result_bytes(type, its, wide);
+}
+
+std::size_t dots_bytes(const onefold_request& what) {
+  const std::size_t size = what.type == ONEFOLD_F32 ? sizeof(float) : sizeof(double);
+  return static_cast<std::size_t>(what.vectors->rows) * static_cast<std::size_t>(what.vectors->columns) * size;
+}
+
+void check_status_of(const onefold_request& what, const onefold_options* how) { check_status(onefold_reduce(&what, how)); }
+
+// On a GPU: each result to a place of its own in pinned memory, and from there to the caller's when all are there.
+void run_together(const onefold_request* requests, std::size_t count, const onefold_options* how) {
+  constexpr std::size_t alignment = 64;
+  std::vector<std::size_t> places;
+  places.reserve(count);
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    places.push_back(bytes);
+    if (!is_stored(requests[i])) bytes += (bytes_of_results(requests[i]) + alignment - 1) / alignment * alignment;
+  }
+  const backend_entry& entry = *find_backend(backend::cuda);
+  const auto results = entry.results_of_batch(executor_of(requests[0].where), bytes);
+  auto* const data = static_cast<std::byte*>(results->data());
+  for (std::size_t i = 0; i < count; ++i) {
+    onefold_request what = requests[i];
+    if (!is_stored(what)) {
+      if (what.output == nullptr) refuse_null("output of a request");
+      what.flags |= ONEFOLD_INTO;
+      what.output = data + places[i];
+    }
+    check_status_of(what, how);
+  }
+  results->wait();
+  for (std::size_t i = 0; i < count; ++i)
+    if (!is_stored(requests[i]))
+      std::memcpy(requests[i].output, data + places[i],
+                  requests[i].vectors != nullptr ? dots_bytes(requests[i]) : bytes_of_results(requests[i]));
+}
+
+void run_all(const onefold_request* requests, std::size_t count, const onefold_options* how) {
+  bool waits = false;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (requests[i].struct_bytes != sizeof(requests[i])) refuse_size("request of a batch");
+    check_same_executor(requests[0], requests[i]);
+    waits = waits || !is_stored(requests[i]);
+  }
+  if (waits && requests[0].where.backend == ONEFOLD_CUDA && find_backend(backend::cuda) != nullptr)
+    return run_together(requests, count, how);
+  for (std::size_t i = 0; i < count; ++i) check_status_of(requests[i], how);
+}
+
+}  // namespace
+
+}  // namespace onefold::detail
+
+int onefold_reduce_batch(const onefold_request* requests, size_t count, const onefold_options* how) {
+  return onefold::detail::guarded([&] {
+    if (count == 0) return;
+    if (requests == nullptr) onefold::detail::refuse_null("list of requests");
+    onefold::detail::run_all(requests, count, how);
+  });
+}
