@@ -1,0 +1,160 @@
+/// @file batch_test.cpp  Several reductions launched together and waited for once: each has the bits that it has alone.
+
+#include <array>
+#include <cstring>
+#include <memory>
+
+#include <onefold/batch.hpp>
+#include <onefold/multi_dot.hpp>
+
+#include "record_fixture.hpp"
+
+namespace onefold_test {
+namespace {
+
+std::vector<const executor_under_test*> all_executors() {
+  std::vector<const executor_under_test*> all;
+  for (const auto& group : {each_of_the_executors(), further_executors()}) all.insert(all.end(), group.begin(), group.end());
+  return all;
+}
+
+std::string name_of(const testing::TestParamInfo<const executor_under_test*>& info) { return info.param->label; }
+
+class a_batch : public dispatching_test, public testing::WithParamInterface<const executor_under_test*> {
+ protected:
+  void SetUp() override { start(*GetParam()); }
+  [[nodiscard]] const onefold::executor& where() const { return GetParam()->where; }
+
+  // An array where the executor can read it.
+  template <class T>
+  class placed {
+   public:
+    placed(const onefold::executor& where, std::uint64_t count, std::uint64_t seed)
+        : memory_(memory_for(where), any_values(onefold::element_type_of<T>, count, seed), operation::sum), count_(count) {
+      data_ = static_cast<const T*>(memory_.all());
+    }
+    [[nodiscard]] const T* data() const { return data_; }
+    [[nodiscard]] std::uint64_t size() const { return count_; }
+
+   private:
+    guarded_input memory_;
+    std::uint64_t count_;
+    const T* data_;
+  };
+};
+
+template <class T>
+void expect_same(const T& got, const T& alone, const char* what) {
+  EXPECT_EQ(std::memcmp(&got, &alone, sizeof(T)), 0) << what;
+}
+
+TEST_P(a_batch, gives_each_result_the_bits_that_it_has_alone) {
+  for (const std::uint64_t n : {std::uint64_t{1}, std::uint64_t{1000}, std::uint64_t{100'003}}) {
+    const placed<double> r(where(), n, 1), z(where(), n, 2);
+    const placed<float> f(where(), n + 7, 3);
+    const placed<std::int32_t> i(where(), n, 4);
+    double rho = 0, norm = 0, wide = 0;
+    float least = 0;
+    std::uint64_t marked = 0;
+    bool some = false;
+    onefold::mean_variance_result<double> moments{};
+    onefold::arg_result<std::int32_t> largest{};
+    onefold::batch work(where());
+    work.add(onefold::dot, r.data(), z.data(), n, &rho)
+        .add(onefold::norm2, r.data(), n, &norm)
+        .add(onefold::sum, f.data(), f.size(), &wide, onefold::accumulate_as<double>)
+        .add(onefold::min, f.data(), f.size(), &least)
+        .add<form::count>(i.data(), n, &marked)
+        .add<form::any>(i.data(), n, &some)
+        .add(onefold::mean_variance, r.data(), n, &moments, onefold::ddof{1})
+        .add(onefold::argmax, i.data(), n, &largest);
+    ASSERT_EQ(work.size(), 8U);
+    for (int again = 0; again < 2; ++again) {
+      work.run();
+      count_dispatch(where());
+      expect_same(rho, onefold::dot(where(), r.data(), z.data(), n), "dot");
+      expect_same(norm, onefold::norm2(where(), r.data(), n), "norm2");
+      expect_same(wide, onefold::sum(where(), f.data(), f.size(), onefold::accumulate_as<double>), "sum");
+      expect_same(least, onefold::min(where(), f.data(), f.size()), "min");
+      EXPECT_EQ(marked, onefold::count(where(), i.data(), n));
+      EXPECT_EQ(some, onefold::any(where(), i.data(), n));
+      expect_same(moments, onefold::mean_variance(where(), r.data(), n, onefold::ddof{1}), "mean_variance");
+      const auto alone = onefold::argmax(where(), i.data(), n);
+      EXPECT_EQ(largest.value, alone.value);
+      EXPECT_EQ(largest.index, alone.index);
+      rho = norm = wide = 0;
+    }
+  }
+}
+
+TEST_P(a_batch, of_many_reductions) {
+  const placed<double> x(where(), 10'000, 5);
+  constexpr std::size_t many = 64;
+  std::array<double, many> results{};
+  onefold::batch work(where());
+  for (std::size_t k = 0; k < many; ++k) work.add(onefold::sum, x.data() + k, x.size() - 2 * k, &results[k]);
+  work.run();
+  for (std::size_t k = 0; k < many; ++k)
+    expect_same(results[k], onefold::sum(where(), x.data() + k, x.size() - 2 * k), std::to_string(k).c_str());
+}
+
+TEST_P(a_batch, takes_arrays_without_elements) {
+  double sum = 1, mean = 1;
+  float product = 0;
+  onefold::batch work(where());
+  work.add(onefold::sum, static_cast<const double*>(nullptr), 0, &sum)
+      .add(onefold::mean, static_cast<const double*>(nullptr), 0, &mean)
+      .add(onefold::prod, static_cast<const float*>(nullptr), 0, &product);
+  work.run();
+  EXPECT_EQ(sum, 0.0);
+  EXPECT_NE(mean, mean);
+  EXPECT_EQ(product, 1.0F);
+}
+
+TEST_P(a_batch, that_fails_in_one_reduction_leaves_the_next_batch_working) {
+  const placed<double> x(where(), 1000, 6);
+  double first = 0, third = 0;
+  onefold::arg_result<double> second{};
+  onefold::batch work(where());
+  work.add(onefold::sum, x.data(), x.size(), &first)
+      .add(onefold::argmin, x.data(), 0, &second)  // of nothing there is no index
+      .add(onefold::max, x.data(), x.size(), &third);
+  EXPECT_THROW(work.run(), onefold::error);
+  work.clear();
+  work.add(onefold::sum, x.data(), x.size(), &first).run();
+  expect_same(first, onefold::sum(where(), x.data(), x.size()), "sum");
+}
+
+INSTANTIATE_TEST_SUITE_P(forms, a_batch, testing::ValuesIn(all_executors()), name_of);
+
+TEST(batches, are_empty_without_harm_and_refuse_what_they_cannot_do) {
+  EXPECT_EQ(onefold_reduce_batch(nullptr, 0, nullptr), ONEFOLD_OK);
+  EXPECT_EQ(onefold_reduce_batch(nullptr, 1, nullptr), ONEFOLD_NULL_POINTER);
+  onefold::batch(onefold::serial()).run();
+
+  const double x[2] = {1, 2};
+  double result = 0;
+  onefold_request requests[2] = {};
+  for (onefold_request& each : requests) {
+    each.struct_bytes = sizeof(each);
+    each.where = onefold_serial();
+    each.type = ONEFOLD_F64;
+    each.form = ONEFOLD_SUM;
+    each.input = x;
+    each.count = 2;
+    each.output = &result;
+  }
+  EXPECT_EQ(onefold_reduce_batch(requests, 2, nullptr), ONEFOLD_OK);
+  EXPECT_EQ(result, 3);
+  requests[1].where = onefold_openmp(2);
+  EXPECT_EQ(onefold_reduce_batch(requests, 2, nullptr), ONEFOLD_INVALID_ARGUMENT);
+  requests[1].where = requests[0].where;
+  requests[1].form = 99;
+  EXPECT_EQ(onefold_reduce_batch(requests, 2, nullptr), ONEFOLD_INVALID_ARGUMENT);
+  requests[1].form = ONEFOLD_SUM;
+  requests[1].struct_bytes = 3;
+  EXPECT_EQ(onefold_reduce_batch(requests, 2, nullptr), ONEFOLD_INVALID_ARGUMENT);
+}
+
+}  // namespace
+}  // namespace onefold_test
