@@ -429,7 +429,41 @@ void run_dot(const executor& where, const T* x, const T* y, std::uint64_t count,
   run(what, how);
 }
 
+/// The product of elements of two types, in the one that both are converted to.
+template <class A>
+struct mixed_product {
+  template <class T, class U>
+  ONEFOLD_HOST_DEVICE A operator()(const T& x, const U& y) const {
+    return product_of(static_cast<A>(x), static_cast<A>(y));
+  }
+};
+/// What two types are accumulated in: the larger of their accumulators, or what C++ adds these in.
+template <class T, class U>
+using common_accumulator = std::common_type_t<accumulator_t<T, false>, accumulator_t<U, false>>;
+template <class T, class U>
+inline constexpr bool are_mixed = is_element<T>&& is_element<U> && !std::is_same_v<T, U>;
+
+template <bool OnDevice, class T, class U>
+void run_mixed_dot(const executor& where, array_view<T> x, array_view<U> y, void* output, bool waits, const options& how);
+
 struct named_dot {
+  // Of two types: the sum of the products in the larger one, with the bits of an array that holds them. For cuda() include onefold/device.cuh.
+  template <class T, class U, bool OnDevice = on_device<mixed_product<T>>, ONEFOLD_WHERE(are_mixed<T, U>)>
+  [[nodiscard]] common_accumulator<T, U> operator()(const executor& where, const T* x, const U* y, std::uint64_t count,
+                                                    const options& how = {}) const {
+    common_accumulator<T, U> value;
+    run_mixed_dot<OnDevice>(where, array_view<T>{x, count}, array_view<U>{y, count}, &value, true, how);
+    return value;
+  }
+  template <class R, class S, bool OnDevice = on_device<mixed_product<R>>,
+            ONEFOLD_WHERE(are_mixed<element_of<const R>, element_of<const S>>)>
+  [[nodiscard]] auto operator()(const executor& where, const R& x, const S& y, const options& how = {}) const {
+    common_accumulator<element_of<const R>, element_of<const S>> value;
+    common_size(view_of(x), view_of(y));
+    run_mixed_dot<OnDevice>(where, view_of(x), view_of(y), &value, true, how);
+    return value;
+  }
+
   template <class T, ONEFOLD_WHERE(dot_takes<T>)>
   [[nodiscard]] form_result_t<form::dot, T> operator()(const executor& where, const T* x, const T* y, std::uint64_t count,
                                                        const options& how = {}) const {
@@ -474,6 +508,14 @@ struct named_dot {
 };
 
 struct named_dot_into {
+  template <class R, class S, bool OnDevice = on_device<mixed_product<R>>,
+            ONEFOLD_WHERE(are_mixed<element_of<const R>, element_of<const S>>)>
+  void operator()(const executor& where, const R& x, const S& y,
+                  common_accumulator<element_of<const R>, element_of<const S>>* output, const options& how = {}) const {
+    common_size(view_of(x), view_of(y));
+    run_mixed_dot<OnDevice>(where, view_of(x), view_of(y), output, false, how);
+  }
+
   template <class T, ONEFOLD_WHERE(dot_takes<T>)>
   void operator()(const executor& where, const T* x, const T* y, std::uint64_t count, form_result_t<form::dot, T>* output,
                   const options& how = {}) const {
@@ -628,7 +670,8 @@ inline constexpr detail::named_reduction<form::max_number> max_number{};  ///< I
 inline constexpr detail::named_reduction<form::bit_and> bit_and{};        ///< of integers; of no elements all bits set
 inline constexpr detail::named_reduction<form::bit_or> bit_or{};          ///< of integers
 inline constexpr detail::named_reduction<form::bit_xor> bit_xor{};        ///< of integers
-inline constexpr detail::named_dot dot{};  ///< dot([where,] x, y [, accumulate_as<double>] [, options])
+/// dot([where,] x, y [, accumulate_as<double>] [, options]). With an executor, x and y may have different types, as float and double.
+inline constexpr detail::named_dot dot{};
 
 inline constexpr detail::named_reduction<form::argmin> argmin{};  ///< min, and the first index that has it: arg_result
 inline constexpr detail::named_reduction<form::argmax> argmax{};  ///< max, and the first index that has it: arg_result

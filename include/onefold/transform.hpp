@@ -121,6 +121,15 @@ over<space_of<S>, F&> over_indices(const S& space, F& f) {
   return {as_space(space), f};
 }
 
+template <bool OnDevice, class T, class U>
+void run_mixed_dot(const executor& where, array_view<T> x, array_view<U> y, void* output, bool waits, const options& how) {
+  using A = common_accumulator<T, U>;
+  mixed_product<A> product;
+  op::sum add;
+  auto products = over_arrays(product, x.count, x.data, y.data);
+  run_transform<OnDevice>(where, products.space, products.f, add, no_init{}, output, waits, how);
+}
+
 template <class R>
 inline constexpr bool is_range = !std::is_void_v<element_of<const R>>;
 template <class I>

@@ -184,5 +184,31 @@ TEST(dots, refuse_what_they_cannot_do) {
   EXPECT_EQ(status(good.data(), 1, good.data(), 1, const_cast<double*>(&x)), ONEFOLD_INVALID_ARGUMENT);  // the output is an input
 }
 
+TEST(a_dot_of_two_types, has_the_bits_of_an_array_of_its_products) {
+  constexpr std::size_t n = 10'007;
+  const elements x = hard_sum(element_type::f32, hardship::growing, n, 1);
+  const elements y = hard_sum(element_type::f64, hardship::growing, n, 2);
+  const auto f = x.as<float>();
+  const auto d = y.as<double>();
+  std::vector<onefold::float16> h;
+  std::vector<double> products, of_halves;
+  for (std::size_t i = 0; i < n; ++i) {
+    h.push_back(onefold::float16::from_bits(static_cast<std::uint16_t>(i % 0x7c00)));
+    products.push_back(static_cast<double>(f[i]) * d[i]);
+    of_halves.push_back(static_cast<double>(h[i]) * d[i]);
+  }
+  for (const onefold::executor& where : {onefold::serial(), onefold::openmp(3)}) {
+    EXPECT_EQ(onefold::dot(where, f, d), onefold::sum(where, products));
+    EXPECT_EQ(onefold::dot(where, d.data(), f.data(), n), onefold::sum(where, products));
+    EXPECT_EQ(onefold::dot(where, h, d), onefold::sum(where, of_halves));
+    double stored = 0;
+    onefold::dot_into(where, f, d, &stored);
+    EXPECT_EQ(stored, onefold::sum(where, products));
+  }
+  static_assert(std::is_same_v<decltype(onefold::dot(onefold::serial(), h, f)), float>);
+  EXPECT_THROW(static_cast<void>(onefold::dot(onefold::serial(), f, d.first(5))), onefold::error);
+  EXPECT_THROW(static_cast<void>(onefold::dot(onefold::cuda(), f, d)), onefold::error);  // no code for it in this unit, or no GPU
+}
+
 }  // namespace
 }  // namespace onefold_test
