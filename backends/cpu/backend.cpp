@@ -28,7 +28,7 @@ constexpr variant_info cpu_variant(std::string_view name, std::string_view seed,
   row.guarantee = promise;
   row.takes_everything = every_form;
   if (!every_form)
-    for (auto& of_type : row.operators) of_type = (1U << operation_count) - 1;
+    for (int type = 0; type < full_type_count; ++type) row.operators[type] = (1U << operation_count) - 1;
   if (!every_form) row.limits = "it reduces elements as they are, in their own type, with sum, prod, min or max";
   return row;
 }

@@ -26,22 +26,29 @@ parts::parts(const detail::request& what) : count(what.results), state_bytes(0) 
     each[k] = {&row, nullptr, state_bytes, static_cast<std::uint32_t>(results)};
     // Side by side each begins where any of them may; alone it is as long as the kernel makes it.
     state_bytes += count == 1 ? row.state_bytes : (row.state_bytes + 7) / 8 * 8;
-    results += row.result_bytes;
+    results += together ? size_of(result_type(what.type, what.form)) : row.result_bytes;
   }
 }
 
 void parts::conclude(const detail::request& what, const void* state) const {
-  for (int k = 0; k < count; ++k)
-    each[k].row->conclude(*each[k].row, static_cast<const std::byte*>(state) + each[k].state_offset, what.count, what.ddof,
-                          static_cast<std::byte*>(what.output) + each[k].result_offset);
+  for (int k = 0; k < count; ++k) {
+    const form_row& row = *each[k].row;
+    std::byte* const result = static_cast<std::byte*>(what.output) + each[k].result_offset;
+    row.conclude(row, static_cast<const std::byte*>(state) + each[k].state_offset, what.count, what.ddof, result);
+    // A small element is one of several results in the type of a sum.
+    if (what.form == form::reduce_together && row.result_bytes == row.element_bytes) detail::to_total(what.type, result);
+  }
 }
 
 namespace {
 
 constexpr std::uint64_t group_bytes = std::uint64_t{order::group_tiles} * order::tile_rows * order::row_bytes;
 
-// Elements are of 4 or 8 bytes: no division.
-constexpr std::uint64_t elements_of_group(std::uint32_t element_bytes) { return group_bytes >> (element_bytes == 8 ? 3 : 2); }
+// Elements have 1, 2, 4 or 8 bytes: no division.
+constexpr std::uint64_t elements_of_group(std::uint32_t element_bytes) {
+  return group_bytes >> (element_bytes == 8 ? 3 : element_bytes / 2);
+}
+static_assert(elements_of_group(1) == group_bytes && elements_of_group(4) == group_bytes / 4);
 
 // --- arrays ---------------------------------------------------------------------------------------------------------------------------
 
@@ -70,7 +77,7 @@ struct alignas(128) array_fold {
         const part& each = what.each[k];
         each.kernel(at(x, here), at(y, here), std::min(group, count - done), states + each.state_offset);
         // The index of the group stands for what is found in it once, in the end: equal values meet with the first group's.
-        if (each.row->has_index()) std::memcpy(states + each.state_offset + index_offset, &here, sizeof(here));
+        if (each.row->has_index()) place_values(*each.row, states + each.state_offset, here);
       }
     }
     return 0;
@@ -80,12 +87,13 @@ struct alignas(128) array_fold {
   void settle(std::byte* state, std::uint64_t count, const kernel_table& kernels) const {
     for (int k = 0; k < what.count; ++k) {
       const part& each = what.each[k];
-      if (!each.row->has_index()) continue;
-      std::byte* const value = state + each.state_offset;
-      std::uint64_t index;
-      std::memcpy(&index, value + index_offset, sizeof(index));
-      index += find_value(*each.row, kernels, at(x, index), std::min(group_elements(), count - index), value);
-      std::memcpy(value + index_offset, &index, sizeof(index));
+      for (int i = 0; i < each.row->args; ++i) {
+        std::byte* const value = state + each.state_offset + static_cast<std::size_t>(i) * arg_bytes;
+        std::uint64_t index;
+        std::memcpy(&index, value + index_offset, sizeof(index));
+        index += find_value(*each.row, kernels, at(x, index), std::min(group_elements(), count - index), value);
+        std::memcpy(value + index_offset, &index, sizeof(index));
+      }
     }
   }
 
@@ -148,11 +156,14 @@ void reduce_group(const detail::request& what, const form_row& row) {
   const void* const y = row.inputs == 2 ? what.second : nullptr;
   const std::uint64_t bytes = what.count * row.element_bytes * static_cast<std::uint64_t>(row.inputs);
   const kernel_table& kernels = kernels_for(row.is_light, bytes, 1, on_cache_line(what.input, y));
-  alignas(64) std::byte state[sizeof(detail::moments)];
+  alignas(64) std::byte state[most_form_bytes];
   (kernels.*row.kernel)(what.input, y, what.count, state);
   if (row.has_index()) {
-    const std::uint64_t index = find_value(row, kernels, what.input, what.count, state);
-    std::memcpy(state + index_offset, &index, sizeof(index));
+    place_values(row, state, 0);
+    for (std::byte* value = state; value < state + row.state_bytes; value += arg_bytes) {
+      const std::uint64_t index = find_value(row, kernels, what.input, what.count, value);
+      std::memcpy(value + index_offset, &index, sizeof(index));
+    }
   }
   if (what.tree_value != nullptr) std::memcpy(what.tree_value, state, row.state_bytes);
   row.conclude(row, state, what.count, what.ddof, what.output);

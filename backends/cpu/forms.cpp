@@ -10,8 +10,14 @@ namespace onefold::cpu {
 
 namespace {
 
+using f16 = float16;
+using bf16 = bfloat16;
 using f32 = float;
 using f64 = double;
+using i8 = std::int8_t;
+using u8 = std::uint8_t;
+using i16 = std::int16_t;
+using u16 = std::uint16_t;
 using i32 = std::int32_t;
 using u32 = std::uint32_t;
 using i64 = std::int64_t;
@@ -59,41 +65,62 @@ void level_of(void* states, u64 count, std::size_t stride) {
 template <class A>
 void conclude_one(const form_row& row, const void* state, u64 count, std::int64_t, void* result) {
   const u64 bits = detail::conclude(row.how, as<A>(state), count);
-  if (row.result_bytes == sizeof(u64))  // two cases, so that neither is a call
-    std::memcpy(result, &bits, sizeof(u64));
-  else
-    std::memcpy(result, &bits, sizeof(u32));
+  switch (row.result_bytes) {  // cases, so that none is a call
+    case sizeof(u64):
+      std::memcpy(result, &bits, sizeof(u64));
+      break;
+    case sizeof(u32):
+      std::memcpy(result, &bits, sizeof(u32));
+      break;
+    case sizeof(u16):
+      std::memcpy(result, &bits, sizeof(u16));
+      break;
+    default:
+      std::memcpy(result, &bits, sizeof(u8));
+  }
 }
 
-template <class E>
-void conclude_arg(const form_row&, const void* state, u64, std::int64_t, void* result) {
-  const auto& found = as<detail::arg_state<E>>(state);
-  static_assert(sizeof(arg_result<E>) == index_offset + sizeof(u64) && offsetof(arg_result<E>, index) == index_offset &&
-                offsetof(detail::arg_state<E>, index) == index_offset);
-  const E value = detail::canonical(found.value);
+template <class R, class V>
+void store_arg(const detail::arg_state<V>& found, void* result) {
+  static_assert(sizeof(arg_result<R>) == arg_bytes && offsetof(arg_result<R>, index) == index_offset &&
+                sizeof(detail::arg_state<V>) == arg_bytes && offsetof(detail::arg_state<V>, index) == index_offset);
+  const R value = detail::as_element<R>(found.value);
   std::memset(result, 0, index_offset);
   std::memcpy(result, &value, sizeof(value));
   std::memcpy(static_cast<std::byte*>(result) + index_offset, &found.index, sizeof(found.index));
 }
 
-template <class E>
-void store_two(E first, E second, void* result) {
-  const E both[2] = {detail::canonical(first), detail::canonical(second)};
+template <class R, class V>
+void conclude_arg(const form_row&, const void* state, u64, std::int64_t, void* result) {
+  store_arg<R>(as<detail::arg_state<V>>(state), result);
+}
+
+template <class R, class V>
+void conclude_argminmax(const form_row&, const void* state, u64, std::int64_t, void* result) {
+  const auto& found = as<detail::two_args<V>>(state);
+  static_assert(sizeof(found) == 2 * arg_bytes && sizeof(argminmax_result<R>) == 2 * arg_bytes);
+  store_arg<R>(found.min, result);
+  store_arg<R>(found.max, static_cast<std::byte*>(result) + arg_bytes);
+}
+
+template <class R, class V>
+void store_two(V first, V second, void* result) {
+  const R both[2] = {detail::as_element<R>(first), detail::as_element<R>(second)};
   std::memcpy(result, both, sizeof(both));
 }
 
-template <class E>
+template <class E, class V>
 void conclude_minmax(const form_row&, const void* state, u64, std::int64_t, void* result) {
-  const auto& found = as<detail::two_values<E>>(state);
-  store_two(found.min, found.max, result);
+  const auto& found = as<detail::two_values<V>>(state);
+  store_two<E>(found.min, found.max, result);
 }
 
 void conclude_mean_variance(const form_row& row, const void* state, u64, std::int64_t ddof, void* result) {
   const auto [mean, variance] = detail::mean_and_variance(as<detail::moments>(state), ddof);
   if (row.result_bytes == 2 * sizeof(f32))
-    store_two(static_cast<f32>(mean), static_cast<f32>(variance), result);
+    store_two<f32>(mean, variance, result);
   else
-    store_two(mean, variance, result);
+    store_two<f64>(mean, variance, result);
 }
 
 // --- the table ------------------------------------------------------------------------------------------------------------------------
@@ -112,7 +139,8 @@ ONEFOLD_FIXED_ORDER_TYPES(ONEFOLD_FOLD)
 
 // One operation for each load.
 template <class E, class Op>
-constexpr bool is_light = std::is_integral_v<E> || std::is_same_v<Op, op::sum> || std::is_same_v<Op, op::prod>;
+constexpr bool is_light = std::is_integral_v<E> ||
+                          (!detail::is_half<E> && (std::is_same_v<Op, op::sum> || std::is_same_v<Op, op::prod>));
 
 template <class Fold>
 struct row_maker;
@@ -148,14 +176,52 @@ struct row_maker<detail::norm2_fold> {
   }
 };
 
-template <class E, class Op>
-struct row_maker<detail::arg_fold<E, Op>> {
+template <class E, class Map>
+constexpr find_element kernel_table::*find_for() {
+  constexpr auto bytes = sizeof(E);
+  constexpr bool integer = std::is_integral_v<E>;
+  if (std::is_same_v<Map, detail::as_is>)
+    return bytes == 1   ? &kernel_table::bits_of_1
+           : bytes == 2 ? &kernel_table::bits_of_2
+           : bytes == 4 ? &kernel_table::bits_of_4
+                        : &kernel_table::bits_of_8;
+  if (bytes == 1) return &kernel_table::magnitude_of_1;
+  if (bytes == 2) return integer ? &kernel_table::magnitude_of_2 : &kernel_table::size_of_2;
+  if (bytes == 4) return integer ? &kernel_table::magnitude_of_4 : &kernel_table::size_of_4;
+  return integer ? &kernel_table::magnitude_of_8 : &kernel_table::size_of_8;
+}
+
+template <class E>
+constexpr find_element kernel_table::*find_nan_for() {
+  switch (element_type_of<E>) {
+    case element_type::f16:
+      return &kernel_table::nan_f16;
+    case element_type::bf16:
+      return &kernel_table::nan_bf16;
+    case element_type::f32:
+      return &kernel_table::nan_f32;
+    case element_type::f64:
+      return &kernel_table::nan_f64;
+    default:
+      return nullptr;
+  }
+}
+
+template <class V, class Op>
+bool is_before(const void* a, const void* b) {
+  return detail::is_before<Op>(as<V>(a), as<V>(b));
+}
+
+template <class E, class Op, class Map>
+struct row_maker<detail::arg_fold<E, Op, Map>> {
+  using arg = detail::arg_fold<E, Op, Map>;
   static constexpr form_row row() {
-    form_row made = row_maker<detail::fold<E, E, detail::as_is, Op>>::row();
-    made.conclude = conclude_arg<E>;
-    made.find = sizeof(E) == 4 ? &kernel_table::bits_of_4 : &kernel_table::bits_of_8;
-    if (std::is_floating_point_v<E>) made.find_nan = sizeof(E) == 4 ? &kernel_table::nan_f32 : &kernel_table::nan_f64;
-    made.is_before = [](const void* a, const void* b) { return detail::is_before<Op>(as<E>(a), as<E>(b)); };
+    form_row made = row_maker<detail::fold<E, typename arg::V, Map, Op>>::row();
+    made.conclude = conclude_arg<typename arg::result_value, typename arg::V>;
+    made.args = 1;
+    made.find = find_for<E, Map>();
+    made.find_nan = find_nan_for<E>();
+    made.is_before[0] = is_before<typename arg::V, Op>;
     return made;
   }
 };
@@ -166,7 +232,22 @@ struct row_maker<detail::minmax_fold<E>> {
     form_row made;
     made.kernel = minmax_kernel<E>;
     made.is_light = std::is_integral_v<E>;
-    made.conclude = conclude_minmax<E>;
+    made.conclude = conclude_minmax<E, detail::compared<E>>;
+    return made;
+  }
+};
+
+template <class E>
+struct row_maker<detail::argminmax_fold<E>> {
+  using V = detail::compared<E>;
+  static constexpr form_row row() {
+    form_row made = row_maker<detail::minmax_fold<E>>::row();
+    made.conclude = conclude_argminmax<E, V>;
+    made.args = 2;
+    made.find = find_for<E, detail::as_is>();
+    made.find_nan = find_nan_for<E>();
+    made.is_before[0] = is_before<V, op::min>;
+    made.is_before[1] = is_before<V, op::max>;
     return made;
   }
 };
@@ -194,7 +275,8 @@ constexpr void fill(std::array<form_row, std::size_t{2} * forms>& rows) {
     const form what = static_cast<form>(i / 2);
     const bool wide = i % 2 == 1 && can_be_wide(Type, what);
     const auto put = [&]<class Fold>() {
-      if constexpr (!std::is_same_v<Fold, detail::together_fold<typename detail::c_type<Type>::type>>) {
+      using together = detail::form_fold_t<form::reduce_together, typename detail::c_type<Type>::type, false>;
+      if constexpr (!std::is_same_v<Fold, together>) {
         form_row& row = rows[static_cast<std::size_t>(i)];
         row = row_maker<Fold>::row();
         row.element_bytes = sizeof(typename Fold::element);
@@ -214,6 +296,7 @@ constexpr void fill(std::array<form_row, std::size_t{2} * forms>& rows) {
 constexpr form_table all_rows() {
   form_table table{};
 #define ONEFOLD_TYPE(name, T) fill<element_type::name>(table.rows[static_cast<int>(element_type::name)]);
+#define ONEFOLD_SMALL_TYPE ONEFOLD_TYPE
 #include <onefold/types.def>
   return table;
 }
@@ -226,12 +309,22 @@ const form_row& row_of(element_type type, form what, bool wide) noexcept {
   return table.rows[static_cast<std::size_t>(type)][2 * static_cast<std::size_t>(what) + (wide ? 1 : 0)];
 }
 
+void place_values(const form_row& row, std::byte* state, std::uint64_t index) {
+  const std::size_t bytes = row.element_bytes == sizeof(u64) ? sizeof(u64) : sizeof(u32);
+  if (row.args == 2) std::memcpy(state + arg_bytes, state + bytes, bytes);
+  for (int k = 0; k < row.args; ++k)
+    std::memcpy(state + static_cast<std::size_t>(k) * arg_bytes + index_offset, &index, sizeof(index));
+}
+
 std::uint64_t find_value(const form_row& row, const kernel_table& kernels, const void* x, std::uint64_t count, const void* value) {
   if (row.find_nan != nullptr) {
-    const bool is_nan = row.element_bytes == sizeof(f32) ? detail::is_nan(as<f32>(value)) : detail::is_nan(as<f64>(value));
+    const bool is_nan = row.element_bytes == sizeof(f64) ? detail::is_nan(as<f64>(value)) : detail::is_nan(as<f32>(value));
     if (is_nan) return (kernels.*row.find_nan)(x, count, value);
   }
-  return (kernels.*row.find)(x, count, value);
+  // Of an integer the lowest bytes.
+  if (row.how == detail::conclusion::none) return (kernels.*row.find)(x, count, value);
+  const u64 bits = detail::conclude(row.how, as<f32>(value), count);
+  return (kernels.*row.find)(x, count, &bits);
 }
 
 }  // namespace onefold::cpu

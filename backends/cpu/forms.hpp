@@ -25,21 +25,30 @@ struct form_row {
   /// Stores the result of the state of `count` elements.
   void (*conclude)(const form_row& row, const void* state, std::uint64_t count, std::int64_t ddof, void* result) = nullptr;
 
-  // argmin and argmax, whose kernel finds the value alone, and whose state has an index behind it.
+  // Where values have an index: the kernel finds the values alone, side by side, and the state has each with an index behind it.
+  int args = 0;  ///< 1, or 2 of argminmax
   find_element kernel_table::*find = nullptr;
-  find_element kernel_table::*find_nan = nullptr;  ///< null for integers
-  bool (*is_before)(const void* a, const void* b) = nullptr;
+  find_element kernel_table::*find_nan = nullptr;           ///< null for integers
+  bool (*is_before[2])(const void* a, const void* b) = {};  ///< of each value
 
-  [[nodiscard]] bool has_index() const noexcept { return find != nullptr; }
+  [[nodiscard]] bool has_index() const noexcept { return args != 0; }
 };
+
+/// Of the states of all forms.
+inline constexpr std::uint32_t most_form_bytes = sizeof(detail::two_args<double>);
+static_assert(sizeof(detail::moments) <= most_form_bytes && sizeof(detail::squares) <= most_form_bytes);
 
 /// Of every form but reduce_together, which is several.
 const form_row& row_of(element_type type, form what, bool wide) noexcept;
 
-/// Where in a state of argmin and argmax the index lies, behind a value of any type.
+/// A value with an index in a state, and where the index lies: behind a value of any type.
+inline constexpr std::size_t arg_bytes = 2 * sizeof(std::uint64_t);
 inline constexpr std::size_t index_offset = sizeof(std::uint64_t);
 
-/// The index of the first of `count` elements at x that is a state's value. There must be one.
+/// What a kernel has stored, `args` values, becomes a state in which all have this index.
+void place_values(const form_row& row, std::byte* state, std::uint64_t index);
+
+/// The index of the first of `count` elements at x that is this value of a state. There must be one.
 std::uint64_t find_value(const form_row& row, const kernel_table& kernels, const void* x, std::uint64_t count, const void* value);
 
 }  // namespace onefold::cpu

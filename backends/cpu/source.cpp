@@ -23,7 +23,7 @@ class block_reader {
     const std::uint64_t stride = static_cast<std::uint64_t>(of.block_tiles) * tile_bytes + gap_bytes;
     for (int k = 0; k < of.what.count; ++k) {
       values_[k] = memory + static_cast<std::uint64_t>(k) * stride;
-      best_[k] = nullptr;
+      best_[k][0] = best_[k][1] = nullptr;
     }
   }
 
@@ -39,34 +39,37 @@ class block_reader {
       const part& each = of_.what.each[k];
       std::byte* const to = state + each.state_offset;
       each.kernel(values_[k], nullptr, count, to);
-      if (each.row->has_index()) locate(k, first, count, to);
+      if (!each.row->has_index()) continue;
+      place_values(*each.row, to, 0);
+      for (int i = 0; i < each.row->args; ++i) locate(k, i, first, count, to + static_cast<std::size_t>(i) * arg_bytes);
     }
     return 0;
   }
 
  private:
-  void locate(int k, std::uint64_t first, std::uint64_t count, std::byte* state) {
+  // The index of a state's value `i`, which lies at `value`.
+  void locate(int k, int i, std::uint64_t first, std::uint64_t count, std::byte* value) {
     const form_row& row = *of_.what.each[k].row;
     std::uint64_t index = ~std::uint64_t{0};  // of what is not the best: behind all that is equal to it
-    if (best_[k] == nullptr || row.is_before(state, best_[k])) {
-      index = first + find_value(row, *of_.kernels, values_[k], count, state);
-      std::memcpy(best_value_[k], state, row.element_bytes);
-      best_[k] = best_value_[k];
+    if (best_[k][i] == nullptr || row.is_before[i](value, best_[k][i])) {
+      index = first + find_value(row, *of_.kernels, values_[k], count, value);
+      std::memcpy(best_value_[k][i], value, row.element_bytes);
+      best_[k][i] = best_value_[k][i];
     }
-    std::memcpy(state + index_offset, &index, sizeof(index));
+    std::memcpy(value + index_offset, &index, sizeof(index));
   }
 
   source_fold& of_;
   void* values_[most_results];
-  const void* best_[most_results];
-  alignas(8) std::byte best_value_[most_results][8];
+  const void* best_[most_results][2];
+  alignas(8) std::byte best_value_[most_results][2][8];
 };
 
 template <std::uint64_t Bytes>
 int read_groups(source_fold& of, std::uint64_t first, std::uint64_t count, void* states) {
   alignas(128) std::byte memory[Bytes];
   const std::uint32_t state_bytes = of.what.state_bytes;
-  alignas(64) std::byte nodes[order::group_tiles * most_results * sizeof(detail::moments)];
+  alignas(64) std::byte nodes[order::group_tiles * most_results * most_form_bytes];
   const std::uint64_t block = static_cast<std::uint64_t>(of.block_tiles) * tile_bytes / of.what.element_bytes();
   const std::uint64_t group = order::group_tiles * tile_bytes / of.what.element_bytes();
   block_reader reader(of, memory);

@@ -110,6 +110,8 @@ void dispatch(element_type type, operation op, const void* input, std::uint64_t 
   case element_type::name:    \
     return with_type(T{});
 #include <onefold/types.def>
+    default:  // small types are refused
+      break;
   }
 }
 

@@ -12,6 +12,7 @@ template <class E, class A, class Map, class Op>
 struct any_order {
   static constexpr int registers = accumulators / 2;
   static constexpr int step = registers * width<A>;
+  static constexpr int held = step > width<E> ? step : width<E>;
 
   static A group(const E* x, const E* y, u64 count) {
     pack<A, registers> lanes = all_of_pack<A, registers>(Op::template neutral<A>);
@@ -22,9 +23,9 @@ struct any_order {
       if constexpr (Map::inputs == 2) y += step;
     }
     if (count > 0) {
-      E last_x[step], last_y[step];
-      copy_and_fill<step>(last_x, x, count, padding<E, Map, Op>);
-      if constexpr (Map::inputs == 2) copy_and_fill<step>(last_y, y, count, E(1));
+      E last_x[held], last_y[held];
+      copy_and_fill<held>(last_x, x, count, padding<E, Map, Op>);
+      if constexpr (Map::inputs == 2) copy_and_fill<held>(last_y, y, count, E(1));
       lanes = combine<Op>(lanes, values<E, A, Map, registers>(last_x, last_y));
     }
     const vec<A, width<A>> value = halve<Op>(lanes);

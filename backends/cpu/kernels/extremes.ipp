@@ -159,18 +159,45 @@ struct extreme_number {
 
 // --- both at once -----------------------------------------------------------------------------------------------------------------
 
-template <class E>
+template <class V>
 struct both {
-  E min, max;
+  V min, max;
+};
+
+// The type that elements are compared in outside of the kernels.
+template <class E>
+struct compared {
+  using type = E;
+};
+template <class E>
+requires(sizeof(E) < 4) struct compared<E> {
+  using type = u32;
+};
+template <>
+struct compared<i8> {
+  using type = i32;
+};
+template <>
+struct compared<i16> {
+  using type = i32;
+};
+template <>
+struct compared<f16> {
+  using type = f32;
+};
+template <>
+struct compared<bf16> {
+  using type = f32;
 };
 
 // Of integers.
 template <class E>
 struct min_and_max {
+  using V = typename compared<E>::type;
   static constexpr int registers = accumulators / 2;
   static constexpr int step = registers * width<E>;
 
-  static both<E> group(const E* x, const E*, u64 count) {
+  static both<V> group(const E* x, const E*, u64 count) {
     pack<E, registers> least = all_of_pack<E, registers>(largest<E>()), most = all_of_pack<E, registers>(smallest<E>());
     const auto add = [&](const E* from) {
       const pack<E, registers> here = values<E, E, as_is, registers>(from, nullptr);
@@ -246,6 +273,28 @@ struct is_no_number {
   template <class V>
   ONEFOLD_INLINE static auto test(V v, V) {
     return v != v;
+  }
+};
+// Of an integer, whose absolute value has the same bits or is taken from 0.
+struct has_magnitude {
+  template <class V>
+  ONEFOLD_INLINE static auto test(V v, V wanted) {
+    return (v == wanted) | (v == static_cast<V>(0 - wanted));
+  }
+};
+// Of a float's bits, the sign is left out.
+template <class T, T Sign>
+struct has_size {
+  template <class V>
+  ONEFOLD_INLINE static auto test(V v, V wanted) {
+    return static_cast<V>(v & static_cast<T>(~Sign)) == wanted;
+  }
+};
+template <u16 Infinity>
+struct is_beyond {
+  template <class V>
+  ONEFOLD_INLINE static auto test(V v, V) {
+    return static_cast<V>(v & u16{0x7fff}) > Infinity;
   }
 };
 

@@ -14,34 +14,43 @@
 
 #include "any_order.ipp"
 #include "extremes.ipp"
+#include "halves.ipp"
 #include "moments.ipp"
 #include "norm2.ipp"
 #include "ordered.ipp"
+#include "small.ipp"
 
 namespace onefold::cpu {
 
 namespace {
 
 template <class E, class A, class Map, class Op>
-struct kernel {
-  using type = any_order<E, A, Map, Op>;
-};
-template <class E, class Map, class Op>
-requires(is_float<E> && (same<Op, min> || same<Op, max>)) struct kernel<E, E, Map, Op> {
-  using type = extreme<E, Map, Op>;
-};
-template <class E, class Op>
-requires(same<Op, min_number> || same<Op, max_number>) struct kernel<E, E, as_is, Op> {
-  using type = extreme_number<E, Op>;
-};
-template <class E>
-struct kernel<E, u64, nonzero, sum> {
-  using type = counting<E>;
-};
+consteval auto kernel_for() {
+  constexpr bool extreme_of_numbers = same<Op, min_number> || same<Op, max_number>;
+  constexpr bool extreme_of_all = same<Op, min> || same<Op, max>;
+  if constexpr (same<Map, nonzero> && sizeof(E) < 4)
+    return counting_small<E>{};
+  else if constexpr (same<Map, nonzero>)
+    return counting<E>{};
+  else if constexpr (is_half<E> && extreme_of_all)
+    return half_extreme<E, Map, Op>{};
+  else if constexpr (is_half<E> && extreme_of_numbers)
+    return half_extreme_number<E, Op>{};
+  else if constexpr (is_float<E> && extreme_of_all)
+    return extreme<E, Map, Op>{};
+  else if constexpr (is_float<E> && extreme_of_numbers)
+    return extreme_number<E, Op>{};
+  else if constexpr (is_small_integer<E> && same<Op, sum>)
+    return small_sum<E, A, Map>{};
+  else if constexpr (is_small_integer<E> && !same<Op, prod>)
+    return narrow<E, A, Map, Op>{};
+  else if constexpr (is_float<A>)
+    return ordered<E, A, Map, Op>{};
+  else
+    return any_order<E, A, Map, Op>{};
+}
 template <class E, class A, class Map, class Op>
-requires(is_float<A> && (same<Op, sum> || same<Op, prod>)) struct kernel<E, A, Map, Op> {
-  using type = ordered<E, A, Map, Op>;
-};
+using kernel = decltype(kernel_for<E, A, Map, Op>());
 
 template <class Kernel, class E, class A>
 void run(const void* first_x, const void* first_y, u64 count, void* first_value) {
@@ -60,15 +69,26 @@ void run(const void* first_x, const void* first_y, u64 count, void* first_value)
 }  // namespace
 
 extern const kernel_table ONEFOLD_KERNELS = {
-#define ONEFOLD_FOLD(E, A, map, op) run<kernel<E, A, map, op>::type, E, A>,
+#define ONEFOLD_FOLD(E, A, map, op) run<kernel<E, A, map, op>, E, A>,
     ONEFOLD_FIXED_ORDER_FOLDS(ONEFOLD_FOLD)
 #undef ONEFOLD_FOLD
         run<norm2, f64, squares>,
-#define ONEFOLD_FOLD(E) run<min_and_max<E>, E, both<E>>, run<mean_variance<E>, E, moments>,
+#define ONEFOLD_FOLD(E) run<min_and_max<E>, E, both<compared<E>::type>>, run<mean_variance<E>, E, moments>,
     ONEFOLD_FIXED_ORDER_TYPES(ONEFOLD_FOLD)
 #undef ONEFOLD_FOLD
-        first_that<u32, has_bits>,
+        first_that<u8, has_bits>,
+    first_that<u16, has_bits>,
+    first_that<u32, has_bits>,
     first_that<u64, has_bits>,
+    first_that<u8, has_magnitude>,
+    first_that<u16, has_magnitude>,
+    first_that<u32, has_magnitude>,
+    first_that<u64, has_magnitude>,
+    first_that<u16, has_size<u16, u16{1} << 15>>,
+    first_that<u32, has_size<u32, u32{1} << 31>>,
+    first_that<u64, has_size<u64, u64{1} << 63>>,
+    first_that<u16, is_beyond<infinity_of<f16>>>,
+    first_that<u16, is_beyond<infinity_of<bf16>>>,
     first_that<f32, is_no_number>,
     first_that<f64, is_no_number>,
 };

@@ -148,6 +148,13 @@ struct mean_variance {
 
   [[gnu::noinline]] static moments_register tile(const E* x) { return halved<columns>(halved_to_columns<registers>(x)); }
 
+  ONEFOLD_INLINE static f64 value_of(E element) {
+    if constexpr (is_half<E>)
+      return half_value(element);
+    else
+      return static_cast<f64>(element);
+  }
+
   // Lanes of two lengths, or none.
   [[gnu::noinline, gnu::cold]] static moments short_tile(const E* x, u64 count) {
     f64 shift[lanes], total[lanes], squares[lanes];
@@ -155,14 +162,14 @@ struct mean_variance {
     const int rows = static_cast<int>(count / lanes), rest = static_cast<int>(count % lanes);
     int present = rows > 0 ? lanes : rest;
     for (int j = 0; j < present; ++j) {
-      const f64 v = static_cast<f64>(x[j]);
+      const f64 v = value_of(x[j]);
       shift[j] = v - v == 0 ? v : 0.0;
       total[j] = v - shift[j];
       squares[j] = total[j] * total[j];
     }
     const auto add = [&](const E* row, int length) {
       for (int j = 0; j < length; ++j) {
-        const f64 d = static_cast<f64>(row[j]) - shift[j];
+        const f64 d = value_of(row[j]) - shift[j];
         total[j] += d;
         squares[j] += d * d;
       }

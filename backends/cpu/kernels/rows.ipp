@@ -17,8 +17,13 @@ struct padded_row {
 template <class E>
 ONEFOLD_INLINE vec<E, width<E>> load_part(const E* p, u64 count, vec<E, width<E>> rest) {
 #if ONEFOLD_VECTOR_BYTES == 64
-  const unsigned mask = (1U << count) - 1;
-  if constexpr (sizeof(E) == 4)
+  const u64 mask = (u64{1} << count) - 1;
+  if constexpr (sizeof(E) == 1)
+    return reinterpret_cast<vec<E, width<E>>>(_mm512_mask_loadu_epi8(reinterpret_cast<__m512i>(rest), mask, p));
+  else if constexpr (sizeof(E) == 2)
+    return reinterpret_cast<vec<E, width<E>>>(
+        _mm512_mask_loadu_epi16(reinterpret_cast<__m512i>(rest), static_cast<__mmask32>(mask), p));
+  else if constexpr (sizeof(E) == 4)
     return reinterpret_cast<vec<E, width<E>>>(
         _mm512_mask_loadu_epi32(reinterpret_cast<__m512i>(rest), static_cast<__mmask16>(mask), p));
   else
@@ -26,7 +31,7 @@ ONEFOLD_INLINE vec<E, width<E>> load_part(const E* p, u64 count, vec<E, width<E>
         _mm512_mask_loadu_epi64(reinterpret_cast<__m512i>(rest), static_cast<__mmask8>(mask), p));
 #else
   ONEFOLD_UNROLL(1)
-  for (u64 i = 0; i < count; ++i) rest[i] = p[i];
+  for (u64 i = 0; i < count; ++i) __builtin_memcpy(reinterpret_cast<E*>(&rest) + i, p + i, sizeof(E));
   return rest;
 #endif
 }
@@ -35,7 +40,7 @@ ONEFOLD_INLINE vec<E, width<E>> load_part(const E* p, u64 count, vec<E, width<E>
 // in comes 7 ns late.
 template <int Count, class E>
 ONEFOLD_INLINE void copy_and_fill(E* to, const E* from, u64 count, E value) {
-  const vec<E, width<E>> v = all<E>(value);
+  const vec<E, width<E>> v = all_of(value);
   ONEFOLD_UNROLL(16)
   for (int j = 0; j < Count; j += width<E>) {
     const u64 begin = static_cast<u64>(j);
@@ -51,7 +56,7 @@ ONEFOLD_INLINE void copy_and_fill(E* to, const E* from, u64 count, E value) {
 template <int Inputs, class E>
 ONEFOLD_INLINE void fill(padded_row<E>& row, const E* x, const E* y, u64 count, E pad) {
   copy_and_fill<order::lanes<E>>(row.x, x, count, pad);
-  if constexpr (Inputs == 2) copy_and_fill<order::lanes<E>>(row.y, y, count, E(1));
+  if constexpr (Inputs == 2) copy_and_fill<order::lanes<E>>(row.y, y, count, one<E>());
 }
 
 // `rows` whole rows and, where `last` is not null, the padded row below them; at least one row in all.

@@ -31,10 +31,22 @@ namespace {
 
 using f32 = float;
 using f64 = double;
+using i8 = std::int8_t;
+using u8 = std::uint8_t;
+using i16 = std::int16_t;
+using u16 = std::uint16_t;
 using i32 = std::int32_t;
 using u32 = std::uint32_t;
 using i64 = std::int64_t;
 using u64 = std::uint64_t;
+
+// As their bits: the functions of float16.hpp are inline ones.
+struct f16 {
+  u16 bits;
+};
+struct bf16 {
+  u16 bits;
+};
 
 constexpr int vector_bytes = ONEFOLD_VECTOR_BYTES;
 constexpr int tile_bytes = order::tile_rows * static_cast<int>(order::row_bytes);
@@ -42,9 +54,23 @@ constexpr int tile_bytes = order::tile_rows * static_cast<int>(order::row_bytes)
 // Registers that hold accumulators: half of those there are. The rest takes loads, products and constants.
 constexpr int accumulators = vector_bytes == 64 ? 16 : 8;
 
+// What lanes hold: an element, or the bits of one that no register computes with.
+template <class T>
+struct lane_of {
+  using type = T;
+};
+template <>
+struct lane_of<f16> {
+  using type = u16;
+};
+template <>
+struct lane_of<bf16> {
+  using type = u16;
+};
+
 template <class T, int N>
 struct vector {
-  typedef T type __attribute__((vector_size(N * sizeof(T))));
+  typedef typename lane_of<T>::type type __attribute__((vector_size(N * sizeof(T))));
 };
 template <class T, int N>
 using vec = typename vector<T, N>::type;
@@ -59,10 +85,22 @@ constexpr bool same<A, A> = true;
 
 template <class T>
 constexpr bool is_float = same<T, f32> || same<T, f64>;
+template <class T>
+constexpr bool is_half = same<T, f16> || same<T, bf16>;
+template <class T>
+constexpr bool is_small_integer = sizeof(T) < 4 && !is_half<T>;
 
 template <int Bytes>
 struct signed_of_size {
   using type = i32;
+};
+template <>
+struct signed_of_size<1> {
+  using type = i8;
+};
+template <>
+struct signed_of_size<2> {
+  using type = i16;
 };
 template <>
 struct signed_of_size<8> {
@@ -90,6 +128,14 @@ consteval T largest() {
 template <class T>
 ONEFOLD_INLINE vec<T, width<T>> all(T value) {
   return value - vec<T, width<T>>{};  // x - 0 is x for every x, where -0 + 0 is not
+}
+
+// The same of an element as an array holds it.
+template <class E>
+ONEFOLD_INLINE vec<E, width<E>> all_of(E element) {
+  typename lane_of<E>::type lane;
+  __builtin_memcpy(&lane, &element, sizeof(lane));
+  return all<decltype(lane)>(lane);
 }
 
 // P registers. A recursive struct and not an array: its parts stay in registers at every level of optimisation that has any.
@@ -213,32 +259,107 @@ struct product {
   }
 };
 
+template <class E>
+consteval E one() {
+  if constexpr (is_half<E>)
+    return {same<E, f16> ? u16{0x3c00} : u16{0x3f80}};
+  else
+    return E(1);
+}
+
 // The element that Map makes a value of that changes no other: -0 for a sum of elements or of products (the other factor is 1), +0 where
 // no value is -0.
 template <class E, class Map, class Op>
-constexpr E padding = (same<Map, as_is> || same<Map, product>) ? Op::template neutral<E> : E(0);
+consteval E padding_of() {
+  constexpr bool neutral = same<Map, as_is> || same<Map, product>;
+  if constexpr (same<Map, absolute> && same<Op, min>)
+    return is_float<E> ? largest<E>() : E(u64{1} << (8 * sizeof(E) - 1));  // whose absolute value is the largest
+  else if constexpr (!is_half<E>)
+    return neutral ? Op::template neutral<E> : E(0);
+  else if constexpr (same<Op, prod>)
+    return one<E>();
+  else
+    return {neutral ? u16{0x8000} : u16{0}};
+}
+template <class E, class Map, class Op>
+constexpr E padding = padding_of<E, Map, Op>();
 template <class E>
 constexpr E padding<E, absolute, max> = E(0);
+
+#if ONEFOLD_VECTOR_BYTES > 16
+template <class V>
+ONEFOLD_INLINE __m128i in_16_bytes(V v) {
+  __m128i longer = {};
+  __builtin_memcpy(&longer, &v, sizeof(v));
+  return longer;
+}
+#endif
+
+// N halves as floats, exactly.
+template <int N>
+ONEFOLD_INLINE vec<f32, N> to_floats(bf16, vec<u16, N> x) {
+  return reinterpret_cast<vec<f32, N>>(__builtin_convertvector(x, vec<u32, N>) << 16);
+}
+template <int N>
+ONEFOLD_INLINE vec<f32, N> to_floats(f16, vec<u16, N> x) {
+#if ONEFOLD_VECTOR_BYTES == 64
+  if constexpr (N == 16)
+    return reinterpret_cast<vec<f32, N>>(_mm512_maskz_cvtph_ps(0xffff, reinterpret_cast<__m256i>(x)));
+  else
+    return reinterpret_cast<vec<f32, N>>(_mm256_cvtph_ps(in_16_bytes(x)));
+#elif ONEFOLD_VECTOR_BYTES == 32
+  if constexpr (N == 8)
+    return reinterpret_cast<vec<f32, N>>(_mm256_cvtph_ps(in_16_bytes(x)));
+  else
+    return reinterpret_cast<vec<f32, N>>(_mm_cvtph_ps(in_16_bytes(x)));
+#else
+  using bits = vec<u32, N>;
+  const bits half = __builtin_convertvector(x, bits);
+  const bits size = half & 0x7fffU;
+  const bits rebased = (size << 13) + (112U << 23);
+  // A subnormal's digits are those of the number above 2^-1 with this unit in the last place, less 2^-1.
+  const vec<f32, N> small = reinterpret_cast<vec<f32, N>>(size | 0x3f000000U) - 0.5F;
+  const bits finite = size < 0x400U ? reinterpret_cast<bits>(small) : rebased;
+  const bits all_sizes = size >= 0x7c00U ? rebased + (112U << 23) : finite;
+  return reinterpret_cast<vec<f32, N>>(all_sizes | (half & 0x8000U) << 16);
+#endif
+}
+
+template <class E>
+ONEFOLD_INLINE f32 half_value(E half) {
+  vec<E, width<f32>> lanes = {};
+  lanes[0] = half.bits;
+  return to_floats<width<f32>>(E{}, lanes)[0];
+}
 
 // In another type. Of a conversion to double g++ 12 makes two of half the length and three shuffles: mean_variance of floats takes 1.35 times as long.
 template <class A, class E>
 ONEFOLD_INLINE vec<A, width<A>> converted(vec<E, width<A>> x) {
+  constexpr int lanes = width<A>;
+  if constexpr (is_half<E> && same<A, f32>) {
+    return to_floats<lanes>(E{}, x);
+  } else if constexpr (is_half<E>) {
+    return converted<A, f32>(to_floats<lanes>(E{}, x));
+  } else if constexpr (is_small_integer<E> && same<A, f64>) {
+    return converted<A, i32>(__builtin_convertvector(x, vec<i32, lanes>));
+  } else {
 #if ONEFOLD_VECTOR_BYTES > 16
-  if constexpr (same<E, f32> && same<A, f64>) {
+    if constexpr (same<E, f32> && same<A, f64>) {
 #if ONEFOLD_VECTOR_BYTES == 64
-    return reinterpret_cast<vec<f64, 8>>(_mm512_maskz_cvtps_pd(0xff, reinterpret_cast<__m256>(x)));
+      return reinterpret_cast<vec<f64, 8>>(_mm512_maskz_cvtps_pd(0xff, reinterpret_cast<__m256>(x)));
 #else
-    return reinterpret_cast<vec<f64, 4>>(_mm256_cvtps_pd(reinterpret_cast<__m128>(x)));
+      return reinterpret_cast<vec<f64, 4>>(_mm256_cvtps_pd(reinterpret_cast<__m128>(x)));
 #endif
-  } else if constexpr (same<E, i32> && same<A, f64>) {
+    } else if constexpr (same<E, i32> && same<A, f64>) {
 #if ONEFOLD_VECTOR_BYTES == 64
-    return reinterpret_cast<vec<f64, 8>>(_mm512_maskz_cvtepi32_pd(0xff, reinterpret_cast<__m256i>(x)));
+      return reinterpret_cast<vec<f64, 8>>(_mm512_maskz_cvtepi32_pd(0xff, reinterpret_cast<__m256i>(x)));
 #else
-    return reinterpret_cast<vec<f64, 4>>(_mm256_cvtepi32_pd(reinterpret_cast<__m128i>(x)));
+      return reinterpret_cast<vec<f64, 4>>(_mm256_cvtepi32_pd(reinterpret_cast<__m128i>(x)));
 #endif
+    }
+#endif
+    return __builtin_convertvector(x, vec<A, lanes>);
   }
-#endif
-  return __builtin_convertvector(x, vec<A, width<A>>);
 }
 
 // width<A> elements at p, of any alignment, in A.
