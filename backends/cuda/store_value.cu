@@ -9,23 +9,25 @@ namespace onefold::cuda_backend {
 
 namespace {
 
-// As many words of 4 bytes as a result can have, as a kernel's parameter.
-struct words {
-  unsigned of[32];
+// As many bytes as a result can have, as a kernel's parameter. Results of small types lie on any boundary.
+struct bytes_of_result {
+  unsigned char of[128];
 };
 
-__global__ void store(unsigned* output, const __grid_constant__ words value) { output[threadIdx.x] = value.of[threadIdx.x]; }
+__global__ void store(unsigned char* output, const __grid_constant__ bytes_of_result value) {
+  output[threadIdx.x] = value.of[threadIdx.x];
+}
 
 }  // namespace
 
 void store_value(void* output, const void* value, std::size_t bytes, cudaStream_t stream) {
-  auto* place = static_cast<unsigned*>(output);
-  words bits;
+  auto* place = static_cast<unsigned char*>(output);
+  bytes_of_result bits;
   std::memcpy(bits.of, value, bytes);
   void* arguments[] = {&place, &bits};
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(1);
-  config.blockDim = dim3(static_cast<unsigned>(bytes / sizeof(unsigned)));
+  config.blockDim = dim3(static_cast<unsigned>(bytes));
   config.stream = stream;
   check(calls().launch_kernel(&config, reinterpret_cast<const void*>(&store), arguments), "cudaLaunchKernelExC");
 }

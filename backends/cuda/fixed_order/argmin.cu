@@ -1,5 +1,6 @@
-/// @file argmin.cu  The folds of argmin.
+/// @file argmin.cu  The folds of argmin, and those of magnitudes.
 
+#include "folds.hpp"
 #include "row.cuh"
 
 namespace onefold::cuda_backend {
@@ -10,8 +11,26 @@ const onefold::detail::device_fold& fold_of_argmin(element_type type) {
   case element_type::name:    \
     return row_of_fold<onefold::detail::arg_fold<E, op::min>>();
 #include <onefold/types.def>
+    default:
+      break;
   }
   return row_of_fold<onefold::detail::arg_fold<float, op::min>>();
+}
+
+const onefold::detail::device_fold& fold_of_argmin_magnitude(element_type type) {
+  using onefold::detail::absolute;
+  switch (type) {
+    case element_type::f32:
+      return packed_row_of_fold<onefold::detail::arg_fold<float, op::min, absolute>>();
+    case element_type::f64:
+      return packed_row_of_fold<onefold::detail::arg_fold<double, op::min, absolute>>();
+    case element_type::i32:
+      return packed_row_of_fold<onefold::detail::arg_fold<std::int32_t, op::min, absolute>>();
+    case element_type::i64:
+      return packed_row_of_fold<onefold::detail::arg_fold<std::int64_t, op::min, absolute>>();
+    default:
+      return fold_of_argmin(type);  // unsigned: the elements themselves
+  }
 }
 
 }  // namespace onefold::cuda_backend

@@ -37,6 +37,7 @@ constexpr device_kernel kernel_of(reading how) {
     case reading::shifted:
       return device_kernel::shifted;
     case reading::single:
+    case reading::packed:
       break;
   }
   return device_kernel::single;
@@ -190,12 +191,13 @@ void run_fixed_order(call& now) {
   destination to{};
   to.bytes = static_cast<int>(result_bytes(now.type, now.form, now.wide, now.results));
   if (now.form == form::mean_variance) {
-    to.how = now.type == element_type::f32 && !now.wide ? 1 : 0;  // floats, or doubles
+    to.how = result_type(now.type, now.form, now.wide) == element_type::f32 ? 1 : 0;  // floats, or doubles
     to.argument = static_cast<std::uint64_t>(now.ddof);
   } else if (now.form == form::reduce_together) {
     for (int k = 0; k < now.results; ++k) to.argument |= static_cast<std::uint64_t>(now.operators[k]) << (4 * k);
   } else {
     to.how = static_cast<int>(onefold::detail::conclusion_of(now.type, now.form, now.wide));
+    if (has_index(now.form)) to.argument = size_of(result_type(now.type, now.form));
   }
   run_fold(now, fold_of(now.type, now.form, now.wide), to);
 }

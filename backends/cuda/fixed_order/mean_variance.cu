@@ -10,6 +10,8 @@ const onefold::detail::device_fold& fold_of_mean_variance(element_type type) {
   case element_type::name:    \
     return row_of_fold<onefold::detail::mean_variance_fold<E>>();
 #include <onefold/types.def>
+    default:
+      break;
   }
   return row_of_fold<onefold::detail::mean_variance_fold<float>>();
 }

@@ -8,6 +8,27 @@
 
 namespace onefold::cuda_backend {
 
+/// The row of a fold with these kernels.
+template <class Fold>
+const onefold::detail::device_fold& row_with(const onefold::detail::device_kernels& kernels, bool prefers_single) {
+  static constexpr char nothing = 0;  // folds of the library's own have no data
+  using E = typename Fold::element;
+  constexpr auto size = static_cast<std::uint32_t>(sizeof(E));
+  static const onefold::detail::device_fold row{sizeof(onefold::detail::device_fold),
+                                                size,
+                                                Fold::inputs,
+                                                {size, size, size},
+                                                {size, size, size},
+                                                static_cast<std::uint32_t>(sizeof(typename Fold::accumulator)),
+                                                0,
+                                                0,
+                                                prefers_single,
+                                                &kernels,
+                                                {},
+                                                &nothing};
+  return row;
+}
+
 /// The row of `Fold`. Its result depends on the form and is the driver's matter.
 template <class Fold>
 const onefold::detail::device_fold& row_of_fold() {
@@ -33,22 +54,26 @@ const onefold::detail::device_fold& row_of_fold() {
     made.log_tiles[2] = made.log_tiles[3] = 1;
     return made;
   }();
-  static constexpr char nothing = 0;  // folds of the library's own have no data
-  using E = typename Fold::element;
-  constexpr auto size = static_cast<std::uint32_t>(sizeof(E));
-  static const onefold::detail::device_fold row{sizeof(onefold::detail::device_fold),
-                                                size,
-                                                Fold::inputs,
-                                                {size, size, size},
-                                                {size, size, size},
-                                                static_cast<std::uint32_t>(sizeof(typename Fold::accumulator)),
-                                                0,
-                                                0,
-                                                large,
-                                                &kernels,
-                                                {},
-                                                &nothing};
-  return row;
+  return row_with<Fold>(kernels, large);
+}
+
+/// The same with one kernel, which reads packs from any boundary, whatever the number of elements: for the many folds of small elements, and those
+/// that few ask for.
+template <class Fold>
+const onefold::detail::device_fold& packed_row_of_fold() {
+  using device::reading;
+  using onefold::detail::device_kernel;
+  using onefold::detail::device_kernels;
+  static onefold::detail::device_kernels_known known[device_kernels::known_devices];
+  static const device_kernels kernels = [&] {
+    constexpr int which = static_cast<int>(device_kernel::single);  // that of arrays which may begin anywhere
+    device_kernels made{};
+    made.symbol[which] = reinterpret_cast<const void*>(device::fixed_order_kernel<Fold, reading::packed>);
+    made.log_tiles[which] = device::packed_tiles<Fold>::log_tiles;
+    made.known = known;
+    return made;
+  }();
+  return row_with<Fold>(kernels, false);
 }
 
 }  // namespace onefold::cuda_backend

@@ -10,6 +10,8 @@ const onefold::detail::device_fold& fold_of_together(element_type type) {
   case element_type::name:    \
     return row_of_fold<onefold::detail::together_fold<E>>();
 #include <onefold/types.def>
+    default:
+      break;
   }
   return row_of_fold<onefold::detail::together_fold<float>>();
 }

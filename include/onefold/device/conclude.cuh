@@ -80,6 +80,111 @@ __device__ __noinline__ void store_results(onefold::detail::four_values<E> value
   }
 }
 
+// The lowest `size` (1, 2, 4 or 8) bytes of bits, at `place` bytes from the result's beginning.
+__device__ inline void store_bits(const destination& to, int place, std::uint64_t bits, int size) {
+  if (to.output == nullptr) {
+    send_word(to, place / 4, static_cast<std::uint32_t>(bits));
+    if (size > 4) send_word(to, place / 4 + 1, static_cast<std::uint32_t>(bits >> 32));
+    return;
+  }
+  unsigned char* const output = static_cast<unsigned char*>(to.output) + place;
+  if (size == 1)
+    *output = static_cast<unsigned char>(bits);
+  else if (size == 2)
+    *reinterpret_cast<std::uint16_t*>(output) = static_cast<std::uint16_t>(bits);
+  else if (size == 4)
+    *reinterpret_cast<std::uint32_t*>(output) = static_cast<std::uint32_t>(bits);
+  else
+    *reinterpret_cast<std::uint64_t*>(output) = bits;
+}
+
+// Results whose elements' size, and type, only the destination knows.
+template <class A>
+__device__ inline void store_sized(const A& value, std::uint64_t count, const destination& to) {
+  store_bits(to, 0, onefold::detail::conclude(static_cast<onefold::detail::conclusion>(to.how), value, count), to.bytes);
+}
+template <class V>
+__device__ inline void store_sized(const onefold::detail::arg_state<V>& value, const destination& to, int place) {
+  const int size = static_cast<int>(to.argument);
+  const std::uint64_t bits = onefold::detail::conclude(static_cast<onefold::detail::conclusion>(to.how), value.value, 0);
+  store_bits(to, place, bits, size);
+  if (size <= 4 && to.output == nullptr) send_word(to, place / 4 + 1, 0);
+  store_bits(to, place + 8, value.index, 8);
+}
+template <class V>
+__device__ inline void store_sized(const onefold::detail::arg_state<V>& value, std::uint64_t, const destination& to) {
+  store_sized(value, to, 0);
+}
+template <class V>
+__device__ inline void store_sized(const onefold::detail::two_args<V>& value, std::uint64_t, const destination& to) {
+  store_sized(value.min, to, 0);
+  store_sized(value.max, to, 16);
+}
+template <class V>
+__device__ inline void store_sized(const onefold::detail::two_values<V>& value, std::uint64_t, const destination& to) {
+  const auto how = static_cast<onefold::detail::conclusion>(to.how);
+  const int size = to.bytes / 2;
+  std::uint64_t min = onefold::detail::conclude(how, value.min, 0);
+  const std::uint64_t max = onefold::detail::conclude(how, value.max, 0);
+  if (to.output == nullptr && size < 4) {  // both in a word
+    min &= (std::uint64_t{1} << (8 * size)) - 1;
+    return store_bits(to, 0, min | max << (8 * size), 4);
+  }
+  store_bits(to, 0, min, size);
+  store_bits(to, size, max, size);
+}
+__device__ inline void store_sized(const onefold::detail::moments& value, std::uint64_t count, const destination& to) {
+  store_results(value, count, to);
+}
+template <class V>
+__device__ inline void store_sized(const onefold::detail::four_values<V>& value, std::uint64_t count, const destination& to) {
+  store_results(value, count, to);
+}
+
+// A fold that combines and concludes for several that read different elements.
+template <class Fold>
+struct of_any_elements : Fold {};
+template <class Fold>
+inline constexpr bool is_of_any_elements = false;
+template <class Fold>
+inline constexpr bool is_of_any_elements<of_any_elements<Fold>> = true;
+
+// Folds whose combination is the same have the same one of these.
+template <class Fold>
+struct combination_of {
+  using type = Fold;
+};
+template <class E, class A, class Map, class Op>
+struct combination_of<onefold::detail::fold<E, A, Map, Op>> {
+  using type = onefold::detail::fold<A, A, onefold::detail::as_is, Op>;
+};
+template <class E, class Op, class Map>
+struct combination_of<onefold::detail::arg_fold<E, Op, Map>> {
+  using type = onefold::detail::arg_fold<typename onefold::detail::arg_fold<E, Op, Map>::V, Op>;
+};
+template <class E>
+struct combination_of<onefold::detail::argminmax_fold<E>> {
+  using type = onefold::detail::argminmax_fold<typename onefold::detail::argminmax_fold<E>::V>;
+};
+template <class E>
+struct combination_of<onefold::detail::minmax_fold<E>> {
+  using type = onefold::detail::minmax_fold<typename onefold::detail::minmax_fold<E>::V>;
+};
+template <class E>
+struct combination_of<onefold::detail::mean_variance_fold<E>> {
+  using type = onefold::detail::mean_variance_fold<double>;
+};
+template <class E, class V>
+struct combination_of<onefold::detail::together_fold<E, V>> {
+  using type = onefold::detail::together_fold<V, V>;
+};
+
+// Whether a result may be a single byte: of all, any and none.
+template <class Fold>
+inline constexpr bool may_be_a_byte = false;
+template <class E>
+inline constexpr bool may_be_a_byte<onefold::detail::fold<E, std::uint64_t, onefold::detail::nonzero, op::sum>> = true;
+
 template <class A>
 inline constexpr bool is_one_number = std::is_arithmetic<A>::value || std::is_same<A, onefold::detail::squares>::value;
 
@@ -110,6 +215,10 @@ __device__ inline void store_own_result(const Fold& fold, const typename Fold::a
 
 }  // namespace detail
 
+/// What the kernels of reading::packed collect with.
+template <class Fold>
+using collected_fold = detail::of_any_elements<typename detail::combination_of<Fold>::type>;
+
 /// Stores the result made of the tree's value. By one thread.
 template <class Fold>
 __device__ inline void deliver(const Fold& fold, const typename Fold::accumulator& value, std::uint64_t count,
@@ -117,6 +226,8 @@ __device__ inline void deliver(const Fold& fold, const typename Fold::accumulato
   using A = typename Fold::accumulator;
   if constexpr (detail::concludes<Fold>::value) {
     detail::store_own_result(fold, value, count, to);
+  } else if constexpr (detail::is_of_any_elements<Fold>) {
+    detail::store_sized(value, count, to);
   } else if constexpr (!detail::is_one_number<A>) {
     detail::store_results(value, count, to);
   } else {
@@ -127,7 +238,9 @@ __device__ inline void deliver(const Fold& fold, const typename Fold::accumulato
     else
       bits = detail::other_conclusion(how, value, count);
     if (to.output != nullptr) [[likely]] {
-      if (to.bytes == 4)
+      if (detail::may_be_a_byte<Fold> && to.bytes == 1)
+        *static_cast<std::uint8_t*>(to.output) = static_cast<std::uint8_t>(bits);
+      else if (to.bytes == 4)
         *static_cast<std::uint32_t*>(to.output) = static_cast<std::uint32_t>(bits);
       else
         *static_cast<std::uint64_t*>(to.output) = bits;

@@ -10,6 +10,7 @@ enum class reading : int {
   aligned,  ///< in loads of 16 bytes: all inputs begin on such a boundary
   shifted,  ///< the same of the only input, which begins behind a boundary
   single,   ///< element by element: any
+  packed,   ///< in loads of 16 bytes, from any boundary (packed.cuh)
 };
 
 /// The inputs of a fold.

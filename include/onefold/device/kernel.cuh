@@ -6,6 +6,7 @@
 #include <onefold/device/cluster.cuh>
 #include <onefold/device/conclude.cuh>
 #include <onefold/device/dependent.cuh>
+#include <onefold/device/packed.cuh>
 #include <onefold/device/plan.hpp>
 #include <onefold/device/rows.cuh>
 #include <onefold/device/slots.cuh>
@@ -63,6 +64,10 @@ struct tiles_by_rows {
 template <class Fold, reading How, bool Own = is_own<Fold>>
 struct choice_of_units {
   using type = std::conditional_t<How == reading::single, single_tiles<Fold>, pairs<Fold, How>>;
+};
+template <class Fold>
+struct choice_of_units<Fold, reading::packed, false> {
+  using type = packed_tiles<Fold>;
 };
 template <class Fold, reading How>
 struct choice_of_units<Fold, How, true> {
@@ -285,6 +290,17 @@ __device__ inline void collect_all(const Fold& fold, const plan& how, const slot
   if (threadIdx.x == 0) deliver(fold, value, elements, to);
 }
 
+// Either of the two above, for all kernels of a file whose folds have one combination: one copy of much code.
+template <class Fold>
+__device__ __noinline__ void collect_out_of_line(const plan& how, slot_word* slots, std::uint32_t place, unsigned long long launch,
+                                                 std::uint64_t elements, const destination& to,
+                                                 typename Fold::accumulator* values) {
+  if (place >= how.leaves)
+    collect_section(Fold{}, how, slots, place - how.leaves, launch, values);
+  else
+    collect_all(Fold{}, how, slots, launch, elements, to, values);
+}
+
 // Out of line: the others would wait for its instructions.
 template <class Fold>
 __device__ __noinline__ typename Fold::accumulator cut_unit_node(const void* x, const void* y, std::uint64_t count,
@@ -321,7 +337,11 @@ __global__ void __launch_bounds__(most_warps* warp_size, 1)
     if (section >= how.collectors()) return;  // more blocks were asked for than there is work
     if (threadIdx.x == 0) __pipeline_wait_prior(0);
     __syncthreads();
-    return detail::collect_section(fold, how, slots, section, shared.before.launches + 1, shared.values());
+    if constexpr (How == reading::packed)
+      return detail::collect_out_of_line<collected_fold<Fold>>(how, slots, place, shared.before.launches + 1, in.count, to,
+                                                               shared.values());
+    else
+      return detail::collect_section(fold, how, slots, section, shared.before.launches + 1, shared.values());
   }
   const auto value = detail::leaf_node<Fold, How>(fold, in, how, shared);
   // Now that most blocks have ended, those of the next kernel are spread evenly over the multiprocessors. While all were at work, they would
@@ -335,7 +355,10 @@ __global__ void __launch_bounds__(most_warps* warp_size, 1)
   if (leaf + 1 != how.leaves) return;
   __syncthreads();  // the leaf's values have been read
   const unsigned long long launch = shared.before.launches + 1;
-  detail::collect_all(fold, how, slots, launch, in.count, to, shared.values());
+  if constexpr (How == reading::packed)
+    detail::collect_out_of_line<collected_fold<Fold>>(how, slots, leaf, launch, in.count, to, shared.values());
+  else
+    detail::collect_all(fold, how, slots, launch, in.count, to, shared.values());
   if (threadIdx.x == 0) header->launches = launch;
 }
 

@@ -1,0 +1,10 @@
+/// @file bf16.cu  All folds of bf16.
+
+#include "folds.hpp"
+#include "small.cuh"
+
+namespace onefold::cuda_backend {
+
+const onefold::detail::device_fold& fold_of_bf16(form what, bool wide) { return small_fold_of<element_type::bf16>(what, wide); }
+
+}  // namespace onefold::cuda_backend

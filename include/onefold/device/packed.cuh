@@ -1,0 +1,243 @@
+#pragma once
+/// @file packed.cuh  Two tiles at a time in packs of 16 bytes, wherever the inputs begin: one kernel for a fold of elements of 1 to 8 bytes.
+///
+/// Where an input begins behind a 16-byte boundary, a thread reads the two packs that its 16 bytes lie in; the second is its neighbour's first, and
+/// comes from the nearest cache. So every thread has the lanes that docs/order.md gives it, and no byte is read but of packs that hold elements.
+
+#include <onefold/device/fold.cuh>
+#include <onefold/device/input.hpp>
+#include <onefold/device/load.cuh>
+#include <onefold/device/tree.cuh>
+#include <onefold/device/warp.cuh>
+#include <onefold/device/words.cuh>
+
+namespace onefold::device {
+
+namespace detail {
+
+__device__ inline std::uint32_t funnel(std::uint32_t low, std::uint32_t high, unsigned bits) {
+#ifdef __CUDA_ARCH__
+  return __funnelshift_r(low, high, bits);
+#else
+  return static_cast<std::uint32_t>((std::uint64_t{high} << 32 | low) >> bits);
+#endif
+}
+
+// The 16 bytes `behind` (1 to 15) bytes behind the beginning of two packs side by side. Which way is the same for all threads.
+template <std::size_t Size>
+__device__ inline words across(const words& low, const words& high, unsigned behind) {
+  std::uint32_t part[8];
+#pragma unroll
+  for (int w = 0; w < 4; ++w) {
+    part[w] = low.of[w];
+    part[4 + w] = high.of[w];
+  }
+#pragma unroll
+  for (int w = 0; w < 6; ++w) part[w] = (behind & 8) != 0 ? part[w + 2] : part[w];
+  if constexpr (Size < 8) {
+#pragma unroll
+    for (int w = 0; w < 5; ++w) part[w] = (behind & 4) != 0 ? part[w + 1] : part[w];
+  }
+  words found;
+#pragma unroll
+  for (int w = 0; w < 4; ++w) found.of[w] = Size < 4 ? funnel(part[w], part[w + 1], behind % 4 * 8) : part[w];
+  return found;
+}
+
+__device__ inline words load_words_of_pack(const words* from) {
+  const int4 bits = __ldcs(reinterpret_cast<const int4*>(from));
+  words value;
+  memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
+// A thread's 16 bytes of so many rows, from that at `from` on.
+template <std::size_t Size, int Rows>
+__device__ inline void load_rows(const void* from, unsigned behind, words (&row)[Rows]) {
+  constexpr int packs = static_cast<int>(order::row_bytes / sizeof(words));
+  const auto* const first = reinterpret_cast<const words*>(static_cast<const unsigned char*>(from) - behind);
+#pragma unroll
+  for (int r = 0; r < Rows; ++r) row[r] = load_words_of_pack(first + r * packs);
+  if (behind != 0) {
+    words next[Rows];
+#pragma unroll
+    for (int r = 0; r < Rows; ++r) next[r] = load_words_of_pack(first + r * packs + 1);
+#pragma unroll
+    for (int r = 0; r < Rows; ++r) row[r] = across<Size>(row[r], next[r], behind);
+  }
+}
+
+// What a thread keeps of two whole tiles of a fold whose bits the order decides: the lanes of its pack.
+template <class Fold>
+struct ordered_lanes {
+  using E = typename Fold::element;
+  using A = typename Fold::accumulator;
+  static constexpr int size = pack<E>::size;
+  lane_t<Fold> lane[size];
+
+  __device__ void add(const Fold& fold, const words& x, const words& y, int row) {
+    pack<E> of_x;
+    pack<E> of_y;
+    memcpy(&of_x, &x, sizeof(x));
+    memcpy(&of_y, &y, sizeof(y));
+#pragma unroll
+    for (int c = 0; c < size; ++c) {
+      const auto value = value_of(fold, of_x.element[c], of_y.element[c]);
+      lane[c] = row == 0 ? first_of_lane(fold, value, row) : next_of_lane(fold, lane[c], value, row);
+    }
+  }
+
+  // Half a warp has a tile. While a thread holds several lanes, it keeps one half of them and exchanges the other for its partner's; the bits of
+  // its number that have so become those of lanes in a pack are combined over last.
+  __device__ A node(const Fold& fold, std::uint64_t pair) const {
+    const unsigned thread = threadIdx.x % warp_size;
+    const std::uint64_t begin = (2 * pair + thread / (warp_size / 2)) * tile_elements<Fold> + thread % (warp_size / 2) * size;
+    A of[size];
+#pragma unroll
+    for (int c = 0; c < size; ++c) of[c] = node_of_lane(fold, lane[c], order::tile_rows, begin + static_cast<unsigned>(c));
+    constexpr int highest = warp_size / 4;
+#pragma unroll
+    for (int left = size / 2, distance = highest; left > 0; left /= 2, distance /= 2) {
+      const bool keeps_high = (thread & static_cast<unsigned>(distance)) != 0;
+#pragma unroll
+      for (int c = 0; c < left; ++c)
+        of[c] = fold.combine(chosen(keeps_high, of[c + left], of[c]), exchange(chosen(keeps_high, of[c], of[c + left]), distance));
+    }
+    A value = of[0];
+#pragma unroll
+    for (int distance = highest / size; distance > 0; distance /= 2) value = fold.combine(value, exchange(value, distance));
+#pragma unroll
+    for (int distance = highest; distance > highest / size; distance /= 2) value = fold.combine(value, exchange(value, distance));
+    return fold.combine(value, exchange(value, warp_size / 2));
+  }
+};
+
+// Rows whose packs are on their way together: with those behind them, of all inputs, 64 registers, and 32 beside large lanes.
+template <class Fold>
+constexpr int rows_of_packs() noexcept {
+  constexpr bool large = !lanes_in_words<Fold>::exist && sizeof(ordered_lanes<Fold>) > 64;
+  return 8 / Fold::inputs / (large ? 2 : 1);
+}
+
+// The node over tiles 2 `pair` and 2 `pair` + 1, which exist as a whole, in every thread of the warp.
+template <class Fold>
+__device__ inline typename Fold::accumulator whole_packs_node(const Fold& fold, const tree_input& in, std::uint64_t pair) {
+  using E = typename Fold::element;
+  constexpr int rows = rows_of_packs<Fold>();
+  constexpr bool in_words = lanes_in_words<Fold>::exist;
+  const unsigned thread = threadIdx.x % warp_size;
+  const std::uint64_t begin =
+      (2 * pair + thread / (warp_size / 2)) * (order::tile_rows * order::row_bytes) + thread % (warp_size / 2) * sizeof(words);
+  const auto behind = [](const void* input) {
+    return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(input) % sizeof(words));
+  };
+  std::conditional_t<in_words, lanes_in_words<Fold>, ordered_lanes<Fold>> mine;
+#pragma unroll(in_words ? 1 : order::tile_rows / rows)
+  for (int above = 0; above < order::tile_rows; above += rows) {
+    words x[rows];
+    words y[rows];
+    const std::uint64_t at = begin + static_cast<unsigned>(above) * order::row_bytes;
+    load_rows<sizeof(E)>(static_cast<const unsigned char*>(in.x) + at, behind(in.x), x);
+    if constexpr (Fold::inputs == 2) load_rows<sizeof(E)>(static_cast<const unsigned char*>(in.y) + at, behind(in.y), y);
+#pragma unroll
+    for (int r = 0; r < rows; ++r) {
+      const words& of_y = Fold::inputs == 2 ? y[r] : x[r];
+      if constexpr (in_words)
+        mine.add(x[r], of_y, above + r);
+      else
+        mine.add(fold, x[r], of_y, above + r);
+    }
+  }
+  return mine.node(fold, pair);
+}
+
+// Lane `lane` of a tile, as far as it exists.
+template <class Fold>
+__device__ inline typename Fold::accumulator cut_lane_node(const Fold& fold, const tree_input& in, std::uint64_t tile, int lane) {
+  using E = typename Fold::element;
+  constexpr int together = 4;
+  const std::uint64_t index = tile * tile_elements<Fold> + static_cast<unsigned>(lane);
+  if (index >= in.count) return fold.neutral();
+  const std::uint64_t behind = (in.count - index - 1) / lanes<Fold> + 1;
+  const int rows = behind < order::tile_rows ? static_cast<int>(behind) : order::tile_rows;
+  lane_t<Fold> so_far{};
+#pragma unroll 1
+  for (int above = 0; above < rows; above += together) {
+    E x[together];
+    E y[together];
+#pragma unroll
+    for (int r = 0; r < together; ++r) {
+      // Of what does not exist, another, which is not used.
+      const std::uint64_t at = index + static_cast<unsigned>(::min(above + r, rows - 1)) * std::uint64_t{lanes<Fold>};
+      x[r] = static_cast<const E*>(in.x)[at];
+      if constexpr (Fold::inputs == 2) y[r] = static_cast<const E*>(in.y)[at];
+    }
+#pragma unroll
+    for (int r = 0; r < together; ++r) {
+      if (above + r >= rows) break;
+      const auto value = value_of(fold, x[r], y[r]);
+      so_far = above + r == 0 ? first_of_lane(fold, value, 0) : next_of_lane(fold, so_far, value, above + r);
+    }
+  }
+  return node_of_lane(fold, so_far, rows, index);
+}
+
+// The node over the thread's lanes `lane`, `lane` + 32 step, .. of a tile: those that are further apart meet first.
+template <int Step, class Fold>
+__device__ inline typename Fold::accumulator cut_lanes_node(const Fold& fold, const tree_input& in, std::uint64_t tile, int lane) {
+  if constexpr (Step * warp_size == lanes<Fold>) {
+    return cut_lane_node(fold, in, tile, lane);
+  } else {
+    auto value = fold.neutral();
+#pragma unroll 1
+    for (int k = 0; k < 2; ++k) value = fold.combine(value, cut_lanes_node<2 * Step>(fold, in, tile, lane + k * Step * warp_size));
+    return value;
+  }
+}
+
+// Asks for a line of each tile, so that little has to be waited for again and again.
+template <class Fold>
+__device__ inline void ask_for_line([[maybe_unused]] const tree_input& in, [[maybe_unused]] std::uint64_t tile) {
+#ifdef __CUDA_ARCH__
+  using E = typename Fold::element;
+  const std::uint64_t index = tile * tile_elements<Fold> + threadIdx.x % warp_size * (tile_elements<Fold> / warp_size);
+  if (index >= in.count) return;
+  asm volatile("prefetch.global.L1 [%0];" ::"l"(static_cast<const E*>(in.x) + index));
+  if constexpr (Fold::inputs == 2) asm volatile("prefetch.global.L1 [%0];" ::"l"(static_cast<const E*>(in.y) + index));
+#endif
+}
+
+// The node over any two tiles; what does not exist of them counts as absent. There is one in an array: so little code, out of line, and no haste.
+template <class Fold>
+__device__ __noinline__ typename Fold::accumulator cut_packs_node(const tree_input& in, std::uint64_t pair) {
+  const Fold fold{};
+  auto value = fold.neutral();
+#pragma unroll 1
+  for (int k = 0; k < 2; ++k) ask_for_line<Fold>(in, 2 * pair + static_cast<unsigned>(k));
+#pragma unroll 1
+  for (int k = 0; k < 2; ++k) {
+    auto of_tile = cut_lanes_node<1>(fold, in, 2 * pair + static_cast<unsigned>(k), static_cast<int>(threadIdx.x % warp_size));
+#pragma unroll 1
+    for (int distance = warp_size / 2; distance > 0; distance /= 2) of_tile = fold.combine(of_tile, exchange(of_tile, distance));
+    value = fold.combine(value, of_tile);
+  }
+  return value;
+}
+
+}  // namespace detail
+
+/// What a warp takes at a time, of a fold of the library's own.
+template <class Fold>
+struct packed_tiles {
+  static constexpr int log_tiles = 1;
+  static __device__ bool is_whole(const tree_input& in, std::uint64_t unit) { return 2 * unit + 2 <= whole_tiles<Fold>(in); }
+  static __device__ bool exists(const tree_input& in, std::uint64_t unit) { return 2 * unit < in.end_tile; }
+  static __device__ auto whole_node(const Fold& fold, const tree_input& in, std::uint64_t unit) {
+    return detail::whole_packs_node(for_whole_tiles(fold), in, unit);
+  }
+  static __device__ auto any_node(const Fold&, const tree_input& in, std::uint64_t unit) {
+    return detail::cut_packs_node<Fold>(in, unit);
+  }
+};
+
+}  // namespace onefold::device
