@@ -1,6 +1,6 @@
 // Prints a golden table of tree v1: results of reductions, to the bit, as docs/order.md says them. Without an argument it is the table of the
 // forms with one result, with the argument "records" that of the forms with several, with "operators" that of the forms whose bits are the
-// same in any order.
+// same in any order, with "small" that of every form of types of 1 and 2 bytes, and with "further" what came with those for the other types.
 //
 // This program was written from docs/order.md alone and shares no code with the library, so that the two can be held against each
 // other. It is slow and plain on purpose: one scalar operation after the other, and an absent lane is an empty std::optional, never
@@ -20,6 +20,7 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 static_assert(FLT_EVAL_METHOD == 0, "every operation has to be rounded to its own format");
@@ -33,6 +34,75 @@ namespace {
 
 template <class T>
 concept integer = std::is_integral_v<T>;
+
+// An element of f16 or bf16: its bits, with this many stored in the significand. Nothing is computed in it; it becomes a float or a double.
+template <int Significand, int Bias>
+struct half {
+  std::uint16_t bits;
+  static constexpr int significand_bits = Significand;
+  static constexpr int bias = Bias;
+  static constexpr std::uint16_t exponent_mask = static_cast<std::uint16_t>(0x7fff >> Significand << Significand);
+  static constexpr std::uint16_t quiet_nan = static_cast<std::uint16_t>(exponent_mask | 1 << (Significand - 1));
+
+  explicit operator double() const {
+    const int field = (bits & exponent_mask) >> Significand;
+    const int digits = bits & ((1 << Significand) - 1);
+    double size = 0;
+    if (bits % 0x8000 >= exponent_mask) {
+      size = digits == 0 ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+    } else if (field == 0) {
+      size = std::ldexp(digits, 1 - Bias - Significand);
+    } else {
+      size = std::ldexp((1 << Significand) + digits, field - Bias - Significand);
+    }
+    return bits >= 0x8000 ? -size : size;
+  }
+  explicit operator float() const { return static_cast<float>(static_cast<double>(*this)); }  // exact
+};
+using binary16 = half<10, 15>;
+using brain16 = half<7, 127>;
+
+template <class T>
+concept half_float = std::is_same_v<T, binary16> || std::is_same_v<T, brain16>;
+
+template <class T>
+concept small = sizeof(T) <= 2;
+
+// The float to nearest, ties to even, with a NaN's bits as docs/order.md has them.
+template <half_float H>
+H rounded(float value) {
+  if (std::isnan(value)) return {H::quiet_nan};
+  const int sign = std::signbit(value) ? 0x8000 : 0;
+  const double size = std::fabs(static_cast<double>(value));
+  if (std::isinf(size)) return {static_cast<std::uint16_t>(sign | H::exponent_mask)};
+  const int lowest = 1 - H::bias;
+  const int exponent = size == 0 || std::ilogb(size) < lowest ? lowest : std::ilogb(size);
+  // In units of the last place. With the exponent behind it a carry goes where it belongs: up to the next size, and to infinity.
+  const int digits = static_cast<int>(std::nearbyint(std::ldexp(size, H::significand_bits - exponent)));
+  const int bits = digits + ((exponent - lowest) << H::significand_bits);
+  return {static_cast<std::uint16_t>(sign | (bits < H::exponent_mask ? bits : H::exponent_mask))};
+}
+
+// "Small types": what sums are taken in, T; of the other types the elements' own.
+template <class E>
+struct sum_of {
+  using type = E;
+};
+template <integer E>
+requires small<E>
+struct sum_of<E> {
+  using type = std::conditional_t<std::is_signed_v<E>, std::int64_t, std::uint64_t>;
+};
+template <half_float E>
+struct sum_of<E> {
+  using type = float;
+};
+template <class E>
+using accumulated = typename sum_of<E>::type;
+
+// What elements are compared in: themselves, or floats. An integer that is converted to 64 bits and compared there is the same integer.
+template <class E>
+using compared = std::conditional_t<half_float<E>, float, E>;
 
 template <class A>
 A add(A a, A b) {
@@ -95,17 +165,17 @@ A maximum_number(A a, A b) {
 
 template <integer A>
 A and_of_bits(A a, A b) {
-  return a & b;
+  return static_cast<A>(a & b);
 }
 
 template <integer A>
 A or_of_bits(A a, A b) {
-  return a | b;
+  return static_cast<A>(a | b);
 }
 
 template <integer A>
 A xor_of_bits(A a, A b) {
-  return a ^ b;
+  return static_cast<A>(a ^ b);
 }
 
 // The exact absolute value, of an integer as an unsigned number; that of -2^31 is 2^31.
@@ -114,7 +184,7 @@ auto absolute(T x) {
   if constexpr (integer<T>) {
     using U = std::make_unsigned_t<T>;
     const bool negative = std::is_signed_v<T> && x < T{0};
-    return static_cast<U>(negative ? U{0} - static_cast<U>(x) : static_cast<U>(x));
+    return static_cast<U>(negative ? static_cast<U>(U{0} - static_cast<U>(x)) : static_cast<U>(x));
   } else {
     return std::fabs(x);
   }
@@ -212,7 +282,10 @@ enum class form_id {
   bit_and,
   bit_or,
   bit_xor,
-  count
+  count,
+  all,
+  any,
+  none
 };
 
 // The forms of the page's first table; those of its second one are in rows_of_operators.
@@ -221,8 +294,9 @@ constexpr form_id all_forms[] = {form_id::sum,  form_id::prod,           form_id
                                  form_id::mean, form_id::norm2};
 
 const char* name_of(form_id form) {
-  constexpr const char* names[] = {"sum",  "prod",  "min",        "max",        "dot",     "sum_of_squares", "norm1",   "norm_inf",
-                                   "mean", "norm2", "min_number", "max_number", "bit_and", "bit_or",         "bit_xor", "count"};
+  constexpr const char* names[] = {"sum",      "prod",  "min",   "max",        "dot",        "sum_of_squares", "norm1",
+                                   "norm_inf", "mean",  "norm2", "min_number", "max_number", "bit_and",        "bit_or",
+                                   "bit_xor",  "count", "all",   "any",        "none"};
   return names[static_cast<std::size_t>(form)];
 }
 
@@ -234,12 +308,24 @@ std::string bits_of(R result) {
     bits = std::isnan(result) ? 0x7fc00000U : std::bit_cast<std::uint32_t>(result);
   } else if constexpr (std::is_same_v<R, double>) {
     bits = std::isnan(result) ? 0x7ff8000000000000U : std::bit_cast<std::uint64_t>(result);
+  } else if constexpr (half_float<R>) {
+    bits = std::isnan(static_cast<float>(result)) ? R::quiet_nan : result.bits;
   } else {
     bits = static_cast<std::make_unsigned_t<R>>(result);
   }
   char text[32];
   std::snprintf(text, sizeof text, "0x%0*llx", static_cast<int>(2 * sizeof(R)), static_cast<unsigned long long>(bits));
   return text;
+}
+
+// The bits of a value that is one of the elements, or of their absolute values, in the elements' format.
+template <class E, class V>
+std::string bits_as_element(V value) {
+  if constexpr (half_float<E>) {
+    return bits_of(rounded<E>(value));
+  } else {
+    return bits_of(value);
+  }
 }
 
 // The values of all elements, each made by m.
@@ -279,11 +365,11 @@ A lowest() {
   return integer<A> ? std::numeric_limits<A>::lowest() : static_cast<A>(-std::numeric_limits<A>::infinity());
 }
 
-// abs x in the type it is accumulated in: of an integer the unsigned E, of a float A, after the conversion.
+// abs x in the type it is accumulated in: of an integer the unsigned A, of a float A, after the conversion.
 template <class A, class E>
 auto absolutes(const std::vector<E>& x) {
   if constexpr (integer<E>) {
-    return values<std::make_unsigned_t<E>>(x, [](E e) { return absolute(e); });
+    return values<std::make_unsigned_t<A>>(x, [](E e) { return absolute(static_cast<A>(e)); });
   } else {
     return values<A>(x, [](E e) { return absolute(static_cast<A>(e)); });
   }
@@ -298,20 +384,21 @@ std::string norm1(const std::vector<E>& x) {
 
 template <class E>
 std::string norm_inf(const std::vector<E>& x) {
-  const auto magnitudes = absolutes<E>(x);
+  const auto magnitudes = absolutes<compared<E>>(x);
   using U = typename decltype(magnitudes)::value_type;
-  return bits_of(tree<E, U>(maximum, magnitudes).value_or(U{0}));
+  return bits_as_element<E>(tree<E, U>(maximum, magnitudes).value_or(U{0}));
 }
 
 template <class A, class E>
 std::string mean(const std::vector<E>& x) {
   using M = std::conditional_t<integer<E>, double, A>;
-  const std::optional<M> sum = tree<E, M>(add, converted<M>(x));
+  using S = std::conditional_t<integer<E> && small<E>, A, M>;  // small integers are added as such
+  const std::optional<S> sum = tree<E, S>(add, converted<S>(x));
   if (!sum) return bits_of(std::numeric_limits<M>::quiet_NaN());
-  return bits_of(*sum / static_cast<M>(x.size()));
+  return bits_of(static_cast<M>(*sum) / static_cast<M>(x.size()));
 }
 
-// norm2 of f32 and of integers: squares and tree in f64. For f32 without accumulate_as<double> the root is converted to f32.
+// norm2 of all types but f64: squares and tree in f64. For f32, f16 and bf16 without accumulate_as<double> the root is converted to f32.
 template <class A, class E>
 std::string norm2(const std::vector<E>& x) {
   const double root = std::sqrt(tree<E, double>(add, squares<double>(x)).value_or(0.0));
@@ -344,9 +431,30 @@ std::string norm2<double, double>(const std::vector<double>& x) {
 
 // -0 is zero; a NaN is not.
 template <class E>
+bool is_zero(E e) {
+  return static_cast<compared<E>>(e) == compared<E>{0};
+}
+
+template <class E>
 std::string count(const std::vector<E>& x) {
-  const auto one_or_none = [](E e) { return e == E{0} ? std::uint64_t{0} : std::uint64_t{1}; };
+  const auto one_or_none = [](E e) { return is_zero(e) ? std::uint64_t{0} : std::uint64_t{1}; };
   return bits_of(tree<E, std::uint64_t>(add, values<std::uint64_t>(x, one_or_none)).value_or(0));
+}
+
+// all, any and none: of bytes that say of each element whether it is not zero.
+template <class E>
+std::string truth(form_id form, const std::vector<E>& x) {
+  using byte = std::uint8_t;
+  const std::vector<byte> is_set = values<byte>(x, [](E e) { return is_zero(e) ? byte{0} : byte{1}; });
+  if (form == form_id::all) return bits_of(tree<E, byte>(and_of_bits, is_set).value_or(1));
+  const byte one_is = tree<E, byte>(or_of_bits, is_set).value_or(0);
+  return bits_of(form == form_id::any ? one_is : static_cast<byte>(1 - one_is));
+}
+
+// The operator that picks one of the elements, as a result of their type. The identity is that of no elements.
+template <class E>
+std::string picked(operation<compared<E>> op, const std::vector<E>& x, compared<E> identity) {
+  return bits_as_element<E>(tree<E, compared<E>>(op, converted<compared<E>>(x)).value_or(identity));
 }
 
 // A form of bits, with its result for no elements. Floats have none.
@@ -364,18 +472,20 @@ std::string combined_bits(form_id form, const std::vector<E>& x) {
   }
 }
 
-// The result's bits. A is E, or double for accumulate_as<double>; the integer forms that work in another type pick that themselves.
+// The result's bits. A is what sums are taken in: accumulated<E>, or what accumulate_as names; the forms that work in another type pick that
+// themselves.
 template <class E, class A>
 std::string result(form_id form, const std::vector<E>& x, const std::vector<E>& y) {
+  using V = compared<E>;
   switch (form) {
     case form_id::sum:
       return bits_of(tree<E, A>(add, converted<A>(x)).value_or(A{0}));
     case form_id::prod:
       return bits_of(tree<E, A>(multiply, converted<A>(x)).value_or(A{1}));
     case form_id::min:
-      return bits_of(tree<E, A>(minimum, converted<A>(x)).value_or(highest<A>()));
+      return picked<E>(minimum, x, highest<V>());
     case form_id::max:
-      return bits_of(tree<E, A>(maximum, converted<A>(x)).value_or(lowest<A>()));
+      return picked<E>(maximum, x, lowest<V>());
     case form_id::dot:
       return bits_of(tree<E, A>(add, products<A>(x, y)).value_or(A{0}));
     case form_id::sum_of_squares:
@@ -389,9 +499,9 @@ std::string result(form_id form, const std::vector<E>& x, const std::vector<E>& 
     case form_id::norm2:
       return norm2<A>(x);
     case form_id::min_number:
-      return bits_of(tree<E, A>(minimum_number, converted<A>(x)).value_or(highest<A>()));
+      return picked<E>(minimum_number, x, highest<V>());
     case form_id::max_number:
-      return bits_of(tree<E, A>(maximum_number, converted<A>(x)).value_or(lowest<A>()));
+      return picked<E>(maximum_number, x, lowest<V>());
     case form_id::bit_and:
     case form_id::bit_or:
     case form_id::bit_xor:
@@ -399,6 +509,10 @@ std::string result(form_id form, const std::vector<E>& x, const std::vector<E>& 
       break;
     case form_id::count:
       return count(x);
+    case form_id::all:
+    case form_id::any:
+    case form_id::none:
+      return truth(form, x);
   }
   std::abort();
 }
@@ -407,24 +521,23 @@ std::string result(form_id form, const std::vector<E>& x, const std::vector<E>& 
 // Several results and larger states (docs/order.md, "Several results and larger states")
 // ---------------------------------------------------------------------------------------------------------------------------------
 
-enum class record_id { argmin, argmax, minmax, mean_variance };
+enum class record_id { argmin, argmax, minmax, mean_variance, argmin_magnitude, argmax_magnitude, argminmax };
 
 const char* name_of(record_id record) {
-  constexpr const char* names[] = {"argmin", "argmax", "minmax", "mean_variance"};
+  constexpr const char* names[] = {"argmin",           "argmax",           "minmax",   "mean_variance",
+                                   "argmin_magnitude", "argmax_magnitude", "argminmax"};
   return names[static_cast<std::size_t>(record)];
 }
 
-// Two results as the table prints them.
-struct two_results {
-  std::string first, second;
-};
+// Results as the table prints them.
+using texts = std::vector<std::string>;
 
-// The value is that of min or max; the index that of the first element which is that value: to the bit, or NaN as that is.
-template <class E>
-two_results value_and_index(operation<E> op, const std::vector<E>& x) {
-  const E value = *tree<E, E>(op, x);
-  const auto is_value = [value](E e) {
-    if constexpr (!integer<E>) {
+// The value is that of min or max; the index that of the first value which is that one: to the bit, or NaN as that is.
+template <class E, class V>
+texts value_and_index(operation<V> op, const std::vector<V>& x) {
+  const V value = *tree<E, V>(op, x);
+  const auto is_value = [value](V e) {
+    if constexpr (!integer<V>) {
       if (std::isnan(value)) return std::isnan(e);
       return e == value && std::signbit(e) == std::signbit(value);
     } else {
@@ -433,7 +546,13 @@ two_results value_and_index(operation<E> op, const std::vector<E>& x) {
   };
   std::uint64_t index = 0;
   while (!is_value(x[index])) ++index;
-  return {bits_of(value), bits_of(index)};
+  return {bits_as_element<E>(value), bits_of(index)};
+}
+
+// Both of elements as they are, and then the index of the second.
+texts joined(texts first, const texts& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
 }
 
 // A state of mean_variance: N, M and D.
@@ -515,9 +634,9 @@ std::optional<moments> tree_of_moments(const std::vector<double>& v) {
   return root<moments>(merged, level);
 }
 
-// R is float for f32 in its own width, and double otherwise.
+// R is float for f32, f16 and bf16 in their own width, and double otherwise.
 template <class R, class E>
-two_results mean_and_variance(const std::vector<E>& x, std::int64_t ddof) {
+texts mean_and_variance(const std::vector<E>& x, std::int64_t ddof) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   const std::optional<moments> all = tree_of_moments<E>(converted<double>(x));
   double mean = nan, variance = nan;
@@ -530,14 +649,25 @@ two_results mean_and_variance(const std::vector<E>& x, std::int64_t ddof) {
 }
 
 template <class E, class A>
-two_results results(record_id record, const std::vector<E>& x, std::int64_t ddof) {
+texts results(record_id record, const std::vector<E>& x, std::int64_t ddof) {
+  using V = compared<E>;
   switch (record) {
     case record_id::argmin:
-      return value_and_index<E>(minimum, x);
+      return value_and_index<E, V>(minimum, converted<V>(x));
     case record_id::argmax:
-      return value_and_index<E>(maximum, x);
+      return value_and_index<E, V>(maximum, converted<V>(x));
+    case record_id::argmin_magnitude: {
+      const auto magnitudes = absolutes<V>(x);
+      return value_and_index<E, typename decltype(magnitudes)::value_type>(minimum, magnitudes);
+    }
+    case record_id::argmax_magnitude: {
+      const auto magnitudes = absolutes<V>(x);
+      return value_and_index<E, typename decltype(magnitudes)::value_type>(maximum, magnitudes);
+    }
+    case record_id::argminmax:
+      return joined(value_and_index<E, V>(minimum, converted<V>(x)), value_and_index<E, V>(maximum, converted<V>(x)));
     case record_id::minmax:
-      return {bits_of(tree<E, E>(minimum, x).value_or(highest<E>())), bits_of(tree<E, E>(maximum, x).value_or(lowest<E>()))};
+      return {picked<E>(minimum, x, highest<V>()), picked<E>(maximum, x, lowest<V>())};
     case record_id::mean_variance:
       return mean_and_variance<std::conditional_t<std::is_same_v<A, float>, float, double>>(x, ddof);
   }
@@ -569,14 +699,17 @@ enum class family_id {
   equal,
   offset,
   few,
-  two_nans
+  two_nans,
+  blank,
+  lone,
+  hole
 };
 
 const char* name_of(family_id family) {
   constexpr const char* names[] = {
-      "uniform",    "wide",          "factors",      "extremes",        "bits",   "subnormal", "zeros",
-      "minus_zero", "one_nan",       "one_infinity", "both_infinities", "tiny",   "huge",      "edge_small",
-      "edge_big",   "mixed_classes", "brink",        "equal",           "offset", "few",       "two_nans"};
+      "uniform", "wide",         "factors",         "extremes", "bits",     "subnormal",  "zeros",    "minus_zero",
+      "one_nan", "one_infinity", "both_infinities", "tiny",     "huge",     "edge_small", "edge_big", "mixed_classes",
+      "brink",   "equal",        "offset",          "few",      "two_nans", "blank",      "lone",     "hole"};
   return names[static_cast<std::size_t>(family)];
 }
 
@@ -590,7 +723,7 @@ std::uint64_t random_bits(std::uint64_t seed, std::uint64_t i) {
 // An integer element from r.
 template <integer E>
 E element_of(family_id family, std::uint64_t r) {
-  const E low = static_cast<E>(r);  // modulo 2^32 or 2^64
+  const E low = static_cast<E>(r);  // modulo 2^W
   switch (family) {
     case family_id::uniform:
       return low;
@@ -620,9 +753,19 @@ E element_of(family_id family, std::uint64_t r) {
   }
 }
 
-// What differs between f32 and f64.
+// What differs between the formats of floats.
 template <class E>
 struct format;
+
+template <half_float E>
+struct format<E> {
+  using bits_type = std::uint16_t;
+  static constexpr int significand_bits = E::significand_bits;
+  static constexpr int bias = E::bias;
+  static constexpr bits_type exponent_mask = E::exponent_mask;
+  static constexpr bits_type highest_exponent_bit = 0x4000U;
+  static constexpr bits_type nan = static_cast<bits_type>(E::quiet_nan | 0x8012U);  // sign and payload
+};
 
 template <>
 struct format<float> {
@@ -671,20 +814,40 @@ E mixed_classes_element(std::uint64_t r) {
 
 template <class E>
 E uniform_element(std::uint64_t r) {
-  return static_cast<E>(2.0 * (static_cast<double>(r >> 11) * 0x1p-53) - 1.0);
+  const double exact = 2.0 * (static_cast<double>(r >> 11) * 0x1p-53) - 1.0;
+  if constexpr (half_float<E>) {
+    return rounded<E>(static_cast<float>(exact));
+  } else {
+    return static_cast<E>(exact);
+  }
+}
+
+// A value that E has exactly.
+template <class E>
+E from_value(compared<E> value) {
+  if constexpr (half_float<E>) {
+    return rounded<E>(value);
+  } else {
+    return value;
+  }
 }
 
 template <class E>
 E factors_element(std::uint64_t r) {
-  E magnitude = 0;
-  if constexpr (std::is_same_v<E, float>) {
+  using V = compared<E>;
+  V magnitude = 0;
+  if constexpr (std::is_same_v<E, binary16>) {
+    magnitude = 1.0F + static_cast<float>(static_cast<int>(r >> 60) - 8) * 0x1p-10F;
+  } else if constexpr (std::is_same_v<E, brain16>) {
+    magnitude = 1.0F + static_cast<float>(static_cast<int>((r >> 32) % 3) - 1) * 0x1p-7F;
+  } else if constexpr (std::is_same_v<E, float>) {
     const int k = static_cast<int>(r >> 48);  // 16 bits
     magnitude = 1.0F + static_cast<float>(k - 0x8000) * 0x1p-22F;
   } else {
     const std::int64_t k = static_cast<std::int64_t>(r >> 20);  // 44 bits
     magnitude = 1.0 + static_cast<double>(k - 0x80000000000) * 0x1p-50;
   }
-  return r % 2 == 1 ? -magnitude : magnitude;
+  return from_value<E>(r % 2 == 1 ? -magnitude : magnitude);
 }
 
 template <class E>
@@ -697,13 +860,18 @@ E bits_element(std::uint64_t r) {
 
 template <class E>
 E signed_zero(std::uint64_t sign) {
-  return sign != 0 ? static_cast<E>(-0.0) : E{0};
+  using V = compared<E>;
+  return from_value<E>(sign != 0 ? static_cast<V>(-0.0) : V{0});
 }
 
-// From 4096 or 2^30 on, over a width of 2: exact.
+// From 4096 or 2^30 on, over a width of 2, and of small types over a width that they have room for: exact.
 template <class E>
 E offset_element(std::uint64_t r) {
-  if constexpr (std::is_same_v<E, float>) {
+  if constexpr (std::is_same_v<E, binary16>) {
+    return rounded<E>(1024.0F + static_cast<float>(r >> 60));
+  } else if constexpr (std::is_same_v<E, brain16>) {
+    return rounded<E>(128.0F + static_cast<float>(r >> 61));
+  } else if constexpr (std::is_same_v<E, float>) {
     return 4096.0F + static_cast<float>(r >> 52) * 0x1p-11F;
   } else {
     return 0x1p30 + static_cast<double>(r >> 41) * 0x1p-22;
@@ -714,7 +882,7 @@ E offset_element(std::uint64_t r) {
 template <class E>
 E few_element(std::uint64_t r) {
   const int value = static_cast<int>(r % 7) - 3;
-  return value == 0 ? signed_zero<E>(r >> 63) : static_cast<E>(value);
+  return value == 0 ? signed_zero<E>(r >> 63) : from_value<E>(static_cast<compared<E>>(value));
 }
 
 template <class E>
@@ -726,7 +894,8 @@ E subnormal_element(std::uint64_t r) {
 // A floating-point element from r. The families with special indices are uniform here; see special_indices.
 template <class E>
 E element_of(family_id family, std::uint64_t r) {
-  constexpr bool is_f32 = std::is_same_v<E, float>;
+  constexpr bool is_f16 = std::is_same_v<E, binary16>;
+  constexpr bool is_f32 = std::is_same_v<E, float> || std::is_same_v<E, brain16>;  // the exponents of f32, too
   switch (family) {
     case family_id::uniform:
     case family_id::one_nan:
@@ -735,6 +904,7 @@ E element_of(family_id family, std::uint64_t r) {
     case family_id::both_infinities:
       return uniform_element<E>(r);
     case family_id::wide:
+      if constexpr (is_f16) return with_exponent<E>(r, -14, 30);
       return is_f32 ? with_exponent<E>(r, -40, 80) : with_exponent<E>(r, -300, 600);
     case family_id::factors:
       return factors_element<E>(r);
@@ -747,8 +917,10 @@ E element_of(family_id family, std::uint64_t r) {
     case family_id::minus_zero:
       return signed_zero<E>(1);
     case family_id::tiny:
+      if constexpr (is_f16) return with_exponent<E>(r, -14, 4);
       return is_f32 ? with_exponent<E>(r, -120, 20) : with_exponent<E>(r, -700, 100);
     case family_id::huge:
+      if constexpr (is_f16) return with_exponent<E>(r, 10, 6);
       return is_f32 ? with_exponent<E>(r, 100, 20) : with_exponent<E>(r, 601, 100);
     case family_id::edge_small:
       return with_exponent<E>(r, -482, 4);
@@ -767,22 +939,51 @@ E element_of(family_id family, std::uint64_t r) {
   }
 }
 
+// A float with these bits.
+template <class E>
+E with_bits(std::uint64_t bits) {
+  return std::bit_cast<E>(static_cast<typename format<E>::bits_type>(bits));
+}
+
 // Puts the NaN or the infinities of the families that have one into x.
 template <class E>
 void special_indices(family_id family, std::uint64_t seed, std::vector<E>& x) {
   if (x.empty()) return;
+  using F = format<E>;
+  constexpr std::uint64_t sign = std::uint64_t{1} << (8 * sizeof(E) - 1);
   const std::size_t n = x.size();
   const std::size_t p = static_cast<std::size_t>((seed * 7919) % n);
-  if (family == family_id::one_nan || family == family_id::two_nans) x[p] = std::bit_cast<E>(format<E>::nan);
-  if (family == family_id::two_nans) x[(p + n / 2) % n] = std::numeric_limits<E>::quiet_NaN();
-  if (family == family_id::one_infinity || family == family_id::both_infinities) x[p] = std::numeric_limits<E>::infinity();
-  if (family == family_id::both_infinities && n > 1) x[(p + n / 2) % n] = -std::numeric_limits<E>::infinity();
+  const std::size_t other = (p + n / 2) % n;
+  if (family == family_id::one_nan || family == family_id::two_nans) x[p] = with_bits<E>(F::nan);
+  if (family == family_id::two_nans) x[other] = with_bits<E>(F::exponent_mask | std::uint64_t{1} << (F::significand_bits - 1));
+  if (family == family_id::one_infinity || family == family_id::both_infinities) x[p] = with_bits<E>(F::exponent_mask);
+  if (family == family_id::both_infinities && n > 1) x[other] = with_bits<E>(sign | F::exponent_mask);
+}
+
+// The families in which it matters what is zero: all are; all but the one at p; none but that.
+template <class E>
+std::vector<E> zeros_and_others(family_id family, std::uint64_t seed, std::size_t n) {
+  E zero{}, other{};
+  if constexpr (integer<E>) {
+    other = static_cast<E>(std::uint64_t{1} << (8 * sizeof(E) - 1));
+  } else {
+    zero = signed_zero<E>(family == family_id::hole ? 1 : 0);
+    other = with_bits<E>((std::uint64_t{1} << (8 * sizeof(E) - 1)) | 1);  // the smallest one below 0
+  }
+  std::vector<E> x(n, zero);
+  for (std::size_t i = 0; i < n && family == family_id::hole; ++i) x[i] = element_of<E>(family_id::factors, random_bits(seed, i));
+  const std::size_t p = n == 0 ? 0 : static_cast<std::size_t>((seed * 7919) % n);
+  if (n != 0 && family == family_id::lone) x[p] = other;
+  if (n != 0 && family == family_id::hole) x[p] = zero;
+  return x;
 }
 
 template <class E>
 std::vector<E> data(family_id family, std::uint64_t seed, std::size_t n) {
   std::vector<E> x;
   if (family == family_id::equal) return std::vector<E>(n, element_of<E>(family_id::uniform, random_bits(seed, 0)));
+  if (family == family_id::blank || family == family_id::lone || family == family_id::hole)
+    return zeros_and_others<E>(family, seed, n);
   for (std::size_t i = 0; i < n; ++i) x.push_back(element_of<E>(family, random_bits(seed, i)));
   if constexpr (!integer<E>) special_indices(family, seed, x);
   return x;
@@ -793,6 +994,13 @@ std::vector<E> data(family_id family, std::uint64_t seed, std::size_t n) {
 // ---------------------------------------------------------------------------------------------------------------------------------
 
 constexpr std::uint64_t second_seed = 1000;  // what dot adds to the seed for its second array
+
+// What the column "accumulate" says.
+template <class E, class A>
+const char* accumulation() {
+  if (std::is_same_v<A, accumulated<E>>) return "own";
+  return std::is_same_v<A, double> ? "f64" : std::is_same_v<A, std::int64_t> ? "i64" : "u64";
+}
 
 // The rows of one type, form and accumulation. The seed counts them.
 template <class E, class A>
@@ -805,8 +1013,7 @@ struct printer {
     ++seed;
     const std::vector<E> x = data<E>(family, seed, n);
     const std::vector<E> y = form == form_id::dot ? data<E>(family, seed + second_seed, n) : std::vector<E>{};
-    const char* accumulate = std::is_same_v<E, A> ? "own" : "f64";
-    std::printf("ONEFOLD_GOLDEN(%s, %s, %s, %s, %llu, %zu, %s)\n", type, name_of(form), accumulate, name_of(family),
+    std::printf("ONEFOLD_GOLDEN(%s, %s, %s, %s, %llu, %zu, %s)\n", type, name_of(form), accumulation<E, A>(), name_of(family),
                 static_cast<unsigned long long>(seed), n, result<E, A>(form, x, y).c_str());
   }
 
@@ -928,10 +1135,15 @@ struct record_printer {
   }
 
   void print(family_id family, const std::vector<E>& x, std::int64_t ddof) const {
-    const two_results both = results<E, A>(record, x, ddof);
-    std::printf("ONEFOLD_GOLDEN_RECORD(%s, %s, %s, %s, %llu, %zu, %d, %s, %s)\n", type, name_of(record),
-                std::is_same_v<E, A> ? "own" : "f64", name_of(family), static_cast<unsigned long long>(seed), x.size(),
-                static_cast<int>(ddof), both.first.c_str(), both.second.c_str());
+    const texts all = results<E, A>(record, x, ddof);
+    const auto seed_printed = static_cast<unsigned long long>(seed);
+    if (all.size() == 4) {
+      std::printf("ONEFOLD_GOLDEN_FOUR(%s, %s, %s, %s, %llu, %zu, %s, %s, %s, %s)\n", type, name_of(record), accumulation<E, A>(),
+                  name_of(family), seed_printed, x.size(), all[0].c_str(), all[1].c_str(), all[2].c_str(), all[3].c_str());
+      return;
+    }
+    std::printf("ONEFOLD_GOLDEN_RECORD(%s, %s, %s, %s, %llu, %zu, %d, %s, %s)\n", type, name_of(record), accumulation<E, A>(),
+                name_of(family), seed_printed, x.size(), static_cast<int>(ddof), all[0].c_str(), all[1].c_str());
   }
 
   void rows(family_id family, const std::vector<std::size_t>& sizes) {
@@ -1048,6 +1260,183 @@ void rows_of_operators(const char* type) {
   }
 }
 
+// --- of types of 1 and 2 bytes, and what came with them
+
+// Around lanes, tiles and levels of the tree of this type.
+template <class E>
+std::vector<std::size_t> few_sizes() {
+  const std::size_t L = lane_count<E>, tile = rows_per_tile * L;
+  return {2,
+          L - 1,
+          tile + 1,
+          3,
+          L,
+          16 * tile - 1,
+          L + 1,
+          tile - 1,
+          3 * tile + 1,
+          5 * L + 3,
+          tile,
+          16 * tile + 1,
+          777,
+          2 * tile - 1,
+          17 * tile + 5,
+          5000,
+          2 * tile,
+          15 * tile,
+          33 * tile - 1,
+          5 * tile - 1,
+          99991,
+          4 * tile,
+          7 * tile + 3,
+          16 * tile};
+}
+
+// `few` of them that begin at another place with every number, so that those of a type have all sizes together.
+template <class E>
+std::vector<std::size_t> turn_of(std::size_t number, std::size_t few) {
+  const std::vector<std::size_t> all = few_sizes<E>();
+  std::vector<std::size_t> chosen;
+  for (std::size_t i = 0; i < few; ++i) chosen.push_back(all[(number * few + i) % all.size()]);
+  return chosen;
+}
+
+constexpr form_id forms_of_truth[] = {form_id::all, form_id::any, form_id::none};
+
+template <class E>
+void rows_of_truth(const char* type) {
+  for (const form_id form : forms_of_truth) {
+    printer<E, accumulated<E>> out{type, form};
+    out.rows(family_id::blank, {0, 1025});
+    out.rows(family_id::lone, turn_of<E>(static_cast<std::size_t>(form), 2));
+    out.rows(family_id::hole, turn_of<E>(static_cast<std::size_t>(form) + 1, 2));
+    out.rows(family_id::factors, {1, 5000});
+    if constexpr (!integer<E>) {
+      out.rows(family_id::minus_zero, {65});
+      out.rows(family_id::one_nan, {1});
+    }
+  }
+}
+
+// Many elements of any size: sums that an accumulator of 32 bits does not hold, and floats whose order shows.
+template <class E, class A>
+void rows_of_small_form(const char* type, form_id form) {
+  printer<E, A> out{type, form};
+  out.row(family_id::uniform, 0);
+  const bool own = std::is_same_v<A, accumulated<E>>;
+  const bool every = half_float<E> && own && is_one_of(form, {form_id::sum, form_id::dot});
+  const auto sizes = every ? few_sizes<E>() : turn_of<E>(static_cast<std::size_t>(form), 2);
+  out.rows(form == form_id::prod ? family_id::factors : family_id::uniform, sizes);
+  if constexpr (integer<E>) {
+    out.rows(family_id::extremes, {5000});
+    out.rows(family_id::wide, {65});
+    if (form == form_id::bit_xor) out.rows(family_id::equal, {4097});  // not 0
+    if (form == form_id::bit_and) out.rows(family_id::offset, {777});  // neither
+    if (small<E> && is_one_of(form, {form_id::sum, form_id::dot, form_id::norm1, form_id::sum_of_squares}))
+      out.rows(family_id::equal, {largest});
+  } else {
+    if (form != form_id::prod) out.rows(family_id::wide, {5000});
+    if (every) out.rows(family_id::wide, {largest});
+    if (own) out.rows(family_id::bits, {65});
+    if (own) out.rows(family_id::subnormal, {1025});
+    if (own && is_one_of(form, {form_id::sum, form_id::prod, form_id::dot, form_id::norm1})) out.rows(family_id::minus_zero, {3});
+    out.rows(family_id::one_nan, {5000});
+    if (is_one_of(form, {form_id::min_number, form_id::max_number})) out.rows(family_id::two_nans, {2});
+    if (own && is_one_of(form, {form_id::min, form_id::max, form_id::min_number, form_id::max_number}))
+      out.rows(family_id::zeros, {2, 65});
+    if (form == form_id::norm2) out.rows(family_id::huge, {1025});
+    out.rows(family_id::both_infinities, {1025});
+  }
+}
+
+template <class E, class A>
+void rows_of_small_record(const char* type, record_id record) {
+  record_printer<E, A> out{type, record};
+  if (record == record_id::minmax || record == record_id::mean_variance) out.row(family_id::uniform, 0);
+  out.rows(family_id::uniform, turn_of<E>(static_cast<std::size_t>(record), 2));
+  out.rows(family_id::few, {1025});
+  if constexpr (integer<E>) {
+    out.rows(family_id::extremes, {65, 5000});
+  } else {
+    out.rows(family_id::zeros, {65});
+    out.rows(family_id::wide, {5000});
+    out.rows(family_id::two_nans, {1025});
+    out.rows(family_id::both_infinities, {65});
+  }
+  if (record == record_id::mean_variance) out.rows(family_id::offset, {1, 54321});
+}
+
+constexpr record_id all_records[] = {record_id::argmin,        record_id::argmax,           record_id::minmax,
+                                     record_id::mean_variance, record_id::argmin_magnitude, record_id::argmax_magnitude,
+                                     record_id::argminmax};
+
+template <integer E>
+void rows_of_small_integers(const char* type) {
+  for (const form_id form : all_forms) rows_of_small_form<E, accumulated<E>>(type, form);
+  for (const form_id form :
+       {form_id::min_number, form_id::max_number, form_id::bit_and, form_id::bit_or, form_id::bit_xor, form_id::count})
+    rows_of_small_form<E, accumulated<E>>(type, form);
+  rows_of_truth<E>(type);
+  for (const record_id record : all_records) rows_of_small_record<E, accumulated<E>>(type, record);
+}
+
+template <half_float E>
+void rows_of_small_floats(const char* type) {
+  for (const form_id form : all_forms) rows_of_small_form<E, float>(type, form);
+  for (const form_id form : {form_id::min_number, form_id::max_number, form_id::count}) rows_of_small_form<E, float>(type, form);
+  rows_of_truth<E>(type);
+  for (const record_id record : all_records) rows_of_small_record<E, float>(type, record);
+  for (const form_id form : all_forms) {
+    if (!is_one_of(form, {form_id::min, form_id::max, form_id::norm_inf})) rows_of_small_form<E, double>(type, form);
+  }
+  rows_of_small_record<E, double>(type, record_id::mean_variance);
+}
+
+template <class E>
+void rows_of_further_forms(const char* type) {
+  rows_of_truth<E>(type);
+  for (const record_id record : {record_id::argmin_magnitude, record_id::argmax_magnitude, record_id::argminmax})
+    rows_of_small_record<E, E>(type, record);
+}
+
+template <class E, class A>
+void rows_in_64_bits(const char* type) {
+  for (const form_id form : {form_id::sum, form_id::prod, form_id::dot, form_id::sum_of_squares, form_id::norm1})
+    rows_of_small_form<E, A>(type, form);
+}
+
+void print_head(const char* of, const char* table) {
+  std::printf("// Golden results of tree v1 (docs/order.md) of %s. Columns and data: README.md beside this file.\n", of);
+  std::puts("// Made in this folder by");
+  std::puts("//   g++ -std=c++20 -O1 -ffp-contract=off -Wall -Wextra -Wconversion generate.cpp -o /tmp/golden");
+  std::printf("//   /tmp/golden %s > %s.inc\n", table, table);
+  std::puts("// ONEFOLD_GOLDEN(type, form, accumulate, data, seed, n, bits)");
+  std::puts("// ONEFOLD_GOLDEN_RECORD(type, form, accumulate, data, seed, n, ddof, first bits, second bits)");
+  std::puts("// ONEFOLD_GOLDEN_FOUR(type, form, accumulate, data, seed, n, first bits, second bits, third bits, fourth bits)");
+}
+
+void print_small() {
+  print_head("types of 1 and 2 bytes", "small");
+  rows_of_small_integers<std::int8_t>("i8");
+  rows_of_small_integers<std::uint8_t>("u8");
+  rows_of_small_integers<std::int16_t>("i16");
+  rows_of_small_integers<std::uint16_t>("u16");
+  rows_of_small_floats<binary16>("f16");
+  rows_of_small_floats<brain16>("bf16");
+}
+
+void print_further() {
+  print_head("forms that came with the small types", "further");
+  rows_of_further_forms<float>("f32");
+  rows_of_further_forms<double>("f64");
+  rows_of_further_forms<std::int32_t>("i32");
+  rows_in_64_bits<std::int32_t, std::int64_t>("i32");
+  rows_of_further_forms<std::uint32_t>("u32");
+  rows_in_64_bits<std::uint32_t, std::uint64_t>("u32");
+  rows_of_further_forms<std::int64_t>("i64");
+  rows_of_further_forms<std::uint64_t>("u64");
+}
+
 void print_forms() {
   std::puts("// Golden results of tree v1 (docs/order.md). Columns and data: README.md beside this file. Made in this folder by");
   std::puts("//   g++ -std=c++20 -O1 -ffp-contract=off -Wall -Wextra -Wconversion generate.cpp -o /tmp/golden");
@@ -1098,15 +1487,18 @@ void print_operators() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const std::pair<const char*, void (*)()> tables[] = {
+      {"records", print_records}, {"operators", print_operators}, {"small", print_small}, {"further", print_further}};
   if (argc == 1) {
     print_forms();
-  } else if (argc == 2 && std::strcmp(argv[1], "records") == 0) {
-    print_records();
-  } else if (argc == 2 && std::strcmp(argv[1], "operators") == 0) {
-    print_operators();
-  } else {
-    std::fputs("usage: generate [records | operators]\n", stderr);
-    return 2;
+    return 0;
   }
-  return 0;
+  for (const auto& [name, print] : tables) {
+    if (argc == 2 && std::strcmp(argv[1], name) == 0) {
+      print();
+      return 0;
+    }
+  }
+  std::fputs("usage: generate [records | operators | small | further]\n", stderr);
+  return 2;
 }
