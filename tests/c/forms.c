@@ -19,6 +19,8 @@ static double expected(const char* form, uint64_t n) {
   if (strcmp(form, "prod") == 0) return product;
   if (strcmp(form, "min") == 0 || strcmp(form, "min_number") == 0) return least;
   if (strcmp(form, "count") == 0) return (double)n;
+  if (strcmp(form, "all") == 0 || strcmp(form, "any") == 0) return 1;
+  if (strcmp(form, "none") == 0) return 0;
   if (strcmp(form, "bit_or") == 0) return 7;
   if (strcmp(form, "bit_and") == 0) return 0;
   if (strcmp(form, "bit_xor") == 0) return 7; /* of 142 times 1 .. 7, which is 0, and of 1 .. 6 */
@@ -26,6 +28,22 @@ static double expected(const char* form, uint64_t n) {
   if (strcmp(form, "mean") == 0) return sum / (double)n;
   return squares; /* sum_of_squares, dot, norm2 after a square */
 }
+
+/* 1 .. 7. */
+#define NUMBERS_f32 \
+  { 1, 2, 3, 4, 5, 6, 7 }
+#define NUMBERS_i32 \
+  { 1, 2, 3, 4, 5, 6, 7 }
+#define NUMBERS_u32 \
+  { 1, 2, 3, 4, 5, 6, 7 }
+#define NUMBERS_f16                                                        \
+  {                                                                        \
+    {0x3c00}, {0x4000}, {0x4200}, {0x4400}, {0x4500}, {0x4600}, { 0x4700 } \
+  }
+#define NUMBERS_bf16                                                       \
+  {                                                                        \
+    {0x3f80}, {0x4000}, {0x4040}, {0x4080}, {0x40a0}, {0x40c0}, { 0x40e0 } \
+  }
 
 static onefold_executor places[4];
 
@@ -51,59 +69,75 @@ static onefold_executor places[4];
     EXPECT_REFUSED(onefold_##form##_##suffix##_of(places[p], n, fill_##suffix, &got, &made), ONEFOLD_CALLBACK_FAILED, ""); \
   }
 
-#define ARG(form, suffix, T, at)                                                                               \
+#define ARG(form, suffix, of_value, T, at)                                                                     \
   {                                                                                                            \
-    onefold_arg_result_##suffix got, stored, made;                                                             \
+    onefold_arg_result_##of_value got, stored, made;                                                           \
     EXPECT_OK(onefold_##form##_##suffix(places[p], x, count, &got));                                           \
-    EXPECT(got.value == x[at] && got.index == at);                                                             \
+    EXPECT(got.value == (at) + 1 && got.index == at);                                                          \
     EXPECT_OK(onefold_##form##_##suffix##_into(places[p], x, count, &stored, NULL));                           \
-    EXPECT(stored.value == x[at] && stored.index == at);                                                       \
+    EXPECT(stored.value == (at) + 1 && stored.index == at);                                                    \
     EXPECT_OK(onefold_##form##_##suffix##_of(places[p], count, fill_##suffix, NULL, &made));                   \
-    EXPECT(made.value == x[at] && made.index == at);                                                           \
+    EXPECT(made.value == (at) + 1 && made.index == at);                                                        \
     EXPECT_REFUSED(onefold_##form##_##suffix(places[p], x, 0, &got), ONEFOLD_INVALID_ARGUMENT, "no elements"); \
   }
 
-#define TYPE(suffix, T, magnitude, mean_type)                                                \
-  FILL(suffix, T)                                                                            \
-  static void test_##suffix(int p) {                                                         \
-    T x[count];                                                                              \
-    for (int i = 0; i < count; ++i) x[i] = (T)(i % 7 + 1);                                   \
-    NUMBER(sum, suffix, T, T)                                                                \
-    NUMBER(prod, suffix, T, T)                                                               \
-    NUMBER(min, suffix, T, T)                                                                \
-    NUMBER(max, suffix, T, T)                                                                \
-    NUMBER(sum_of_squares, suffix, T, T)                                                     \
-    NUMBER(norm1, suffix, T, magnitude)                                                      \
-    NUMBER(norm_inf, suffix, T, magnitude)                                                   \
-    NUMBER(min_number, suffix, T, T)                                                         \
-    NUMBER(max_number, suffix, T, T)                                                         \
-    NUMBER(count, suffix, T, uint64_t)                                                       \
-    NUMBER(mean, suffix, T, mean_type) {                                                     \
-      const T few[4] = {1, 1, 1, 1};                                                         \
-      mean_type norm = 0, stored = 0, made = 0;                                              \
-      EXPECT_OK(onefold_norm2_##suffix(places[p], few, 4, &norm));                           \
-      EXPECT(norm == 2);                                                                     \
-      EXPECT_OK(onefold_norm2_##suffix##_into(places[p], few, 4, &stored, NULL));            \
-      EXPECT(stored == 2);                                                                   \
-      EXPECT_OK(onefold_norm2_##suffix##_of(places[p], 1, fill_##suffix, NULL, &made));      \
-      EXPECT(made == 1);                                                                     \
-      T dot = 0, dot_stored = 0;                                                             \
-      EXPECT_OK(onefold_dot_##suffix(places[p], x, x, count, &dot));                         \
-      EXPECT(dot == (T)expected("dot", count));                                              \
-      EXPECT_OK(onefold_dot_##suffix##_into(places[p], x, x, count, &dot_stored, NULL));     \
-      EXPECT(dot_stored == dot);                                                             \
-    }                                                                                        \
-    ARG(argmin, suffix, T, 0)                                                                \
-    ARG(argmax, suffix, T, 6) {                                                              \
-      onefold_minmax_result_##suffix got, stored, made;                                      \
-      EXPECT_OK(onefold_minmax_##suffix(places[p], x, count, &got));                         \
-      EXPECT(got.min == 1 && got.max == 7);                                                  \
-      EXPECT_OK(onefold_minmax_##suffix##_into(places[p], x, count, &stored, NULL));         \
-      EXPECT(stored.min == 1 && stored.max == 7);                                            \
-      EXPECT_OK(onefold_minmax_##suffix##_of(places[p], count, fill_##suffix, NULL, &made)); \
-      EXPECT(made.min == 1 && made.max == 7);                                                \
-    }                                                                                        \
-    MEAN_VARIANCE_##mean_type(suffix)                                                        \
+#define TYPE(suffix, T, total, total_magnitude, magnitude, of_magnitude, mean_type)             \
+  FILL(suffix, T)                                                                               \
+  static void test_##suffix(int p) {                                                            \
+    T x[count];                                                                                 \
+    for (int i = 0; i < count; ++i) x[i] = (T)(i % 7 + 1);                                      \
+    NUMBER(sum, suffix, T, total)                                                               \
+    NUMBER(prod, suffix, T, total)                                                              \
+    NUMBER(min, suffix, T, T)                                                                   \
+    NUMBER(max, suffix, T, T)                                                                   \
+    NUMBER(sum_of_squares, suffix, T, total)                                                    \
+    NUMBER(norm1, suffix, T, total_magnitude)                                                   \
+    NUMBER(norm_inf, suffix, T, magnitude)                                                      \
+    NUMBER(min_number, suffix, T, T)                                                            \
+    NUMBER(max_number, suffix, T, T)                                                            \
+    NUMBER(count, suffix, T, uint64_t)                                                          \
+    NUMBER(mean, suffix, T, mean_type) {                                                        \
+      const T few[4] = {1, 1, 1, 1};                                                            \
+      mean_type norm = 0, stored = 0, made = 0;                                                 \
+      EXPECT_OK(onefold_norm2_##suffix(places[p], few, 4, &norm));                              \
+      EXPECT(norm == 2);                                                                        \
+      EXPECT_OK(onefold_norm2_##suffix##_into(places[p], few, 4, &stored, NULL));               \
+      EXPECT(stored == 2);                                                                      \
+      EXPECT_OK(onefold_norm2_##suffix##_of(places[p], 1, fill_##suffix, NULL, &made));         \
+      EXPECT(made == 1);                                                                        \
+      T dot = 0, dot_stored = 0;                                                                \
+      EXPECT_OK(onefold_dot_##suffix(places[p], x, x, count, &dot));                            \
+      EXPECT(dot == (T)expected("dot", count));                                                 \
+      EXPECT_OK(onefold_dot_##suffix##_into(places[p], x, x, count, &dot_stored, NULL));        \
+      EXPECT(dot_stored == dot);                                                                \
+    }                                                                                           \
+    NUMBER(all, suffix, T, uint8_t)                                                             \
+    NUMBER(any, suffix, T, uint8_t)                                                             \
+    NUMBER(none, suffix, T, uint8_t)                                                            \
+    ARG(argmin, suffix, suffix, T, 0)                                                           \
+    ARG(argmax, suffix, suffix, T, 6)                                                           \
+    ARG(argmin_magnitude, suffix, of_magnitude, T, 0)                                           \
+    ARG(argmax_magnitude, suffix, of_magnitude, T, 6) {                                         \
+      onefold_argminmax_result_##suffix got, stored, made;                                      \
+      EXPECT_OK(onefold_argminmax_##suffix(places[p], x, count, &got));                         \
+      EXPECT(got.min.value == 1 && got.min.index == 0);                                         \
+      EXPECT(got.max.value == 7 && got.max.index == 6);                                         \
+      EXPECT_OK(onefold_argminmax_##suffix##_into(places[p], x, count, &stored, NULL));         \
+      EXPECT(stored.min.value == 1 && stored.min.index == 0);                                   \
+      EXPECT(stored.max.value == 7 && stored.max.index == 6);                                   \
+      EXPECT_OK(onefold_argminmax_##suffix##_of(places[p], count, fill_##suffix, NULL, &made)); \
+      EXPECT(made.min.index == 0 && made.max.index == 6);                                       \
+    }                                                                                           \
+    {                                                                                           \
+      onefold_minmax_result_##suffix got, stored, made;                                         \
+      EXPECT_OK(onefold_minmax_##suffix(places[p], x, count, &got));                            \
+      EXPECT(got.min == 1 && got.max == 7);                                                     \
+      EXPECT_OK(onefold_minmax_##suffix##_into(places[p], x, count, &stored, NULL));            \
+      EXPECT(stored.min == 1 && stored.max == 7);                                               \
+      EXPECT_OK(onefold_minmax_##suffix##_of(places[p], count, fill_##suffix, NULL, &made));    \
+      EXPECT(made.min == 1 && made.max == 7);                                                   \
+    }                                                                                           \
+    MEAN_VARIANCE_##mean_type(suffix)                                                           \
   }
 #define MEAN_VARIANCE_float(suffix) MEAN_VARIANCE(suffix, onefold_mean_variance_result_f32)
 #define MEAN_VARIANCE_double(suffix) MEAN_VARIANCE(suffix, onefold_mean_variance_result_f64)
@@ -129,33 +163,137 @@ ONEFOLD_C_TYPES(TYPE)
   }
 ONEFOLD_C_INTEGERS(BITS)
 
-#define WIDE(form)                                                                               \
-  {                                                                                              \
-    const uint64_t n = strcmp(#form, "prod") == 0 ? 7 : strcmp(#form, "norm2") == 0 ? 1 : count; \
-    double got = 0, stored = 0;                                                                  \
-    EXPECT_OK(onefold_##form##_f32_as_f64(places[p], x, n, &got));                               \
-    EXPECT(got == expected(#form, n));                                                           \
-    EXPECT_OK(onefold_##form##_f32_as_f64_into(places[p], x, n, &stored, NULL));                 \
-    EXPECT(stored == got);                                                                       \
+/* The form of this name of arrays of 7 elements, which every sum and product of them fits; norm2 of one. */
+#define WIDE(form, suffix, T, wide, R)                                                       \
+  {                                                                                          \
+    const T x[7] = NUMBERS_##suffix;                                                         \
+    const uint64_t n = strcmp(#form, "norm2") == 0 ? 1 : 7;                                  \
+    R got = 0, stored = 0;                                                                   \
+    EXPECT_OK(onefold_##form##_##suffix##_as_##wide(places[p], x, n, &got));                 \
+    EXPECT(got == (R)expected(#form, n));                                                    \
+    EXPECT_OK(onefold_##form##_##suffix##_as_##wide##_into(places[p], x, n, &stored, NULL)); \
+    EXPECT(stored == got);                                                                   \
+  }
+#define WIDE_DOT(suffix, T, wide, R)                                                       \
+  {                                                                                        \
+    const T x[7] = NUMBERS_##suffix;                                                       \
+    R got = 0, stored = 0;                                                                 \
+    EXPECT_OK(onefold_dot_##suffix##_as_##wide(places[p], x, x, 7, &got));                 \
+    EXPECT_OK(onefold_dot_##suffix##_as_##wide##_into(places[p], x, x, 7, &stored, NULL)); \
+    EXPECT(got == 140 && stored == got);                                                   \
+  }
+#define WIDE_VARIANCE(suffix, T, wide, R)                                                            \
+  {                                                                                                  \
+    const T x[7] = NUMBERS_##suffix;                                                                 \
+    onefold_mean_variance_result_f64 got, stored;                                                    \
+    EXPECT_OK(onefold_mean_variance_##suffix##_as_##wide(places[p], x, 7, 0, &got));                 \
+    EXPECT_OK(onefold_mean_variance_##suffix##_as_##wide##_into(places[p], x, 7, 0, &stored, NULL)); \
+    EXPECT(got.mean == 4 && got.variance == 4 && stored.mean == 4 && stored.variance == 4);          \
   }
 
 static void test_wide(int p) {
-  float x[count];
-  for (int i = 0; i < count; ++i) x[i] = (float)(i % 7 + 1);
   ONEFOLD_C_WIDE_FORMS(WIDE)
+  ONEFOLD_C_WIDE_TYPES(WIDE_DOT)
+  ONEFOLD_C_WIDE_FLOATS(WIDE_VARIANCE)
   const float far[2] = {16777216, 1};
   const float ones[2] = {1, 1};
-  double got = 0, stored = 0;
+  double got = 0;
   EXPECT_OK(onefold_sum_f32_as_f64(places[p], far, 2, &got));
   EXPECT(got == 16777217);
   EXPECT_OK(onefold_dot_f32_as_f64(places[p], far, ones, 2, &got));
-  EXPECT_OK(onefold_dot_f32_as_f64_into(places[p], far, ones, 2, &stored, NULL));
-  EXPECT(got == 16777217 && stored == got);
-  onefold_mean_variance_result_f64 both, both_stored;
-  EXPECT_OK(onefold_mean_variance_f32_as_f64(places[p], x, 7, 0, &both));
-  EXPECT_OK(onefold_mean_variance_f32_as_f64_into(places[p], x, 7, 0, &both_stored, NULL));
-  EXPECT(both.mean == 4 && both.variance == 4 && both_stored.mean == 4 && both_stored.variance == 4);
+  EXPECT(got == 16777217);
+  const int32_t most[2] = {INT32_MAX, INT32_MAX}, least[2] = {INT32_MIN, INT32_MIN};
+  int64_t sum = 0;
+  uint64_t sizes = 0;
+  EXPECT_OK(onefold_sum_i32_as_i64(places[p], most, 2, &sum));
+  EXPECT(sum == 2 * (int64_t)INT32_MAX);
+  EXPECT_OK(onefold_prod_i32_as_i64(places[p], least, 2, &sum));
+  EXPECT(sum == (int64_t)1 << 62);
+  EXPECT_OK(onefold_norm1_i32_as_i64(places[p], least, 2, &sizes));
+  EXPECT(sizes == (uint64_t)1 << 32);
 }
+
+/* --- elements of 1 and 2 bytes */
+
+/* The same of an array alone, for integers, whose sums have 64 bits. */
+#define SMALL(form, suffix, T, R)                                                \
+  {                                                                              \
+    const uint64_t n = strcmp(#form, "prod") == 0 ? 7 : count;                   \
+    const R want = (R)expected(#form, n);                                        \
+    R got = 0, stored = 0;                                                       \
+    EXPECT_OK(onefold_##form##_##suffix(places[p], x, n, &got));                 \
+    EXPECT(got == want);                                                         \
+    EXPECT_OK(onefold_##form##_##suffix##_into(places[p], x, n, &stored, NULL)); \
+    EXPECT(stored == want);                                                      \
+  }
+#define SMALL_INTEGERS(suffix, T, total, total_magnitude, magnitude, of_magnitude) \
+  static void test_##suffix(int p) {                                               \
+    T x[count];                                                                    \
+    for (int i = 0; i < count; ++i) x[i] = (T)(i % 7 + 1);                         \
+    SMALL(sum, suffix, T, total)                                                   \
+    SMALL(prod, suffix, T, total)                                                  \
+    SMALL(min, suffix, T, T)                                                       \
+    SMALL(max, suffix, T, T)                                                       \
+    SMALL(sum_of_squares, suffix, T, total)                                        \
+    SMALL(norm1, suffix, T, total_magnitude)                                       \
+    SMALL(norm_inf, suffix, T, magnitude)                                          \
+    SMALL(min_number, suffix, T, T)                                                \
+    SMALL(max_number, suffix, T, T)                                                \
+    SMALL(count, suffix, T, uint64_t)                                              \
+    SMALL(all, suffix, T, uint8_t)                                                 \
+    SMALL(any, suffix, T, uint8_t)                                                 \
+    SMALL(none, suffix, T, uint8_t)                                                \
+    SMALL(mean, suffix, T, double)                                                 \
+    ONEFOLD_C_BIT_FORMS_OF(SMALL, suffix, T) {                                     \
+      total dot = 0;                                                               \
+      onefold_arg_result_##suffix least;                                           \
+      onefold_arg_result_##of_magnitude largest;                                   \
+      onefold_argminmax_result_##suffix both;                                      \
+      onefold_minmax_result_##suffix extremes;                                     \
+      onefold_mean_variance_result_f64 moments;                                    \
+      EXPECT_OK(onefold_dot_##suffix(places[p], x, x, count, &dot));               \
+      EXPECT(dot == (total)expected("dot", count));                                \
+      EXPECT_OK(onefold_argmin_##suffix(places[p], x, count, &least));             \
+      EXPECT(least.value == 1 && least.index == 0);                                \
+      EXPECT_OK(onefold_argmax_magnitude_##suffix(places[p], x, count, &largest)); \
+      EXPECT(largest.value == 7 && largest.index == 6);                            \
+      EXPECT_OK(onefold_argminmax_##suffix(places[p], x, count, &both));           \
+      EXPECT(both.min.value == 1 && both.min.index == 0);                          \
+      EXPECT(both.max.value == 7 && both.max.index == 6);                          \
+      EXPECT_OK(onefold_minmax_##suffix(places[p], x, count, &extremes));          \
+      EXPECT(extremes.min == 1 && extremes.max == 7);                              \
+      EXPECT_OK(onefold_mean_variance_##suffix(places[p], x, 7, 0, &moments));     \
+      EXPECT(moments.mean == 4 && moments.variance == 4);                          \
+    }                                                                              \
+  }
+SMALL_INTEGERS(i8, int8_t, int64_t, uint64_t, uint8_t, u8)
+SMALL_INTEGERS(u8, uint8_t, uint64_t, uint64_t, uint8_t, u8)
+SMALL_INTEGERS(i16, int16_t, int64_t, uint64_t, uint16_t, u16)
+SMALL_INTEGERS(u16, uint16_t, uint64_t, uint64_t, uint16_t, u16)
+
+#define SMALL_FLOATS(suffix)                                                      \
+  static void test_##suffix(int p) {                                              \
+    const onefold_##suffix x[7] = NUMBERS_##suffix;                               \
+    const onefold_##suffix one = x[0], seven = x[6];                              \
+    float sum = 0, dot = 0, norm = 0;                                             \
+    onefold_##suffix least = {0}, largest = {0};                                  \
+    onefold_argminmax_result_##suffix both;                                       \
+    onefold_mean_variance_result_f32 moments;                                     \
+    EXPECT_OK(onefold_sum_##suffix(places[p], x, 7, &sum));                       \
+    EXPECT_OK(onefold_dot_##suffix(places[p], x, x, 7, &dot));                    \
+    EXPECT_OK(onefold_norm2_##suffix(places[p], x, 1, &norm));                    \
+    EXPECT(sum == 28 && dot == 140 && norm == 1);                                 \
+    EXPECT_OK(onefold_min_##suffix(places[p], x, 7, &least));                     \
+    EXPECT_OK(onefold_norm_inf_##suffix##_into(places[p], x, 7, &largest, NULL)); \
+    EXPECT(least.bits == one.bits && largest.bits == seven.bits);                 \
+    EXPECT_OK(onefold_argminmax_##suffix(places[p], x, 7, &both));                \
+    EXPECT(both.min.value.bits == one.bits && both.min.index == 0);               \
+    EXPECT(both.max.value.bits == seven.bits && both.max.index == 6);             \
+    EXPECT_OK(onefold_mean_variance_##suffix(places[p], x, 7, 0, &moments));      \
+    EXPECT(moments.mean == 4 && moments.variance == 4);                           \
+  }
+SMALL_FLOATS(f16)
+SMALL_FLOATS(bf16)
 
 void test_forms(void) {
   onefold_backend_info openmp = {.struct_bytes = sizeof openmp};
@@ -168,8 +306,9 @@ void test_forms(void) {
     places[all++] = onefold_openmp(1);
   }
   for (int p = 0; p < all; ++p) {
-#define CALL(suffix, T, magnitude, mean_type) test_##suffix(p);
+#define CALL(suffix, T, total, total_magnitude, magnitude, of_magnitude, mean_type) test_##suffix(p);
     ONEFOLD_C_TYPES(CALL)
+    ONEFOLD_C_SMALL_TYPES(CALL)
 #define CALL_BITS(suffix, T) test_bits_##suffix(p);
     ONEFOLD_C_INTEGERS(CALL_BITS)
     test_wide(p);
