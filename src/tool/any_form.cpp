@@ -21,11 +21,15 @@ std::uint64_t bits_of(T value) {
 
 template <class T>
 result_bits bits_of_results(T value) {
-  return {bits_of(value), 0};
+  return {bits_of(value)};
 }
 template <class T>
 result_bits bits_of_results(const arg_result<T>& both) {
   return {bits_of(both.value), both.index};
+}
+template <class T>
+result_bits bits_of_results(const argminmax_result<T>& both) {
+  return {bits_of(both.min.value), both.min.index, bits_of(both.max.value), both.max.index};
 }
 template <class T>
 result_bits bits_of_results(const minmax_result<T>& both) {
@@ -37,70 +41,92 @@ result_bits bits_of_results(const mean_variance_result<T>& both) {
 }
 
 [[noreturn]] void refuse_wide(const form_request& what) {
-  throw error(errc::unsupported, fmt::format("{} of {} cannot be accumulated in f64: that is for f32 and for the forms that round",
-                                             name(what.form), name(what.type)));
+  throw error(errc::unsupported, fmt::format("{} of {} cannot be accumulated in a wider type", name(what.form), name(what.type)));
 }
 
-// Calls a function object with the arguments of this request, in double where that is asked for and there is such a call.
-template <class Function, class... Arguments>
+// Calls a function object with the arguments of this request, in the wider type where that is asked for and there is such a call.
+template <form What, class T, class Function, class... Arguments>
 result_bits call(const Function& reduction, const form_request& what, const options& how, Arguments... arguments) {
   if (!what.wide) return bits_of_results(reduction(arguments..., how));
-  constexpr auto as_double = accumulate_as<double>;
-  if constexpr (requires { reduction(arguments..., as_double, how); })
-    return bits_of_results(reduction(arguments..., as_double, how));
+  if constexpr (can_be_wide(element_type_of<T>, What))
+    return bits_of_results(reduction(arguments..., accumulate_as<accumulator_t<T, true>>, how));
   else
     refuse_wide(what);
 }
 
-// onefold::count is a function.
-constexpr auto count_elements = [](const auto&... arguments) -> decltype(onefold::count(arguments...)) {
-  return onefold::count(arguments...);
+// Four forms are functions, and no objects.
+template <form What>
+constexpr auto as_object = [](const auto&... arguments) {
+  if constexpr (What == form::count)
+    return onefold::count(arguments...);
+  else if constexpr (What == form::all)
+    return onefold::all(arguments...);
+  else if constexpr (What == form::any)
+    return onefold::any(arguments...);
+  else
+    return onefold::none(arguments...);
 };
+
+constexpr bool is_function(form what) {
+  return what == form::count || what == form::all || what == form::any || what == form::none;
+}
 
 template <class T>
 result_bits reduce_as(const executor& where, const form_request& what, const options& how) {
   const auto* x = static_cast<const T*>(what.x);
   switch (what.form) {
-#define ONEFOLD_FORM(name)                                                                       \
-  case form::name:                                                                               \
-    if constexpr (form::name == form::dot)                                                       \
-      return call(onefold::dot, what, how, where, x, static_cast<const T*>(what.y), what.count); \
-    else if constexpr (form::name == form::count)                                                \
-      return call(count_elements, what, how, where, x, what.count);                              \
-    else if constexpr (takes_type(form::name, element_type_of<T>))                               \
-      return call(onefold::name, what, how, where, x, what.count);                               \
+#define ONEFOLD_FORM(name)                                                                                     \
+  case form::name:                                                                                             \
+    if constexpr (form::name == form::dot)                                                                     \
+      return call<form::dot, T>(onefold::dot, what, how, where, x, static_cast<const T*>(what.y), what.count); \
+    else if constexpr (is_function(form::name))                                                                \
+      return call<form::name, T>(as_object<form::name>, what, how, where, x, what.count);                      \
+    else if constexpr (form::name == form::mean_variance)                                                      \
+      return call<form::name, T>(onefold::mean_variance, what, how, where, x, what.count, ddof{what.ddof});    \
+    else if constexpr (is_known(form::name) && takes_type(form::name, element_type_of<T>))                     \
+      return call<form::name, T>(onefold::name, what, how, where, x, what.count);                              \
     break;
+#define ONEFOLD_RECORD ONEFOLD_FORM
 #include <onefold/forms.def>
+#include <onefold/records.def>
+#undef ONEFOLD_RECORD
 #undef ONEFOLD_FORM
-    case form::argmin:
-      return call(onefold::argmin, what, how, where, x, what.count);
-    case form::argmax:
-      return call(onefold::argmax, what, how, where, x, what.count);
-    case form::minmax:
-      return call(onefold::minmax, what, how, where, x, what.count);
-    case form::mean_variance:
-      return call(onefold::mean_variance, what, how, where, x, what.count, ddof{what.ddof});
-    case form::reduce_together:
-      break;
   }
   throw error(errc::unsupported, fmt::format("{} does not take elements of type {}", name(what.form), name(what.type)));
 }
 
 }  // namespace
 
-std::array<result_part, 2> result_parts(element_type type, form what, bool wide) {
+std::array<result_part, most_parts> result_parts(element_type type, form what, bool wide) {
   const element_type result = result_type(type, what, wide);
+  constexpr element_type index = element_type::u64;
   switch (what) {
     case form::argmin:
     case form::argmax:
-      return {{{"value", result}, {"index", element_type::u64}}};
+    case form::argmin_magnitude:
+    case form::argmax_magnitude:
+      return {{{"value", result}, {"index", index, part_kind::index}}};
+    case form::argminmax:
+      return {{{"min", result}, {"min_index", index, part_kind::index}, {"max", result}, {"max_index", index, part_kind::index}}};
     case form::minmax:
       return {{{"min", result}, {"max", result}}};
     case form::mean_variance:
       return {{{"mean", result}, {"variance", result}}};
+    case form::all:
+    case form::any:
+    case form::none:
+      return {{{"value", result, part_kind::truth}}};
     default:
-      return {{{"value", result}, {"", result}}};
+      return {{{"value", result}}};
   }
+}
+
+result_bits bits_of_stored(element_type type, form what, bool wide, const std::byte* results) {
+  const auto parts = result_parts(type, what, wide);
+  const std::size_t stride = has_index(what) ? sizeof(std::uint64_t) : size_of(parts[0].type);  // a value is as wide as an index
+  result_bits bits{};
+  for (std::size_t i = 0; i < result_count(what); ++i) std::memcpy(&bits[i], results + i * stride, size_of(parts[i].type));
+  return bits;
 }
 
 result_bits reduce_bits(const executor& where, const form_request& what, const options& how) {
@@ -108,6 +134,7 @@ result_bits reduce_bits(const executor& where, const form_request& what, const o
 #define ONEFOLD_TYPE(name, T) \
   case element_type::name:    \
     return reduce_as<T>(where, what, how);
+#define ONEFOLD_SMALL_TYPE ONEFOLD_TYPE
 #include <onefold/types.def>
   }
   throw error(errc::unsupported, "the tool does not know this element type");

@@ -3,6 +3,7 @@
 /// the tool that tells forms apart.
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -12,26 +13,33 @@
 
 namespace onefold::tool {
 
+/// Most results that a form has here.
+inline constexpr std::size_t most_parts = 4;
+
 /// One value of any element type.
 struct scalar {
   element_type type;
-  std::uint64_t bits;  ///< its bits, in the low size_of(type) bytes
+  std::uint64_t bits;     ///< its bits, in the low size_of(type) bytes
+  bool is_truth = false;  ///< of all, any and none: 1 is true, 0 false
 };
 
-/// The bits of a form's results: of its only one, or of both where it is a record. The second one is 0 where there is none.
-using result_bits = std::array<std::uint64_t, 2>;
+/// The bits of a form's results, in the order of results.hpp; 0 where there are none.
+using result_bits = std::array<std::uint64_t, most_parts>;
 
-/// What a result is called (results.hpp; "value" where there is one alone), and its type.
+enum class part_kind : std::uint8_t { value, index, truth };
+
+/// What a result is called (results.hpp; "value" where there is one alone), its type, and what it is.
 struct result_part {
   std::string_view name;
   element_type type;
+  part_kind kind = part_kind::value;
 };
 
 /// What is to be reduced.
 struct form_request {
   element_type type;
   onefold::form form;
-  bool wide;      ///< f32 accumulated in f64
+  bool wide;      ///< accumulated in accumulator_type(type, true)
   const void* x;  ///< count elements
   const void* y;  ///< of dot: count elements; else not looked at
   std::uint64_t count;
@@ -41,14 +49,19 @@ struct form_request {
 /// The forms that the tool knows: all but reduce_together, which takes a list of operators.
 [[nodiscard]] constexpr bool is_known(form what) noexcept { return what != form::reduce_together; }
 
-/// How many results a form has, 1 or 2.
-[[nodiscard]] constexpr std::size_t result_count(form what) noexcept { return is_record(what) ? 2 : 1; }
+/// How many results a form has.
+[[nodiscard]] constexpr std::size_t result_count(form what) noexcept {
+  return what == form::argminmax ? 4 : is_record(what) ? 2 : 1;
+}
 
-/// The results of a form; the second is that of result_count() forms only.
-[[nodiscard]] std::array<result_part, 2> result_parts(element_type type, form what, bool wide);
+/// The results of a form, result_count() of them.
+[[nodiscard]] std::array<result_part, most_parts> result_parts(element_type type, form what, bool wide);
+
+/// The bits of results that lie in memory as in results.hpp, result_bytes() of them.
+[[nodiscard]] result_bits bits_of_stored(element_type type, form what, bool wide, const std::byte* results);
 
 /// Reduces and waits.
-/// Errors   onefold::error, as reduce(); unsupported where elements of this type cannot be accumulated in f64.
+/// Errors   onefold::error, as reduce(); unsupported where elements of this type cannot be accumulated in a wider one.
 [[nodiscard]] result_bits reduce_bits(const executor& where, const form_request& what, const options& how);
 
 }  // namespace onefold::tool

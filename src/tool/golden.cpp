@@ -235,6 +235,8 @@ std::vector<std::uint64_t> golden_data(element_type type, std::string_view famil
       case element_type::u64:
         all[i] = integer<std::uint64_t>(family, random_bits(seed, i));
         break;
+      default:
+        refuse_family(type, family);
     }
   }
   return all;

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "input_error.hpp"
@@ -50,20 +51,39 @@ const handle& check(const handle& made, const char* what) {
 }
 
 struct known_type {
-  hid_t little, big, native;
+  hid_t little, big;
   element_type type;
 };
 
 // A function, because the names of HDF5's types are calls that start the library.
-std::array<known_type, element_type_count> known_types() {
-  return {{
-      {H5T_IEEE_F32LE, H5T_IEEE_F32BE, H5T_NATIVE_FLOAT, element_type::f32},
-      {H5T_IEEE_F64LE, H5T_IEEE_F64BE, H5T_NATIVE_DOUBLE, element_type::f64},
-      {H5T_STD_I32LE, H5T_STD_I32BE, H5T_NATIVE_INT32, element_type::i32},
-      {H5T_STD_U32LE, H5T_STD_U32BE, H5T_NATIVE_UINT32, element_type::u32},
-      {H5T_STD_I64LE, H5T_STD_I64BE, H5T_NATIVE_INT64, element_type::i64},
-      {H5T_STD_U64LE, H5T_STD_U64BE, H5T_NATIVE_UINT64, element_type::u64},
-  }};
+auto known_types() {
+  return std::array{
+      known_type{H5T_IEEE_F32LE, H5T_IEEE_F32BE, element_type::f32}, known_type{H5T_IEEE_F64LE, H5T_IEEE_F64BE, element_type::f64},
+      known_type{H5T_STD_I32LE, H5T_STD_I32BE, element_type::i32},   known_type{H5T_STD_U32LE, H5T_STD_U32BE, element_type::u32},
+      known_type{H5T_STD_I64LE, H5T_STD_I64BE, element_type::i64},   known_type{H5T_STD_U64LE, H5T_STD_U64BE, element_type::u64},
+      known_type{H5T_STD_I8LE, H5T_STD_I8BE, element_type::i8},      known_type{H5T_STD_U8LE, H5T_STD_U8BE, element_type::u8},
+      known_type{H5T_STD_I16LE, H5T_STD_I16BE, element_type::i16},   known_type{H5T_STD_U16LE, H5T_STD_U16BE, element_type::u16},
+  };
+}
+
+// Floats of two bytes by where their parts lie: the library has names for them from 1.14.4 and 2.0 on only.
+std::optional<element_type> float_of_two_bytes(hid_t type) {
+  if (H5Tget_class(type) != H5T_FLOAT || H5Tget_size(type) != 2 || H5Tget_precision(type) != 16) return std::nullopt;
+  std::size_t sign = 0, exponent = 0, exponent_bits = 0, digits = 0, digit_bits = 0;
+  if (H5Tget_fields(type, &sign, &exponent, &exponent_bits, &digits, &digit_bits) < 0 || H5Tget_norm(type) != H5T_NORM_IMPLIED)
+    return std::nullopt;
+  const bool in_order = sign == 15 && digits == 0 && exponent == digit_bits;
+  const std::size_t bias = H5Tget_ebias(type);
+  if (in_order && exponent_bits == 5 && digit_bits == 10 && bias == 15) return element_type::f16;
+  if (in_order && exponent_bits == 8 && digit_bits == 7 && bias == 127) return element_type::bf16;
+  return std::nullopt;
+}
+
+// A boolean as h5py stores it: an enumeration of one byte with the members FALSE = 0 and TRUE = 1.
+bool is_boolean(hid_t type) {
+  if (H5Tget_class(type) != H5T_ENUM || H5Tget_size(type) != 1 || H5Tget_nmembers(type) != 2) return false;
+  unsigned char no = 1, yes = 0;
+  return H5Tenum_valueof(type, "FALSE", &no) >= 0 && H5Tenum_valueof(type, "TRUE", &yes) >= 0 && no == 0 && yes == 1;
 }
 
 const char* class_name(hid_t type) {
@@ -77,25 +97,36 @@ const char* class_name(hid_t type) {
     case H5T_COMPOUND:
       return "records (a compound type; complex numbers are stored so too)";
     case H5T_ENUM:
-      return "an enumeration (booleans are stored so too)";
+      return "an enumeration";
     default:
       return "elements that are no numbers";
   }
 }
 
 struct stored_type {
-  known_type row;
-  bool little_endian;
+  element_type type;
+  bool as_it_is;  // lies in the file as it does in memory
 };
 
 stored_type find_type(hid_t type) {
   for (const known_type& row : known_types()) {
-    if (H5Tequal(type, row.little) > 0) return {row, true};
-    if (H5Tequal(type, row.big) > 0) return {row, false};
+    if (H5Tequal(type, row.little) > 0) return {row.type, true};
+    if (H5Tequal(type, row.big) > 0) return {row.type, size_of(row.type) == 1};
   }
-  throw input_error(
-      fmt::format("holds {} of {} bytes, and onefold reads f32, f64, i32, u32, i64 and u64: write a converted dataset",
-                  class_name(type), H5Tget_size(type)));
+  if (const auto half = float_of_two_bytes(type)) return {*half, H5Tget_order(type) == H5T_ORDER_LE};
+  if (is_boolean(type)) return {element_type::u8, true};
+  throw input_error(fmt::format(
+      "holds {} of {} bytes, and onefold reads floats of 2, 4 and 8 bytes (f16 and bf16 of 2), integers of 1 to 8, and booleans as "
+      "h5py stores them: write a converted dataset",
+      class_name(type), H5Tget_size(type)));
+}
+
+// What elements are read as: the stored type in this machine's byte order. Of what is no integer or float there is none.
+hid_t type_in_memory(hid_t type, bool as_it_is) {
+  const hid_t copy = H5Tcopy(type);
+  if (copy >= 0 && !as_it_is && H5Tset_order(copy, H5T_ORDER_LE) < 0)
+    throw input_error("has elements in a byte order that cannot be changed");
+  return copy;
 }
 
 void read_shape(hid_t dataset, hdf5_facts& facts) {
@@ -225,7 +256,9 @@ struct hdf5_reader::state {
         access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose),
         links{follow, false, {}},
         dataset(open(name), H5Dclose),
-        native(H5I_INVALID_HID) {}
+        type(H5Dget_type(dataset.id()), H5Tclose),
+        stored(find_type(check(type, "has a dataset whose type cannot be read").id())),
+        in_memory(type_in_memory(type.id(), stored.as_it_is), H5Tclose) {}
 
   hid_t open(const std::string& name) {
     check(container, "cannot be opened as an HDF5 file");
@@ -245,7 +278,9 @@ struct hdf5_reader::state {
   handle container, access;
   link_policy links;
   handle dataset;
-  hid_t native;
+  handle type;
+  stored_type stored;
+  handle in_memory;
   hdf5_facts facts{};
 };
 
@@ -264,15 +299,12 @@ hdf5_reader::hdf5_reader(const std::string& path, const std::string& name, bool 
     throw input_error(refused.what() + state_->hint());
   }
 
-  const handle type(H5Dget_type(dataset), H5Tclose);
-  const stored_type stored = find_type(check(type, "has a dataset whose type cannot be read").id());
-  state_->native = stored.row.native;
   hdf5_facts& facts = state_->facts;
-  facts.type = stored.row.type;
+  facts.type = state_->stored.type;
   check_chunks(properties.id(), size_of(facts.type));
   read_shape(dataset, facts);
   facts.stored_bytes = H5Dget_storage_size(dataset);
-  if (stored.little_endian && !state_->links.followed && H5Pget_layout(properties.id()) == H5D_CONTIGUOUS &&
+  if (state_->stored.as_it_is && !state_->links.followed && H5Pget_layout(properties.id()) == H5D_CONTIGUOUS &&
       H5Pget_external_count(properties.id()) == 0) {
     const haddr_t offset =
         H5Dget_offset(dataset);  // from the start of the file, a user block included; undefined before the first write
@@ -297,7 +329,7 @@ void hdf5_reader::read(std::uint64_t first, std::uint64_t count, std::byte* to) 
     const bool selected =
         memory.valid() && (facts.shape.empty() || H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, part.start.data(), nullptr,
                                                                       part.extents.data(), nullptr) >= 0);
-    if (!selected || H5Dread(state_->dataset.id(), state_->native, memory.id(), space.id(), H5P_DEFAULT, to) < 0)
+    if (!selected || H5Dread(state_->dataset.id(), state_->in_memory.id(), memory.id(), space.id(), H5P_DEFAULT, to) < 0)
       throw input_error(fmt::format("cannot be read (HDF5: {}): check it with h5dump", reason()));
     first += part.count;
     count -= part.count;

@@ -69,9 +69,17 @@ input_array open_npy(mapped_file file) {
   return array;
 }
 
+// "f32, f64, .., f16 or bf16".
+std::string type_names() {
+  std::string names;
+  for (int i = 0; i < element_type_count; ++i)
+    names += fmt::format("{}{}", i == 0 ? "" : i + 1 == element_type_count ? " or " : ", ", name(static_cast<element_type>(i)));
+  return names;
+}
+
 input_array open_raw(mapped_file file, std::optional<element_type> type) {
   if (!type)
-    throw input_error("does not say what its elements are: give it with --type f32, f64, i32, u32, i64 or u64 (.npy files say it)");
+    throw input_error(fmt::format("does not say what its elements are: give it with --type {} (.npy files say it)", type_names()));
   const std::size_t size = size_of(*type), bytes = file.bytes().size();
   if (bytes % size != 0)
     throw input_error(

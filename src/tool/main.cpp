@@ -40,8 +40,10 @@ Examples:
   onefold sum x.npy --backend cuda --repeat 20   on the GPU, the median of 20 runs
   onefold sum x.npy --backend cuda --variant warp_shuffle --block-size 256
   onefold dot x.npy y.npy --accumulate f64       products of floats, added in double
+  onefold mean weights.bin --type bf16           NumPy has no code for bfloat16: it comes raw, or in HDF5
   onefold norm2 x.npy                            the square root of the sum of squares
   onefold argmin x.npy                           the smallest element, and the first index that has it
+  onefold any mask.npy                           whether any element is not zero
   onefold mean_variance x.npy --ddof 1           both, with one read
   onefold sum x.npy --json | jq .value           for scripts
   onefold variants                               the kernels that --variant takes
@@ -94,6 +96,19 @@ executor chosen_executor(const reduce_arguments& arguments) {
   return arguments.backend == "best" ? best() : serial();
 }
 
+// Whether --accumulate names another type than the elements are accumulated in anyway. As in the library that one may be named too.
+bool is_wide(form wanted, const reduce_arguments& arguments, element_type type) {
+  const auto asked = parse<element_type>(arguments.accumulate);
+  if (!asked) return false;
+  const element_type own = accumulator_type(type), wide = accumulator_type(type, true);
+  const bool has_wide = can_be_wide(type, wanted);
+  if (has_wide && *asked == wide) return true;
+  if (*asked == own && result_type(type, wanted) == own) return false;
+  throw input_error(
+      fmt::format("{}: {} of {} cannot be accumulated in {}: {}", arguments.file, name(wanted), name(type), name(*asked),
+                  has_wide ? fmt::format("--accumulate takes own or {} for them", name(wide)) : "leave --accumulate out"));
+}
+
 // Two arrays go together element by element.
 void check_pair(const reduce_arguments& arguments, const input_array& x, const input_array& y) {
   if (x.type != y.type)
@@ -116,7 +131,7 @@ void check_variant(const reduce_arguments& arguments) {
 
 std::string reduce_command(form wanted, const reduce_arguments& arguments) {
   check_variant(arguments);
-  job what{wanted, arguments.accumulate == "f64", chosen_executor(arguments), {}, arguments.repeat, arguments.ddof};
+  job what{wanted, false, chosen_executor(arguments), {}, arguments.repeat, arguments.ddof};
   what.how.variant = arguments.variant;
   what.how.guarantee = parse<guarantee>(arguments.guarantee);
   what.how.finish = parse<finish>(arguments.finish).value_or(finish::automatic);
@@ -134,9 +149,7 @@ std::string reduce_command(form wanted, const reduce_arguments& arguments) {
     second = open_input(arguments.second_file, type, open);
     check_pair(arguments, input, *second);
   }
-  if (what.wide && input.type != element_type::f32)
-    throw input_error(
-        fmt::format("{}: --accumulate f64 is for elements of type f32, and these are {}", arguments.file, name(input.type)));
+  what.wide = is_wide(wanted, arguments, input.type);
   const outcome result = measure(input, second ? &*second : nullptr, what);
   const reduction done{arguments.file, input, arguments.second_file, second ? &*second : nullptr, what, result};
   return arguments.json ? reduction_json(done) : reduction_text(done);
@@ -256,6 +269,16 @@ void add_kernel_options(CLI::App& command, reduce_arguments& arguments) {
       ->group(group);
 }
 
+void add_accumulate_option(CLI::App& command, form what, reduce_arguments& arguments) {
+  std::string text =
+      "f64: elements of type f32, f16 and bf16 are converted to f64 before\n"
+      "anything else, and the result is f64\n";
+  if (can_be_wide(element_type::i32, what)) text += "i64, u64: the same of i32, and of u32, which then wrap in 64 bits\n";
+  command.add_option("--accumulate", arguments.accumulate, text + "own: in the type that the form has")
+      ->check(CLI::IsMember({"own", "f32", "f64", "i32", "u32", "i64", "u64"}))
+      ->capture_default_str();
+}
+
 void add_reduce_command(CLI::App& app, form what, const std::string& description, reduce_arguments& arguments,
                         command_output& output) {
   CLI::App* command = app.add_subcommand(std::string(onefold::name(what)), description);
@@ -267,18 +290,13 @@ void add_reduce_command(CLI::App& app, form what, const std::string& description
                    "x.npy (format 1.0, 2.0 or 3.0), file.h5:/dataset (HDF5),\nor raw little-endian binary with --type.\n"
                    "It is memory-mapped where possible. Where it is not, because HDF5 must\n"
                    "decompress it, say, more than 256 MiB are read in pieces of 64 MiB:\n"
-                   "the bits are the same, and it may be larger than memory (what has\n"
-                   "two results is read into memory first)")
+                   "the bits are the same, and it may be larger than memory.\n"
+                   "Booleans are read as u8. bf16, for which NumPy has no code, comes raw\n"
+                   "or in HDF5")
       ->required();
   if (what == form::dot)
     command->add_option("second", arguments.second_file, "The second file, with as many elements of the same type")->required();
-  if (can_be_wide(element_type::f32, what))
-    command
-        ->add_option("--accumulate", arguments.accumulate,
-                     "f64: elements of type f32 are converted to f64 before anything else,\n"
-                     "and the result is f64; own: in the type that the form has")
-        ->check(CLI::IsMember({"own", "f64"}))
-        ->capture_default_str();
+  if (can_be_wide(element_type::f32, what)) add_accumulate_option(*command, what, arguments);
   if (what == form::mean_variance)
     command->add_option("--ddof", arguments.ddof, "Taken from the count that the squared deviations are divided by: 0 or 1")
         ->check(whole_number_from(0))
@@ -391,11 +409,17 @@ int run(int argc, char** argv) {
   add_reduce_command(app, form::bit_or, "Combine the bits of the integers of a file with OR", reduce, output);
   add_reduce_command(app, form::bit_xor, "Combine the bits of the integers of a file with XOR", reduce, output);
   add_reduce_command(app, form::count, "Count the elements of a file that are not zero", reduce, output);
+  add_reduce_command(app, form::all, "Whether all elements of a file are not zero", reduce, output);
+  add_reduce_command(app, form::any, "Whether any element of a file is not zero", reduce, output);
+  add_reduce_command(app, form::none, "Whether all elements of a file are zero", reduce, output);
   add_reduce_command(app, form::mean, "The sum of the elements of a file over their number", reduce, output);
   add_reduce_command(app, form::argmin, "Find the smallest element of a file and its first index (of NaNs, the first)", reduce,
                      output);
   add_reduce_command(app, form::argmax, "Find the largest element of a file and its first index (of NaNs, the first)", reduce,
                      output);
+  add_reduce_command(app, form::argmin_magnitude, "Find the smallest absolute value in a file and its first index", reduce, output);
+  add_reduce_command(app, form::argmax_magnitude, "Find the largest absolute value in a file and its first index", reduce, output);
+  add_reduce_command(app, form::argminmax, "What argmin and argmax find, in one read", reduce, output);
   add_reduce_command(app, form::minmax, "Find the smallest and the largest element of a file in one read", reduce, output);
   add_reduce_command(app, form::mean_variance, "The mean and the variance of the elements of a file in one read", reduce, output);
   add_list_commands(app, list, info_as_json, output);

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <cstring>
 #include <set>
 
 #include <onefold/detail/pieces.hpp>
 
-#include "aligned_buffer.hpp"
 #include "any_form.hpp"
 #include "device_buffer.hpp"
 
@@ -37,14 +35,6 @@ void copy_to_gpu(std::optional<device_buffer>& copy, int device, const input_arr
   });
 }
 
-aligned_buffer read_into_memory(const input_array& input) {
-  aligned_buffer memory(input.bytes());
-  each_piece(input, [&](std::uint64_t first, std::uint64_t length) {
-    std::memcpy(memory.data() + first * size_of(input.type), input.piece(first, length), length * size_of(input.type));
-  });
-  return memory;
-}
-
 // One run, and how long the reductions in it took.
 struct timed_bits {
   result_bits bits;
@@ -59,7 +49,7 @@ timed_bits reduce_whole(const executor& where, const form_request& request, cons
 
 // Without the time that the pieces take to be read. The report is that of the first piece, which is not a short last one.
 timed_bits reduce_in_pieces(const input_array& input, const input_array* second, const job& what, report& ran) {
-  detail::piecewise_reduction reduction(what.where, input.type, what.form, what.wide, piece_tiles);
+  detail::piecewise_reduction reduction(what.where, input.type, what.form, what.wide, piece_tiles, what.ddof);
   double seconds = 0;
   each_piece(input, [&](std::uint64_t first, std::uint64_t length) {
     const std::byte* const x = input.piece(first, length);
@@ -70,13 +60,15 @@ timed_bits reduce_in_pieces(const input_array& input, const input_array* second,
     reduction.add(x, y, length, how);
     seconds += seconds_since(begin);
   });
-  return {{reduction.bits(), 0}, seconds};
+  alignas(std::uint64_t) std::byte results[sizeof(result_bits)] = {};
+  reduction.result(results);
+  return {bits_of_stored(input.type, what.form, what.wide, results), seconds};
 }
 
 // Starts the backend outside the timed region, and refuses what cannot run before gigabytes are copied.
 void start(const job& what, element_type type, const options& how) {
   form_request request{type, what.form, what.wide, nullptr, nullptr, 0, what.ddof};
-  if (what.form != form::argmin && what.form != form::argmax) return static_cast<void>(reduce_bits(what.where, request, how));
+  if (!has_index(what.form)) return static_cast<void>(reduce_bits(what.where, request, how));
   // Of nothing there is no first index: of one element.
   alignas(8) constexpr std::byte zero[8] = {};
   std::optional<device_buffer> copy;
@@ -105,7 +97,6 @@ outcome measure(const input_array& input, const input_array* second, const job& 
 
   form_request request{input.type, what.form, what.wide, nullptr, nullptr, input.count, what.ddof};
   std::optional<device_buffer> copy, second_copy;
-  std::optional<aligned_buffer> whole;
   const bool on_gpu = runs_on_gpu(what.where);
   if (on_gpu) {
     copy_to_gpu(copy, what.where.device(), input);
@@ -116,15 +107,12 @@ outcome measure(const input_array& input, const input_array* second, const job& 
       request.y = second_copy->data();
       *result.copy_seconds += second_copy->copy_seconds();
     }
-  } else if (is_record(what.form) && input.in_pieces()) {
-    whole = read_into_memory(input);  // piecewise_reduction has no pairs
-    request.x = whole->data();
   } else {
     request.x = input.data;
     request.y = second == nullptr ? nullptr : second->data;
   }
 
-  const bool in_pieces = !on_gpu && !whole && (input.in_pieces() || (second != nullptr && second->in_pieces()));
+  const bool in_pieces = !on_gpu && (input.in_pieces() || (second != nullptr && second->in_pieces()));
   const auto reduce = [&] {
     return in_pieces ? reduce_in_pieces(input, second, what, result.ran) : reduce_whole(what.where, request, how);
   };

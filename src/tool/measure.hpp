@@ -17,7 +17,7 @@ namespace onefold::tool {
 /// What to run.
 struct job {
   onefold::form form;
-  bool wide;  ///< f32 accumulated in f64
+  bool wide;  ///< accumulated in accumulator_type(type, true)
   executor where;
   options how;            ///< its report is ignored: outcome::ran has it
   int repeat = 0;         ///< 0: one run, timed as it comes; N: an untimed run, then N timed ones

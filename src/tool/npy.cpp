@@ -22,21 +22,31 @@ constexpr std::size_t version_bytes = 2;
 constexpr std::size_t longest_header = std::size_t{1} << 20;
 constexpr std::size_t most_axes = 64;  // NumPy 2's limit (32 before)
 
-constexpr std::array<std::pair<std::string_view, element_type>, element_type_count> known_types{{
-    {"<f4", element_type::f32},
-    {"<f8", element_type::f64},
-    {"<i4", element_type::i32},
-    {"<u4", element_type::u32},
-    {"<i8", element_type::i64},
-    {"<u8", element_type::u64},
-}};
+// Without the byte order, and all that NumPy has a code for: not bf16. Booleans are bytes of 0 and 1.
+constexpr std::array known_types{
+    std::pair{std::string_view("f4"), element_type::f32}, std::pair{std::string_view("f8"), element_type::f64},
+    std::pair{std::string_view("i4"), element_type::i32}, std::pair{std::string_view("u4"), element_type::u32},
+    std::pair{std::string_view("i8"), element_type::i64}, std::pair{std::string_view("u8"), element_type::u64},
+    std::pair{std::string_view("i1"), element_type::i8},  std::pair{std::string_view("u1"), element_type::u8},
+    std::pair{std::string_view("i2"), element_type::i16}, std::pair{std::string_view("u2"), element_type::u16},
+    std::pair{std::string_view("f2"), element_type::f16}, std::pair{std::string_view("b1"), element_type::u8},
+};
 
 std::string_view as_text(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
-std::optional<element_type> find_type(std::string_view descr) {
-  const auto row = std::ranges::find(known_types, descr, &std::pair<std::string_view, element_type>::first);
+bool has_order(std::string_view descr) { return descr.find_first_of("<>|=") == 0; }
+
+std::optional<element_type> find_kind(std::string_view kind) {
+  const auto row = std::ranges::find(known_types, kind, &std::pair<std::string_view, element_type>::first);
   if (row == known_types.end()) return std::nullopt;
   return row->second;
+}
+
+// A single byte has no order, and programs that are not NumPy, which writes '|', give it any.
+std::optional<element_type> find_type(std::string_view descr) {
+  if (!has_order(descr)) return std::nullopt;
+  const auto type = find_kind(descr.substr(1));
+  return type && (descr[0] == '<' || size_of(*type) == 1) ? type : std::nullopt;
 }
 
 struct other_type {
@@ -46,26 +56,26 @@ struct other_type {
 };
 
 constexpr std::array other_types{
-    other_type{"f2", "half-precision floats", "convert with a.astype('<f4')"},
     other_type{"f1", "extended-precision floats", "convert with a.astype('<f8')"},  // f12, f16
-    other_type{"b1", "booleans", "convert with a.astype('<i4')"},
-    other_type{"?", "booleans", "convert with a.astype('<i4')"},
+    other_type{"?", "booleans without their size", "write it again with numpy.save, which says '|b1'"},
     other_type{"i", "integers of another size", "convert with a.astype('<i8')"},
     other_type{"u", "integers of another size", "convert with a.astype('<u8')"},
     other_type{"c", "complex numbers", "save a.real and a.imag in files of their own"},
+    other_type{"V2", "two bytes that NumPy has no type for",
+               "if they are bf16, write them raw, a.tofile('x.bin'), and give --type bf16"},
     other_type{"O", "Python objects", "make it an array of numbers first"},
     other_type{"", "elements that are no numbers", "convert them to numbers first"},  // matches everything
 };
 
 [[noreturn]] void refuse_type(std::string_view descr) {
-  const bool has_order = descr.find_first_of("<>|=") == 0;
-  const std::string_view kind = descr.substr(has_order ? 1 : 0), shown = descr.substr(0, 16);
-  if (find_type(fmt::format("<{}", kind)))
+  const std::string_view kind = descr.substr(has_order(descr) ? 1 : 0), shown = descr.substr(0, 16);
+  if (find_kind(kind))
     throw input_error(fmt::format("holds {} elements ('{}'): save it again little-endian, a.astype('<{}')",
                                   descr.starts_with('>') ? "big-endian" : "differently marked", shown, kind));
   const auto row = std::ranges::find_if(other_types, [&](const other_type& other) { return kind.starts_with(other.descr); });
   throw input_error(
-      fmt::format("holds {} ('{}'), and onefold reads f32, f64, i32, u32, i64 and u64: {}", row->what, shown, row->remedy));
+      fmt::format("holds {} ('{}'), and onefold reads floats of 2, 4 and 8 bytes, integers of 1 to 8, and booleans: {}", row->what,
+                  shown, row->remedy));
 }
 
 // The three entries of the header's dict, as read.

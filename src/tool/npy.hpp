@@ -14,7 +14,7 @@ namespace onefold::tool {
 
 /// What a .npy file holds, and where.
 struct npy_array {
-  element_type type;
+  element_type type;                 ///< of booleans u8
   std::vector<std::uint64_t> shape;  ///< elements along each axis; empty for a single number (0-d)
   bool fortran_order;                ///< first axis fastest; says nothing about a reduction of all elements
   std::size_t data_offset;           ///< bytes from the start of the file to the first element; any number, aligned or not
@@ -30,7 +30,7 @@ struct npy_array {
 /// @param file  all bytes of the file; only those of the header are read
 /// Cost     linear in the length of the header, which is refused above 1 MiB.
 /// Errors   input_error: not .npy, unknown format version, a header that is cut off or is no dict of exactly 'descr',
-///          'fortran_order' and 'shape', elements of another type than the six, a shape too large for 64 bits, missing or
+///          'fortran_order' and 'shape', elements of a type that NumPy has and onefold has not, a shape too large for 64 bits, missing or
 ///          surplus data.
 [[nodiscard]] npy_array parse_npy(std::span<const std::byte> file);
 

@@ -18,7 +18,8 @@
 
 namespace onefold::tool {
 
-/// The shortest decimal text that reads back as the same value; "inf", "-inf" and "nan" where there is none.
+/// The shortest decimal text that reads back as the same value, of f16 and bf16 as a float; "inf", "-inf" and "nan" where there is none; "true" or
+/// "false".
 [[nodiscard]] std::string value_text(scalar value);
 
 /// The bits of the value in hexadecimal, all digits of its type: "0x40490fdb".
@@ -36,7 +37,7 @@ struct reduction {
   const job& what;
   const outcome& result;
 
-  [[nodiscard]] std::array<result_part, 2> parts() const { return result_parts(input.type, what.form, what.wide); }
+  [[nodiscard]] std::array<result_part, most_parts> parts() const { return result_parts(input.type, what.form, what.wide); }
   /// Of all inputs.
   [[nodiscard]] std::uint64_t bytes() const noexcept {
     return input.bytes() + (second_input == nullptr ? 0 : second_input->bytes());
@@ -46,7 +47,8 @@ struct reduction {
 /// One "name value" line for each fact. Every text here ends with a newline.
 [[nodiscard]] std::string reduction_text(const reduction& done);
 
-/// One object. Two results have the names that they have in results.hpp, and their bits those with "_bits" behind. A value is a number where finite, else a string; a float as the double of the same value. Times in seconds.
+/// One object. Several results have the names that they have in results.hpp, and their bits those with "_bits" behind. A value is a number where
+/// finite, else a string; a float as the double of the same value; of all, any and none true or false. Times in seconds.
 [[nodiscard]] std::string reduction_json(const reduction& done);
 
 /// A line for each place, the rows that differ, and the number of cases and differences.

@@ -68,7 +68,7 @@ json backend_json(const backend_info& backend) {
           {"devices", std::move(devices)}};
 }
 
-// One text, or two where there are two results.
+// One text, or several where there are several results.
 json bits_json(const golden_row& row, const result_bits& bits) {
   const auto texts = bits_texts(row, bits);
   return texts.size() == 1 ? json(texts[0]) : json(texts);
@@ -78,7 +78,7 @@ json difference_json(const golden_difference& difference) {
   const auto& [row, offset_x, offset_y, got, error] = difference;
   return {{"type", onefold::name(row.type)},
           {"form", onefold::name(row.form)},
-          {"accumulate", accumulation(row.wide)},
+          {"accumulate", accumulation(row.type, row.wide)},
           {"ddof", or_null(row.form == form::mean_variance, row.ddof)},
           {"data", row.data},
           {"seed", row.seed},
@@ -106,7 +106,7 @@ std::string reduction_json(const reduction& done) {
   }
   object.update({{"result_type", onefold::name(done.parts()[0].type)},
                  {"type", onefold::name(input.type)},
-                 {"accumulate", accumulation(done.what.wide)},
+                 {"accumulate", accumulation(input.type, done.what.wide)},
                  {"ddof", or_null(done.what.form == form::mean_variance, done.what.ddof)},
                  {"count", input.count},
                  {"bytes", done.bytes()},

@@ -70,9 +70,11 @@ std::string input_description(const input_array& input) {
 std::string reduction_description(const reduction& done) {
   const element_type of = done.input.type, result = done.parts()[0].type;
   const std::string ddof = done.what.form == form::mean_variance ? fmt::format(" with ddof {}", done.what.ddof) : std::string();
+  const bool is_truth = done.parts()[0].kind == part_kind::truth;
   return fmt::format("{}{} of {}{} {}{}{} ({})", onefold::name(done.what.form), ddof, done.second_input == nullptr ? "" : "2 x ",
-                     done.input.count, onefold::name(of), done.what.wide ? " accumulated in f64" : "",
-                     result == of ? std::string() : fmt::format(", as {}", onefold::name(result)),
+                     done.input.count, onefold::name(of),
+                     done.what.wide ? fmt::format(" accumulated in {}", accumulation(of, true)) : std::string(),
+                     result == of || is_truth ? std::string() : fmt::format(", as {}", onefold::name(result)),
                      bytes_text(static_cast<double>(done.bytes())));
 }
 
@@ -101,22 +103,24 @@ void add_what_ran(table& lines, const report& ran) {
   if (ran.scratch_bytes != 0) lines.add({"scratch copy", bytes_text(static_cast<double>(ran.scratch_bytes))});
 }
 
-// "all", or the types that are supported; where a type misses some of the operators, those that it has follow: "i32 u32(min,max)".
+// "all", or the types that are supported, in short where they are those of 4 and 8 bytes; where a type misses some of the operators, those that it
+// has follow: "i32 u32(min,max)".
 std::string types_text(const variant_info& variant) {
   if (!variant.built) return "-";
   std::string text;
-  bool all = true;
+  bool all = true, full = true;
   for (int t = 0; t < element_type_count; ++t) {
     std::vector<std::string_view> ops;
     for (int o = 0; o < operation_count; ++o)
       if (variant.supports(static_cast<element_type>(t), static_cast<operation>(o)))
         ops.push_back(onefold::name(static_cast<operation>(o)));
     all = all && ops.size() == operation_count;
+    full = full && ops.size() == (is_small(static_cast<element_type>(t)) ? 0 : operation_count);
     if (ops.empty()) continue;
     text += fmt::format("{}{}", text.empty() ? "" : " ", onefold::name(static_cast<element_type>(t)));
     if (ops.size() < operation_count) text += fmt::format("({})", fmt::join(ops, ","));
   }
-  return all ? "all" : text.empty() ? "none" : text;
+  return all ? "all" : full ? "of 4 and 8 bytes" : text.empty() ? "none" : text;
 }
 
 // Beside the types: a variant takes every form of its types or the elements as they are.
@@ -153,15 +157,15 @@ std::string notes_text(std::string_view heading, const std::vector<std::pair<std
   return text;
 }
 
-// "f32 dot own wide 17 1025: expected 0x3f800000, got 0x3f800001 (x 3 and y 2 elements behind a boundary of 64 bytes)"; of two results both,
+// "f32 dot own wide 17 1025: expected 0x3f800000, got 0x3f800001 (x 3 and y 2 elements behind a boundary of 64 bytes)"; of several results all,
 // and behind mean_variance what is taken from the count: "mean_variance ddof 1".
 std::string difference_text(const golden_difference& difference) {
   const auto& [row, offset_x, offset_y, got, error] = difference;
   const std::string second = row.form == form::dot ? fmt::format(" and y {}", offset_y) : std::string();
   const std::string ddof = row.form == form::mean_variance ? fmt::format(" ddof {}", row.ddof) : std::string();
   return fmt::format("{} {}{} {} {} {} {}: expected {}, {} (x {}{} elements behind a boundary of 64 bytes)",
-                     onefold::name(row.type), onefold::name(row.form), ddof, accumulation(row.wide), row.data, row.seed, row.count,
-                     fmt::join(bits_texts(row, row.bits), " "),
+                     onefold::name(row.type), onefold::name(row.form), ddof, accumulation(row.type, row.wide), row.data, row.seed,
+                     row.count, fmt::join(bits_texts(row, row.bits), " "),
                      error.empty() ? fmt::format("got {}", fmt::join(bits_texts(row, got), " ")) : "failed: " + error, offset_x,
                      second);
 }

@@ -25,8 +25,12 @@ std::vector<printed_part> printed_parts(const reduction& done) {
   std::vector<printed_part> printed;
   for (std::size_t i = 0; i < result_count(done.what.form); ++i) {
     const std::string name(parts[i].name);
-    const bool index = name == "index";
-    printed.push_back({name, index ? "" : name == "value" ? "bits" : fmt::format("{}_bits", name), {parts[i].type, bits[i]}});
+    const bool index = parts[i].kind == part_kind::index;
+    printed.push_back({name,
+                       index             ? ""
+                       : name == "value" ? "bits"
+                                         : fmt::format("{}_bits", name),
+                       {parts[i].type, bits[i], parts[i].kind == part_kind::truth}});
   }
   return printed;
 }
@@ -44,6 +48,6 @@ std::optional<double> gigabytes_per_second(const reduction& done) {
   return static_cast<double>(done.bytes()) / seconds / 1e9;
 }
 
-std::string_view accumulation(bool wide) noexcept { return wide ? "f64" : "own"; }
+std::string_view accumulation(element_type type, bool wide) noexcept { return wide ? name(accumulator_type(type, true)) : "own"; }
 
 }  // namespace onefold::tool

@@ -13,10 +13,12 @@
 
 namespace onefold::tool {
 
-/// Calls f with the value as its own type.
+/// Calls f with the value as its own type: f16 and bf16 as float, integers of less than 32 bits as int or unsigned, which print as numbers.
 template <class F>
 auto with_value(scalar value, F&& f) {
   const auto low = static_cast<std::uint32_t>(value.bits);
+  const auto half = static_cast<std::uint16_t>(value.bits);
+  if (value.is_truth) return f(value.bits != 0);
   switch (value.type) {
     case element_type::f32:
       return f(std::bit_cast<float>(low));
@@ -28,6 +30,17 @@ auto with_value(scalar value, F&& f) {
       return f(low);
     case element_type::i64:
       return f(std::bit_cast<std::int64_t>(value.bits));
+    case element_type::i8:
+      return f(int{static_cast<std::int8_t>(value.bits)});
+    case element_type::i16:
+      return f(int{static_cast<std::int16_t>(value.bits)});
+    case element_type::u8:
+    case element_type::u16:
+      return f(low);
+    case element_type::f16:
+      return f(float{float16::from_bits(half)});
+    case element_type::bf16:
+      return f(float{bfloat16::from_bits(half)});
     case element_type::u64:
       break;
   }
@@ -37,7 +50,7 @@ auto with_value(scalar value, F&& f) {
 /// A result under the names that it and its bits are printed with.
 struct printed_part {
   std::string name;       ///< "value", "mean", "index"
-  std::string bits_name;  ///< "bits"; of two results "mean_bits"; empty for an index, which its digits say to the bit
+  std::string bits_name;  ///< "bits"; of several results "mean_bits"; empty for an index, which its digits say to the bit
   scalar value;
 };
 [[nodiscard]] std::vector<printed_part> printed_parts(const reduction& done);
@@ -48,7 +61,7 @@ struct printed_part {
 /// Bytes of input over the median time, in units of 10^9 per second; nothing where that has no meaning.
 [[nodiscard]] std::optional<double> gigabytes_per_second(const reduction& done);
 
-/// "f64" or "own": as --accumulate takes it.
-[[nodiscard]] std::string_view accumulation(bool wide) noexcept;
+/// The type that elements of this type are accumulated in, "f64", or "own": as --accumulate takes it.
+[[nodiscard]] std::string_view accumulation(element_type type, bool wide) noexcept;
 
 }  // namespace onefold::tool

@@ -16,12 +16,32 @@ namespace onefold::tool {
 namespace {
 
 // From BLAS, NumPy and daily life.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 20> other_names{{
-    {"asum", "norm1"},    {"l1", "norm1"},       {"nrm2", "norm2"},      {"norm", "norm2"},    {"l2", "norm2"},
-    {"amax", "norm_inf"}, {"iamax", "norm_inf"}, {"absmax", "norm_inf"}, {"linf", "norm_inf"}, {"add", "sum"},
-    {"total", "sum"},     {"average", "mean"},   {"avg", "mean"},        {"product", "prod"},  {"mul", "prod"},
-    {"minimum", "min"},   {"maximum", "max"},    {"inner", "dot"},       {"list", "variants"}, {"test", "check"},
-}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 26> other_names{{{"asum", "norm1"},
+                                                                                     {"l1", "norm1"},
+                                                                                     {"nrm2", "norm2"},
+                                                                                     {"norm", "norm2"},
+                                                                                     {"l2", "norm2"},
+                                                                                     {"amax", "norm_inf"},
+                                                                                     {"absmax", "norm_inf"},
+                                                                                     {"linf", "norm_inf"},
+                                                                                     {"add", "sum"},
+                                                                                     {"total", "sum"},
+                                                                                     {"average", "mean"},
+                                                                                     {"avg", "mean"},
+                                                                                     {"product", "prod"},
+                                                                                     {"mul", "prod"},
+                                                                                     {"minimum", "min"},
+                                                                                     {"maximum", "max"},
+                                                                                     {"inner", "dot"},
+                                                                                     {"list", "variants"},
+                                                                                     {"test", "check"},
+                                                                                     {"iamax", "argmax_magnitude"},
+                                                                                     {"iamin", "argmin_magnitude"},
+                                                                                     {"aminmax", "minmax"},
+                                                                                     {"all_of", "all"},
+                                                                                     {"any_of", "any"},
+                                                                                     {"none_of", "none"},
+                                                                                     {"count_nonzero", "count"}}};
 
 // In this order: the longer ones first.
 constexpr std::array<std::pair<const char*, const char*>, 14> words{{
