@@ -8,7 +8,10 @@
 #include <fstream>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 #include <vector>
+
+#include <onefold/float16.hpp>
 
 namespace onefold::tool::test {
 
@@ -72,8 +75,42 @@ hid_t elsewhere(const std::string& path) {
 template <class T>
 std::vector<T> counting() {
   std::vector<T> values(sample_count);
-  std::iota(values.begin(), values.end(), T{1});
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<T>(i + 1);
   return values;
+}
+
+// A float of two bytes, for which the library has a name from 1.14.4 on only; made as h5py makes its half.
+hid_t float_of_two_bytes(std::size_t exponent_bits, std::size_t bias, H5T_order_t order) {
+  const std::size_t digits = 15 - exponent_bits;
+  const hid_t type = check(H5Tcopy(H5T_IEEE_F32LE), "H5Tcopy");
+  check(H5Tset_fields(type, 15, digits, exponent_bits, 0, digits), "H5Tset_fields");
+  check(H5Tset_size(type, 2), "H5Tset_size");
+  check(H5Tset_ebias(type, bias), "H5Tset_ebias");
+  check(H5Tset_order(type, order), "H5Tset_order");
+  return type;
+}
+
+// The bits are written as they are: little-endian in memory, where the library exchanges bytes for a dataset that is big-endian.
+template <class T>
+void put_floats_of_two_bytes(hid_t file, const std::string& name, std::size_t exponent_bits, std::size_t bias) {
+  std::vector<std::uint16_t> bits(sample_count);
+  for (std::size_t i = 0; i < bits.size(); ++i) bits[i] = T(static_cast<float>(i + 1)).bits();
+  const hid_t little = float_of_two_bytes(exponent_bits, bias, H5T_ORDER_LE),
+              big = float_of_two_bytes(exponent_bits, bias, H5T_ORDER_BE);
+  put(file, name.c_str(), little, little, bits, line(), plain());
+  put(file, (name + "_big_endian").c_str(), big, little, bits, line(), plain());
+  put(file, (name + "_compressed").c_str(), little, little, bits, line(), compressed());
+  H5Tclose(little);
+  H5Tclose(big);
+}
+
+// An enumeration of bytes; h5py's booleans are FALSE and TRUE.
+void put_enumeration(hid_t file, const char* name, const std::vector<std::pair<const char*, std::int8_t>>& members,
+                     const std::vector<std::int8_t>& values, hid_t properties) {
+  const hid_t type = check(H5Tenum_create(H5T_NATIVE_INT8), "H5Tenum_create");
+  for (const auto& [member, value] : members) check(H5Tenum_insert(type, member, &value), "H5Tenum_insert");
+  put(file, name, type, type, values, extent({values.size()}), properties);
+  H5Tclose(type);
 }
 
 void put_each_type(hid_t file) {
@@ -83,6 +120,26 @@ void put_each_type(hid_t file) {
   put(file, "u32", H5T_STD_U32LE, H5T_NATIVE_UINT32, counting<std::uint32_t>(), line(), plain());
   put(file, "i64", H5T_STD_I64LE, H5T_NATIVE_INT64, counting<std::int64_t>(), line(), plain());
   put(file, "u64", H5T_STD_U64LE, H5T_NATIVE_UINT64, counting<std::uint64_t>(), line(), plain());
+  put(file, "i8", H5T_STD_I8LE, H5T_NATIVE_INT8, counting<std::int8_t>(), line(), plain());
+  put(file, "u8", H5T_STD_U8LE, H5T_NATIVE_UINT8, counting<std::uint8_t>(), line(), plain());
+  put(file, "i16", H5T_STD_I16LE, H5T_NATIVE_INT16, counting<std::int16_t>(), line(), plain());
+  put(file, "u16", H5T_STD_U16LE, H5T_NATIVE_UINT16, counting<std::uint16_t>(), line(), plain());
+  put_floats_of_two_bytes<float16>(file, "f16", 5, 15);
+  put_floats_of_two_bytes<bfloat16>(file, "bf16", 8, 127);
+}
+
+void put_other_small_types(hid_t file) {
+  put(file, "i8_big_endian", H5T_STD_I8BE, H5T_NATIVE_INT8, counting<std::int8_t>(), line(), plain());
+  put(file, "i16_big_endian", H5T_STD_I16BE, H5T_NATIVE_INT16, counting<std::int16_t>(), line(), plain());
+  put_enumeration(file, "booleans", {{"FALSE", 0}, {"TRUE", 1}}, {0, 1, 1, 0, 1}, plain());
+  put_enumeration(file, "booleans_compressed", {{"FALSE", 0}, {"TRUE", 1}}, std::vector<std::int8_t>(1000, 1), compressed());
+  put_enumeration(file, "backwards", {{"FALSE", 1}, {"TRUE", 0}}, {0, 1}, plain());
+  put_enumeration(file, "days", {{"FALSE", 0}, {"TRUE", 1}, {"SUNDAY", 2}}, {0, 1, 2}, plain());
+  const hid_t odd = float_of_two_bytes(6, 31, H5T_ORDER_LE), biased = float_of_two_bytes(5, 16, H5T_ORDER_LE);
+  put(file, "odd_float", odd, odd, std::vector<std::uint16_t>{1}, extent({1}), plain());
+  put(file, "biased_float", biased, biased, std::vector<std::uint16_t>{1}, extent({1}), plain());
+  H5Tclose(odd);
+  H5Tclose(biased);
 }
 
 void put_each_layout(hid_t file, const std::string& folder) {
@@ -104,7 +161,6 @@ void put_odd_ones(hid_t file) {
       plain());
   put(file, "null", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, std::vector<float>{}, check(H5Screate(H5S_NULL), "H5Screate"), plain());
   put(file, "empty", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, std::vector<float>{}, extent({0}), plain());
-  put(file, "short", H5T_STD_I16LE, H5T_NATIVE_INT16, counting<std::int16_t>(), line(), plain());
 
   const hid_t text = H5Tcopy(H5T_C_S1);
   check(H5Tset_size(text, 4), "H5Tset_size");
@@ -276,6 +332,7 @@ void write_hdf5_samples(const std::string& folder) {
   put_each_type(file);
   put_each_layout(file, folder);
   put_odd_ones(file);
+  put_other_small_types(file);
   H5Fclose(file);
   write_user_block(folder + "/user_block.h5");
 }

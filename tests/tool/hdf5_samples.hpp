@@ -6,16 +6,17 @@
 
 namespace onefold::tool::test {
 
-/// Elements in every numeric sample; element i is i + 1.
+/// Elements in every numeric sample; element i is i + 1, as far as the type holds that.
 inline constexpr int sample_count = 1000;
 
 /// Writes `folder`/samples.h5 and `folder`/user_block.h5, whose one dataset "contiguous" lies behind 512 bytes of something else.
 ///
-/// The datasets of samples.h5: one for each element type by its name; nested/grid (f64, 10 x 100), chunked, compressed, big_endian
+/// The datasets of samples.h5: one for each element type by its name; i8, i16, f16 and bf16 with _big_endian behind it, f16 and bf16 with
+/// _compressed; booleans (0, 1, 1, 0, 1 as h5py stores them), booleans_compressed (1000 times 1); nested/grid (f64, 10 x 100), chunked, compressed, big_endian
 /// (f64), external (its data in another file), unwritten (zeros that are nowhere stored), huge (64 TiB of them), giant_chunk (512 MiB in one
 /// compressed chunk, unwritten), odd_place (f64: 1,
-/// 2, 3, not aligned in the file), scalar (42), null and empty (no elements); and, of types that onefold does not know, bytes,
-/// short, text and record.
+/// 2, 3, not aligned in the file), scalar (42), null and empty (no elements); bytes (u8: 1, 2, 3); and, of types that onefold
+/// does not know, text, record, the enumerations backwards and days, and odd_float and biased_float of two bytes.
 void write_hdf5_samples(const std::string& folder);
 
 /// Writes `folder`/references.h5, whose datasets are in other files, and a pipe that some of them name: beside write_hdf5_samples().

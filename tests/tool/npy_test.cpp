@@ -8,6 +8,7 @@
 #include <iostream>
 #include <memory>
 #include <random>
+#include <utility>
 
 #include "input_error.hpp"
 #include "support.hpp"
@@ -54,7 +55,16 @@ TEST_P(NpyTypes, AreReadInEveryFormatVersion) {
 INSTANTIATE_TEST_SUITE_P(All, NpyTypes,
                          testing::Values(type_case{"<f4", element_type::f32, 4}, type_case{"<f8", element_type::f64, 8},
                                          type_case{"<i4", element_type::i32, 4}, type_case{"<u4", element_type::u32, 4},
-                                         type_case{"<i8", element_type::i64, 8}, type_case{"<u8", element_type::u64, 8}));
+                                         type_case{"<i8", element_type::i64, 8}, type_case{"<u8", element_type::u64, 8},
+                                         type_case{"|i1", element_type::i8, 1}, type_case{"|u1", element_type::u8, 1},
+                                         type_case{"<i2", element_type::i16, 2}, type_case{"<u2", element_type::u16, 2},
+                                         type_case{"<f2", element_type::f16, 2}, type_case{"|b1", element_type::u8, 1}));
+
+TEST(Npy, ASingleByteMayHaveAnyOrderThatIsSaidOfIt) {
+  for (const char* order : {"<", ">", "|", "="})
+    for (const auto& [kind, type] : {std::pair{"i1", element_type::i8}, {"u1", element_type::u8}, {"b1", element_type::u8}})
+      EXPECT_EQ(parse_npy(npy_file(npy_dict(std::string(order) + kind, "(3,)"), 3)).type, type) << order << kind;
+}
 
 TEST(Npy, ASingleNumberHasNoAxesAndOneElement) {
   const npy_array array = parse_npy(npy_file(npy_dict("<f8", "()"), 8));
@@ -103,12 +113,19 @@ TEST_P(NpyRefuses, WithASentence) {
 INSTANTIATE_TEST_SUITE_P(
     Types, NpyRefuses,
     testing::Values(refused_case{"big-endian", npy_dict(">f4", "(1,)"), 4, "big-endian elements ('>f4'): save it again"},
-                    refused_case{"half", npy_dict("<f2", "(2,)"), 4, "half-precision floats ('<f2')"},
+                    refused_case{"big-endian half", npy_dict(">f2", "(2,)"), 4, "big-endian elements ('>f2'): save it again"},
+                    refused_case{"big-endian short", npy_dict(">i2", "(2,)"), 4, "big-endian elements ('>i2'): save it again"},
+                    refused_case{"short without an order", npy_dict("|u2", "(2,)"), 4, "save it again little-endian"},
+                    refused_case{"bf16", npy_dict("|V2", "(2,)"), 4, "give --type bf16"},
+                    refused_case{"bf16 of ml_dtypes", npy_dict("<V2", "(2,)"), 4, "give --type bf16"},
+                    refused_case{"bytes of no type", npy_dict("|V1", "(2,)"), 2, "elements that are no numbers"},
                     refused_case{"long double", npy_dict("<f16", "(1,)"), 16, "extended-precision floats"},
-                    refused_case{"bool", npy_dict("|b1", "(4,)"), 4, "booleans ('|b1')"},
+                    refused_case{"bool without a size", npy_dict("|?", "(4,)"), 4, "'|b1'"},
+                    refused_case{"byte without an order", npy_dict("u1", "(4,)"), 4, "save it again"},
                     refused_case{"complex", npy_dict("<c8", "(1,)"), 8, "complex numbers"},
                     refused_case{"objects", npy_dict("|O", "(1,)"), 8, "Python objects"},
-                    refused_case{"short integers", npy_dict("<i2", "(2,)"), 4, "integers of another size"},
+                    refused_case{"long integers", npy_dict("<i16", "(1,)"), 16, "integers of another size"},
+                    refused_case{"long unsigned integers", npy_dict("<u16", "(1,)"), 16, "integers of another size"},
                     refused_case{"strings", npy_dict("<U4", "(1,)"), 16, "elements that are no numbers"},
                     refused_case{"dates", npy_dict("<M8[ns]", "(1,)"), 8, "elements that are no numbers"},
                     refused_case{"no byte order", npy_dict("f4", "(1,)"), 4, "save it again little-endian"},
@@ -268,6 +285,8 @@ const std::vector<valid_file>& valid_files() {
       {npy_padded(npy_dict("<u8", "(0, 7)", true), 3), 0, 3},
       {npy_dict("<i4", "(1, 2, 3, 1, 2, 1L)"), 48, 1},
       {"{\"shape\":(2,),'fortran_order':False,'descr':'<i8'}", 16, 2},
+      {npy_padded(npy_dict("|b1", "(3, 3)")), 9, 1},
+      {npy_padded(npy_dict("<f2", "(5,)")), 10, 1},
   };
   return all;
 }

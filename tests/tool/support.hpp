@@ -32,6 +32,7 @@ inline std::string npy_dict(std::string_view descr, std::string_view shape, bool
 /// A .npy file: magic, version, the length of the header, the header, and `data_bytes` bytes of data that count 0, 1, 2, ...
 inline byte_vector npy_file(std::string_view header, std::size_t data_bytes, int major = 1) {
   byte_vector file;
+  file.reserve(12 + header.size() + data_bytes);
   append(file, "\x93NUMPY");
   file.push_back(static_cast<std::byte>(major));
   file.push_back(std::byte{0});

@@ -26,6 +26,7 @@ TEST(Words, TheNearestNameIsSuggested) {
   EXPECT_EQ(suggestion("norm3", commands), "did you mean norm1 or norm2?");
   EXPECT_EQ(suggestion("chekk", commands), "did you mean check?");
   EXPECT_EQ(suggestion("fixd", std::vector<std::string>{"fixed", "fixed"}), "did you mean fixed?");
+  EXPECT_EQ(suggestion("iamax", std::vector<std::string>{"norm_inf", "argmax_magnitude"}), "did you mean argmax_magnitude?");
   EXPECT_EQ(suggestion("frobnicate", commands), "");
   EXPECT_EQ(suggestion("asum", std::vector<std::string>{"vector_load"}), "");
 }
