@@ -23,14 +23,39 @@ TOOL = None
 HDF5_SAMPLES = None
 TYPES = {"f32": ("<f4", "f"), "f64": ("<f8", "d"), "i32": ("<i4", "i"), "u32": ("<u4", "I"), "i64": ("<i8", "q"), "u64": ("<u8", "Q")}
 
-RECORDS = ["argmin", "argmax", "minmax", "mean_variance", "reduce_together"]
+# Types of one and two bytes; NumPy has no code for bf16, nor has struct.
+SMALL = {"i8": ("|i1", "b"), "u8": ("|u1", "B"), "i16": ("<i2", "h"), "u16": ("<u2", "H"), "f16": ("<f2", "e"), "bf16": (None, None)}
+ALL = {**TYPES, **SMALL}
+FLOATS = ("f32", "f64", "f16", "bf16")
+
+RECORDS = ["argmin", "argmax", "argmin_magnitude", "argmax_magnitude", "argminmax", "minmax", "mean_variance", "reduce_together"]
 BITS = ["bit_and", "bit_or", "bit_xor"]  # of integers
+TRUTHS = ["all", "any", "none"]
 FORMS = ["sum", "prod", "min", "max", "dot", "sum_of_squares", "norm1", "norm_inf", "mean", "norm2", "min_number", "max_number",
-         *BITS, "count"]
+         *BITS, "count", *TRUTHS]
 
 
 def pack(type_name, values):
-    return struct.pack(f"<{len(values)}{TYPES[type_name][1]}", *values)
+    if type_name == "bf16":  # of values that it holds exactly
+        floats = [struct.pack("<f", value) for value in values]
+        assert all(one[:2] == b"\0\0" for one in floats), values
+        return b"".join(one[2:] for one in floats)
+    return struct.pack(f"<{len(values)}{ALL[type_name][1]}", *values)
+
+
+def size(type_name):
+    return {"f16": 2, "bf16": 2}.get(type_name) or struct.calcsize(ALL[type_name][1])
+
+
+def total(type_name):
+    """The type that elements are added in."""
+    if type_name in SMALL:
+        return "f32" if type_name in FLOATS else type_name[0] + "64"
+    return type_name
+
+
+def magnitude(type_name):
+    return type_name.replace("i", "u")
 
 
 def bits(type_name, value):
@@ -49,7 +74,7 @@ def npy(descr, shape, data, version=1, fortran_order=False, shift=0):
 
 def wrap(type_name, value):
     """A Python integer as the integer type holds it."""
-    width = 32 if type_name.endswith("32") else 64
+    width = int(type_name[1:])
     value %= 1 << width
     return value - (1 << width) if type_name[0] == "i" and value >> (width - 1) else value
 
@@ -261,6 +286,21 @@ class Forms(ToolTest):
         self.assertEqual(self.succeed_json("sum", path, "--accumulate", "own")["accumulate"], "own")
         self.assertIn("f32 accumulated in f64, as f64", self.succeed("sum", path, "--accumulate", "f64"))
 
+    def test_integers_of_32_bits_accumulated_in_64(self):
+        signed = self.write("i32.npy", npy("<i4", "(3,)", pack("i32", [-(2**31)] * 3)))
+        unsigned = self.write("u32.npy", npy("<u4", "(3,)", pack("u32", [2**32 - 1] * 3)))
+        for path, type_name, value in ((signed, "i64", -(2**31)), (unsigned, "u64", 2**32 - 1)):
+            wide = ("--accumulate", type_name)
+            self.check(type_name, 3 * value, "sum", path, *wide)
+            self.check(type_name, wrap(type_name, value**3), "prod", path, *wide)
+            self.check(type_name, wrap(type_name, 3 * value**2), "dot", path, path, *wide)
+            self.check(type_name, wrap(type_name, 3 * value**2), "sum_of_squares", path, *wide)
+            self.check("u64", 3 * abs(value), "norm1", path, *wide)
+            self.assertEqual(self.succeed_json("sum", path, *wide)["accumulate"], type_name)
+            self.assertIn(f"accumulated in {type_name}, as {type_name}", self.succeed("sum", path, *wide))
+        self.fail_with("sum of u32 cannot be accumulated in i64: --accumulate takes own or u64 for them", "sum", unsigned, "--accumulate", "i64")
+        self.fail_with("mean of i32 cannot be accumulated in i64: leave --accumulate out", "mean", signed, "--accumulate", "i64")
+
     def test_empty_arrays(self):
         empty = self.write("empty.bin", b"")
         for form, value in (("dot", 0.0), ("sum_of_squares", 0.0), ("norm1", 0.0), ("norm_inf", 0.0), ("norm2", 0.0)):
@@ -297,11 +337,218 @@ class Forms(ToolTest):
         self.fail_with("elements of type f64, and ", "dot", floats, doubles)
         self.fail_with("second", "dot", path, "--type", "f32")
         self.fail_with("No such file", "dot", path, path + ".missing", "--type", "f32")
-        self.fail_with("--accumulate f64 is for elements of type f32", "sum", doubles, "--accumulate", "f64")
+        self.assertEqual(self.succeed_json("sum", doubles, "--accumulate", "f64")["accumulate"], "own")
+        self.fail_with("sum of f64 cannot be accumulated in i64: leave --accumulate out", "sum", doubles, "--accumulate", "i64")
         self.fail_with("--accumulate", "max", path, "--type", "f32", "--accumulate", "f64")
         self.fail_with("--accumulate", "norm_inf", path, "--type", "f32", "--accumulate", "f64")
         self.fail_with("f16", "sum", path, "--type", "f32", "--accumulate", "f16")
         self.fail_with("exact", "sum", path, "--type", "f32", "--guarantee", "exact")
+
+
+class SmallTypes(ToolTest):
+    """Elements of one and two bytes, which are computed with in larger types, on every backend that can run here."""
+
+    def results(self, *arguments):
+        for backend in usable_backends():
+            with self.subTest(backend=backend, arguments=arguments):
+                yield self.succeed_json(*arguments, "--backend", backend)
+
+    def check(self, form, type_name, result_type, value, *arguments):
+        for result in self.results(form, *arguments):
+            self.assertEqual((result["form"], result["type"], result["result_type"]), (form, type_name, result_type))
+            self.assertEqual((result["bits"], result["value"]), (bits(result_type, value), value))
+            self.assertEqual((result["variant"], result["guarantee"]), ("fixed_order", "fixed"))
+
+    def input(self, type_name, values):
+        """The arguments that name a file of these values: .npy where NumPy has a code for them."""
+        descr = SMALL[type_name][0]
+        if descr is None:
+            return [self.write(f"{type_name}.bin", pack(type_name, values)), "--type", type_name]
+        return [self.write(f"{type_name}.npy", npy(descr, f"({len(values)},)", pack(type_name, values)))]
+
+    def test_every_form_of_every_type(self):
+        for type_name in SMALL:
+            signed, floating = type_name[0] not in "u", type_name in FLOATS
+            values = [(7 * i) % 101 for i in range(9001)]
+            if signed:
+                values = [value - 50 for value in values]
+            x = self.input(type_name, values)
+            wide, real = total(type_name), "f32" if floating else "f64"
+            self.check("sum", type_name, wide, sum(values), *x)
+            self.check("min", type_name, type_name, min(values), *x)
+            self.check("max", type_name, type_name, max(values), *x)
+            self.check("min_number", type_name, type_name, min(values), *x)
+            self.check("max_number", type_name, type_name, max(values), *x)
+            squares = sum(value * value for value in values)
+            if not floating:  # of floats the sum is rounded
+                self.check("sum_of_squares", type_name, wide, squares, *x)
+                self.check("dot", type_name, wide, squares, x[0], *x)
+            self.check("norm1", type_name, magnitude(wide), sum(abs(value) for value in values), *x)
+            self.check("norm_inf", type_name, magnitude(type_name), max(abs(value) for value in values), *x)
+            self.check("count", type_name, "u64", sum(value != 0 for value in values), *x)
+            single = struct.unpack("<f", struct.pack("<f", sum(values) / len(values)))[0]
+            self.check("mean", type_name, real, single if floating else sum(values) / len(values), *x)
+            self.check("prod", type_name, wide, 2**20, *self.input(type_name, [1] * 500 + [2] * 20 + [1] * 500))
+            self.check("norm2", type_name, real, 13, *self.input(type_name, [3, 4, 12]))
+            if not floating:
+                self.check("bit_and", type_name, type_name, 4, *self.input(type_name, [6, 5, 12]))
+                self.check("bit_or", type_name, type_name, 15, *self.input(type_name, [6, 5, 12]))
+                self.check("bit_xor", type_name, type_name, 15, *self.input(type_name, [6, 5, 12]))
+
+    def test_sums_go_beyond_the_elements_and_beyond_32_bits(self):
+        for type_name, extreme in (("i8", -128), ("u8", 255), ("i16", -32768), ("u16", 65535)):
+            data = pack(type_name, [extreme]) * 300000
+            path = self.write("x.bin", data)
+            self.check("sum", type_name, total(type_name), 300000 * extreme, path, "--type", type_name)
+            self.check("sum_of_squares", type_name, total(type_name), 300000 * extreme**2, path, "--type", type_name)
+            self.check("norm1", type_name, "u64", 300000 * abs(extreme), path, "--type", type_name)
+
+    def test_records(self):
+        for type_name in SMALL:
+            x = self.input(type_name, [3, 9, 2, 9, 2, 5] + [4] * 9000)
+            for form, value, index in (("argmin", 2, 2), ("argmax", 9, 1), ("argmin_magnitude", 2, 2), ("argmax_magnitude", 9, 1)):
+                result_type = magnitude(type_name) if form.endswith("magnitude") else type_name
+                for result in self.results(form, *x):
+                    self.assertEqual((result["value"], result["bits"], result["index"]), (value, bits(result_type, value), index))
+                    self.assertEqual(result["result_type"], result_type)
+            for result in self.results("minmax", *x):
+                self.assertEqual((result["min"], result["min_bits"]), (2, bits(type_name, 2)))
+                self.assertEqual((result["max"], result["max_bits"]), (9, bits(type_name, 9)))
+            for result in self.results("mean_variance", *self.input(type_name, [1, 2, 3, 6])):
+                self.assertEqual((result["mean"], result["variance"]), (3, 3.5))
+                self.assertEqual(result["result_type"], "f32" if type_name in FLOATS else "f64")
+
+    def test_special_values_of_halves(self):
+        nan, infinite, minus_zero = {"f16": b"\x01\xfe", "bf16": b"\x81\xff"}, {"f16": "7c00", "bf16": "7f80"}, "8000"
+        canonical = {"f16": "0x7e00", "bf16": "0x7fc0"}
+        for type_name in ("f16", "bf16"):
+            with_nan = self.write("nan.bin", pack(type_name, [1, 2]) + nan[type_name] + pack(type_name, [3]))
+            for form in ("min", "max", "argmin", "norm_inf"):
+                for result in self.results(form, with_nan, "--type", type_name):
+                    self.assertEqual((result["value"], result["bits"]), ("nan", canonical[type_name]))
+            for result in self.results("sum", with_nan, "--type", type_name):
+                self.assertEqual((result["value"], result["bits"]), ("nan", "0x7fc00000"))
+            self.check("max_number", type_name, type_name, 3, with_nan, "--type", type_name)
+            zeros = self.write("zeros.bin", pack(type_name, [0.0, -0.0]))
+            for result in self.results("min", zeros, "--type", type_name):
+                self.assertEqual((result["value"], result["bits"]), (0, "0x" + minus_zero))
+            empty = self.write("empty.bin", b"")
+            for result in self.results("min", empty, "--type", type_name):
+                self.assertEqual((result["value"], result["bits"]), ("inf", "0x" + infinite[type_name]))
+        for type_name, least, most in (("i8", -128, 127), ("u16", 0, 65535)):
+            self.check("min", type_name, type_name, most, empty, "--type", type_name)
+            self.check("max", type_name, type_name, least, empty, "--type", type_name)
+
+    def test_values_are_printed_as_floats_that_read_back(self):
+        for type_name, stored, said in (("f16", b"\x66\x2e", "0.099975586"), ("bf16", b"\xcd\x3d", "0.100097656"), ("f16", b"\x01\x00", "5.9604645e-08")):
+            path = self.write("x.bin", stored)
+            text = self.succeed("max", path, "--type", type_name)
+            self.assertRegex(text, re.compile(rf"^value +{re.escape(said)}$", re.M))
+            self.assertRegex(text, re.compile(rf"^bits +0x{stored[::-1].hex()}$", re.M))
+        text = self.succeed("max", self.write("x.bin", b"A\x80"), "--type", "i8")  # a number, and no letter
+        self.assertRegex(text, re.compile(r"^value +65$", re.M))
+        text = self.succeed("sum", self.write("x.bin", b"\xff"), "--type", "i8")
+        self.assertRegex(text, re.compile(r"^reduction +sum of 1 i8, as i64 \(1 bytes\)$", re.M))
+
+    def test_booleans(self):
+        path = self.write("mask.npy", npy("|b1", "(6,)", b"\0\1\1\0\1\0"))
+        self.check("sum", "u8", "u64", 3, path)
+        self.check("count", "u8", "u64", 3, path)
+        for form, value in (("all", False), ("any", True), ("none", False)):
+            for result in self.results(form, path):
+                self.assertEqual((result["value"], result["type"]), (value, "u8"))
+
+    def test_bytes_that_lie_at_any_place(self):
+        for shift in range(4):
+            path = self.write("x.npy", npy("<i2", "(3,)", pack("i16", [1, 2, -4]), shift=shift))
+            result = self.succeed_json("sum", path)
+            self.assertEqual((result["value"], result["memory_mapped"]), (-1, shift % 2 == 0))
+            path = self.write("y.npy", npy("|i1", "(3,)", pack("i8", [1, 2, -4]), shift=shift))
+            self.assertEqual(self.succeed_json("sum", path)["memory_mapped"], True)
+
+    def test_accumulation(self):
+        numbers = [2048.0, 1.0, 1.0, 0.5]
+        for type_name in ("f16", "bf16"):
+            x = [self.write("x.bin", pack(type_name, numbers)), "--type", type_name]
+            for result in self.results("sum", *x, "--accumulate", "f64"):
+                self.assertEqual((result["result_type"], result["bits"], result["accumulate"]), ("f64", bits("f64", sum(numbers)), "f64"))
+            for result in self.results("norm2", *x, "--accumulate", "f64"):
+                self.assertEqual(result["bits"], bits("f64", math.sqrt(sum(number * number for number in numbers))))
+            for result in self.results("sum", *x, "--accumulate", "f32"):
+                self.assertEqual((result["result_type"], result["accumulate"]), ("f32", "own"))
+            self.fail_with("--accumulate takes own or f64 for them", "sum", *x, "--accumulate", "i64")
+        x = [self.write("x.bin", pack("i8", [1, -2, 3])), "--type", "i8"]
+        for result in self.results("sum", *x, "--accumulate", "i64"):
+            self.assertEqual((result["result_type"], result["value"], result["accumulate"]), ("i64", 2, "own"))
+        self.fail_with("sum of i8 cannot be accumulated in f64: leave --accumulate out", "sum", *x, "--accumulate", "f64")
+
+
+class Truth(ToolTest):
+    """all, any and none, and where absolute values are, of every type and on every backend that can run here."""
+
+    def results(self, *arguments):
+        for backend in usable_backends():
+            with self.subTest(backend=backend, arguments=arguments):
+                yield self.succeed_json(*arguments, "--backend", backend)
+
+    def input(self, type_name, values):
+        return [self.write(f"{type_name}.bin", pack(type_name, values)), "--type", type_name]
+
+    def test_all_any_and_none(self):
+        for type_name in ALL:
+            for values in ([1] * 5000, [0] * 5000, [0] * 4999 + [1], [1] * 4999 + [0], [0], [1], []):
+                x = self.input(type_name, values)
+                for form, value in (("all", all(values)), ("any", any(values)), ("none", not any(values))):
+                    for result in self.results(form, *x):
+                        self.assertIs(result["value"], value)
+                        self.assertEqual((result["bits"], result["result_type"]), ("0x01" if value else "0x00", "u8"))
+                        self.assertEqual((result["form"], result["type"], result["guarantee"]), (form, type_name, "fixed"))
+
+    def test_minus_zero_is_zero_and_nan_is_not(self):
+        for type_name in FLOATS:
+            for result in self.results("any", *self.input(type_name, [0.0, -0.0, -0.0])):
+                self.assertIs(result["value"], False)
+            for result in self.results("any", self.write("nan.bin", b"\xff" * size(type_name)), "--type", type_name):
+                self.assertIs(result["value"], True)
+
+    def test_text(self):
+        text = self.succeed("any", *self.input("i32", [0, 5, 0]))
+        for line in (r"value +true", r"bits +0x01", r"reduction +any of 3 i32 \(12 bytes\)"):
+            self.assertRegex(text, re.compile(f"^{line}$", re.M))
+        self.assertRegex(self.succeed("none", *self.input("f32", [0, 5, 0])), re.compile("^value +false$", re.M))
+        text = self.succeed("argminmax", *self.input("f32", [3.0, -4.0, 12.0, -4.0]))
+        for line in (r"min +-4", r"min_bits +0xc0800000", r"min_index +1", r"max +12", r"max_bits +0x41400000", r"max_index +2"):
+            self.assertRegex(text, re.compile(f"^{line}$", re.M))
+
+    def test_magnitudes_and_both_extremes_with_their_places(self):
+        for type_name in ALL:
+            values = [5, 9, 2, 9, 2] + [4] * 9000
+            if type_name[0] != "u":
+                values[1], values[4] = -values[1], -values[4]
+            x = self.input(type_name, values)
+            size_type = magnitude(type_name)
+            for form, value, index in (("argmin_magnitude", 2, 2), ("argmax_magnitude", 9, 1)):
+                for result in self.results(form, *x):
+                    self.assertEqual((result["value"], result["bits"], result["index"]), (value, bits(size_type, value), index))
+                    self.assertEqual(result["result_type"], size_type)
+            for result in self.results("argminmax", *x):
+                least, most = min(values), max(values)
+                self.assertEqual((result["min"], result["min_bits"]), (least, bits(type_name, least)))
+                self.assertEqual((result["max"], result["max_bits"]), (most, bits(type_name, most)))
+                self.assertEqual((result["min_index"], result["max_index"]), (values.index(least), values.index(most)))
+                self.assertNotIn("min_index_bits", result)
+                self.assertNotIn("value", result)
+
+    def test_the_smallest_integer_has_a_magnitude(self):
+        for type_name in ("i8", "i16", "i32", "i64"):
+            least = -(1 << 8 * size(type_name) - 1)
+            for result in self.results("argmax_magnitude", *self.input(type_name, [3, least, least])):
+                self.assertEqual((result["value"], result["index"]), (-least, 1))
+
+    def test_of_no_elements_there_is_no_place(self):
+        for form in ("argminmax", "argmin_magnitude", "argmax_magnitude"):
+            for backend in usable_backends():
+                self.fail_with("no elements", form, self.write("empty.bin", b""), "--type", "f16", "--backend", backend)
 
 
 class TwoResults(ToolTest):
@@ -508,18 +755,18 @@ class Failures(ToolTest):
                 self.fail_on(expected, self.write("x.npy", data))
 
     def test_npy_files_of_other_types(self):
-        for descr, size, expected in ((">f4", 4, "big-endian"), (">i8", 8, "big-endian"), ("<f2", 2, "half-precision"),
-                                      ("|b1", 1, "booleans"), ("<c8", 8, "complex"), ("<c16", 16, "complex"), ("|O", 8, "objects"),
-                                      ("<i2", 2, "another size"), ("|u1", 1, "another size"), ("<U3", 12, "no numbers")):
+        for descr, length, expected in ((">f4", 4, "big-endian"), (">i8", 8, "big-endian"), (">f2", 2, "big-endian"), (">i2", 2, "big-endian"),
+                                        ("|V2", 2, "give --type bf16"), ("<c8", 8, "complex"), ("<c16", 16, "complex"), ("|O", 8, "objects"),
+                                        ("<i16", 16, "another size"), ("<f16", 16, "extended-precision"), ("<U3", 12, "no numbers")):
             with self.subTest(descr=descr):
-                self.fail_on(expected, self.write("x.npy", npy(descr, "(2,)", bytes(2 * size))))
+                self.fail_on(expected, self.write("x.npy", npy(descr, "(2,)", bytes(2 * length))))
         structured = npy("@", "(1,)", bytes(8)).replace(b"'@'", b"[('x', '<f4'), ('y', '<f4')]")
         length = len(structured) - 8 - 10
         self.fail_on("records", self.write("x.npy", structured[:8] + struct.pack("<H", length) + structured[10:]))
 
     def test_raw_files(self):
         path = self.write("x.bin", bytes(10))
-        self.fail_on("--type", path)
+        self.fail_on("--type f32, f64, i32, u32, i64, u64, i8, u8, i16, u16, f16 or bf16", path)
         self.fail_on("10 bytes, which is no whole number of f32 elements", path, "--type", "f32")
         self.fail_on("unpack it", self.write("x.npz", b"PK\x03\x04" + bytes(20)), "--type", "f32")
         self.fail_on("name the dataset", self.write("x.h5", b"\x89HDF\r\n\x1a\n" + bytes(20)), "--type", "f32")
@@ -550,7 +797,7 @@ class Failures(ToolTest):
             ("frobnicate", "frobnicate"),
             ("file", "sum"),
             ("another", "sum", path, "another", "--type", "f32"),
-            ("f16", "sum", path, "--type", "f16"),
+            ("f8", "sum", path, "--type", "f8"),
             ("tpu", "sum", path, "--type", "f32", "--backend", "tpu"),
             ("never", "sum", path, "--type", "f32", "--finish", "never"),
             ("--repeat", "sum", path, "--type", "f32", "--repeat", "0"),
@@ -673,17 +920,31 @@ class Hdf5(ToolTest):
         self.samples = os.path.join(self.folder, "samples.h5")
 
     def test_sums(self):
-        for dataset in (*TYPES, "nested/grid", "chunked", "compressed", "big_endian", "external"):
+        for dataset in (*TYPES, "i16", "u16", "nested/grid", "chunked", "compressed", "big_endian", "external", "i16_big_endian"):
             with self.subTest(dataset=dataset):
                 options = ["--follow-external"] if dataset == "external" else []
                 result = self.succeed_json("sum", f"{self.samples}:/{dataset}", *options)
                 self.assertEqual((result["value"], result["count"], result["format"]), (500500, 1000, "hdf5"))
-                self.assertEqual(result["memory_mapped"], dataset in TYPES or dataset == "nested/grid")
+                self.assertEqual(result["memory_mapped"], dataset in ALL or dataset == "nested/grid")
+
+    def test_small_types(self):
+        numbers = range(1, 1001)
+        for dataset, value in (("i8", sum(wrap("i8", number) for number in numbers)), ("u8", sum(number % 256 for number in numbers)),
+                               ("f16", 500500), ("f16_big_endian", 500500), ("f16_compressed", 500500)):
+            result = self.succeed_json("sum", f"{self.samples}:/{dataset}", "--accumulate", "f64") if dataset[0] == "f" else self.succeed_json("sum", f"{self.samples}:/{dataset}")
+            self.assertEqual((result["value"], result["count"]), (value, 1000), dataset)
+        for dataset in ("bf16", "bf16_big_endian", "bf16_compressed"):
+            result = self.succeed_json("max", f"{self.samples}:/{dataset}")
+            self.assertEqual((result["value"], result["bits"], result["type"]), (1000, "0x447a", "bf16"))
+        result = self.succeed_json("count", f"{self.samples}:/booleans")
+        self.assertEqual((result["value"], result["type"]), (3, "u8"))
+        self.assertIs(self.succeed_json("all", f"{self.samples}:/booleans_compressed")["value"], True)
 
     def test_failures(self):
         self.fail_with("no dataset of this name", "sum", f"{self.samples}:/missing")
         self.fail_with("name the dataset", "sum", self.samples)
-        self.fail_with("integers of 2 bytes", "sum", f"{self.samples}:/short")
+        self.fail_with("an enumeration of 1 bytes", "sum", f"{self.samples}:/days")
+        self.fail_with("floats of 2 bytes", "sum", f"{self.samples}:/odd_float")
         self.fail_with("No such file", "sum", f"{self.folder}/missing.h5:/x")
         self.fail_with("cannot be opened as an HDF5 file", "sum", self.write("x.h5", bytes(100)) + ":/x")
         os.truncate(self.samples, 3000)
@@ -711,10 +972,12 @@ class Hdf5(ToolTest):
                     self.assertEqual((whole["in_pieces"], pieces["in_pieces"]), (False, True))
                     self.assertEqual(pieces["bits"], whole["bits"])
                     self.assertEqual(pieces["count"], whole["count"])
-            for form, keys in (("argmin", ("bits", "index")), ("minmax", ("min_bits", "max_bits")), ("mean_variance", ("mean_bits", "variance_bits"))):
+            for form, keys in (("argmin", ("bits", "index")), ("minmax", ("min_bits", "max_bits")), ("mean_variance", ("mean_bits", "variance_bits")),
+                               ("argminmax", ("min_bits", "min_index", "max_bits", "max_index")), ("argmax_magnitude", ("bits", "index")), ("any", ("value",))):
                 with self.subTest(form=form, backend=backend):
-                    whole = self.succeed_json(form, raw, "--type", "f64", "--backend", backend)
-                    pieces = self.succeed_json(form, f"{large}:/scattered", "--backend", backend)
+                    ddof = ["--ddof", "1"] if form == "mean_variance" else []
+                    whole = self.succeed_json(form, raw, "--type", "f64", "--backend", backend, *ddof)
+                    pieces = self.succeed_json(form, f"{large}:/scattered", "--backend", backend, *ddof)
                     self.assertTrue(pieces["in_pieces"])
                     self.assertEqual([pieces[key] for key in keys], [whole[key] for key in keys])
         result = self.succeed_json("dot", raw, f"{large}:/scattered", "--type", "f64", "--backend", "serial", "--repeat", "2")
@@ -724,14 +987,16 @@ class Hdf5(ToolTest):
 
     def test_three_gigabytes_that_are_nowhere_stored_take_little_memory(self):
         subprocess.run([HDF5_SAMPLES, self.folder, "--large"], check=True, timeout=120)
-        with subprocess.Popen([TOOL, "sum", f"{self.folder}/large.h5:/unwritten", "--json", "--backend", "serial"],
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as tool:
-            out = tool.stdout.read()
-            _, status, usage = os.wait4(tool.pid, 0)
-            tool.returncode = status
-        self.assertEqual(status, 0)
-        self.assertEqual(json.loads(out)["bits"], bits("f32", 1125045000.0))
-        self.assertLess(usage.ru_maxrss, 512 * 1024, "KiB")
+        for form, expected in (("sum", {"bits": bits("f32", 1125045000.0)}), ("minmax", {"min": 1.5, "max": 1.5})):
+            with subprocess.Popen([TOOL, form, f"{self.folder}/large.h5:/unwritten", "--json", "--backend", "serial"],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE) as tool:
+                out = tool.stdout.read()
+                _, status, usage = os.wait4(tool.pid, 0)
+                tool.returncode = status
+            self.assertEqual(status, 0)
+            result = json.loads(out)
+            self.assertEqual({key: result[key] for key in expected}, expected)
+            self.assertLess(usage.ru_maxrss, 512 * 1024, "KiB")
 
 
 class Lists(ToolTest):
@@ -752,8 +1017,9 @@ class Lists(ToolTest):
                 every = variant["name"] == "fixed_order"
                 self.assertEqual(variant["accumulates_f32_in_f64"], every)
                 for element, forms in variant["supported"].items():
-                    all_forms = [form for form in FORMS + RECORDS if form not in BITS or element[0] != "f"]
+                    all_forms = [form for form in FORMS + RECORDS if form not in BITS or element not in FLOATS]
                     self.assertEqual(forms == all_forms, every)
+                    self.assertTrue(every or element in TYPES, element)
                     self.assertLessEqual(set(forms), set(all_forms if every else FORMS[:4]))
                 self.assertRegex(text, rf"(?m)^{start}.* {'every form' if every else 'sum prod min max'} +{re.escape(variant['idea'])}$")
         self.assertEqual("What prevents it here" in text, not all(variant["usable"] for variant in listed))
@@ -785,14 +1051,14 @@ class Lists(ToolTest):
 
     def test_help_shows_the_main_uses(self):
         text = self.succeed("--help")
-        for word in (*FORMS, "variants", "info", "check", "x.npy", "--type", "--backend cuda", "--json", "Exit status"):
+        for word in (*FORMS, *RECORDS[:-1], "variants", "bf16", "info", "check", "x.npy", "--type", "--backend cuda", "--json", "Exit status"):
             self.assertIn(word, text)
         for option in ("--backend", "--device", "--variant", "--finish", "--block-size", "--grid-size", "--width", "--threads", "--json",
                        "--repeat", "--type", "median", "--guarantee"):
             for form in FORMS:
                 self.assertIn(option, self.succeed(form, "--help"))
         for form in FORMS:
-            self.assertEqual("--accumulate" in self.succeed(form, "--help"), form not in ("min", "max", "norm_inf", "min_number", "max_number", *BITS, "count"))
+            self.assertEqual("--accumulate" in self.succeed(form, "--help"), form not in ("min", "max", "norm_inf", "min_number", "max_number", *BITS, "count", *TRUTHS))
 
     def test_a_file_may_have_the_name_of_a_command(self):
         with open(os.path.join(self.folder, "max"), "wb") as file:
