@@ -1,6 +1,7 @@
 #include "fixed_order.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -56,9 +57,13 @@ static_assert(elements_of_group(1) == group_bytes && elements_of_group(4) == gro
 struct alignas(128) array_fold {
   const std::byte* x;
   const std::byte* y;  // null: one array
+  const form asked_for;
   parts what;
+  // all, any and none, which are told from the number of elements that are not zero: it is known already, whatever the others are.
+  mutable std::atomic<bool> is_decided = false;
 
-  explicit array_fold(const detail::request& asked) : x(static_cast<const std::byte*>(asked.input)), y(nullptr), what(asked) {
+  explicit array_fold(const detail::request& asked)
+      : x(static_cast<const std::byte*>(asked.input)), y(nullptr), asked_for(asked.form), what(asked) {
     if (what.each[0].row->inputs == 2) y = static_cast<const std::byte*>(asked.second);
   }
 
@@ -67,7 +72,30 @@ struct alignas(128) array_fold {
     return array == nullptr ? nullptr : array + index * what.element_bytes();
   }
 
+  [[nodiscard]] bool can_end_early() const { return asked_for == form::all || asked_for == form::any || asked_for == form::none; }
+  // Of groups that nobody looks at any more the states are zeros: neither as many as there are elements, nor fewer than one has been found.
+  void groups_until_decided(std::uint64_t first, std::uint64_t count, std::byte* states) const {
+    const std::uint64_t at_once = 4 * group_elements();
+    for (std::uint64_t here = 0; count > 0; first += here, count -= here) {
+      here = std::min(at_once, count);
+      const std::uint64_t made = (here + group_elements() - 1) / group_elements();
+      std::memset(states, 0, made * sizeof(std::uint64_t));
+      if (!is_decided.load(std::memory_order_relaxed)) {
+        what.each[0].kernel(at(x, first), nullptr, here, states);
+        std::uint64_t nonzero = 0;
+        for (std::uint64_t k = 0; k < made; ++k) {
+          std::uint64_t of_group;
+          std::memcpy(&of_group, states + k * sizeof(of_group), sizeof(of_group));
+          nonzero += of_group;
+        }
+        if (asked_for == form::all ? nonzero < here : nonzero > 0) is_decided.store(true, std::memory_order_relaxed);
+      }
+      states += made * sizeof(std::uint64_t);
+    }
+  }
+
   int groups(std::uint64_t first, std::uint64_t count, std::byte* states) const {
+    if (can_end_early()) return groups_until_decided(first, count, states), 0;
     if (what.is_one_kernel()) return what.each[0].kernel(at(x, first), at(y, first), count, states), 0;
     // Group by group, so that all parts but the first find it in the second-level cache.
     const std::uint64_t group = group_elements();
