@@ -27,7 +27,7 @@ std::size_t bytes_of_results(const onefold_request& what) {
   if (what.vectors != nullptr) return ONEFOLD_MOST_DOTS * sizeof(double);
   if (what.device != nullptr) return static_cast<const device_fold*>(what.device)->result_bytes;
   const auto results = static_cast<std::size_t>(what.results < 1 ? 1 : what.results);
-  if (what.type < 0 || what.type >= element_type_count || what.form < 0 || what.form >= form_count + record_count ||
+  if (what.type < 0 || what.type > ONEFOLD_C128 || what.form < 0 || what.form >= form_count + record_count ||
       results > most_results)
     return 0;
   const auto type = static_cast<element_type>(what.type);

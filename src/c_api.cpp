@@ -14,6 +14,7 @@
 #include <onefold/results.hpp>
 #include <onefold/workspace.hpp>
 
+#include "complex.hpp"
 #include "dispatch.hpp"
 
 // What the header says by numbers is what C++ says by names.
@@ -51,6 +52,8 @@ ONEFOLD_IS(element_type, i16, ONEFOLD_I16)
 ONEFOLD_IS(element_type, u16, ONEFOLD_U16)
 ONEFOLD_IS(element_type, f16, ONEFOLD_F16)
 ONEFOLD_IS(element_type, bf16, ONEFOLD_BF16)
+ONEFOLD_IS(element_type, c64, ONEFOLD_C64)
+ONEFOLD_IS(element_type, c128, ONEFOLD_C128)
 static_assert(element_type_count == ONEFOLD_BF16 + 1);
 static_assert(static_cast<int>(operation::sum) == ONEFOLD_OP_SUM && static_cast<int>(operation::prod) == ONEFOLD_OP_PROD &&
               static_cast<int>(operation::min) == ONEFOLD_OP_MIN && static_cast<int>(operation::max) == ONEFOLD_OP_MAX &&
@@ -244,6 +247,7 @@ void check_vectors(const request& what) {
 }
 
 void reduce_checked(const onefold_request& asked, const onefold_options* how) {
+  if (asked.type == ONEFOLD_C64 || asked.type == ONEFOLD_C128) return reduce_complex(asked, how);
   if (asked.type < 0 || asked.type >= element_type_count) refuse_number("request.type", asked.type);
   if (asked.form < 0 || asked.form >= form_count + record_count) refuse_number("request.form", asked.form);
   if (asked.flags > (ONEFOLD_INTO | ONEFOLD_WIDE)) refuse_number("request.flags", asked.flags);

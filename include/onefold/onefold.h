@@ -75,9 +75,19 @@ typedef enum onefold_type {
   ONEFOLD_U8 = 7, /**< bool too */
   ONEFOLD_I16 = 8,
   ONEFOLD_U16 = 9,
-  ONEFOLD_F16 = 10, /**< onefold_f16: to float */
-  ONEFOLD_BF16 = 11 /**< onefold_bf16 */
+  ONEFOLD_F16 = 10,  /**< onefold_f16: to float */
+  ONEFOLD_BF16 = 11, /**< onefold_bf16 */
+  ONEFOLD_C64 = 12,  /**< onefold_c64: for sum, prod, dot, mean, sum_of_squares, norm1, norm2 and norm_inf */
+  ONEFOLD_C128 = 13
 } onefold_type;
+
+/** Complex numbers, with the layout of C's float _Complex and double _Complex and C++'s std::complex. */
+typedef struct onefold_c64 {
+  float real, imaginary;
+} onefold_c64;
+typedef struct onefold_c128 {
+  double real, imaginary;
+} onefold_c128;
 
 /** Floats of two bytes by their bits: IEEE 754 binary16, with the layout of __half and _Float16, and bfloat16, that of __nv_bfloat16. */
 typedef struct onefold_f16 {
@@ -395,6 +405,19 @@ ONEFOLD_API int onefold_reduce_batch(const onefold_request* requests, size_t cou
  *   int onefold_sum_f32_as_f64_into(onefold_executor where, const float* x, uint64_t n, double* result, const onefold_options* how);
  */
 
+/* For complex numbers, T being c64 or c128, in the same way the forms sum prod mean dot, whose result is complex, and sum_of_squares norm1 norm2
+ * norm_inf, whose result is a float or a double. dot takes the conjugate of x.
+ *
+ *   int onefold_sum_c128(onefold_executor where, const onefold_c128* x, uint64_t n, onefold_c128* result);
+ */
+
+/* ONEFOLD_C_COMPLEX_TYPES(X): X(suffix, type, type of its parts); ONEFOLD_C_COMPLEX_FORMS_OF(X, ..): X(form, suffix, type, result) */
+#define ONEFOLD_C_COMPLEX_TYPES(X) X(c64, onefold_c64, float) X(c128, onefold_c128, double)
+#define ONEFOLD_C_COMPLEX_FORMS_OF(X, suffix, T, part)                                                     \
+  X(sum, suffix, T, T)                                                                                     \
+  X(prod, suffix, T, T) X(mean, suffix, T, T) X(sum_of_squares, suffix, T, part) X(norm1, suffix, T, part) \
+      X(norm2, suffix, T, part) X(norm_inf, suffix, T, part)
+
 /* ONEFOLD_C_TYPES(X), ONEFOLD_C_SMALL_TYPES(X): X(suffix, type, type of a sum, of norm1, of norm_inf, suffix of that, type of a mean) */
 #define ONEFOLD_C_TYPES(X)                                    \
   X(f32, float, float, float, float, f32, float)              \
@@ -442,11 +465,11 @@ ONEFOLD_API int onefold_reduce_batch(const onefold_request* requests, size_t cou
 #define ONEFOLD_C_BIT_FORMS_OF(X, suffix, T) X(bit_and, suffix, T, T) X(bit_or, suffix, T, T) X(bit_xor, suffix, T, T)
 
 /* ONEFOLD_C_WIDE_FORMS(X): X(form, suffix, type, suffix of the wider type, type of the result) for the forms of one array that accumulate in it */
-#define ONEFOLD_C_WIDE_FLOAT_FORMS_OF(X, suffix, T)                                                          \
-  X(sum, suffix, T, f64, double)                                                                             \
-  X(prod, suffix, T, f64, double)                                                                            \
-  X(sum_of_squares, suffix, T, f64, double) X(norm1, suffix, T, f64, double) X(mean, suffix, T, f64, double) \
-      X(norm2, suffix, T, f64, double)
+#define ONEFOLD_C_WIDE_FLOAT_FORMS_OF(X, suffix, T) \
+  X(sum, suffix, T, f64, double)                    \
+  X(prod, suffix, T, f64, double)                   \
+  X(sum_of_squares, suffix, T, f64, double)         \
+  X(norm1, suffix, T, f64, double) X(mean, suffix, T, f64, double) X(norm2, suffix, T, f64, double)
 #define ONEFOLD_C_WIDE_INTEGER_FORMS_OF(X, suffix, T, wide, R) \
   X(sum, suffix, T, wide, R) X(prod, suffix, T, wide, R) X(sum_of_squares, suffix, T, wide, R) X(norm1, suffix, T, wide, uint64_t)
 #define ONEFOLD_C_WIDE_FORMS(X)                                  \
@@ -503,6 +526,10 @@ ONEFOLD_C_SMALL_INTEGERS(ONEFOLD_C_DECLARE_SMALL_BITS)
 ONEFOLD_C_WIDE_FORMS(ONEFOLD_C_DECLARE_WIDE)
 ONEFOLD_C_WIDE_TYPES(ONEFOLD_C_DECLARE_WIDE_DOT)
 ONEFOLD_C_WIDE_FLOATS(ONEFOLD_C_DECLARE_WIDE_VARIANCE)
+#define ONEFOLD_C_DECLARE_COMPLEX(suffix, T, part)                        \
+  ONEFOLD_C_COMPLEX_FORMS_OF(ONEFOLD_C_DECLARE_OF_ARRAY, suffix, T, part) \
+  ONEFOLD_C_DECLARE_DOT(suffix, T, T)
+ONEFOLD_C_COMPLEX_TYPES(ONEFOLD_C_DECLARE_COMPLEX)
 
 /** Dots of each of `rows` vectors x[i] with each of `columns` vectors y[j], n elements each: results[i * columns + j], each with the bits that
  *  it has alone. */

@@ -429,6 +429,17 @@ void run_dot(const executor& where, const T* x, const T* y, std::uint64_t count,
   run(what, how);
 }
 
+/// Whether T is an element type of real numbers.
+template <class T>
+constexpr bool is_real_element() {
+  if constexpr (is_element<T>)
+    return !is_complex(element_type_of<T>);
+  else
+    return false;
+}
+template <class T>
+inline constexpr bool is_real = is_real_element<T>();
+
 /// The product of elements of two types, in the one that both are converted to.
 template <class A>
 struct mixed_product {
@@ -441,7 +452,7 @@ struct mixed_product {
 template <class T, class U>
 using common_accumulator = std::common_type_t<accumulator_t<T, false>, accumulator_t<U, false>>;
 template <class T, class U>
-inline constexpr bool are_mixed = is_element<T>&& is_element<U> && !std::is_same_v<T, U>;
+inline constexpr bool are_mixed = is_real<T>&& is_real<U> && !std::is_same_v<T, U>;
 
 template <bool OnDevice, class T, class U>
 void run_mixed_dot(const executor& where, array_view<T> x, array_view<U> y, void* output, bool waits, const options& how);
@@ -558,7 +569,7 @@ request together_request(const executor& where, array_view<T> input, void* outpu
 }
 
 struct named_reduce_together {
-  template <class T, class... Ops, ONEFOLD_WHERE(is_element<T>&& are_operators<Ops...>)>
+  template <class T, class... Ops, ONEFOLD_WHERE(is_real<T>&& are_operators<Ops...>)>
   [[nodiscard]] std::array<accumulator_t<T, false>, sizeof...(Ops)> operator()(const executor& where, const T* input,
                                                                                std::uint64_t count, const options& how,
                                                                                Ops...) const {
@@ -567,20 +578,20 @@ struct named_reduce_together {
     run(together_request<T, Ops...>(where, {input, count}, results.data(), true, operators), how);
     return results;
   }
-  template <class T, class... Ops, ONEFOLD_WHERE(is_element<T>&& are_operators<Ops...>)>
+  template <class T, class... Ops, ONEFOLD_WHERE(is_real<T>&& are_operators<Ops...>)>
   [[nodiscard]] auto operator()(const executor& where, const T* input, std::uint64_t count, Ops... ops) const {
     return (*this)(where, input, count, options{}, ops...);
   }
-  template <class R, class... Ops, ONEFOLD_WHERE(is_range_of_elements<const R>&& are_operators<Ops...>)>
+  template <class R, class... Ops, ONEFOLD_WHERE(is_real<element_of<const R>>&& are_operators<Ops...>)>
   [[nodiscard]] auto operator()(const executor& where, const R& input, const options& how, Ops... ops) const {
     const auto all = view_of(input);
     return (*this)(where, all.data, all.count, how, ops...);
   }
-  template <class R, class... Ops, ONEFOLD_WHERE(is_range_of_elements<const R>&& are_operators<Ops...>)>
+  template <class R, class... Ops, ONEFOLD_WHERE(is_real<element_of<const R>>&& are_operators<Ops...>)>
   [[nodiscard]] auto operator()(const executor& where, const R& input, Ops... ops) const {
     return (*this)(where, input, options{}, ops...);
   }
-  template <class R, class... Ops, ONEFOLD_WHERE(is_range_of_elements<const R>&& are_operators<Ops...>)>
+  template <class R, class... Ops, ONEFOLD_WHERE(is_real<element_of<const R>>&& are_operators<Ops...>)>
   [[nodiscard]] auto operator()(const R& input, Ops... ops) const {
     return (*this)(best(), input, options{}, ops...);
   }
@@ -616,23 +627,23 @@ struct named_reduce_together {
 };
 
 struct named_reduce_together_into {
-  template <class T, class... Ops, ONEFOLD_WHERE(is_element<T>&& are_operators<Ops...>)>
+  template <class T, class... Ops, ONEFOLD_WHERE(is_real<T>&& are_operators<Ops...>)>
   void operator()(const executor& where, const T* input, std::uint64_t count, accumulator_t<T, false>* output, const options& how,
                   Ops...) const {
     constexpr operation operators[] = {Ops::id...};
     run(together_request<T, Ops...>(where, {input, count}, output, false, operators), how);
   }
-  template <class T, class... Ops, ONEFOLD_WHERE(is_element<T>&& are_operators<Ops...>)>
+  template <class T, class... Ops, ONEFOLD_WHERE(is_real<T>&& are_operators<Ops...>)>
   void operator()(const executor& where, const T* input, std::uint64_t count, accumulator_t<T, false>* output, Ops... ops) const {
     (*this)(where, input, count, output, options{}, ops...);
   }
-  template <class R, class... Ops, ONEFOLD_WHERE(is_range_of_elements<const R>&& are_operators<Ops...>)>
+  template <class R, class... Ops, ONEFOLD_WHERE(is_real<element_of<const R>>&& are_operators<Ops...>)>
   void operator()(const executor& where, const R& input, accumulator_t<element_of<const R>, false>* output, const options& how,
                   Ops... ops) const {
     const auto all = view_of(input);
     (*this)(where, all.data, all.count, output, how, ops...);
   }
-  template <class R, class... Ops, ONEFOLD_WHERE(is_range_of_elements<const R>&& are_operators<Ops...>)>
+  template <class R, class... Ops, ONEFOLD_WHERE(is_real<element_of<const R>>&& are_operators<Ops...>)>
   void operator()(const executor& where, const R& input, accumulator_t<element_of<const R>, false>* output, Ops... ops) const {
     (*this)(where, input, output, options{}, ops...);
   }

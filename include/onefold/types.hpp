@@ -1,6 +1,7 @@
 #pragma once
 /// @file types.hpp  The vocabulary: element types, operators, backends, finishes and guarantees, with their names as text.
 
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -16,6 +17,7 @@ namespace onefold {
 enum class element_type : std::uint8_t {
 #define ONEFOLD_TYPE(name, type) name,
 #define ONEFOLD_SMALL_TYPE(name, type) name,
+#define ONEFOLD_COMPLEX_TYPE(name, type, part) name,
 #include <onefold/types.def>
 };
 
@@ -26,6 +28,7 @@ enum class operation : std::uint8_t {
 #undef ONEFOLD_OP
 };
 
+/// Those of real numbers, which come first.
 inline constexpr int element_type_count = 0
 #define ONEFOLD_TYPE(name, type) +1
 #define ONEFOLD_SMALL_TYPE(name, type) +1
@@ -39,7 +42,24 @@ inline constexpr int full_type_count = 0
     ;
 
 /// Whether an element has 1 or 2 bytes. Such elements are converted to a larger type when they are read, and computed with there.
-constexpr bool is_small(element_type type) noexcept { return static_cast<int>(type) >= full_type_count; }
+constexpr bool is_small(element_type type) noexcept {
+  return static_cast<int>(type) >= full_type_count && static_cast<int>(type) < element_type_count;
+}
+
+/// Whether an element is a complex number.
+constexpr bool is_complex(element_type type) noexcept { return static_cast<int>(type) >= element_type_count; }
+
+/// The type of a complex number's parts; of others the type itself.
+constexpr element_type part_type(element_type type) noexcept {
+  switch (type) {
+#define ONEFOLD_COMPLEX_TYPE(name, T, part) \
+  case element_type::name:                  \
+    return element_type::part;
+#include <onefold/types.def>
+    default:
+      return type;
+  }
+}
 
 inline constexpr int operation_count = 0
 #define ONEFOLD_OP(name) +1
@@ -121,6 +141,7 @@ namespace detail {
 inline constexpr std::string_view type_names[] = {
 #define ONEFOLD_TYPE(name, type) #name,
 #define ONEFOLD_SMALL_TYPE(name, type) #name,
+#define ONEFOLD_COMPLEX_TYPE(name, type, part) #name,
 #include <onefold/types.def>
 };
 inline constexpr std::string_view operation_names[] = {
@@ -189,6 +210,7 @@ constexpr std::size_t size_of(element_type type) noexcept {
   case element_type::name:    \
     return sizeof(T);
 #define ONEFOLD_SMALL_TYPE ONEFOLD_TYPE
+#define ONEFOLD_COMPLEX_TYPE(name, T, part) ONEFOLD_TYPE(name, T)
 #include <onefold/types.def>
   }
   return 0;
@@ -221,9 +243,11 @@ inline constexpr bool is_small_integer = std::is_same_v<T, signed char> || std::
 template <class T>
 inline constexpr bool is_full_element = std::is_same_v<T, float> || std::is_same_v<T, double> || detail::is_standard_integer<T>;
 
-/// Whether a C++ type can be an array's element: those, the integers of 8 and 16 bits, bool, and the floats of float16.hpp.
+/// Whether a C++ type can be an array's element: those, the integers of 8 and 16 bits, bool, the floats of float16.hpp, and std::complex of float and
+/// double.
 template <class T>
-inline constexpr bool is_element = is_full_element<T> || detail::is_small_integer<T> || detail::is_half<T>;
+inline constexpr bool is_element = is_full_element<T> || detail::is_small_integer<T> || detail::is_half<T> ||
+                                   std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
 
 #if ONEFOLD_CXX20
 /// is_element as a concept.
@@ -234,7 +258,9 @@ concept element = is_element<T>;
 namespace detail {
 template <class T>
 constexpr element_type element_type_for() noexcept {
-  static_assert(is_element<T>, "onefold's elements are float, double, integers of 8 to 64 bits, bool, and halves (float16.hpp)");
+  static_assert(
+      is_element<T>,
+      "onefold's elements are float, double, std::complex of these, integers of 8 to 64 bits, bool, and halves (float16.hpp)");
   if constexpr (std::is_same_v<T, float>)
     return element_type::f32;
   else if constexpr (std::is_same_v<T, double>)
@@ -243,6 +269,10 @@ constexpr element_type element_type_for() noexcept {
     return element_type::f16;
   else if constexpr (is_bfloat16<T>)
     return element_type::bf16;
+  else if constexpr (std::is_same_v<T, std::complex<float>>)
+    return element_type::c64;
+  else if constexpr (std::is_same_v<T, std::complex<double>>)
+    return element_type::c128;
   else if constexpr (sizeof(T) == 1)
     return std::is_signed_v<T> ? element_type::i8 : element_type::u8;
   else if constexpr (sizeof(T) == 2)
@@ -258,8 +288,11 @@ constexpr element_type element_type_for() noexcept {
 template <class T>
 inline constexpr element_type element_type_of = detail::element_type_for<T>();
 
-/// Whether a form takes elements of this type: those that combine bits take integers.
+/// Whether a form takes elements of this type: those that combine bits take integers, and of complex numbers there is no order.
 constexpr bool takes_type(form what, element_type type) noexcept {
+  if (is_complex(type))
+    return what == form::sum || what == form::prod || what == form::dot || what == form::mean || what == form::sum_of_squares ||
+           what == form::norm1 || what == form::norm2 || what == form::norm_inf;
   return !is_float(type) || (what != form::bit_and && what != form::bit_or && what != form::bit_xor);
 }
 
@@ -286,7 +319,7 @@ constexpr element_type accumulator_type(element_type type, bool wide = false) no
   }
 }
 
-/// The unsigned integer of an integer's size; a float's own type.
+/// The type of absolute values: the unsigned integer of an integer's size; a float's own type; that of a complex number's parts.
 constexpr element_type magnitude_type(element_type type) noexcept {
   switch (type) {
     case element_type::i8:
@@ -298,7 +331,7 @@ constexpr element_type magnitude_type(element_type type) noexcept {
     case element_type::i64:
       return element_type::u64;
     default:
-      return type;
+      return part_type(type);
   }
 }
 
@@ -311,20 +344,24 @@ constexpr element_type result_type(element_type type, form what, bool wide = fal
     case form::any:
     case form::none:
       return element_type::u8;
-    case form::mean:
     case form::norm2:
+      if (is_complex(type)) return part_type(type);
+      [[fallthrough]];
+    case form::mean:
     case form::mean_variance:
-      return is_float(type) ? accumulator_type(type, wide) : element_type::f64;
+      return is_float(type) || is_complex(type) ? accumulator_type(type, wide) : element_type::f64;
     case form::norm1:
       return magnitude_type(accumulator_type(type, wide));
     case form::norm_inf:
     case form::argmin_magnitude:
     case form::argmax_magnitude:
       return magnitude_type(type);
+    case form::sum_of_squares:
+      if (is_complex(type)) return part_type(type);
+      [[fallthrough]];
     case form::sum:
     case form::prod:
     case form::dot:
-    case form::sum_of_squares:
     case form::reduce_together:
       return accumulator_type(type, wide);
     default:
@@ -386,6 +423,7 @@ struct c_type;
     using type = T;                   \
   };
 #define ONEFOLD_SMALL_TYPE ONEFOLD_TYPE
+#define ONEFOLD_COMPLEX_TYPE(name, T, part) ONEFOLD_TYPE(name, T)
 #include <onefold/types.def>
 
 // T itself where the result has T's type: a `long long` stays one. A byte of all, any and none is a bool.

@@ -1,0 +1,110 @@
+#pragma once
+/// @file complex.hpp  Complex numbers, one rounded operation at a time (docs/order.md), for host and device.
+
+#include <cmath>
+#include <cstdint>
+
+#include <onefold/detail/callback.hpp>
+#include <onefold/detail/folds.hpp>
+#include <onefold/order.hpp>
+
+namespace onefold::detail {
+
+/// With the layout of std::complex<T>, whose operators are the host's, and do more than one operation.
+template <class T>
+struct complex_of {
+  T real, imaginary;
+};
+
+/// conj(x) y.
+struct conjugated_product {
+  template <class T>
+  ONEFOLD_HOST_DEVICE complex_of<T> operator()(const complex_of<T>& x, const complex_of<T>& y) const {
+    return {rounded_add(rounded_multiply(x.real, y.real), rounded_multiply(x.imaginary, y.imaginary)),
+            rounded_subtract(rounded_multiply(x.real, y.imaginary), rounded_multiply(x.imaginary, y.real))};
+  }
+};
+
+/// |z|, which overflows only where it is too large itself.
+struct modulus {
+  ONEFOLD_HOST_DEVICE float operator()(const complex_of<float>& z) const {
+    const double a = static_cast<double>(z.real);
+    const double b = static_cast<double>(z.imaginary);
+    return static_cast<float>(rounded_root(rounded_add(rounded_multiply(a, a), rounded_multiply(b, b))));
+  }
+  ONEFOLD_HOST_DEVICE double operator()(const complex_of<double>& z) const {
+    const double size = fabs(z.real);
+    const double other = fabs(z.imaginary);
+    const bool big = size >= order::big_from || other >= order::big_from;
+    const bool small = size < order::small_below && other < order::small_below;
+    const double scale = big ? order::scale_down : small ? order::scale_up : 1.0;
+    const double back = big ? order::scale_up : small ? order::scale_down : 1.0;
+    const double a = rounded_multiply(z.real, scale);
+    const double b = rounded_multiply(z.imaginary, scale);
+    return rounded_multiply(rounded_root(rounded_add(rounded_multiply(a, a), rounded_multiply(b, b))), back);
+  }
+};
+
+/// The operators, on complex numbers and, of absolute values, on real ones.
+struct complex_sum {
+  template <class T>
+  ONEFOLD_HOST_DEVICE complex_of<T> operator()(const complex_of<T>& a, const complex_of<T>& b) const {
+    return {rounded_add(a.real, b.real), rounded_add(a.imaginary, b.imaginary)};
+  }
+};
+struct complex_product {
+  template <class T>
+  ONEFOLD_HOST_DEVICE complex_of<T> operator()(const complex_of<T>& a, const complex_of<T>& b) const {
+    return {rounded_subtract(rounded_multiply(a.real, b.real), rounded_multiply(a.imaginary, b.imaginary)),
+            rounded_add(rounded_multiply(a.real, b.imaginary), rounded_multiply(a.imaginary, b.real))};
+  }
+};
+struct real_sum {
+  template <class T>
+  ONEFOLD_HOST_DEVICE T operator()(T a, T b) const {
+    return rounded_add(a, b);
+  }
+};
+struct real_maximum {
+  template <class T>
+  ONEFOLD_HOST_DEVICE T operator()(T a, T b) const {
+    return op::max::combine(a, b);
+  }
+};
+
+/// What becomes of the tree's value. Of a mean: each part divided by the count.
+template <bool Mean, class T>
+ONEFOLD_HOST_DEVICE complex_of<T> concluded_complex(const complex_of<T>& tree, std::uint64_t count) {
+  if constexpr (Mean) {
+    const T n = static_cast<T>(count);
+    return {canonical(rounded_divide(tree.real, n)), canonical(rounded_divide(tree.imaginary, n))};
+  } else {
+    return {canonical(tree.real), canonical(tree.imaginary)};
+  }
+}
+template <bool Mean, class T>
+ONEFOLD_HOST_DEVICE T concluded_complex(const T& tree, std::uint64_t) {
+  return canonical(tree);
+}
+
+/// Calls body.template operator()<F, Op, Mean>() with what a form of complex numbers makes of an element and how it combines that: sum, prod, dot,
+/// mean, norm1 or norm_inf.
+template <class Body>
+constexpr decltype(auto) with_complex_fold(form what, const Body& body) {
+  switch (what) {
+    case form::prod:
+      return body.template operator()<identity_function, complex_product, false>();
+    case form::dot:
+      return body.template operator()<conjugated_product, complex_sum, false>();
+    case form::mean:
+      return body.template operator()<identity_function, complex_sum, true>();
+    case form::norm1:
+      return body.template operator()<modulus, real_sum, false>();
+    case form::norm_inf:
+      return body.template operator()<modulus, real_maximum, false>();
+    default:
+      return body.template operator()<identity_function, complex_sum, false>();
+  }
+}
+
+}  // namespace onefold::detail

@@ -1,0 +1,148 @@
+/// @file complex.cpp  Complex numbers as requests of other kinds: norm2 and sum_of_squares are those of the parts, all as real numbers in a row; what
+/// else there is goes the way of a user's own operator.
+
+#include "complex.hpp"
+
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include <onefold/detail/own.hpp>
+#include <onefold/detail/request.hpp>
+#include <onefold/error.hpp>
+
+#include "../backends/complex.hpp"
+#ifdef ONEFOLD_HAVE_CUDA
+#include "../backends/cuda/fixed_order/complex.hpp"
+#endif
+
+namespace onefold::detail {
+
+namespace {
+
+void run_checked(const onefold_request& what, const onefold_options* how) { check_status(onefold_reduce(&what, how)); }
+
+void check_complex(const onefold_request& asked) {
+  const auto type = static_cast<element_type>(asked.type);
+  if (asked.form < 0 || asked.form >= form_count + record_count || !takes_type(static_cast<form>(asked.form), type) ||
+      (asked.flags & ~ONEFOLD_INTO) != 0 || asked.results > 1 || asked.source != nullptr || asked.own != nullptr ||
+      asked.vectors != nullptr)
+    throw error(
+        errc::unsupported,
+        "arrays of complex numbers are for sum, prod, dot, mean, sum_of_squares, norm1, norm2 and norm_inf, in their own type");
+  if (asked.count > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / size_of(type))
+    throw error(errc::invalid_argument,
+                "a count of " + std::to_string(asked.count) + " elements cannot be: is it a negative number?");
+  const std::size_t alignment = size_of(part_type(type));
+  if (reinterpret_cast<std::uintptr_t>(asked.output) % alignment != 0)
+    throw error(errc::misaligned_pointer, "the output pointer is not aligned to its element type");
+  const auto output = reinterpret_cast<std::uintptr_t>(asked.output);
+  const std::size_t bytes = size_of(result_type(type, static_cast<form>(asked.form)));
+  for (const void* array : {asked.input, asked.second}) {
+    const auto input = reinterpret_cast<std::uintptr_t>(array);
+    if (array != nullptr && output < input + asked.count * size_of(type) && input < output + bytes)
+      throw error(errc::invalid_argument, "the output lies inside an input: give it a place of its own");
+  }
+}
+
+// The parts, twice as many, are real numbers in a row.
+void run_as_parts(onefold_request what, const onefold_options* how) {
+  what.type = static_cast<std::int32_t>(part_type(static_cast<element_type>(what.type)));
+  what.count *= 2;
+  run_checked(what, how);
+}
+
+// Of no elements: (0, 0), (1, 0), (NaN, NaN) or 0, from where the executor gets such things.
+void run_of_nothing(onefold_request what, const onefold_options* how) {
+  const auto its = static_cast<form>(what.form);
+  what.type = static_cast<std::int32_t>(part_type(static_cast<element_type>(what.type)));
+  what.form = static_cast<std::int32_t>(its == form::mean ? form::mean_variance : form::sum);
+  static constexpr std::uint8_t sums[] = {ONEFOLD_OP_SUM, ONEFOLD_OP_SUM};
+  static constexpr std::uint8_t of_product[] = {ONEFOLD_OP_PROD, ONEFOLD_OP_SUM};
+  if (its == form::sum || its == form::prod || its == form::dot) {
+    what.form = static_cast<std::int32_t>(form::reduce_together);
+    what.results = 2;
+    what.operators = its == form::prod ? of_product : sums;
+  }
+  run_checked(what, how);
+}
+
+// Own code with another conclusion.
+template <class Value, bool Mean>
+struct concluding {
+  const own_code& inner;
+  own_code outer;
+
+  explicit concluding(const own_code& of) : inner(of), outer(of) {
+    outer.context = this;
+    outer.groups = [](void* context, std::uint64_t first, std::uint64_t count, void* states) {
+      const own_code& code = static_cast<const concluding*>(context)->inner;
+      return code.groups(code.context, first, count, states);
+    };
+    outer.level = [](void* context, void* states, std::uint64_t count) {
+      const own_code& code = static_cast<const concluding*>(context)->inner;
+      return code.level(code.context, states, count);
+    };
+    outer.conclude = [](void* context, const void* state, std::uint64_t count, void* result) {
+      const own_code& code = static_cast<const concluding*>(context)->inner;
+      Value tree;
+      const int failed = code.conclude(code.context, state, count, &tree);
+      if (failed != 0) return failed;
+      tree = concluded_complex<Mean>(tree, count);
+      std::memcpy(result, &tree, sizeof(tree));
+      return 0;
+    };
+  }
+};
+
+template <class F, class Op, bool Mean, class... C>
+void run_as_own(onefold_request what, const onefold_options* how, const C*... x) {
+  F map;
+  Op op;
+  function_of_arrays<F&, C...> values{map, {x...}};
+  const index_line line{what.count};
+  own_reduction<index_line, decltype(values), Op> own(line, values, op);
+  concluding<typename decltype(own)::value, Mean> code(*own.code());
+  what.own = &code.outer;
+  const arrays_of<decltype(values)> arrays(values);
+  what.arrays = arrays.each;
+  what.array_count = static_cast<std::int32_t>(sizeof...(C));
+#ifdef ONEFOLD_HAVE_CUDA
+  const device_fold fold =
+      cuda_backend::fold_of_complex(static_cast<element_type>(what.type), static_cast<form>(what.form), what.input, what.second);
+  what.device = &fold;
+#endif
+  what.type = ONEFOLD_F64;  // of own code type and form say nothing
+  what.form = ONEFOLD_SUM;
+  what.input = nullptr;
+  what.second = nullptr;
+  run_checked(what, how);
+}
+
+template <class T>
+void run_as(const onefold_request& what, const onefold_options* how) {
+  using C = complex_of<T>;
+  const auto its = static_cast<form>(what.form);
+  const auto* x = static_cast<const C*>(what.input);
+  with_complex_fold(its, [&]<class F, class Op, bool Mean>() {
+    if constexpr (std::is_same_v<F, conjugated_product>)
+      run_as_own<F, Op, Mean>(what, how, x, static_cast<const C*>(what.second));
+    else
+      run_as_own<F, Op, Mean>(what, how, x);
+  });
+}
+
+}  // namespace
+
+void reduce_complex(const onefold_request& asked, const onefold_options* how) {
+  check_complex(asked);
+  const auto its = static_cast<form>(asked.form);
+  if (its == form::sum_of_squares || its == form::norm2) return run_as_parts(asked, how);
+  if (asked.count == 0) return run_of_nothing(asked, how);
+  if (asked.type == ONEFOLD_C64)
+    run_as<float>(asked, how);
+  else
+    run_as<double>(asked, how);
+}
+
+}  // namespace onefold::detail
