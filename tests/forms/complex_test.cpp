@@ -1,0 +1,281 @@
+/// @file complex_test.cpp  Reductions of complex numbers, against docs/order.md in scalars.
+
+#include <cmath>
+#include <complex>
+#include <cstring>
+#include <limits>
+#include <optional>
+
+#include <onefold/batch.hpp>
+
+#include "../folds/tree.hpp"
+#include "record_fixture.hpp"
+
+namespace onefold_test {
+namespace {
+
+struct complex_case {
+  const executor_under_test* on;
+  element_type type;
+};
+
+std::vector<complex_case> complex_cases() {
+  std::vector<complex_case> all;
+  for (const auto& group : {each_of_the_executors(), further_executors()})
+    for (const auto* const where : group)
+      for (const element_type type : {element_type::c64, element_type::c128}) all.push_back({where, type});
+  return all;
+}
+
+std::string name_of(const testing::TestParamInfo<complex_case>& info) {
+  return info.param.on->label + "_" + std::string(onefold::name(info.param.type));
+}
+
+// --- the page in scalars
+
+template <class V, class Combine>
+V tree_of(const std::vector<V>& values, std::size_t lanes, const Combine& combine) {
+  const auto lane_of = [&](std::uint64_t first, int rows) {
+    V lane = values[first];
+    for (int r = 1; r < rows; ++r) lane = combine(lane, values[first + static_cast<std::uint64_t>(r) * lanes]);
+    return lane;
+  };
+  return tree_v1<V>(values.size(), lanes, lane_of, combine);
+}
+
+template <class T>
+T canonical(T x) {
+  return std::isnan(x) ? std::numeric_limits<T>::quiet_NaN() : x;
+}
+template <class T>
+std::complex<T> canonical(const std::complex<T>& z) {
+  return {canonical(z.real()), canonical(z.imag())};
+}
+
+float modulus(const std::complex<float>& z) {
+  const double a = z.real(), b = z.imag();
+  const double aa = a * a, bb = b * b;
+  return static_cast<float>(std::sqrt(aa + bb));
+}
+double modulus(const std::complex<double>& z) {
+  const double a = z.real(), b = z.imag();
+  double s = 1;
+  if (std::abs(a) >= 0x1p480 || std::abs(b) >= 0x1p480)
+    s = 0x1p-600;
+  else if (std::abs(a) < 0x1p-480 && std::abs(b) < 0x1p-480)
+    s = 0x1p600;
+  const double aa = (a * s) * (a * s), bb = (b * s) * (b * s);
+  return std::sqrt(aa + bb) * (1 / s);
+}
+
+template <class T>
+struct page {
+  using C = std::complex<T>;
+  static constexpr std::size_t lanes = 256 / sizeof(C);
+
+  static C plus(const C& a, const C& b) { return {a.real() + b.real(), a.imag() + b.imag()}; }
+  static C times(const C& a, const C& b) {
+    const T ac = a.real() * b.real(), bd = a.imag() * b.imag(), ad = a.real() * b.imag(), bc = a.imag() * b.real();
+    return {ac - bd, ad + bc};
+  }
+  static C conjugated(const C& x, const C& y) {
+    const T ac = x.real() * y.real(), bd = x.imag() * y.imag(), ad = x.real() * y.imag(), bc = x.imag() * y.real();
+    return {ac + bd, ad - bc};
+  }
+  static std::vector<T> moduli(const std::vector<C>& x) {
+    std::vector<T> all;
+    for (const C& z : x) all.push_back(modulus(z));
+    return all;
+  }
+
+  static C sum(const std::vector<C>& x) { return canonical(tree_of(x, lanes, plus)); }
+  static C prod(const std::vector<C>& x) { return canonical(tree_of(x, lanes, times)); }
+  static C dot(const std::vector<C>& x, const std::vector<C>& y) {
+    std::vector<C> products;
+    for (std::size_t i = 0; i < x.size(); ++i) products.push_back(conjugated(x[i], y[i]));
+    return canonical(tree_of(products, lanes, plus));
+  }
+  static C mean(const std::vector<C>& x) {
+    const C total = tree_of(x, lanes, plus);
+    const T n = static_cast<T>(x.size());
+    return canonical(C(total.real() / n, total.imag() / n));
+  }
+  static T norm1(const std::vector<C>& x) {
+    return canonical(tree_of(moduli(x), 2 * lanes, [](T a, T b) { return a + b; }));
+  }
+  static T norm_inf(const std::vector<C>& x) {
+    return canonical(tree_of(moduli(x), 2 * lanes, [](T a, T b) {
+      return std::isnan(a) || std::isnan(b) ? a + b : a < b ? b : a;
+    }));
+  }
+};
+
+// --- the library
+
+class complex_numbers : public dispatching_test, public testing::WithParamInterface<complex_case> {
+ protected:
+  void SetUp() override { start(*GetParam().on); }
+  [[nodiscard]] const onefold::executor& where() const { return GetParam().on->where; }
+
+  template <class Body>
+  void with_parts(const Body& body) const {
+    if (GetParam().type == element_type::c64)
+      body(float());
+    else
+      body(double());
+  }
+
+  // Numbers where the executor can read them, between red zones.
+  template <class T>
+  class placed {
+   public:
+    placed(const onefold::executor& where, const std::vector<std::complex<T>>& of, std::size_t off)
+        : parts_(onefold::element_type_of<T>, 2 * (of.size() + off)) {
+      std::memcpy(parts_.as<T>().data() + 2 * off, of.data(), of.size() * sizeof(of[0]));
+      memory_.emplace(memory_for(where), parts_, operation::sum);
+      data_ = static_cast<const std::complex<T>*>(memory_->window(2 * off, 2 * of.size()));
+    }
+    [[nodiscard]] const std::complex<T>* data() const { return data_; }
+    [[nodiscard]] bool unchanged() const { return memory_->unchanged(); }
+
+   private:
+    elements parts_;
+    std::optional<guarded_input> memory_;
+    const std::complex<T>* data_;
+  };
+
+  template <class T>
+  static std::vector<std::complex<T>> numbers(std::size_t n, std::uint64_t seed) {
+    const elements parts = hard_sum(onefold::element_type_of<T>, hardship::growing, 2 * n, seed);
+    std::vector<std::complex<T>> all(n);
+    if (n > 0) std::memcpy(static_cast<void*>(all.data()), parts.data(), n * sizeof(all[0]));
+    return all;
+  }
+
+  template <class R>
+  static void expect_same(const R& got, const R& wanted, const char* what, std::size_t n) {
+    EXPECT_EQ(std::memcmp(&got, &wanted, sizeof(R)), 0) << what << " of " << n << ": " << got << ", wanted " << wanted;
+  }
+
+  template <class T>
+  void expect_the_page(const std::vector<std::complex<T>>& x, const std::vector<std::complex<T>>& y, std::size_t off) {
+    using of_page = page<T>;
+    const std::size_t n = x.size();
+    const placed<T> at(where(), x, off), other(where(), y, 0);
+    const auto* const z = at.data();
+    expect_same(onefold::sum(where(), z, n), of_page::sum(x), "sum", n);
+    expect_same(onefold::prod(where(), z, n), of_page::prod(x), "prod", n);
+    expect_same(onefold::dot(where(), z, other.data(), n), of_page::dot(x, y), "dot", n);
+    expect_same(onefold::mean(where(), z, n), of_page::mean(x), "mean", n);
+    expect_same(onefold::norm1(where(), z, n), of_page::norm1(x), "norm1", n);
+    expect_same(onefold::norm_inf(where(), z, n), of_page::norm_inf(x), "norm_inf", n);
+    const auto* const parts = reinterpret_cast<const T*>(z);
+    expect_same(onefold::norm2(where(), z, n), onefold::norm2(where(), parts, 2 * n), "norm2", n);
+    expect_same(onefold::sum_of_squares(where(), z, n), onefold::sum_of_squares(where(), parts, 2 * n), "sum_of_squares", n);
+    count_dispatch(where());
+
+    guarded_output output(memory_for(where()), onefold::element_type_of<T>, 2 * sizeof(T));
+    onefold::dot_into(where(), z, other.data(), n, static_cast<std::complex<T>*>(output.address()));
+    onefold::synchronize(where());
+    std::complex<T> stored;
+    std::memcpy(static_cast<void*>(&stored), output.bytes().data(), sizeof(stored));
+    expect_same(stored, of_page::dot(x, y), "dot, stored", n);
+    EXPECT_TRUE(output.surroundings_unchanged() && at.unchanged() && other.unchanged());
+
+    std::complex<T> total;
+    T norm = 0;
+    onefold::batch work(where());
+    work.add(onefold::sum, z, n, &total).add(onefold::norm2, z, n, &norm).run();
+    expect_same(total, of_page::sum(x), "sum in a batch", n);
+  }
+};
+
+TEST_P(complex_numbers, are_reduced_as_the_page_says) {
+  with_parts([&]<class T>(T) {
+    constexpr std::size_t tile = 16 * page<T>::lanes;
+    for (const std::size_t n :
+         {std::size_t{1}, std::size_t{2}, page<T>::lanes + 1, tile - 1, tile, tile + 1, 2 * tile, 35 * tile + 3})
+      for (const std::size_t off : {0, 1, 3}) expect_the_page(numbers<T>(n, 1), numbers<T>(n, 2), off);
+  });
+}
+
+TEST_P(complex_numbers, of_many_elements) {
+  with_parts([&]<class T>(T) { expect_the_page(numbers<T>((1U << 18) + 5, 3), numbers<T>((1U << 18) + 5, 4), 1); });
+}
+
+TEST_P(complex_numbers, of_special_parts) {
+  with_parts([&]<class T>(T) {
+    constexpr T huge = std::numeric_limits<T>::max(), tiny = std::numeric_limits<T>::denorm_min();
+    constexpr T infinity = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
+    const T parts[] = {huge, -huge, tiny, -tiny, infinity, -infinity, nan, T(0), -T(0), T(1), T(-3)};
+    for (const T a : parts)
+      for (const T b : parts) {
+        expect_the_page<T>({{a, b}}, {{b, a}}, 0);
+        expect_the_page<T>({{T(1), T(2)}, {a, b}, {b, T(0.5)}}, {{a, a}, {T(1), b}, {T(3), T(4)}}, 1);
+      }
+  });
+}
+
+TEST_P(complex_numbers, of_no_elements) {
+  with_parts([&]<class T>(T) {
+    using C = std::complex<T>;
+    const C* const nowhere = nullptr;
+    expect_same(onefold::sum(where(), nowhere, 0), C(0, 0), "sum", 0);
+    expect_same(onefold::prod(where(), nowhere, 0), C(1, 0), "prod", 0);
+    expect_same(onefold::dot(where(), nowhere, nowhere, 0), C(0, 0), "dot", 0);
+    expect_same(onefold::mean(where(), nowhere, 0), canonical(C(NAN, NAN)), "mean", 0);
+    for (const auto& norm : {onefold::norm1(where(), nowhere, 0), onefold::norm2(where(), nowhere, 0),
+                             onefold::norm_inf(where(), nowhere, 0), onefold::sum_of_squares(where(), nowhere, 0)})
+      expect_same(norm, T(0), "a norm", 0);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(forms, complex_numbers, testing::ValuesIn(complex_cases()), name_of);
+
+TEST(complex_calls, are_those_of_the_forms_that_have_a_meaning) {
+  using C = std::complex<double>;
+  const std::vector<C> x{{3, 4}, {0, 1}};
+  EXPECT_EQ(onefold::norm1(x), 6.0);
+  EXPECT_EQ(onefold::norm_inf(x), 5.0);
+  EXPECT_EQ(onefold::dot(onefold::serial(), x, x), C(26, 0));
+  static_assert(!std::is_invocable_v<decltype(onefold::min), std::vector<C>>);
+  static_assert(!std::is_invocable_v<decltype(onefold::argmax), std::vector<C>>);
+  static_assert(!std::is_invocable_v<decltype(onefold::sum), std::vector<C>, onefold::accumulate_as_t<double>>);
+
+  C result;
+  onefold_request asked{};
+  asked.struct_bytes = sizeof(asked);
+  asked.where = onefold_serial();
+  asked.type = ONEFOLD_C128;
+  asked.form = ONEFOLD_MIN;
+  asked.input = x.data();
+  asked.count = 2;
+  asked.output = &result;
+  EXPECT_EQ(onefold_reduce(&asked, nullptr), ONEFOLD_UNSUPPORTED);
+  asked.form = ONEFOLD_SUM;
+  EXPECT_EQ(onefold_reduce(&asked, nullptr), ONEFOLD_OK);
+  EXPECT_EQ(result, C(3, 5));
+  asked.input = nullptr;
+  EXPECT_EQ(onefold_reduce(&asked, nullptr), ONEFOLD_NULL_POINTER);
+  asked.input = reinterpret_cast<const char*>(x.data()) + 4;
+  EXPECT_EQ(onefold_reduce(&asked, nullptr), ONEFOLD_MISALIGNED_POINTER);
+  asked.input = x.data();
+  asked.output = nullptr;
+  EXPECT_EQ(onefold_reduce(&asked, nullptr), ONEFOLD_NULL_POINTER);
+  asked.output = const_cast<C*>(x.data()) + 1;
+  EXPECT_EQ(onefold_reduce(&asked, nullptr), ONEFOLD_INVALID_ARGUMENT);
+  asked.output = &result;
+  asked.count = ~std::uint64_t{0};
+  EXPECT_EQ(onefold_reduce(&asked, nullptr), ONEFOLD_INVALID_ARGUMENT);
+
+  const onefold_c64 small[1] = {{1, -2}};
+  onefold_c64 sum;
+  float norm = 0;
+  EXPECT_EQ(onefold_sum_c64(onefold_serial(), small, 1, &sum), ONEFOLD_OK);
+  EXPECT_EQ(sum.imaginary, -2);
+  EXPECT_EQ(onefold_norm1_c64_into(onefold_serial(), small, 1, &norm, nullptr), ONEFOLD_OK);
+  EXPECT_EQ(norm, std::sqrt(5.0F));
+}
+
+}  // namespace
+}  // namespace onefold_test
