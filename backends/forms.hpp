@@ -79,6 +79,8 @@ inline std::size_t store_empty(element_type type, form what, bool wide, void* to
     return of_type(T());
 #define ONEFOLD_SMALL_TYPE ONEFOLD_TYPE
 #include <onefold/types.def>
+    default:
+      break;
   }
   return 0;
 }

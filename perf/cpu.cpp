@@ -67,6 +67,8 @@ auto with(element_type type, operation op, Body body) {
   case element_type::name:    \
     return with_type(T{});
 #include <onefold/types.def>
+    default:
+      break;
   }
   return with_type(0.0f);
 }
@@ -202,6 +204,8 @@ std::vector<std::byte> host_copy(element_type type, std::uint64_t count) {
     break;
 #define ONEFOLD_SMALL_TYPE ONEFOLD_TYPE
 #include <onefold/types.def>
+    default:
+      break;
   }
   return bytes;
 }

@@ -162,6 +162,8 @@ gpu_bench::gpu_bench(int device, element_type type, operation op, std::uint64_t 
     break;
 #define ONEFOLD_SMALL_TYPE ONEFOLD_TYPE
 #include <onefold/types.def>
+    default:
+      break;
   }
   check(cudaStreamSynchronize(stream), "fill");
 }

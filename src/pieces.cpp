@@ -30,6 +30,8 @@ std::uint64_t elements_of_a_tile(element_type type) {
     return order::tile_elements<T>;
 #define ONEFOLD_SMALL_TYPE ONEFOLD_TYPE
 #include <onefold/types.def>
+    default:
+      break;
   }
   return order::tile_elements<float>;
 }

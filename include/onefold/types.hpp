@@ -212,6 +212,8 @@ constexpr std::size_t size_of(element_type type) noexcept {
 #define ONEFOLD_SMALL_TYPE ONEFOLD_TYPE
 #define ONEFOLD_COMPLEX_TYPE(name, T, part) ONEFOLD_TYPE(name, T)
 #include <onefold/types.def>
+    default:
+      break;
   }
   return 0;
 }

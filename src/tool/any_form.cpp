@@ -136,6 +136,8 @@ result_bits reduce_bits(const executor& where, const form_request& what, const o
     return reduce_as<T>(where, what, how);
 #define ONEFOLD_SMALL_TYPE ONEFOLD_TYPE
 #include <onefold/types.def>
+    default:
+      break;
   }
   throw error(errc::unsupported, "the tool does not know this element type");
 }

@@ -41,7 +41,7 @@ auto with_value(scalar value, F&& f) {
       return f(float{float16::from_bits(half)});
     case element_type::bf16:
       return f(float{bfloat16::from_bits(half)});
-    case element_type::u64:
+    default:  // u64
       break;
   }
   return f(value.bits);

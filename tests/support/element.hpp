@@ -25,6 +25,8 @@ decltype(auto) with_type(element_type type, F&& f) {
   case element_type::name:    \
     return f.template operator()<T>();
 #include <onefold/types.def>
+    default:
+      break;
   }
   std::abort();  // an enumerator that types.def does not have
 }

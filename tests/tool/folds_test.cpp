@@ -138,6 +138,8 @@ result_bits by_fold(const golden_row& row, bool swapped) {
     return by_fold<T>(row, swapped);
 #define ONEFOLD_SMALL_TYPE ONEFOLD_TYPE
 #include <onefold/types.def>
+    default:
+      break;
   }
   return {};
 }
@@ -179,6 +181,8 @@ result_bits one_of_four(const golden_row& row, bool swapped) {
     return one_of_four<T>(row, swapped);
 #define ONEFOLD_SMALL_TYPE ONEFOLD_TYPE
 #include <onefold/types.def>
+    default:
+      break;
   }
   return {};
 }

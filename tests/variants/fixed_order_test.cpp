@@ -210,6 +210,8 @@ std::uint64_t expected(element_type type, form what, bool wide, const void* x, c
     bits = with_type(T{});    \
     break;
 #include <onefold/types.def>
+    default:
+      break;
   }
   std::fesetenv(&callers);
   return bits;
@@ -321,6 +323,8 @@ void fill(element_type type, std::byte* at, contents kind, std::uint64_t count, 
   case element_type::name:    \
     return fill<T>(at, kind, count, seed);
 #include <onefold/types.def>
+    default:
+      break;
   }
 }
 
