@@ -8,6 +8,7 @@
 #include <cuda_runtime.h>
 
 #include <array>
+#include <complex>
 #include <cstring>
 #include <cub/device/device_reduce.cuh>
 #include <cuda/std/functional>
@@ -200,6 +201,25 @@ class calls_of {
           dots_into(gpu, rows, 4, columns, 4, n, out->data());
         },
         [=] { return dots_alone<16>(x, n); });
+    using complex = std::complex<T>;
+    const auto numbers = [](const T* from) { return reinterpret_cast<const complex*>(from); };
+    add<complex>(
+        "sum of complex numbers", bytes, [=](const T* in, complex* out) { sum_into(gpu, numbers(in), n / 2, out); },
+        [=] { return onefold::sum(numbers(x), n / 2); });
+    add<complex>(
+        "dot of complex numbers", 2 * bytes,
+        [=](const T* in, complex* out) { dot_into(gpu, numbers(in), numbers(another(in, 1)), n / 2, out); },
+        [=] { return onefold::dot(numbers(x), numbers(x), n / 2); });
+    add<argminmax_result<T>>(
+        "argminmax", bytes, [=](const T* in, argminmax_result<T>* out) { argminmax_into(gpu, in, n, out); },
+        [=] {
+          const auto found = onefold::argminmax(x, n);
+          argminmax_result<T> made;
+          std::memset(static_cast<void*>(&made), 0, sizeof(made));
+          made.min.value = found.min.value, made.min.index = found.min.index;
+          made.max.value = found.max.value, made.max.index = found.max.index;
+          return made;
+        });
     add<T>(
         "f(i) over three arrays", 3 * bytes,
         [=](const T* in, T* out) {

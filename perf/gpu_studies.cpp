@@ -11,6 +11,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include <onefold/onefold.hpp>
+
 #include "cpu.hpp"
 #include "fused.hpp"
 #include "gpu.hpp"
@@ -347,6 +349,34 @@ nlohmann::json forms(const study_options& how, const device_info& gpu) {
   return record;
 }
 
+namespace {
+
+// Dots of 10 000 doubles, to the host: one, one after the other, and as a batch.
+nlohmann::json batch_times(const study_options& how, int repeats) {
+  constexpr std::uint64_t count = 10'000;
+  constexpr std::size_t most = 64;
+  const gpu_bench bench(how.device, element_type::f64, operation::sum, count, 2 * most);
+  const auto x = [&](std::size_t k) { return static_cast<const double*>(bench.input(k)); };
+  std::array<double, most> results{};
+  nlohmann::json record{{"count", count}};
+  fmt::print("dots of {} f64 to the host, us: alone, and as a batch\n", count);
+  for (const std::size_t many : {std::size_t{1}, std::size_t{4}, most}) {
+    batch work(bench.where());
+    for (std::size_t k = 0; k < many; ++k) work.add(dot, x(k), x(k + 1), count, &results[k]);
+    const samples alone = bench.to_host(
+        [&](const void*) {
+          for (std::size_t k = 0; k < many; ++k) results[k] = dot(bench.where(), x(k), x(k + 1), count);
+        },
+        cache::hot, repeats);
+    const samples together = bench.to_host([&](const void*) { work.run(); }, cache::hot, repeats);
+    fmt::print("{:>8} {:>12.2f} {:>12.2f}\n", many, alone.median() * 1e6, together.median() * 1e6);
+    record["rows"].push_back({{"reductions", many}, {"alone", to_json(alone)}, {"batch", to_json(together)}});
+  }
+  return record;
+}
+
+}  // namespace
+
 nlohmann::json latency(const study_options& how, const device_info& gpu) {
   nlohmann::json record = heading("latency", how, &gpu);
   fmt::print("{} of {} on {}, us, the array in the cache\n{:>8} {:>12} {:>12} {:>12} {:>12} {:>12} {:>12}\n", name(how.what),
@@ -393,6 +423,7 @@ nlohmann::json latency(const study_options& how, const device_info& gpu) {
     if (has_peer) row["cub"] = {{"in_stream", to_json(peer)}, {"to_host", to_json(peer_host)}};
     record["rows"].push_back(std::move(row));
   }
+  record["batch"] = batch_times(how, host_repeats);
   return record;
 }
 
