@@ -355,7 +355,7 @@ TEST_F(cuda_host_logic, refuses_shapes_that_a_variant_does_not_offer) {
 TEST_F(cuda_host_logic, meets_every_shape_that_a_variant_offers_and_reports_it) {
   for (const auto& variant : onefold::variants(backend::cuda)) {
     if (variant.seed == "peer") continue;
-    for (int t = 0; t < onefold::element_type_count; ++t) {
+    for (int t = 0; t < onefold::full_type_count; ++t) {
       for (int o = 0; o < onefold::operation_count; ++o) {
         trial asked;
         asked.where = where_;

@@ -57,7 +57,7 @@ static_assert(std::is_same_v<decltype(onefold::mean(floats{}, accumulate_as<doub
 
 // The library's own table, at run time, against the one that the tests have.
 TEST(result_types, are_those_of_the_table) {
-  for (int t = 0; t < onefold::element_type_count; ++t)
+  for (int t = 0; t < onefold::full_type_count; ++t)
     for (int f = 0; f < onefold::form_count; ++f) {
       const auto type = static_cast<element_type>(t);
       const auto what = static_cast<form>(f);

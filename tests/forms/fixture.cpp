@@ -10,7 +10,7 @@ namespace {
 std::vector<form_case> cases_of(std::span<const form> forms, bool (*keep)(const form_case&)) {
   std::vector<form_case> all;
   for (const auto& where : executors())
-    for (int t = 0; t < onefold::element_type_count; ++t)
+    for (int t = 0; t < onefold::full_type_count; ++t)
       for (const form what : forms)
         for (const bool wide : {false, true}) {
           const form_case one{&where, static_cast<element_type>(t), what, wide};
@@ -29,7 +29,8 @@ std::vector<form_case> form_cases(bool (*keep)(const form_case&)) {
 }
 
 std::vector<form_case> record_cases(bool (*keep)(const form_case&)) {
-  static constexpr form forms[] = {form::argmin, form::argmax, form::minmax, form::mean_variance};
+  static constexpr form forms[] = {form::argmin, form::argmax, form::argmin_magnitude, form::argmax_magnitude,
+                                   form::minmax, form::mean_variance};
   return cases_of(forms, keep);
 }
 
@@ -40,7 +41,7 @@ std::string name_of(const testing::TestParamInfo<form_case>& info) {
 }
 
 void PrintTo(const form_case& one, std::ostream* out) {
-  *out << onefold::name(one.what) << " of " << onefold::name(one.type) << (one.wide ? " accumulated in f64" : "") << " on "
+  *out << onefold::name(one.what) << " of " << onefold::name(one.type) << (one.wide ? " accumulated in a wider type" : "") << " on "
        << one.on->label;
 }
 

@@ -19,8 +19,8 @@ struct form_case {
   bool wide;
 };
 
-/// Every executor with every form of every type, in its own type and, where there is that, in double, as far as `keep` lets them pass: the
-/// forms with one result, and argmin, argmax, minmax and mean_variance.
+/// Every executor with every form of every type, in its own type and, where there is that, in a wider one, as far as `keep` lets them
+/// pass: the forms with one result, and those with two.
 [[nodiscard]] std::vector<form_case> form_cases(bool (*keep)(const form_case&) = nullptr);
 [[nodiscard]] std::vector<form_case> record_cases(bool (*keep)(const form_case&) = nullptr);
 

@@ -34,7 +34,7 @@ class fused : public cpu_test {
 };
 
 TEST_P(fused, have_the_bits_of_the_array_that_holds_their_values) {
-  for (int t = 0; t < onefold::element_type_count; ++t)
+  for (int t = 0; t < onefold::full_type_count; ++t)
     with_type(static_cast<element_type>(t), [&]<class T> {
       SCOPED_TRACE(std::string(onefold::name(onefold::element_type_of<T>)));
       for (const std::size_t count : sizes) {

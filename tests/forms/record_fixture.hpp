@@ -10,7 +10,7 @@ namespace onefold_test {
 
 class record_test : public form_case_test {
  protected:
-  [[nodiscard]] bool needs_an_element() const { return what() == form::argmin || what() == form::argmax; }
+  [[nodiscard]] bool needs_an_element() const { return onefold::has_index(what()); }
 
   [[nodiscard]] record_trial one(std::string data = {}, std::int64_t ddof = 0) const {
     return {where(), what(), type(), wide(), ddof, current_seed(), std::move(data)};

@@ -86,7 +86,7 @@ TEST_P(each_record, finds_the_winner_wherever_it_is) {
   if (what() == form::mean_variance) GTEST_SKIP() << "no element of it wins";
   const std::size_t count = 5 * tile() + 77;
   auto data = guarded(all_of(7, count));
-  const double winner = what() == form::argmax ? 9 : 5;
+  const double winner = what() == form::argmax || what() == form::argmax_magnitude ? 9 : 5;
   for (const std::size_t place : telling_places(count, tile(), current_seed())) {
     data.put(place, scalar_from(type(), winner));
     data.put(count - 1, scalar_from(type(), winner));  // a later one that must not be taken
@@ -300,7 +300,8 @@ class each_executor_of_records : public executor_test {};
 TEST_P(each_executor_of_records, gives_every_host_thread_its_own_bits) {
   on_host_threads(5, [&](std::size_t t) -> std::string {
     for (int call = 0; call < 10; ++call)
-      for (const form what : {form::argmin, form::argmax, form::minmax, form::mean_variance})
+      for (const form what : {form::argmin, form::argmax, form::argmin_magnitude, form::argmax_magnitude, form::minmax,
+                              form::mean_variance})
         for (const element_type type : {element_type::f32, element_type::f64, element_type::i64}) {
           const std::size_t count = 20'011 + 977 * t;
           const elements x = any_values(type, count, 100 * t + static_cast<std::size_t>(call));
@@ -314,6 +315,26 @@ TEST_P(each_executor_of_records, gives_every_host_thread_its_own_bits) {
   });
 }
 
+TEST_P(each_executor_of_records, finds_both_extremes_where_each_alone_is) {
+  for (int t = 0; t < onefold::full_type_count; ++t)
+    with_type(static_cast<element_type>(t), [&]<class T> {
+      const auto sizes = sizes_of(4096 / sizeof(T));
+      for (const auto& [words, x] : families(onefold::element_type_of<T>, sizes.back(), current_seed())) {
+        block memory(memory_for(where()), x.bytes());
+        memory.write(0, x.data(), x.bytes());
+        const auto* const at = reinterpret_cast<const T*>(memory.address());
+        for (const std::size_t count : sizes) {
+          const auto both = onefold::argminmax(where(), at, count);
+          const auto low = onefold::argmin(where(), at, count), high = onefold::argmax(where(), at, count);
+          ASSERT_EQ(scalar_of(both.min.value), scalar_of(low.value)) << words << ", " << count;
+          ASSERT_EQ(both.min.index, low.index) << words << ", " << count;
+          ASSERT_EQ(scalar_of(both.max.value), scalar_of(high.value)) << words << ", " << count;
+          ASSERT_EQ(both.max.index, high.index) << words << ", " << count;
+        }
+      }
+    });
+}
+
 INSTANTIATE_TEST_SUITE_P(forms, each_executor_of_records, testing::ValuesIn(each_of_the_executors()), label_of_executor);
 
 // --- best(), and two threads
@@ -321,11 +342,12 @@ INSTANTIATE_TEST_SUITE_P(forms, each_executor_of_records, testing::ValuesIn(each
 class each_further_executor : public executor_test {};
 
 TEST_P(each_further_executor, gives_records_the_bits_of_tree_v1) {
-  for (int t = 0; t < onefold::element_type_count; ++t) {
+  for (int t = 0; t < onefold::full_type_count; ++t) {
     const auto type = static_cast<element_type>(t);
     const auto sizes = sizes_of(4096 / onefold::size_of(type));
     for (const auto& [words, x] : families(type, sizes.back(), current_seed())) {
-      for (const form what : {form::argmin, form::argmax, form::minmax, form::mean_variance})
+      for (const form what : {form::argmin, form::argmax, form::argmin_magnitude, form::argmax_magnitude, form::minmax,
+                              form::mean_variance})
         for (const bool wide : {false, true}) {
           if (wide && !has_wide(what, type)) continue;
           for (const std::size_t count : sizes) {

@@ -22,7 +22,7 @@ std::vector<together_case> together_cases() {
   std::vector<together_case> all;
   for (const auto& group : {each_of_the_executors(), further_executors()})
     for (const auto* const where : group)
-      for (int t = 0; t < onefold::element_type_count; ++t) all.push_back({where, static_cast<element_type>(t)});
+      for (int t = 0; t < onefold::full_type_count; ++t) all.push_back({where, static_cast<element_type>(t)});
   return all;
 }
 

@@ -15,6 +15,10 @@ scalar scalar_from(element_type type, double value) {
 
 std::string text(const scalar& value) {
   char buffer[96];
+  if (onefold::is_small(value.type)) {
+    std::snprintf(buffer, sizeof(buffer), "0x%0*" PRIx64, static_cast<int>(2 * onefold::size_of(value.type)), value.bits);
+    return buffer;
+  }
   with_type(value.type, [&]<class T> {
     const T x = value_of<T>(value);
     if constexpr (std::is_floating_point_v<T>)

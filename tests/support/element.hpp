@@ -28,7 +28,7 @@ decltype(auto) with_type(element_type type, F&& f) {
     default:
       break;
   }
-  std::abort();  // an enumerator that types.def does not have
+  std::abort();  // a small type, or an enumerator that types.def does not have
 }
 
 [[nodiscard]] constexpr bool is_float(element_type type) noexcept { return type == element_type::f32 || type == element_type::f64; }

@@ -52,16 +52,23 @@ bool is_order_free(form what) {
     case form::bit_or:
     case form::bit_xor:
     case form::count:
+    case form::all:
+    case form::any:
+    case form::none:
       return true;
     default:
       return false;
   }
 }
 
+bool asks_for_zeros(form what) {
+  return what == form::count || what == form::all || what == form::any || what == form::none;
+}
+
 // The type that values are made and combined in.
 element_type accumulation_type(const form_input& of) {
   const element_type type = of.x->type();
-  if (of.wide || of.what == form::norm2) return element_type::f64;
+  if ((of.wide && is_float(type)) || of.what == form::norm2) return element_type::f64;
   if (is_float(type)) return type;
   if (of.what == form::mean) return element_type::f64;
   return result_type_of(of.what, type, false);
@@ -105,7 +112,7 @@ scalar integer_form(const form_input& of) {
         sum += x;
     }
   }
-  return cut_to(result_type_of(of.what, of.x->type(), false), of.what == form::norm_inf ? largest : sum);
+  return cut_to(result_type_of(of.what, of.x->type(), of.wide), of.what == form::norm_inf ? largest : sum);
 }
 
 // --- sums of floats, and of integers whose result is a float
@@ -184,9 +191,13 @@ scalar concluded(const form_input& of, quad total) {
   return scalar_of(static_cast<double>(total) / static_cast<double>(of.count));
 }
 
-elements widened(const elements& data, std::size_t first, std::size_t count) {
-  elements wide(element_type::f64, count);
-  for (std::size_t k = 0; k < count; ++k) wide.put(k, scalar_of(element_as_double(data, first + k)));
+elements widened(const form_input& of) {
+  const element_type type = result_type_of(of.what, of.x->type(), true);
+  elements wide(type, of.count);
+  for (std::size_t k = 0; k < of.count; ++k) {
+    const std::size_t i = of.first_x + k;
+    wide.put(k, is_float(type) ? scalar_of(element_as_double(*of.x, i)) : scalar{type, element_as_integer(*of.x, i)});
+  }
   return wide;
 }
 
@@ -204,9 +215,9 @@ oracle plain_form(const form_input& of) {
     return reference;
   }
   const auto op = of.what == form::prod ? operation::prod : of.what == form::min ? operation::min : operation::max;
-  oracle reference(of.wide ? element_type::f64 : of.x->type(), op);
+  oracle reference(result_type_of(of.what, of.x->type(), of.wide), op);
   if (of.wide)
-    reference.take(widened(*of.x, of.first_x, of.count), 0, of.count);
+    reference.take(widened(of), 0, of.count);
   else
     reference.take(*of.x, of.first_x, of.first_x + of.count);
   return reference;
@@ -243,14 +254,16 @@ scalar extreme_number(const form_input& of) {
 
 scalar order_free_form(const form_input& of) {
   if (of.what == form::min_number || of.what == form::max_number) return extreme_number(of);
-  if (of.what != form::count) return cut_to(of.x->type(), combined_bits(of));
+  if (!asks_for_zeros(of.what)) return cut_to(of.x->type(), combined_bits(of));
   std::uint64_t found = 0;
   for (std::size_t k = 0; k < of.count; ++k) {
     const bool zero =
         is_float(of.x->type()) ? element_as_double(*of.x, of.first_x + k) == 0.0 : element_as_integer(*of.x, of.first_x + k) == 0;
     if (!zero) ++found;
   }
-  return {element_type::u64, found};
+  if (of.what == form::count) return {element_type::u64, found};
+  const bool is = of.what == form::all ? found == of.count : of.what == form::any ? found > 0 : found == 0;
+  return {element_type::u8, is ? 1U : 0U};
 }
 
 bool is_integer_form(const form_input& of) { return !is_float(result_type_of(of.what, of.x->type(), of.wide)); }
@@ -367,9 +380,10 @@ double norm2_of_doubles(const form_input& of) {
 }  // namespace
 
 element_type result_type_of(form what, element_type type, bool wide) {
-  if (wide) return element_type::f64;
+  if (what == form::all || what == form::any || what == form::none) return element_type::u8;
   if (what == form::count) return element_type::u64;
-  if (is_float(type)) return type;
+  if (is_float(type)) return wide ? element_type::f64 : type;
+  if (wide) return type == element_type::i32 && what != form::norm1 ? element_type::i64 : element_type::u64;
   switch (what) {
     case form::mean:
     case form::norm2:
@@ -385,7 +399,10 @@ element_type result_type_of(form what, element_type type, bool wide) {
 }
 
 bool has_wide(form what, element_type type) {
-  return type == element_type::f32 && (is_sum(what) || what == form::prod || what == form::mean_variance);
+  const bool adds_or_multiplies = is_sum(what) || what == form::prod;
+  if (type == element_type::f32) return adds_or_multiplies || what == form::mean_variance;
+  const bool is_short = type == element_type::i32 || type == element_type::u32;
+  return is_short && adds_or_multiplies && what != form::mean && what != form::norm2;
 }
 
 expectation form_exactly(const form_input& of) {
@@ -469,7 +486,11 @@ elements exact_form_data(element_type type, form what, std::size_t count, std::u
       const auto out = data.as<T>();
       for (std::size_t i = 0; i < count; ++i) {
         const std::uint64_t bits = random.at(i);
-        if (what == form::count)
+        if (what == form::all)
+          out[i] = static_cast<T>((bits >> 40) | 1);
+        else if (what == form::any || what == form::none)
+          out[i] = T(0);
+        else if (what == form::count)
           out[i] = (bits & 3) == 0 ? T(0) : static_cast<T>(bits >> 40);  // one of four is zero
         else if (what == form::bit_xor)
           out[i] = static_cast<T>(bits);
@@ -516,7 +537,11 @@ scalar form_poison(form what, element_type type) {
     case form::max_number:
       return winner(type, what == form::min_number ? operation::min : operation::max);
     case form::bit_and:
+    case form::all:
       return {type, 0};
+    case form::any:
+    case form::none:
+      return scalar_from(type, 3);
     default:
       return poison(type, operation::sum);
   }
@@ -541,6 +566,9 @@ scalar telling_element(form what, const scalar& before) {
     case form::bit_xor:
       return {type, before.bits ^ 1};
     case form::count:
+    case form::all:
+    case form::any:
+    case form::none:
       return scalar_from(type, before.bits == 0 ? 2 : 0);
     default:
       return scalar_from(type, 2);

@@ -14,7 +14,7 @@ using onefold::form;
 /// A form of the elements of x, for dot with the elements of y.
 struct form_input {
   form what;
-  bool wide;  ///< f32 accumulated in f64
+  bool wide;  ///< f32 accumulated in f64, integers of 32 bits in 64
   const elements* x;
   std::size_t first_x;
   const elements* y;  ///< of dot; else not looked at
@@ -25,7 +25,7 @@ struct form_input {
 /// The type of the result, from the table of docs/order.md.
 [[nodiscard]] element_type result_type_of(form what, element_type type, bool wide);
 
-/// Whether docs/order.md has this form with accumulate_as<double>.
+/// Whether docs/order.md has this form accumulated in a wider type.
 [[nodiscard]] bool has_wide(form what, element_type type);
 
 /// The answer for data that give the same bits in every order (exact_form_data, or special values).

@@ -50,7 +50,26 @@ std::uint64_t first_index_of(const record_input& of, const scalar& value) {
   return ~std::uint64_t{0};  // an oracle at odds with itself: no result agrees
 }
 
+// |x|, of integers as ones without a sign.
+elements magnitudes(const record_input& of) {
+  const element_type type = record_types_of(of.what, of.x->type(), false).first;
+  elements sizes(type, of.count);
+  for (std::size_t k = 0; k < of.count; ++k) {
+    const std::uint64_t bits = of.x->at(of.first + k).bits;
+    const std::uint64_t sign = std::uint64_t{1} << (8 * onefold::size_of(type) - 1);
+    if (is_float(type))
+      sizes.put(k, {type, bits & ~sign});
+    else
+      sizes.put(k, {type, type != of.x->type() && (bits & sign) != 0 ? (2 * sign - bits) & (2 * sign - 1) : bits});
+  }
+  return sizes;
+}
+
 record_expectation extrema(const record_input& of) {
+  if (of.what == form::argmin_magnitude || of.what == form::argmax_magnitude) {
+    const elements sizes = magnitudes(of);
+    return extrema({of.what == form::argmin_magnitude ? form::argmin : form::argmax, false, 0, &sizes, 0, of.count});
+  }
   if (of.what == form::minmax) return {extremum(of, operation::min), extremum(of, operation::max)};
   const expectation value = extremum(of, of.what == form::argmin ? operation::min : operation::max);
   return {value, to_the_bit({element_type::u64, first_index_of(of, value.value)})};
@@ -165,6 +184,10 @@ record_types record_types_of(form what, element_type type, bool wide) {
   if (what == form::mean_variance) {
     const element_type result = type == element_type::f32 && !wide ? element_type::f32 : element_type::f64;
     return {result, result};
+  }
+  if (what == form::argmin_magnitude || what == form::argmax_magnitude) {
+    if (type == element_type::i32) return {element_type::u32, element_type::u64};
+    if (type == element_type::i64) return {element_type::u64, element_type::u64};
   }
   return {type, what == form::minmax ? type : element_type::u64};
 }

@@ -12,7 +12,7 @@
 
 namespace onefold_test {
 
-/// argmin, argmax, minmax or mean_variance of `count` elements of x from `first` on.
+/// argmin, argmax, those of absolute values, minmax or mean_variance of `count` elements of x from `first` on.
 struct record_input {
   form what;
   bool wide;  ///< f32 accumulated in f64; mean_variance alone

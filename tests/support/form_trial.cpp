@@ -7,13 +7,11 @@ namespace onefold_test {
 
 namespace {
 
-// count is a function.
-constexpr auto call_of_count = [](const auto&... arguments) -> decltype(onefold::count(arguments...)) {
-  return onefold::count(arguments...);
-};
-constexpr auto call_of_count_into = [](const auto&... arguments) -> decltype(onefold::count_into(arguments...)) {
-  return onefold::count_into(arguments...);
-};
+// count, all, any and none are functions: all forms but dot by the classes of which the others are objects.
+template <form What>
+constexpr onefold::detail::named_reduction<What> returning{};
+template <form What>
+constexpr onefold::detail::named_reduction_into<What> storing_it{};
 
 // Calls `f` with the function objects that return and that store this form of elements of type T.
 template <class T, class F>
@@ -21,10 +19,10 @@ void with_form(form what, F&& f) {
   switch (what) {
 #define ONEFOLD_FORM(name)                                                           \
   case form::name:                                                                   \
-    if constexpr (form::name == form::count)                                         \
-      return f(call_of_count, call_of_count_into);                                   \
+    if constexpr (form::name == form::dot)                                           \
+      return f(onefold::dot, onefold::dot_into);                                     \
     else if constexpr (onefold::takes_type(form::name, onefold::element_type_of<T>)) \
-      return f(onefold::name, onefold::name##_into);                                 \
+      return f(returning<form::name>, storing_it<form::name>);                       \
     break;
 #include <onefold/forms.def>
 #undef ONEFOLD_FORM
@@ -52,7 +50,7 @@ outcome reduce(const form_trial& one, const void* x, const void* y, std::uint64_
   with_type(one.type, [&]<class T> {
     with_form<T>(one.what, [&](const auto& function, const auto&) {
       with_inputs(function, static_cast<const T*>(x), static_cast<const T*>(y), [&](auto... inputs) {
-        constexpr auto wide = onefold::accumulate_as<double>;
+        constexpr auto wide = onefold::accumulate_as<onefold::accumulator_t<T, true>>;
         if (!one.wide) {
           result.value = scalar_of(function(one.where, inputs..., count, how));
         } else if constexpr (requires { function(one.where, inputs..., count, wide, how); }) {
@@ -74,13 +72,14 @@ onefold::report reduce_into(const form_trial& one, const void* x, const void* y,
   with_type(one.type, [&]<class T> {
     with_form<T>(one.what, [&](const auto& function, const auto& storing) {
       with_inputs(function, static_cast<const T*>(x), static_cast<const T*>(y), [&](auto... inputs) {
-        constexpr auto wide = onefold::accumulate_as<double>;
-        auto* value = static_cast<double*>(output);
+        constexpr auto wide = onefold::accumulate_as<onefold::accumulator_t<T, true>>;
+        
         if (!one.wide) {
           using R = decltype(function(one.where, inputs..., count, how));
           storing(one.where, inputs..., count, static_cast<R*>(output), how);
-        } else if constexpr (requires { storing(one.where, inputs..., count, value, wide, how); }) {
-          storing(one.where, inputs..., count, value, wide, how);
+        } else if constexpr (requires { function(one.where, inputs..., count, wide, how); }) {
+          using R = decltype(function(one.where, inputs..., count, wide, how));
+          storing(one.where, inputs..., count, static_cast<R*>(output), wide, how);
         } else {
           throw std::logic_error("this form of this type has no wide accumulation");
         }
@@ -96,7 +95,7 @@ std::string describe(const form_trial& one, std::uint64_t count, const onefold::
   std::ostringstream out;
   out << "  variant   " << ran.variant << ", ran as " << ran.implementation << " on " << text(one.where) << "\n";
   out << "  type      " << onefold::name(one.type) << ", form " << onefold::name(one.what)
-      << (one.wide ? ", accumulated in f64" : "") << ", result " << onefold::name(got.type) << "\n";
+      << (one.wide ? ", accumulated in a wider type" : "") << ", result " << onefold::name(got.type) << "\n";
   out << "  launch    block_size " << ran.block_size << ", grid_size " << ran.grid_size << ", launches " << ran.launches
       << ", threads " << ran.threads << "\n";
   out << "  count     " << count << "\n";

@@ -35,6 +35,10 @@ void with_record(const record_trial& one, F&& f) {
       return f(onefold::argmin, onefold::argmin_into);
     case form::argmax:
       return f(onefold::argmax, onefold::argmax_into);
+    case form::argmin_magnitude:
+      return f(onefold::argmin_magnitude, onefold::argmin_magnitude_into);
+    case form::argmax_magnitude:
+      return f(onefold::argmax_magnitude, onefold::argmax_magnitude_into);
     case form::minmax:
       return f(onefold::minmax, onefold::minmax_into);
     case form::mean_variance:

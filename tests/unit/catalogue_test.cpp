@@ -71,7 +71,7 @@ TEST(catalogue, has_the_fixed_order_on_every_backend_and_promises_it) {
     EXPECT_EQ(variant->guarantee, onefold::guarantee::fixed);
     if (!variant->built) continue;
     EXPECT_TRUE(variant->takes_everything);
-    for (int type = 0; type < onefold::element_type_count; ++type)
+    for (int type = 0; type < onefold::full_type_count; ++type)
       for (int what = 0; what < onefold::form_count; ++what)
         EXPECT_EQ(variant->supports(static_cast<element_type>(type), static_cast<onefold::form>(what)),
                   onefold::takes_type(static_cast<onefold::form>(what), static_cast<element_type>(type)));

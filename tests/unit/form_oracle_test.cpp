@@ -243,7 +243,7 @@ constexpr form sums[] = {form::sum, form::dot, form::sum_of_squares, form::norm1
 
 template <class Check>
 void for_every_sum(Check check) {
-  for (int t = 0; t < onefold::element_type_count; ++t)
+  for (int t = 0; t < onefold::full_type_count; ++t)
     for (const auto what : sums)
       for (const bool wide : {false, true}) {
         const auto type = static_cast<element_type>(t);
@@ -283,7 +283,7 @@ TEST(mutation_of_a_form, that_is_shifted_or_cut_is_found) {
 }
 
 TEST(mutation_of_a_form, of_the_largest_is_found_in_norm_inf) {
-  for (int t = 0; t < onefold::element_type_count; ++t) {
+  for (int t = 0; t < onefold::full_type_count; ++t) {
     const auto type = static_cast<element_type>(t);
     const elements x = exact_form_data(type, form::norm_inf, 1000, 7, 0);
     const form_input right = whole(form::norm_inf, false, x, x);

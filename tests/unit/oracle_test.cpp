@@ -138,7 +138,7 @@ bool is_found(operation op, const elements& data, const elements& mutant) {
 }
 
 TEST(mutation, of_one_element_is_found_in_exact_sums) {
-  for (int t = 0; t < onefold::element_type_count; ++t) {
+  for (int t = 0; t < onefold::full_type_count; ++t) {
     const auto type = static_cast<element_type>(t);
     const elements data = exact_data(type, operation::sum, 1000, 7);
     for (const std::size_t place : {std::size_t{0}, std::size_t{31}, std::size_t{500}, std::size_t{999}}) {
@@ -151,7 +151,7 @@ TEST(mutation, of_one_element_is_found_in_exact_sums) {
 }
 
 TEST(mutation, of_one_element_is_found_in_exact_products) {
-  for (int t = 0; t < onefold::element_type_count; ++t) {
+  for (int t = 0; t < onefold::full_type_count; ++t) {
     const auto type = static_cast<element_type>(t);
     const elements data = exact_data(type, operation::prod, 1000, 7);
     int telling = 0;
@@ -169,7 +169,7 @@ TEST(mutation, of_one_element_is_found_in_exact_products) {
 // An element that is doubled, or lost beside a more extreme one, changes no minimum: only the winner tells. exact_data puts it
 // last, and the variants' tests plant it at every telling place.
 TEST(mutation, of_the_winner_is_found_in_extrema) {
-  for (int t = 0; t < onefold::element_type_count; ++t) {
+  for (int t = 0; t < onefold::full_type_count; ++t) {
     const auto type = static_cast<element_type>(t);
     for (const auto op : {operation::min, operation::max}) {
       const elements data = exact_data(type, op, 1000, 7);

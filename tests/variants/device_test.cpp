@@ -259,7 +259,7 @@ TEST_P(each_device_call, refuses_to_finish_on_the_host_behind_the_hosts_back) {
 }
 
 TEST_P(each_device_call, refuses_the_types_and_operators_that_it_does_not_take_with_its_reason) {
-  for (int t = 0; t < onefold::element_type_count; ++t) {
+  for (int t = 0; t < onefold::full_type_count; ++t) {
     for (int o = 0; o < onefold::operation_count; ++o) {
       const task what{static_cast<element_type>(t), static_cast<operation>(o)};
       if (variant().supports(what.type, what.op)) continue;

@@ -112,8 +112,7 @@ double norm2_of_doubles(const double* x, std::uint64_t count) {
 
 template <class E, class A>
 std::uint64_t expected(form what, const E* x, const E* y, std::uint64_t n) {
-  using U = std::conditional_t<std::is_same_v<E, A> && std::is_integral_v<E>,
-                               std::make_unsigned_t<std::conditional_t<std::is_integral_v<E>, E, int>>, A>;
+  using U = std::conditional_t<std::is_integral_v<A>, std::make_unsigned_t<std::conditional_t<std::is_integral_v<A>, A, int>>, A>;
   using M = std::conditional_t<std::is_integral_v<E>, double, A>;
   const auto magnitude = [&](std::uint64_t i) {
     if constexpr (std::is_integral_v<E>)
@@ -168,6 +167,12 @@ std::uint64_t expected(form what, const E* x, const E* y, std::uint64_t n) {
     }
     case form::count:
       return static_cast<std::uint64_t>(std::count_if(x, x + n, [](E e) { return e != E(0); }));
+    case form::all:
+      return std::all_of(x, x + n, [](E e) { return e != E(0); }) ? 1 : 0;
+    case form::any:
+      return std::any_of(x, x + n, [](E e) { return e != E(0); }) ? 1 : 0;
+    case form::none:
+      return std::none_of(x, x + n, [](E e) { return e != E(0); }) ? 1 : 0;
     case form::bit_and:
     case form::bit_or:
     case form::bit_xor:
@@ -200,8 +205,9 @@ std::uint64_t expected(element_type type, form what, bool wide, const void* x, c
   std::fesetenv(FE_DFL_ENV);  // clears flush-to-zero too
   std::uint64_t bits = 0;
   const auto with_type = [&]<class E>(E) {
-    if constexpr (std::is_same_v<E, float>)
-      if (wide) return expected<E, double>(what, static_cast<const E*>(x), static_cast<const E*>(y), n);
+    using wider = onefold::accumulator_t<E, true>;
+    if constexpr (!std::is_same_v<E, wider>)
+      if (wide) return expected<E, wider>(what, static_cast<const E*>(x), static_cast<const E*>(y), n);
     return expected<E, E>(what, static_cast<const E*>(x), static_cast<const E*>(y), n);
   };
   switch (type) {
@@ -338,7 +344,7 @@ struct asked {
 
 std::vector<asked> everything() {
   std::vector<asked> all;
-  for (int type = 0; type < onefold::element_type_count; ++type)
+  for (int type = 0; type < onefold::full_type_count; ++type)
     for (int what = 0; what < onefold::form_count; ++what)
       for (const bool wide : {false, true})
         if (onefold::takes_type(static_cast<form>(what), static_cast<element_type>(type)) &&
@@ -375,7 +381,7 @@ std::uint64_t call(const onefold::executor& where, const asked& one, const void*
     if (const std::uint64_t got = call(where, one, x, y, n); got != right)
       return ::testing::AssertionFailure() << std::hex << "got 0x" << got << ", expected 0x" << right << std::dec << ": "
                                            << onefold::name(one.what) << " of " << n << " " << onefold::name(one.type)
-                                           << (one.wide ? " in f64" : "") << " on " << onefold::name(where.backend()) << "("
+                                           << (one.wide ? " in a wider type" : "") << " on " << onefold::name(where.backend()) << "("
                                            << where.threads() << ")";
   return ::testing::AssertionSuccess();
 }

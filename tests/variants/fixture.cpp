@@ -31,7 +31,7 @@ std::vector<pairing> all_pairings() {
 std::vector<reduction> reductions(bool (*keep)(const reduction&)) {
   std::vector<reduction> all;
   for (const auto& where : executors())
-    for (int type = 0; type < onefold::element_type_count; ++type)
+    for (int type = 0; type < onefold::full_type_count; ++type)
       for (int op = 0; op < onefold::operation_count; ++op)
         for (const auto& variant : onefold::variants(where.where.backend())) {
           const reduction one{&where, &variant, static_cast<element_type>(type), static_cast<operation>(op)};

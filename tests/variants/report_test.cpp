@@ -55,7 +55,7 @@ std::vector<pairing> cuda_names_on_the_cpu() {
 class each_cuda_name_on_the_cpu : public pairing_test {};
 
 TEST_P(each_cuda_name_on_the_cpu, runs_the_reference_and_says_so) {
-  for (int t = 0; t < onefold::element_type_count; ++t) {
+  for (int t = 0; t < onefold::full_type_count; ++t) {
     for (int o = 0; o < onefold::operation_count; ++o) {
       const auto type = static_cast<element_type>(t);
       const auto op = static_cast<operation>(o);

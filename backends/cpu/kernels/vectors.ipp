@@ -295,10 +295,60 @@ ONEFOLD_INLINE __m128i in_16_bytes(V v) {
 }
 #endif
 
+// N integers in a larger type. Of the general conversion g++ 12 makes two of half the length, or N of one.
+template <class A, class E, int N>
+ONEFOLD_INLINE vec<A, N> extended(vec<E, N> x) {
+#if ONEFOLD_VECTOR_BYTES > 16
+  const auto from = [&] {
+    if constexpr (sizeof(x) == 32)
+      return reinterpret_cast<__m256i>(x);
+    else
+      return in_16_bytes(x);
+  }();
+#define ONEFOLD_EXTENSION(set, bytes, e, a, ...)                                     \
+  if constexpr (sizeof(vec<A, N>) == (bytes) && same<E, i##e> && 8 * sizeof(A) == a) \
+    return reinterpret_cast<vec<A, N>>(set##epi##e##_epi##a(__VA_ARGS__));           \
+  if constexpr (sizeof(vec<A, N>) == (bytes) && same<E, u##e> && 8 * sizeof(A) == a) \
+    return reinterpret_cast<vec<A, N>>(set##epu##e##_epi##a(__VA_ARGS__));
+#define ONEFOLD_EXTENSIONS(set, bytes, ...)          \
+  ONEFOLD_EXTENSION(set, bytes, 8, 16, __VA_ARGS__)  \
+  ONEFOLD_EXTENSION(set, bytes, 8, 32, __VA_ARGS__)  \
+  ONEFOLD_EXTENSION(set, bytes, 16, 32, __VA_ARGS__) \
+  ONEFOLD_EXTENSION(set, bytes, 8, 64, __VA_ARGS__)  \
+  ONEFOLD_EXTENSION(set, bytes, 16, 64, __VA_ARGS__) \
+  ONEFOLD_EXTENSION(set, bytes, 32, 64, __VA_ARGS__)
+  ONEFOLD_EXTENSIONS(_mm_cvt, 16, from)
+  ONEFOLD_EXTENSIONS(_mm256_cvt, 32, from)
+#if ONEFOLD_VECTOR_BYTES == 64
+  constexpr u32 all_lanes = ~u32{0} >> (32 - N);
+  ONEFOLD_EXTENSIONS(_mm512_maskz_cvt, 64, all_lanes, from)
+#endif
+#undef ONEFOLD_EXTENSIONS
+#undef ONEFOLD_EXTENSION
+#endif
+  return __builtin_convertvector(x, vec<A, N>);
+}
+
+// The products of 32 bits each, the lower ones of lanes of 64.
+template <class E>
+ONEFOLD_INLINE vec<u64, width<u64>> whole_products(vec<u64, width<u64>> x, vec<u64, width<u64>> y) {
+  constexpr bool is_signed = same<E, i32>;
+#if ONEFOLD_VECTOR_BYTES == 64
+  const auto a = reinterpret_cast<__m512i>(x), b = reinterpret_cast<__m512i>(y);
+  return reinterpret_cast<vec<u64, 8>>(is_signed ? _mm512_maskz_mul_epi32(0xff, a, b) : _mm512_maskz_mul_epu32(0xff, a, b));
+#elif ONEFOLD_VECTOR_BYTES == 32
+  const auto a = reinterpret_cast<__m256i>(x), b = reinterpret_cast<__m256i>(y);
+  return reinterpret_cast<vec<u64, 4>>(is_signed ? _mm256_mul_epi32(a, b) : _mm256_mul_epu32(a, b));
+#else
+  static_cast<void>(is_signed);
+  return x * y;
+#endif
+}
+
 // N halves as floats, exactly.
 template <int N>
 ONEFOLD_INLINE vec<f32, N> to_floats(bf16, vec<u16, N> x) {
-  return reinterpret_cast<vec<f32, N>>(__builtin_convertvector(x, vec<u32, N>) << 16);
+  return reinterpret_cast<vec<f32, N>>(extended<u32, u16, N>(x) << 16);
 }
 template <int N>
 ONEFOLD_INLINE vec<f32, N> to_floats(f16, vec<u16, N> x) {
@@ -341,7 +391,9 @@ ONEFOLD_INLINE vec<A, width<A>> converted(vec<E, width<A>> x) {
   } else if constexpr (is_half<E>) {
     return converted<A, f32>(to_floats<lanes>(E{}, x));
   } else if constexpr (is_small_integer<E> && same<A, f64>) {
-    return converted<A, i32>(__builtin_convertvector(x, vec<i32, lanes>));
+    return converted<A, i32>(extended<i32, E, lanes>(x));
+  } else if constexpr (!is_float<E> && !is_float<A>) {
+    return extended<A, E, lanes>(x);
   } else {
 #if ONEFOLD_VECTOR_BYTES > 16
     if constexpr (same<E, f32> && same<A, f64>) {
@@ -379,6 +431,9 @@ ONEFOLD_INLINE pack<A, P> values(const E* x, const E* y) {
   if constexpr (P > 1) {
     constexpr int half = P / 2 * width<A>;
     return {values<E, A, Map, P / 2>(x, y), values<E, A, Map, P / 2>(x + half, Map::inputs == 2 ? y + half : y)};
+  } else if constexpr (sizeof(E) == 4 && same<A, u64> && (same<Map, product> || same<Map, square>)) {
+    const vec<A, width<A>> v = load<E, A>(x);
+    return {whole_products<E>(v, same<Map, square> ? v : load<E, A>(y))};
   } else if constexpr (Map::inputs == 2) {
     return {Map::template value<A, width<A>>(load<E, A>(x), load<E, A>(y))};
   } else {
