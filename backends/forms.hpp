@@ -30,6 +30,23 @@ constexpr decltype(auto) with_fold_of(form what, bool wide, Body&& body) {
   return body.template operator()<form_fold_t<form::sum, T, false>>();
 }
 
+/// The same, never in the wider type.
+template <element_type Type, class Body>
+constexpr decltype(auto) with_narrow_fold_of(form what, Body&& body) {
+  using T = typename c_type<Type>::type;
+  switch (what) {
+#define ONEFOLD_FORM(name)                                                                                            \
+  case form::name:                                                                                                    \
+    if constexpr (takes_type(form::name, Type)) return body.template operator()<form_fold_t<form::name, T, false>>(); \
+    break;
+#include <onefold/forms.def>
+#undef ONEFOLD_FORM
+    default:
+      break;
+  }
+  return body.template operator()<form_fold_t<form::sum, T, false>>();
+}
+
 /// The same for the forms with several results.
 template <element_type Type, class Body>
 constexpr decltype(auto) with_record_fold_of(form what, Body&& body) {

@@ -1,6 +1,5 @@
-/// @file argmin.cu  The folds of argmin, and those of magnitudes.
+/// @file argmin.cu  The folds of argmin.
 
-#include "folds.hpp"
 #include "row.cuh"
 
 namespace onefold::cuda_backend {
@@ -15,22 +14,6 @@ const onefold::detail::device_fold& fold_of_argmin(element_type type) {
       break;
   }
   return row_of_fold<onefold::detail::arg_fold<float, op::min>>();
-}
-
-const onefold::detail::device_fold& fold_of_argmin_magnitude(element_type type) {
-  using onefold::detail::absolute;
-  switch (type) {
-    case element_type::f32:
-      return packed_row_of_fold<onefold::detail::arg_fold<float, op::min, absolute>>();
-    case element_type::f64:
-      return packed_row_of_fold<onefold::detail::arg_fold<double, op::min, absolute>>();
-    case element_type::i32:
-      return packed_row_of_fold<onefold::detail::arg_fold<std::int32_t, op::min, absolute>>();
-    case element_type::i64:
-      return packed_row_of_fold<onefold::detail::arg_fold<std::int64_t, op::min, absolute>>();
-    default:
-      return fold_of_argmin(type);  // unsigned: the elements themselves
-  }
 }
 
 }  // namespace onefold::cuda_backend

@@ -95,7 +95,9 @@ tree_input input_of(const call& now, const device_fold& fold) {
   in.z = now.third;
   in.count = now.count;
   const int log_tile = std::countr_zero(static_cast<unsigned>(order::tile_rows * order::lanes_of_bytes(fold.value_bytes)));
-  if (fold.inputs > 0 && fold.element_bytes[0] <= 8) {  // else nobody asks
+  if (!has(fold, device_kernel::aligned)) {
+    in.end_packed = in.count >> log_tile;
+  } else if (fold.inputs > 0 && fold.element_bytes[0] <= 8) {  // else nobody asks
     const std::uint64_t size = fold.element_bytes[0];
     const std::uint64_t shift = reinterpret_cast<std::uintptr_t>(in.x) % 16 / size;
     const std::uint64_t behind = shift == 0 ? 0 : 16 / size - shift;  // elements of the last pack

@@ -10,8 +10,8 @@ namespace onefold::cuda_backend {
 
 /// The row of a fold with these kernels.
 template <class Fold>
-const onefold::detail::device_fold& row_with(const onefold::detail::device_kernels& kernels, bool prefers_single) {
-  static constexpr char nothing = 0;  // folds of the library's own have no data
+const onefold::detail::device_fold& row_with(const onefold::detail::device_kernels& kernels, bool prefers_single,
+                                             const void* object) {
   using E = typename Fold::element;
   constexpr auto size = static_cast<std::uint32_t>(sizeof(E));
   static const onefold::detail::device_fold row{sizeof(onefold::detail::device_fold),
@@ -25,7 +25,7 @@ const onefold::detail::device_fold& row_with(const onefold::detail::device_kerne
                                                 prefers_single,
                                                 &kernels,
                                                 {},
-                                                &nothing};
+                                                object};
   return row;
 }
 
@@ -54,26 +54,8 @@ const onefold::detail::device_fold& row_of_fold() {
     made.log_tiles[2] = made.log_tiles[3] = 1;
     return made;
   }();
-  return row_with<Fold>(kernels, large);
-}
-
-/// The same with one kernel, which reads packs from any boundary, whatever the number of elements: for the many folds of small elements, and those
-/// that few ask for.
-template <class Fold>
-const onefold::detail::device_fold& packed_row_of_fold() {
-  using device::reading;
-  using onefold::detail::device_kernel;
-  using onefold::detail::device_kernels;
-  static onefold::detail::device_kernels_known known[device_kernels::known_devices];
-  static const device_kernels kernels = [&] {
-    constexpr int which = static_cast<int>(device_kernel::single);  // that of arrays which may begin anywhere
-    device_kernels made{};
-    made.symbol[which] = reinterpret_cast<const void*>(device::fixed_order_kernel<Fold, reading::packed>);
-    made.log_tiles[which] = device::packed_tiles<Fold>::log_tiles;
-    made.known = known;
-    return made;
-  }();
-  return row_with<Fold>(kernels, false);
+  static constexpr char nothing = 0;  // folds of the library's own have no data
+  return row_with<Fold>(kernels, large, &nothing);
 }
 
 }  // namespace onefold::cuda_backend

@@ -141,44 +141,6 @@ __device__ inline void store_sized(const onefold::detail::four_values<V>& value,
   store_results(value, count, to);
 }
 
-// A fold that combines and concludes for several that read different elements.
-template <class Fold>
-struct of_any_elements : Fold {};
-template <class Fold>
-inline constexpr bool is_of_any_elements = false;
-template <class Fold>
-inline constexpr bool is_of_any_elements<of_any_elements<Fold>> = true;
-
-// Folds whose combination is the same have the same one of these.
-template <class Fold>
-struct combination_of {
-  using type = Fold;
-};
-template <class E, class A, class Map, class Op>
-struct combination_of<onefold::detail::fold<E, A, Map, Op>> {
-  using type = onefold::detail::fold<A, A, onefold::detail::as_is, Op>;
-};
-template <class E, class Op, class Map>
-struct combination_of<onefold::detail::arg_fold<E, Op, Map>> {
-  using type = onefold::detail::arg_fold<typename onefold::detail::arg_fold<E, Op, Map>::V, Op>;
-};
-template <class E>
-struct combination_of<onefold::detail::argminmax_fold<E>> {
-  using type = onefold::detail::argminmax_fold<typename onefold::detail::argminmax_fold<E>::V>;
-};
-template <class E>
-struct combination_of<onefold::detail::minmax_fold<E>> {
-  using type = onefold::detail::minmax_fold<typename onefold::detail::minmax_fold<E>::V>;
-};
-template <class E>
-struct combination_of<onefold::detail::mean_variance_fold<E>> {
-  using type = onefold::detail::mean_variance_fold<double>;
-};
-template <class E, class V>
-struct combination_of<onefold::detail::together_fold<E, V>> {
-  using type = onefold::detail::together_fold<V, V>;
-};
-
 // Whether a result may be a single byte: of all, any and none.
 template <class Fold>
 inline constexpr bool may_be_a_byte = false;
@@ -215,10 +177,6 @@ __device__ inline void store_own_result(const Fold& fold, const typename Fold::a
 
 }  // namespace detail
 
-/// What the kernels of reading::packed collect with.
-template <class Fold>
-using collected_fold = detail::of_any_elements<typename detail::combination_of<Fold>::type>;
-
 /// Stores the result made of the tree's value. By one thread.
 template <class Fold>
 __device__ inline void deliver(const Fold& fold, const typename Fold::accumulator& value, std::uint64_t count,
@@ -226,7 +184,7 @@ __device__ inline void deliver(const Fold& fold, const typename Fold::accumulato
   using A = typename Fold::accumulator;
   if constexpr (detail::concludes<Fold>::value) {
     detail::store_own_result(fold, value, count, to);
-  } else if constexpr (detail::is_of_any_elements<Fold>) {
+  } else if constexpr (is_family<Fold>) {
     detail::store_sized(value, count, to);
   } else if constexpr (!detail::is_one_number<A>) {
     detail::store_results(value, count, to);

@@ -157,4 +157,54 @@ __device__ inline typename Fold::accumulator node_of_lane(const Fold& fold, cons
     return fold.close(lane, rows, index, lanes<Fold>);
 }
 
+namespace detail {
+
+// Folds whose combination is the same have the same one of these.
+template <class Fold>
+struct combination_of {
+  using type = Fold;
+};
+template <class E, class A, class Map, class Op>
+struct combination_of<onefold::detail::fold<E, A, Map, Op>> {
+  using type = onefold::detail::fold<A, A, onefold::detail::as_is, Op>;
+};
+template <class E, class Op, class Map>
+struct combination_of<onefold::detail::arg_fold<E, Op, Map>> {
+  using type = onefold::detail::arg_fold<typename onefold::detail::arg_fold<E, Op, Map>::V, Op>;
+};
+template <class E>
+struct combination_of<onefold::detail::argminmax_fold<E>> {
+  using type = onefold::detail::argminmax_fold<typename onefold::detail::argminmax_fold<E>::V>;
+};
+template <class E>
+struct combination_of<onefold::detail::minmax_fold<E>> {
+  using type = onefold::detail::minmax_fold<typename onefold::detail::minmax_fold<E>::V>;
+};
+template <class E>
+struct combination_of<onefold::detail::mean_variance_fold<E>> {
+  using type = onefold::detail::mean_variance_fold<double>;
+};
+template <class E, class V>
+struct combination_of<onefold::detail::together_fold<E, V>> {
+  using type = onefold::detail::together_fold<V, V>;
+};
+
+}  // namespace detail
+
+/// A fold that combines as this one does, of elements that are values already.
+template <class Fold>
+using combination_of = typename detail::combination_of<Fold>::type;
+
+/// Folds of the library's own that combine alike and differ in what they read: one kernel has them all, for nearly all of a kernel is what follows the
+/// reading. `which` of them a launch means is the same for all threads.
+template <class Combination, class... Folds>
+struct fold_family : Combination {
+  using combination = Combination;
+  int which;
+};
+template <class Fold>
+inline constexpr bool is_family = false;
+template <class Combination, class... Folds>
+inline constexpr bool is_family<fold_family<Combination, Folds...>> = true;
+
 }  // namespace onefold::device

@@ -231,6 +231,21 @@ __device__ inline typename Fold::accumulator part_node(const Fold& fold, const s
   return neighbours_node(fold, node, warp_size);
 }
 
+// The same out of line, once for all who ask.
+template <class Fold>
+__device__ __noinline__ typename Fold::accumulator part_node_once(const slot_word* slots, std::uint32_t first, std::uint32_t count,
+                                                                  unsigned long long launch) {
+  return part_node(typename Fold::combination{}, slots, first, count, launch);
+}
+template <class Fold>
+__device__ inline typename Fold::accumulator any_part_node(const Fold& fold, const slot_word* slots, std::uint32_t first,
+                                                           std::uint32_t count, unsigned long long launch) {
+  if constexpr (is_family<Fold>)
+    return part_node_once<Fold>(slots, first, count, launch);
+  else
+    return part_node(fold, slots, first, count, launch);
+}
+
 // The nodes over the parts of leaves `first` to `end`, at most 8, into shared memory by all warps. Behind a barrier, they can be read.
 template <class Fold>
 __device__ inline void part_nodes(const Fold& fold, const slot_word* slots, std::uint32_t first, std::uint32_t end,
@@ -238,7 +253,7 @@ __device__ inline void part_nodes(const Fold& fold, const slot_word* slots, std:
   const std::uint32_t warps = blockDim.x / warp_size;
   for (std::uint32_t part = threadIdx.x / warp_size; first + (part << log_part) < end; part += warps) {
     const std::uint32_t begin = first + (part << log_part);
-    const auto node = part_node(fold, slots, begin, ::min(end - begin, 1u << log_part), launch);
+    const auto node = any_part_node(fold, slots, begin, ::min(end - begin, 1u << log_part), launch);
     if (threadIdx.x % warp_size == 0) values[part] = node;
   }
   __syncthreads();
@@ -266,7 +281,7 @@ __device__ inline void collect_all(const Fold& fold, const plan& how, const slot
   A value;
   if (how.leaves <= 1u << log_part) {
     if (threadIdx.x >= warp_size) return;
-    value = part_node(fold, slots, 0, how.leaves, launch);
+    value = any_part_node(fold, slots, 0, how.leaves, launch);
   } else {
     A of_section[1] = {fold.neutral()};
     if (collected > 0 && threadIdx.x < warp_size)  // first, because these have long been there
@@ -288,17 +303,6 @@ __device__ inline void collect_all(const Fold& fold, const plan& how, const slot
     }
   }
   if (threadIdx.x == 0) deliver(fold, value, elements, to);
-}
-
-// Either of the two above, for all kernels of a file whose folds have one combination: one copy of much code.
-template <class Fold>
-__device__ __noinline__ void collect_out_of_line(const plan& how, slot_word* slots, std::uint32_t place, unsigned long long launch,
-                                                 std::uint64_t elements, const destination& to,
-                                                 typename Fold::accumulator* values) {
-  if (place >= how.leaves)
-    collect_section(Fold{}, how, slots, place - how.leaves, launch, values);
-  else
-    collect_all(Fold{}, how, slots, launch, elements, to, values);
 }
 
 // Out of line: the others would wait for its instructions.
@@ -337,11 +341,7 @@ __global__ void __launch_bounds__(most_warps* warp_size, 1)
     if (section >= how.collectors()) return;  // more blocks were asked for than there is work
     if (threadIdx.x == 0) __pipeline_wait_prior(0);
     __syncthreads();
-    if constexpr (How == reading::packed)
-      return detail::collect_out_of_line<collected_fold<Fold>>(how, slots, place, shared.before.launches + 1, in.count, to,
-                                                               shared.values());
-    else
-      return detail::collect_section(fold, how, slots, section, shared.before.launches + 1, shared.values());
+    return detail::collect_section(fold, how, slots, section, shared.before.launches + 1, shared.values());
   }
   const auto value = detail::leaf_node<Fold, How>(fold, in, how, shared);
   // Now that most blocks have ended, those of the next kernel are spread evenly over the multiprocessors. While all were at work, they would
@@ -355,10 +355,7 @@ __global__ void __launch_bounds__(most_warps* warp_size, 1)
   if (leaf + 1 != how.leaves) return;
   __syncthreads();  // the leaf's values have been read
   const unsigned long long launch = shared.before.launches + 1;
-  if constexpr (How == reading::packed)
-    detail::collect_out_of_line<collected_fold<Fold>>(how, slots, leaf, launch, in.count, to, shared.values());
-  else
-    detail::collect_all(fold, how, slots, launch, in.count, to, shared.values());
+  detail::collect_all(fold, how, slots, launch, in.count, to, shared.values());
   if (threadIdx.x == 0) header->launches = launch;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// @file packed.cuh  Two tiles at a time in packs of 16 bytes, wherever the inputs begin: one kernel for a fold of elements of 1 to 8 bytes.
+/// @file packed.cuh  Two tiles at a time in packs of 16 bytes, wherever the inputs begin, of elements of 1 to 8 bytes.
 ///
 /// Where an input begins behind a 16-byte boundary, a thread reads the two packs that its 16 bytes lie in; the second is its neighbour's first, and
 /// comes from the nearest cache. So every thread has the lanes that docs/order.md gives it, and no byte is read but of packs that hold elements.
@@ -116,7 +116,8 @@ struct ordered_lanes {
 template <class Fold>
 constexpr int rows_of_packs() noexcept {
   constexpr bool large = !lanes_in_words<Fold>::exist && sizeof(ordered_lanes<Fold>) > 64;
-  return 8 / Fold::inputs / (large ? 2 : 1);
+  constexpr bool huge = large && sizeof(ordered_lanes<Fold>) > 128;
+  return 8 / Fold::inputs / (huge ? 4 : large ? 2 : 1);
 }
 
 // The node over tiles 2 `pair` and 2 `pair` + 1, which exist as a whole, in every thread of the warp.
@@ -131,8 +132,8 @@ __device__ inline typename Fold::accumulator whole_packs_node(const Fold& fold, 
   const auto behind = [](const void* input) {
     return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(input) % sizeof(words));
   };
-  std::conditional_t<in_words, lanes_in_words<Fold>, ordered_lanes<Fold>> mine;
-#pragma unroll(in_words ? 1 : order::tile_rows / rows)
+  std::conditional_t<in_words, lanes_in_words<Fold>, ordered_lanes<Fold>> mine{};
+#pragma unroll 1
   for (int above = 0; above < order::tile_rows; above += rows) {
     words x[rows];
     words y[rows];
@@ -226,17 +227,27 @@ __device__ __noinline__ typename Fold::accumulator cut_packs_node(const tree_inp
 
 }  // namespace detail
 
-/// What a warp takes at a time, of a fold of the library's own.
-template <class Fold>
-struct packed_tiles {
+/// What a warp takes at a time, of one fold of a family. The host says in `end_packed` how many tiles exist as a whole.
+template <class Family>
+struct packed_tiles;
+template <class Combination, class... Folds>
+struct packed_tiles<fold_family<Combination, Folds...>> {
+  using family = fold_family<Combination, Folds...>;
+  using A = typename Combination::accumulator;
   static constexpr int log_tiles = 1;
-  static __device__ bool is_whole(const tree_input& in, std::uint64_t unit) { return 2 * unit + 2 <= whole_tiles<Fold>(in); }
+  static __device__ bool is_whole(const tree_input& in, std::uint64_t unit) { return is_packed(in, unit); }
   static __device__ bool exists(const tree_input& in, std::uint64_t unit) { return 2 * unit < in.end_tile; }
-  static __device__ auto whole_node(const Fold& fold, const tree_input& in, std::uint64_t unit) {
-    return detail::whole_packs_node(for_whole_tiles(fold), in, unit);
+  static __device__ A whole_node(const family& fold, const tree_input& in, std::uint64_t unit) {
+    A node = fold.neutral();
+    int member = 0;
+    ((fold.which == member++ ? (void)(node = detail::whole_packs_node(for_whole_tiles(Folds{}), in, unit)) : (void)0), ...);
+    return node;
   }
-  static __device__ auto any_node(const Fold&, const tree_input& in, std::uint64_t unit) {
-    return detail::cut_packs_node<Fold>(in, unit);
+  static __device__ A any_node(const family& fold, const tree_input& in, std::uint64_t unit) {
+    A node = fold.neutral();
+    int member = 0;
+    ((fold.which == member++ ? (void)(node = detail::cut_packs_node<Folds>(in, unit)) : (void)0), ...);
+    return node;
   }
 };
 
