@@ -1,7 +1,7 @@
 #pragma once
-/// @file words.cuh  Small integers four or two at a time: what a thread keeps of whole tiles of a fold whose bits do not depend on the order.
+/// @file words.cuh  Small elements four or two at a time: what a thread keeps of whole tiles of a fold whose bits do not depend on the order.
 ///
-/// Sums wrap in 64 bits and minima know no rounding, so a word's elements go into accumulators of 32 bits side by side, which a thread's 16 packs
+/// Sums of integers wrap in 64 bits and extrema know no rounding, so a word's elements go into accumulators of 32 bits side by side, which a thread's 16 packs
 /// of a tile cannot fill. Where such a fold's node is of doubles, it is exact within two tiles of elements of 1 and 2 bytes.
 
 #include <cstdint>
@@ -416,24 +416,69 @@ struct moments_in_words {
   }
 };
 
+// Integers as they are, and what is made of them again.
+template <class E, class Map>
+struct ordered_words {
+  using K = mapped_element<E, Map>;
+  template <class Op>
+  static __device__ std::uint32_t of(std::uint32_t word) {
+    return mapped_word<E, Map>(word);
+  }
+  template <class V>
+  static __device__ onefold::detail::arg_state<V> decoded(const onefold::detail::arg_state<V>& found) {
+    return found;
+  }
+};
+
+// Floats of 2 bytes as signed integers with their order: -0 < +0, and every NaN ahead of everything, as the same one.
+template <class E, class Map>
+struct ordered_halves {
+  using K = std::int16_t;
+  static constexpr std::uint32_t sizes = 0x7fff7fffU;
+  static constexpr std::uint32_t above_infinity =
+      onefold::detail::is_binary16<E> ? 0x03ff03ffU : 0x007f007fU;  // reach the highest bit
+  template <class Op>
+  static __device__ std::uint32_t of(std::uint32_t word) {
+    const std::uint32_t mapped = is_absolute<Map> ? word & sizes : word;
+    const std::uint32_t nan = permuted<0xbb99>((word & sizes) + above_infinity, 0);
+    const std::uint32_t ordered = mapped ^ (permuted<0xbb99>(mapped, 0) & sizes);
+    return (ordered & ~nan) | (nan & (Op::id == operation::min ? ~sizes : sizes));
+  }
+  static __device__ onefold::detail::arg_state<float> decoded(const onefold::detail::arg_state<std::int32_t>& found) {
+    const auto bits = static_cast<std::uint16_t>(found.value ^ (found.value < 0 ? 0x7fff : 0));
+    return {static_cast<float>(E::from_bits(bits)), found.index};
+  }
+};
+
+template <class E, class Map = onefold::detail::as_is>
+using ordered_as = std::conditional_t<onefold::detail::is_half<E>, ordered_halves<E, Map>, ordered_words<E, Map>>;
+
+template <class E, class Op, class Map = onefold::detail::as_is>
+struct place_of_elements {
+  using ordered = ordered_as<E, Map>;
+  place_of_words<typename ordered::K, Op> place;
+  __device__ void add(const words& x, int row) {
+    words mapped;
+#pragma unroll
+    for (int w = 0; w < words::count; ++w) mapped.of[w] = ordered::template of<Op>(x.of[w]);
+    place.add(mapped, row);
+  }
+  __device__ auto node(std::uint64_t pair) const { return ordered::decoded(place.node(pair)); }
+};
+
 template <class Fold, class E, class Op, class Map>
 struct place_in_words {
   static constexpr bool exist = true;
-  place_of_words<mapped_element<E, Map>, Op> place;
-  __device__ void add(const words& x, const words&, int row) {
-    words mapped;
-#pragma unroll
-    for (int w = 0; w < words::count; ++w) mapped.of[w] = mapped_word<E, Map>(x.of[w]);
-    place.add(mapped, row);
-  }
-  __device__ auto node(const Fold&, std::uint64_t pair) const { return place.node(pair); }
+  place_of_elements<E, Op, Map> place;
+  __device__ void add(const words& x, const words&, int row) { place.add(x, row); }
+  __device__ typename Fold::accumulator node(const Fold&, std::uint64_t pair) const { return place.node(pair); }
 };
 
 template <class Fold, class E>
 struct places_in_words {
   static constexpr bool exist = true;
-  place_of_words<E, op::min> min;
-  place_of_words<E, op::max> max;
+  place_of_elements<E, op::min> min;
+  place_of_elements<E, op::max> max;
   __device__ void add(const words& x, const words&, int row) {
     min.add(x, row);
     max.add(x, row);
@@ -457,11 +502,11 @@ struct lanes_in_words<onefold::detail::mean_variance_fold<E, Alike>>
                          detail::no_lanes_in_words> {};
 template <class E, class Op, class Map>
 struct lanes_in_words<onefold::detail::arg_fold<E, Op, Map>>
-    : std::conditional_t<detail::is_small_integer<E>, detail::place_in_words<onefold::detail::arg_fold<E, Op, Map>, E, Op, Map>,
-                         detail::no_lanes_in_words> {};
+    : std::conditional_t<detail::is_small_integer<E> || onefold::detail::is_half<E>,
+                         detail::place_in_words<onefold::detail::arg_fold<E, Op, Map>, E, Op, Map>, detail::no_lanes_in_words> {};
 template <class E>
 struct lanes_in_words<onefold::detail::argminmax_fold<E>>
-    : std::conditional_t<detail::is_small_integer<E>, detail::places_in_words<onefold::detail::argminmax_fold<E>, E>,
-                         detail::no_lanes_in_words> {};
+    : std::conditional_t<detail::is_small_integer<E> || onefold::detail::is_half<E>,
+                         detail::places_in_words<onefold::detail::argminmax_fold<E>, E>, detail::no_lanes_in_words> {};
 
 }  // namespace onefold::device
