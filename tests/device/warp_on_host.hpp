@@ -2,6 +2,7 @@
 /// @file warp_on_host.hpp  The device's headers that read tiles, compiled for the host: a warp is 32 threads, which meet wherever they exchange
 /// values. So their bits can be tested where no GPU is. To be included ahead of all headers of onefold's.
 
+#include <algorithm>
 #include <barrier>
 #include <cstdint>
 #include <cstring>
@@ -24,6 +25,12 @@ template <class T>
 T __ldcs(const T* from) {
   return *from;
 }
+template <class T>
+T __ldg(const T* from) {
+  return *from;
+}
+inline void __syncwarp() {}
+using std::min;
 
 namespace onefold_test {
 
