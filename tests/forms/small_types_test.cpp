@@ -202,6 +202,13 @@ std::uint16_t about_one(element_type type, std::uint64_t r) {
   return static_cast<std::uint16_t>(((below & exponent_of(type)) + (r % (2u * digits))) | (r >> 63 << 15));
 }
 
+// 2^-14 up to 2^16 in size: sums that neither are exact nor one element's.
+std::uint16_t many_sizes(element_type type, std::uint64_t r) {
+  const int digits = type == element_type::f16 ? 10 : 7, lowest = type == element_type::f16 ? 1 : 127 - 14;
+  const auto size = static_cast<std::uint64_t>(lowest) + (r >> 32) % 30;
+  return static_cast<std::uint16_t>((r & 0x8000) | size << digits | (r & ~std::uint64_t{exponent_of(type)} & 0x7fff));
+}
+
 constexpr family families[] = {
     {"small whole numbers", true, true, true, whole_number},
     {"any bits", false, true, true, [](element_type, std::uint64_t r) { return static_cast<std::uint16_t>(r); }},
@@ -213,6 +220,7 @@ constexpr family families[] = {
     {"zeros", true, true, false, [](element_type, std::uint64_t) { return std::uint16_t{0}; }},
     {"any finite bits", true, false, true, finite_bits},
     {"about one", true, false, true, about_one},
+    {"many sizes", true, false, true, many_sizes},
     {"subnormal", true, false, false,
      [](element_type type, std::uint64_t r) { return static_cast<std::uint16_t>(r & ~std::uint64_t{exponent_of(type)}); }},
     {"zeros of both signs", true, false, false,
@@ -298,7 +306,7 @@ const std::vector<input>& inputs_of(element_type type) {
       for (const std::size_t count : {std::size_t{3}, lanes + 1, tile + 1, 5 * tile - 3})
         all.push_back(family_input(type, of, count, ++seed));
     // Sums that 32 bits do not hold, and floats whose order shows.
-    if (of.words == "the largest number" || of.words == "any bits" || of.words == "any finite bits")
+    if (of.words == "the largest number" || of.words == "any bits" || of.words == "many sizes")
       all.push_back(family_input(type, of, many, ++seed));
   }
   for (const special& of : specials) {
@@ -631,6 +639,11 @@ INSTANTIATE_TEST_SUITE_P(forms, small_types_together, testing::ValuesIn(each_of_
 
 class small_types_on_a_stream : public cuda_form_test {};
 
+constexpr family any_integer{"any bits", false, true, true,
+                             [](element_type, std::uint64_t r) { return static_cast<std::uint16_t>(r); }};
+constexpr family any_float{"many sizes", true, false, true, many_sizes};
+const family& any_of(element_type type) { return onefold::is_float(type) ? any_float : any_integer; }
+
 struct recorded_task {
   element_type type;
   form what;
@@ -656,9 +669,7 @@ TEST_F(small_types_on_a_stream, are_replayed_with_other_data_cuda) {
     const std::size_t count = 40 * 16 * lanes_of(task.type) + 77;
     onefold::workspace own(where, count);
     fenced x(memory::device, most_bytes), y(memory::device, most_bytes);
-    const auto data = [&](std::uint64_t seed) {
-      return family_input(task.type, families[onefold::is_float(task.type) ? 8 : 1], count, seed);
-    };
+    const auto data = [&](std::uint64_t seed) { return family_input(task.type, any_of(task.type), count, seed); };
     const std::uint16_t poison = poison_of(task.type, task.what);
     const input first = data(1);
     const arrays at{x.behind_the_beginning(first.x, 3, task.type, poison), y.behind_the_beginning(first.y, 1, task.type, poison),
@@ -687,7 +698,7 @@ TEST_F(small_types_on_a_stream, are_ordered_with_what_is_put_there_before_cuda) 
     const stream on;
     const auto where = onefold::cuda(0, on.get());
     const std::size_t count = 300'007;
-    const input in = family_input(task.type, families[onefold::is_float(task.type) ? 8 : 1], count, 9);
+    const input in = family_input(task.type, any_of(task.type), count, 9);
     const device_memory x(in.x.size()), y(in.y.size());
     guarded_output output(memory::device, task.type, of->result_bytes);
     expect_success(cudaMemcpyAsync(x.as<void>(), in.x.data(), in.x.size(), cudaMemcpyHostToDevice, on.get()), "cudaMemcpyAsync");
