@@ -496,7 +496,8 @@ class Truth(ToolTest):
 
     def test_all_any_and_none(self):
         for type_name in ALL:
-            for values in ([1] * 5000, [0] * 5000, [0] * 4999 + [1], [1] * 4999 + [0], [0], [1], []):
+            few = ([1], [0], []) if type_name in ("i8", "f64") else ()  # a process for each result: not all of every type
+            for values in ([1] * 5000, [0] * 5000, [0] * 4999 + [1], *few):
                 x = self.input(type_name, values)
                 for form, value in (("all", all(values)), ("any", any(values)), ("none", not any(values))):
                     for result in self.results(form, *x):

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <numeric>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -92,16 +93,16 @@ hid_t float_of_two_bytes(std::size_t exponent_bits, std::size_t bias, H5T_order_
 
 // The bits are written as they are: little-endian in memory, where the library exchanges bytes for a dataset that is big-endian.
 template <class T>
-void put_floats_of_two_bytes(hid_t file, const std::string& name, std::size_t exponent_bits, std::size_t bias) {
+void put_floats_of_two_bytes(hid_t file, const std::string& name, H5T_order_t order, hid_t properties) {
+  constexpr bool is_half = std::is_same_v<T, float16>;
+  constexpr std::size_t exponent_bits = is_half ? 5 : 8, bias = is_half ? 15 : 127;
   std::vector<std::uint16_t> bits(sample_count);
   for (std::size_t i = 0; i < bits.size(); ++i) bits[i] = T(static_cast<float>(i + 1)).bits();
-  const hid_t little = float_of_two_bytes(exponent_bits, bias, H5T_ORDER_LE),
-              big = float_of_two_bytes(exponent_bits, bias, H5T_ORDER_BE);
-  put(file, name.c_str(), little, little, bits, line(), plain());
-  put(file, (name + "_big_endian").c_str(), big, little, bits, line(), plain());
-  put(file, (name + "_compressed").c_str(), little, little, bits, line(), compressed());
-  H5Tclose(little);
-  H5Tclose(big);
+  const hid_t memory = float_of_two_bytes(exponent_bits, bias, H5T_ORDER_LE),
+              stored = float_of_two_bytes(exponent_bits, bias, order);
+  put(file, name.c_str(), stored, memory, bits, line(), properties);
+  H5Tclose(stored);
+  H5Tclose(memory);
 }
 
 // An enumeration of bytes; h5py's booleans are FALSE and TRUE.
@@ -124,11 +125,15 @@ void put_each_type(hid_t file) {
   put(file, "u8", H5T_STD_U8LE, H5T_NATIVE_UINT8, counting<std::uint8_t>(), line(), plain());
   put(file, "i16", H5T_STD_I16LE, H5T_NATIVE_INT16, counting<std::int16_t>(), line(), plain());
   put(file, "u16", H5T_STD_U16LE, H5T_NATIVE_UINT16, counting<std::uint16_t>(), line(), plain());
-  put_floats_of_two_bytes<float16>(file, "f16", 5, 15);
-  put_floats_of_two_bytes<bfloat16>(file, "bf16", 8, 127);
+  put_floats_of_two_bytes<float16>(file, "f16", H5T_ORDER_LE, plain());
+  put_floats_of_two_bytes<bfloat16>(file, "bf16", H5T_ORDER_LE, plain());
 }
 
 void put_other_small_types(hid_t file) {
+  put_floats_of_two_bytes<float16>(file, "f16_big_endian", H5T_ORDER_BE, plain());
+  put_floats_of_two_bytes<bfloat16>(file, "bf16_big_endian", H5T_ORDER_BE, plain());
+  put_floats_of_two_bytes<float16>(file, "f16_compressed", H5T_ORDER_LE, compressed());
+  put_floats_of_two_bytes<bfloat16>(file, "bf16_compressed", H5T_ORDER_LE, compressed());
   put(file, "i8_big_endian", H5T_STD_I8BE, H5T_NATIVE_INT8, counting<std::int8_t>(), line(), plain());
   put(file, "i16_big_endian", H5T_STD_I16BE, H5T_NATIVE_INT16, counting<std::int16_t>(), line(), plain());
   put_enumeration(file, "booleans", {{"FALSE", 0}, {"TRUE", 1}}, {0, 1, 1, 0, 1}, plain());
