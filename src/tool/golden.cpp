@@ -10,6 +10,7 @@
 #include <new>
 #include <optional>
 #include <stdexcept>
+#include <type_traits>
 
 #include <onefold/error.hpp>
 
@@ -23,14 +24,19 @@ namespace {
 
 constexpr golden_row table[] = {
 #define ONEFOLD_GOLDEN(type, what, accumulate, data, seed, count, bits) \
-  {element_type::type, form::what, std::string_view(#accumulate) == "f64", #data, seed, count, 0, {bits, 0}},
+  {element_type::type, form::what, std::string_view(#accumulate) != "own", #data, seed, count, 0, {bits}},
+#define ONEFOLD_GOLDEN_RECORD(type, what, accumulate, data, seed, count, ddof, first, second) \
+  {element_type::type, form::what, std::string_view(#accumulate) != "own", #data, seed, count, ddof, {first, second}},
+#define ONEFOLD_GOLDEN_FOUR(type, what, accumulate, data, seed, count, first, second, third, fourth) \
+  {element_type::type, form::what, std::string_view(#accumulate) != "own", #data, seed, count, 0, {first, second, third, fourth}},
+#include "../../tests/golden/further.inc"
 #include "../../tests/golden/operators.inc"
+#include "../../tests/golden/records.inc"
+#include "../../tests/golden/small.inc"
 #include "../../tests/golden/table.inc"
 #undef ONEFOLD_GOLDEN
-#define ONEFOLD_GOLDEN_RECORD(type, what, accumulate, data, seed, count, ddof, first, second) \
-  {element_type::type, form::what, std::string_view(#accumulate) == "f64", #data, seed, count, ddof, {first, second}},
-#include "../../tests/golden/records.inc"
 #undef ONEFOLD_GOLDEN_RECORD
+#undef ONEFOLD_GOLDEN_FOUR
 };
 
 constexpr std::uint64_t seed_of_second = 1000;  // dot's y has the seed of x and so much more
@@ -74,67 +80,92 @@ std::uint64_t integer(std::string_view family, std::uint64_t r) {
   refuse_family(element_type_of<T>, family);
 }
 
+// Sizes 2^first up to 2^(first + count).
+struct sizes {
+  std::int64_t first, count;
+};
+
+// What the page says of each type alone.
 template <class T>
 struct layout;
 template <>
 struct layout<float> {
-  using bits = std::uint32_t;
   static constexpr int significand = 23, bias = 127, width = 32;
-  static constexpr bits marked_nan = 0xffc01234u;
+  static constexpr std::uint64_t marked_nan = 0xffc01234u;
+  static constexpr sizes wide{-40, 80}, tiny{-120, 20}, huge{100, 20};
+  static double excess_of_factor(std::uint64_t r) { return (static_cast<double>(r >> 48) - 0x1p15) * 0x1p-22; }
+  static double offset(std::uint64_t r) { return 4096 + static_cast<double>(r >> 52) * 0x1p-11; }
 };
 template <>
 struct layout<double> {
-  using bits = std::uint64_t;
   static constexpr int significand = 52, bias = 1023, width = 64;
-  static constexpr bits marked_nan = 0xfff8000000001234u;
+  static constexpr std::uint64_t marked_nan = 0xfff8000000001234u;
+  static constexpr sizes wide{-300, 600}, tiny{-700, 100}, huge{601, 100};
+  static double excess_of_factor(std::uint64_t r) { return (static_cast<double>(r >> 20) - 0x1p43) * 0x1p-50; }
+  static double offset(std::uint64_t r) { return 0x1p30 + static_cast<double>(r >> 41) * 0x1p-22; }
+};
+template <>
+struct layout<float16> {
+  static constexpr int significand = 10, bias = 15, width = 16;
+  static constexpr std::uint64_t marked_nan = 0xfe12u;
+  static constexpr sizes wide{-14, 30}, tiny{-14, 4}, huge{10, 6};
+  static double excess_of_factor(std::uint64_t r) { return (static_cast<double>(r >> 60) - 8) * 0x1p-10; }
+  static double offset(std::uint64_t r) { return 1024 + static_cast<double>(r >> 60); }
+};
+template <>
+struct layout<bfloat16> {
+  static constexpr int significand = 7, bias = 127, width = 16;
+  static constexpr std::uint64_t marked_nan = 0xffd2u;
+  static constexpr sizes wide = layout<float>::wide, tiny = layout<float>::tiny, huge = layout<float>::huge;
+  static double excess_of_factor(std::uint64_t r) { return (static_cast<double>((r >> 32) % 3) - 1) * 0x1p-7; }
+  static double offset(std::uint64_t r) { return 128 + static_cast<double>(r >> 61); }
 };
 
+// Elements as the lowest bits of 64.
 template <class T>
 class floats {
   using of = layout<T>;
-  using bits = typename of::bits;
+  using bits = std::uint64_t;
   static constexpr bits sign = bits{1} << (of::width - 1);
   static constexpr bits significand_mask = (bits{1} << of::significand) - 1;
-  static constexpr bits exponent_mask = static_cast<bits>(~sign & ~significand_mask);
-  static constexpr bits quiet_nan = static_cast<bits>(exponent_mask | (bits{1} << (of::significand - 1)));
+  static constexpr bits exponent_mask = (sign - 1) & ~significand_mask;
+  static constexpr bits quiet_nan = exponent_mask | (bits{1} << (of::significand - 1));
   static constexpr bool is_double = of::width == 64;
 
+  static bits bits_of(double value) {
+    if constexpr (is_double)
+      return std::bit_cast<bits>(value);
+    else if constexpr (of::width == 32)
+      return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    else
+      return T(static_cast<float>(value)).bits();
+  }
   static constexpr bits sign_of(std::uint64_t r) { return (r >> 63) != 0 ? sign : bits{0}; }
   // F(r, e) of the page, and with an exponent field of 0 its subnormal sister.
   static constexpr bits with_field(std::uint64_t r, std::uint64_t field) {
-    return static_cast<bits>(sign_of(r) | static_cast<bits>(field << of::significand) | (static_cast<bits>(r) & significand_mask));
+    return sign_of(r) | field << of::significand | (r & significand_mask);
   }
   static constexpr bits with_exponent(std::uint64_t r, std::int64_t e) {
     return with_field(r, static_cast<std::uint64_t>(e + of::bias));
   }
-  static bits uniform(std::uint64_t r) {
-    return std::bit_cast<bits>(static_cast<T>(2 * (static_cast<double>(r >> 11) * 0x1p-53) - 1));
-  }
+  static bits uniform(std::uint64_t r) { return bits_of(2 * (static_cast<double>(r >> 11) * 0x1p-53) - 1); }
   static bits factor(std::uint64_t r) {
-    const double excess =
-        is_double ? (static_cast<double>(r >> 20) - 0x1p43) * 0x1p-50 : (static_cast<double>(r >> 48) - 0x1p15) * 0x1p-22;
-    const T value = static_cast<T>(1 + excess);
-    return std::bit_cast<bits>((r & 1) != 0 ? -value : value);
+    const double value = 1 + of::excess_of_factor(r);
+    return bits_of((r & 1) != 0 ? -value : value);
   }
   static bits any_bits(std::uint64_t r) {
-    const auto low = static_cast<bits>(r);
+    const bits low = r & (sign | (sign - 1));
     return (low & exponent_mask) == exponent_mask ? low & ~(sign >> 1) : low;
-  }
-  // From 4096 or 2^30 on, over a width of 2.
-  static bits offset(std::uint64_t r) {
-    const double value =
-        is_double ? 0x1p30 + static_cast<double>(r >> 41) * 0x1p-22 : 4096 + static_cast<double>(r >> 52) * 0x1p-11;
-    return std::bit_cast<bits>(static_cast<T>(value));
   }
   static bits one_of_few(std::uint64_t r) {
     const int value = static_cast<int>(r % 7) - 3;
-    return value == 0 ? sign_of(r) : std::bit_cast<bits>(static_cast<T>(value));
+    return value == 0 ? sign_of(r) : bits_of(value);
   }
   static std::optional<bits> of_one_size(std::string_view family, std::uint64_t r) {
     const auto k = static_cast<std::int64_t>((r >> 52) & 0x7ff);
-    if (family == "wide") return is_double ? with_exponent(r, -300 + k % 600) : with_exponent(r, -40 + k % 80);
-    if (family == "tiny") return is_double ? with_exponent(r, -700 + k % 100) : with_exponent(r, -120 + k % 20);
-    if (family == "huge") return is_double ? with_exponent(r, 601 + k % 100) : with_exponent(r, 100 + k % 20);
+    if (family == "wide") return with_exponent(r, of::wide.first + k % of::wide.count);
+    if (family == "tiny") return with_exponent(r, of::tiny.first + k % of::tiny.count);
+    if (family == "huge") return with_exponent(r, of::huge.first + k % of::huge.count);
     if (!is_double) return std::nullopt;
     if (family == "edge_small") return with_exponent(r, -482 + k % 4);
     if (family == "edge_big") return with_exponent(r, 478 + k % 4);
@@ -145,30 +176,41 @@ class floats {
   }
 
  public:
-  static std::uint64_t element(std::string_view family, std::uint64_t seed, std::uint64_t i, std::uint64_t count) {
-    const std::uint64_t r = random_bits(seed, i);
+  // `special`: the element at p; `second`: that half of the array behind it.
+  static bits element(std::string_view family, std::uint64_t r, bool special, bool second) {
     if (family == "uniform") return uniform(r);
     if (family == "factors") return factor(r);
     if (family == "bits") return any_bits(r);
     if (family == "subnormal") return (r >> 52 & 0xf) == 0 ? sign_of(r) : with_field(r, 0);
     if (family == "zeros") return sign_of(r);
     if (family == "minus_zero") return sign;
-    if (family == "offset") return offset(r);
+    if (family == "offset") return bits_of(of::offset(r));
     if (family == "few") return one_of_few(r);
     if (const auto value = of_one_size(family, r)) return *value;
-    // One special element, at p, among uniform ones.
-    const std::uint64_t p = 7919 * seed % count;
-    if (family == "one_nan") return i == p ? of::marked_nan : uniform(r);
-    if (family == "two_nans") {
-      if (i == (p + count / 2) % count) return quiet_nan;
-      return i == p ? of::marked_nan : uniform(r);
-    }
-    if (family == "one_infinity") return i == p ? exponent_mask : uniform(r);
+    // Special elements among uniform ones.
+    if (family == "one_nan") return special ? of::marked_nan : uniform(r);
+    if (family == "two_nans") return second ? quiet_nan : special ? of::marked_nan : uniform(r);
+    if (family == "one_infinity") return special ? exponent_mask : uniform(r);
     if (family != "both_infinities") refuse_family(element_type_of<T>, family);
-    if (i == p) return exponent_mask;
-    return count > 1 && i == (p + count / 2) % count ? exponent_mask | sign : uniform(r);
+    return special ? exponent_mask : second ? exponent_mask | sign : uniform(r);
   }
 };
+
+template <class T>
+std::uint64_t element(std::string_view family, std::uint64_t seed, std::uint64_t i, std::uint64_t count) {
+  const std::uint64_t r = random_bits(seed, i), p = 7919 * seed % count;
+  const bool special = i == p, second = i == (p + count / 2) % count;
+  constexpr std::uint64_t highest = std::uint64_t{1} << (8 * sizeof(T) - 1);
+  constexpr bool is_integer = std::is_integral_v<T>;
+  if (family == "blank") return 0;
+  if (family == "lone") return special ? highest | (is_integer ? 0 : 1) : 0;
+  if (family == "hole" && special) return is_integer ? 0 : highest;
+  const std::string_view plain = family == "hole" ? "factors" : family;
+  if constexpr (is_integer)
+    return integer<T>(plain, r);
+  else
+    return floats<T>::element(plain, r, special, second);
+}
 
 // --- the comparison
 
@@ -217,26 +259,12 @@ std::vector<std::uint64_t> golden_data(element_type type, std::string_view famil
   }
   for (std::uint64_t i = 0; i < count; ++i) {
     switch (type) {
-      case element_type::f32:
-        all[i] = floats<float>::element(family, seed, i, count);
-        break;
-      case element_type::f64:
-        all[i] = floats<double>::element(family, seed, i, count);
-        break;
-      case element_type::i32:
-        all[i] = integer<std::int32_t>(family, random_bits(seed, i));
-        break;
-      case element_type::u32:
-        all[i] = integer<std::uint32_t>(family, random_bits(seed, i));
-        break;
-      case element_type::i64:
-        all[i] = integer<std::int64_t>(family, random_bits(seed, i));
-        break;
-      case element_type::u64:
-        all[i] = integer<std::uint64_t>(family, random_bits(seed, i));
-        break;
-      default:
-        refuse_family(type, family);
+#define ONEFOLD_TYPE(name, T)                    \
+  case element_type::name:                       \
+    all[i] = element<T>(family, seed, i, count); \
+    break;
+#define ONEFOLD_SMALL_TYPE ONEFOLD_TYPE
+#include <onefold/types.def>
     }
   }
   return all;

@@ -15,11 +15,11 @@
 
 namespace onefold::tool {
 
-/// One row of tests/golden/table.inc or records.inc.
+/// One row of the tables in tests/golden.
 struct golden_row {
   element_type type;
   onefold::form form;
-  bool wide;              ///< f32 accumulated in f64
+  bool wide;              ///< accumulated in accumulator_type(type, true)
   std::string_view data;  ///< family of the elements
   std::uint64_t seed;
   std::uint64_t count;

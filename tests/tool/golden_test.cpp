@@ -95,12 +95,13 @@ TEST(golden_table, has_every_type_and_form_and_no_row_twice) {
     }
 }
 
-// The sum of one element is the element: a look at the data without any arithmetic of onefold's.
+// The sum of one element is the element, and so is its minimum: a look at the data without any arithmetic of onefold's.
 TEST(golden_data, is_the_result_where_there_is_one_element) {
   int found = 0;
   for (const golden_row& row : golden_table()) {
     if (row.count != 1 || row.wide || row.data == "one_nan") continue;
     if (row.form != form::sum && row.form != form::prod && row.form != form::min && row.form != form::max) continue;
+    if (result_type(row.type, row.form) != row.type) continue;  // sums of small types
     EXPECT_EQ(golden_data(row.type, row.data, row.seed, 1).at(0), row.bits[0])
         << name(row.type) << " " << row.data << " " << row.seed;
     ++found;
