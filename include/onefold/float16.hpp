@@ -84,41 +84,41 @@ ONEFOLD_HOST_DEVICE inline std::uint16_t bfloat16_of_float(float value) noexcept
 }  // namespace detail
 
 /// IEEE 754 binary16: 11 binary digits, up to 65504. Converts to float exactly, and from it to nearest, ties to even; every NaN becomes 0x7e00.
-class float16 {
- public:
+struct float16 {
   float16() = default;
-  ONEFOLD_HOST_DEVICE explicit float16(float value) noexcept : bits_(detail::binary16_of_float(value)) {}
-  ONEFOLD_HOST_DEVICE operator float() const noexcept { return detail::float_of_binary16(bits_); }  // NOLINT: as float to double
+  ONEFOLD_HOST_DEVICE explicit float16(float value) noexcept : representation(detail::binary16_of_float(value)) {}
+  ONEFOLD_HOST_DEVICE operator float() const noexcept {
+    return detail::float_of_binary16(representation);
+  }  // NOLINT: as float to double
 
   /// With these bits.
   ONEFOLD_HOST_DEVICE static float16 from_bits(std::uint16_t bits) noexcept {
     float16 made;
-    made.bits_ = bits;
+    made.representation = bits;
     return made;
   }
-  [[nodiscard]] ONEFOLD_HOST_DEVICE std::uint16_t bits() const noexcept { return bits_; }
+  [[nodiscard]] ONEFOLD_HOST_DEVICE std::uint16_t bits() const noexcept { return representation; }
 
- private:
-  std::uint16_t bits_;
+  std::uint16_t representation;  ///< the bits, as bits() gives them; public, so that whoever copies bytes into one is not warned
 };
 
 /// bfloat16: the upper half of a float, 8 binary digits. Converts to float exactly, and from it to nearest, ties to even; every NaN becomes 0x7fc0.
-class bfloat16 {
- public:
+struct bfloat16 {
   bfloat16() = default;
-  ONEFOLD_HOST_DEVICE explicit bfloat16(float value) noexcept : bits_(detail::bfloat16_of_float(value)) {}
-  ONEFOLD_HOST_DEVICE operator float() const noexcept { return detail::float_of_bfloat16(bits_); }  // NOLINT: as float to double
+  ONEFOLD_HOST_DEVICE explicit bfloat16(float value) noexcept : representation(detail::bfloat16_of_float(value)) {}
+  ONEFOLD_HOST_DEVICE operator float() const noexcept {
+    return detail::float_of_bfloat16(representation);
+  }  // NOLINT: as float to double
 
   /// With these bits.
   ONEFOLD_HOST_DEVICE static bfloat16 from_bits(std::uint16_t bits) noexcept {
     bfloat16 made;
-    made.bits_ = bits;
+    made.representation = bits;
     return made;
   }
-  [[nodiscard]] ONEFOLD_HOST_DEVICE std::uint16_t bits() const noexcept { return bits_; }
+  [[nodiscard]] ONEFOLD_HOST_DEVICE std::uint16_t bits() const noexcept { return representation; }
 
- private:
-  std::uint16_t bits_;
+  std::uint16_t representation;  ///< the bits, as bits() gives them; public, so that whoever copies bytes into one is not warned
 };
 
 namespace detail {
