@@ -29,8 +29,8 @@ std::vector<form_case> form_cases(bool (*keep)(const form_case&)) {
 }
 
 std::vector<form_case> record_cases(bool (*keep)(const form_case&)) {
-  static constexpr form forms[] = {form::argmin, form::argmax, form::argmin_magnitude, form::argmax_magnitude,
-                                   form::minmax, form::mean_variance};
+  static constexpr form forms[] = {form::argmin,           form::argmax, form::argmin_magnitude,
+                                   form::argmax_magnitude, form::minmax, form::mean_variance};
   return cases_of(forms, keep);
 }
 

@@ -300,8 +300,8 @@ class each_executor_of_records : public executor_test {};
 TEST_P(each_executor_of_records, gives_every_host_thread_its_own_bits) {
   on_host_threads(5, [&](std::size_t t) -> std::string {
     for (int call = 0; call < 10; ++call)
-      for (const form what : {form::argmin, form::argmax, form::argmin_magnitude, form::argmax_magnitude, form::minmax,
-                              form::mean_variance})
+      for (const form what :
+           {form::argmin, form::argmax, form::argmin_magnitude, form::argmax_magnitude, form::minmax, form::mean_variance})
         for (const element_type type : {element_type::f32, element_type::f64, element_type::i64}) {
           const std::size_t count = 20'011 + 977 * t;
           const elements x = any_values(type, count, 100 * t + static_cast<std::size_t>(call));
@@ -346,8 +346,8 @@ TEST_P(each_further_executor, gives_records_the_bits_of_tree_v1) {
     const auto type = static_cast<element_type>(t);
     const auto sizes = sizes_of(4096 / onefold::size_of(type));
     for (const auto& [words, x] : families(type, sizes.back(), current_seed())) {
-      for (const form what : {form::argmin, form::argmax, form::argmin_magnitude, form::argmax_magnitude, form::minmax,
-                              form::mean_variance})
+      for (const form what :
+           {form::argmin, form::argmax, form::argmin_magnitude, form::argmax_magnitude, form::minmax, form::mean_variance})
         for (const bool wide : {false, true}) {
           if (wide && !has_wide(what, type)) continue;
           for (const std::size_t count : sizes) {

@@ -31,7 +31,7 @@ decltype(auto) with_type(element_type type, F&& f) {
   std::abort();  // a small type, or an enumerator that types.def does not have
 }
 
-[[nodiscard]] constexpr bool is_float(element_type type) noexcept { return type == element_type::f32 || type == element_type::f64; }
+using onefold::is_float;
 
 /// One value of a type known at run time. Compares by its bits, so that -0 is not +0 and a NaN is itself.
 struct scalar {

@@ -61,9 +61,7 @@ bool is_order_free(form what) {
   }
 }
 
-bool asks_for_zeros(form what) {
-  return what == form::count || what == form::all || what == form::any || what == form::none;
-}
+bool asks_for_zeros(form what) { return what == form::count || what == form::all || what == form::any || what == form::none; }
 
 // The type that values are made and combined in.
 element_type accumulation_type(const form_input& of) {

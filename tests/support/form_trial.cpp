@@ -73,7 +73,7 @@ onefold::report reduce_into(const form_trial& one, const void* x, const void* y,
     with_form<T>(one.what, [&](const auto& function, const auto& storing) {
       with_inputs(function, static_cast<const T*>(x), static_cast<const T*>(y), [&](auto... inputs) {
         constexpr auto wide = onefold::accumulate_as<onefold::accumulator_t<T, true>>;
-        
+
         if (!one.wide) {
           using R = decltype(function(one.where, inputs..., count, how));
           storing(one.where, inputs..., count, static_cast<R*>(output), how);

@@ -381,8 +381,8 @@ std::uint64_t call(const onefold::executor& where, const asked& one, const void*
     if (const std::uint64_t got = call(where, one, x, y, n); got != right)
       return ::testing::AssertionFailure() << std::hex << "got 0x" << got << ", expected 0x" << right << std::dec << ": "
                                            << onefold::name(one.what) << " of " << n << " " << onefold::name(one.type)
-                                           << (one.wide ? " in a wider type" : "") << " on " << onefold::name(where.backend()) << "("
-                                           << where.threads() << ")";
+                                           << (one.wide ? " in a wider type" : "") << " on " << onefold::name(where.backend())
+                                           << "(" << where.threads() << ")";
   return ::testing::AssertionSuccess();
 }
 

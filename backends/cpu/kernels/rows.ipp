@@ -85,7 +85,10 @@ ONEFOLD_INLINE pack<A, P> lanes_of(const rows_of<E>& tile, int column) {
         return values<E, A, Map, P>(x + column, nullptr);
     };
     pack<A, P> lanes = row(0);
-    if constexpr (Rows > 0) {
+    if constexpr (Rows > 0 && is_half<E>) {  // whose conversion is code enough
+      ONEFOLD_UNROLL(1)
+      for (int r = 1; r < Rows; ++r) lanes = combine<Op>(lanes, row(r));
+    } else if constexpr (Rows > 0) {
       ONEFOLD_UNROLL_ROWS
       for (int r = 1; r < Rows; ++r) lanes = combine<Op>(lanes, row(r));
     } else {
