@@ -1,6 +1,9 @@
 #include "instruction_set.hpp"
 
 #include <unistd.h>
+#ifdef ONEFOLD_X86_KERNELS
+#include <cpuid.h>
+#endif
 
 #include <algorithm>
 #include <cstdlib>
@@ -39,6 +42,14 @@ bool is_amd() {
 #endif
 }
 
+#ifdef ONEFOLD_X86_KERNELS
+// Conversions of f16, which not every compiler's __builtin_cpu_supports knows by name.
+bool has_f16c() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+}
+#endif
+
 }  // namespace
 
 // No other set is taken for one that cannot be had: whoever names one compares or measures, and would take one set's results for another's.
@@ -46,7 +57,7 @@ const instruction_set& chosen_instructions() {
   static const choice made = []() -> choice {
 #ifdef ONEFOLD_X86_KERNELS
     __builtin_cpu_init();
-    const bool avx2 = __builtin_cpu_supports("avx2");
+    const bool avx2 = __builtin_cpu_supports("avx2") && has_f16c();
     const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
                         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
     const instruction_set sets[] = {{"fixed_order/avx512", &avx512_kernels, &avx2_kernels, avx512},
