@@ -520,8 +520,9 @@ ONEFOLD_HOST_DEVICE inline double root_of(const squares& sums) noexcept {
   return rounded_multiply(rounded_root(sums.small), down);
 }
 
-/// Bits of the result made of the tree's value: those of the result type, zero-extended.
-template <class A>
+/// Bits of the result made of the tree's value: those of the result type, zero-extended. `Small` says that elements may have been small: code for
+/// others alone is shorter without.
+template <bool Small = true, class A>
 ONEFOLD_HOST_DEVICE inline std::uint64_t conclude(conclusion how, const A& value, std::uint64_t count) noexcept {
   std::uint64_t bits = 0;
   const auto put = [&bits](auto result) {
@@ -545,25 +546,27 @@ ONEFOLD_HOST_DEVICE inline std::uint64_t conclude(conclusion how, const A& value
         put(static_cast<float>(root_of(static_cast<double>(value))));
         break;
       case conclusion::mean_of_signed:
-        put(rounded_divide(static_cast<double>(static_cast<std::int64_t>(value)), static_cast<double>(count)));
+        if constexpr (Small && std::is_same_v<A, std::uint64_t>)
+          put(rounded_divide(static_cast<double>(static_cast<std::int64_t>(value)), static_cast<double>(count)));
         break;
       case conclusion::mean_of_unsigned:
-        put(rounded_divide(static_cast<double>(value), static_cast<double>(count)));
+        if constexpr (Small && std::is_same_v<A, std::uint64_t>)
+          put(rounded_divide(static_cast<double>(value), static_cast<double>(count)));
         break;
       case conclusion::to_float16:
-        bits = binary16_of_float(static_cast<float>(value));
+        if constexpr (Small && std::is_same_v<A, float>) bits = binary16_of_float(value);
         break;
       case conclusion::to_bfloat16:
-        bits = bfloat16_of_float(static_cast<float>(value));
+        if constexpr (Small && std::is_same_v<A, float>) bits = bfloat16_of_float(value);
         break;
       case conclusion::is_count:
-        bits = static_cast<std::uint64_t>(value) == count ? 1 : 0;
+        if constexpr (std::is_same_v<A, std::uint64_t>) bits = value == count ? 1 : 0;
         break;
       case conclusion::is_some:
-        bits = value != A(0) ? 1 : 0;
+        if constexpr (std::is_same_v<A, std::uint64_t>) bits = value != A(0) ? 1 : 0;
         break;
       case conclusion::is_zero:
-        bits = value == A(0) ? 1 : 0;
+        if constexpr (std::is_same_v<A, std::uint64_t>) bits = value == A(0) ? 1 : 0;
         break;
     }
   }

@@ -36,7 +36,7 @@ __device__ inline void store_part(const destination& to, int place, const T& val
 // Means and roots. Out of line, with their divisions and their table of jumps, which everyone else would wait for.
 template <class A>
 __device__ __noinline__ std::uint64_t other_conclusion(onefold::detail::conclusion how, A value, std::uint64_t count) {
-  return onefold::detail::conclude(how, value, count);
+  return onefold::detail::conclude<false>(how, value, count);
 }
 
 // Several results, of the folds of onefold/records.def; out of line too.
@@ -192,7 +192,7 @@ __device__ inline void deliver(const Fold& fold, const typename Fold::accumulato
     const auto how = static_cast<onefold::detail::conclusion>(to.how);
     std::uint64_t bits = 0;
     if (how == onefold::detail::conclusion::none) [[likely]]
-      bits = onefold::detail::conclude(onefold::detail::conclusion::none, value, count);
+      bits = onefold::detail::conclude<false>(onefold::detail::conclusion::none, value, count);
     else
       bits = detail::other_conclusion(how, value, count);
     if (to.output != nullptr) [[likely]] {
