@@ -633,6 +633,30 @@ TEST_P(small_types_together, have_the_results_of_each_operator) {
 
 INSTANTIATE_TEST_SUITE_P(forms, small_types_together, testing::ValuesIn(each_of_the_executors()), label_of_executor);
 
+// --- more bytes than 32 bits can add
+
+class many_bytes : public executor_test {};
+
+TEST_P(many_bytes, are_added_in_64_bits) {
+  const std::size_t count = (std::size_t{1} << 24) + (std::size_t{1} << 20) + 3;
+  block memory(memory_for(where()), count);
+  const auto n = static_cast<std::int64_t>(count);
+  memory.write(0, std::vector<std::uint8_t>(count, 0xff).data(), count);
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(memory.address());
+  EXPECT_EQ(onefold::sum(where(), bytes, count), 255u * count);
+  EXPECT_EQ(onefold::norm1(where(), bytes, count), 255u * count);
+  EXPECT_EQ(onefold::mean(where(), bytes, count), 255.0);
+  memory.write(0, std::vector<std::uint8_t>(count, 0x80).data(), count);
+  const auto* least = reinterpret_cast<const std::int8_t*>(memory.address());
+  EXPECT_EQ(onefold::sum(where(), least, count), -128 * n);
+  EXPECT_EQ(onefold::norm1(where(), least, count), 128u * count);
+  EXPECT_EQ(onefold::dot(where(), least, least, count), 16'384 * n);
+  EXPECT_EQ(onefold::mean(where(), least, count), -128.0);
+  count_dispatch(where());
+}
+
+INSTANTIATE_TEST_SUITE_P(forms, many_bytes, testing::ValuesIn(each_of_the_executors()), label_of_executor);
+
 #ifdef ONEFOLD_HAVE_CUDA
 
 // --- on streams, and in graphs -----------------------------------------------------------------------------------------------------------------

@@ -1333,7 +1333,7 @@ void rows_of_small_form(const char* type, form_id form) {
     if (form == form_id::bit_xor) out.rows(family_id::equal, {4097});  // not 0
     if (form == form_id::bit_and) out.rows(family_id::offset, {777});  // neither
     if (small<E> && is_one_of(form, {form_id::sum, form_id::dot, form_id::norm1, form_id::sum_of_squares}))
-      out.rows(family_id::equal, {largest});
+      out.rows(family_id::factors, {largest});
   } else {
     if (form != form_id::prod) out.rows(family_id::wide, {5000});
     if (every) out.rows(family_id::wide, {largest});
