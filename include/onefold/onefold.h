@@ -413,10 +413,11 @@ ONEFOLD_API int onefold_reduce_batch(const onefold_request* requests, size_t cou
 
 /* ONEFOLD_C_COMPLEX_TYPES(X): X(suffix, type, type of its parts); ONEFOLD_C_COMPLEX_FORMS_OF(X, ..): X(form, suffix, type, result) */
 #define ONEFOLD_C_COMPLEX_TYPES(X) X(c64, onefold_c64, float) X(c128, onefold_c128, double)
-#define ONEFOLD_C_COMPLEX_FORMS_OF(X, suffix, T, part)                                                     \
-  X(sum, suffix, T, T)                                                                                     \
-  X(prod, suffix, T, T) X(mean, suffix, T, T) X(sum_of_squares, suffix, T, part) X(norm1, suffix, T, part) \
-      X(norm2, suffix, T, part) X(norm_inf, suffix, T, part)
+#define ONEFOLD_C_COMPLEX_FORMS_OF(X, suffix, T, part)                                                         \
+  X(sum, suffix, T, T)                                                                                         \
+  X(prod, suffix, T, T)                                                                                        \
+  X(mean, suffix, T, T) X(sum_of_squares, suffix, T, part) X(norm1, suffix, T, part) X(norm2, suffix, T, part) \
+      X(norm_inf, suffix, T, part)
 
 /* ONEFOLD_C_TYPES(X), ONEFOLD_C_SMALL_TYPES(X): X(suffix, type, type of a sum, of norm1, of norm_inf, suffix of that, type of a mean) */
 #define ONEFOLD_C_TYPES(X)                                    \

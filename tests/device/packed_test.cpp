@@ -151,8 +151,8 @@ void expect_nodes() {
         const auto expected = combined<Fold>(node_of_tile<Fold>(x.begin, y.begin, n, 2 * unit),
                                              node_of_tile<Fold>(x.begin, y.begin, n, 2 * unit + 1));
         EXPECT_EQ(bits[unit], expected ? bytes_of(*expected) : std::string())
-            << onefold::name(What) << " of " << onefold::name(onefold::element_type_of<T>) << " shift " << shift
-            << " unit " << unit << (wild ? " wild" : "") << (Wide ? " wide" : "");
+            << onefold::name(What) << " of " << onefold::name(onefold::element_type_of<T>) << " shift " << shift << " unit " << unit
+            << (wild ? " wild" : "") << (Wide ? " wide" : "");
       }
     }
   }
