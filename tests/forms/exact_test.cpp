@@ -85,6 +85,10 @@ TEST_P(each_form, of_no_elements_is_what_the_table_says) {
     case form::prod:
       EXPECT_EQ(expected.value, scalar_from(result(), 1));
       break;
+    case form::all:
+    case form::none:
+      EXPECT_EQ(expected.value, (scalar{element_type::u8, 1}));
+      break;
     case form::min:
     case form::min_number:
       EXPECT_EQ(expected.value, oracle(type(), operation::min).exactly().value);

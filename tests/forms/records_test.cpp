@@ -330,6 +330,7 @@ TEST_P(each_executor_of_records, finds_both_extremes_where_each_alone_is) {
           ASSERT_EQ(both.min.index, low.index) << words << ", " << count;
           ASSERT_EQ(scalar_of(both.max.value), scalar_of(high.value)) << words << ", " << count;
           ASSERT_EQ(both.max.index, high.index) << words << ", " << count;
+          count_dispatch(where());
         }
       }
     });

@@ -74,7 +74,7 @@ TEST(elements, have_the_size_of_their_cpp_types) {
   EXPECT_EQ(onefold::size_of(static_cast<element_type>(200)), 0u);
 }
 
-TEST(elements, are_floats_and_every_standard_integer_of_four_and_eight_bytes) {
+TEST(elements, are_floats_and_every_standard_integer_and_bool) {
   static_assert(element_type_of<float> == element_type::f32);
   static_assert(element_type_of<double> == element_type::f64);
   static_assert(element_type_of<int> == element_type::i32);
@@ -84,7 +84,9 @@ TEST(elements, are_floats_and_every_standard_integer_of_four_and_eight_bytes) {
   // The second 64-bit integer of C++ is another type than std::int64_t, and an element all the same.
   static_assert(element_type_of<long long> == element_type::i64);
   static_assert(element_type_of<unsigned long long> == element_type::u64);
-  static_assert(!onefold::element<bool> && !onefold::element<char> && !onefold::element<short> && !onefold::element<long double>);
+  static_assert(element_type_of<signed char> == element_type::i8 && element_type_of<unsigned char> == element_type::u8);
+  static_assert(element_type_of<short> == element_type::i16 && element_type_of<unsigned short> == element_type::u16);
+  static_assert(element_type_of<bool> == element_type::u8 && !onefold::element<char> && !onefold::element<long double>);
   static_assert(!onefold::element<const float> && !onefold::element<float*>);
 }
 
