@@ -152,7 +152,7 @@ TEST(selection, of_a_form_that_the_named_variant_does_not_take_is_refused_with_t
     refused("norm_inf of f32", [&](how with) { static_cast<void>(onefold::norm_inf(where, ones, with)); });
     refused("norm2 of f32", [&](how with) { static_cast<void>(onefold::norm2(where, ones, with)); });
     refused("mean of f32", [&](how with) { static_cast<void>(onefold::mean(where, ones, with)); });
-    refused("accumulated in f64",
+    refused("accumulated in a wider type",
             [&](how with) { static_cast<void>(onefold::sum(where, ones, onefold::accumulate_as<double>, with)); });
     refused("norm1 of i64", [&](how with) { static_cast<void>(onefold::norm1(where, std::vector<long>{1, 2}, with)); });
   }
