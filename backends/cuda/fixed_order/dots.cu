@@ -23,6 +23,7 @@ struct dots_fold : dots_of_launch {
 
   // The results that are asked for, each at its place.
   struct result {
+    using stored_in_parts = void;
     sums all;
     int rows, columns, stride;
     template <class Put>

@@ -156,11 +156,11 @@ struct concludes : std::false_type {};
 template <class Fold>
 struct concludes<Fold, std::void_t<typename Fold::result>> : std::true_type {};
 
-// A result that knows where its parts belong.
+// A result of the library's own that knows where its parts belong.
 template <class Result, class = void>
 struct stores_itself : std::false_type {};
 template <class Result>
-struct stores_itself<Result, std::void_t<decltype(&Result::rows)>> : std::true_type {};
+struct stores_itself<Result, std::void_t<typename Result::stored_in_parts>> : std::true_type {};
 
 template <class Fold>
 __device__ inline void store_own_result(const Fold& fold, const typename Fold::accumulator& value, std::uint64_t count,
