@@ -195,7 +195,8 @@ TEST_P(complex_numbers, are_reduced_as_the_page_says) {
     constexpr std::size_t tile = 16 * page<T>::lanes;
     for (const std::size_t n :
          {std::size_t{1}, std::size_t{2}, page<T>::lanes + 1, tile - 1, tile, tile + 1, 2 * tile, 35 * tile + 3})
-      for (const std::size_t off : {0, 1, 3}) expect_the_page(numbers<T>(n, 1), numbers<T>(n, 2), off);
+      for (const std::size_t off : {std::size_t{0}, std::size_t{1}, std::size_t{3}})
+        expect_the_page(numbers<T>(n, 1), numbers<T>(n, 2), off);
   });
 }
 
