@@ -265,6 +265,8 @@ std::vector<std::uint64_t> golden_data(element_type type, std::string_view famil
     break;
 #define ONEFOLD_SMALL_TYPE ONEFOLD_TYPE
 #include <onefold/types.def>
+      default:
+        break;
     }
   }
   return all;
