@@ -25,12 +25,15 @@ ONEFOLD_PERF_HOST_DEVICE constexpr std::uint64_t mixed(std::uint64_t i) {
 template <class T>
 ONEFOLD_PERF_HOST_DEVICE constexpr T element_at(std::uint64_t i, bool for_product) {
   const std::uint64_t bits = mixed(i);
-  if constexpr (onefold::detail::is_half<T>) return T(static_cast<float>(bits % 7) - 3.0F);
-  if (for_product) {
-    if (bits % 2 == 0) return T(1);
-    return std::is_signed_v<T> ? T(-1) : T(3);
+  if constexpr (std::is_class_v<T>) {  // float16 and bfloat16
+    return T(static_cast<float>(static_cast<int>(bits % 7) - 3));
+  } else {
+    if (for_product) {
+      if (bits % 2 == 0) return T(1);
+      return std::is_signed_v<T> ? T(-1) : T(3);
+    }
+    return static_cast<T>(static_cast<T>(bits % 7) - (std::is_signed_v<T> ? T(3) : T(0)));
   }
-  return static_cast<T>(static_cast<T>(bits % 7) - (std::is_signed_v<T> ? T(3) : T(0)));
 }
 
 }  // namespace onefold::perf

@@ -259,8 +259,8 @@ std::vector<form_row> every_form(element_type type) {
 }
 
 // What a form stores, with whatever stands between a small value and its index taken away.
-using results = std::array<std::byte, gpu_bench::output_bytes>;
-void clear_between(results& of, element_type type, form what) {
+using stored_bytes = std::array<std::byte, gpu_bench::output_bytes>;
+void clear_between(stored_bytes& of, element_type type, form what) {
   for (std::size_t at = 0; has_index(what) && at < result_bytes(type, what); at += 2 * sizeof(std::uint64_t))
     std::fill(of.begin() + static_cast<std::ptrdiff_t>(at + size_of(result_type(type, what))),
               of.begin() + static_cast<std::ptrdiff_t>(at + sizeof(std::uint64_t)), std::byte{0});
@@ -301,7 +301,7 @@ nlohmann::json forms(const study_options& how, const device_info& gpu) {
     // All elements but the last `less`; the inputs begin so many elements behind those of the aligned case.
     struct placement {
       std::uint64_t off, off_second, less;
-      results expected = {};
+      stored_bytes expected = {};
       samples times = {};
     };
     placement all[] = {{0, 0, 0}, {0, 0, 1}, {1, 1, 1}, {0, 1, 1}};
@@ -323,7 +323,7 @@ nlohmann::json forms(const study_options& how, const device_info& gpu) {
                       {});
         };
         at.times.add(bench.in_stream(work, cache::cold, repeats_of_pass(how)));
-        results found{};
+        stored_bytes found{};
         bench.copy_result(found.data(), result_bytes(how.type, what, wide));
         clear_between(found, how.type, what);
         if (found != at.expected) throw std::runtime_error(label + " is wrong: not the CPU's bits");
