@@ -94,6 +94,7 @@ TEST_P(a_batch, of_many_reductions) {
   onefold::batch work(where());
   for (std::size_t k = 0; k < many; ++k) work.add(onefold::sum, x.data() + k, x.size() - 2 * k, &results[k]);
   work.run();
+  count_dispatch(where());
   for (std::size_t k = 0; k < many; ++k)
     expect_same(results[k], onefold::sum(where(), x.data() + k, x.size() - 2 * k), std::to_string(k).c_str());
 }
@@ -106,6 +107,7 @@ TEST_P(a_batch, takes_arrays_without_elements) {
       .add(onefold::mean, static_cast<const double*>(nullptr), 0, &mean)
       .add(onefold::prod, static_cast<const float*>(nullptr), 0, &product);
   work.run();
+  count_dispatch(where());
   EXPECT_EQ(sum, 0.0);
   EXPECT_NE(mean, mean);
   EXPECT_EQ(product, 1.0F);
@@ -122,6 +124,7 @@ TEST_P(a_batch, that_fails_in_one_reduction_leaves_the_next_batch_working) {
   EXPECT_THROW(work.run(), onefold::error);
   work.clear();
   work.add(onefold::sum, x.data(), x.size(), &first).run();
+  count_dispatch(where());
   expect_same(first, onefold::sum(where(), x.data(), x.size()), "sum");
 }
 

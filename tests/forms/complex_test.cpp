@@ -225,6 +225,7 @@ TEST_P(complex_numbers, of_no_elements) {
     expect_same(onefold::prod(where(), nowhere, 0), C(1, 0), "prod", 0);
     expect_same(onefold::dot(where(), nowhere, nowhere, 0), C(0, 0), "dot", 0);
     expect_same(onefold::mean(where(), nowhere, 0), canonical(C(NAN, NAN)), "mean", 0);
+    count_dispatch(where());
     for (const auto& norm : {onefold::norm1(where(), nowhere, 0), onefold::norm2(where(), nowhere, 0),
                              onefold::norm_inf(where(), nowhere, 0), onefold::sum_of_squares(where(), nowhere, 0)})
       expect_same(norm, T(0), "a norm", 0);

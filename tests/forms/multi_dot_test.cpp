@@ -137,6 +137,7 @@ TEST_P(dots_of_vectors, of_no_elements_are_zeros) {
     results.fill(T(1));
     const onefold_executor at = onefold::detail::c_executor(where());
     ASSERT_EQ(call(at, nowhere.data(), 2, nowhere.data(), 3, 0, results.data()), 0) << onefold_last_error();
+    count_dispatch(where());
     const std::array<T, 6> zeros{};
     EXPECT_EQ(std::memcmp(results.data(), zeros.data(), sizeof(zeros)), 0);
   });
