@@ -290,7 +290,7 @@ constexpr E padding<E, absolute, max> = E(0);
 template <class V>
 ONEFOLD_INLINE __m128i in_16_bytes(V v) {
   __m128i longer = {};
-  __builtin_memcpy(&longer, &v, sizeof(v));
+  __builtin_memcpy(&longer, &v, sizeof(v) < sizeof(longer) ? sizeof(v) : sizeof(longer));  // none is longer that is used
   return longer;
 }
 #endif
