@@ -20,7 +20,10 @@ namespace onefold::detail {
 
 namespace {
 
-void run_checked(const onefold_request& what, const onefold_options* how) { check_status(onefold_reduce(&what, how)); }
+void run_checked(onefold_request what, const onefold_options* how) {
+  what.struct_bytes = sizeof(what);  // the caller's header may be older or newer
+  check_status(onefold_reduce(&what, how));
+}
 
 void check_complex(const onefold_request& asked) {
   const auto type = static_cast<element_type>(asked.type);

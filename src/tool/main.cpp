@@ -302,7 +302,7 @@ void add_reduce_command(CLI::App& app, form what, const std::string& description
         ->check(whole_number_from(0))
         ->capture_default_str();
   command->add_option("--type", arguments.type, "Element type; needed for raw binary")
-      ->check(CLI::IsMember(names<element_type>(full_type_count)));
+      ->check(CLI::IsMember(names<element_type>(element_type_count)));
   command
       ->add_option("--repeat", arguments.repeat,
                    "Reduce once untimed and then N times; the median time is printed.\n"

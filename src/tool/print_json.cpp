@@ -41,7 +41,7 @@ json input_json(const std::string& name, const input_array& input) {
 
 json supported_json(const variant_info& variant) {
   json supported = json::object();
-  for (int t = 0; t < full_type_count; ++t) {
+  for (int t = 0; t < element_type_count; ++t) {
     json forms = json::array();
     for (int f = 0; f < form_count + record_count; ++f)
       if (variant.supports(static_cast<element_type>(t), static_cast<form>(f)))

@@ -75,7 +75,7 @@ void test_refusals(void) {
   EXPECT_REFUSED(onefold_reduce(&newer.known, NULL), ONEFOLD_UNSUPPORTED, "newer");
 
   what = sum_of(x, 4, &result);
-  what.type = ONEFOLD_BF16 + 1;
+  what.type = ONEFOLD_C128 + 1;
   EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_INVALID_ARGUMENT, "request.type");
   what = sum_of(x, 4, &result);
   what.form = -1;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <complex>
+#include <cstddef>
 #include <cstring>
 #include <limits>
 #include <optional>
@@ -257,6 +258,11 @@ TEST(complex_calls, are_those_of_the_forms_that_have_a_meaning) {
   asked.form = ONEFOLD_SUM;
   EXPECT_EQ(onefold_reduce(&asked, nullptr), ONEFOLD_OK);
   EXPECT_EQ(result, C(3, 5));
+  asked.struct_bytes = offsetof(onefold_request, second);  // of an older header
+  result = {};
+  EXPECT_EQ(onefold_reduce(&asked, nullptr), ONEFOLD_OK) << onefold_last_error();
+  EXPECT_EQ(result, C(3, 5));
+  asked.struct_bytes = sizeof(asked);
   asked.input = nullptr;
   EXPECT_EQ(onefold_reduce(&asked, nullptr), ONEFOLD_NULL_POINTER);
   asked.input = reinterpret_cast<const char*>(x.data()) + 4;

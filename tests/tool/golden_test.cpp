@@ -85,7 +85,7 @@ TEST(golden_table, has_every_type_and_form_and_no_row_twice) {
         << row.data << " " << row.seed;
     kinds.insert({row.type, row.form, row.wide});
   }
-  for (int t = 0; t < full_type_count; ++t)
+  for (int t = 0; t < element_type_count; ++t)
     for (int f = 0; f < form_count + record_count; ++f) {
       const auto type = static_cast<element_type>(t);
       const auto what = static_cast<form>(f);

@@ -48,7 +48,7 @@ void expect_counting(const input_array& array) {
 }
 
 TEST_F(Hdf5, EveryTypeIsMapped) {
-  for (int t = 0; t < full_type_count; ++t) {
+  for (int t = 0; t < element_type_count; ++t) {
     const auto type = static_cast<element_type>(t);
     SCOPED_TRACE(std::string(onefold::name(type)));
     const input_array array = open_input(samples(std::string(onefold::name(type))), std::nullopt);
