@@ -245,7 +245,7 @@ struct alignas(128) dots {
   }
   template <class T>
   void level(T* states, std::uint64_t count) const {
-    const auto each = static_cast<std::size_t>(of.rows * of.columns);
+    const std::size_t each = static_cast<std::size_t>(of.rows) * static_cast<std::size_t>(of.columns);
     for (std::uint64_t i = 0; i < count / 2; ++i)
       for (std::size_t k = 0; k < each; ++k) states[i * each + k] = states[2 * i * each + k] + states[(2 * i + 1) * each + k];
     if (count % 2 == 1) std::memmove(states + count / 2 * each, states + (count - 1) * each, each * sizeof(T));
