@@ -792,9 +792,9 @@ template <class E>
 E assemble(std::uint64_t r, int biased_exponent) {
   using B = typename format<E>::bits_type;
   constexpr int significand_bits = format<E>::significand_bits;
-  const B sign = static_cast<B>(r >> 63) << (8 * sizeof(E) - 1);
-  const B exponent = static_cast<B>(biased_exponent) << significand_bits;
-  const B significand = static_cast<B>(r) & ((B{1} << significand_bits) - 1);
+  const B sign = static_cast<B>((r >> 63) << (8 * sizeof(E) - 1));
+  const B exponent = static_cast<B>(static_cast<std::uint64_t>(biased_exponent) << significand_bits);
+  const B significand = static_cast<B>(r & ((std::uint64_t{1} << significand_bits) - 1));
   return std::bit_cast<E>(static_cast<B>(sign | exponent | significand));
 }
 
