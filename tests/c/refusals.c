@@ -21,7 +21,8 @@ static onefold_request sum_of(const double* x, uint64_t n, double* result) {
                           NULL,
                           NULL,
                           0,
-                          0};
+                          0,
+                          NULL};
   return what;
 }
 
