@@ -47,11 +47,12 @@ int reduce_values(onefold_request what, Fill fill, void* context) {
 template <element_type Type, class T>
 int multi_dot(const onefold_executor& where, const T* const* x, std::int32_t rows, const T* const* y, std::int32_t columns,
               std::uint64_t n, T* results, unsigned flags, const onefold_options* how) {
-  // Pointers to pointers of another type are copied, because C++ lets nobody read the ones as the others. Too many are refused behind this.
+  // Pointers to pointers of another type are copied, because C++ lets nobody read the ones as the others; but not where the numbers will be refused.
   const void* all[2 * ONEFOLD_MOST_DOTS];
   const void** const second = all + ONEFOLD_MOST_DOTS;
-  for (std::int32_t i = 0; x != nullptr && i < rows && i < ONEFOLD_MOST_DOTS; ++i) all[i] = x[i];
-  for (std::int32_t j = 0; y != nullptr && j < columns && j < ONEFOLD_MOST_DOTS; ++j) second[j] = y[j];
+  const bool are_taken = rows > 0 && columns > 0 && std::int64_t{rows} * columns <= ONEFOLD_MOST_DOTS;
+  for (std::int32_t i = 0; are_taken && x != nullptr && i < rows; ++i) all[i] = x[i];
+  for (std::int32_t j = 0; are_taken && y != nullptr && j < columns; ++j) second[j] = y[j];
   const onefold_vectors vectors{x == nullptr ? nullptr : all, y == nullptr ? nullptr : second, rows, columns};
   auto what = request_of<form::dot, Type>(where, nullptr, n, results, flags);
   what.vectors = &vectors;

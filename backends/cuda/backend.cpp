@@ -138,7 +138,7 @@ void run_vectors(const onefold::detail::request& what, const options& how, const
   const int columns = is_column ? of.rows : of.columns;
   const int most_rows = rows == 1 ? 1 : dots_of_launch::square;
   const int most_columns = rows == 1 ? dots_of_launch::longest : dots_of_launch::square;
-  std::byte found[dots_of_launch::square * dots_of_launch::square * sizeof(double)];
+  std::byte found[sizeof(double) * dots_of_launch::square * dots_of_launch::square];
   auto* const output = static_cast<std::byte*>(what.output);
   const std::size_t size = size_of(what.type);
   for (int i = 0; i < rows; i += most_rows) {

@@ -109,6 +109,23 @@ struct signed_of_size<8> {
 template <class T>
 using bits_of = typename signed_of_size<sizeof(T)>::type;
 
+template <int Bytes>
+struct unsigned_of_size {
+  using type = u32;
+};
+template <>
+struct unsigned_of_size<1> {
+  using type = u8;
+};
+template <>
+struct unsigned_of_size<2> {
+  using type = u16;
+};
+template <>
+struct unsigned_of_size<8> {
+  using type = u64;
+};
+
 // The identities of max and min.
 template <class T>
 consteval T smallest() {
@@ -237,8 +254,9 @@ struct absolute {
       return reinterpret_cast<vec<A, N>>(reinterpret_cast<bits>(x) & static_cast<bits_of<A>>(~(u64{1} << (8 * sizeof(A) - 1))));
     } else {
       const bits negative = reinterpret_cast<bits>(x) >> static_cast<bits_of<A>>(8 * sizeof(A) - 1);  // all ones or none
-      const vec<A, N> mask = reinterpret_cast<vec<A, N>>(negative);
-      return (x ^ mask) - mask;
+      using size = vec<typename unsigned_of_size<sizeof(A)>::type, N>;  // in which that of the smallest number fits
+      const size mask = reinterpret_cast<size>(negative);
+      return reinterpret_cast<vec<A, N>>((reinterpret_cast<size>(x) ^ mask) - mask);
     }
   }
 };
