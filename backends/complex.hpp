@@ -7,6 +7,7 @@
 #include <onefold/detail/callback.hpp>
 #include <onefold/detail/folds.hpp>
 #include <onefold/order.hpp>
+#include <onefold/transform.hpp>
 
 namespace onefold::detail {
 
@@ -45,7 +46,7 @@ struct modulus {
   }
 };
 
-/// The operators, on complex numbers and, of absolute values, on real ones.
+/// The operators on complex numbers.
 struct complex_sum {
   template <class T>
   ONEFOLD_HOST_DEVICE complex_of<T> operator()(const complex_of<T>& a, const complex_of<T>& b) const {
@@ -57,18 +58,6 @@ struct complex_product {
   ONEFOLD_HOST_DEVICE complex_of<T> operator()(const complex_of<T>& a, const complex_of<T>& b) const {
     return {rounded_subtract(rounded_multiply(a.real, b.real), rounded_multiply(a.imaginary, b.imaginary)),
             rounded_add(rounded_multiply(a.real, b.imaginary), rounded_multiply(a.imaginary, b.real))};
-  }
-};
-struct real_sum {
-  template <class T>
-  ONEFOLD_HOST_DEVICE T operator()(T a, T b) const {
-    return rounded_add(a, b);
-  }
-};
-struct real_maximum {
-  template <class T>
-  ONEFOLD_HOST_DEVICE T operator()(T a, T b) const {
-    return op::max::combine(a, b);
   }
 };
 
@@ -99,9 +88,9 @@ constexpr decltype(auto) with_complex_fold(form what, const Body& body) {
     case form::mean:
       return body.template operator()<identity_function, complex_sum, true>();
     case form::norm1:
-      return body.template operator()<modulus, real_sum, false>();
+      return body.template operator()<modulus, operator_function<op::sum>, false>();
     case form::norm_inf:
-      return body.template operator()<modulus, real_maximum, false>();
+      return body.template operator()<modulus, operator_function<op::max>, false>();
     default:
       return body.template operator()<identity_function, complex_sum, false>();
   }

@@ -24,7 +24,12 @@ bool is_stored(const onefold_request& what) { return (what.flags & ONEFOLD_INTO)
 
 // Bytes of a request's results, if it is one that can be run at all: the others are refused when they are.
 std::size_t bytes_of_results(const onefold_request& what) {
-  if (what.vectors != nullptr) return ONEFOLD_MOST_DOTS * sizeof(double);
+  if (what.vectors != nullptr) {
+    const onefold_vectors& sets = *what.vectors;
+    if (sets.rows < 1 || sets.columns < 1 || sets.rows > ONEFOLD_MOST_DOTS || sets.columns > ONEFOLD_MOST_DOTS) return 0;
+    return static_cast<std::size_t>(sets.rows) * static_cast<std::size_t>(sets.columns) *
+           (what.type == ONEFOLD_F32 ? sizeof(float) : sizeof(double));
+  }
   if (what.device != nullptr) return static_cast<const device_fold*>(what.device)->result_bytes;
   const auto results = static_cast<std::size_t>(what.results < 1 ? 1 : what.results);
   if (what.type < 0 || what.type > ONEFOLD_C128 || what.form < 0 || what.form >= form_count + record_count ||
@@ -35,11 +40,6 @@ std::size_t bytes_of_results(const onefold_request& what) {
   const bool wide = (what.flags & ONEFOLD_WIDE) != 0;
   return its == form::reduce_together ? result_bytes(type, its, wide, static_cast<int>(results))
                                       : results * result_bytes(type, its, wide);
-}
-
-std::size_t dots_bytes(const onefold_request& what) {
-  const std::size_t size = what.type == ONEFOLD_F32 ? sizeof(float) : sizeof(double);
-  return static_cast<std::size_t>(what.vectors->rows) * static_cast<std::size_t>(what.vectors->columns) * size;
 }
 
 void check_status_of(const onefold_request& what, const onefold_options* how) { check_status(onefold_reduce(&what, how)); }
@@ -68,9 +68,7 @@ void run_together(const onefold_request* requests, std::size_t count, const onef
   }
   results->wait();
   for (std::size_t i = 0; i < count; ++i)
-    if (!is_stored(requests[i]))
-      std::memcpy(requests[i].output, data + places[i],
-                  requests[i].vectors != nullptr ? dots_bytes(requests[i]) : bytes_of_results(requests[i]));
+    if (!is_stored(requests[i])) std::memcpy(requests[i].output, data + places[i], bytes_of_results(requests[i]));
 }
 
 void run_all(const onefold_request* requests, std::size_t count, const onefold_options* how) {

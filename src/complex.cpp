@@ -4,14 +4,12 @@
 #include "complex.hpp"
 
 #include <cstring>
-#include <limits>
-#include <string>
-
 #include <onefold/detail/own.hpp>
 #include <onefold/detail/request.hpp>
 #include <onefold/error.hpp>
 
 #include "../backends/complex.hpp"
+#include "dispatch.hpp"
 #ifdef ONEFOLD_HAVE_CUDA
 #include "../backends/cuda/fixed_order/complex.hpp"
 #endif
@@ -33,19 +31,12 @@ void check_complex(const onefold_request& asked) {
     throw error(
         errc::unsupported,
         "arrays of complex numbers are for sum, prod, dot, mean, sum_of_squares, norm1, norm2 and norm_inf, in their own type");
-  if (asked.count > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / size_of(type))
-    throw error(errc::invalid_argument,
-                "a count of " + std::to_string(asked.count) + " elements cannot be: is it a negative number?");
-  const std::size_t alignment = size_of(part_type(type));
-  if (reinterpret_cast<std::uintptr_t>(asked.output) % alignment != 0)
-    throw error(errc::misaligned_pointer, "the output pointer is not aligned to its element type");
-  const auto output = reinterpret_cast<std::uintptr_t>(asked.output);
+  check_count(asked.count, size_of(type));
+  if (reinterpret_cast<std::uintptr_t>(asked.output) % size_of(part_type(type)) != 0) refuse_misaligned_output();
   const std::size_t bytes = size_of(result_type(type, static_cast<form>(asked.form)));
-  for (const void* array : {asked.input, asked.second}) {
-    const auto input = reinterpret_cast<std::uintptr_t>(array);
-    if (array != nullptr && output < input + asked.count * size_of(type) && input < output + bytes)
-      throw error(errc::invalid_argument, "the output lies inside an input: give it a place of its own");
-  }
+  const std::uint64_t array_bytes = asked.count * size_of(type);
+  if (asked.input != nullptr && overlaps(asked.output, bytes, asked.input, array_bytes)) refuse_overlap("input");
+  if (asked.second != nullptr && overlaps(asked.output, bytes, asked.second, array_bytes)) refuse_overlap("second input");
 }
 
 // The parts, twice as many, are real numbers in a row.
@@ -70,31 +61,11 @@ void run_of_nothing(onefold_request what, const onefold_options* how) {
   run_checked(what, how);
 }
 
-// Own code with another conclusion.
-template <class Value, bool Mean>
-struct concluding {
-  const own_code& inner;
-  own_code outer;
-
-  explicit concluding(const own_code& of) : inner(of), outer(of) {
-    outer.context = this;
-    outer.groups = [](void* context, std::uint64_t first, std::uint64_t count, void* states) {
-      const own_code& code = static_cast<const concluding*>(context)->inner;
-      return code.groups(code.context, first, count, states);
-    };
-    outer.level = [](void* context, void* states, std::uint64_t count) {
-      const own_code& code = static_cast<const concluding*>(context)->inner;
-      return code.level(code.context, states, count);
-    };
-    outer.conclude = [](void* context, const void* state, std::uint64_t count, void* result) {
-      const own_code& code = static_cast<const concluding*>(context)->inner;
-      Value tree;
-      const int failed = code.conclude(code.context, state, count, &tree);
-      if (failed != 0) return failed;
-      tree = concluded_complex<Mean>(tree, count);
-      std::memcpy(result, &tree, sizeof(tree));
-      return 0;
-    };
+template <bool Mean>
+struct complex_conclusion {
+  template <class V>
+  V operator()(const V& tree, std::uint64_t count) const {
+    return concluded_complex<Mean>(tree, count);
   }
 };
 
@@ -104,9 +75,8 @@ void run_as_own(onefold_request what, const onefold_options* how, const C*... x)
   Op op;
   function_of_arrays<F&, C...> values{map, {x...}};
   const index_line line{what.count};
-  own_reduction<index_line, decltype(values), Op> own(line, values, op);
-  concluding<typename decltype(own)::value, Mean> code(*own.code());
-  what.own = &code.outer;
+  own_reduction<index_line, decltype(values), Op, no_init, complex_conclusion<Mean>> own(line, values, op);
+  what.own = own.code();
   const arrays_of<decltype(values)> arrays(values);
   what.arrays = arrays.each;
   what.array_count = static_cast<std::int32_t>(sizeof...(C));

@@ -1,6 +1,10 @@
 #pragma once
 /// @file dispatch.hpp  What stands behind onefold_reduce().
 
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
 #include <onefold/detail/request.hpp>
 #include <onefold/options.hpp>
 
@@ -8,5 +12,19 @@ namespace onefold::detail {
 
 /// Validates, chooses and runs; where best() was asked for, `what` then says where that was. Throws onefold::error and std::bad_alloc.
 void dispatch(request& what, const options& how);
+
+/// No array is larger than half of the address space: a count beyond that is a negative number, or one in bytes gone wrong, and throws
+/// onefold::error.
+void check_count(std::uint64_t count, std::size_t element_bytes);
+
+/// Whether results and an array share a byte.
+inline bool overlaps(const void* output, std::size_t output_bytes, const void* array, std::size_t array_bytes) noexcept {
+  const auto to = reinterpret_cast<std::uintptr_t>(output);
+  const auto from = reinterpret_cast<std::uintptr_t>(array);
+  return to < from + array_bytes && from < to + output_bytes;
+}
+
+[[noreturn]] void refuse_overlap(const std::string& role);
+[[noreturn]] void refuse_misaligned_output();
 
 }  // namespace onefold::detail

@@ -19,9 +19,7 @@ namespace onefold::detail {
 
 namespace {
 
-constexpr std::uint32_t most_bytes = sizeof(two_args<double>);  // of a form's state
-static_assert(sizeof(squares) <= most_bytes && sizeof(moments) <= most_bytes);
-using node_memory = std::array<std::byte, forest::memory_bytes(most_bytes)>;
+using node_memory = std::array<std::byte, forest::memory_bytes(cpu::most_form_bytes)>;
 
 std::uint64_t elements_of_a_tile(element_type type) {
   switch (type) {
@@ -83,14 +81,14 @@ void piecewise_reduction::add(const void* x, const void* y, std::uint64_t count,
   report ran;
   options asked = how;
   asked.report = &ran;
-  alignas(moments) std::byte value[most_bytes] = {};
+  alignas(moments) std::byte value[cpu::most_form_bytes] = {};
   std::uint64_t result[4] = {};
   request what{now.where, now.type, now.what, x, count, result, true, y, now.wide};
   what.tree_value = value;
   run(what, asked);
   // Without an order to keep, the value of a piece is its result: such variants take no form that makes something else of it.
   if (ran.guarantee < guarantee::fixed) std::memcpy(value, result, sizeof(result[0]));
-  for (std::size_t at = cpu::index_offset; now.row.has_index() && at < now.row.state_bytes; at += 2 * sizeof(std::uint64_t)) {
+  for (std::size_t at = cpu::index_offset; now.row.has_index() && at < now.row.state_bytes; at += cpu::arg_bytes) {
     std::uint64_t index;
     std::memcpy(&index, value + at, sizeof(index));
     index += now.count;

@@ -40,6 +40,17 @@ const backend_entry* find_backend(backend where) noexcept {
   }
 }
 
+void check_count(std::uint64_t count, std::size_t element_bytes) {
+  if (count > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / element_bytes)
+    throw error(errc::invalid_argument, "a count of " + std::to_string(count) + " elements cannot be: is it a negative number?");
+}
+
+void refuse_overlap(const std::string& role) {
+  throw error(errc::invalid_argument, "the output lies inside the " + role + ": give it a place of its own");
+}
+
+void refuse_misaligned_output() { throw error(errc::misaligned_pointer, "the output pointer is not aligned to its element type"); }
+
 namespace {
 
 // Below this many bytes starting the OpenMP threads takes longer than one core takes for the whole reduction.
@@ -61,14 +72,23 @@ std::size_t output_bytes(const request& what) {
   return static_cast<std::size_t>(what.results) * result_bytes(what.type, what.form, what.wide);
 }
 
-void check_not_null(const request& what, const void* pointer, const char* role) {
+// The name of one of the vectors of a dot of many, written where a sentence needs it.
+struct vector_role {
+  const char* set;
+  std::int32_t number;
+  explicit operator std::string() const { return std::string(set) + " set's vector " + std::to_string(number); }
+};
+
+template <class Role>
+void check_not_null(const request& what, const void* pointer, const Role& role) {
   if (pointer == nullptr)
     throw error(errc::null_pointer,
                 "the " + std::string(role) + " pointer is null but there are " + std::to_string(what.count) + " elements to read");
 }
 
 // `role` names the array in the sentences: "input", or for dot "second input".
-void check_input(const request& what, const void* pointer, const char* role) {
+template <class Role>
+void check_input(const request& what, const void* pointer, const Role& role) {
   const std::size_t size = size_of(what.type);
   check_not_null(what, pointer, role);
   const auto input = reinterpret_cast<std::uintptr_t>(pointer);
@@ -76,16 +96,14 @@ void check_input(const request& what, const void* pointer, const char* role) {
     throw error(errc::misaligned_pointer, "the " + std::string(role) + " pointer is not aligned to its element type " +
                                               std::string(name(what.type)) + " (" + std::to_string(size) +
                                               " bytes): copy the data to an aligned array first");
-  const auto output = reinterpret_cast<std::uintptr_t>(what.output);
-  if (output < input + what.count * size && input < output + output_bytes(what))
-    throw error(errc::invalid_argument, "the output lies inside the " + std::string(role) + ": give it a place of its own");
+  if (overlaps(what.output, output_bytes(what), pointer, what.count * size)) refuse_overlap(std::string(role));
 }
 
 // Calls each(pointer, role) for the vectors of a dot of many.
 template <class Each>
 void for_vectors(const request& what, const Each& each) {
-  for (std::int32_t i = 0; i < what.vectors->rows; ++i) each(what.vectors->x[i], "first set's vector " + std::to_string(i));
-  for (std::int32_t j = 0; j < what.vectors->columns; ++j) each(what.vectors->y[j], "second set's vector " + std::to_string(j));
+  for (std::int32_t i = 0; i < what.vectors->rows; ++i) each(what.vectors->x[i], vector_role{"first", i});
+  for (std::int32_t j = 0; j < what.vectors->columns; ++j) each(what.vectors->y[j], vector_role{"second", j});
 }
 
 constexpr const char* role_of_array[] = {"input", "second input", "third input"};
@@ -118,8 +136,7 @@ void check_results(const request& what) {
   if (what.own != nullptr || (what.device != nullptr && what.source == nullptr)) return false;
   const std::size_t alignment =
       has_index(what.form) ? alignof(std::uint64_t) : size_of(result_type(what.type, what.form, what.wide));
-  if ((reinterpret_cast<std::uintptr_t>(what.output) & (alignment - 1)) != 0)
-    throw error(errc::misaligned_pointer, "the output pointer is not aligned to its element type");
+  if ((reinterpret_cast<std::uintptr_t>(what.output) & (alignment - 1)) != 0) refuse_misaligned_output();
   check_results(what);
   if (what.count == 0 && has_index(what.form))
     throw error(errc::invalid_argument, std::string(name(what.form)) + " of no elements: there is no index");
@@ -131,17 +148,12 @@ void check_pointers(const request& what) {
   if (is_record(what.form) || what.results != 1 || is_called_back(what)) {
     if (!check_more(what)) return;
   } else if ((reinterpret_cast<std::uintptr_t>(what.output) & (size_of(result_type(what.type, what.form, what.wide)) - 1)) != 0) {
-    throw error(errc::misaligned_pointer, "the output pointer is not aligned to its element type");
+    refuse_misaligned_output();
   }
   if (what.count == 0) return;
-  // No array is larger than half of the address space: a count beyond that is a negative number or one in bytes gone wrong. Asked after
-  // the null pointer, which is the commoner slip.
-  if (what.input != nullptr &&
-      what.count > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / size_of(what.type))
-    throw error(errc::invalid_argument,
-                "a count of " + std::to_string(what.count) + " elements cannot be: is it a negative number?");
+  if (what.input != nullptr) check_count(what.count, size_of(what.type));  // after the null pointer, which is the commoner slip
   if (what.vectors != nullptr)
-    return for_vectors(what, [&](const void* x, const std::string& role) { check_input(what, x, role.c_str()); });
+    return for_vectors(what, [&](const void* x, const vector_role& role) { check_input(what, x, role); });
   check_input(what, what.input, "input");
   if (what.form == form::dot) check_input(what, what.second, "second input");
 }
@@ -167,7 +179,8 @@ executor resolve(const request& what) {
   return find_backend(backend::openmp) != nullptr ? openmp() : serial();
 }
 
-void check_host_memory(const void* pointer, const char* role, backend where) {
+template <class Role>
+void check_host_memory(const void* pointer, const Role& role, backend where) {
   if (!is_on_device(pointer)) return;
   throw error(errc::device_pointer, "the " + std::string(role) + " is GPU memory, which the " + std::string(name(where)) +
                                         " executor cannot read: use cuda(), or copy the data to the host first");
@@ -176,7 +189,7 @@ void check_host_memory(const void* pointer, const char* role, backend where) {
 void check_host_arrays(const request& what, backend where) {
   if (what.count == 0) return;
   if (what.vectors != nullptr)
-    return for_vectors(what, [&](const void* x, const std::string& role) { check_host_memory(x, role.c_str(), where); });
+    return for_vectors(what, [&](const void* x, const vector_role& role) { check_host_memory(x, role, where); });
   // Not asked twice: resolve() has found the input of best() on the host.
   if (!what.best) check_host_memory(what.input, "input", where);
   if (what.form == form::dot) check_host_memory(what.second, "second input", where);

@@ -230,9 +230,10 @@ int reduce_source(const detail::request& what, int threads) {
 // Every dot of one set of vectors with another. Group by group, so that all but the first dot of a vector find it in the second-level cache.
 struct alignas(128) dots {
   const onefold_vectors& of;
+  const form_row& row;
   fold_groups kernel;
-  std::uint32_t element_bytes;
   std::uint64_t group_elements;
+  std::uint32_t element_bytes = row.element_bytes;
 
   [[nodiscard]] std::uint32_t state_bytes() const { return static_cast<std::uint32_t>(of.rows * of.columns) * element_bytes; }
   void groups(std::uint64_t first, std::uint64_t count, std::byte* states) const {
@@ -243,12 +244,9 @@ struct alignas(128) dots {
         for (std::int32_t j = 0; j < of.columns; ++j, states += element_bytes) kernel(at(of.x[i]), at(of.y[j]), here, states);
     }
   }
-  template <class T>
-  void level(T* states, std::uint64_t count) const {
-    const std::size_t each = static_cast<std::size_t>(of.rows) * static_cast<std::size_t>(of.columns);
-    for (std::uint64_t i = 0; i < count / 2; ++i)
-      for (std::size_t k = 0; k < each; ++k) states[i * each + k] = states[2 * i * each + k] + states[(2 * i + 1) * each + k];
-    if (count % 2 == 1) std::memmove(states + count / 2 * each, states + (count - 1) * each, each * sizeof(T));
+  void level(std::byte* states, std::uint64_t count) const {
+    const std::size_t bytes = state_bytes();
+    for (std::size_t at = 0; at < bytes; at += element_bytes) row.level(states + at, count, bytes);
   }
   [[nodiscard]] cpu_fold fold() {
     return {this, group_elements, state_bytes(),
@@ -256,12 +254,7 @@ struct alignas(128) dots {
               return static_cast<const dots*>(context)->groups(first, count, static_cast<std::byte*>(states)), 0;
             },
             [](void* context, void* states, std::uint64_t count) {
-              const auto* all = static_cast<const dots*>(context);
-              if (all->element_bytes == sizeof(float))
-                all->level(static_cast<float*>(states), count);
-              else
-                all->level(static_cast<double*>(states), count);
-              return 0;
+              return static_cast<const dots*>(context)->level(static_cast<std::byte*>(states), count), 0;
             }};
   }
 };
@@ -271,23 +264,23 @@ int reduce_vectors(const detail::request& what, int threads) {
   const onefold_vectors& of = *what.vectors;
   const int results = of.rows * of.columns;
   const std::uint64_t bytes = what.count * row.element_bytes * static_cast<std::uint64_t>(of.rows + of.columns);
-  dots all{of, chosen_instructions().kernels->*row.kernel, row.element_bytes, elements_of_group(row.element_bytes)};
+  auto* const output = static_cast<std::byte*>(what.output);
+  if (what.count == 0) {
+    for (int k = 0; k < results; ++k)
+      detail::store_empty(what.type, form::dot, false, output + static_cast<std::size_t>(k) * row.element_bytes);
+    return 1;
+  }
+  dots all{of, row, chosen_instructions().kernels->*row.kernel, elements_of_group(row.element_bytes)};
   alignas(64) std::byte state[detail::most_state_bytes];
   static_assert(ONEFOLD_MOST_DOTS * sizeof(double) <= sizeof(state));
-  int used = 1;
-  if (what.count > 0) {
-    const cpu_fold fold = all.fold();
-    plan how(what, fold, bytes, threads);
-    static_cast<void>(how.run(fold, what.count, state));  // no function of the library's fails
-    used = how.threads;
-  } else {
-    std::memset(state, 0, sizeof(state));
-  }
+  const cpu_fold fold = all.fold();
+  plan how(what, fold, bytes, threads);
+  static_cast<void>(how.run(fold, what.count, state));  // no function of the library's fails
   for (int k = 0; k < results; ++k) {
     const std::size_t at = static_cast<std::size_t>(k) * row.element_bytes;
-    row.conclude(row, state + at, what.count, 0, static_cast<std::byte*>(what.output) + at);
+    row.conclude(row, state + at, what.count, 0, output + at);
   }
-  return used;
+  return how.threads;
 }
 
 int reduce_own(const detail::request& what, int threads) {

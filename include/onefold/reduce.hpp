@@ -239,7 +239,7 @@ void run_some_values(const executor& where, const Space& space, F& f, void* outp
   using init = std::conditional_t<What == form::minmax, state, no_init>;
   init first{};
   if constexpr (What == form::minmax) first = aware::fold::neutral();
-  own_reduction<index_line, decltype(values), decltype(combine), init, sizeof(T)> own(
+  own_reduction<index_line, decltype(values), decltype(combine), init, canonical_conclusion, sizeof(T)> own(
       line, values, combine, first, "an argmin or argmax of no elements: there is no index");
   if constexpr (OnDevice && What != form::minmax) {
     if (space.size() == 0) own.refuse_nothing();
@@ -660,6 +660,15 @@ struct named_reduce_together_into {
   }
 };
 
+/// An argument that a function passes on to its object: an integer as the count that it is, of whose sign no compiler warns then.
+template <class X>
+constexpr decltype(auto) passed(std::remove_reference_t<X>& x) noexcept {
+  if constexpr (std::is_integral_v<std::decay_t<X>>)
+    return static_cast<std::uint64_t>(x);
+  else
+    return static_cast<X&&>(x);
+}
+
 }  // namespace detail
 
 // Calls that return the value wait for it: `sum([where,] input [, accumulate_as<double>] [, options])`, where input is a range, a pointer and a
@@ -703,26 +712,26 @@ inline constexpr detail::named_reduce_together reduce_together{};
 /// too many variables are called so.
 template <class... Arguments>
 [[nodiscard]] auto count(Arguments&&... arguments)
-    -> decltype(detail::named_reduction<form::count>{}(std::forward<Arguments>(arguments)...)) {
-  return detail::named_reduction<form::count>{}(std::forward<Arguments>(arguments)...);
+    -> decltype(detail::named_reduction<form::count>{}(detail::passed<Arguments>(arguments)...)) {
+  return detail::named_reduction<form::count>{}(detail::passed<Arguments>(arguments)...);
 }
 
 /// all([where,] input [, options]), any and none: whether all, some or none are not zero. A function of the index may return a bool. Of no elements
 /// all and none are true.
 template <class... Arguments>
 [[nodiscard]] auto all(Arguments&&... arguments)
-    -> decltype(detail::named_reduction<form::all>{}(std::forward<Arguments>(arguments)...)) {
-  return detail::named_reduction<form::all>{}(std::forward<Arguments>(arguments)...);
+    -> decltype(detail::named_reduction<form::all>{}(detail::passed<Arguments>(arguments)...)) {
+  return detail::named_reduction<form::all>{}(detail::passed<Arguments>(arguments)...);
 }
 template <class... Arguments>
 [[nodiscard]] auto any(Arguments&&... arguments)
-    -> decltype(detail::named_reduction<form::any>{}(std::forward<Arguments>(arguments)...)) {
-  return detail::named_reduction<form::any>{}(std::forward<Arguments>(arguments)...);
+    -> decltype(detail::named_reduction<form::any>{}(detail::passed<Arguments>(arguments)...)) {
+  return detail::named_reduction<form::any>{}(detail::passed<Arguments>(arguments)...);
 }
 template <class... Arguments>
 [[nodiscard]] auto none(Arguments&&... arguments)
-    -> decltype(detail::named_reduction<form::none>{}(std::forward<Arguments>(arguments)...)) {
-  return detail::named_reduction<form::none>{}(std::forward<Arguments>(arguments)...);
+    -> decltype(detail::named_reduction<form::none>{}(detail::passed<Arguments>(arguments)...)) {
+  return detail::named_reduction<form::none>{}(detail::passed<Arguments>(arguments)...);
 }
 
 // Forms that store the value at `output`, ordered on the executor's stream: `sum_into(where, input, output [, ...])`. On cuda() the host
@@ -751,23 +760,23 @@ inline constexpr detail::named_reduction_into<form::bit_or> bit_or_into{};
 inline constexpr detail::named_reduction_into<form::bit_xor> bit_xor_into{};
 template <class... Arguments>
 auto count_into(Arguments&&... arguments)
-    -> decltype(detail::named_reduction_into<form::count>{}(std::forward<Arguments>(arguments)...)) {
-  return detail::named_reduction_into<form::count>{}(std::forward<Arguments>(arguments)...);
+    -> decltype(detail::named_reduction_into<form::count>{}(detail::passed<Arguments>(arguments)...)) {
+  return detail::named_reduction_into<form::count>{}(detail::passed<Arguments>(arguments)...);
 }
 template <class... Arguments>
 auto all_into(Arguments&&... arguments)
-    -> decltype(detail::named_reduction_into<form::all>{}(std::forward<Arguments>(arguments)...)) {
-  return detail::named_reduction_into<form::all>{}(std::forward<Arguments>(arguments)...);
+    -> decltype(detail::named_reduction_into<form::all>{}(detail::passed<Arguments>(arguments)...)) {
+  return detail::named_reduction_into<form::all>{}(detail::passed<Arguments>(arguments)...);
 }
 template <class... Arguments>
 auto any_into(Arguments&&... arguments)
-    -> decltype(detail::named_reduction_into<form::any>{}(std::forward<Arguments>(arguments)...)) {
-  return detail::named_reduction_into<form::any>{}(std::forward<Arguments>(arguments)...);
+    -> decltype(detail::named_reduction_into<form::any>{}(detail::passed<Arguments>(arguments)...)) {
+  return detail::named_reduction_into<form::any>{}(detail::passed<Arguments>(arguments)...);
 }
 template <class... Arguments>
 auto none_into(Arguments&&... arguments)
-    -> decltype(detail::named_reduction_into<form::none>{}(std::forward<Arguments>(arguments)...)) {
-  return detail::named_reduction_into<form::none>{}(std::forward<Arguments>(arguments)...);
+    -> decltype(detail::named_reduction_into<form::none>{}(detail::passed<Arguments>(arguments)...)) {
+  return detail::named_reduction_into<form::none>{}(detail::passed<Arguments>(arguments)...);
 }
 inline constexpr detail::named_dot_into dot_into{};  ///< dot_into(where, x, y, output [, accumulate_as<double>] [, options])
 inline constexpr detail::named_reduction_into<form::argmin> argmin_into{};

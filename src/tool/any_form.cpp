@@ -54,23 +54,6 @@ result_bits call(const Function& reduction, const form_request& what, const opti
     refuse_wide(what);
 }
 
-// Four forms are functions, and no objects.
-template <form What>
-constexpr auto as_object = [](const auto&... arguments) {
-  if constexpr (What == form::count)
-    return onefold::count(arguments...);
-  else if constexpr (What == form::all)
-    return onefold::all(arguments...);
-  else if constexpr (What == form::any)
-    return onefold::any(arguments...);
-  else
-    return onefold::none(arguments...);
-};
-
-constexpr bool is_function(form what) {
-  return what == form::count || what == form::all || what == form::any || what == form::none;
-}
-
 template <class T>
 result_bits reduce_as(const executor& where, const form_request& what, const options& how) {
   const auto* x = static_cast<const T*>(what.x);
@@ -79,12 +62,10 @@ result_bits reduce_as(const executor& where, const form_request& what, const opt
   case form::name:                                                                                             \
     if constexpr (form::name == form::dot)                                                                     \
       return call<form::dot, T>(onefold::dot, what, how, where, x, static_cast<const T*>(what.y), what.count); \
-    else if constexpr (is_function(form::name))                                                                \
-      return call<form::name, T>(as_object<form::name>, what, how, where, x, what.count);                      \
     else if constexpr (form::name == form::mean_variance)                                                      \
       return call<form::name, T>(onefold::mean_variance, what, how, where, x, what.count, ddof{what.ddof});    \
     else if constexpr (is_known(form::name) && takes_type(form::name, element_type_of<T>))                     \
-      return call<form::name, T>(onefold::name, what, how, where, x, what.count);                              \
+      return call<form::name, T>(detail::named_reduction<form::name>{}, what, how, where, x, what.count);      \
     break;
 #define ONEFOLD_RECORD ONEFOLD_FORM
 #include <onefold/forms.def>

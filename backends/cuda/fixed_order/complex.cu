@@ -41,7 +41,7 @@ struct complex_fold {
   __device__ value_type combine(const value_type& a, const value_type& b) const { return Op()(a, b); }
   __device__ value_type neutral() const {
     if constexpr (std::is_same_v<value_type, T>)
-      return std::is_same_v<Op, onefold::detail::real_maximum> ? T(0) : -T(0);
+      return std::is_same_v<Op, onefold::detail::operator_function<op::max>> ? T(0) : -T(0);
     else
       return {-T(0), -T(0)};
   }

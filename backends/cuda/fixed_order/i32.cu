@@ -6,8 +6,8 @@ namespace onefold::cuda_backend {
 
 const onefold::detail::device_fold& fold_of_i32(element_type type, form what) {
   const auto row = [&]<class Fold>() -> const onefold::detail::device_fold& { return row_of_fold<Fold>(); };
-  return type == element_type::i32 ? onefold::detail::with_narrow_fold_of<element_type::i32>(what, row)
-                                   : onefold::detail::with_narrow_fold_of<element_type::u32>(what, row);
+  return type == element_type::i32 ? onefold::detail::with_fold_of<element_type::i32, false>(what, false, row)
+                                   : onefold::detail::with_fold_of<element_type::u32, false>(what, false, row);
 }
 
 }  // namespace onefold::cuda_backend

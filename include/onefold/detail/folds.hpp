@@ -531,6 +531,8 @@ ONEFOLD_HOST_DEVICE inline std::uint64_t conclude(conclusion how, const A& value
   };
   if constexpr (std::is_same_v<A, squares>) {
     put(root_of(value));
+  } else if constexpr (std::is_integral_v<A> && !std::is_same_v<A, std::uint64_t>) {
+    put(value);  // nothing else is made of them
   } else {
     switch (how) {
       case conclusion::none:
@@ -540,10 +542,10 @@ ONEFOLD_HOST_DEVICE inline std::uint64_t conclude(conclusion how, const A& value
         if constexpr (std::is_floating_point_v<A>) put(rounded_divide(value, static_cast<A>(count)));
         break;
       case conclusion::root:
-        put(root_of(static_cast<double>(value)));
+        if constexpr (std::is_floating_point_v<A>) put(root_of(static_cast<double>(value)));
         break;
       case conclusion::root_to_float:
-        put(static_cast<float>(root_of(static_cast<double>(value))));
+        if constexpr (std::is_floating_point_v<A>) put(static_cast<float>(root_of(static_cast<double>(value))));
         break;
       case conclusion::mean_of_signed:
         if constexpr (Small && std::is_same_v<A, std::uint64_t>)

@@ -29,13 +29,22 @@ constexpr void check_value_type() {
 /// Where there is no initial value.
 struct no_init {};
 
+/// What becomes of the tree's value: of floats every NaN becomes the same one.
+struct canonical_conclusion {
+  template <class V>
+  V operator()(const V& tree, std::uint64_t) const {
+    return canonical(tree);
+  }
+};
+
 /// The reduction of f over a space with `op`, as own_code. `op` must commute and be associative up to rounding; it needs no identity.
 ///
 /// Space, F  as in block_callback; f returns V, or maybe<V>, or std::optional<V>
 /// Op        op(V, V), which gives what converts to V
 /// Init      V's initial value, or no_init
+/// Conclusion  makes a V, the result, of the tree's value and the number of elements
 /// RowBytes  bytes of what a row of the tree holds: of a value, where that is what the caller reduces
-template <class Space, class F, class Op, class Init = no_init,
+template <class Space, class F, class Op, class Init = no_init, class Conclusion = canonical_conclusion,
           std::size_t RowBytes = sizeof(typename value_traits<value_at_t<Space, F>>::type)>
 class own_reduction {
  public:
@@ -189,12 +198,12 @@ class own_reduction {
     });
   }
 
-  static int conclude(void* context, const void* tree, std::uint64_t, void* result) {
+  static int conclude(void* context, const void* tree, std::uint64_t count, void* result) {
     return guarded(context, [&](own_reduction& own) {
       state last = tree == nullptr ? state() : load(tree, 0);
       if constexpr (!std::is_same_v<Init, no_init>) last = own.combine(state(static_cast<value>(own.init_)), last);
       if (!last.present) own.refuse_nothing();
-      last.value = canonical(last.value);  // of what is no float the same
+      last.value = Conclusion()(last.value, count);
       std::memcpy(result, static_cast<const void*>(&last.value), sizeof(value));
     });
   }

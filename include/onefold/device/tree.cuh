@@ -222,14 +222,6 @@ __device__ inline A chosen(bool first, const A& a, const A& b) {
   }
 }
 
-// The halving over one value of each thread of a warp.
-template <class Fold>
-__device__ inline typename Fold::accumulator halved(const Fold& fold, typename Fold::accumulator value) {
-#pragma unroll
-  for (int distance = warp_size / 2; distance > 0; distance /= 2) value = fold.combine(value, exchange(value, distance));
-  return value;
-}
-
 }  // namespace detail
 
 /// The node over tiles 2 `pair` and 2 `pair` + 1, all of whose packs exist, in every lane of the calling warp. All 32 lanes must

@@ -67,4 +67,16 @@ __device__ inline A exchange(const A& value, int distance) {
   return detail::exchanged<A>::with(value, distance);
 }
 
+namespace detail {
+
+// The halving over one value of each thread of a warp.
+template <class Fold>
+__device__ inline typename Fold::accumulator halved(const Fold& fold, typename Fold::accumulator value) {
+#pragma unroll
+  for (int distance = warp_size / 2; distance > 0; distance /= 2) value = fold.combine(value, exchange(value, distance));
+  return value;
+}
+
+}  // namespace detail
+
 }  // namespace onefold::device

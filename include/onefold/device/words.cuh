@@ -262,10 +262,7 @@ struct values_of_words {
   static constexpr bool exist = true;
   Part part;
   __device__ typename Fold::accumulator node(const Fold& fold, std::uint64_t) const {
-    auto value = static_cast<typename Fold::accumulator>(part.value());
-#pragma unroll
-    for (int distance = warp_size / 2; distance > 0; distance /= 2) value = fold.combine(value, exchange(value, distance));
-    return value;
+    return halved(fold, static_cast<typename Fold::accumulator>(part.value()));
   }
 };
 
@@ -354,10 +351,7 @@ struct extremes_in_words {
     }
   }
   __device__ auto node(const Fold& fold, std::uint64_t) const {
-    typename Fold::accumulator value{min.value(), max.value()};
-#pragma unroll
-    for (int distance = warp_size / 2; distance > 0; distance /= 2) value = fold.combine(value, exchange(value, distance));
-    return value;
+    return halved(fold, typename Fold::accumulator{min.value(), max.value()});
   }
 };
 
@@ -378,10 +372,8 @@ struct together_in_words {
     }
   }
   __device__ auto node(const Fold& fold, std::uint64_t) const {
-    typename Fold::accumulator value{sum.value(), product.value(), static_cast<V>(min.value()), static_cast<V>(max.value())};
-#pragma unroll
-    for (int distance = warp_size / 2; distance > 0; distance /= 2) value = fold.combine(value, exchange(value, distance));
-    return value;
+    return halved(
+        fold, typename Fold::accumulator{sum.value(), product.value(), static_cast<V>(min.value()), static_cast<V>(max.value())});
   }
 };
 
