@@ -276,7 +276,8 @@ void reduce_checked(const onefold_request& asked, const onefold_options* how) {
                static_cast<const device_fold*>(asked.device),
                asked.arrays,
                asked.arrays == nullptr ? 0 : asked.array_count,
-               asked.vectors};
+               asked.vectors,
+               asked.exact_state};
   if (asked.array_count < 0 || asked.array_count > 3) refuse_number("request.array_count", asked.array_count);
   for (int i = 0; i < what.array_count; ++i) {
     const std::uint32_t alignment = asked.arrays[i].alignment;

@@ -27,7 +27,7 @@ void check_complex(const onefold_request& asked) {
   const auto type = static_cast<element_type>(asked.type);
   if (asked.form < 0 || asked.form >= form_count + record_count || !takes_type(static_cast<form>(asked.form), type) ||
       (asked.flags & ~ONEFOLD_INTO) != 0 || asked.results > 1 || asked.source != nullptr || asked.own != nullptr ||
-      asked.vectors != nullptr)
+      asked.vectors != nullptr || asked.exact_state != nullptr)
     throw error(
         errc::unsupported,
         "arrays of complex numbers are for sum, prod, dot, mean, sum_of_squares, norm1, norm2 and norm_inf, in their own type");

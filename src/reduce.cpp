@@ -204,7 +204,7 @@ void check_callable(const request& what, backend where, const variant_info& vari
   if (where != backend::cuda && what.source == nullptr && what.own == nullptr)
     throw error(errc::unsupported,
                 std::string(name(where)) + " cannot call a function that is there for the GPU alone: use cuda()");
-  if (variant.guarantee < guarantee::fixed)
+  if (!variant.takes_everything)
     throw error(errc::unsupported, std::string(variant.name) + " reduces arrays: leave the variant's name away");
 }
 
@@ -220,7 +220,9 @@ void check_and_run(request& what, const options& how) {
   if (entry == nullptr) throw error(errc::backend_not_built, not_built_sentence(where));
   const bool has_input = !is_called_back(what);
   if (!has_input) check_callable(what, where, variant);
-  if (what.vectors != nullptr && variant.guarantee < guarantee::fixed)
+  if (what.exact_state != nullptr && variant.guarantee < guarantee::exact)
+    throw error(errc::guarantee_not_met, std::string(variant.name) + " makes no state that is exact: ask for guarantee::exact");
+  if (what.vectors != nullptr && !variant.takes_everything)
     throw error(errc::unsupported, std::string(variant.name) + " takes two arrays: leave the variant's name away");
   if (where != backend::cuda && may_hold_device_memory()) {
     if (has_input) check_host_arrays(what, where);
@@ -232,7 +234,7 @@ void check_and_run(request& what, const options& how) {
 
   report ran;  // its names are written only for somebody who reads them: the longer ones would be allocated
   ran.backend = where;
-  ran.guarantee = variant.guarantee;
+  ran.guarantee = how.guarantee == guarantee::exact ? guarantee::exact : variant.guarantee;
   if (how.report != nullptr) {
     ran.variant = how.variant.empty() ? variant.name : how.variant;
     ran.implementation = variant.name;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 #include <vector>
 
+#include <onefold/detail/exact_kinds.hpp>
 #include <onefold/error.hpp>
 
 #include "../backends/backend.hpp"
@@ -17,16 +19,37 @@ namespace {
 // What a request without a name runs, on every backend. Also with guarantee::none: nothing measured is faster (perf/results, the sweeps).
 constexpr std::string_view default_variant = "fixed_order";
 constexpr std::string_view reference_on_cpu = "parallel_reduce";
+constexpr std::string_view exact_variant = "superaccumulator";
 
 void check_guarantee(guarantee wanted, const variant_info& row) {
   if (wanted <= row.guarantee) return;
   std::string sentence = "guarantee::" + std::string(name(wanted)) + " cannot be given: " + std::string(row.name) +
                          " promises guarantee::" + std::string(name(row.guarantee));
   if (wanted == guarantee::exact)
-    sentence += ", and this version of onefold has no variant that promises more than guarantee::fixed";
+    sentence += "; leave the variant's name away, or name superaccumulator";
   else
     sentence += "; leave the variant's name away, or name fixed_order";
   throw error(errc::guarantee_not_met, sentence);
+}
+
+// Without a variant's name.
+const variant_info& select_exact(const request& what, backend where, const variant_info& fixed_order) {
+  const bool own_code = what.own != nullptr || (what.device != nullptr && what.source == nullptr);
+  if (!own_code && exact::is_free_of_order(what.form, what.type)) return fixed_order;
+  const std::string sentence = "guarantee::exact cannot be given: ";
+  if (own_code || what.source != nullptr)
+    throw error(errc::guarantee_not_met,
+                sentence + "values and operators of your own have no exact sum so far: store the values in an array");
+  if (!exact::has_state(what.form, what.type))
+    throw error(errc::guarantee_not_met,
+                sentence + std::string(name(what.form)) + " of " + std::string(name(what.type)) +
+                    " has no exact form: sum, norm1, dot, sum_of_squares, norm2, mean and mean_variance of floats have");
+  if (what.vectors != nullptr)
+    throw error(errc::guarantee_not_met, sentence + "dots of several vectors have none so far: call dot for each");
+  if (where == backend::cuda)
+    throw error(errc::guarantee_not_met, sentence + "cuda() has no exact sums so far: use openmp() or serial() with host memory");
+  static const variant_info* const row = find_row(exact_variant, backend::serial);
+  return *row;
 }
 
 }  // namespace
@@ -40,7 +63,9 @@ std::string nearest_names(std::string_view misspelt) {
   if (ranked.empty()) return "onefold::variants() lists the names";
   std::string sentence;
   int said = 0;
+  std::string_view last;  // a name that several backends have is there several times
   for (const auto& [distance, near] : ranked) {
+    if (near == std::exchange(last, near)) continue;
     if (said++ == 3) break;
     sentence += (sentence.empty() ? "did you mean " : " or ") + std::string(near);
   }
@@ -75,10 +100,14 @@ const variant_info& select(const request& what, backend where, const options& ho
     }
     check_guarantee(how.guarantee.value_or(row->guarantee), *row);
   } else {
-    check_guarantee(how.guarantee.value_or(guarantee::fixed), *row);
+    if (how.guarantee == guarantee::exact)
+      row = &select_exact(what, where, *row);
+    else
+      check_guarantee(how.guarantee.value_or(guarantee::fixed), *row);
   }
   if (!row->built && find_backend(where) != nullptr) throw error(errc::unsupported, left_out_sentence(row->name));
-  if (row->built && (!row->supports(what.type, what.form) || (what.wide && !row->takes_everything)))
+  if (row->built &&
+      (!row->supports(what.type, what.form) || (what.wide && !row->takes_everything && row->guarantee < guarantee::exact)))
     throw error(errc::unsupported, std::string(row->name) + " does not take " + std::string(name(what.form)) + " of " +
                                        std::string(name(what.type)) + (what.wide ? " accumulated in a wider type" : "") + ": " +
                                        std::string(row->limits));

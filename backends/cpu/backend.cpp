@@ -4,22 +4,25 @@
 
 #include <array>
 
+#include <onefold/detail/exact_kinds.hpp>
 #include <onefold/error.hpp>
 
 #include "../float_environment.hpp"
 #include "../kokkos/lifetime.hpp"
 #include "../kokkos/parallel_reduce.hpp"
 #include "../threads/process.hpp"
+#include "exact.hpp"
 #include "fixed_order.hpp"
 
 namespace onefold::detail {
 
 namespace {
 
-// parallel_reduce stands for the lectures' kernels, which take the four operators; fixed_order takes every form.
+// parallel_reduce stands for the lectures' kernels, which take the four operators; fixed_order takes every form, and superaccumulator those whose
+// sums are exact.
 constexpr variant_info cpu_variant(std::string_view name, std::string_view seed, guarantee promise, std::string_view summary) {
   variant_info row{};
-  const bool every_form = promise >= guarantee::fixed;
+  const bool every_form = promise == guarantee::fixed;
   row.name = name;
   row.seed = seed;
   row.summary = summary;
@@ -27,9 +30,15 @@ constexpr variant_info cpu_variant(std::string_view name, std::string_view seed,
   row.built = true;
   row.guarantee = promise;
   row.takes_everything = every_form;
-  if (!every_form)
+  if (promise == guarantee::none) {
     for (int type = 0; type < full_type_count; ++type) row.operators[type] = (1U << operation_count) - 1;
-  if (!every_form) row.limits = "it reduces elements as they are, in their own type, with sum, prod, min or max";
+    row.limits = "it reduces elements as they are, in their own type, with sum, prod, min or max";
+  }
+  if (promise == guarantee::exact) {
+    for (int type = 0; type < element_type_count; ++type)
+      row.operators[type] = exact::has_state(form::sum, static_cast<element_type>(type)) ? 1U : 0U;
+    row.limits = "it takes arrays of floats with sum, norm1, dot, sum_of_squares, norm2, mean or mean_variance";
+  }
   return row;
 }
 
@@ -134,8 +143,9 @@ void run(const request& what, const options& how, const variant_info& variant, r
       throw error(errc::backend_unavailable, std::string("Kokkos has failed: ") + problem.what());
     }
   }
-  if (how.report != nullptr) ran.implementation = cpu::fixed_order_implementation();
-  ran.threads = cpu::reduce_fixed_order(what, threads);
+  const bool exactly = variant.guarantee == guarantee::exact;
+  if (how.report != nullptr) ran.implementation = exactly ? cpu::exact_implementation() : cpu::fixed_order_implementation();
+  ran.threads = exactly ? cpu::reduce_exactly(what, threads) : cpu::reduce_fixed_order(what, threads);
 }
 
 void synchronize(const executor&) {}  // CPU work is done when the call returns

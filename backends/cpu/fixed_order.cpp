@@ -10,10 +10,9 @@
 #include <onefold/error.hpp>
 #include <onefold/order.hpp>
 
-#include "../kokkos/lifetime.hpp"
-#include "driver.hpp"
 #include "instruction_set.hpp"
 #include "parts.hpp"
+#include "plan.hpp"
 #include "source.hpp"
 
 namespace onefold::cpu {
@@ -137,32 +136,7 @@ struct alignas(128) array_fold {
   }
 };
 
-// --- on the threads that there are ---------------------------------------------------------------------------------------------------------
-
-// Threads that there is work for and the driver's way with them.
-struct plan {
-  int threads = 1;
-  bool best = false;
-  std::uint64_t timed_bytes = 0;
-
-  // Of `bytes` bytes of input, or as much work.
-  plan(const detail::request& what, const cpu_fold& fold, std::uint64_t bytes, int most) {
-    threads = useful_threads(fold, what.count, bytes, most);
-    best = what.best;
-  }
-
-  int run(const cpu_fold& fold, std::uint64_t count, void* state) {
-#ifdef ONEFOLD_HAVE_OPENMP
-    if (threads > 1) {
-      on_threads how{threads, best && !kokkos_backend::tools_see_kokkos(), timed_bytes};
-      const int failed = reduce_on_threads(fold, count, how, state);
-      threads = how.threads;
-      return failed;
-    }
-#endif
-    return reduce_alone(fold, count, state);
-  }
-};
+// --- functions of the caller's ------------------------------------------------------------------------------------------------------
 
 // Elements whose values a function of the caller's makes are taken for 8 bytes at least: to make one takes longer than to read it.
 std::uint64_t work_of(std::uint64_t count, std::uint64_t bytes) {

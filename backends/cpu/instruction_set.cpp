@@ -58,13 +58,14 @@ const instruction_set& chosen_instructions() {
 #ifdef ONEFOLD_X86_KERNELS
     __builtin_cpu_init();
     const bool avx2 = __builtin_cpu_supports("avx2") && has_f16c();
+    const exact_table* const exact_avx2 = avx2 && __builtin_cpu_supports("fma") ? &exact_avx2_kernels : &exact_baseline_kernels;
     const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
                         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
-    const instruction_set sets[] = {{"fixed_order/avx512", &avx512_kernels, &avx2_kernels, avx512},
-                                    {"fixed_order/avx2", &avx2_kernels, nullptr, avx2},
-                                    {"fixed_order/baseline", &baseline_kernels, nullptr, true}};
+    const instruction_set sets[] = {{"fixed_order/avx512", &avx512_kernels, &avx2_kernels, avx512, &exact_avx512_kernels},
+                                    {"fixed_order/avx2", &avx2_kernels, nullptr, avx2, exact_avx2},
+                                    {"fixed_order/baseline", &baseline_kernels, nullptr, true, &exact_baseline_kernels}};
 #else
-    const instruction_set sets[] = {{"fixed_order/portable", &baseline_kernels, nullptr, true}};
+    const instruction_set sets[] = {{"fixed_order/portable", &baseline_kernels, nullptr, true, &exact_baseline_kernels}};
 #endif
     const auto short_name = [](const instruction_set& set) { return set.name.substr(set.name.find('/') + 1); };
     // NOLINTNEXTLINE(concurrency-mt-unsafe): unsafe only beside setenv, which onefold never calls
@@ -72,7 +73,7 @@ const instruction_set& chosen_instructions() {
     const std::string_view wanted = variable == nullptr ? "" : variable;
     if (wanted.empty()) return {*std::ranges::find_if(sets, &instruction_set::here), {}};
     const auto named = std::ranges::find(sets, wanted, short_name);
-    if (named != std::end(sets) && named->here) return {{named->name, named->kernels, nullptr, true}, {}};
+    if (named != std::end(sets) && named->here) return {{named->name, named->kernels, nullptr, true, named->exact}, {}};
     std::string sentence = "the environment variable ONEFOLD_INSTRUCTION_SET is \"" + std::string(wanted.substr(0, 40)) + "\", " +
                            (named == std::end(sets) ? "which names no instruction set" : "which this processor does not have") +
                            ": unset it, or take one of";

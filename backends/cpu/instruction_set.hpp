@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "kernels/exact_table.hpp"
 #include "kernels/table.hpp"
 
 namespace onefold::cpu {
@@ -13,6 +14,7 @@ struct instruction_set {
   const kernel_table* kernels;  ///< the longest registers
   const kernel_table* narrow;   ///< those with registers of 32 bytes, where this set has longer ones that need not be used
   bool here;                    ///< whether this machine has it
+  const exact_table* exact;     ///< exact sums with it
 };
 
 /// The best that this machine has, or the one that the environment's ONEFOLD_INSTRUCTION_SET names, which is then used for everything. Throws

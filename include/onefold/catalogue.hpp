@@ -14,6 +14,7 @@
 #include <ranges>
 #endif
 
+#include <onefold/detail/exact_kinds.hpp>
 #include <onefold/executor.hpp>
 #include <onefold/types.hpp>
 
@@ -71,6 +72,7 @@ struct variant_info {
   [[nodiscard]] constexpr bool supports(element_type type, form what) const noexcept {
     if (!takes_type(what, type)) return false;
     if (takes_everything) return true;
+    if (guarantee == onefold::guarantee::exact) return detail::exact::has_state(what, type);
     return is_plain(what) && (operators[static_cast<int>(type)] >> static_cast<int>(what) & 1) != 0;
   }
   /// Whether the variant takes this element type with this operator.

@@ -355,6 +355,7 @@ typedef struct onefold_request {
   int32_t array_count;            /**< at most 3 */
   int32_t reserved;               /**< 0 */
   const onefold_vectors* vectors; /**< ONEFOLD_DOT of f32 and f64: instead of input and second */
+  int64_t* exact_state;           /**< ONEFOLD_GUARANTEE_EXACT: where onefold_exact_words() words are stored too; else NULL */
 } onefold_request;
 
 /** Checks, chooses and runs. `how` may be NULL. Cost: one read of the input. */
@@ -363,6 +364,18 @@ ONEFOLD_API int onefold_reduce(const onefold_request* what, const onefold_option
 /** Several requests with one executor: all are launched, and those without ONEFOLD_INTO are waited for once. Each result has the bits that it has
  *  alone; after an error none is specified. `how` is for each; its report is that of the last. */
 ONEFOLD_API int onefold_reduce_batch(const onefold_request* requests, size_t count, const onefold_options* how);
+
+/* --- exact sums: docs/exact.md --------------------------------------------------------------------------------------------------------------- */
+
+/** int64 words of the state of a form of elements of this type, or 0 where it has none. A state of all zeros is that of no elements. */
+ONEFOLD_API size_t onefold_exact_words(int32_t type, int32_t form);
+/** Adds a state to another; either may be the sum, word by word, of up to 2^31 states. Both are looked at first: what is no state is
+ *  refused with ONEFOLD_INVALID_ARGUMENT, and `to` is left as it was. With `from` NULL `to` is made canonical. */
+ONEFOLD_API int onefold_exact_add(int32_t type, int32_t form, int64_t* to, const int64_t* from);
+/** Stores the rounded result of a state. flags: ONEFOLD_WIDE or 0; ddof as in onefold_request. */
+ONEFOLD_API int onefold_exact_result(int32_t type, int32_t form, uint32_t flags, int64_t ddof, const int64_t* state, void* result);
+/** Stores the number of elements of a state. */
+ONEFOLD_API int onefold_exact_count(int32_t type, int32_t form, const int64_t* state, uint64_t* count);
 
 /* --- each form by its name -------------------------------------------------------------------------------------------------------------- */
 
@@ -413,11 +426,11 @@ ONEFOLD_API int onefold_reduce_batch(const onefold_request* requests, size_t cou
 
 /* ONEFOLD_C_COMPLEX_TYPES(X): X(suffix, type, type of its parts); ONEFOLD_C_COMPLEX_FORMS_OF(X, ..): X(form, suffix, type, result) */
 #define ONEFOLD_C_COMPLEX_TYPES(X) X(c64, onefold_c64, float) X(c128, onefold_c128, double)
-#define ONEFOLD_C_COMPLEX_FORMS_OF(X, suffix, T, part)                                                         \
-  X(sum, suffix, T, T)                                                                                         \
-  X(prod, suffix, T, T)                                                                                        \
-  X(mean, suffix, T, T) X(sum_of_squares, suffix, T, part) X(norm1, suffix, T, part) X(norm2, suffix, T, part) \
-      X(norm_inf, suffix, T, part)
+#define ONEFOLD_C_COMPLEX_FORMS_OF(X, suffix, T, part) \
+  X(sum, suffix, T, T)                                 \
+  X(prod, suffix, T, T)                                \
+  X(mean, suffix, T, T)                                \
+  X(sum_of_squares, suffix, T, part) X(norm1, suffix, T, part) X(norm2, suffix, T, part) X(norm_inf, suffix, T, part)
 
 /* ONEFOLD_C_TYPES(X), ONEFOLD_C_SMALL_TYPES(X): X(suffix, type, type of a sum, of norm1, of norm_inf, suffix of that, type of a mean) */
 #define ONEFOLD_C_TYPES(X)                                    \

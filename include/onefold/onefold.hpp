@@ -5,6 +5,7 @@
 #include <onefold/box.hpp>
 #include <onefold/catalogue.hpp>
 #include <onefold/error.hpp>
+#include <onefold/exact.hpp>
 #include <onefold/executor.hpp>
 #include <onefold/maybe.hpp>
 #include <onefold/multi_dot.hpp>

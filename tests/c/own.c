@@ -50,25 +50,11 @@ static void test_on(onefold_executor where) {
   for (int i = 0; i < count; ++i) x[i] = (double)(i % 9 - 4);
   const uint8_t operators[3] = {ONEFOLD_OP_MAX, ONEFOLD_OP_SUM, ONEFOLD_OP_MIN};
   double three[3] = {0, 0, 0}, two[2] = {0, 0}, alone = 0;
-  onefold_request what = {sizeof what,
-                          where,
-                          ONEFOLD_F64,
-                          ONEFOLD_REDUCE_TOGETHER,
-                          x,
-                          count,
-                          three,
-                          NULL,
-                          0,
-                          3,
-                          operators,
-                          0,
-                          NULL,
-                          NULL,
-                          NULL,
-                          NULL,
-                          NULL,
-                          0,
-                          0,
+  onefold_request what = {sizeof what, where, ONEFOLD_F64, ONEFOLD_REDUCE_TOGETHER,
+                          x,           count, three,       NULL,
+                          0,           3,     operators,   0,
+                          NULL,        NULL,  NULL,        NULL,
+                          NULL,        0,     0,           NULL,
                           NULL};
   EXPECT_OK(onefold_reduce(&what, NULL));
   EXPECT_OK(onefold_sum_f64(where, x, count, &alone));

@@ -3,25 +3,16 @@
 #include "check.h"
 
 static onefold_request sum_of(const double* x, uint64_t n, double* result) {
-  onefold_request what = {sizeof what,
-                          onefold_serial(),
-                          ONEFOLD_F64,
-                          ONEFOLD_SUM,
-                          x,
-                          n,
-                          result,
-                          NULL,
-                          0,
-                          0,
-                          NULL,
-                          0,
-                          NULL,
-                          NULL,
-                          NULL,
-                          NULL,
-                          NULL,
-                          0,
-                          0,
+  onefold_request what = {sizeof what, onefold_serial(),
+                          ONEFOLD_F64, ONEFOLD_SUM,
+                          x,           n,
+                          result,      NULL,
+                          0,           0,
+                          NULL,        0,
+                          NULL,        NULL,
+                          NULL,        NULL,
+                          NULL,        0,
+                          0,           NULL,
                           NULL};
   return what;
 }
@@ -124,7 +115,10 @@ void test_refusals(void) {
   EXPECT_OK(onefold_reduce(&what, &how));
   how.variant = NULL;
   how.guarantee = ONEFOLD_GUARANTEE_EXACT;
-  EXPECT_REFUSED(onefold_reduce(&what, &how), ONEFOLD_GUARANTEE_NOT_MET, "exact");
+  EXPECT_OK(onefold_reduce(&what, &how));
+  what.form = ONEFOLD_PROD;
+  EXPECT_REFUSED(onefold_reduce(&what, &how), ONEFOLD_GUARANTEE_NOT_MET, "no exact form");
+  what.form = ONEFOLD_SUM;
   how.guarantee = 7;
   EXPECT_REFUSED(onefold_reduce(&what, &how), ONEFOLD_INVALID_ARGUMENT, "guarantee");
   how.guarantee = ONEFOLD_GUARANTEE_FIXED;

@@ -244,6 +244,7 @@ std::uint64_t depth_of_fixed_order(element_type type, std::uint64_t count) {
 
 std::uint64_t depth_of(const onefold::report& ran, element_type type, std::uint64_t count) {
   if (ran.implementation.starts_with("fixed_order")) return depth_of_fixed_order(type, count);
+  if (ran.guarantee == onefold::guarantee::exact) return 1;  // one rounding
   const auto parts = [&](std::uint64_t n) { return (count + n - 1) / n; };
   if (ran.backend != onefold::backend::cuda) {
     const auto threads = static_cast<std::uint64_t>(std::max(ran.threads, 1));

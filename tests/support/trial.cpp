@@ -142,11 +142,11 @@ std::optional<std::string> not_as_asked(const trial& one, std::uint64_t count, c
   expect(ran.backend == one.where.backend(), "backend", onefold::name(ran.backend));
   if (info != nullptr) expect(ran.guarantee == info->guarantee, "guarantee", onefold::name(ran.guarantee));
   if (ran.backend != onefold::backend::cuda) {
-    const bool fixed = info != nullptr && info->name == "fixed_order";
+    const bool fixed = info != nullptr && info->guarantee >= onefold::guarantee::fixed;
     const int asked = one.where.backend() == onefold::backend::serial ? 1 : one.where.threads();
     const int most = backend_under_test(one.where.backend()).threads;
     if (fixed) {  // the instruction set is the machine's, and fewer threads may do
-      expect(ran.implementation.starts_with("fixed_order/"), "implementation", ran.implementation);
+      expect(ran.implementation.starts_with(std::string(info->name) + "/"), "implementation", ran.implementation);
       expect(ran.threads >= 1 && ran.threads <= (asked == 0 ? most : asked), "threads", ran.threads);
     } else {
       expect(ran.implementation == "Kokkos::parallel_reduce", "implementation", ran.implementation);

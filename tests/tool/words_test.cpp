@@ -47,7 +47,7 @@ TEST(Words, SentencesThatTheLibraryThrowsSpeakOfNoCalls) {
   const std::vector<float> x(1000, 1.0F);
   for (const options& how :
        {options{.variant = "no_such_thing"}, options{.variant = "parallel_reduce", .guarantee = guarantee::fixed},
-        options{.guarantee = guarantee::exact}}) {
+        options{.variant = "fixed_order", .guarantee = guarantee::exact}}) {
     const std::string said = error_of<error>([&] { static_cast<void>(sum(serial(), x.data(), x.size(), how)); });
     ASSERT_NE(said, "no error");
     EXPECT_EQ(in_words_of_the_tool(said).find("::"), std::string::npos) << in_words_of_the_tool(said);

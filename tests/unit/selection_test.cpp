@@ -52,18 +52,28 @@ std::vector<onefold::executor> cpu_executors() {
   return all;
 }
 
-// A request for a strong guarantee is never met by a weaker path: on every backend it is refused, whether a variant is named or
+// A request for a strong guarantee is never met by a weaker path: where there are no exact sums it is refused, whether a variant is named or
 // not.
-TEST(selection, of_the_exact_guarantee_is_refused_everywhere) {
+TEST(selection, of_the_exact_guarantee_runs_the_superaccumulator_or_is_refused) {
   for (const auto& where : every_executor()) {
-    EXPECT_TRUE(refuses(errc::guarantee_not_met, "guarantee::exact", [&] { sum_with(where, {.guarantee = guarantee::exact}); }))
-        << text(where);
-    for (const auto& variant : onefold::variants())
-      EXPECT_TRUE(refuses(onefold::find_variant(variant.name, backend_of(where)) == nullptr && backend_of(where) == backend::cuda
-                              ? errc::unsupported
-                              : errc::guarantee_not_met,
+    const bool on_gpu = backend_of(where) == backend::cuda;
+    if (on_gpu) {
+      EXPECT_TRUE(refuses(errc::guarantee_not_met, "cuda() has no exact sums", [&] { sum_with(where, {.guarantee = guarantee::exact}); }))
+          << text(where);
+    } else {
+      onefold::report ran;
+      EXPECT_EQ(sum_with(where, {.guarantee = guarantee::exact, .report = &ran}), 1000.0f);
+      EXPECT_EQ(ran.variant, "superaccumulator");
+      EXPECT_EQ(ran.implementation.substr(0, ran.implementation.find('/')), "superaccumulator");
+      EXPECT_EQ(ran.guarantee, guarantee::exact);
+    }
+    for (const auto& variant : onefold::variants()) {
+      if (variant.guarantee == guarantee::exact) continue;
+      EXPECT_TRUE(refuses(onefold::find_variant(variant.name, backend_of(where)) == nullptr && on_gpu ? errc::unsupported
+                                                                                                       : errc::guarantee_not_met,
                           "", [&] { sum_with(where, {.variant = variant.name, .guarantee = guarantee::exact}); }))
           << variant.name << " on " << text(where);
+    }
   }
   EXPECT_EQ(sum_with(onefold::serial(), {}), 1000.0f);
 }
@@ -93,9 +103,10 @@ TEST(selection, of_a_named_variant_without_a_guarantee_runs_it_and_reports_what_
         onefold::report ran;
         EXPECT_EQ(sum_with(where, {.variant = variant.name, .guarantee = wanted, .report = &ran}), 1000.0f) << variant.name;
         EXPECT_EQ(ran.variant, variant.name);
-        const bool fixed = variant.name == "fixed_order";
-        EXPECT_EQ(ran.guarantee, fixed ? guarantee::fixed : guarantee::none) << variant.name;
-        EXPECT_EQ(ran.implementation.starts_with("fixed_order/"), fixed) << variant.name << " ran as " << ran.implementation;
+        const bool is_native = variant.backend != backend::cuda;
+        EXPECT_EQ(ran.guarantee, is_native || variant.name == "fixed_order" ? variant.guarantee : guarantee::none) << variant.name;
+        EXPECT_EQ(ran.implementation.starts_with(std::string(variant.name) + "/"), variant.guarantee >= guarantee::fixed)
+            << variant.name << " ran as " << ran.implementation;
       }
     }
   }

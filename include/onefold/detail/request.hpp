@@ -47,6 +47,7 @@ struct request {
   const onefold_array* arrays = nullptr;  // what these read, where that is known
   int array_count = 0;
   const onefold_vectors* vectors = nullptr;  // dot: not null instead of input and second
+  std::int64_t* exact_state = nullptr;       // guarantee::exact: not null where the state's words are stored too
 };
 
 // A report in C++'s types. Throws std::bad_alloc.
@@ -88,6 +89,7 @@ inline onefold_request c_request(const request& what) {
   asked.array_count = what.array_count;
   asked.vectors = what.vectors;
   asked.tree_value = what.tree_value;
+  asked.exact_state = what.exact_state;
   return asked;
 }
 

@@ -1,0 +1,17 @@
+#pragma once
+/// @file exact.hpp  guarantee::exact on the Serial and OpenMP backends: exact sums as a fold of the driver's, whose states are integers.
+
+#include <string>
+
+#include <onefold/detail/request.hpp>
+
+namespace onefold::cpu {
+
+/// Runs a request of arrays whose form has an exact state, on up to `threads` threads; returns how many worked. With what.exact_state the
+/// state's words are stored there too, canonical.
+int reduce_exactly(const detail::request& what, int threads);
+
+/// "superaccumulator/" and the instruction set.
+std::string exact_implementation();
+
+}  // namespace onefold::cpu

@@ -1,0 +1,43 @@
+#pragma once
+/// @file state.hpp  What guarantee::exact knows of a set of elements, as docs/exact.md specifies it: from the integers that backends compute to
+/// the words that are merged, back, and to the rounded result. It knows no backend.
+
+#include <cstddef>
+#include <cstdint>
+
+#include <onefold/detail/exact_kinds.hpp>
+#include <onefold/types.hpp>
+
+namespace onefold::detail::exact {
+
+/// What the terms were, beside their sum: bits of a set.
+inline constexpr std::uint64_t has_nan = 1, has_infinity = 2, has_minus_infinity = 4, has_other_than_minus_zero = 8;
+
+/// 64-bit words, little-endian, in two's complement: integers in the unit of the kind's sums. A number of the elements, or pairs, that
+/// there were, goes with it where it is needed.
+inline constexpr int most_integer_words = 67;
+constexpr int integer_words(int limbs) noexcept { return (limbs + 1) / 2; }
+
+/// In the memory of a backend: `flags`, then the integers of a kind's sums side by side.
+constexpr int integers_of(const kind_row& kind) noexcept { return integer_words(kind.limbs[0]) + integer_words(kind.limbs[1]); }
+constexpr std::size_t bytes_of(const kind_row& kind) noexcept {
+  return sizeof(std::uint64_t) * (1 + static_cast<std::size_t>(integers_of(kind)));
+}
+
+/// to += from, states as in a backend's memory.
+void merge(const kind_row& kind, std::uint64_t* to, const std::uint64_t* from) noexcept;
+
+inline constexpr std::size_t most_words = 210;
+
+/// The canonical words of a state of `count` elements; kind.words() of them.
+void store(const kind_row& kind, const std::uint64_t* state, std::uint64_t count, std::int64_t* words) noexcept;
+
+/// The state in words that are canonical or the sum of canonical ones; returns the number of elements. Throws invalid_argument where they are
+/// neither.
+std::uint64_t load(const kind_row& kind, const std::int64_t* words, std::uint64_t* state);
+
+/// Stores the rounded result of a form, in its own types.
+void conclude(element_type type, form what, bool wide, const std::uint64_t* state, std::uint64_t count, std::int64_t ddof,
+              void* result) noexcept;
+
+}  // namespace onefold::detail::exact

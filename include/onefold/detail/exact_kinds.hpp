@@ -1,0 +1,78 @@
+#pragma once
+/// @file exact_kinds.hpp  The kinds of states of guarantee::exact: docs/exact.md, in numbers.
+
+#include <cstddef>
+#include <cstdint>
+
+#include <onefold/types.hpp>
+
+namespace onefold {
+namespace detail {
+namespace exact {
+
+inline constexpr int header_words = 8;
+inline constexpr std::int64_t version = 1;
+inline constexpr std::int64_t first_word = 0x0f1d0000 + 256 * version;  ///< and the kind's number
+
+/// A kind of states.
+struct kind_row {
+  int number;    ///< 1 to 8
+  int unit[2];   ///< of each sum: the exponent of its unit
+  int limbs[2];  ///< of each sum; the second has none but in moments
+
+  [[nodiscard]] constexpr std::size_t words() const noexcept {
+    return static_cast<std::size_t>(header_words + limbs[0] + limbs[1]);
+  }
+};
+
+inline constexpr kind_row kinds[8] = {{1, {-149, 0}, {11, 0}},     {2, {-1074, 0}, {68, 0}},      {3, {-149, 0}, {11, 0}},
+                                      {4, {-1074, 0}, {68, 0}},    {5, {-298, 0}, {20, 0}},       {6, {-2148, 0}, {134, 0}},
+                                      {7, {-149, -298}, {11, 20}}, {8, {-1074, -2148}, {68, 134}}};
+
+/// Whether a form of elements of this type has an exact state. Others have a result that no order changes, or none that is exact.
+constexpr bool has_state(form what, element_type type) noexcept {
+  if (!is_float(type) || is_complex(type)) return false;
+  return what == form::sum || what == form::norm1 || what == form::dot || what == form::sum_of_squares || what == form::norm2 ||
+         what == form::mean || what == form::mean_variance;
+}
+
+/// The kind of a form that has one.
+constexpr const kind_row& kind_of(form what, element_type type) noexcept {
+  const int of_doubles = type == element_type::f64 ? 1 : 0;
+  switch (what) {
+    case form::norm1:
+      return kinds[2 + of_doubles];
+    case form::dot:
+    case form::sum_of_squares:
+    case form::norm2:
+      return kinds[4 + of_doubles];
+    case form::mean_variance:
+      return kinds[6 + of_doubles];
+    default:
+      return kinds[of_doubles];
+  }
+}
+
+/// Whether every order gives the bits that fixed_order gives.
+constexpr bool is_free_of_order(form what, element_type type) noexcept {
+  if (is_complex(type)) return false;
+  switch (what) {
+    case form::prod:
+    case form::sum:
+    case form::dot:
+    case form::sum_of_squares:
+    case form::norm1:
+      return !is_float(type);
+    case form::mean:
+    case form::norm2:
+    case form::mean_variance:
+    case form::reduce_together:
+      return false;
+    default:
+      return true;
+  }
+}
+
+}  // namespace exact
+}  // namespace detail
+}  // namespace onefold

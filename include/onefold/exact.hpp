@@ -1,0 +1,106 @@
+#pragma once
+/// @file exact.hpp  Exact sums that go on: the state of guarantee::exact, to which arrays and other states are added (docs/exact.md).
+///
+///   exact_state<form::sum, double> total;
+///   total += x;                                  // on best(); or total.add(openmp(), x)
+///   MPI_Allreduce(MPI_IN_PLACE, total.words(), total.size(), MPI_INT64_T, MPI_SUM, comm);
+///   double sum = total.value();
+///
+/// Forms     sum, norm1, dot, sum_of_squares, norm2, mean, mean_variance of f32, f64, f16 and bf16.
+/// Bits      equal sets of elements have equal words, in whatever order and parts they were added, on whatever executor.
+/// Errors    those of the reductions; invalid_argument where words are no state, which then is not changed.
+/// Cost      of adding an array that of a reduction; of adding a state or making a value about a microsecond.
+/// Threads   one state is used by one thread at a time.
+
+#include <cstddef>
+#include <cstdint>
+
+#include <onefold/detail/exact_kinds.hpp>
+#include <onefold/reduce.hpp>
+
+namespace onefold {
+
+template <form What, class T>
+class exact_state {
+  static_assert(
+      detail::exact::has_state(What, element_type_of<T>),
+      "sum, norm1, dot, sum_of_squares, norm2, mean and mean_variance of float, double, float16 and bfloat16 have an exact state");
+
+ public:
+  /// Adds `count` elements at x.
+  template <form W = What, ONEFOLD_WHERE(W != form::dot)>
+  exact_state& add(const executor& where, const T* x, std::uint64_t count, const options& how = {}) {
+    return add_arrays(where, x, nullptr, count, how);
+  }
+  /// Adds a range's.
+  template <class R, form W = What, ONEFOLD_WHERE(W != form::dot && std::is_same_v<detail::element_of<const R>, T>)>
+  exact_state& add(const executor& where, const R& x, const options& how = {}) {
+    const auto all = detail::view_of(x);
+    return add_arrays(where, all.data, nullptr, all.count, how);
+  }
+  template <class R, form W = What, ONEFOLD_WHERE(W != form::dot && std::is_same_v<detail::element_of<const R>, T>)>
+  exact_state& operator+=(const R& x) {
+    return add(best(), x);
+  }
+
+  /// Of dot: adds the products of x and y.
+  template <form W = What, ONEFOLD_WHERE(W == form::dot)>
+  exact_state& add(const executor& where, const T* x, const T* y, std::uint64_t count, const options& how = {}) {
+    return add_arrays(where, x, y, count, how);
+  }
+  template <class R, class S, form W = What,
+            ONEFOLD_WHERE(W == form::dot && std::is_same_v<detail::element_of<const R>, T> &&
+                          std::is_same_v<detail::element_of<const S>, T>)>
+  exact_state& add(const executor& where, const R& x, const S& y, const options& how = {}) {
+    const auto all = detail::view_of(x);
+    return add_arrays(where, all.data, detail::view_of(y).data, detail::common_size(all, detail::view_of(y)), how);
+  }
+
+  /// Adds another state, or words that were added by somebody else.
+  exact_state& operator+=(const exact_state& other) {
+    detail::check_status(onefold_exact_add(type, static_cast<std::int32_t>(What), words_, other.words_));
+    return *this;
+  }
+  /// Makes words that were added, by MPI_SUM say, canonical: equal sets of elements have equal words then.
+  void normalize() { detail::check_status(onefold_exact_add(type, static_cast<std::int32_t>(What), words_, nullptr)); }
+
+  /// The correctly rounded result; with accumulate_as<double> rounded to that, with ddof as mean_variance takes it.
+  template <class... M, ONEFOLD_WHERE(detail::takes<What, T, M...>())>
+  [[nodiscard]] detail::form_result_t<What, T, M...> value(M... modifiers) const {
+    detail::form_result_t<What, T, M...> result;
+    detail::request asked{serial(), element_type_of<T>, What, nullptr, 0, &result, true};
+    (detail::apply<T>(asked, modifiers), ...);
+    const std::uint32_t flags = asked.wide ? ONEFOLD_WIDE : 0U;
+    detail::check_status(onefold_exact_result(type, static_cast<std::int32_t>(What), flags, asked.ddof, words_, &result));
+    return result;
+  }
+
+  /// Elements, or pairs, that were added.
+  [[nodiscard]] std::uint64_t count() const {
+    std::uint64_t found = 0;
+    detail::check_status(onefold_exact_count(type, static_cast<std::int32_t>(What), words_, &found));
+    return found;
+  }
+
+  /// The words, size() of them, which may be read, written, and added to those of other states.
+  [[nodiscard]] std::int64_t* words() noexcept { return words_; }
+  [[nodiscard]] const std::int64_t* words() const noexcept { return words_; }
+  [[nodiscard]] static constexpr std::size_t size() noexcept { return detail::exact::kind_of(What, element_type_of<T>).words(); }
+
+ private:
+  static constexpr auto type = static_cast<std::int32_t>(element_type_of<T>);
+
+  exact_state& add_arrays(const executor& where, const T* x, const T* y, std::uint64_t count, options how) {
+    exact_state more;
+    how.guarantee = guarantee::exact;
+    detail::form_result_t<What, T> result;
+    detail::request what{where, element_type_of<T>, What, x, count, &result, true, y};
+    what.exact_state = more.words_;
+    detail::run(what, how);
+    return *this += more;
+  }
+
+  std::int64_t words_[size()] = {};
+};
+
+}  // namespace onefold

@@ -1,0 +1,75 @@
+/* exact.c  guarantee exact: states of parts, added as words, and what is refused. */
+
+#include "check.h"
+
+enum { count = 3999 };
+
+static void test_on(onefold_executor where) {
+  static double x[count];
+  for (int i = 0; i < count; ++i) x[i] = i % 3 == 0 ? 1e300 : i % 3 == 1 ? -1e300 : (i % 7) * 1e-300;
+  const size_t words = onefold_exact_words(ONEFOLD_F64, ONEFOLD_SUM);
+  EXPECT(words == 76);
+  int64_t whole[76], parts[2][76], sum[76];
+  double result = 0, of_parts = 0;
+  onefold_options how;
+  memset(&how, 0, sizeof how);
+  how.struct_bytes = sizeof how;
+  how.guarantee = ONEFOLD_GUARANTEE_EXACT;
+  onefold_request what;
+  memset(&what, 0, sizeof what);
+  what.struct_bytes = sizeof what;
+  what.where = where;
+  what.type = ONEFOLD_F64;
+  what.form = ONEFOLD_SUM;
+  what.input = x;
+  what.count = count;
+  what.output = &result;
+  what.exact_state = whole;
+  EXPECT_OK(onefold_reduce(&what, &how));
+  EXPECT(result > 1e-300 && result < 1e-296); /* what is left when the others have cancelled */
+  what.output = &of_parts;
+  what.count = count / 3;
+  what.exact_state = parts[0];
+  EXPECT_OK(onefold_reduce(&what, &how));
+  what.input = x + count / 3;
+  what.count = count - count / 3;
+  what.exact_state = parts[1];
+  EXPECT_OK(onefold_reduce(&what, &how));
+  for (size_t i = 0; i < words; ++i) sum[i] = parts[0][i] + parts[1][i]; /* as MPI_SUM does */
+  EXPECT_OK(onefold_exact_result(ONEFOLD_F64, ONEFOLD_SUM, 0, 0, sum, &of_parts));
+  EXPECT(memcmp(&result, &of_parts, sizeof result) == 0);
+  EXPECT_OK(onefold_exact_add(ONEFOLD_F64, ONEFOLD_SUM, sum, NULL));
+  EXPECT(memcmp(sum, whole, sizeof sum) == 0);
+  EXPECT_OK(onefold_exact_add(ONEFOLD_F64, ONEFOLD_SUM, parts[0], parts[1]));
+  EXPECT(memcmp(parts[0], whole, sizeof whole) == 0);
+  uint64_t n = 0;
+  EXPECT_OK(onefold_exact_count(ONEFOLD_F64, ONEFOLD_SUM, whole, &n));
+  EXPECT(n == count);
+  memset(sum, 0, sizeof sum);
+  EXPECT_OK(onefold_exact_add(ONEFOLD_F64, ONEFOLD_SUM, sum, whole));
+  EXPECT(memcmp(sum, whole, sizeof sum) == 0);
+
+  how.guarantee = ONEFOLD_GUARANTEE_FIXED;
+  EXPECT_REFUSED(onefold_reduce(&what, &how), ONEFOLD_GUARANTEE_NOT_MET, "no state that is exact");
+}
+
+void test_exact(void) {
+  test_on(onefold_serial());
+  test_on(onefold_openmp(0));
+  int64_t state[76];
+  double result = 0;
+  uint64_t n = 0;
+  memset(state, 0, sizeof state);
+  EXPECT_OK(onefold_exact_result(ONEFOLD_F64, ONEFOLD_MEAN, 0, 0, state, &result));
+  EXPECT(result != result);
+  EXPECT(onefold_exact_words(ONEFOLD_F64, ONEFOLD_PROD) == 0 && onefold_exact_words(ONEFOLD_I32, ONEFOLD_SUM) == 0);
+  EXPECT(onefold_exact_words(-1, ONEFOLD_SUM) == 0 && onefold_exact_words(ONEFOLD_F32, 99) == 0);
+  EXPECT_REFUSED(onefold_exact_add(ONEFOLD_F64, ONEFOLD_PROD, state, NULL), ONEFOLD_UNSUPPORTED, "no exact state");
+  EXPECT_REFUSED(onefold_exact_add(ONEFOLD_F64, ONEFOLD_SUM, NULL, NULL), ONEFOLD_NULL_POINTER, "state");
+  EXPECT_REFUSED(onefold_exact_result(ONEFOLD_F64, ONEFOLD_SUM, 0, 0, NULL, &result), ONEFOLD_NULL_POINTER, "state");
+  EXPECT_REFUSED(onefold_exact_result(ONEFOLD_F64, ONEFOLD_SUM, 0, 0, state, NULL), ONEFOLD_NULL_POINTER, "result");
+  EXPECT_REFUSED(onefold_exact_result(ONEFOLD_F64, ONEFOLD_SUM, ONEFOLD_WIDE, 0, state, &result), ONEFOLD_UNSUPPORTED, "flags");
+  EXPECT_REFUSED(onefold_exact_count(ONEFOLD_F64, ONEFOLD_SUM, state, NULL), ONEFOLD_NULL_POINTER, "count");
+  state[9] = 1;
+  EXPECT_REFUSED(onefold_exact_count(ONEFOLD_F64, ONEFOLD_SUM, state, &n), ONEFOLD_INVALID_ARGUMENT, "no state");
+}
