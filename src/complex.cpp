@@ -3,7 +3,9 @@
 
 #include "complex.hpp"
 
+#include <cstddef>
 #include <cstring>
+
 #include <onefold/detail/own.hpp>
 #include <onefold/detail/request.hpp>
 #include <onefold/error.hpp>
@@ -43,6 +45,37 @@ void check_complex(const onefold_request& asked) {
 void run_as_parts(onefold_request what, const onefold_options* how) {
   what.type = static_cast<std::int32_t>(part_type(static_cast<element_type>(what.type)));
   what.count *= 2;
+  run_checked(what, how);
+}
+
+bool asks_for_exact(const onefold_options* how) {
+  return how != nullptr && how->struct_bytes >= offsetof(onefold_options, needs_workspace) &&
+         how->guarantee == ONEFOLD_GUARANTEE_EXACT;
+}
+
+// The real and imaginary parts as two values of each index.
+template <class T>
+int fill_parts(void* context, std::uint64_t first, std::uint64_t count, void* const* values) {
+  const auto* const z = static_cast<const complex_of<T>*>(context) + first;
+  auto* const real = static_cast<T*>(values[0]);
+  auto* const imaginary = static_cast<T*>(values[1]);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    real[i] = z[i].real;
+    imaginary[i] = z[i].imaginary;
+  }
+  return 0;
+}
+
+template <class T>
+void run_exactly(onefold_request what, const onefold_options* how) {
+  const onefold_value_source parts{const_cast<void*>(what.input), fill_parts<T>};
+  const onefold_array array{what.input, sizeof(complex_of<T>), alignof(T)};
+  what.type = static_cast<std::int32_t>(part_type(static_cast<element_type>(what.type)));
+  what.source = &parts;
+  what.results = 2;
+  what.input = nullptr;
+  what.arrays = &array;
+  what.array_count = 1;
   run_checked(what, how);
 }
 
@@ -111,6 +144,12 @@ void reduce_complex(const onefold_request& asked, const onefold_options* how) {
   check_complex(asked);
   const auto its = static_cast<form>(asked.form);
   if (its == form::sum_of_squares || its == form::norm2) return run_as_parts(asked, how);
+  if (asks_for_exact(how)) {
+    if (its != form::sum && its != form::mean)
+      throw error(errc::guarantee_not_met,
+                  "guarantee::exact cannot be given: of complex numbers sum, mean, sum_of_squares and norm2 are exact");
+    return asked.type == ONEFOLD_C64 ? run_exactly<float>(asked, how) : run_exactly<double>(asked, how);
+  }
   if (asked.count == 0) return run_of_nothing(asked, how);
   if (asked.type == ONEFOLD_C64)
     run_as<float>(asked, how);

@@ -204,7 +204,8 @@ void check_callable(const request& what, backend where, const variant_info& vari
   if (where != backend::cuda && what.source == nullptr && what.own == nullptr)
     throw error(errc::unsupported,
                 std::string(name(where)) + " cannot call a function that is there for the GPU alone: use cuda()");
-  if (!variant.takes_everything)
+  const bool sums_values = variant.guarantee == guarantee::exact && what.source != nullptr;
+  if (!variant.takes_everything && !sums_values)
     throw error(errc::unsupported, std::string(variant.name) + " reduces arrays: leave the variant's name away");
 }
 

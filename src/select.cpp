@@ -37,9 +37,9 @@ const variant_info& select_exact(const request& what, backend where, const varia
   const bool own_code = what.own != nullptr || (what.device != nullptr && what.source == nullptr);
   if (!own_code && exact::is_free_of_order(what.form, what.type)) return fixed_order;
   const std::string sentence = "guarantee::exact cannot be given: ";
-  if (own_code || what.source != nullptr)
+  if (own_code)
     throw error(errc::guarantee_not_met,
-                sentence + "values and operators of your own have no exact sum so far: store the values in an array");
+                sentence + "of an operator of your own nothing is known: take sum, norm1, norm2 or the like");
   if (!exact::has_state(what.form, what.type))
     throw error(errc::guarantee_not_met,
                 sentence + std::string(name(what.form)) + " of " + std::string(name(what.type)) +

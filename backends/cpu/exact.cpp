@@ -1,10 +1,15 @@
 #include "exact.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+
+#include <onefold/error.hpp>
+#include <onefold/results.hpp>
 
 #include "../exact/state.hpp"
 #include "instruction_set.hpp"
@@ -35,22 +40,30 @@ const exact_row& row_of(const exact_table& kernels, element_type type) {
 // A third-level cache's share of one program, or what there is at least.
 constexpr std::uint64_t most_in_caches = std::uint64_t{24} << 20;
 
-// On cache lines of its own: workers read it while the starting thread goes on to write to its stack.
+constexpr std::size_t words_of(std::size_t bytes) { return bytes / sizeof(std::uint64_t); }
+
+// The sums of a form over arrays, or over values that a function gives, of which there may be several for an index. On cache lines of its own: workers
+// read it while the starting thread goes on to write to its stack.
 struct alignas(128) exact_fold {
   const std::byte* x;
   const std::byte* y;
+  const detail::value_source* source;
+  int results;
   std::size_t element_bytes;
   const exact::kind_row& kind;
   add_exactly first;   // of the first sum
   add_exactly second;  // of the second, or null
   bool far;            // the input is more than caches hold
+  alignas(128) mutable std::atomic<int> failure = 0;
 
   explicit exact_fold(const detail::request& what)
       : x(static_cast<const std::byte*>(what.input)),
         y(what.form == form::dot ? static_cast<const std::byte*>(what.second) : x),
+        source(what.source),
+        results(what.results),
         element_bytes(size_of(what.type)),
         kind(exact::kind_of(what.form, what.type)),
-        far(what.count * element_bytes > most_in_caches) {
+        far(source == nullptr && what.count * element_bytes > most_in_caches) {
     const exact_row& row = row_of(*chosen_instructions().exact, what.type);
     const bool is_moments = what.form == form::mean_variance;
     const bool is_sum = what.form == form::sum || what.form == form::mean || is_moments;
@@ -58,25 +71,14 @@ struct alignas(128) exact_fold {
     second = is_moments ? row.products : nullptr;
   }
 
-  void groups(std::uint64_t begin, std::uint64_t count, std::byte* states) const {
-    const std::size_t bytes = exact::bytes_of(kind);
-    for (std::uint64_t here = 0; count > 0; begin += here, count -= here, states += bytes) {
-      here = std::min(count, most_exact_elements);
-      auto* const state = reinterpret_cast<std::uint64_t*>(states);
-      std::fill_n(state, bytes / sizeof(*state), 0);
-      const std::byte* const a = x + begin * element_bytes;
-      const std::byte* const b = y + begin * element_bytes;
-      first(a, b, here, far, state, state + 1);
-      if (second == nullptr) continue;
-      std::uint64_t of_squares = 0;  // the flags are those of the elements
-      second(a, a, here, false, &of_squares, state + 1 + exact::integer_words(kind.limbs[0]));
-    }
-  }
+  // Of one result.
+  [[nodiscard]] std::size_t bytes_of_one() const { return exact::bytes_of(kind); }
+  [[nodiscard]] std::size_t bytes() const { return bytes_of_one() * static_cast<std::size_t>(results); }
 
   [[nodiscard]] cpu_fold fold() {
-    return {this, most_exact_elements, static_cast<std::uint32_t>(exact::bytes_of(kind)),
+    return {this, most_exact_elements, static_cast<std::uint32_t>(bytes()),
             [](void* context, std::uint64_t begin, std::uint64_t count, void* states) {
-              return static_cast<const exact_fold*>(context)->groups(begin, count, static_cast<std::byte*>(states)), 0;
+              return static_cast<const exact_fold*>(context)->groups(begin, count, static_cast<std::uint64_t*>(states));
             },
             [](void* context, void* states, std::uint64_t count) {
               return static_cast<const exact_fold*>(context)->level(static_cast<std::uint64_t*>(states), count), 0;
@@ -84,10 +86,52 @@ struct alignas(128) exact_fold {
   }
 
  private:
+  static constexpr std::uint64_t block_bytes = 16384;  // of all values that are asked for at once: half of a first-level cache
+
+  void add(const void* a, const void* b, std::uint64_t count, std::uint64_t* state) const {
+    first(a, b, count, far, state, state + 1);
+    if (second == nullptr) return;
+    std::uint64_t of_squares = 0;  // the flags are those of the elements
+    second(a, a, count, false, &of_squares, state + 1 + exact::integer_words(kind.limbs[0]));
+  }
+
+  int groups(std::uint64_t begin, std::uint64_t count, std::uint64_t* states) const {
+    for (std::uint64_t here = 0; count > 0; begin += here, count -= here, states += words_of(bytes())) {
+      here = std::min(count, most_exact_elements);
+      std::fill_n(states, words_of(bytes()), 0);
+      if (source == nullptr)
+        add(x + begin * element_bytes, y + begin * element_bytes, here, states);
+      else if (const int failed = values(begin, here, states); failed != 0)
+        return failed;
+    }
+    return 0;
+  }
+
+  [[gnu::noinline]] int values(std::uint64_t begin, std::uint64_t count, std::uint64_t* state) const {
+    alignas(128) std::byte memory[block_bytes];
+    const std::uint64_t at_once = block_bytes / (element_bytes * std::bit_ceil(static_cast<unsigned>(results)));
+    void* values[most_results];
+    for (std::size_t k = 0; k < static_cast<std::size_t>(results); ++k) values[k] = memory + k * at_once * element_bytes;
+    for (std::uint64_t here = 0; count > 0; begin += here, count -= here) {
+      here = std::min(count, at_once);
+      if (const int failed = failure.load(std::memory_order_relaxed); failed != 0) return failed;
+      if (const int failed = source->fill(source->context, begin, here, values); failed != 0) {
+        int nothing = 0;
+        failure.compare_exchange_strong(nothing, failed, std::memory_order_relaxed);
+        return failed;
+      }
+      for (std::size_t k = 0; k < static_cast<std::size_t>(results); ++k)
+        add(values[k], values[k], here, state + k * words_of(bytes_of_one()));
+    }
+    return 0;
+  }
+
   void level(std::uint64_t* states, std::uint64_t count) const {
-    const std::size_t words = exact::bytes_of(kind) / sizeof(*states);
+    const std::size_t words = words_of(bytes());
+    const std::size_t of_one = words_of(bytes_of_one());
     for (std::uint64_t i = 0; i < count / 2; ++i) {
-      exact::merge(kind, states + 2 * i * words, states + (2 * i + 1) * words);
+      for (std::size_t k = 0; k < words; k += of_one)
+        exact::merge(kind, states + 2 * i * words + k, states + (2 * i + 1) * words + k);
       if (i > 0) std::copy_n(states + 2 * i * words, words, states + i * words);
     }
     if (count % 2 == 1 && count > 1) std::copy_n(states + (count - 1) * words, words, states + count / 2 * words);
@@ -98,18 +142,29 @@ struct alignas(128) exact_fold {
 
 int reduce_exactly(const detail::request& what, int threads) {
   exact_fold of(what);
-  alignas(64) std::uint64_t state[detail::most_state_bytes / sizeof(std::uint64_t)] = {};
+  if (of.bytes() > detail::most_state_bytes)
+    throw error(errc::unsupported, "so many exact sums of one function are more than a state holds: " +
+                                       std::to_string(detail::most_state_bytes / of.bytes_of_one()) + " of them fit");
+  alignas(64) std::uint64_t state[words_of(detail::most_state_bytes)] = {};
   int used = 1;
   if (what.count > 0) {
     const cpu_fold fold = of.fold();
-    const std::uint64_t bytes = what.count * of.element_bytes * (what.form == form::dot ? 2 : 1);
-    plan how(what, fold, bytes, threads);
-    how.timed_bytes = bytes;
-    static_cast<void>(how.run(fold, what.count, state));  // no function of the library's fails
+    const std::uint64_t inputs = what.form == form::dot ? 2 : static_cast<std::uint64_t>(of.results);
+    const std::uint64_t bytes = inputs * of.element_bytes;
+    plan how(what, fold, of.source == nullptr ? what.count * bytes : work_of(what.count, bytes), threads);
+    how.timed_bytes = of.source == nullptr ? what.count * bytes : 0;
+    if (const int failed = how.run(fold, what.count, state); failed != 0)
+      throw_failed("the function that gives the values", failed);
     used = how.threads;
   }
-  if (what.exact_state != nullptr) exact::store(of.kind, state, what.count, what.exact_state);
-  exact::conclude(what.type, what.form, what.wide, state, what.count, what.ddof, what.output);
+  for (int k = 0; k < of.results; ++k) {
+    const std::uint64_t* const one = state + static_cast<std::size_t>(k) * words_of(of.bytes_of_one());
+    if (what.exact_state != nullptr)
+      exact::store(of.kind, one, what.count, what.exact_state + static_cast<std::size_t>(k) * of.kind.words());
+    exact::conclude(
+        what.type, what.form, what.wide, one, what.count, what.ddof,
+        static_cast<std::byte*>(what.output) + static_cast<std::size_t>(k) * result_bytes(what.type, what.form, what.wide));
+  }
   return used;
 }
 

@@ -136,19 +136,6 @@ struct alignas(128) array_fold {
   }
 };
 
-// --- functions of the caller's ------------------------------------------------------------------------------------------------------
-
-// Elements whose values a function of the caller's makes are taken for 8 bytes at least: to make one takes longer than to read it.
-std::uint64_t work_of(std::uint64_t count, std::uint64_t bytes) {
-  const std::uint64_t each = std::max<std::uint64_t>(bytes, sizeof(double));
-  return count > ~std::uint64_t{0} / each ? ~std::uint64_t{0} : count * each;
-}
-
-[[noreturn]] void throw_failed(const char* function, int code) {
-  throw error(errc::callback_failed, std::string(function) + " has failed and returned " + std::to_string(code) +
-                                         ": the reduction was ended, and there is no result");
-}
-
 bool on_cache_line(const void* x, const void* y) {
   return (reinterpret_cast<std::uintptr_t>(x) | reinterpret_cast<std::uintptr_t>(y)) % 64 == 0;
 }

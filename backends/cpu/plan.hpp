@@ -1,9 +1,12 @@
 #pragma once
 /// @file plan.hpp  A reduction on the threads that there are.
 
+#include <algorithm>
 #include <cstdint>
+#include <string>
 
 #include <onefold/detail/request.hpp>
+#include <onefold/error.hpp>
 
 #include "../kokkos/lifetime.hpp"
 #include "driver.hpp"
@@ -34,5 +37,16 @@ struct plan {
     return reduce_alone(fold, count, state);
   }
 };
+
+/// Elements whose values a function of the caller's makes are taken for 8 bytes at least: to make one takes longer than to read it.
+inline std::uint64_t work_of(std::uint64_t count, std::uint64_t bytes) {
+  const std::uint64_t each = std::max<std::uint64_t>(bytes, sizeof(double));
+  return count > ~std::uint64_t{0} / each ? ~std::uint64_t{0} : count * each;
+}
+
+[[noreturn]] inline void throw_failed(const char* function, int code) {
+  throw error(errc::callback_failed, std::string(function) + " has failed and returned " + std::to_string(code) +
+                                         ": the reduction was ended, and there is no result");
+}
 
 }  // namespace onefold::cpu
