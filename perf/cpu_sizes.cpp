@@ -109,6 +109,15 @@ T through_onefold(form what, const executor& where, const T* x, const T* y, std:
   return value;
 }
 
+// With a spread of 0 small integers, else positive numbers whose exponents are spread over so many on either side of 0, all equally often.
+template <class T>
+T spread_element(std::uint64_t i, int spread) {
+  if (spread == 0) return element_at<T>(i, false);
+  const std::uint64_t bits = mixed(i);
+  const int exponent = static_cast<int>(bits % static_cast<std::uint64_t>(2 * spread + 1)) - spread;
+  return std::ldexp(T(1) + static_cast<T>(static_cast<double>(bits >> 12) * 0x1p-52), exponent);
+}
+
 template <class T>
 std::vector<competitor<T>> competitors(form what, const arrays<T>& data, int threads) {
   const T* const x = data.x;
@@ -117,6 +126,8 @@ std::vector<competitor<T>> competitors(form what, const arrays<T>& data, int thr
   const executor where = threads == 1 ? serial() : openmp();
   std::vector<competitor<T>> all;
   all.push_back({"onefold", false, [=] { return through_onefold(what, where, x, y, n); }});
+  if (detail::exact::has_state(what, element_type_of<T>))
+    all.push_back({"exact", false, [=] { return through_onefold(what, where, x, y, n, "superaccumulator"); }});
   for (const auto& loop : order_free_loops<T>(what)) {
     if (threads == 1) {
       all.push_back({loop.name, true, [=] { return loop.run(x, y, n); }});
@@ -138,9 +149,9 @@ std::vector<competitor<T>> competitors(form what, const arrays<T>& data, int thr
 
 // Sums of absolute values and of squares grow beyond what a float holds exactly: there the peers' single chains may lose digits.
 template <class T>
-void check(form what, const std::vector<competitor<T>>& all) {
+void check(form what, int spread, const std::vector<competitor<T>>& all) {
   const T expected = all.front().run();
-  const bool exact = what != form::sum_of_squares && what != form::norm1;
+  const bool exact = what != form::sum_of_squares && what != form::norm1 && spread == 0;
   for (const auto& one : all) {
     const T got = one.run();
     if (exact ? got != expected : one.reference && std::fabs(got - expected) > T(1e-3) * std::fabs(expected))
@@ -151,10 +162,10 @@ void check(form what, const std::vector<competitor<T>>& all) {
 template <class T>
 nlohmann::json one_size(const study_options& how, std::uint64_t count, int threads) {
   const arrays<T> data(
-      count, how.what == form::dot, how.offset, [](std::uint64_t i) { return element_at<T>(i, false); },
-      [](std::uint64_t i) { return element_at<T>(~i, false); });
+      count, how.what == form::dot, how.offset, [&how](std::uint64_t i) { return spread_element<T>(i, how.spread); },
+      [&how](std::uint64_t i) { return spread_element<T>(~i, how.spread); });
   auto all = competitors(how.what, data, threads);
-  check(how.what, all);
+  check(how.what, how.spread, all);
   measure_in_turns(all, {.repeats = how.repeats});
   const competitor<T>* best = nullptr;
   for (const auto& one : all)
@@ -197,6 +208,7 @@ nlohmann::json cpu_sizes(const study_options& how) {
   nlohmann::json record = heading("cpu", how, nullptr);
   record["form"] = name(how.what);
   record["offset"] = how.offset;
+  record["spread"] = how.spread;
   record["rows"] = std::move(rows);
   return record;
 }

@@ -253,6 +253,9 @@ std::vector<command> add_studies(CLI::App& app, arguments& typed, study_options&
   cpu->add_option("--offset", how.offset, "elements from the boundary of a cache line to the arrays' begin")
       ->capture_default_str()
       ->check(CLI::Range(std::uint64_t{0}, most_elements));
+  cpu->add_option("--spread", how.spread, "exponents on either side of 0 that elements have, equally often; 0: small integers")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 400));
   all.push_back({cpu, [&typed, &how] {
                    how.last_power = typed.cpu_last_power;
                    return cpu_sizes(how);

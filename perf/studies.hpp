@@ -22,6 +22,7 @@ struct study_options {
   std::string threads;                  ///< cpu, peers and folds: "1", "all", or empty for both
   std::vector<std::string> cases;       ///< folds: empty: all
   std::uint64_t offset = 0;             ///< cpu: elements from the boundary of a cache line to the arrays' begin
+  int spread = 0;                       ///< cpu: the elements' exponents are spread over so many on either side of 0
   int first_power = 10;                 ///< sweep and cpu: n = 2^first_power ...
   int last_power = 30;                  ///< ... to 2^last_power
   bool quick = false;                   ///< fewer sizes: the whole suite in a minute on a GPU

@@ -41,6 +41,9 @@ u64 check_of(const kind_row& kind, const std::int64_t* words) noexcept {
   throw error(errc::invalid_argument, std::string("these words are no state of this form and element type: ") + why);
 }
 
+// Of others the result needs no sum, and backends need not have one.
+bool is_sum_of_numbers(u64 flags) noexcept { return (flags & (has_nan | has_infinity | has_minus_infinity)) == 0; }
+
 bool is_between(std::int64_t w, std::int64_t least, std::int64_t most) noexcept { return least <= w && w <= most; }
 
 // --- integers of many words ---------------------------------------------------------------------------------------------------------------
@@ -203,7 +206,7 @@ u64 bits_of_root(u64 flags, const u64* sum, int words, int unit, const format& t
 // (n Q - S S) / (n degrees).
 u64 bits_of_variance(u64 flags, const u64* sum, int sum_words, const u64* squares, int square_words, int unit, u64 count,
                      u64 degrees, const format& to) noexcept {
-  if ((flags & (has_nan | has_infinity | has_minus_infinity)) != 0 || degrees == 0) return nan_of(to);
+  if (!is_sum_of_numbers(flags) || degrees == 0) return nan_of(to);
   constexpr int most = 2 * most_integer_words + 2;
   u64 difference[most] = {};
   u64 carry = 0;
@@ -267,7 +270,7 @@ void store(const kind_row& kind, const std::uint64_t* state, std::uint64_t count
   const std::uint64_t* integer = state + 1;
   std::int64_t* limb = words + header_words;
   for (const int limbs : kind.limbs) {
-    for (int i = 0; i < limbs; ++i) {
+    for (int i = 0; i < limbs && is_sum_of_numbers(state[0]); ++i) {
       const auto bits = static_cast<std::uint32_t>(integer[i / 2] >> (32 * (i % 2)));
       limb[i] = i + 1 < limbs ? static_cast<std::int64_t>(bits) : static_cast<std::int64_t>(static_cast<std::int32_t>(bits));
     }
@@ -316,6 +319,7 @@ std::uint64_t load(const kind_row& kind, const std::int64_t* words, std::uint64_
   }
   for (int i = nans; i <= others; ++i)
     if (words[i] != 0) state[0] |= std::uint64_t{1} << (i - nans);
+  if (!is_sum_of_numbers(state[0])) std::fill_n(state + 1, integers_of(kind), 0);
   return static_cast<std::uint64_t>(words[elements]);
 }
 
