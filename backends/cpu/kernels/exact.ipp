@@ -467,7 +467,9 @@ struct way {
 // Tries one number of levels after the other, from the last block's on. `attempt` is called with a number of levels as a type; returns whether one
 // of them was enough.
 template <int... N>
-struct choices {};
+struct choices {
+  static constexpr int count = sizeof...(N);
+};
 template <class Attempt, int... N>
 ONEFOLD_INLINE bool take_levels(choices<N...>, int& now, const Attempt& attempt) {
   int at = 0;
@@ -500,36 +502,40 @@ struct sums_of<f64, Absolute> {
 
   static void add_block(const f64* x, int count, u64& flags, integer_t to, way& how) {
     look_for_other_than_minus_zero(flags, count, [&](int i) { return value(x[i]); });
-    // From memory a block comes at the memory's speed where little is done with it.
-    if (how.far || how.top == way::unknown) how.top = top_of_double(range_of<false>(x, count).most);
-    bool is_finite = true;
-    if (how.top <= highest && take_levels(choices<2, 3, 5, 8>{}, how.levels, [&]<int N>() {
-          is_finite = true;
-          return take<N>(x, count, to, how, is_finite);
-        }))
-      return;
-    if (!is_finite || how.top > field_of_one + 1) return how.top = way::unknown, add_one_by_one(x, count, flags, to);
-    add_to_bins(x, count, to, how);
+    // From memory a block comes at the memory's speed where little is done with it. Bins do not look.
+    using level_choices = choices<2, 3, 5, 8>;
+    if (how.far || how.top == way::unknown || how.levels == level_choices::count)
+      how.top = top_of_double(range_of<false>(x, count).most);
+    const int levels = how.levels;
+    if (take_levels(level_choices{}, how.levels, [&]<int N>() { return take<N>(x, count, to, how); })) return;
+    if (how.top <= highest) return add_to_bins(x, count, to, how);
+    how.levels = levels;  // of which there may still be enough for others
+    if (how.top > field_of_one + 1)
+      add_one_by_one(x, count, flags, to);
+    else
+      add_to_bins(x, count, to, how);
+    how.top = way::unknown;
   }
 
  private:
   static constexpr int highest = field_of_one - block_log - 1;  // of tops with which a level does not overflow
 
-  // With N levels. Where the block is not what was expected, once more with what it is.
+  // With N levels. Where the block is not what was expected, once more with what it is. No level begins beyond `highest`: it would be no number.
   template <int N>
-  static bool take(const f64* x, int count, integer_t to, way& how, bool& is_finite) {
-    f64 of[N];
-    for (;;) {
+  static bool take(const f64* x, int count, integer_t to, way& how) {
+    while (how.top <= highest) {
+      f64 of[N];
       i64 most;
       const outcome found = sum_levels<N, Absolute>(x, count, how.top, most, of);
+      if (found == outcome::exact) {
+        add_all(to, of);
+        return true;
+      }
       const int top = top_of_double(most);
-      if (found == outcome::exact) break;
-      is_finite = top <= field_of_one + 1;
-      if (top == how.top || top > highest) return how.top = top, false;
+      if (top == how.top) return false;
       how.top = top;
     }
-    add_all(to, of);
-    return true;
+    return false;
   }
 
   static void add_to_bins(const f64* x, int count, integer_t to, way& how) {
