@@ -1,19 +1,23 @@
-/// @file pieces.cpp  Subtrees of tree v1 that are reduced one after the other, combined in the order of the tree.
+/// @file pieces.cpp  Subtrees of tree v1 that are reduced one after the other, combined in the order of the tree; exact states, added.
 
 #include <onefold/detail/pieces.hpp>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstring>
 #include <utility>
+#include <vector>
 
+#include <onefold/detail/exact_kinds.hpp>
 #include <onefold/detail/request.hpp>
 #include <onefold/error.hpp>
 
 #include "../backends/cpu/forms.hpp"
 #include "../backends/float_environment.hpp"
 #include "../backends/forest.hpp"
+#include "catalogue.hpp"
 
 namespace onefold::detail {
 
@@ -45,7 +49,8 @@ struct piecewise_reduction::state {
   std::int64_t ddof;
   std::uint64_t piece_elements;
   std::uint64_t pieces = 0;
-  std::uint64_t count = 0;  // of all elements so far
+  std::uint64_t count = 0;               // of all elements so far
+  std::vector<std::int64_t> exact = {};  // the words of their exact state; empty where there is none
   alignas(16) node_memory memory = {};
   forest nodes{memory.data(), row.state_bytes,
                [](void* of, void* states, std::uint64_t how_many) {
@@ -53,6 +58,40 @@ struct piecewise_reduction::state {
                  return folded.level(states, how_many, folded.state_bytes), 0;
                },
                const_cast<cpu::form_row*>(&row)};
+
+  // Whether these options mean the variant that makes exact states, and no tree.
+  [[nodiscard]] bool is_exact(const options& how) const {
+    if (!exact::has_state(what, type)) return false;
+    if (how.variant.empty()) return how.guarantee == guarantee::exact;
+    const variant_info* const named = find_row(how.variant);
+    return named != nullptr && named->guarantee == guarantee::exact;
+  }
+
+  void add_exactly(const request& piece, const options& how) {
+    const auto number_of = [](auto name) { return static_cast<std::int32_t>(name); };
+    std::vector<std::int64_t> words(onefold_exact_words(number_of(type), number_of(what)));
+    request asked = piece;
+    asked.exact_state = words.data();
+    run(asked, how);
+    exact.resize(words.size());
+    check_status(onefold_exact_add(number_of(type), number_of(what), exact.data(), words.data()));
+  }
+
+  void add_to_the_tree(request& piece, const options& how, report& ran) {
+    alignas(moments) std::byte value[cpu::most_form_bytes] = {};
+    piece.tree_value = value;
+    run(piece, how);
+    // Without an order to keep, the value of a piece is its result: such variants take no form that makes something else of it.
+    if (ran.guarantee < guarantee::fixed) std::memcpy(value, piece.output, sizeof(std::uint64_t));
+    for (std::size_t at = cpu::index_offset; row.has_index() && at < row.state_bytes; at += cpu::arg_bytes) {
+      std::uint64_t index;
+      std::memcpy(&index, value + at, sizeof(index));
+      index += count;
+      std::memcpy(value + at, &index, sizeof(index));
+    }
+    const default_float_environment one_operation_is_one_operation;
+    static_cast<void>(nodes.push(value));
+  }
 };
 
 piecewise_reduction::piecewise_reduction(const executor& where, element_type type, form what, bool wide, std::uint64_t tiles,
@@ -81,21 +120,12 @@ void piecewise_reduction::add(const void* x, const void* y, std::uint64_t count,
   report ran;
   options asked = how;
   asked.report = &ran;
-  alignas(moments) std::byte value[cpu::most_form_bytes] = {};
   std::uint64_t result[4] = {};
   request what{now.where, now.type, now.what, x, count, result, true, y, now.wide};
-  what.tree_value = value;
-  run(what, asked);
-  // Without an order to keep, the value of a piece is its result: such variants take no form that makes something else of it.
-  if (ran.guarantee < guarantee::fixed) std::memcpy(value, result, sizeof(result[0]));
-  for (std::size_t at = cpu::index_offset; now.row.has_index() && at < now.row.state_bytes; at += cpu::arg_bytes) {
-    std::uint64_t index;
-    std::memcpy(&index, value + at, sizeof(index));
-    index += now.count;
-    std::memcpy(value + at, &index, sizeof(index));
-  }
-  const default_float_environment one_operation_is_one_operation;
-  static_cast<void>(now.nodes.push(value));
+  if (now.is_exact(asked))
+    now.add_exactly(what, asked);
+  else
+    now.add_to_the_tree(what, asked, ran);
   ++now.pieces;
   now.count += count;
   if (how.report != nullptr) *how.report = std::move(ran);
@@ -106,6 +136,9 @@ void piecewise_reduction::result(void* to) const {
   if (now.count == 0 && now.row.has_index())
     throw error(errc::invalid_argument, std::string(name(now.what)) + " of no elements: there is no index");
   if (now.count == 0) return static_cast<void>(store_empty(now.type, now.what, now.wide, to));
+  if (!now.exact.empty())
+    return check_status(onefold_exact_result(static_cast<std::int32_t>(now.type), static_cast<std::int32_t>(now.what),
+                                             now.wide ? ONEFOLD_WIDE : 0U, now.ddof, now.exact.data(), to));
   const default_float_environment one_operation_is_one_operation;
   alignas(16) node_memory memory;
   forest all(now.nodes, memory.data());
@@ -117,6 +150,14 @@ std::uint64_t piecewise_reduction::bits() const {
   std::uint64_t all[4] = {};
   result(all);
   return all[0];
+}
+
+void piecewise_reduction::exact_state(std::int64_t* words) const {
+  const state& now = *state_;
+  if (now.count > 0 && now.exact.empty())
+    throw error(errc::invalid_argument, "pieces that were not added under guarantee::exact have no exact state");
+  std::fill_n(words, onefold_exact_words(static_cast<std::int32_t>(now.type), static_cast<std::int32_t>(now.what)), 0);
+  std::copy(now.exact.begin(), now.exact.end(), words);
 }
 
 }  // namespace onefold::detail

@@ -11,8 +11,10 @@
 #include <tuple>
 #include <vector>
 
+#include <onefold/detail/exact_kinds.hpp>
 #include <onefold/detail/pieces.hpp>
 #include <onefold/error.hpp>
+#include <onefold/exact.hpp>
 
 #include "aligned_buffer.hpp"
 #include "any_form.hpp"
@@ -117,6 +119,110 @@ TEST(Pieces, OfAVariantWithoutAnOrderAreCombinedToo) {
     EXPECT_EQ(ran.variant, "parallel_reduce");
   }
   EXPECT_EQ(reduction.bits(), 15000U);
+}
+
+// The words of a form's exact state, of an array as a whole.
+template <form What, class T>
+std::vector<std::int64_t> words_of_whole(const T* x, const T* y, std::uint64_t count) {
+  onefold::exact_state<What, T> state;
+  if constexpr (What == form::dot)
+    state.add(serial(), x, y, count);
+  else
+    state.add(serial(), x, count);
+  return {state.words(), state.words() + state.size()};
+}
+
+template <class T>
+std::vector<std::int64_t> words_of_whole(form what, const std::byte* x, const std::byte* y, std::uint64_t count) {
+  const auto* first = reinterpret_cast<const T*>(x);
+  const auto* second = reinterpret_cast<const T*>(y);
+  switch (what) {
+    case form::sum:
+    case form::mean:
+      return words_of_whole<form::sum>(first, second, count);
+    case form::norm1:
+      return words_of_whole<form::norm1>(first, second, count);
+    case form::dot:
+      return words_of_whole<form::dot>(first, second, count);
+    case form::mean_variance:
+      return words_of_whole<form::mean_variance>(first, second, count);
+    default:
+      return words_of_whole<form::norm2>(first, second, count);
+  }
+}
+
+std::vector<std::int64_t> words_of_whole(element_type type, form what, const std::byte* x, const std::byte* y,
+                                         std::uint64_t count) {
+  switch (type) {
+    case element_type::f64:
+      return words_of_whole<double>(what, x, y, count);
+    case element_type::f16:
+      return words_of_whole<float16>(what, x, y, count);
+    case element_type::bf16:
+      return words_of_whole<bfloat16>(what, x, y, count);
+    default:
+      return words_of_whole<float>(what, x, y, count);
+  }
+}
+
+TEST(Pieces, UnderGuaranteeExactHaveTheBitsAndTheStateOfTheWhole) {
+  int states = 0, without = 0;
+  for (int t = 0; t < element_type_count; ++t) {
+    const auto type = static_cast<element_type>(t);
+    const std::uint64_t count = 4096 / size_of(type) * 5 + 77;
+    const aligned_buffer x = any_elements(type, 3, count), y = any_elements(type, 2'000'000, count);
+    for (int f = 0; f < form_count + record_count; ++f)
+      for (const bool wide : {false, true}) {
+        const golden_row row{type, static_cast<form>(f), wide, "any", 3, count, 1, {}};
+        const bool has_state = detail::exact::has_state(row.form, type);
+        if (!is_known(row.form) || !takes_type(row.form, type) || (wide && !can_be_wide(type, row.form))) continue;
+        if (!has_state && !detail::exact::is_free_of_order(row.form, type)) continue;
+        SCOPED_TRACE(text(row));
+        const options how{.guarantee = guarantee::exact};
+        const result_bits whole = reduce_bits(serial(), {type, row.form, wide, x.data(), y.data(), count, row.ddof}, how);
+        for (const std::uint64_t tiles : {1U, 4U}) ASSERT_EQ(in_pieces(serial(), row, tiles, x.data(), y.data(), how), whole);
+        ASSERT_EQ(in_pieces(best(), row, 2, x.data(), y.data(), how), whole);
+        without += has_state ? 0 : 1;
+        if (!has_state) continue;
+        ASSERT_EQ(in_pieces(serial(), row, 2, x.data(), y.data(), {.variant = "superaccumulator"}), whole);
+        piecewise_reduction reduction(serial(), type, row.form, wide, 2);
+        for (std::uint64_t first = 0; first < count; first += reduction.piece_elements())
+          reduction.add(x.data() + first * size_of(type), y.data() + first * size_of(type),
+                        std::min(reduction.piece_elements(), count - first), how);
+        std::vector<std::int64_t> words(onefold_exact_words(t, f));
+        reduction.exact_state(words.data());
+        ASSERT_EQ(words, words_of_whole(type, row.form, x.data(), y.data(), count));
+        ++states;
+      }
+  }
+  EXPECT_EQ(states, 4 * 7 + 3 * 7) << "seven forms of four types, and wide of three";
+  EXPECT_GT(without, 100);
+}
+
+TEST(Pieces, ThatCancelGiveTheExactSum) {
+  std::vector<double> x(3 * 512, 0.0);
+  x[0] = 1e300;
+  x[600] = 1.0;
+  x[1200] = -1e300;
+  piecewise_reduction reduction(serial(), element_type::f64, form::sum, false, 1);
+  report ran;
+  for (std::size_t first = 0; first < x.size(); first += 512)
+    reduction.add(x.data() + first, nullptr, 512, {.guarantee = guarantee::exact, .report = &ran});
+  EXPECT_EQ(reduction.bits(), std::bit_cast<std::uint64_t>(1.0));
+  EXPECT_EQ(ran.guarantee, guarantee::exact);
+  EXPECT_EQ(ran.variant, "superaccumulator");
+}
+
+TEST(Pieces, HaveAnExactStateOnlyUnderGuaranteeExact) {
+  const std::vector<float> x(1024, 1.0F);
+  std::vector<std::int64_t> words(onefold_exact_words(ONEFOLD_F32, ONEFOLD_SUM), 5);
+  piecewise_reduction reduction(serial(), element_type::f32, form::sum, false, 1);
+  reduction.exact_state(words.data());
+  EXPECT_EQ(words, std::vector<std::int64_t>(words.size(), 0)) << "of no elements";
+  reduction.add(x.data(), nullptr, 1024, {});
+  EXPECT_THROW(reduction.exact_state(words.data()), error);
+  piecewise_reduction product(serial(), element_type::f32, form::prod, false, 1);
+  EXPECT_THROW(product.add(x.data(), nullptr, 1024, {.guarantee = guarantee::exact}), error);
 }
 
 TEST(Pieces, MustFitTogether) {

@@ -12,8 +12,8 @@
 
 namespace onefold::detail {
 
-/// Reduces on the CPU, piece after piece, to the bits that the array as a whole would give: a piece is a subtree of tree v1. Variants
-/// that promise no order combine the results of the pieces.
+/// Reduces on the CPU, piece after piece, to the bits that the array as a whole would give: a piece is a subtree of tree v1, and under
+/// guarantee::exact a state that is added to the others'. Variants that promise no order combine the results of the pieces.
 class ONEFOLD_API piecewise_reduction {
  public:
   /// @param where  serial(), openmp() or best()
@@ -41,6 +41,11 @@ class ONEFOLD_API piecewise_reduction {
 
   /// Of a form with one result: bits of the result for the pieces so far, zero-extended; of none, the result for no elements.
   [[nodiscard]] std::uint64_t bits() const;
+
+  /// Under guarantee::exact, of a form that has an exact state: stores that of the pieces so far, canonical, onefold_exact_words() words;
+  /// of none, zeros.
+  /// Errors   invalid_argument: the pieces were not added under that guarantee.
+  void exact_state(std::int64_t* words) const;
 
  private:
   struct state;
