@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include <onefold/error.hpp>
+#include <onefold/exact.hpp>
 #include <onefold/reduce.hpp>
 #include <onefold/results.hpp>
 
@@ -54,12 +56,30 @@ result_bits call(const Function& reduction, const form_request& what, const opti
     refuse_wide(what);
 }
 
+// With the words of the exact state.
+template <form What, class T>
+result_bits reduce_to_state(const executor& where, const form_request& what, const options& how) {
+  if constexpr (detail::exact::has_state(What, element_type_of<T>)) {
+    exact_state<What, T> state;
+    const auto* x = static_cast<const T*>(what.x);
+    if constexpr (What == form::dot)
+      state.add(where, x, static_cast<const T*>(what.y), what.count, how);
+    else
+      state.add(where, x, what.count, how);
+    std::copy_n(state.words(), state.size(), what.exact_state);
+    return results_of_state(what.type, What, what.wide, what.ddof, what.exact_state);
+  } else {
+    throw error(errc::unsupported, fmt::format("{} of {} has no exact state", name(what.form), name(what.type)));
+  }
+}
+
 template <class T>
 result_bits reduce_as(const executor& where, const form_request& what, const options& how) {
   const auto* x = static_cast<const T*>(what.x);
   switch (what.form) {
 #define ONEFOLD_FORM(name)                                                                                     \
   case form::name:                                                                                             \
+    if (what.exact_state != nullptr) return reduce_to_state<form::name, T>(where, what, how);                  \
     if constexpr (form::name == form::dot)                                                                     \
       return call<form::dot, T>(onefold::dot, what, how, where, x, static_cast<const T*>(what.y), what.count); \
     else if constexpr (form::name == form::mean_variance)                                                      \
@@ -108,6 +128,31 @@ result_bits bits_of_stored(element_type type, form what, bool wide, const std::b
   result_bits bits{};
   for (std::size_t i = 0; i < result_count(what); ++i) std::memcpy(&bits[i], results + i * stride, size_of(parts[i].type));
   return bits;
+}
+
+std::size_t state_words(element_type type, form what) noexcept {
+  return onefold_exact_words(static_cast<std::int32_t>(type), static_cast<std::int32_t>(what));
+}
+
+result_bits results_of_state(element_type type, form what, bool wide, std::int64_t ddof, const std::int64_t* words) {
+  alignas(std::uint64_t) std::byte results[sizeof(result_bits)] = {};
+  detail::check_status(onefold_exact_result(static_cast<std::int32_t>(type), static_cast<std::int32_t>(what),
+                                            wide ? ONEFOLD_WIDE : 0U, ddof, words, results));
+  return bits_of_stored(type, what, wide, results);
+}
+
+std::optional<std::uint64_t> ulps_between(element_type type, std::uint64_t a, std::uint64_t b) noexcept {
+  if (a == b) return 0;
+  const std::uint64_t infinity = type == element_type::f64    ? std::uint64_t{0x7ff} << 52
+                                 : type == element_type::f32  ? std::uint64_t{0xff} << 23
+                                 : type == element_type::f16  ? std::uint64_t{0x1f} << 10
+                                 : type == element_type::bf16 ? std::uint64_t{0xff} << 7
+                                                              : 0;
+  const std::uint64_t sign = std::uint64_t{1} << (8 * size_of(type) - 1);
+  const std::uint64_t magnitude_a = a & ~sign, magnitude_b = b & ~sign;  // which count the numbers from 0 up
+  if (magnitude_a >= infinity || magnitude_b >= infinity) return std::nullopt;
+  if ((a & sign) != (b & sign)) return magnitude_a + magnitude_b;
+  return std::max(magnitude_a, magnitude_b) - std::min(magnitude_a, magnitude_b);
 }
 
 result_bits reduce_bits(const executor& where, const form_request& what, const options& how) {

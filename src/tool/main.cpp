@@ -1,6 +1,7 @@
 /// @file main.cpp  The command line of the tool `onefold`.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <optional>
 #include <string>
@@ -24,6 +26,7 @@
 #include "input_file.hpp"
 #include "measure.hpp"
 #include "print.hpp"
+#include "state_file.hpp"
 #include "words.hpp"
 
 namespace onefold::tool {
@@ -45,6 +48,9 @@ Examples:
   onefold argmin x.npy                           the smallest element, and the first index that has it
   onefold any mask.npy                           whether any element is not zero
   onefold mean_variance x.npy --ddof 1           both, with one read
+  onefold sum x.npy --exact                      the exact sum, rounded once, and how far the other is from it
+  onefold sum x0.npy --exact --save-state s0.npy what is known of a part, and of another in s1.npy; then
+  onefold merge s0.npy s1.npy                    the exact sum of both, however they were divided
   onefold sum x.npy --json | jq .value           for scripts
   onefold variants                               the kernels that --variant takes
   onefold info                                   what can run here
@@ -60,6 +66,8 @@ struct reduce_arguments {
   std::string accumulate = "own";
   std::int64_t ddof = 0;
   std::string guarantee;
+  bool exact = false;
+  std::string save_state;
   std::string backend = "best";
   std::optional<int> device;
   std::optional<int> threads;
@@ -70,6 +78,16 @@ struct reduce_arguments {
   int width = 0;
   int repeat = 0;
   bool follow_external = false;
+  bool json = false;
+};
+
+// Behind merge.
+struct merge_arguments {
+  std::vector<std::string> files;
+  std::string form;
+  std::string accumulate = "own";
+  std::int64_t ddof = 0;
+  std::string save_state;
   bool json = false;
 };
 
@@ -97,15 +115,15 @@ executor chosen_executor(const reduce_arguments& arguments) {
 }
 
 // Whether --accumulate names another type than the elements are accumulated in anyway. As in the library that one may be named too.
-bool is_wide(form wanted, const reduce_arguments& arguments, element_type type) {
-  const auto asked = parse<element_type>(arguments.accumulate);
+bool is_wide(form wanted, const std::string& accumulate, const std::string& file, element_type type) {
+  const auto asked = parse<element_type>(accumulate);
   if (!asked) return false;
   const element_type own = accumulator_type(type), wide = accumulator_type(type, true);
   const bool has_wide = can_be_wide(type, wanted);
   if (has_wide && *asked == wide) return true;
   if (*asked == own && result_type(type, wanted) == own) return false;
   throw input_error(
-      fmt::format("{}: {} of {} cannot be accumulated in {}: {}", arguments.file, name(wanted), name(type), name(*asked),
+      fmt::format("{}: {} of {} cannot be accumulated in {}: {}", file, name(wanted), name(type), name(*asked),
                   has_wide ? fmt::format("--accumulate takes own or {} for them", name(wide)) : "leave --accumulate out"));
 }
 
@@ -129,11 +147,26 @@ void check_variant(const reduce_arguments& arguments) {
                                                  near.empty() ? "'onefold variants' lists them" : near));
 }
 
+// FILE of FILE:/DATASET, or the name as it is.
+std::string without_dataset(const std::string& name) { return name.substr(0, name.find(":/")); }
+
+void check_save_state(form wanted, const reduce_arguments& arguments, element_type type) {
+  if (state_words(type, wanted) == 0)
+    throw input_error(fmt::format("{}: {} of {} has no exact state to be saved: leave --save-state out", arguments.file,
+                                  name(wanted), name(type)));
+  std::error_code missing;
+  for (const std::string& name : {arguments.file, arguments.second_file})
+    for (const std::string& input : {name, without_dataset(name)})
+      if (std::filesystem::equivalent(arguments.save_state, input, missing))
+        throw input_error(fmt::format("{}: is what is reduced: give --save-state the name of another file", input));
+}
+
 std::string reduce_command(form wanted, const reduce_arguments& arguments) {
   check_variant(arguments);
   job what{wanted, false, chosen_executor(arguments), {}, arguments.repeat, arguments.ddof};
   what.how.variant = arguments.variant;
-  what.how.guarantee = parse<guarantee>(arguments.guarantee);
+  what.how.guarantee = arguments.exact ? guarantee::exact : parse<guarantee>(arguments.guarantee);
+  what.keeps_state = !arguments.save_state.empty();
   what.how.finish = parse<finish>(arguments.finish).value_or(finish::automatic);
   what.how.block_size = arguments.block_size;
   what.how.grid_size = arguments.grid_size;
@@ -149,10 +182,26 @@ std::string reduce_command(form wanted, const reduce_arguments& arguments) {
     second = open_input(arguments.second_file, type, open);
     check_pair(arguments, input, *second);
   }
-  what.wide = is_wide(wanted, arguments, input.type);
+  what.wide = is_wide(wanted, arguments.accumulate, arguments.file, input.type);
+  if (what.keeps_state) check_save_state(wanted, arguments, input.type);
   const outcome result = measure(input, second ? &*second : nullptr, what);
-  const reduction done{arguments.file, input, arguments.second_file, second ? &*second : nullptr, what, result};
+  if (what.keeps_state) write_state(arguments.save_state, result.state);
+  const reduction done{arguments.file, input,  arguments.second_file, second ? &*second : nullptr,
+                       what,           result, arguments.save_state};
   return arguments.json ? reduction_json(done) : reduction_text(done);
+}
+
+std::string merge_command(const merge_arguments& arguments) {
+  const std::string all = one_line(fmt::format("{}", fmt::join(arguments.files, " or ")));
+  exit_when_pages_are_lost(all);
+  const merged_states merged = merge_states(arguments.files, parse<form>(arguments.form));
+  if (arguments.ddof != 0 && merged.form != form::mean_variance)
+    throw input_error(fmt::format("{}: is a state of {}, and --ddof is for mean_variance", arguments.files[0], name(merged.form)));
+  const bool wide = is_wide(merged.form, arguments.accumulate, arguments.files[0], merged.type);
+  const result_bits bits = results_of_state(merged.type, merged.form, wide, arguments.ddof, merged.words.data());
+  if (!arguments.save_state.empty()) write_state(arguments.save_state, merged.words);
+  const merging done{arguments.files, merged, wide, arguments.ddof, bits, arguments.save_state};
+  return arguments.json ? merging_json(done) : merging_text(done);
 }
 
 // What a command prints, and the tool's exit status.
@@ -249,12 +298,26 @@ void add_place_options(CLI::App& command, reduce_arguments& arguments) {
       ->group(group);
 }
 
+CLI::Option* add_save_state_option(CLI::App& command, std::string& path, const std::string& purpose) {
+  return command.add_option("--save-state", path, "Write the exact state (docs/exact.md), a .npy file of int64 words,\n" + purpose)
+      ->option_text("FILE");
+}
+
 void add_kernel_options(CLI::App& command, reduce_arguments& arguments) {
   command
       .add_option("--guarantee", arguments.guarantee,
                   "fixed: the same bits on every backend; the default, where no variant is named\n"
-                  "none: whatever is fastest")
+                  "none: whatever is fastest\n"
+                  "What is exact is had with --exact")
       ->check(CLI::IsMember({"none", "fixed"}));
+  CLI::Option* exact = command.add_flag("--exact", arguments.exact,
+                                        "The exact result, rounded once, whatever the order; on the CPU.\n"
+                                        "sum, norm1, dot, sum_of_squares, norm2, mean and mean_variance of\n"
+                                        "floats have one, and what no order changes anyway. One read more\n"
+                                        "says how far the default's result is from it in ulps: steps, each\n"
+                                        "to the next number of the result's type");
+  exact->excludes("--guarantee");
+  add_save_state_option(command, arguments.save_state, "which 'onefold merge' adds to others")->needs(exact);
   const std::string group = "How a GPU computes it (the library's choice by default; accepted and not used on the CPU)";
   command.add_option("--variant", arguments.variant, "Kernel by name; 'onefold variants' lists them")->group(group);
   auto finishes = names<finish>(finish_count);
@@ -279,6 +342,12 @@ void add_accumulate_option(CLI::App& command, form what, reduce_arguments& argum
       ->capture_default_str();
 }
 
+void add_ddof_option(CLI::App& command, std::int64_t& ddof) {
+  command.add_option("--ddof", ddof, "Taken from the count that the squared deviations are divided by: 0 or 1")
+      ->check(whole_number_from(0))
+      ->capture_default_str();
+}
+
 void add_reduce_command(CLI::App& app, form what, const std::string& description, reduce_arguments& arguments,
                         command_output& output) {
   CLI::App* command = app.add_subcommand(std::string(onefold::name(what)), description);
@@ -297,10 +366,7 @@ void add_reduce_command(CLI::App& app, form what, const std::string& description
   if (what == form::dot)
     command->add_option("second", arguments.second_file, "The second file, with as many elements of the same type")->required();
   if (can_be_wide(element_type::f32, what)) add_accumulate_option(*command, what, arguments);
-  if (what == form::mean_variance)
-    command->add_option("--ddof", arguments.ddof, "Taken from the count that the squared deviations are divided by: 0 or 1")
-        ->check(whole_number_from(0))
-        ->capture_default_str();
+  if (what == form::mean_variance) add_ddof_option(*command, arguments.ddof);
   command->add_option("--type", arguments.type, "Element type; needed for raw binary")
       ->check(CLI::IsMember(names<element_type>(element_type_count)));
   command
@@ -321,6 +387,32 @@ void add_reduce_command(CLI::App& app, form what, const std::string& description
   add_kernel_options(*command, arguments);
   command->parse_complete_callback([&arguments] { check_combination(arguments); });
   command->final_callback([&arguments, &output, what] { output.text = reduce_command(what, arguments); });
+}
+
+void add_merge_command(CLI::App& app, merge_arguments& arguments, command_output& output) {
+  CLI::App* command = app.add_subcommand("merge", "Add exact states that --save-state wrote, and print their result");
+  command->footer(
+      "The result is that of all their elements in one file, to the bit, in whatever order and parts they were\n"
+      "reduced. A file may also hold the sum of several states, added word by word as MPI_SUM does.\n"
+      "A state of a variance has nothing in common with one of a sum: all files must be of one kind.");
+  command->add_option("files", arguments.files, ".npy files of int64 words, which say what they are of")->required();
+  std::vector<std::string> form_names;
+  for (const form what : state_forms) form_names.emplace_back(onefold::name(what));
+  command
+      ->add_option("--form", arguments.form,
+                   "The form whose result is printed. A state of sum serves mean too, one\n"
+                   "of dot sum_of_squares and norm2; without it the first of these")
+      ->check(CLI::IsMember(form_names));
+  command
+      ->add_option("--accumulate", arguments.accumulate,
+                   "f64: of elements of type f32, f16 and bf16 the result is rounded to f64\n"
+                   "own: to f32")
+      ->check(CLI::IsMember({"own", "f32", "f64"}))
+      ->capture_default_str();
+  add_ddof_option(*command, arguments.ddof);
+  add_save_state_option(*command, arguments.save_state, "of the elements of all files");
+  command->add_flag("--json", arguments.json, "Print one JSON object");
+  command->final_callback([&arguments, &output] { output.text = merge_command(arguments); });
 }
 
 void add_check_command(CLI::App& app, check_arguments& arguments, command_output& output) {
@@ -386,6 +478,7 @@ int run(int argc, char** argv) {
   CLI::App app("onefold: parallel reductions of arrays in files, on one CPU core, on all of them, or on an NVIDIA GPU.", "onefold");
   reduce_arguments reduce;
   variants_arguments list;
+  merge_arguments merge;
   check_arguments check;
   bool info_as_json = false;
   command_output output;
@@ -422,13 +515,14 @@ int run(int argc, char** argv) {
   add_reduce_command(app, form::argminmax, "What argmin and argmax find, in one read", reduce, output);
   add_reduce_command(app, form::minmax, "Find the smallest and the largest element of a file in one read", reduce, output);
   add_reduce_command(app, form::mean_variance, "The mean and the variance of the elements of a file in one read", reduce, output);
+  add_merge_command(app, merge, output);
   add_list_commands(app, list, info_as_json, output);
   add_check_command(app, check, output);
   try {
     check_command_name(app, argc, argv);
     app.parse(argc, argv);
     if (app.get_subcommands().empty())
-      throw CLI::RequiredError("A command: sum, dot, norm2 or another form, variants, info or check");
+      throw CLI::RequiredError("A command: sum, dot, norm2 or another form, merge, variants, info or check");
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version
     print_error(fmt::format("{} (onefold --help shows what can be asked)", error.what()));

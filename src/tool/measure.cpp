@@ -48,7 +48,8 @@ timed_bits reduce_whole(const executor& where, const form_request& request, cons
 }
 
 // Without the time that the pieces take to be read. The report is that of the first piece, which is not a short last one.
-timed_bits reduce_in_pieces(const input_array& input, const input_array* second, const job& what, report& ran) {
+timed_bits reduce_in_pieces(const input_array& input, const input_array* second, const job& what, report& ran,
+                            std::vector<std::int64_t>& state) {
   detail::piecewise_reduction reduction(what.where, input.type, what.form, what.wide, piece_tiles, what.ddof);
   double seconds = 0;
   each_piece(input, [&](std::uint64_t first, std::uint64_t length) {
@@ -62,7 +63,20 @@ timed_bits reduce_in_pieces(const input_array& input, const input_array* second,
   });
   alignas(std::uint64_t) std::byte results[sizeof(result_bits)] = {};
   reduction.result(results);
+  if (what.keeps_state) reduction.exact_state(state.data());
   return {bits_of_stored(input.type, what.form, what.wide, results), seconds};
+}
+
+// Whether it was the default that ran: what no order changes, it computes exactly.
+bool is_default(const report& ran) { return ran.variant == "fixed_order"; }
+
+result_bits default_result(const input_array& input, const input_array* second, job what, form_request request, bool in_pieces) {
+  what.how = {};
+  what.keeps_state = false;
+  request.exact_state = nullptr;
+  report ran;
+  std::vector<std::int64_t> no_state;
+  return in_pieces ? reduce_in_pieces(input, second, what, ran, no_state).bits : reduce_bits(what.where, request, what.how);
 }
 
 // Starts the backend outside the timed region, and refuses what cannot run before gigabytes are copied.
@@ -113,8 +127,12 @@ outcome measure(const input_array& input, const input_array* second, const job& 
   }
 
   const bool in_pieces = !on_gpu && (input.in_pieces() || (second != nullptr && second->in_pieces()));
+  if (what.keeps_state) {
+    result.state.resize(state_words(input.type, what.form));
+    request.exact_state = result.state.data();
+  }
   const auto reduce = [&] {
-    return in_pieces ? reduce_in_pieces(input, second, what, result.ran) : reduce_whole(what.where, request, how);
+    return in_pieces ? reduce_in_pieces(input, second, what, result.ran, result.state) : reduce_whole(what.where, request, how);
   };
   if (result.warm) static_cast<void>(reduce());
   std::set<result_bits> values;
@@ -124,6 +142,8 @@ outcome measure(const input_array& input, const input_array* second, const job& 
     result.seconds.push_back(seconds);
     values.insert(bits);
   }
+  if (what.how.guarantee == guarantee::exact)
+    result.fixed_bits = is_default(result.ran) ? result.bits : default_result(input, second, what, request, in_pieces);
   result.distinct_values = values.size();
   std::ranges::sort(result.seconds);
   return result;

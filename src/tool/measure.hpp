@@ -19,9 +19,10 @@ struct job {
   onefold::form form;
   bool wide;  ///< accumulated in accumulator_type(type, true)
   executor where;
-  options how;            ///< its report is ignored: outcome::ran has it
-  int repeat = 0;         ///< 0: one run, timed as it comes; N: an untimed run, then N timed ones
-  std::int64_t ddof = 0;  ///< of mean_variance
+  options how;               ///< its report is ignored: outcome::ran has it
+  int repeat = 0;            ///< 0: one run, timed as it comes; N: an untimed run, then N timed ones
+  std::int64_t ddof = 0;     ///< of mean_variance
+  bool keeps_state = false;  ///< under guarantee::exact: outcome::state is asked for
 };
 
 /// What came out.
@@ -31,7 +32,9 @@ struct outcome {
   std::vector<double> seconds;  ///< wall time of each timed run, the host's wait included and the reading of pieces not; ascending
   bool warm;                    ///< an untimed run came first
   std::size_t distinct_values;  ///< different results, bit for bit, among the timed runs
-  std::optional<double> copy_seconds;  ///< wall time of the copies to the GPU, which no run includes
+  std::optional<double> copy_seconds;     ///< wall time of the copies to the GPU, which no run includes
+  std::optional<result_bits> fixed_bits;  ///< under guarantee::exact: what the default gives, reduced once more and not timed
+  std::vector<std::int64_t> state;        ///< the words of the exact state, where they were asked for
 
   [[nodiscard]] double median_seconds() const noexcept;
 };

@@ -274,4 +274,14 @@ npy_array parse_npy(std::span<const std::byte> file) {
   return array;
 }
 
+std::string npy_file_of(std::span<const std::int64_t> numbers) {
+  constexpr std::size_t data_at = 128;  // a multiple of 64, so that the numbers can be used where they lie
+  std::string file(magic);
+  file += {'\1', '\0', static_cast<char>(data_at - magic.size() - version_bytes - 2), '\0'};
+  file += fmt::format("{{'descr': '<i8', 'fortran_order': False, 'shape': ({},), }}", numbers.size());
+  file.resize(data_at - 1, ' ');
+  file += '\n';
+  return file.append(reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes());
+}
+
 }  // namespace onefold::tool

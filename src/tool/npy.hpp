@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <onefold/types.hpp>
@@ -33,5 +34,8 @@ struct npy_array {
 ///          'fortran_order' and 'shape', elements of a type that NumPy has and onefold has not, a shape too large for 64 bits, missing or
 ///          surplus data.
 [[nodiscard]] npy_array parse_npy(std::span<const std::byte> file);
+
+/// The bytes of a .npy file, format 1.0, that holds these numbers along one axis, as numpy.save writes them.
+[[nodiscard]] std::string npy_file_of(std::span<const std::int64_t> numbers);
 
 }  // namespace onefold::tool

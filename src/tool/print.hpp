@@ -15,6 +15,7 @@
 #include "golden.hpp"
 #include "input_file.hpp"
 #include "measure.hpp"
+#include "state_file.hpp"
 
 namespace onefold::tool {
 
@@ -36,6 +37,7 @@ struct reduction {
   const input_array* second_input;  ///< null where there is none
   const job& what;
   const outcome& result;
+  std::string saved_state;  ///< the name of the file that has the exact state; else empty
 
   [[nodiscard]] std::array<result_part, most_parts> parts() const { return result_parts(input.type, what.form, what.wide); }
   /// Of all inputs.
@@ -48,8 +50,24 @@ struct reduction {
 [[nodiscard]] std::string reduction_text(const reduction& done);
 
 /// One object. Several results have the names that they have in results.hpp, and their bits those with "_bits" behind. A value is a number where
-/// finite, else a string; a float as the double of the same value; of all, any and none true or false. Times in seconds.
+/// finite, else a string; a float as the double of the same value; of all, any and none true or false. Times in seconds. Of an exact result
+/// "fixed_value", "fixed_bits" and "fixed_ulps" are the default's and its distance, null where NaN or infinity has none; of several results
+/// "fixed_mean", "fixed_mean_bits" and "fixed_mean_ulps".
 [[nodiscard]] std::string reduction_json(const reduction& done);
+
+/// States of files that were added, for printing.
+struct merging {
+  std::span<const std::string> files;
+  const merged_states& merged;
+  bool wide;
+  std::int64_t ddof;
+  result_bits bits;
+  std::string saved_state;  ///< as that of a reduction
+};
+
+/// As for a reduction, as far as there are the same facts.
+[[nodiscard]] std::string merging_text(const merging& done);
+[[nodiscard]] std::string merging_json(const merging& done);
 
 /// A line for each place, the rows that differ, and the number of cases and differences.
 [[nodiscard]] std::string check_text(std::span<const golden_outcome> outcomes);

@@ -39,6 +39,17 @@ json input_json(const std::string& name, const input_array& input) {
           {"in_pieces", input.in_pieces()}};
 }
 
+void add_parts(json& object, const std::vector<printed_part>& parts) {
+  for (const printed_part& part : parts) {
+    object[part.name] = value_json(part.value);
+    if (!part.bits_name.empty()) object[part.bits_name] = bits_text(part.value);
+    if (!part.fixed) continue;
+    object["fixed_" + part.name] = value_json(*part.fixed);
+    object["fixed_" + part.bits_name] = bits_text(*part.fixed);
+    object["fixed_" + part.ulps_name] = or_null(part.ulps().has_value(), part.ulps().value_or(0));
+  }
+}
+
 json supported_json(const variant_info& variant) {
   json supported = json::object();
   for (int t = 0; t < element_type_count; ++t) {
@@ -100,10 +111,7 @@ std::string reduction_json(const reduction& done) {
   const bool two = done.second_input != nullptr;
   const auto speed = gigabytes_per_second(done);
   json object{{"form", onefold::name(done.what.form)}};
-  for (const printed_part& part : printed_parts(done)) {
-    object[part.name] = value_json(part.value);
-    if (!part.bits_name.empty()) object[part.bits_name] = bits_text(part.value);
-  }
+  add_parts(object, printed_parts(done));
   object.update({{"result_type", onefold::name(done.parts()[0].type)},
                  {"type", onefold::name(input.type)},
                  {"accumulate", accumulation(input.type, done.what.wide)},
@@ -117,6 +125,7 @@ std::string reduction_json(const reduction& done) {
                  {"memory_mapped", input.mapped},
                  {"in_pieces", input.in_pieces()},
                  {"second", two ? input_json(done.second_name, *done.second_input) : json(nullptr)},
+                 {"saved_state", or_null(!done.saved_state.empty(), done.saved_state)},
                  {"backend", onefold::name(ran.backend)},
                  {"variant", ran.variant},
                  {"implementation", ran.implementation},
@@ -138,6 +147,21 @@ std::string reduction_json(const reduction& done) {
                  {"time_max_s", result.seconds.back()},
                  {"copy_time_s", or_null(result.copy_seconds.has_value(), result.copy_seconds.value_or(0))},
                  {"bandwidth_gb_per_s", or_null(speed.has_value(), speed.value_or(0))}});
+  return dump(object);
+}
+
+std::string merging_json(const merging& done) {
+  const merged_states& merged = done.merged;
+  json object{{"form", onefold::name(merged.form)}};
+  add_parts(object, printed_parts(done));
+  object.update({{"result_type", onefold::name(result_type(merged.type, merged.form, done.wide))},
+                 {"type", onefold::name(merged.type)},
+                 {"accumulate", accumulation(merged.type, done.wide)},
+                 {"ddof", or_null(merged.form == form::mean_variance, done.ddof)},
+                 {"count", merged.count},
+                 {"states", merged.states},
+                 {"files", std::vector<std::string>(done.files.begin(), done.files.end())},
+                 {"saved_state", or_null(!done.saved_state.empty(), done.saved_state)}});
   return dump(object);
 }
 

@@ -86,6 +86,23 @@ std::string time_description(const outcome& result) {
                      time_text(result.seconds.front()), time_text(result.seconds.back()));
 }
 
+// Of an exact result also the default's and its distance, which NaN and infinity have not.
+void add_parts(table& lines, const std::vector<printed_part>& parts) {
+  for (const printed_part& part : parts) {
+    lines.add({part.name, value_text(part.value)});
+    if (!part.bits_name.empty()) lines.add({part.bits_name, bits_text(part.value)});
+    if (!part.fixed) continue;
+    const auto ulps = part.ulps();
+    const std::string distance = ulps ? fmt::format("{} {} away", *ulps, *ulps == 1 ? "ulp" : "ulps") : "no number of ulps away";
+    lines.add({"fixed_" + part.name, fmt::format("{} ({}), {}", value_text(*part.fixed), bits_text(*part.fixed), distance)});
+  }
+}
+
+void add_saved_state(table& lines, const std::string& path, form what) {
+  if (!path.empty())
+    lines.add({"saved state", fmt::format("{} (onefold merge --form {} adds it to others)", one_line(path), onefold::name(what))});
+}
+
 void add_what_ran(table& lines, const report& ran) {
   const bool on_gpu = ran.backend == backend::cuda;
   lines.add({"backend", fmt::format("{}, {}", onefold::name(ran.backend),
@@ -118,7 +135,8 @@ std::string types_text(const variant_info& variant) {
     full = full && ops.size() == (is_small(static_cast<element_type>(t)) ? 0 : operation_count);
     if (ops.empty()) continue;
     text += fmt::format("{}{}", text.empty() ? "" : " ", onefold::name(static_cast<element_type>(t)));
-    if (ops.size() < operation_count) text += fmt::format("({})", fmt::join(ops, ","));
+    const bool some = ops.size() < operation_count && variant.guarantee < guarantee::exact;  // such takes sums, and no product
+    if (some) text += fmt::format("({})", fmt::join(ops, ","));
   }
   return all ? "all" : full ? "of 4 and 8 bytes" : text.empty() ? "none" : text;
 }
@@ -126,6 +144,7 @@ std::string types_text(const variant_info& variant) {
 // Beside the types: a variant takes every form of its types or the elements as they are.
 std::string forms_text(const variant_info& variant) {
   if (!variant.built) return "-";
+  if (variant.guarantee == guarantee::exact) return "exact sums";
   for (int t = 0; t < element_type_count; ++t)
     for (int f = 0; f < form_count + record_count; ++f)
       if (takes_type(static_cast<form>(f), static_cast<element_type>(t)) &&
@@ -178,10 +197,7 @@ std::string reduction_text(const reduction& done) {
   const auto& input = done.input;
   const auto& result = done.result;
   table lines;
-  for (const printed_part& part : printed_parts(done)) {
-    lines.add({part.name, value_text(part.value)});
-    if (!part.bits_name.empty()) lines.add({part.bits_name, bits_text(part.value)});
-  }
+  add_parts(lines, printed_parts(done));
   if (result.distinct_values > 1)
     lines.add({"caution",
                fmt::format("{} different results in {} runs; this is the last", result.distinct_values, result.seconds.size())});
@@ -196,6 +212,21 @@ std::string reduction_text(const reduction& done) {
   lines.add({"time", time_description(result)});
   if (const auto speed = gigabytes_per_second(done)) lines.add({"bandwidth", fmt::format("{:.4g} GB/s", *speed)});
   if (result.copy_seconds) lines.add({"copy to the GPU", time_text(*result.copy_seconds) + " (not in the time above)"});
+  add_saved_state(lines, done.saved_state, done.what.form);
+  return lines.text();
+}
+
+std::string merging_text(const merging& done) {
+  const merged_states& merged = done.merged;
+  table lines;
+  add_parts(lines, printed_parts(done));
+  const bool small = merged.type != element_type::f64;
+  const std::string ddof = merged.form == form::mean_variance ? fmt::format(" with ddof {}", done.ddof) : std::string();
+  lines.add({"reduction", fmt::format("{}{} of {}{} {}{}", onefold::name(merged.form), ddof, merged.form == form::dot ? "2 x " : "",
+                                      merged.count, small ? "f32, f16 or bf16" : "f64", done.wide ? ", as f64" : "")});
+  lines.add(
+      {"states", fmt::format("{} in {}", merged.states, counted(static_cast<std::int64_t>(done.files.size()), "file", "files"))});
+  add_saved_state(lines, done.saved_state, merged.form);
   return lines.text();
 }
 

@@ -19,20 +19,31 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
-std::vector<printed_part> printed_parts(const reduction& done) {
-  const auto parts = done.parts();
-  const auto& bits = done.result.bits;
+namespace {
+
+std::vector<printed_part> printed_parts(element_type type, form what, bool wide, const result_bits& bits,
+                                        const std::optional<result_bits>& fixed_bits) {
+  const auto parts = result_parts(type, what, wide);
   std::vector<printed_part> printed;
-  for (std::size_t i = 0; i < result_count(done.what.form); ++i) {
+  for (std::size_t i = 0; i < result_count(what); ++i) {
     const std::string name(parts[i].name);
-    const bool index = parts[i].kind == part_kind::index;
-    printed.push_back({name,
-                       index             ? ""
-                       : name == "value" ? "bits"
-                                         : fmt::format("{}_bits", name),
-                       {parts[i].type, bits[i], parts[i].kind == part_kind::truth}});
+    const bool index = parts[i].kind == part_kind::index, truth = parts[i].kind == part_kind::truth;
+    const std::string prefix = name == "value" ? "" : name + "_";
+    printed.push_back(
+        {name, index ? "" : prefix + "bits", {parts[i].type, bits[i], truth}, index ? "" : prefix + "ulps", std::nullopt});
+    if (fixed_bits && !index) printed.back().fixed = {parts[i].type, (*fixed_bits)[i], truth};
   }
   return printed;
+}
+
+}  // namespace
+
+std::vector<printed_part> printed_parts(const reduction& done) {
+  return printed_parts(done.input.type, done.what.form, done.what.wide, done.result.bits, done.result.fixed_bits);
+}
+
+std::vector<printed_part> printed_parts(const merging& done) {
+  return printed_parts(done.merged.type, done.merged.form, done.wide, done.bits, std::nullopt);
 }
 
 std::vector<std::string> bits_texts(const golden_row& row, const result_bits& bits) {

@@ -52,8 +52,12 @@ struct printed_part {
   std::string name;       ///< "value", "mean", "index"
   std::string bits_name;  ///< "bits"; of several results "mean_bits"; empty for an index, which its digits say to the bit
   scalar value;
+  std::string ulps_name;             ///< "ulps", "mean_ulps"; empty for an index
+  std::optional<scalar> fixed = {};  ///< of an exact result: the default's
+  [[nodiscard]] std::optional<std::uint64_t> ulps() const { return ulps_between(value.type, value.bits, fixed->bits); }
 };
 [[nodiscard]] std::vector<printed_part> printed_parts(const reduction& done);
+[[nodiscard]] std::vector<printed_part> printed_parts(const merging& done);
 
 /// The bits of all results of a golden row.
 [[nodiscard]] std::vector<std::string> bits_texts(const golden_row& row, const result_bits& bits);

@@ -46,9 +46,10 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 26> other_na
 }};
 
 // In this order: the longer ones first.
-constexpr std::array<std::pair<const char*, const char*>, 14> words{{
+constexpr std::array<std::pair<const char*, const char*>, 16> words{{
     {R"(onefold::variants\(\) lists the names)", "'onefold variants' lists them"},
     {R"(: use the call that returns the value|; use the call that returns the value)", ""},
+    {R"(openmp\(\) or serial\(\) with host memory)", "--backend openmp or --backend serial"},
     {R"(serial\(\) or openmp\(\))", "--backend serial or --backend openmp"},
     {R"(serial\(\) and openmp\(\) executors)", "--backend serial and --backend openmp"},
     {R"(openmp\(([0-9]+)\))", "--threads $1"},
@@ -58,6 +59,7 @@ constexpr std::array<std::pair<const char*, const char*>, 14> words{{
     {R"(cuda\(([0-9]+)\))", "--device $1"},
     {R"(cuda\(\))", "--backend cuda"},
     {R"(best\(\))", "--backend best"},
+    {R"(guarantee::exact)", "--exact"},
     {R"(guarantee::(\w+))", "guarantee $1"},
     {R"(\bblock_size\b)", "--block-size"},
     {R"(\bgrid_size\b)", "--grid-size"},

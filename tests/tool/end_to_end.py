@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 import unittest
+from fractions import Fraction
 
 TOOL = None
 HDF5_SAMPLES = None
@@ -27,6 +28,7 @@ TYPES = {"f32": ("<f4", "f"), "f64": ("<f8", "d"), "i32": ("<i4", "i"), "u32": (
 SMALL = {"i8": ("|i1", "b"), "u8": ("|u1", "B"), "i16": ("<i2", "h"), "u16": ("<u2", "H"), "f16": ("<f2", "e"), "bf16": (None, None)}
 ALL = {**TYPES, **SMALL}
 FLOATS = ("f32", "f64", "f16", "bf16")
+EXACT = ["sum", "norm1", "dot", "sum_of_squares", "norm2", "mean", "mean_variance"]  # forms that have an exact state
 
 RECORDS = ["argmin", "argmax", "argmin_magnitude", "argmax_magnitude", "argminmax", "minmax", "mean_variance", "reduce_together"]
 BITS = ["bit_and", "bit_or", "bit_xor"]  # of integers
@@ -627,6 +629,235 @@ class TwoResults(ToolTest):
         self.fail_with("reduce_together", "reduce_together", path, "--type", "f32")
 
 
+class Exact(ToolTest):
+    """--exact, --save-state and merge."""
+
+    WORDS = {"sum": (19, 76), "mean": (19, 76), "norm1": (19, 76), "dot": (28, 142), "sum_of_squares": (28, 142), "norm2": (28, 142), "mean_variance": (39, 210)}
+
+    def results(self, *arguments):
+        for backend in usable_backends():
+            if backend != "cuda":
+                with self.subTest(backend=backend, arguments=arguments):
+                    yield self.succeed_json(*arguments, "--exact", "--backend", backend)
+
+    def input(self, name, type_name, values):
+        return [self.write(f"{name}.bin", pack(type_name, values)), "--type", type_name]
+
+    def words(self, path):
+        """The words of a state's file, which is one that NumPy would write."""
+        with open(path, "rb") as file:
+            data = file.read()
+        count = (len(data) - 128) // 8
+        words = data[128:]
+        self.assertEqual(data, npy("<i8", f"({count},)", words))
+        return list(struct.unpack(f"<{count}q", words))
+
+    def scattered(self, count, seed, largest=30):
+        """Halves of many sizes and both signs, whose sum a tree rounds."""
+        state, values = seed, []
+        for _ in range(count):
+            state = state * 6364136223846793005 + 1442695040888963407 & (1 << 64) - 1
+            values.append(((state >> 33) % 2047 - 1023) * 2.0 ** ((state >> 20) % (2 * largest) - largest))
+        return values
+
+    def test_values_and_the_distance_of_the_default(self):
+        values = self.scattered(5000, 1)
+        total, squares = sum(map(Fraction, values)), sum(Fraction(value) ** 2 for value in values)
+        x = self.input("x", "f64", values)
+        expected = {"sum": total, "norm1": sum(abs(Fraction(value)) for value in values), "dot": squares, "sum_of_squares": squares, "mean": total / 5000}
+        for form, value in expected.items():
+            fixed = self.succeed_json(form, x[0], *(x if form == "dot" else x[1:]))
+            for result in self.results(form, x[0], *(x if form == "dot" else x[1:])):
+                self.assertEqual(result["bits"], bits("f64", float(value)))
+                self.assertEqual((result["guarantee"], result["variant"]), ("exact", "superaccumulator"))
+                self.assertEqual((result["fixed_value"], result["fixed_bits"]), (fixed["value"], fixed["bits"]))
+                self.assertEqual(result["fixed_ulps"], abs(int(result["bits"], 16) - int(fixed["bits"], 16)))
+                self.assertNotIn("fixed_ulps", fixed)
+        for result in self.results("mean_variance", *x, "--ddof", "1"):
+            self.assertEqual(result["mean_bits"], bits("f64", float(total / 5000)))
+            self.assertEqual(result["variance_bits"], bits("f64", float((5000 * squares - total**2) / (5000 * 4999))))
+            self.assertEqual(result["fixed_variance_ulps"], abs(int(result["variance_bits"], 16) - int(result["fixed_variance_bits"], 16)))
+            self.assertIn("fixed_mean_ulps", result)
+
+    def test_the_distance_in_text(self):
+        x = self.input("x", "f32", [1.0] + [2.0**-24] * 3)  # one lane of the tree each
+        text = self.succeed("sum", *x, "--exact")
+        self.assertRegex(text, re.compile(r"^fixed_value +\S+ \(0x[0-9a-f]{8}\), \d+ ulps? away$", re.M))
+        self.assertRegex(text, re.compile(r"^guarantee +exact$", re.M))
+        cancelling = self.input("y", "f64", [1e300, 1.0] + [0.0] * 510 + [-1e300])
+        for result in self.results("sum", *cancelling):
+            self.assertEqual((result["value"], result["fixed_value"], result["fixed_ulps"]), (1, 0, int(bits("f64", 1.0), 16)))
+        overflowing = self.input("z", "f32", [3e38] + [0.0] * 1023 + [3e38] + [0.0] * 1023 + [-3e38])  # a tile each
+        for result in self.results("sum", *overflowing):
+            self.assertEqual((result["value"], result["fixed_value"], result["fixed_ulps"]), (struct.unpack("<f", pack("f32", [3e38]))[0], "inf", None))
+        self.assertRegex(self.succeed("sum", *overflowing, "--exact"), re.compile(r"^fixed_value +inf \(0x7f800000\), no number of ulps away$", re.M))
+        for value, said in ((math.nan, "nan"), (math.inf, "inf")):
+            for result in self.results("sum", *self.input("n", "f32", [1.0, value])):
+                self.assertEqual((result["value"], result["fixed_value"], result["fixed_ulps"]), (said, said, 0))
+
+    def test_small_floats(self):
+        for type_name in ("f16", "bf16"):
+            x = self.input("x", type_name, [2048.0, 0.5, -2048.0, 0.25])
+            for result in self.results("sum", *x):
+                self.assertEqual((result["result_type"], result["value"]), ("f32", 0.75))
+        values = [(i % 61 - 30) / 8 for i in range(5000)]
+        path = self.write("h.npy", npy("<f2", "(5000,)", pack("f16", values), shift=2))
+        for result in self.results("sum_of_squares", path, "--accumulate", "f64"):
+            self.assertEqual((result["result_type"], result["bits"]), ("f64", bits("f64", math.fsum(value * value for value in values))))
+
+    def test_forms_that_no_order_changes(self):
+        for type_name, form in (("f32", "max"), ("f64", "argmin"), ("i32", "sum"), ("u8", "prod"), ("bf16", "count"), ("i64", "dot")):
+            x = self.input("x", type_name, [3, 1, 2])
+            arguments = (form, x[0], *(x if form == "dot" else x[1:]))
+            default = self.succeed_json(*arguments)
+            for result in self.results(*arguments):
+                self.assertEqual((result["bits"], result["fixed_bits"], result["fixed_ulps"]), (default["bits"], default["bits"], 0))
+                self.assertEqual((result["variant"], result["guarantee"]), ("fixed_order", "exact"))
+            if form == "argmin":
+                self.assertEqual((result["index"], "fixed_index" in result), (1, False))
+
+    def test_what_has_no_exact_result_says_why(self):
+        floats, integers = self.input("x", "f32", [1.0]), self.input("i", "i32", [1])
+        for said, *arguments in (
+            ("--exact cannot be given: prod of f32 has no exact form: sum, norm1,", "prod", *floats, "--exact"),
+            ("--exact cannot be given: mean of i32 has no exact form", "mean", *integers, "--exact"),
+            ("fixed_order promises guarantee fixed", "sum", *floats, "--exact", "--variant", "fixed_order"),
+            ("--guarantee excludes --exact", "sum", *floats, "--exact", "--guarantee", "none"),
+            ("--save-state requires --exact", "sum", *floats, "--save-state", "s.npy"),
+            ("max of f32 has no exact state to be saved", "max", *floats, "--exact", "--save-state", "s.npy"),
+            ("sum of i32 has no exact state to be saved", "sum", *integers, "--exact", "--save-state", "s.npy"),
+        ):
+            with self.subTest(arguments=arguments):
+                self.assertNotIn("::", self.fail_with(said, *arguments))
+        if "cuda" not in usable_backends():
+            return
+        self.fail_with("--backend cuda", "sum", *floats, "--exact", "--backend", "cuda")
+
+    def test_states_are_merged_to_the_bits_of_the_whole(self):
+        for type_name in ("f64", "f32", "f16"):
+            values = self.scattered(3000, 7, 30 if type_name != "f16" else 3)
+            whole = self.input("whole", type_name, values)
+            parts = [self.input(f"part{i}", type_name, values[i::3]) for i in range(3)]
+            for form, words in self.WORDS.items():
+                options = ["--ddof", "1"] if form == "mean_variance" else []
+                def arguments(x):
+                    return (form, x[0], *(x if form == "dot" else x[1:]), *options)
+                states = [os.path.join(self.folder, f"state{i}.npy") for i in range(3)]
+                for part, state in zip(parts, states):
+                    result = self.succeed_json(*arguments(part), "--exact", "--save-state", state)
+                    self.assertEqual(result["saved_state"], state)
+                    self.assertEqual(len(self.words(state)), words[type_name == "f64"])
+                both = os.path.join(self.folder, "both.npy")
+                self.succeed("merge", *states[1:], "--save-state", both, "--form", form)
+                for wide in ([], ["--accumulate", "f64"]):
+                    expected = self.succeed_json(*arguments(whole), "--exact", *wide, "--save-state", os.path.join(self.folder, "whole.npy"))
+                    for files in (states, states[::-1], [both, states[0]]):
+                        with self.subTest(type=type_name, form=form, wide=wide, files=files):
+                            merged = self.succeed_json("merge", *files, "--form", form, *options, *wide, "--save-state", both + "2")
+                            names = ("mean_bits", "variance_bits") if form == "mean_variance" else ("bits",)
+                            self.assertEqual([merged[name] for name in names], [expected[name] for name in names])
+                            self.assertEqual((merged["count"], merged["form"], merged["files"]), (3000, form, files))
+                            self.assertEqual((merged["result_type"], merged["accumulate"]), (expected["result_type"], expected["accumulate"]))
+                            self.assertEqual(self.words(both + "2"), self.words(os.path.join(self.folder, "whole.npy")))
+
+    def test_words_that_others_added(self):
+        states = []
+        for i, values in enumerate(([1e300, 1.0], [-1e300], [2.0, -7.5])):
+            states.append(os.path.join(self.folder, f"s{i}.npy"))
+            self.succeed("sum", *self.input("x", "f64", values), "--exact", "--save-state", states[-1])
+        total = [sum(words) for words in zip(*map(self.words, states))]
+        path = self.write("total.npy", npy("<i8", "(76,)", pack("i64", total), shift=3))
+        result = self.succeed_json("merge", path, states[0])
+        self.assertEqual((result["value"], result["count"], result["states"], result["form"], result["type"]), (1e300, 7, 4, "sum", "f64"))
+        self.assertEqual(self.succeed_json("merge", path)["value"], -4.5)
+        self.assertEqual(self.succeed_json("merge", path, "--form", "mean")["value"], -0.9)
+        text = self.succeed("merge", path, "--save-state", states[0])
+        for line in (r"value +-4\.5", r"bits +0xc012000000000000", r"reduction +sum of 5 f64", r"states +3 in 1 file", r"saved state +.*s0\.npy .*--form sum.*"):
+            self.assertRegex(text, re.compile(f"^{line}$", re.M))
+        self.assertEqual(self.words(states[0])[1:3], [1, 5], "a file that was merged may be the one that is written")
+
+    def test_what_a_state_is_taken_for(self):
+        for form, taken_for in (("sum", "sum"), ("mean", "sum"), ("norm1", "norm1"), ("norm2", "dot"), ("sum_of_squares", "dot"), ("mean_variance", "mean_variance")):
+            state = os.path.join(self.folder, "s.npy")
+            self.succeed(form, *self.input("x", "bf16", [3.0, -4.0]), "--exact", "--save-state", state)
+            result = self.succeed_json("merge", state)
+            self.assertEqual((result["form"], result["type"], result["count"]), (taken_for, "f32", 2))
+            self.assertIn("of 2 x 2 f32, f16 or bf16" if taken_for == "dot" else "of 2 f32, f16 or bf16", self.succeed("merge", state))
+        self.assertEqual((result["mean"], result["variance"], result["ddof"]), (-0.5, 12.25, 0))
+
+    def test_empty_arrays(self):
+        empty = self.write("empty.bin", b"")
+        some = os.path.join(self.folder, "some.npy")
+        for form, words in self.WORDS.items():
+            x = [empty, empty, "--type", "f64"] if form == "dot" else [empty, "--type", "f64"]
+            state = os.path.join(self.folder, f"{form}.npy")
+            default = self.succeed_json(form, *x)
+            name = "mean" if form == "mean_variance" else "value"
+            for result in self.results(form, *x, "--save-state", state):
+                self.assertEqual((result[name], result["fixed_mean_ulps" if name == "mean" else "fixed_ulps"]), (default[name], 0))
+            self.assertEqual(self.words(state), [0] * words[1])
+            merged = self.succeed_json("merge", state, state, "--form", form)
+            self.assertEqual((merged[name], merged["count"], merged["states"]), (default[name], 0, 0))
+            x = self.input("x", "f64", [3.0, 4.0])
+            self.succeed(form, x[0], *(x if form == "dot" else x[1:]), "--exact", "--save-state", some)
+            self.assertEqual(self.succeed_json("merge", state, some, "--form", form)["states"], 1)
+        self.fail_with("holds 76 words, and", "merge", some, os.path.join(self.folder, "sum.npy"))
+
+    def test_damaged_and_foreign_states(self):
+        state, other = os.path.join(self.folder, "s.npy"), os.path.join(self.folder, "o.npy")
+        x = self.input("x", "f64", [3.0, 4.0])
+        self.succeed("sum", *x, "--exact", "--save-state", state)
+        words = self.words(state)
+        with open(state, "rb") as file:
+            good = file.read()
+
+        def damaged(at, change):
+            return npy("<i8", "(76,)", pack("i64", [wrap("i64", word + change) if i == at else word for i, word in enumerate(words)]))
+
+        for expected, data in (
+            ("truncated", good[:-1]),
+            ("is no .npy file", b""),
+            ("is no .npy file", pack("i64", words)),
+            ("is no .npy file", b"\x89HDF\r\n\x1a\n" + bytes(200)),
+            ("holds f64 elements, and a state int64 words", npy("<f8", "(76,)", pack("f64", [float(word) for word in words]))),
+            ("big-endian", npy(">i8", "(76,)", bytes(608))),
+            ("has 2 axes", npy("<i8", "(2, 38)", pack("i64", words))),
+            ("holds 75 words, which no state has", npy("<i8", "(75,)", pack("i64", words[:75]))),
+            ("holds 0 words, which no state has", npy("<i8", "(0,)", b"")),
+            *(("these words are no state", damaged(at, change)) for at in range(0, 76, 5) for change in (1, -(2**63))),
+            ("these words are no state", npy("<i8", "(76,)", pack("i64", [wrap("i64", word * 2**31 * 4) for word in words]))),
+        ):
+            with self.subTest(expected=expected, data=data[:60]):
+                path = self.write("bad.npy", data)
+                self.assertTrue(self.fail_with(expected, "merge", path).startswith(f"onefold: {path}: "))
+                self.fail_with(f"{path}: ", "merge", state, path, "--save-state", other)
+                self.assertFalse(os.path.exists(other))
+        self.succeed("norm1", *x, "--exact", "--save-state", other)
+        self.fail_with(f"{other}: is a state of norm1 of f64, and {state} of sum or mean of f64", "merge", state, other)
+        self.succeed("norm2", *self.input("y", "f32", [1.0]), "--exact", "--save-state", other)
+        self.fail_with(f"{other}: is a state of dot, sum_of_squares or norm2 of f32, f16 or bf16, and", "merge", state, other)
+        self.fail_with("is a state of sum or mean of f64, and --form says norm2", "merge", state, "--form", "norm2")
+        self.fail_with("max not in", "merge", state, "--form", "max")
+        self.fail_with("--ddof is for mean_variance", "merge", state, "--ddof", "1")
+        self.fail_with("No such file", "merge", state, state + "missing")
+        self.fail_with("files is required", "merge")
+        self.fail_with("sum of f64 cannot be accumulated in f32: leave --accumulate out", "merge", state, "--accumulate", "f32")
+
+    def test_a_state_that_cannot_be_written(self):
+        path, *type_of = self.input("x", "f64", [3.0, 4.0])
+        for name in (path, os.path.join(self.folder, ".", "x.bin")):
+            self.fail_with("is what is reduced: give --save-state the name of another file", "sum", path, *type_of, "--exact", "--save-state", name)
+        self.assertEqual(self.succeed_json("sum", path, *type_of)["value"], 7, "it is still there")
+        self.fail_with("cannot be written: No such file", "sum", path, *type_of, "--exact", "--save-state", os.path.join(self.folder, "no", "x.npy"))
+        self.fail_with("cannot be written: Is a directory", "sum", path, *type_of, "--exact", "--save-state", self.folder)
+        if os.path.exists("/dev/full"):
+            self.fail_with("cannot be written: No space left", "sum", path, *type_of, "--exact", "--save-state", "/dev/full")
+
+    def test_many_runs(self):
+        result = self.succeed_json("sum", *self.input("x", "f32", self.scattered(1000, 3)), "--exact", "--repeat", "3")
+        self.assertEqual((result["runs"], result["distinct_values"]), (3, 1))
+
+
 class Check(ToolTest):
     def test_every_usable_backend_gives_the_golden_bits(self):
         result = self.succeed_json("check")
@@ -794,7 +1025,7 @@ class Failures(ToolTest):
     def test_usage_errors(self):
         path = self.write("x.bin", bytes(16))
         for expected, *arguments in (
-            ("sum, dot, norm2 or another form, variants, info or check",),
+            ("sum, dot, norm2 or another form, merge, variants, info or check",),
             ("frobnicate", "frobnicate"),
             ("file", "sum"),
             ("another", "sum", path, "another", "--type", "f32"),
@@ -986,6 +1217,26 @@ class Hdf5(ToolTest):
         self.assertEqual(result["bits"], self.succeed_json("dot", raw, raw, "--type", "f64", "--backend", "serial")["bits"])
         self.assertIn("read in pieces", self.succeed("max", f"{large}:/scattered"))
 
+    def test_exact_results_of_datasets_and_of_pieces(self):
+        self.assertEqual(self.succeed_json("sum", f"{self.samples}:/f16_compressed", "--exact", "--accumulate", "f64")["value"], 500500)
+        self.fail_with("is what is reduced", "sum", f"{self.samples}:/f64", "--exact", "--save-state", self.samples)
+        subprocess.run([HDF5_SAMPLES, self.folder, "--large"], check=True, timeout=120)
+        large, raw = os.path.join(self.folder, "large.h5"), os.path.join(self.folder, "scattered.bin")
+        states = [os.path.join(self.folder, name) for name in ("whole.npy", "pieces.npy")]
+        for form in ("sum", "norm2", "dot", "mean_variance", "max"):
+            with self.subTest(form=form):
+                second = {"dot": [f"{large}:/scattered"]}.get(form, [])
+                save = [[] if form == "max" else ["--save-state", state] for state in states]
+                whole = self.succeed_json(form, raw, *[raw for _ in second], "--type", "f64", "--exact", *save[0])
+                pieces = self.succeed_json(form, f"{large}:/scattered", *second, "--exact", *save[1])
+                self.assertEqual((whole["in_pieces"], pieces["in_pieces"], pieces["guarantee"]), (False, True, "exact"))
+                names = [name for name in whole if name.endswith("bits") or name.endswith("ulps")]
+                self.assertGreaterEqual(len(names), 3)
+                self.assertEqual([pieces[name] for name in names], [whole[name] for name in names])
+                if form != "max":
+                    with open(states[0], "rb") as first, open(states[1], "rb") as other:
+                        self.assertEqual(first.read(), other.read())
+
     def test_three_gigabytes_that_are_nowhere_stored_take_little_memory(self):
         subprocess.run([HDF5_SAMPLES, self.folder, "--large"], check=True, timeout=120)
         for form, expected in (("sum", {"bits": bits("f32", 1125045000.0)}), ("minmax", {"min": 1.5, "max": 1.5})):
@@ -1009,13 +1260,17 @@ class Lists(ToolTest):
         text = self.succeed("variants")
         for variant in listed:
             self.assertEqual(variant["usable"], variant["obstacle"] is None)
-            self.assertEqual(variant["guarantee"], "fixed" if variant["name"] == "fixed_order" else "none")
+            self.assertEqual(variant["guarantee"], {"fixed_order": "fixed", "superaccumulator": "exact"}.get(variant["name"], "none"))
             here = "yes" if variant["usable"] else "no"
             place = "cpu" if variant["backend"] == "serial" else "cuda"
             start = f"{variant['name']} +{place} "
             self.assertRegex(text, rf"(?m)^{start}.* {variant['guarantee']} +{here} .*{re.escape(variant['idea'])}$")
             if variant["built"]:
-                every = variant["name"] == "fixed_order"
+                every, exact = variant["name"] == "fixed_order", variant["guarantee"] == "exact"
+                if exact:
+                    self.assertEqual({element: set(forms) for element, forms in variant["supported"].items()}, {element: set(EXACT) for element in FLOATS})
+                    self.assertRegex(text, rf"(?m)^{start}.* {' '.join(FLOATS)} +exact sums +{re.escape(variant['idea'])}$")
+                    continue
                 self.assertEqual(variant["accumulates_f32_in_f64"], every)
                 for element, forms in variant["supported"].items():
                     all_forms = [form for form in FORMS + RECORDS if form not in BITS or element not in FLOATS]
@@ -1052,10 +1307,10 @@ class Lists(ToolTest):
 
     def test_help_shows_the_main_uses(self):
         text = self.succeed("--help")
-        for word in (*FORMS, *RECORDS[:-1], "variants", "bf16", "info", "check", "x.npy", "--type", "--backend cuda", "--json", "Exit status"):
+        for word in (*FORMS, *RECORDS[:-1], "merge", "--exact", "--save-state", "variants", "bf16", "info", "check", "x.npy", "--type", "--backend cuda", "--json", "Exit status"):
             self.assertIn(word, text)
         for option in ("--backend", "--device", "--variant", "--finish", "--block-size", "--grid-size", "--width", "--threads", "--json",
-                       "--repeat", "--type", "median", "--guarantee"):
+                       "--repeat", "--type", "median", "--guarantee", "--exact", "--save-state"):
             for form in FORMS:
                 self.assertIn(option, self.succeed(form, "--help"))
         for form in FORMS:
