@@ -734,8 +734,8 @@ class Exact(ToolTest):
         self.fail_with("--backend cuda", "sum", *floats, "--exact", "--backend", "cuda")
 
     def test_states_are_merged_to_the_bits_of_the_whole(self):
-        for type_name in ("f64", "f32", "f16"):
-            values = self.scattered(3000, 7, 30 if type_name != "f16" else 3)
+        for type_name in ("f64", "f16"):
+            values = self.scattered(3000, 7, 30 if type_name == "f64" else 3)
             whole = self.input("whole", type_name, values)
             parts = [self.input(f"part{i}", type_name, values[i::3]) for i in range(3)]
             for form, words in self.WORDS.items():
