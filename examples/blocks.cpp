@@ -1,5 +1,5 @@
-/// @file blocks.cpp  The balance of a 3-D grid, the sum of what flows into its cells, cut into 1, 2, 4 and 8 blocks: exact states, merged as MPI_SUM
-/// merges them, give one number for all; sums of the blocks' sums give others. With MPI each block would be a rank's.
+/// @file blocks.cpp  The balance of a 3-D grid, the sum of what flows into its cells, cut into 1, 2, 4 and 8 blocks: exact states, merged
+/// as MPI_SUM merges them, give one number for all; sums of the blocks' sums give others. With MPI each block would be a rank's.
 
 #include <onefold/onefold.hpp>
 

@@ -1,4 +1,5 @@
-/// @file particles.cpp  Particles that are sorted into cells, in another order in each run: their energy, summed in the order of the array and exactly.
+/// @file particles.cpp  Particles that are sorted into cells, in another order in each run: their energy, summed in the order of the
+/// array and exactly.
 
 #include <onefold/onefold.hpp>
 
@@ -38,7 +39,8 @@ std::vector<particle> make_particles(std::size_t count) {
   return all;
 }
 
-// A counting sort. In a code each cell's cursor is an atomic, and which of its particles comes first depends on which thread does: here on the seed.
+// A counting sort. In a code each cell's cursor is an atomic, and which of its particles comes first depends on which thread does: here
+// on the seed.
 std::vector<particle> sort_into_cells(const std::vector<particle>& all, std::uint64_t seed) {
   std::vector<std::size_t> arriving(all.size());
   for (std::size_t i = 0; i < all.size(); ++i) arriving[i] = i;

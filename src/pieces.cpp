@@ -1,4 +1,5 @@
-/// @file pieces.cpp  Subtrees of tree v1 that are reduced one after the other, combined in the order of the tree; exact states, added.
+/// @file pieces.cpp  Subtrees of tree v1 that are reduced one after the other, combined in the order of the tree; exact
+/// states, added.
 
 #include <onefold/detail/pieces.hpp>
 
@@ -49,8 +50,8 @@ struct piecewise_reduction::state {
   std::int64_t ddof;
   std::uint64_t piece_elements;
   std::uint64_t pieces = 0;
-  std::uint64_t count = 0;               // of all elements so far
-  std::vector<std::int64_t> exact = {};  // the words of their exact state; empty where there is none
+  std::uint64_t count = 0;                     // of all elements so far
+  std::vector<std::int64_t> exact_words = {};  // of their exact state; empty where there is none
   alignas(16) node_memory memory = {};
   forest nodes{memory.data(), row.state_bytes,
                [](void* of, void* states, std::uint64_t how_many) {
@@ -73,8 +74,8 @@ struct piecewise_reduction::state {
     request asked = piece;
     asked.exact_state = words.data();
     run(asked, how);
-    exact.resize(words.size());
-    check_status(onefold_exact_add(number_of(type), number_of(what), exact.data(), words.data()));
+    exact_words.resize(words.size());
+    check_status(onefold_exact_add(number_of(type), number_of(what), exact_words.data(), words.data()));
   }
 
   void add_to_the_tree(request& piece, const options& how, report& ran) {
@@ -136,9 +137,9 @@ void piecewise_reduction::result(void* to) const {
   if (now.count == 0 && now.row.has_index())
     throw error(errc::invalid_argument, std::string(name(now.what)) + " of no elements: there is no index");
   if (now.count == 0) return static_cast<void>(store_empty(now.type, now.what, now.wide, to));
-  if (!now.exact.empty())
+  if (!now.exact_words.empty())
     return check_status(onefold_exact_result(static_cast<std::int32_t>(now.type), static_cast<std::int32_t>(now.what),
-                                             now.wide ? ONEFOLD_WIDE : 0U, now.ddof, now.exact.data(), to));
+                                             now.wide ? ONEFOLD_WIDE : 0U, now.ddof, now.exact_words.data(), to));
   const default_float_environment one_operation_is_one_operation;
   alignas(16) node_memory memory;
   forest all(now.nodes, memory.data());
@@ -154,10 +155,10 @@ std::uint64_t piecewise_reduction::bits() const {
 
 void piecewise_reduction::exact_state(std::int64_t* words) const {
   const state& now = *state_;
-  if (now.count > 0 && now.exact.empty())
+  if (now.count > 0 && now.exact_words.empty())
     throw error(errc::invalid_argument, "pieces that were not added under guarantee::exact have no exact state");
   std::fill_n(words, onefold_exact_words(static_cast<std::int32_t>(now.type), static_cast<std::int32_t>(now.what)), 0);
-  std::copy(now.exact.begin(), now.exact.end(), words);
+  std::copy(now.exact_words.begin(), now.exact_words.end(), words);
 }
 
 }  // namespace onefold::detail

@@ -45,8 +45,8 @@ struct form_request {
   const void* y;  ///< of dot: count elements; else not looked at
   std::uint64_t count;
   std::int64_t ddof = 0;  ///< of mean_variance; else not looked at
-  std::int64_t* exact_state =
-      nullptr;  ///< not null: where state_words() words of guarantee::exact, which is implied, are stored too
+  /// Not null: where the state_words() words of guarantee::exact, which is meant then, are stored too.
+  std::int64_t* exact_state = nullptr;
 };
 
 /// The forms that the tool knows: all but reduce_together, which takes a list of operators.
@@ -70,13 +70,13 @@ struct form_request {
 /// Errors   onefold::error: invalid_argument where the words are no state of this form and type.
 [[nodiscard]] result_bits results_of_state(element_type type, form what, bool wide, std::int64_t ddof, const std::int64_t* words);
 
-/// How many steps there are from one number of a type to another, each to the next number of that type: 0 for the same bits and for both zeros;
-/// none where they differ and one is NaN or infinite.
+/// How many steps there are from one number of a type to another, each to the next number of that type: 0 for the same bits and for
+/// both zeros; none where they differ and one is NaN or infinite.
 [[nodiscard]] std::optional<std::uint64_t> ulps_between(element_type type, std::uint64_t a, std::uint64_t b) noexcept;
 
 /// Reduces and waits.
-/// Errors   onefold::error, as reduce(); unsupported where elements of this type cannot be accumulated in a wider one, or have no exact state
-///          where one is asked for.
+/// Errors   onefold::error, as reduce(); unsupported where elements of this type cannot be accumulated in a wider one, or have no
+///          exact state where one is asked for.
 [[nodiscard]] result_bits reduce_bits(const executor& where, const form_request& what, const options& how);
 
 }  // namespace onefold::tool

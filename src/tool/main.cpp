@@ -147,18 +147,22 @@ void check_variant(const reduce_arguments& arguments) {
                                                  near.empty() ? "'onefold variants' lists them" : near));
 }
 
-// FILE of FILE:/DATASET, or the name as it is.
-std::string without_dataset(const std::string& name) { return name.substr(0, name.find(":/")); }
+// Whether a file is the one that is read as NAME, or FILE of FILE:/DATASET.
+bool is_read(const std::string& file, const std::string& name) {
+  std::error_code missing;
+  for (std::size_t end = name.find(':');; end = name.find(':', end + 1)) {
+    if (std::filesystem::equivalent(file, name.substr(0, end), missing)) return true;
+    if (end == std::string::npos) return false;
+  }
+}
 
 void check_save_state(form wanted, const reduce_arguments& arguments, element_type type) {
   if (state_words(type, wanted) == 0)
     throw input_error(fmt::format("{}: {} of {} has no exact state to be saved: leave --save-state out", arguments.file,
                                   name(wanted), name(type)));
-  std::error_code missing;
-  for (const std::string& name : {arguments.file, arguments.second_file})
-    for (const std::string& input : {name, without_dataset(name)})
-      if (std::filesystem::equivalent(arguments.save_state, input, missing))
-        throw input_error(fmt::format("{}: is what is reduced: give --save-state the name of another file", input));
+  for (const std::string& input : {arguments.file, arguments.second_file})
+    if (is_read(arguments.save_state, input))
+      throw input_error(fmt::format("{}: is what is reduced: give --save-state the name of another file", input));
 }
 
 std::string reduce_command(form wanted, const reduce_arguments& arguments) {
@@ -397,6 +401,7 @@ void add_merge_command(CLI::App& app, merge_arguments& arguments, command_output
       "A state of a variance has nothing in common with one of a sum: all files must be of one kind.");
   command->add_option("files", arguments.files, ".npy files of int64 words, which say what they are of")->required();
   std::vector<std::string> form_names;
+  form_names.reserve(state_forms.size());
   for (const form what : state_forms) form_names.emplace_back(onefold::name(what));
   command
       ->add_option("--form", arguments.form,

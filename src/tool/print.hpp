@@ -50,9 +50,9 @@ struct reduction {
 [[nodiscard]] std::string reduction_text(const reduction& done);
 
 /// One object. Several results have the names that they have in results.hpp, and their bits those with "_bits" behind. A value is a number where
-/// finite, else a string; a float as the double of the same value; of all, any and none true or false. Times in seconds. Of an exact result
-/// "fixed_value", "fixed_bits" and "fixed_ulps" are the default's and its distance, null where NaN or infinity has none; of several results
-/// "fixed_mean", "fixed_mean_bits" and "fixed_mean_ulps".
+/// finite, else a string; a float as the double of the same value; of all, any and none true or false. Times in seconds.
+/// Of an exact result "fixed_value", "fixed_bits" and "fixed_ulps" are the default's and its distance, null where NaN or infinity has
+/// none; of several results "fixed_mean", "fixed_mean_bits" and "fixed_mean_ulps".
 [[nodiscard]] std::string reduction_json(const reduction& done);
 
 /// States of files that were added, for printing.
