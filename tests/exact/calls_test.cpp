@@ -1,0 +1,354 @@
+/// @file calls_test.cpp  guarantee::exact as a caller asks for it: every spelling, what cannot be met, what any order gives anyway, and floating-point
+/// environments. Known answers alone: this file needs no oracle.
+
+#include <array>
+#include <cfenv>
+#include <cmath>
+#include <complex>
+#include <cstring>
+#include <limits>
+#ifdef __SSE2__
+#include <immintrin.h>
+#endif
+
+#include <onefold/onefold.hpp>
+
+#include "../forms/fixture.hpp"
+
+namespace onefold_test {
+namespace {
+
+using onefold::accumulate_as;
+using onefold::bfloat16;
+using onefold::errc;
+using onefold::exact_state;
+using onefold::float16;
+using onefold::guarantee;
+
+constexpr onefold::options exactly{.guarantee = guarantee::exact};
+constexpr onefold::options fixed{.guarantee = guarantee::fixed};
+
+// --- result types
+
+template <class State>
+using value_of_state = decltype(std::declval<const State&>().value());
+static_assert(std::is_same_v<value_of_state<exact_state<form::sum, double>>, double>);
+static_assert(std::is_same_v<value_of_state<exact_state<form::norm2, float>>, float>);
+static_assert(std::is_same_v<value_of_state<exact_state<form::mean, float16>>, float>);
+static_assert(std::is_same_v<value_of_state<exact_state<form::dot, bfloat16>>, float>);
+static_assert(std::is_same_v<value_of_state<exact_state<form::mean_variance, double>>, onefold::mean_variance_result<double>>);
+static_assert(std::is_same_v<decltype(std::declval<const exact_state<form::sum, float>&>().value(accumulate_as<double>)), double>);
+static_assert(
+    std::is_same_v<decltype(std::declval<const exact_state<form::sum, float16>&>().value(accumulate_as<double>)), double>);
+static_assert(std::is_same_v<decltype(std::declval<const exact_state<form::sum, float>&>().words()), const std::int64_t*>);
+static_assert(std::is_same_v<decltype(std::declval<exact_state<form::sum, float>&>().words()), std::int64_t*>);
+static_assert(std::is_same_v<decltype(std::declval<const exact_state<form::sum, float>&>().count()), std::uint64_t>);
+static_assert(std::is_nothrow_copy_constructible_v<exact_state<form::dot, double>>);
+
+// --- spellings
+
+// Where no order of additions but the exact one gives these: 2^53 + 1 + 1 and what follows from it.
+const std::vector<double> x{0x1p53, 1, -0x1p-1074, 1};
+const std::vector<double> y{1, 1, 1, 1};
+const std::vector<float> f{0x1p24f, 1, -0x1p-149f, 1};
+
+class exact_calls : public executor_test {
+ protected:
+  static constexpr double sum = 0x1p53 + 2;  // less a little
+};
+
+TEST_P(exact_calls, mean_the_same_in_every_spelling) {
+  EXPECT_EQ(onefold::sum(where(), x, exactly), sum);
+  EXPECT_EQ(onefold::sum(where(), x.data(), x.size(), exactly), sum);
+  EXPECT_EQ(onefold::sum(x, exactly), sum);
+  EXPECT_EQ(onefold::sum(x.data(), x.size(), exactly), sum);
+  EXPECT_EQ(onefold::sum(onefold::best(), x, exactly), sum);
+  EXPECT_EQ(onefold::sum(where(), std::array<double, 3>{0x1p53, 1, 1}, exactly), sum);
+  EXPECT_EQ(onefold::reduce(where(), x, onefold::op::sum{}, exactly), sum);
+  EXPECT_EQ(onefold::dot(where(), x, y, exactly), sum);
+  EXPECT_EQ(onefold::dot(where(), x.data(), y.data(), x.size(), exactly), sum);
+  EXPECT_EQ(onefold::dot(x, y, exactly), sum);
+  EXPECT_EQ(onefold::asum(where(), x, exactly), sum);
+  EXPECT_EQ(onefold::mean(where(), x, exactly), sum / 4);
+  EXPECT_EQ(onefold::norm2(where(), x, exactly), 0x1p53);
+  EXPECT_EQ(onefold::sum_of_squares(where(), x, exactly), 0x1p106);
+  EXPECT_EQ(onefold::sum(where(), f, exactly), 0x1p24f + 2);
+  EXPECT_EQ(onefold::sum(where(), f, accumulate_as<double>, exactly), 0x1p24 + 2);
+  EXPECT_EQ(onefold::dot(where(), f, f, accumulate_as<double>, exactly), 0x1p48 + 2);
+  EXPECT_EQ(onefold::mean_variance(where(), f, accumulate_as<double>, exactly).mean, 0x1p22 + 0.5);
+  EXPECT_EQ(onefold::mean_variance(where(), f, onefold::ddof{4}, accumulate_as<double>, exactly).mean, 0x1p22 + 0.5);
+  EXPECT_TRUE(std::isnan(onefold::mean_variance(where(), f, onefold::ddof{4}, accumulate_as<double>, exactly).variance));
+  EXPECT_EQ(onefold::mean_variance(where(), std::vector<double>{1, 2, 3, 6}, onefold::ddof{1}, exactly).variance, 14.0 / 3.0);
+  EXPECT_EQ(onefold::sum(where(), std::vector<float16>{float16(2048.0f), float16(1.0f), float16(0x1p-24f)}, exactly), 2049.0f);
+  EXPECT_EQ(onefold::sum(where(), std::vector<bfloat16>(3, bfloat16(0x1p127f)), accumulate_as<double>, exactly), 0x3p127);
+  count_dispatch(where());
+}
+
+TEST_P(exact_calls, store_the_same) {
+  double stored = 0;
+  onefold::sum_into(where(), x, &stored, exactly);
+  EXPECT_EQ(stored, sum);
+  stored = 0;
+  onefold::dot_into(where(), x.data(), y.data(), x.size(), &stored, exactly);
+  EXPECT_EQ(stored, sum);
+  stored = 0;
+  onefold::norm1_into(where(), f, &stored, accumulate_as<double>, exactly);
+  EXPECT_EQ(stored, 0x1p24 + 2);
+  float norm = 0;
+  onefold::norm2_into(where(), std::vector<float>{3, 4}, &norm, exactly);
+  EXPECT_EQ(norm, 5.0f);
+  onefold::mean_variance_result<double> moments{};
+  onefold::mean_variance_into(where(), f, &moments, onefold::ddof{0}, accumulate_as<double>, exactly);
+  EXPECT_EQ(moments.mean, 0x1p22 + 0.5);
+  count_dispatch(where());
+}
+
+TEST_P(exact_calls, say_in_their_report_what_they_promise) {
+  onefold::report ran;
+  EXPECT_EQ(onefold::sum(where(), x, {.guarantee = guarantee::exact, .report = &ran}), sum);
+  EXPECT_EQ(ran.guarantee, guarantee::exact);
+  EXPECT_EQ(ran.backend, where().backend());
+  EXPECT_FALSE(ran.variant.empty());
+  EXPECT_FALSE(ran.implementation.empty());
+  EXPECT_EQ(onefold::sum(where(), x, {.report = &ran}), onefold::sum(where(), x, fixed));
+  EXPECT_EQ(ran.guarantee, guarantee::fixed) << "what is not asked for";
+  count_dispatch(where());
+}
+
+TEST_P(exact_calls, of_no_elements_give_what_the_fixed_order_gives) {
+  const double* const nothing = nullptr;
+  for (const auto& how : {exactly, fixed}) {
+    for (const double zero : {onefold::sum(where(), nothing, 0, how), onefold::norm1(where(), nothing, 0, how),
+                              onefold::dot(where(), nothing, nothing, 0, how), onefold::sum_of_squares(where(), nothing, 0, how),
+                              onefold::norm2(where(), nothing, 0, how)})
+      EXPECT_EQ(scalar_of(zero), scalar_of(0.0));
+    EXPECT_TRUE(std::isnan(onefold::mean(where(), nothing, 0, how)));
+    EXPECT_TRUE(std::isnan(onefold::mean_variance(where(), nothing, 0, how).mean));
+    EXPECT_TRUE(std::isnan(onefold::mean_variance(where(), nothing, 0, onefold::ddof{-5}, how).variance));
+  }
+  count_dispatch(where());
+}
+
+TEST_P(exact_calls, of_a_batch_give_what_they_give_alone) {
+  double total = 0, product = 0, norm = 0;
+  std::int64_t whole = 0;
+  const std::vector<std::int64_t> i{1, 2, 3};
+  onefold::batch work(where());
+  work.add(onefold::sum, x, &total).add(onefold::dot, x, y, &product).add(onefold::norm2, x, &norm).add(onefold::sum, i, &whole);
+  work.run(exactly);
+  EXPECT_EQ(total, sum);
+  EXPECT_EQ(product, sum);
+  EXPECT_EQ(norm, 0x1p53);
+  EXPECT_EQ(whole, 6);
+  count_dispatch(where());
+}
+
+// --- what no order changes
+
+template <class R>
+std::vector<std::byte> bytes_of(const R& result) {
+  std::vector<std::byte> bytes(sizeof(R));
+  std::memcpy(bytes.data(), &result, sizeof(R));
+  return bytes;
+}
+
+TEST_P(exact_calls, of_what_no_order_changes_give_what_the_fixed_order_gives) {
+  const auto both = [&](const auto& function, const auto& input, auto... modifier) {
+    EXPECT_EQ(bytes_of(function(where(), input, modifier..., exactly)), bytes_of(function(where(), input, modifier..., fixed)));
+  };
+  const auto extremes_of = [&](const auto& input) {
+    both(onefold::min, input);
+    both(onefold::max, input);
+    both(onefold::min_number, input);
+    both(onefold::max_number, input);
+    both(onefold::norm_inf, input);
+    EXPECT_EQ(onefold::argmin(where(), input, exactly).index, onefold::argmin(where(), input, fixed).index);
+    EXPECT_EQ(onefold::argmax(where(), input, exactly).index, onefold::argmax(where(), input, fixed).index);
+    EXPECT_EQ(onefold::argmax_magnitude(where(), input, exactly).index, onefold::argmax_magnitude(where(), input, fixed).index);
+    EXPECT_EQ(onefold::argminmax(where(), input, exactly).max.index, onefold::argminmax(where(), input, fixed).max.index);
+    both(onefold::minmax, input);
+    EXPECT_EQ(onefold::count(where(), input, exactly), onefold::count(where(), input, fixed));
+    EXPECT_EQ(onefold::all(where(), input, exactly), onefold::all(where(), input, fixed));
+  };
+  const auto sums_of = [&](const auto& input) {
+    both(onefold::sum, input);
+    both(onefold::prod, input);
+    both(onefold::norm1, input);
+    both(onefold::sum_of_squares, input);
+    both(onefold::bit_xor, input);
+    EXPECT_EQ(onefold::dot(where(), input, input, exactly), onefold::dot(where(), input, input, fixed));
+  };
+  random_numbers random(current_seed());
+  for (const std::size_t n : {std::size_t{1}, std::size_t{9'000}}) {
+    std::vector<double> doubles(n);
+    std::vector<float16> halves(n);
+    std::vector<std::int8_t> bytes(n);
+    std::vector<int> ints(n);
+    std::vector<std::uint64_t> longs(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      doubles[i] = random.unit() - 0.5;
+      halves[i] = float16(static_cast<float>(random.unit() - 0.5));
+      bytes[i] = static_cast<std::int8_t>(random());
+      ints[i] = static_cast<int>(random());
+      longs[i] = random();
+    }
+    extremes_of(doubles);
+    extremes_of(halves);
+    extremes_of(bytes);
+    extremes_of(ints);
+    sums_of(bytes);
+    sums_of(ints);
+    sums_of(longs);
+    both(onefold::sum, ints, accumulate_as<std::int64_t>);
+    both(onefold::norm1, ints, accumulate_as<std::int64_t>);
+  }
+  onefold::report ran;
+  EXPECT_EQ(onefold::sum(where(), std::vector<int>{1, 2}, {.guarantee = guarantee::exact, .report = &ran}), 3);
+  EXPECT_EQ(ran.variant, "fixed_order");
+  count_dispatch(where());
+}
+
+// --- what cannot be met
+
+TEST_P(exact_calls, that_cannot_be_met_are_refused) {
+  const auto refused = [&](auto&& call) { return refuses(errc::guarantee_not_met, "", [&] { static_cast<void>(call()); }); };
+  const std::vector<int> i{1, 2, 3};
+  const std::vector<std::complex<double>> z{{1, 2}, {3, 4}};
+  EXPECT_TRUE(refused([&] { return onefold::prod(where(), x, exactly); }));
+  EXPECT_TRUE(refused([&] { return onefold::prod(where(), f, exactly); }));
+  EXPECT_TRUE(refused([&] { return onefold::prod(where(), f, accumulate_as<double>, exactly); }));
+  EXPECT_TRUE(refused([&] { return onefold::prod(where(), std::vector<float16>(3), exactly); }));
+  EXPECT_TRUE(refused([&] { return onefold::mean(where(), i, exactly); }));
+  EXPECT_TRUE(refused([&] { return onefold::norm2(where(), i, exactly); }));
+  EXPECT_TRUE(refused([&] { return onefold::mean_variance(where(), i, exactly); }));
+  EXPECT_TRUE(refused([&] { return onefold::mean(where(), std::vector<std::uint8_t>(3), exactly); }));
+  EXPECT_TRUE(refused([&] { return onefold::sum(where(), z, exactly); }));
+  EXPECT_TRUE(refused([&] { return onefold::dot(where(), z, z, exactly); }));
+  EXPECT_TRUE(refused([&] { return onefold::norm1(where(), z, exactly); }));
+  EXPECT_TRUE(refused([&] { return onefold::norm_inf(where(), z, exactly); }));
+  EXPECT_TRUE(refused([&] { return onefold::prod(where(), z, exactly); }));
+  EXPECT_TRUE(refused([&] { return onefold::mean(where(), z, exactly); }));
+  // Functions of the index, and operators of the caller's.
+  EXPECT_TRUE(refused([&] {
+    return onefold::sum(
+        where(), x.size(), [](std::uint64_t at) { return x[at]; }, exactly);
+  }));
+  EXPECT_TRUE(refused([&] {
+    return onefold::norm2(
+        where(), x.size(), [](std::uint64_t at) { return x[at]; }, exactly);
+  }));
+  EXPECT_TRUE(refused([&] { return onefold::dot(where(), f, x, exactly); })) << "of two types, which is a function";
+  EXPECT_TRUE(refused([&] {
+    return onefold::reduce(
+        where(), x, [](double a, double b) { return a + b; }, exactly);
+  }));
+  EXPECT_TRUE(refused([&] {
+    return onefold::transform_reduce(
+        where(), x, onefold::op::sum{}, [](double a) { return a; }, exactly);
+  }));
+  // Also where there is nothing to add.
+  EXPECT_TRUE(refused([&] { return onefold::prod(where(), x.data(), 0, exactly); }));
+  double stored = 7;
+  EXPECT_TRUE(refuses(errc::guarantee_not_met, "", [&] { onefold::prod_into(where(), x, &stored, exactly); }));
+  EXPECT_EQ(stored, 7);
+  count_dispatch(where());
+}
+
+// Calls of which the page says nothing, and norms of complex numbers, which are those of their parts: exact or refused.
+TEST_P(exact_calls, of_which_the_page_says_nothing_are_never_less_than_exact) {
+  const auto exact_or_refused = [&](auto&& call) {
+    try {
+      EXPECT_EQ(call(), sum);
+    } catch (const onefold::error& problem) {
+      EXPECT_EQ(problem.code(), errc::guarantee_not_met) << problem.what();
+    }
+  };
+  // (2^53 + 2) / 2 times 2, in squares of parts.
+  const std::vector<std::complex<double>> z{{0x1p26, 1}, {1, 0x1p-537}, {0x1p26, 0}};
+  exact_or_refused([&] { return onefold::sum_of_squares(where(), z, exactly); });
+  const std::vector<std::complex<double>> root{{sum, 0}, {0x1p-537, 0x1p-537}};
+  exact_or_refused([&] { return onefold::norm2(where(), root, exactly); });
+  exact_or_refused([&] { return onefold::reduce_together(where(), x, exactly, onefold::op::sum{}, onefold::op::max{})[0]; });
+  exact_or_refused([&] { return onefold::multi_dot(where(), {x}, {y}, exactly).at(0); });
+  exact_or_refused([&] { return onefold::sum(where(), x, {.variant = "fixed_order", .guarantee = guarantee::exact}); });
+  exact_or_refused([&] { return onefold::sum(where(), x, {.variant = "parallel_reduce", .guarantee = guarantee::exact}); });
+  count_dispatch(where());
+}
+
+TEST(exact_on_cuda, is_refused) {
+  const auto& gpu = backend_under_test(onefold::backend::cuda);
+  const errc code = gpu.usable ? errc::guarantee_not_met : !gpu.built ? errc::backend_not_built : errc::backend_unavailable;
+  const auto refused = [&](auto&& call) {
+    try {
+      call();
+    } catch (const onefold::error& problem) {
+      return problem.code() == errc::guarantee_not_met || problem.code() == code;
+    }
+    return false;
+  };
+  EXPECT_TRUE(refused([] { static_cast<void>(onefold::sum(onefold::cuda(), x, exactly)); }));
+  EXPECT_TRUE(refused([] { static_cast<void>(onefold::dot(onefold::cuda(), x, y, exactly)); }));
+  exact_state<form::sum, double> state;
+  EXPECT_TRUE(refused([&] { state.add(onefold::cuda(), x); }));
+  EXPECT_EQ(state.count(), 0u);
+}
+
+TEST_P(exact_calls, with_wrong_pointers_are_refused) {
+  const double* const nothing = nullptr;
+  EXPECT_TRUE(refuses(errc::null_pointer, "", [&] { static_cast<void>(onefold::sum(where(), nothing, 3, exactly)); }));
+  EXPECT_TRUE(refuses(errc::null_pointer, "", [&] { static_cast<void>(onefold::dot(where(), x.data(), nothing, 3, exactly)); }));
+  const auto* odd = reinterpret_cast<const double*>(reinterpret_cast<const std::byte*>(x.data()) + 4);
+  EXPECT_TRUE(refuses(errc::misaligned_pointer, "", [&] { static_cast<void>(onefold::sum(where(), odd, 3, exactly)); }));
+  count_dispatch(where());
+}
+
+// --- floating-point environments
+
+TEST_P(exact_calls, know_no_rounding_mode_and_no_flush_to_zero) {
+  // Sums, roots and quotients that every rounding mode gives another result, and subnormal ones; few and many elements.
+  const std::vector<double> small{0x1p-1074, 0x1p-1022, -0x1p-1060};
+  std::vector<double> many(100'000, 0.1);
+  many[77] = 0x1p-1074;
+  const auto results = [&] {
+    std::vector<std::uint64_t> bits;
+    for (const auto& data :
+         {x, small, many, std::vector<double>{1, 0x1p-53, 0x1p-1074}, std::vector<double>{2}, std::vector<double>{-2, -1, -1}}) {
+      const auto [mean, variance] = onefold::mean_variance(where(), data, exactly);
+      for (const double one : {onefold::sum(where(), data, exactly), onefold::norm1(where(), data, exactly),
+                               onefold::dot(where(), data, data, exactly), onefold::norm2(where(), data, exactly),
+                               onefold::mean(where(), data, exactly), mean, variance})
+        bits.push_back(scalar_of(one).bits);
+    }
+    return bits;
+  };
+  const auto right = results();
+  for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+    std::fesetround(mode);
+    const auto got = results();
+    const int after = std::fegetround();
+    std::fesetround(FE_TONEAREST);
+    EXPECT_EQ(got, right) << mode;
+    EXPECT_EQ(after, mode) << "the caller's rounding mode has changed";
+  }
+#ifdef __SSE2__
+  constexpr unsigned flush = 0x8040;  // results and operands
+  const unsigned before = _mm_getcsr();
+  _mm_setcsr(before | flush);
+  const auto got = results();
+  const unsigned after = _mm_getcsr();
+  _mm_setcsr(before);
+  EXPECT_EQ(got, right) << "flush to zero";
+  EXPECT_EQ(after & flush, flush) << "the caller's flush to zero has changed";
+#endif
+  count_dispatch(where());
+}
+
+std::vector<const executor_under_test*> host_executors() {
+  auto all = each_of_the_executors();
+  std::erase_if(all, [](const executor_under_test* one) { return one->where.backend() == onefold::backend::cuda; });
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(exact, exact_calls, testing::ValuesIn(host_executors()), label_of_executor);
+
+}  // namespace
+}  // namespace onefold_test

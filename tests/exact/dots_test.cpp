@@ -1,0 +1,171 @@
+/// @file dots_test.cpp  Dot products that are hard: of condition numbers up to 1e300, with products that overflow and underflow, of arrays that
+/// overlap.
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "fixture.hpp"
+
+namespace onefold_test {
+namespace {
+
+template <class T>
+struct vectors {
+  std::vector<T> x, y;
+};
+
+// The two vectors of a dot product of about this condition number, after T. Ogita, S. M. Rump and S. Oishi, "Accurate sum and dot product",
+// SIAM J. Sci. Comput. 26 (2005), algorithm 6.1: in the first half products as large as the condition number, of any exponents; in the second
+// half y is chosen so that what has been added so far shrinks step by step to about 1.
+template <class T>
+vectors<T> ill_conditioned(std::size_t count, double log2_condition, std::uint64_t seed) {
+  random_numbers random(seed);
+  const auto any = [&](double exponent) { return static_cast<T>(std::ldexp(2 * random.unit() - 1, static_cast<int>(exponent))); };
+  const std::size_t half = count / 2;
+  const double highest = log2_condition / 2;
+  std::vector<std::pair<T, T>> pairs;
+  exact_pairs so_far(onefold::element_type_of<T>);
+  const auto put = [&](T x, T y) {
+    pairs.emplace_back(x, y);
+    so_far.add(scalar_of(x).bits, scalar_of(y).bits);
+  };
+  for (std::size_t i = 0; i < half; ++i) {
+    const double exponent = i == 0 ? highest + 1 : i + 1 == half ? 0 : std::round(random.unit() * highest);
+    put(any(exponent), any(exponent));
+  }
+  for (std::size_t i = half; i < count; ++i) {
+    const double exponent = std::round(highest * static_cast<double>(count - 1 - i) / static_cast<double>(count - 1 - half));
+    const T x = any(exponent);
+    // All digits of what has been added, as far as doubles have them: those of floats have more than a float.
+    const double now = value_of<double>(so_far.result(true));
+    put(x, static_cast<T>((static_cast<double>(any(exponent)) - now) / static_cast<double>(x)));
+  }
+  shuffle(pairs, random);
+  vectors<T> made;
+  for (const auto& [x, y] : pairs) {
+    made.x.push_back(x);
+    made.y.push_back(y);
+  }
+  return made;
+}
+
+// log2 of 2 |x| |y| / |x y|
+template <class T>
+double log2_condition_of(const vectors<T>& of) {
+  exact_pairs sizes(onefold::element_type_of<T>);
+  for (std::size_t i = 0; i < of.x.size(); ++i) sizes.add(scalar_of(std::fabs(of.x[i])).bits, scalar_of(std::fabs(of.y[i])).bits);
+  const exact_pairs all{std::span<const T>(of.x), std::span<const T>(of.y)};
+  const auto log2_of = [](const mpz_class& whole) {
+    long exponent = 0;
+    const double digits = mpz_get_d_2exp(&exponent, whole.get_mpz_t());
+    return std::log2(std::fabs(digits)) + static_cast<double>(exponent);
+  };
+  return 1 + log2_of(sizes.sum()) - log2_of(all.sum());
+}
+
+class exact_dots : public executor_test {
+ protected:
+  template <class T>
+  void expect_right(const std::vector<T>& x, const std::vector<T>& y, double dot) {
+    ASSERT_NO_FATAL_FAILURE(expect_exact_dot<T>(where(), x, y, ""));
+    ASSERT_NO_FATAL_FAILURE(expect_exact_dot<T>(where(), y, x, ""));
+    EXPECT_EQ(scalar_of(static_cast<double>(onefold::dot(where(), x, y, exactly))), scalar_of(dot))
+        << text_of<T>(x) << text_of<T>(y);
+  }
+};
+
+TEST_P(exact_dots, of_any_condition_number_are_right) {
+  for (const double digits : {5.0, 10.0, 16.0, 20.0, 32.0, 50.0, 100.0, 150.0, 200.0, 250.0, 300.0})
+    for (const std::size_t count : {6u, 20u, 100u, 1'001u, 5'000u}) {
+      if (static_cast<double>(count) < digits / 5) continue;  // too few steps to shrink that far
+      for (std::uint64_t i = 0; i < std::max<std::uint64_t>(cases(20'000 / count / 4), 1); ++i) {
+        const auto data = ill_conditioned<double>(count, digits / std::log10(2.0), current_seed() + i);
+        if (count >= 100) {
+          EXPECT_GT(log2_condition_of(data) * std::log10(2.0), 0.9 * digits - 4);
+        }
+        ASSERT_NO_FATAL_FAILURE(expect_exact_dot<double>(where(), data.x, data.y, "ill-conditioned"));
+      }
+    }
+  for (const double digits : {5.0, 8.0, 16.0, 30.0, 60.0})
+    for (const std::size_t count : {20u, 100u, 3'000u}) {
+      const auto data = ill_conditioned<float>(count, digits / std::log10(2.0), current_seed());
+      if (count >= 100) {
+        EXPECT_GT(log2_condition_of(data) * std::log10(2.0), 0.8 * digits - 4);
+      }
+      ASSERT_NO_FATAL_FAILURE(expect_exact_dot<float>(where(), data.x, data.y, "ill-conditioned"));
+    }
+}
+
+TEST_P(exact_dots, with_products_out_of_range_are_right) {
+  constexpr double inf = std::numeric_limits<double>::infinity(), top = std::numeric_limits<double>::max();
+  constexpr double least = 0x1p-1074;
+  // Products that overflow and cancel.
+  expect_right<double>({0x1p1000, -0x1p1000, 3}, {0x1p1000, 0x1p1000, 5}, 15);
+  expect_right<double>({top, -top, least}, {top, top, least}, 0.0);
+  expect_right<double>({top, top}, {top, top}, inf);
+  expect_right<double>({top, -top, 1}, {top, top, inf}, inf);
+  expect_right<double>({0x1p1000, -0x1p1000, 0x1p-500}, {0x1p1000, 0x1p1000, 0x1p-574}, least);
+  // Products below the smallest number, whose sum is not.
+  expect_right<double>({0x1p-538, 0x1p-538}, {0x1p-537, 0x1p-537}, least);
+  expect_right<double>({0x1p-538}, {0x1p-537}, 0.0);  // in the middle
+  expect_right<double>({0x1p-538, least}, {0x1p-537, least}, least);
+  expect_right<double>({0x1p-538, least}, {0x1p-537, -least}, 0.0);
+  expect_right<double>({-least}, {least}, -0.0);
+  expect_right<double>({least, -least}, {least, least}, 0.0);
+  expect_right<double>({1, 0x1p-537, least}, {1, 0x1p484, least}, 1 + 0x1p-52);  // the middle between 1 and the next, and a little
+  expect_right<double>({1, 0x1p-537, least}, {1, 0x1p484, -least}, 1);
+  // Zeros: of products, the sign is that of both.
+  expect_right<double>({-0.0, 0.0}, {1, -1}, -0.0);
+  expect_right<double>({-0.0, 0.0}, {1, 1}, 0.0);
+  expect_right<double>({-0.0, -least}, {-0.0, 0.0}, 0.0);
+  expect_right<float>({0x1p100f, -0x1p100f, 3}, {0x1p100f, 0x1p100f, 5}, 15);
+  expect_right<float>({0x1p-75f, 0x1p-75f}, {0x1p-75f, 0x1p-75f}, 0x1p-149);
+  expect_right<float>({0x1p-75f, 0x1p-149f}, {0x1p-75f, 0x1p-149f}, 0x1p-149);
+  expect_right<float>({0x1p-75f}, {0x1p-75f}, 0.0);
+  EXPECT_EQ(
+      onefold::dot(where(), std::vector<float>{0x1p-75f}, std::vector<float>{0x1p-75f}, onefold::accumulate_as<double>, exactly),
+      0x1p-150);
+  EXPECT_EQ(
+      onefold::dot(where(), std::vector<float>{0x1p-149f}, std::vector<float>{-0x1p-149f}, onefold::accumulate_as<double>, exactly),
+      -0x1p-298);
+  EXPECT_EQ(
+      onefold::dot(where(), std::vector<float>{0x1p127f}, std::vector<float>{0x1p127f}, onefold::accumulate_as<double>, exactly),
+      0x1p254);
+}
+
+TEST_P(exact_dots, of_overlapping_arrays_are_right) {
+  for_each_float([&]<class T> {
+    const auto all = random_elements<T>(9'000, spread::within_250, signs::both, current_seed());
+    for (const std::size_t shift : {0u, 1u, 3u, 16u, 4'000u}) {
+      const std::size_t n = all.size() - shift;
+      const std::span<const T> x(all.data(), n), y(all.data() + shift, n);
+      ASSERT_EQ(wrong_dots(where(), x.data(), y.data(), n, exact_pairs(x, y)), "") << "y is " << shift << " elements behind x";
+    }
+    const exact_elements squares{std::span<const T>(all)};
+    EXPECT_EQ(scalar_of(onefold::dot(where(), all, all, exactly)), squares.result(form::sum_of_squares));
+  });
+}
+
+// x y with y = 1 is the sum of x; and in any order of the pairs the dot product is the same.
+TEST_P(exact_dots, agree_with_sums_and_know_no_order) {
+  for_each_float([&]<class T> {
+    auto x = random_elements<T>(7'001, spread::whole, signs::both, current_seed());
+    auto y = std::vector<T>(x.size(), static_cast<T>(1.0f));
+    EXPECT_EQ(scalar_of(onefold::dot(where(), x, y, exactly)), scalar_of(onefold::sum(where(), x, exactly)));
+    y = random_elements<T>(x.size(), spread::whole, signs::both, current_seed() + 1);
+    const auto first = onefold::dot(where(), x, y, exactly);
+    for (int order = 0; order < 5; ++order) {
+      random_numbers same(static_cast<std::uint64_t>(order)), again(static_cast<std::uint64_t>(order));
+      shuffle(x, same);
+      shuffle(y, again);
+      EXPECT_EQ(scalar_of(onefold::dot(where(), y, x, exactly)), scalar_of(first));
+    }
+    count_dispatch(where());
+  });
+}
+
+ONEFOLD_TEST_EXACT_PLACES(exact_dots);
+
+}  // namespace
+}  // namespace onefold_test
