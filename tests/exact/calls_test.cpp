@@ -222,30 +222,22 @@ TEST_P(exact_calls, that_cannot_be_met_are_refused) {
   EXPECT_TRUE(refused([&] { return onefold::norm2(where(), i, exactly); }));
   EXPECT_TRUE(refused([&] { return onefold::mean_variance(where(), i, exactly); }));
   EXPECT_TRUE(refused([&] { return onefold::mean(where(), std::vector<std::uint8_t>(3), exactly); }));
-  EXPECT_TRUE(refused([&] { return onefold::sum(where(), z, exactly); }));
   EXPECT_TRUE(refused([&] { return onefold::dot(where(), z, z, exactly); }));
   EXPECT_TRUE(refused([&] { return onefold::norm1(where(), z, exactly); }));
   EXPECT_TRUE(refused([&] { return onefold::norm_inf(where(), z, exactly); }));
   EXPECT_TRUE(refused([&] { return onefold::prod(where(), z, exactly); }));
-  EXPECT_TRUE(refused([&] { return onefold::mean(where(), z, exactly); }));
-  // Functions of the index, and operators of the caller's.
+  const auto at = [](std::uint64_t k) { return x[k]; };
+  EXPECT_TRUE(refused([&] { return onefold::prod(where(), x.size(), at, exactly); }));
   EXPECT_TRUE(refused([&] {
-    return onefold::sum(
-        where(), x.size(), [](std::uint64_t at) { return x[at]; }, exactly);
+    return onefold::mean(
+        where(), std::uint64_t{3}, [](std::uint64_t k) { return static_cast<int>(k); }, exactly);
   }));
-  EXPECT_TRUE(refused([&] {
-    return onefold::norm2(
-        where(), x.size(), [](std::uint64_t at) { return x[at]; }, exactly);
-  }));
-  EXPECT_TRUE(refused([&] { return onefold::dot(where(), f, x, exactly); })) << "of two types, which is a function";
-  EXPECT_TRUE(refused([&] {
-    return onefold::reduce(
-        where(), x, [](double a, double b) { return a + b; }, exactly);
-  }));
-  EXPECT_TRUE(refused([&] {
-    return onefold::transform_reduce(
-        where(), x, onefold::op::sum{}, [](double a) { return a; }, exactly);
-  }));
+  // Operators of the caller's, also where what they combine would have an exact sum.
+  const auto plus = [](double a, double b) { return a + b; };
+  EXPECT_TRUE(refused([&] { return onefold::reduce(where(), x, plus, exactly); }));
+  EXPECT_TRUE(refused([&] { return onefold::transform_reduce(where(), x.size(), plus, at, exactly); }));
+  EXPECT_TRUE(refused([&] { return onefold::transform_reduce(where(), x.size(), onefold::op::prod{}, at, exactly); }));
+  EXPECT_TRUE(refused([&] { return onefold::multi_dot(where(), {x, x}, {y}, exactly); }));
   // Also where there is nothing to add.
   EXPECT_TRUE(refused([&] { return onefold::prod(where(), x.data(), 0, exactly); }));
   double stored = 7;
@@ -254,24 +246,40 @@ TEST_P(exact_calls, that_cannot_be_met_are_refused) {
   count_dispatch(where());
 }
 
-// Calls of which the page says nothing, and norms of complex numbers, which are those of their parts: exact or refused.
-TEST_P(exact_calls, of_which_the_page_says_nothing_are_never_less_than_exact) {
-  const auto exact_or_refused = [&](auto&& call) {
-    try {
-      EXPECT_EQ(call(), sum);
-    } catch (const onefold::error& problem) {
-      EXPECT_EQ(problem.code(), errc::guarantee_not_met) << problem.what();
-    }
-  };
-  // (2^53 + 2) / 2 times 2, in squares of parts.
-  const std::vector<std::complex<double>> z{{0x1p26, 1}, {1, 0x1p-537}, {0x1p26, 0}};
-  exact_or_refused([&] { return onefold::sum_of_squares(where(), z, exactly); });
-  const std::vector<std::complex<double>> root{{sum, 0}, {0x1p-537, 0x1p-537}};
-  exact_or_refused([&] { return onefold::norm2(where(), root, exactly); });
-  exact_or_refused([&] { return onefold::reduce_together(where(), x, exactly, onefold::op::sum{}, onefold::op::max{})[0]; });
-  exact_or_refused([&] { return onefold::multi_dot(where(), {x}, {y}, exactly).at(0); });
-  exact_or_refused([&] { return onefold::sum(where(), x, {.variant = "fixed_order", .guarantee = guarantee::exact}); });
-  exact_or_refused([&] { return onefold::sum(where(), x, {.variant = "parallel_reduce", .guarantee = guarantee::exact}); });
+// Calls of which the page says nothing are exact or refused.
+template <class Call>
+void expect_exact_or_refused(double expected, Call&& call) {
+  try {
+    EXPECT_EQ(call(), expected);
+  } catch (const onefold::error& problem) {
+    EXPECT_EQ(problem.code(), errc::guarantee_not_met) << problem.what();
+  }
+}
+
+TEST_P(exact_calls, with_other_operators_or_a_name_are_exact_or_refused) {
+  expect_exact_or_refused(sum,
+                          [&] { return onefold::reduce_together(where(), x, exactly, onefold::op::sum{}, onefold::op::max{})[0]; });
+  expect_exact_or_refused(sum, [&] { return onefold::sum(where(), x, {.variant = "fixed_order", .guarantee = guarantee::exact}); });
+  expect_exact_or_refused(sum,
+                          [&] { return onefold::sum(where(), x, {.variant = "parallel_reduce", .guarantee = guarantee::exact}); });
+  count_dispatch(where());
+}
+
+// The product of 1 + 2^-23 and 1 + 2^-52 ends with 2^-75, which no double beside 1 does.
+TEST_P(exact_calls, of_dots_of_two_types_are_exact_or_refused) {
+  const std::vector<float> few_digits{1 + 0x1p-23f, -1};
+  const std::vector<double> many_digits{1 + 0x1p-52, 1 + 0x1p-23 + 0x1p-52};
+  expect_exact_or_refused(0x1p-75, [&] { return onefold::dot(where(), few_digits, many_digits, exactly); });
+  count_dispatch(where());
+}
+
+// A first value is one more value: 1, and 2^53, and 1.
+TEST_P(exact_calls, with_a_first_value_are_exact_or_refused) {
+  const std::vector<double> two{0x1p53, 1};
+  const auto itself = [](double a) { return a; };
+  expect_exact_or_refused(0x1p53 + 2, [&] { return onefold::reduce(where(), two, onefold::op::sum{}, 1.0, exactly); });
+  expect_exact_or_refused(0x1p53 + 2,
+                          [&] { return onefold::transform_reduce(where(), two, onefold::op::sum{}, itself, 1.0, exactly); });
   count_dispatch(where());
 }
 

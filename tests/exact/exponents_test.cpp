@@ -85,6 +85,34 @@ TEST_P(exact_exponents, with_millions_of_equal_elements) {
   });
 }
 
+// Thousands of elements with all digits set, which add up to as much as they can, and some at every distance below them.
+TEST_P(exact_exponents, with_full_blocks_and_some_others_below) {
+  for_each_float([&]<class T> {
+    constexpr float_layout in = layout<T>();
+    random_numbers random(current_seed());
+    const std::uint64_t all_ones = (std::uint64_t{1} << in.stored) - 1;
+    const std::size_t n = is_sanitized ? 1'000 : 8'200;
+    for (const bool highest : {false, true})
+      for (std::uint64_t distance = 1; distance <= 150; distance += is_sanitized ? 13 : 1) {
+        const std::uint64_t field = highest ? highest_field<T>() : std::min<std::uint64_t>(highest_field<T>() / 2, 300);
+        if (distance > field) break;
+        const std::uint64_t full = field << in.stored | all_ones | (distance % 2 == 0 ? in.sign() : 0);
+        exact_elements expected(onefold::element_type_of<T>);
+        exact_pairs pairs(onefold::element_type_of<T>);
+        std::vector<T> x(n, from_bits<T>(full));
+        for (std::size_t i = 13; i < n; i += 101) {
+          x[i] = random_element<T>(random, {field - distance, field - distance}, signs::both);
+          expected.add(scalar_of(x[i]).bits);
+          pairs.add(scalar_of(x[i]).bits, scalar_of(x[i]).bits);
+        }
+        expected.add(full, n - expected.count());
+        pairs.add(full, full, n - pairs.count());
+        ASSERT_EQ(wrong_results<T>(where(), x.data(), n, expected), "") << field << " and " << distance << " below";
+        ASSERT_EQ(wrong_dots<T>(where(), x.data(), x.data(), n, pairs), "") << field << " and " << distance << " below";
+      }
+  });
+}
+
 // Blocks that cancel blocks, at distances that no one block sees.
 TEST_P(exact_exponents, with_halves_that_cancel) {
   for_each_float([&]<class T> {
