@@ -74,6 +74,8 @@ TEST(exact_oracle, gives_words_written_down_from_the_page) {
   for (const std::size_t flag : {3u, 4u, 5u, 6u}) EXPECT_EQ(set({inf, nan, -inf}).words(form::sum)[flag], 1) << flag;
   EXPECT_EQ(set({-inf}).words(form::norm2)[4], 1);
   EXPECT_EQ(set({-inf}).words(form::norm2)[5], 0);
+  EXPECT_EQ(set({1.0f, std::numeric_limits<float>::infinity()}).words(form::sum),
+            (words{253559041, 1, 2, 0, 1, 0, 1, 546679685, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}));
   const std::vector<float> x{-2, -2}, y{1, 2};
   EXPECT_EQ(
       exact_pairs(std::span<const float>(x), std::span<const float>(y)).words(),

@@ -265,6 +265,8 @@ def state(of, form, family, seed, n):
     if n == 0:
         return [0] * (8 + sum(count for _, count in sums))
     words = [0x0F1D0100 + kind - narrow, 1, n, terms.nan, int(terms.plus_infinity), int(terms.minus_infinity), terms.not_minus_zero, 0]
+    if terms.nan or terms.plus_infinity or terms.minus_infinity:
+        sums = [(0, count) for _, count in sums]
     for value, count in sums:
         words += [value >> 32 * i & 0xFFFFFFFF for i in range(count - 1)] + [value >> 32 * (count - 1)]
     p = 2**31 - 1

@@ -120,8 +120,9 @@ std::vector<std::int64_t> state_words(const kind& of, const exact_terms& terms, 
   }
   words = {0x0f1d0100 + of.number, 1, static_cast<std::int64_t>(terms.count), terms.nan, terms.plus_infinity, terms.minus_infinity,
            terms.not_minus_zero,   0};
-  append_limbs(words, terms.sum, of.limbs);
-  if (second != nullptr) append_limbs(words, *second, of.more_limbs);
+  const bool is_number = !terms.nan && !terms.plus_infinity && !terms.minus_infinity;
+  append_limbs(words, is_number ? terms.sum : mpz_class(0), of.limbs);
+  if (second != nullptr) append_limbs(words, is_number ? *second : mpz_class(0), of.more_limbs);
   words[7] = exact_check(words);
   return words;
 }
