@@ -39,7 +39,7 @@ const variant_info& select_exact(const request& what, backend where, const varia
   const std::string sentence = "guarantee::exact cannot be given: ";
   if (own_code)
     throw error(errc::guarantee_not_met,
-                sentence + "of an operator of your own nothing is known: take sum, norm1, norm2 or the like");
+                sentence + "an operator of your own, an initial value and products of two types have no exact sum so far");
   if (!exact::has_state(what.form, what.type))
     throw error(errc::guarantee_not_met,
                 sentence + std::string(name(what.form)) + " of " + std::string(name(what.type)) +

@@ -74,8 +74,8 @@ void run_transform(const executor& where, const Space& space, F& f, Op& op, cons
     run_own_operator<OnDevice>(where, space, f, op, init, output, waits, how);
   } else if constexpr (std::is_same_v<Init, no_init>) {
     run_function<OnDevice, form_of(std::decay_t<Op>::id)>(where, space, f, output, waits, how);
-  } else if (value_traits<value_at_t<Space, F>>::can_be_absent || is_for_cuda(where)) {
-    // Whether a value was present, and on a GPU the result, are not to be seen here.
+  } else if (value_traits<value_at_t<Space, F>>::can_be_absent || is_for_cuda(where) || how.guarantee == guarantee::exact) {
+    // Whether a value was present, on a GPU the result, and the exact sum before it is rounded, are not to be seen here.
     operator_function<std::decay_t<Op>> combine;
     run_own_operator<OnDevice>(where, space, f, combine, init, output, waits, how);
   } else {
@@ -127,6 +127,10 @@ void run_mixed_dot(const executor& where, array_view<T> x, array_view<U> y, void
   mixed_product<A> product;
   op::sum add;
   auto products = over_arrays(product, x.count, x.data, y.data);
+  if (how.guarantee == guarantee::exact) {  // refused: the products are rounded
+    operator_function<op::sum> combine;
+    return run_own_operator<OnDevice>(where, products.space, products.f, combine, no_init{}, output, waits, how);
+  }
   run_transform<OnDevice>(where, products.space, products.f, add, no_init{}, output, waits, how);
 }
 

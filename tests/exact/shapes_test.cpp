@@ -149,6 +149,32 @@ TEST_P(exact_shapes, with_one_element_that_is_no_number_are_right) {
   });
 }
 
+// Stretches of all sorts one behind the other: what a kernel has learned of one is wrong of the next.
+TEST_P(exact_shapes, of_stretches_that_have_nothing_in_common_are_right) {
+  for_each_float([&]<class T> {
+    for (std::uint64_t i = 0; i < cases(50); ++i) {
+      random_numbers random(current_seed() + i);
+      std::vector<T> x;
+      const std::uint64_t stretches = 2 + random.below(4);
+      for (std::uint64_t k = 0; k < stretches; ++k) {
+        const spread kind = spreads[random.below(std::size(spreads))];
+        const fields within = fields_of(layout<T>(), kind, random);
+        const bool is_zero = random.below(8) == 0;
+        const std::uint64_t length = k + 1 < stretches && random.below(2) == 0 ? 4096 : 1 + random.below(6000);
+        for (std::uint64_t j = 0; j < length; ++j) {
+          const T value = random_element<T>(random, within, signs::both);
+          x.push_back(is_zero ? from_bits<T>(scalar_of(value).bits & layout<T>().sign()) : value);
+        }
+        if (random.below(6) == 0) x.back() = infinity<T>(random.below(2) == 0);
+        if (random.below(6) == 0) x.back() = largest<T>(random.below(2) == 0);
+      }
+      const exact_elements expected{std::span<const T>(x)};
+      const walled<T> there(x, i % 3);
+      ASSERT_EQ(wrong_results<T>(where(), there.data(), x.size(), expected), "") << "case " << i;
+    }
+  });
+}
+
 ONEFOLD_TEST_EXACT_PLACES(exact_shapes);
 
 }  // namespace

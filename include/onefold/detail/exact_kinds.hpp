@@ -21,7 +21,7 @@ struct kind_row {
   int limbs[2];  ///< of each sum; the second has none but in moments
 
   [[nodiscard]] constexpr std::size_t words() const noexcept {
-    return static_cast<std::size_t>(header_words + limbs[0] + limbs[1]);
+    return header_words + static_cast<std::size_t>(limbs[0]) + static_cast<std::size_t>(limbs[1]);
   }
 };
 
