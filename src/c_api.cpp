@@ -159,21 +159,30 @@ void refuse_size(std::string_view what) {
               std::string("struct_bytes of the ").append(what).append(" is no size of it: set it to sizeof the structure"));
 }
 
-namespace {
-
-// What the caller has given, as this library knows it: members that his header lacks are 0, and those that only a newer one has must be.
-template <class Struct>
-Struct as_known(const Struct& given, std::size_t fewest, std::string_view what) {
-  if (given.struct_bytes < fewest || given.struct_bytes > 65536) refuse_size(what);
-  Struct known{};
-  const auto* const bytes = reinterpret_cast<const unsigned char*>(&given);
-  std::memcpy(&known, bytes, given.struct_bytes < sizeof(known) ? given.struct_bytes : sizeof(known));
-  for (std::size_t i = sizeof(known); i < given.struct_bytes; ++i)
-    if (bytes[i] != 0)
-      throw error(errc::unsupported, std::string("the ").append(what).append(
-                                         " asks for something that this version of onefold does not know: use a newer library"));
-  return known;
+void refuse_newer(std::string_view what) {
+  throw error(errc::unsupported, std::string("the ").append(what).append(
+                                     " asks for something that this version of onefold does not know: use a newer library"));
 }
+
+void refuse_number(std::string_view member, std::int64_t value) {
+  throw error(errc::invalid_argument,
+              std::string(member).append(" is ").append(std::to_string(value)).append(", which means nothing"));
+}
+
+void refuse_type(form what, element_type type) {
+  throw error(errc::unsupported,
+              std::string(name(what)).append(" of ").append(name(type)).append(": bits of integers are combined alone"));
+}
+
+void refuse_wide(form what, element_type type) {
+  throw error(errc::unsupported, std::string(name(what))
+                                     .append(" of ")
+                                     .append(name(type))
+                                     .append(" cannot be accumulated in a wider type: f32, f16 and bf16 can, in f64, in the forms "
+                                             "that round, and i32 and u32, in 64 bits, in those that add or multiply"));
+}
+
+namespace {
 
 void put_report(const report& ran, onefold_report* to) {
   onefold_report from;
@@ -204,11 +213,6 @@ struct lent_workspace {
 };
 
 constexpr options no_wishes{};
-
-[[noreturn]] void refuse_number(const char* member, std::int64_t value) {
-  throw error(errc::invalid_argument,
-              std::string(member).append(" is ").append(std::to_string(value)).append(", which means nothing"));
-}
 
 void reduce_with_options(request& what, const onefold_options& how) {
   if (how.guarantee < ONEFOLD_GUARANTEE_DEFAULT || how.guarantee > ONEFOLD_GUARANTEE_EXACT)
@@ -283,17 +287,8 @@ void reduce_checked(const onefold_request& asked, const onefold_options* how) {
     const std::uint32_t alignment = asked.arrays[i].alignment;
     if (alignment == 0 || (alignment & (alignment - 1)) != 0) refuse_number("the alignment of an array", alignment);
   }
-  if (asked.own == nullptr && !takes_type(what.form, what.type))
-    throw error(
-        errc::unsupported,
-        std::string(name(what.form)).append(" of ").append(name(what.type)).append(": bits of integers are combined alone"));
-  if (what.wide && asked.own == nullptr && !can_be_wide(what.type, what.form))
-    throw error(errc::unsupported,
-                std::string(name(what.form))
-                    .append(" of ")
-                    .append(name(what.type))
-                    .append(" cannot be accumulated in a wider type: f32, f16 and bf16 can, in f64, in the forms "
-                            "that round, and i32 and u32, in 64 bits, in those that add or multiply"));
+  if (asked.own == nullptr && !takes_type(what.form, what.type)) refuse_type(what.form, what.type);
+  if (what.wide && asked.own == nullptr && !can_be_wide(what.type, what.form)) refuse_wide(what.form, what.type);
   if (asked.source != nullptr && is_small(what.type))
     throw error(errc::unsupported, std::string("a function gives values of 4 or 8 bytes, not ").append(name(what.type)));
   std::array<operation, most_results> operators;  // bytes of the caller's, looked at before they are taken for an enumeration's

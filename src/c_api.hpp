@@ -8,6 +8,7 @@
 #include <onefold/onefold.h>
 #include <onefold/error.hpp>
 #include <onefold/executor.hpp>
+#include <onefold/types.hpp>
 
 namespace onefold::detail {
 
@@ -33,6 +34,24 @@ executor executor_of(const onefold_executor& where);
 
 [[noreturn]] void refuse_null(std::string_view what);
 [[noreturn]] void refuse_size(std::string_view what);
+[[noreturn]] void refuse_newer(std::string_view what);
+
+[[noreturn]] void refuse_number(std::string_view member, std::int64_t value);
+/// What takes_type() and can_be_wide() do not allow.
+[[noreturn]] void refuse_type(form what, element_type type);
+[[noreturn]] void refuse_wide(form what, element_type type);
+
+/// What the caller has given, as this library knows it: members that his header lacks are 0, and those that only a newer one has must be.
+template <class Struct>
+Struct as_known(const Struct& given, std::size_t fewest, std::string_view what) {
+  if (given.struct_bytes < fewest || given.struct_bytes > 65536) refuse_size(what);
+  Struct known{};
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(&given);
+  __builtin_memcpy(&known, bytes, given.struct_bytes < sizeof(known) ? given.struct_bytes : sizeof(known));
+  for (std::size_t i = sizeof(known); i < given.struct_bytes; ++i)
+    if (bytes[i] != 0) refuse_newer(what);
+  return known;
+}
 
 /// Checks a structure of the caller's that the library writes to.
 template <class Struct>

@@ -84,12 +84,7 @@ struct piecewise_reduction::state {
     run(piece, how);
     // Without an order to keep, the value of a piece is its result: such variants take no form that makes something else of it.
     if (ran.guarantee < guarantee::fixed) std::memcpy(value, piece.output, sizeof(std::uint64_t));
-    for (std::size_t at = cpu::index_offset; row.has_index() && at < row.state_bytes; at += cpu::arg_bytes) {
-      std::uint64_t index;
-      std::memcpy(&index, value + at, sizeof(index));
-      index += count;
-      std::memcpy(value + at, &index, sizeof(index));
-    }
+    cpu::shift_indices(row, value, count);
     const default_float_environment one_operation_is_one_operation;
     static_cast<void>(nodes.push(value));
   }

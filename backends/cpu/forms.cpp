@@ -262,6 +262,60 @@ struct row_maker<detail::mean_variance_fold<E>> {
   }
 };
 
+// The numbers of a state, in the order in which they lie there.
+template <class A>
+struct numbers_of {
+  static constexpr void put(form_row& row, std::size_t offset) {
+    static_assert(std::is_arithmetic_v<A>);
+    row.fields[row.field_count++] = {static_cast<std::uint8_t>(offset), sizeof(A), std::is_floating_point_v<A>};
+  }
+};
+template <class V>
+struct numbers_of<detail::two_values<V>> {
+  static constexpr void put(form_row& row, std::size_t offset) {
+    numbers_of<V>::put(row, offset + offsetof(detail::two_values<V>, min));
+    numbers_of<V>::put(row, offset + offsetof(detail::two_values<V>, max));
+  }
+};
+template <class V>
+struct numbers_of<detail::arg_state<V>> {
+  static constexpr void put(form_row& row, std::size_t offset) {
+    numbers_of<V>::put(row, offset);
+    numbers_of<u64>::put(row, offset + index_offset);
+  }
+};
+template <class V>
+struct numbers_of<detail::two_args<V>> {
+  static constexpr void put(form_row& row, std::size_t offset) {
+    numbers_of<detail::arg_state<V>>::put(row, offset);
+    numbers_of<detail::arg_state<V>>::put(row, offset + arg_bytes);
+  }
+};
+template <>
+struct numbers_of<detail::squares> {
+  static constexpr void put(form_row& row, std::size_t offset) {
+    numbers_of<f64>::put(row, offset + offsetof(detail::squares, small));
+    numbers_of<f64>::put(row, offset + offsetof(detail::squares, medium));
+    numbers_of<f64>::put(row, offset + offsetof(detail::squares, big));
+  }
+};
+template <>
+struct numbers_of<detail::moments> {
+  static constexpr void put(form_row& row, std::size_t offset) {
+    numbers_of<u64>::put(row, offset + offsetof(detail::moments, count));
+    numbers_of<f64>::put(row, offset + offsetof(detail::moments, mean));
+    numbers_of<f64>::put(row, offset + offsetof(detail::moments, deviation));
+  }
+};
+
+template <class F>
+void make_canonical_at(std::byte* place) {
+  F value;
+  std::memcpy(&value, place, sizeof(value));
+  value = detail::canonical(value);
+  std::memcpy(place, &value, sizeof(value));
+}
+
 constexpr int forms = form_count + record_count - 1;  // all but reduce_together, the last
 static_assert(static_cast<int>(form::reduce_together) == forms);
 
@@ -284,6 +338,7 @@ constexpr void fill(std::array<form_row, std::size_t{2} * forms>& rows) {
         row.result_bytes = static_cast<std::uint32_t>(result_bytes(Type, what, wide));
         row.how = detail::conclusion_of(Type, what, wide);
         row.level = level_of<typename states_of<Fold>::type>;
+        numbers_of<typename Fold::accumulator>::put(row, 0);
       }
     };
     if (is_record(what))
@@ -307,6 +362,26 @@ constexpr form_table table = all_rows();
 
 const form_row& row_of(element_type type, form what, bool wide) noexcept {
   return table.rows[static_cast<std::size_t>(type)][2 * static_cast<std::size_t>(what) + (wide ? 1 : 0)];
+}
+
+void shift_indices(const form_row& row, std::byte* state, std::uint64_t by) {
+  for (std::size_t at = index_offset; row.has_index() && at < row.state_bytes; at += arg_bytes) {
+    std::uint64_t index;
+    std::memcpy(&index, state + at, sizeof(index));
+    index += by;
+    std::memcpy(state + at, &index, sizeof(index));
+  }
+}
+
+void make_canonical(const form_row& row, std::byte* state) {
+  for (int i = 0; i < row.field_count; ++i) {
+    const state_field& field = row.fields[i];
+    if (!field.is_float) continue;
+    if (field.bytes == sizeof(f64))
+      make_canonical_at<f64>(state + field.offset);
+    else
+      make_canonical_at<f32>(state + field.offset);
+  }
 }
 
 void place_values(const form_row& row, std::byte* state, std::uint64_t index) {

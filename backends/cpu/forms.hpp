@@ -12,6 +12,13 @@
 
 namespace onefold::cpu {
 
+/// One of the numbers that a state is made of. What lies between them is not specified.
+struct state_field {
+  std::uint8_t offset;
+  std::uint8_t bytes;
+  bool is_float;
+};
+
 struct form_row {
   fold_groups kernel_table::*kernel = nullptr;
   std::uint32_t element_bytes = 0;
@@ -31,6 +38,9 @@ struct form_row {
   find_element kernel_table::*find_nan = nullptr;           ///< null for integers
   bool (*is_before[2])(const void* a, const void* b) = {};  ///< of each value
 
+  int field_count = 0;
+  state_field fields[4] = {};
+
   [[nodiscard]] bool has_index() const noexcept { return args != 0; }
 };
 
@@ -44,6 +54,12 @@ const form_row& row_of(element_type type, form what, bool wide) noexcept;
 /// A value with an index in a state, and where the index lies: behind a value of any type.
 inline constexpr std::size_t arg_bytes = 2 * sizeof(std::uint64_t);
 inline constexpr std::size_t index_offset = sizeof(std::uint64_t);
+
+/// Adds to the indices of a state, if it has any: those of a part of an array become those of the whole.
+void shift_indices(const form_row& row, std::byte* state, std::uint64_t by);
+
+/// Every NaN of a state becomes the canonical one. Which of two it is that an addition gives is not specified, and no result has it.
+void make_canonical(const form_row& row, std::byte* state);
 
 /// What a kernel has stored, `args` values, becomes a state in which all have this index.
 void place_values(const form_row& row, std::byte* state, std::uint64_t index);

@@ -377,6 +377,38 @@ ONEFOLD_API int onefold_exact_result(int32_t type, int32_t form, uint32_t flags,
 /** Stores the number of elements of a state. */
 ONEFOLD_API int onefold_exact_count(int32_t type, int32_t form, const int64_t* state, uint64_t* count);
 
+/* --- the state of a range: docs/order.md --------------------------------------------------------------------------------------------------- */
+
+/** What is known of the elements begin .. end - 1 of an array, whoever holds the others: states of neighbours are appended to each other, and that of
+ *  all elements gives the result that the array has on one core, to the bit. Every function that fails leaves its state as it was. One state is
+ *  used by one thread at a time; several may read it. */
+typedef struct onefold_range onefold_range;
+
+/** The state of no elements, the first of which is to have the index `begin`. Of every form but ONEFOLD_REDUCE_TOGETHER and all types but complex
+ *  ones; flags: ONEFOLD_WIDE or 0. */
+ONEFOLD_API int onefold_range_create(int32_t type, int32_t form, uint32_t flags, uint64_t begin, onefold_range** made);
+/** Gives the state back. NULL is none. */
+ONEFOLD_API void onefold_range_destroy(onefold_range* state);
+/** Appends the elements end .. end + count - 1: `count` elements at x, and for ONEFOLD_DOT as many at y, which else is not looked at. The executor
+ *  is one of the CPU's; `how`, which may be NULL, asks for no other variant than fixed_order. The report is that of the largest subtree. Cost:
+ *  one read, and a microsecond. */
+ONEFOLD_API int onefold_range_add(onefold_range* state, onefold_executor where, const void* x, const void* y, uint64_t count,
+                                  const onefold_options* how);
+/** Appends the elements of `next`, which must be a state of the same form and type that begins where `state` ends. Cost: about a microsecond. */
+ONEFOLD_API int onefold_range_append(onefold_range* state, const onefold_range* next);
+/** Stores the result of a state that begins at 0, as onefold_reduce() does that of an array; ddof as in onefold_request. */
+ONEFOLD_API int onefold_range_result(const onefold_range* state, int64_t ddof, void* result);
+/** Indices of the first element, and of the one behind the last. */
+ONEFOLD_API uint64_t onefold_range_begin(const onefold_range* state);
+ONEFOLD_API uint64_t onefold_range_end(const onefold_range* state);
+/** Bytes that onefold_range_write() stores: some hundreds, and up to 8 KiB of elements (ONEFOLD_DOT: 16) where the range begins and ends within tiles. */
+ONEFOLD_API size_t onefold_range_bytes(const onefold_range* state);
+/** Stores the state as bytes, which have no padding and are the same on every machine; `size` is onefold_range_bytes(). */
+ONEFOLD_API int onefold_range_write(const onefold_range* state, void* bytes, size_t size);
+/** Makes of `state` the one that `size` bytes say, which must be of its form and type. What is no such state, is cut or damaged is refused with
+ *  ONEFOLD_INVALID_ARGUMENT. */
+ONEFOLD_API int onefold_range_read(onefold_range* state, const void* bytes, size_t size);
+
 /* --- each form by its name -------------------------------------------------------------------------------------------------------------- */
 
 /* For each type T of f32 f64 i32 u32 i64 u64 i8 u8 i16 u16 f16 bf16, and each form with one result but dot, of which sum is an example:

@@ -14,6 +14,7 @@
 #include <onefold/options.hpp>
 #include <onefold/order.hpp>
 #include <onefold/policy.hpp>
+#include <onefold/range_state.hpp>
 #include <onefold/reduce.hpp>
 #include <onefold/results.hpp>
 #include <onefold/transform.hpp>

@@ -1,0 +1,667 @@
+/// @file range_state_test.cpp  States of ranges: however an array is cut, read and put together again, the result has the bits of the whole, and
+/// states of equal ranges have equal bytes.
+
+#include <array>
+#include <bit>
+#include <cfenv>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "support.hpp"
+
+namespace onefold_test {
+namespace {
+
+using onefold::errc;
+using onefold::range_state;
+using bytes = std::vector<std::byte>;
+
+// --- states of any form and type, through the C interface -----------------------------------------------------------------------------------
+
+struct kind {
+  element_type type;
+  form what;
+  bool wide = false;
+
+  [[nodiscard]] std::size_t element_bytes() const { return onefold::size_of(type); }
+  [[nodiscard]] uint64_t tile() const { return 4096 / element_bytes(); }
+  [[nodiscard]] std::size_t result_bytes() const { return onefold::result_bytes(type, what, wide); }
+  [[nodiscard]] uint32_t flags() const { return wide ? ONEFOLD_WIDE : 0U; }
+};
+
+std::string text(const kind& of) {
+  return std::string(name(of.what)) + " of " + std::string(name(of.type)) + (of.wide ? ", wide" : "");
+}
+
+std::vector<kind> all_kinds() {
+  std::vector<kind> all;
+  for (int t = 0; t < onefold::element_type_count; ++t)
+    for (int f = 0; f < onefold::form_count + onefold::record_count; ++f)
+      for (const bool wide : {false, true}) {
+        const kind one{static_cast<element_type>(t), static_cast<form>(f), wide};
+        if (one.what == form::reduce_together || !takes_type(one.what, one.type)) continue;
+        if (wide && !can_be_wide(one.type, one.what)) continue;
+        all.push_back(one);
+      }
+  return all;
+}
+
+struct destroy {
+  void operator()(onefold_range* state) const { onefold_range_destroy(state); }
+};
+using state = std::unique_ptr<onefold_range, destroy>;
+
+void check(int status) { onefold::detail::check_status(status); }
+
+state empty_state(const kind& of, uint64_t begin) {
+  onefold_range* made = nullptr;
+  check(onefold_range_create(static_cast<int32_t>(of.type), static_cast<int32_t>(of.what), of.flags(), begin, &made));
+  return state(made);
+}
+
+bytes bytes_of(const state& of) {
+  bytes all(onefold_range_bytes(of.get()));
+  check(onefold_range_write(of.get(), all.data(), all.size()));
+  return all;
+}
+
+state state_from(const kind& of, const bytes& from) {
+  state made = empty_state(of, 77);
+  check(onefold_range_read(made.get(), from.data(), from.size()));
+  return made;
+}
+
+bytes result_of(const kind& of, const state& from) {
+  bytes result(of.result_bytes());
+  check(onefold_range_result(from.get(), 1, result.data()));
+  return result;
+}
+
+// Elements of any type: of any bits, NaN of every kind among them, or few different ones, of which many are equal, zeros of both signs too.
+class arrays {
+ public:
+  arrays(const kind& of, uint64_t count, uint64_t seed, bool few) : of_(of) {
+    for (int k = 0; k < 2; ++k) {
+      const random_numbers random(seed + static_cast<uint64_t>(k));
+      std::vector<std::byte>& array = of_elements_[k];
+      array.resize(count * of.element_bytes());
+      for (uint64_t i = 0; i < count; ++i) {
+        const uint64_t bits = few ? few_bits(random.at(i)) : random.at(i);
+        std::memcpy(array.data() + i * of.element_bytes(), &bits, of.element_bytes());
+      }
+    }
+  }
+  [[nodiscard]] const std::byte* x(uint64_t first = 0) const { return of_elements_[0].data() + first * of_.element_bytes(); }
+  [[nodiscard]] const std::byte* y(uint64_t first = 0) const { return of_elements_[1].data() + first * of_.element_bytes(); }
+  // As an alias of x, where there is one array, must not matter.
+  [[nodiscard]] const std::byte* second(uint64_t first) const { return of_.what == form::dot ? y(first) : nullptr; }
+
+ private:
+  [[nodiscard]] uint64_t few_bits(uint64_t random) const {
+    const auto value = static_cast<float>(static_cast<int>(random % 7) - 3) * 0.375F;
+    const bool negative_zero = random % 7 == 3 && (random >> 8) % 2 == 0;
+    switch (of_.type) {
+      case element_type::f32:
+        return std::bit_cast<uint32_t>(negative_zero ? -0.0F : value);
+      case element_type::f64:
+        return std::bit_cast<uint64_t>(negative_zero ? -0.0 : double{value});
+      case element_type::f16:
+        return onefold::float16(negative_zero ? -0.0F : value).bits();
+      case element_type::bf16:
+        return onefold::bfloat16(negative_zero ? -0.0F : value).bits();
+      default:
+        return random % 7 - 3;
+    }
+  }
+
+  kind of_;
+  std::vector<std::byte> of_elements_[2];
+};
+
+bytes whole(const kind& of, const arrays& in, uint64_t count) {
+  bytes result(of.result_bytes());
+  onefold_request what{};
+  what.struct_bytes = sizeof(what);
+  what.where = onefold_serial();
+  what.type = static_cast<int32_t>(of.type);
+  what.form = static_cast<int32_t>(of.what);
+  what.flags = of.flags();
+  what.input = in.x();
+  what.second = in.second(0);
+  what.count = count;
+  what.ddof = 1;
+  alignas(64) std::byte memory[64];
+  what.output = memory;
+  check(onefold_reduce(&what, nullptr));
+  std::memcpy(result.data(), memory, result.size());
+  return result;
+}
+
+// The state of the elements first .. end - 1 of an array whose first element has the index `origin`.
+state state_of(const kind& of, const arrays& in, uint64_t origin, uint64_t first, uint64_t end,
+               const onefold_executor& where = onefold_serial()) {
+  state made = empty_state(of, origin + first);
+  check(onefold_range_add(made.get(), where, in.x(first), in.second(first), end - first, nullptr));
+  return made;
+}
+
+// --- cuts and orders ----------------------------------------------------------------------------------------------------------------------
+
+// Where the parts of n elements begin and end, from 0 to n.
+std::vector<uint64_t> cuts_of(uint64_t n, uint64_t tile, random_numbers& random) {
+  std::vector<uint64_t> cuts{0, n};
+  const uint64_t style = random.below(6);
+  const uint64_t parts = 1 + random.below(12);
+  for (uint64_t i = 0; i < parts; ++i) {
+    const uint64_t any = random.below(n + 1);
+    const uint64_t border = std::min(n, any / tile * tile);
+    switch (style) {
+      case 0:  // anywhere
+        cuts.push_back(any);
+        break;
+      case 1:  // between tiles
+        cuts.push_back(border);
+        break;
+      case 2:  // on both sides of a border: parts of one element
+        for (const uint64_t beside : {border, border + 1, border + 2}) cuts.push_back(std::min(n, beside));
+        if (border > 0) cuts.push_back(border - 1);
+        break;
+      case 3:  // nothing between
+        cuts.insert(cuts.end(), 1 + random.below(3), any);
+        break;
+      case 4:  // within one tile
+        cuts.push_back(std::min(n, n / 2 / tile * tile + random.below(tile)));
+        break;
+      default:
+        cuts.push_back(random.below(2) == 0 ? any : border);
+    }
+  }
+  std::ranges::sort(cuts);
+  return cuts;
+}
+
+onefold_executor any_executor(random_numbers& random) {
+  const auto& all = places();
+  return onefold::detail::c_executor(all[random.below(all.size())].where);
+}
+
+// Cut, read by any executors, put together in any order. `after` sees every state that comes about.
+template <class After>
+state put_together(const kind& of, const arrays& in, uint64_t origin, uint64_t n, random_numbers& random, const After& after) {
+  const auto cuts = cuts_of(n, of.tile(), random);
+  std::vector<state> parts;
+  for (std::size_t i = 1; i < cuts.size(); ++i) {
+    parts.push_back(state_of(of, in, origin, cuts[i - 1], cuts[i], any_executor(random)));
+    after(parts.back());
+  }
+  while (parts.size() > 1) {
+    const std::size_t left = random.below(parts.size() - 1);
+    check(onefold_range_append(parts[left].get(), parts[left + 1].get()));
+    parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(left) + 1);
+    after(parts[left]);
+  }
+  return std::move(parts[0]);
+}
+
+TEST(range_states, put_together_in_any_order_have_the_bits_of_the_whole_in_every_form_of_every_type) {
+  random_numbers random(current_seed());
+  int kinds = 0;
+  for (const kind& of : all_kinds()) {
+    SCOPED_TRACE(text(of));
+    for (const bool few : {false, true}) {
+      const uint64_t most = 9 * of.tile();
+      const arrays in(of, most, random(), few);
+      for (int round = 0; round < 12; ++round) {
+        const uint64_t n = random.below(4) == 0 ? 1 + random.below(of.tile()) : 1 + random.below(most);
+        const state all = put_together(of, in, 0, n, random, [](const state&) {});
+        ASSERT_EQ(onefold_range_begin(all.get()), 0U);
+        ASSERT_EQ(onefold_range_end(all.get()), n);
+        ASSERT_EQ(result_of(of, all), whole(of, in, n)) << n << " elements";
+        ASSERT_EQ(bytes_of(all), bytes_of(state_of(of, in, 0, 0, n))) << n << " elements";
+      }
+    }
+    ++kinds;
+  }
+  EXPECT_GT(kinds, 300);
+}
+
+TEST(range_states, of_equal_ranges_have_equal_bytes_wherever_they_begin) {
+  random_numbers random(current_seed());
+  for (const kind& of : all_kinds()) {
+    SCOPED_TRACE(text(of));
+    for (int round = 0; round < 6; ++round) {
+      const arrays in(of, 7 * of.tile(), random(), round % 2 == 0);
+      const uint64_t origin = random.below(uint64_t{1} << (round < 3 ? 14 : 40));
+      const uint64_t n = random.below(7 * of.tile());
+      const state all = put_together(of, in, origin, n, random, [&](state& made) {
+        const bytes as_bytes = bytes_of(made);
+        const uint64_t first = onefold_range_begin(made.get()) - origin, end = onefold_range_end(made.get()) - origin;
+        ASSERT_EQ(as_bytes, bytes_of(state_of(of, in, origin, first, end)));
+        made = state_from(of, as_bytes);  // and goes on from there
+        ASSERT_EQ(bytes_of(made), as_bytes);
+      });
+      ASSERT_EQ(onefold_range_end(all.get()), origin + n);
+    }
+  }
+}
+
+TEST(range_states, of_many_groups_of_tiles_have_the_bits_of_the_whole_on_all_threads) {
+  random_numbers random(current_seed());
+  for (const kind& of : all_kinds()) {
+    SCOPED_TRACE(text(of));
+    const uint64_t n = 35 * of.tile() + random.below(20 * of.tile());
+    const arrays in(of, n, random(), true);
+    const bytes expected = whole(of, in, n);
+    for (int round = 0; round < 2; ++round) {
+      const state all = put_together(of, in, 0, n, random, [](const state&) {});
+      ASSERT_EQ(result_of(of, all), expected);
+      ASSERT_EQ(bytes_of(all), bytes_of(state_of(of, in, 0, 0, n)));
+    }
+  }
+}
+
+TEST(range_states, grow_element_by_element) {
+  for (const kind of : {kind{element_type::f64, form::dot}, kind{element_type::f64, form::norm2},
+                        kind{element_type::f64, form::argmax}, kind{element_type::f64, form::mean_variance}}) {
+    SCOPED_TRACE(text(of));
+    const uint64_t n = 3 * of.tile() + 5;
+    const arrays in(of, n, current_seed(), true);
+    const state growing = empty_state(of, 0);
+    for (uint64_t i = 0; i < n; ++i) {
+      check(onefold_range_add(growing.get(), onefold_serial(), in.x(i), in.second(i), 1, nullptr));
+      ASSERT_EQ(result_of(of, growing), whole(of, in, i + 1)) << i;
+    }
+    ASSERT_EQ(bytes_of(growing), bytes_of(state_of(of, in, 0, 0, n)));
+  }
+}
+
+// Of ten thousand ranks, the gathered states are appended in order, or pair by pair as in a tree, or the ranks are of all sizes.
+template <form What, class T>
+void expect_whole_of_10_000_ranks(uint64_t longest) {
+  random_numbers random(current_seed());
+  std::vector<uint64_t> cuts{0};
+  for (int rank = 0; rank < 10'000; ++rank) cuts.push_back(cuts.back() + random.below(longest));
+  const auto x = values<T>(cuts.back(), random(), true);
+  std::vector<range_state<What, T>> ranks;
+  for (std::size_t i = 1; i < cuts.size(); ++i) {
+    ranks.emplace_back(cuts[i - 1]);
+    ranks.back().add(onefold::serial(), x.data() + cuts[i - 1], cuts[i] - cuts[i - 1]);
+  }
+  range_state<What, T> in_order;
+  for (const auto& rank : ranks) in_order.append(range_state<What, T>::from_bytes(rank.bytes()));
+  for (std::size_t step = 1; step < ranks.size(); step *= 2)
+    for (std::size_t i = 0; i + step < ranks.size(); i += 2 * step) ranks[i].append(ranks[i + step]);
+  range_state<What, T> at_once;
+  at_once.add(onefold::best(), x);
+  EXPECT_EQ(in_order.bytes(), at_once.bytes());
+  EXPECT_EQ(ranks[0].bytes(), at_once.bytes());
+  const auto bits = [](const auto& result) {
+    bytes all(sizeof(result));
+    std::memcpy(all.data(), &result, sizeof(result));
+    return all;
+  };
+  typename range_state<What, T>::value_type expected;
+  std::memset(static_cast<void*>(&expected), 0, sizeof(expected));
+  if constexpr (What == form::sum)
+    expected = onefold::sum(onefold::serial(), x);
+  else
+    expected = onefold::argmin(onefold::serial(), x);
+  EXPECT_EQ(bits(ranks[0].value()), bits(expected));
+}
+
+TEST(range_states, of_ten_thousand_ranks_have_the_sum_of_one_core) { expect_whole_of_10_000_ranks<form::sum, double>(300); }
+TEST(range_states, of_ten_thousand_ranks_have_the_argmin_of_one_core) { expect_whole_of_10_000_ranks<form::argmin, float>(500); }
+
+// --- no elements --------------------------------------------------------------------------------------------------------------------------
+
+TEST(range_states, of_no_elements_have_the_result_for_none_and_change_no_other) {
+  for (const kind& of : all_kinds()) {
+    SCOPED_TRACE(text(of));
+    const arrays in(of, 2 * of.tile(), current_seed(), false);
+    const state none = empty_state(of, 0);
+    check(onefold_range_add(none.get(), onefold_serial(), nullptr, nullptr, 0, nullptr));
+    if (has_index(of.what)) {
+      EXPECT_TRUE(refuses(errc::invalid_argument, "there is no index", [&] { static_cast<void>(result_of(of, none)); }));
+    } else {
+      EXPECT_EQ(result_of(of, none), whole(of, in, 0));
+    }
+    for (const uint64_t n : {uint64_t{1}, of.tile() - 1, of.tile(), of.tile() + 1}) {
+      state made = state_of(of, in, 0, 0, n);
+      const bytes before = bytes_of(made);
+      check(onefold_range_append(made.get(), empty_state(of, n).get()));
+      EXPECT_EQ(bytes_of(made), before);
+      state empty = empty_state(of, 0);
+      check(onefold_range_append(empty.get(), made.get()));
+      EXPECT_EQ(bytes_of(empty), before);
+      EXPECT_EQ(onefold_range_append(none.get(), none.get()), ONEFOLD_OK) << "to itself";
+    }
+  }
+}
+
+// --- bytes --------------------------------------------------------------------------------------------------------------------------------
+
+// Bytes as docs/order.md has them, written down once more.
+class byte_writer {
+ public:
+  template <class Number>
+  byte_writer& put(Number value) {
+    unsigned char of_value[sizeof(value)];
+    std::memcpy(of_value, &value, sizeof(value));
+    for (const unsigned char one : of_value) all_.push_back(static_cast<std::byte>(one));
+    return *this;
+  }
+  byte_writer& header(int type, int what, int wide, uint64_t begin, uint64_t end) {
+    for (const char letter : {'o', 'n', 'e', 'f', 'o', 'l', 'd', '\0', '\1', '\0'}) put(letter);
+    put(static_cast<uint8_t>(type)).put(static_cast<uint8_t>(what)).put(static_cast<uint8_t>(wide));
+    return put(uint8_t{0}).put(uint8_t{0}).put(uint8_t{0}).put(begin).put(end);
+  }
+  [[nodiscard]] bytes summed() const {
+    uint64_t hash = 14695981039346656037U;
+    for (const std::byte one : all_) {
+      hash ^= static_cast<uint64_t>(one);
+      hash *= 1099511628211U;
+    }
+    byte_writer with_checksum = *this;
+    return with_checksum.put(hash).all_;
+  }
+
+ private:
+  bytes all_;
+};
+
+TEST(the_bytes_of_a_state, are_those_of_the_document) {
+  // Within a tile: the elements alone.
+  const std::vector<float> three{1.5F, -0.0F, std::bit_cast<float>(0xffc12345U)};
+  range_state<form::sum, float, double> few(7);
+  few.add(onefold::serial(), three);
+  EXPECT_EQ(few.bytes(), byte_writer().header(0, 0, 1, 7, 10).put(1.5F).put(-0.0F).put(0xffc12345U).summed());
+
+  // Two arrays: of the head and of the tail all x and then all y. Tiles of 512 elements, the second and the third of which are no siblings.
+  std::vector<double> x(1540), y(1540, 2.0);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i);
+  range_state<form::dot, double> dots(510);
+  dots.add(onefold::serial(), x, y);
+  byte_writer expected;
+  expected.header(1, 4, 0, 510, 2050).put(0.0).put(1.0).put(2.0).put(2.0);
+  expected.put(2.0 * (2 + 513) * 512 / 2).put(2.0 * (514 + 1537) * 1024 / 2);
+  expected.put(1538.0).put(1539.0).put(2.0).put(2.0);
+  EXPECT_EQ(dots.bytes(), expected.summed());
+
+  // A value and its global index, without what lies between them in memory; a node of two tiles.
+  std::vector<float> falling(2048);
+  for (std::size_t i = 0; i < falling.size(); ++i) falling[i] = -static_cast<float>(i);
+  range_state<form::argmin, float> least(4096);
+  least.add(onefold::serial(), falling);
+  EXPECT_EQ(least.bytes(), byte_writer().header(0, 19, 0, 4096, 6144).put(-2047.0F).put(uint64_t{4096 + 2047}).summed());
+
+  // A NaN is the canonical one, and moments are a count, a mean and the sum of squared deviations.
+  std::vector<double> tile(512, 3.0);
+  range_state<form::mean_variance, double> moments(512);
+  moments.add(onefold::serial(), tile);
+  tile[5] = std::bit_cast<double>(uint64_t{0xfff8000000000001});
+  moments.add(onefold::serial(), tile);
+  const uint64_t nan = 0x7ff8000000000000;
+  EXPECT_EQ(
+      moments.bytes(),
+      byte_writer().header(1, 25, 0, 512, 1536).put(uint64_t{512}).put(3.0).put(0.0).put(uint64_t{512}).put(nan).put(nan).summed());
+
+  // Whether one is not zero is kept as how many are not.
+  std::vector<std::uint8_t> flags(4096 + 1);
+  flags[3] = flags[4] = 9;
+  range_state<form::any, std::uint8_t> any;
+  any.add(onefold::serial(), flags);
+  EXPECT_EQ(any.bytes(), byte_writer().header(7, 17, 0, 0, 4097).put(uint64_t{2}).put(uint8_t{0}).summed());
+}
+
+// Whatever the instructions and the compiler: of this test's data the bytes are known.
+TEST(the_bytes_of_a_state, are_the_same_on_every_machine) {
+  uint64_t hash = 0;
+  for (const kind& of : all_kinds()) {
+    for (const bool few : {false, true}) {
+      const arrays in(of, 8 * of.tile(), 20261123, few);
+      const bytes all = bytes_of(state_of(of, in, of.tile() - 3, 0, 8 * of.tile()));
+      uint64_t checksum = 0;
+      std::memcpy(&checksum, all.data() + all.size() - sizeof(checksum), sizeof(checksum));
+      hash = hash * 0x9e3779b97f4a7c15U + checksum;
+    }
+  }
+  EXPECT_EQ(hash, 3152518676086419764U);
+}
+
+TEST(the_bytes_of_a_state, are_refused_where_one_of_them_is_changed_or_lacking_or_too_many) {
+  const kind of{element_type::f32, form::argmin};
+  const arrays in(of, 2 * of.tile(), current_seed(), true);
+  const bytes good = bytes_of(state_of(of, in, 0, of.tile() - 3, 2 * of.tile()));
+  const state kept = state_of(of, in, 0, 0, 100);
+  const bytes before = bytes_of(kept);
+  const auto expect_refused = [&](const bytes& bad) {
+    ASSERT_EQ(onefold_range_read(kept.get(), bad.data(), bad.size()), ONEFOLD_INVALID_ARGUMENT);
+    ASSERT_EQ(bytes_of(kept), before);
+  };
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    SCOPED_TRACE(i);
+    for (const int bit : {0, 3, 7}) {
+      bytes bad = good;
+      bad[i] ^= static_cast<std::byte>(1 << bit);
+      expect_refused(bad);
+    }
+    expect_refused({good.begin(), good.begin() + static_cast<std::ptrdiff_t>(i)});
+  }
+  for (const std::size_t more : {1, 8, 12, 100}) {
+    bytes bad = good;
+    bad.resize(good.size() + more);
+    expect_refused(bad);
+  }
+  ASSERT_EQ(onefold_range_read(kept.get(), good.data(), good.size()), ONEFOLD_OK);
+  EXPECT_EQ(bytes_of(kept), good);
+}
+
+// With a checksum that is right.
+TEST(the_bytes_of_a_state, are_refused_where_they_mean_nothing) {
+  const auto expect_refused = [](std::string_view words, const bytes& bad) {
+    EXPECT_TRUE(refuses(errc::invalid_argument, words, [&] { static_cast<void>(range_state<form::sum, float>::from_bytes(bad)); }))
+        << words;
+  };
+  const auto f32_sum = [](uint64_t begin, uint64_t end) { return byte_writer().header(0, 0, 0, begin, end); };
+  EXPECT_EQ((range_state<form::sum, float>::from_bytes(f32_sum(3, 4).put(1.0F).summed()).end()), 4U);
+  const auto large = range_state<form::sum, float>::from_bytes(f32_sum(0, uint64_t{1} << 60).put(1.0F).summed());
+  EXPECT_EQ(large.value(), 1.0F) << "one subtree of 2^50 tiles";
+  expect_refused("damaged", f32_sum(4, 3).summed());
+  expect_refused("damaged", f32_sum(3, 4).summed());
+  expect_refused("damaged", f32_sum(3, 4).put(1.0).summed());
+  expect_refused("damaged", f32_sum(0, ~uint64_t{0}).summed());
+  expect_refused("damaged", f32_sum(~uint64_t{0} - 1, ~uint64_t{0}).put(1.0F).summed());
+  expect_refused("damaged", f32_sum(0, uint64_t{1} << 60).put(1.0).summed());
+  expect_refused("a state of sum of f64, and one of sum of f32", byte_writer().header(1, 0, 0, 0, 0).summed());
+  expect_refused("a state of prod of f32", byte_writer().header(0, 1, 0, 0, 0).summed());
+  expect_refused("wider type", byte_writer().header(0, 0, 1, 0, 0).summed());
+  expect_refused("damaged", byte_writer().header(0, 0, 2, 0, 0).summed());
+  expect_refused("unknown", byte_writer().header(200, 0, 0, 0, 0).summed());
+  expect_refused("unknown", byte_writer().header(0, 200, 0, 0, 0).summed());
+  bytes other = f32_sum(0, 0).summed();
+  other[8] = std::byte{2};
+  expect_refused("version 2", other);
+  other[13] = std::byte{1};
+  other[0] = std::byte{'O'};
+  expect_refused("do not begin like one", other);
+  expect_refused("do not begin like one", {});
+}
+
+// --- what is refused ----------------------------------------------------------------------------------------------------------------------
+
+TEST(range_states, that_cannot_be_are_refused) {
+  onefold_range* made = nullptr;
+  const auto create = [&](int type, int what, uint32_t flags, uint64_t begin) {
+    check(onefold_range_create(type, what, flags, begin, &made));
+  };
+  EXPECT_TRUE(refuses(errc::unsupported, "so far", [&] { create(ONEFOLD_C64, ONEFOLD_SUM, 0, 0); }));
+  EXPECT_TRUE(refuses(errc::unsupported, "so far", [&] { create(ONEFOLD_C128, ONEFOLD_SUM, 0, 0); }));
+  EXPECT_TRUE(refuses(errc::unsupported, "for each operator", [&] { create(ONEFOLD_F32, ONEFOLD_REDUCE_TOGETHER, 0, 0); }));
+  EXPECT_TRUE(refuses(errc::unsupported, "bits of integers", [&] { create(ONEFOLD_F32, ONEFOLD_BIT_AND, 0, 0); }));
+  EXPECT_TRUE(refuses(errc::unsupported, "wider type", [&] { create(ONEFOLD_F64, ONEFOLD_SUM, ONEFOLD_WIDE, 0); }));
+  EXPECT_TRUE(refuses(errc::invalid_argument, "flags", [&] { create(ONEFOLD_F64, ONEFOLD_SUM, ONEFOLD_INTO, 0); }));
+  EXPECT_TRUE(refuses(errc::invalid_argument, "means nothing", [&] { create(99, ONEFOLD_SUM, 0, 0); }));
+  EXPECT_TRUE(refuses(errc::invalid_argument, "means nothing", [&] { create(ONEFOLD_F64, -1, 0, 0); }));
+  EXPECT_TRUE(refuses(errc::invalid_argument, "negative", [&] { create(ONEFOLD_F64, ONEFOLD_SUM, 0, ~uint64_t{0}); }));
+  EXPECT_EQ(made, nullptr);
+  EXPECT_TRUE(refuses(errc::null_pointer, "new state", [] { check(onefold_range_create(0, 0, 0, 0, nullptr)); }));
+}
+
+TEST(range_states, are_what_they_were_after_what_is_refused) {
+  const kind of{element_type::f64, form::dot};
+  const arrays in(of, 4 * of.tile(), current_seed(), true);
+  const state sums = state_of(of, in, 0, 0, of.tile() + 100);
+  const bytes before = bytes_of(sums);
+  const auto expect_refused = [&](errc code, std::string_view words, const auto& call) {
+    EXPECT_TRUE(refuses(code, words, call));
+    EXPECT_EQ(bytes_of(sums), before);
+  };
+  const auto add = [&](onefold_executor where, const void* x, const void* y, uint64_t count, const onefold_options* how = nullptr) {
+    return [=, &sums] { check(onefold_range_add(sums.get(), where, x, y, count, how)); };
+  };
+  for (const uint64_t count : {uint64_t{5}, 3 * of.tile()}) {
+    expect_refused(errc::null_pointer, "input", add(onefold_serial(), nullptr, in.y(), count));
+    expect_refused(errc::null_pointer, "second input", add(onefold_serial(), in.x(), nullptr, count));
+    expect_refused(errc::misaligned_pointer, "input", add(onefold_serial(), in.x() + 4, in.y(), count));
+    expect_refused(errc::misaligned_pointer, "second input", add(onefold_best(), in.x(), in.y() + 4, count));
+    expect_refused(errc::invalid_argument, "threads", add(onefold_openmp(-1), in.x(), in.y(), count));
+    expect_refused(errc::unsupported, "so far", add(onefold_cuda_device(0), in.x(), in.y(), count));
+    onefold_options how{};
+    how.struct_bytes = sizeof(how);
+    how.guarantee = ONEFOLD_GUARANTEE_EXACT;
+    expect_refused(errc::guarantee_not_met, "fixed order", add(onefold_serial(), in.x(), in.y(), count, &how));
+    how.guarantee = 9;
+    expect_refused(errc::invalid_argument, "guarantee", add(onefold_serial(), in.x(), in.y(), count, &how));
+    how.guarantee = ONEFOLD_GUARANTEE_DEFAULT;
+    for (const char* variant : {"parallel_reduce", "superaccumulator", "no_such_variant"}) {
+      how.variant = variant;
+      expect_refused(errc::unsupported, "leave the variant's name away", add(onefold_serial(), in.x(), in.y(), count, &how));
+    }
+    how.variant = nullptr;
+    how.struct_bytes = 3;
+    expect_refused(errc::invalid_argument, "struct_bytes", add(onefold_serial(), in.x(), in.y(), count, &how));
+  }
+  expect_refused(errc::invalid_argument, "negative", add(onefold_serial(), in.x(), in.y(), ~uint64_t{0}));
+
+  const auto append = [&](const state& next) { return [&] { check(onefold_range_append(sums.get(), next.get())); }; };
+  expect_refused(errc::invalid_argument, "neighbours", append(empty_state(of, of.tile() + 99)));
+  expect_refused(errc::invalid_argument, "neighbours", append(empty_state(of, of.tile() + 101)));
+  expect_refused(errc::invalid_argument, "neighbours", append(sums));
+  expect_refused(errc::invalid_argument, "norm2 of f64", append(empty_state({element_type::f64, form::norm2}, of.tile() + 100)));
+  expect_refused(errc::invalid_argument, "dot of f32", append(empty_state({element_type::f32, form::dot}, of.tile() + 100)));
+  expect_refused(errc::null_pointer, "state", append(state()));
+
+  double result = 0;
+  expect_refused(errc::null_pointer, "result", [&] { check(onefold_range_result(sums.get(), 0, nullptr)); });
+  EXPECT_TRUE(refuses(errc::invalid_argument, "begins at element 3 has no result",
+                      [&] { check(onefold_range_result(empty_state(of, 3).get(), 0, &result)); }));
+  bytes room(before.size());
+  expect_refused(errc::invalid_argument, "room", [&] { check(onefold_range_write(sums.get(), room.data(), room.size() - 1)); });
+  expect_refused(errc::null_pointer, "bytes", [&] { check(onefold_range_write(sums.get(), nullptr, room.size())); });
+  expect_refused(errc::null_pointer, "bytes", [&] { check(onefold_range_read(sums.get(), nullptr, 5)); });
+}
+
+TEST(range_states, of_no_place_are_refused_or_nothing) {
+  double x = 1;
+  bytes room(100);
+  EXPECT_EQ(onefold_range_add(nullptr, onefold_serial(), &x, nullptr, 1, nullptr), ONEFOLD_NULL_POINTER);
+  EXPECT_EQ(onefold_range_append(nullptr, nullptr), ONEFOLD_NULL_POINTER);
+  EXPECT_EQ(onefold_range_result(nullptr, 0, &x), ONEFOLD_NULL_POINTER);
+  EXPECT_EQ(onefold_range_write(nullptr, room.data(), 0), ONEFOLD_NULL_POINTER);
+  EXPECT_EQ(onefold_range_read(nullptr, room.data(), 0), ONEFOLD_NULL_POINTER);
+  EXPECT_EQ(onefold_range_begin(nullptr) + onefold_range_end(nullptr) + onefold_range_bytes(nullptr), 0U);
+  onefold_range_destroy(nullptr);
+}
+
+// --- the C++ class --------------------------------------------------------------------------------------------------------------------------
+
+TEST(a_range_state, takes_arrays_and_ranges_and_gives_what_the_forms_give) {
+  const auto x = values<float>(5000, current_seed(), true);
+  const auto y = values<float>(5000, current_seed() + 1, true);
+  const std::span<const float> all(x);
+
+  range_state<form::mean_variance, float, double> moments;
+  moments.add(onefold::serial(), all.first(2000)).add(onefold::openmp(), all.subspan(2000));
+  const auto expected = onefold::mean_variance(onefold::serial(), x, onefold::accumulate_as<double>, onefold::ddof{1});
+  EXPECT_EQ(moments.value(onefold::ddof{1}).variance, expected.variance);
+  EXPECT_EQ(moments.value().mean, expected.mean);
+  EXPECT_NE(moments.value().variance, expected.variance);
+
+  range_state<form::dot, float> dots;
+  dots.add(onefold::serial(), x.data(), y.data(), 1234).add(onefold::best(), all.subspan(1234), std::span(y).subspan(1234));
+  EXPECT_EQ(dots.value(), onefold::dot(x, y));
+  EXPECT_TRUE(refuses(errc::invalid_argument, "differ in length", [&] { dots.add(onefold::serial(), x, all.first(3)); }));
+
+  const auto flags = std::to_array<bool>({true, true, false, true});
+  range_state<form::all, bool> truths;
+  static_assert(std::is_same_v<decltype(truths.value()), bool>);
+  EXPECT_FALSE(truths.add(onefold::serial(), flags).value());
+
+  std::vector<long long> numbers(3000, 5);
+  numbers[2999] = -7;
+  range_state<form::argminmax, long long> both;
+  both.add(onefold::serial(), numbers);
+  EXPECT_EQ(both.value().min.index, 2999U);
+  EXPECT_EQ(both.value().min.value, -7);
+  EXPECT_EQ(both.value().max.index, 0U);
+}
+
+TEST(a_range_state, is_copied_and_moved_as_a_value) {
+  const auto x = values<double>(3000, current_seed(), true);
+  range_state<form::sum, double> one(100);
+  one.add(onefold::serial(), x.data(), 2000);
+  range_state<form::sum, double> copy = one;
+  EXPECT_EQ(copy.bytes(), one.bytes());
+  copy.add(onefold::serial(), x.data() + 2000, 1000);
+  EXPECT_EQ(one.end(), 2100U);
+  EXPECT_EQ(copy.end(), 3100U);
+  range_state<form::sum, double> moved = std::move(copy);
+  EXPECT_EQ(moved.end(), 3100U);
+  copy = one;
+  EXPECT_EQ(copy.bytes(), one.bytes());
+  one = moved;
+  EXPECT_EQ(one.bytes(), moved.bytes());
+  const auto& itself = one;
+  one = itself;
+  EXPECT_EQ(one.bytes(), moved.bytes());
+}
+
+TEST(a_range_state, reports_what_read_the_largest_of_its_subtrees) {
+  const std::vector<double> x(2'000'000, 1.0);
+  onefold::report ran;
+  range_state<form::sum, double> ones(3);
+  ones.add(onefold::openmp(), x, {.report = &ran});
+  onefold::report of_half;
+  static_cast<void>(onefold::sum(onefold::openmp(), x.data(), 1 << 20, {.report = &of_half}));
+  EXPECT_EQ(ran.variant, "fixed_order");
+  EXPECT_EQ(ran.threads, of_half.threads);
+  EXPECT_EQ(ran.guarantee, onefold::guarantee::fixed);
+  onefold::report of_few;
+  ones.add(onefold::serial(), x.data(), 7, {.guarantee = onefold::guarantee::none, .report = &of_few});
+  EXPECT_EQ(of_few.threads, 1);
+}
+
+// Whatever the thread has set, and it has that afterwards too.
+TEST(a_range_state, is_the_same_in_every_rounding_mode) {
+  const auto x = values<double>(5000, current_seed(), true);
+  const auto make = [&x] {
+    range_state<form::sum, double> first, second(1111);
+    first.add(onefold::serial(), x.data(), 1111);
+    second.add(onefold::serial(), x.data() + 1111, x.size() - 1111);
+    return std::pair(first.append(second).bytes(), first.value());
+  };
+  const auto expected = make();
+  for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+    std::fesetround(mode);
+    const auto got = make();
+    const int left = std::fegetround();
+    std::fesetround(FE_TONEAREST);
+    EXPECT_EQ(got, expected);
+    EXPECT_EQ(left, mode);
+  }
+}
+
+}  // namespace
+}  // namespace onefold_test
