@@ -116,6 +116,29 @@ struct operation {
   std::function<void()> run;
 };
 
+using ranges = onefold::range_state<onefold::form::sum, float>;
+
+// After a failure the state is what it was.
+template <class Change>
+void change(ranges& state, const Change& how) {
+  const auto before = state.bytes();
+  try {
+    how(state);
+  } catch (const onefold::error&) {
+    require(state.bytes() == before, "the state has changed");
+    throw;
+  }
+}
+
+void append_parts(const onefold::executor& where) {
+  constexpr std::size_t cut = 100'007;
+  ranges first, second(cut);
+  change(first, [&](ranges& state) { state.add(where, ones(), cut); });
+  change(second, [&](ranges& state) { state.add(where, ones() + cut, count - cut); });
+  change(first, [&](ranges& state) { state.append(ranges::from_bytes(second.bytes())); });
+  require(first.value() == count, "the sum is wrong");
+}
+
 std::vector<operation> operations_on(const std::string& label, const onefold::executor& where) {
   static std::vector<std::string> names;  // never moved: reserved below
   names.reserve(1000);
@@ -131,6 +154,7 @@ std::vector<operation> operations_on(const std::string& label, const onefold::ex
       {named("norm2"), [=] { require(onefold::norm2(where, ones(), 250'000) == 500, "the norm is wrong"); }},
       {named("dot_in_double"),
        [=] { require(onefold::dot(where, ones(), ones(), count, onefold::accumulate_as<double>) == count, "dot is wrong"); }},
+      {named("states_of_ranges"), [=] { append_parts(where); }},
       {named("report_with_long_names"),
        [=] {
          onefold::report ran;

@@ -1,0 +1,85 @@
+/* range.c  States of ranges: parts of an array, appended as objects and as bytes, and what is refused. */
+
+#include "check.h"
+
+enum { count = 5000, cut = 1777 };
+
+static float x[count], y[count];
+
+static onefold_range* part(int form, onefold_executor where, uint64_t first, uint64_t end) {
+  onefold_range* made = NULL;
+  EXPECT_OK(onefold_range_create(ONEFOLD_F32, form, 0, first, &made));
+  EXPECT_OK(onefold_range_add(made, where, x + first, y + first, end - first, NULL));
+  EXPECT(onefold_range_begin(made) == first && onefold_range_end(made) == end);
+  return made;
+}
+
+static void test_on(onefold_executor where) {
+  float of_whole = 0, of_parts = 0;
+  EXPECT_OK(onefold_dot_f32(where, x, y, count, &of_whole));
+  onefold_range* first = part(ONEFOLD_DOT, where, 0, cut);
+  onefold_range* second = part(ONEFOLD_DOT, where, cut, count);
+  static unsigned char bytes[20000], again[20000];
+  const size_t size = onefold_range_bytes(second);
+  EXPECT(size > 0 && size <= sizeof bytes);
+  EXPECT_OK(onefold_range_write(second, bytes, size)); /* and sent to whoever has the first part */
+  onefold_range* received = NULL;
+  EXPECT_OK(onefold_range_create(ONEFOLD_F32, ONEFOLD_DOT, 0, 0, &received));
+  EXPECT_OK(onefold_range_read(received, bytes, size));
+  EXPECT(onefold_range_begin(received) == cut && onefold_range_end(received) == count);
+  EXPECT_OK(onefold_range_append(first, received));
+  EXPECT_OK(onefold_range_result(first, 0, &of_parts));
+  EXPECT(memcmp(&of_whole, &of_parts, sizeof of_whole) == 0);
+
+  EXPECT_REFUSED(onefold_range_append(second, first), ONEFOLD_INVALID_ARGUMENT, "neighbours");
+  EXPECT_REFUSED(onefold_range_result(second, 0, &of_parts), ONEFOLD_INVALID_ARGUMENT, "has no result");
+  EXPECT_REFUSED(onefold_range_add(second, where, NULL, y, 3, NULL), ONEFOLD_NULL_POINTER, "input");
+  EXPECT_REFUSED(onefold_range_add(second, onefold_cuda_device(0), x, y, 3, NULL), ONEFOLD_UNSUPPORTED, "so far");
+  EXPECT_REFUSED(onefold_range_write(second, again, size - 1), ONEFOLD_INVALID_ARGUMENT, "room");
+  bytes[40] ^= 1;
+  EXPECT_REFUSED(onefold_range_read(second, bytes, size), ONEFOLD_INVALID_ARGUMENT, "damaged");
+  bytes[40] ^= 1;
+  onefold_range* sums = NULL;
+  EXPECT_OK(onefold_range_create(ONEFOLD_F32, ONEFOLD_SUM, 0, count, &sums));
+  EXPECT_REFUSED(onefold_range_append(second, sums), ONEFOLD_INVALID_ARGUMENT, "sum of f32");
+  EXPECT_REFUSED(onefold_range_read(sums, bytes, size), ONEFOLD_INVALID_ARGUMENT, "dot of f32");
+  EXPECT_OK(onefold_range_write(second, again, size)); /* as it was before all that was refused */
+  EXPECT(memcmp(bytes, again, size) == 0);
+  onefold_range_destroy(sums);
+  onefold_range_destroy(received);
+  onefold_range_destroy(second);
+  onefold_range_destroy(first);
+
+  onefold_arg_result_f32 least, of_least;
+  EXPECT_OK(onefold_argmin_f32(where, x, count, &least));
+  first = part(ONEFOLD_ARGMIN, where, 0, cut);
+  second = part(ONEFOLD_ARGMIN, where, cut, count);
+  EXPECT_OK(onefold_range_append(first, second));
+  EXPECT_OK(onefold_range_result(first, 0, &of_least));
+  EXPECT(least.value == of_least.value && least.index == of_least.index);
+  onefold_range_destroy(second);
+  onefold_range_destroy(first);
+}
+
+void test_range(void) {
+  for (int i = 0; i < count; ++i) {
+    x[i] = (float)((i * 7919) % 1013) * 0.1f - 40.0f;
+    y[i] = 1.0f / (float)(i + 1);
+  }
+  test_on(onefold_serial());
+  test_on(onefold_openmp(0));
+
+  onefold_range* made = NULL;
+  EXPECT_REFUSED(onefold_range_create(ONEFOLD_C64, ONEFOLD_SUM, 0, 0, &made), ONEFOLD_UNSUPPORTED, "complex");
+  EXPECT_REFUSED(onefold_range_create(ONEFOLD_F64, ONEFOLD_REDUCE_TOGETHER, 0, 0, &made), ONEFOLD_UNSUPPORTED, "each operator");
+  EXPECT_REFUSED(onefold_range_create(ONEFOLD_F64, ONEFOLD_SUM, ONEFOLD_WIDE, 0, &made), ONEFOLD_UNSUPPORTED, "wider");
+  EXPECT(made == NULL);
+  onefold_range_destroy(NULL);
+  onefold_mean_variance_result_f64 both, of_both;
+  EXPECT_OK(onefold_mean_variance_f32_as_f64(onefold_serial(), x, count, 1, &both));
+  EXPECT_OK(onefold_range_create(ONEFOLD_F32, ONEFOLD_MEAN_VARIANCE, ONEFOLD_WIDE, 0, &made));
+  EXPECT_OK(onefold_range_add(made, onefold_best(), x, NULL, count, NULL));
+  EXPECT_OK(onefold_range_result(made, 1, &of_both));
+  EXPECT(both.mean == of_both.mean && both.variance == of_both.variance);
+  onefold_range_destroy(made);
+}
