@@ -401,7 +401,8 @@ ONEFOLD_API int onefold_range_result(const onefold_range* state, int64_t ddof, v
 /** Indices of the first element, and of the one behind the last. */
 ONEFOLD_API uint64_t onefold_range_begin(const onefold_range* state);
 ONEFOLD_API uint64_t onefold_range_end(const onefold_range* state);
-/** Bytes that onefold_range_write() stores: some hundreds, and up to 8 KiB of elements (ONEFOLD_DOT: 16) where the range begins and ends within tiles. */
+/** Bytes that onefold_range_write() stores: some hundreds, and up to 8 KiB of elements (ONEFOLD_DOT: 16) where the range begins and
+ *  ends within tiles. */
 ONEFOLD_API size_t onefold_range_bytes(const onefold_range* state);
 /** Stores the state as bytes, which have no padding and are the same on every machine; `size` is onefold_range_bytes(). */
 ONEFOLD_API int onefold_range_write(const onefold_range* state, void* bytes, size_t size);

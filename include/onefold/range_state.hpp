@@ -16,8 +16,9 @@
 ///           of the reduction of the array. argmin and its like give global indices.
 /// Errors    those of the reductions; invalid_argument where ranges are no neighbours, bytes are no state or a result is asked for that is not there
 ///           yet. The state then is what it was.
-/// Cost      of adding an array that of a reduction and up to some microseconds for the tiles at its ends; of appending a state or making a value about
-///           a microsecond. A state holds some hundreds of bytes, and up to 8 KiB (dot: 16) where the range begins and ends within tiles.
+/// Cost      of adding an array that of a reduction and some microseconds for the tiles at its ends; of appending a state or making a value
+///           about a microsecond; of bytes a nanosecond for each. A state has some hundreds, and up to 8 KiB of elements (dot: 16) where the
+///           range begins and ends within tiles. all, any and none do not end early.
 /// Threads   one state is used by one thread at a time; several may read it.
 
 #include <cstddef>

@@ -415,6 +415,59 @@ TEST(the_bytes_of_a_state, are_those_of_the_document) {
   EXPECT_EQ(any.bytes(), byte_writer().header(7, 17, 0, 0, 4097).put(uint64_t{2}).put(uint8_t{0}).summed());
 }
 
+// The node of one tile whose elements are all this one.
+template <form What, class T, class A = onefold::accumulator_t<T, false>, class... Numbers>
+void expect_node(T element, const Numbers&... numbers) {
+  constexpr uint64_t tile = 4096 / sizeof(T);
+  range_state<What, T, A> one(tile);
+  one.add(onefold::serial(), std::vector<T>(tile, element));
+  constexpr bool wide = onefold::element_type_of<A> != onefold::accumulator_type(onefold::element_type_of<T>);
+  byte_writer expected;
+  expected.header(static_cast<int>(onefold::element_type_of<T>), static_cast<int>(What), wide ? 1 : 0, tile, 2 * tile);
+  (expected.put(numbers), ...);
+  EXPECT_EQ(one.bytes(), expected.summed()) << onefold::name(What) << " of " << onefold::name(onefold::element_type_of<T>);
+}
+
+TEST(the_bytes_of_a_state, have_nodes_of_the_types_in_the_document) {
+  using onefold::bfloat16;
+  using onefold::float16;
+  using std::int16_t, std::int32_t, std::int64_t, std::int8_t, std::uint16_t, std::uint32_t, std::uint8_t;
+  const auto i8 = [](int value) { return static_cast<int8_t>(value); };
+  expect_node<form::sum>(2.0F, 2048.0F);
+  expect_node<form::sum, float, double>(2.0F, 2048.0);
+  expect_node<form::sum>(float16(2), 4096.0F);
+  expect_node<form::sum>(i8(-1), int64_t{-4096});
+  expect_node<form::sum>(int32_t{-1}, int32_t{-1024});
+  expect_node<form::sum, int32_t, int64_t>(-1, int64_t{-1024});
+  expect_node<form::prod>(uint8_t{1}, uint64_t{1});
+  expect_node<form::sum_of_squares>(uint16_t{2}, uint64_t{8192});
+  expect_node<form::norm1>(int32_t{-1}, uint32_t{1024});
+  expect_node<form::norm1>(i8(-128), uint64_t{128 * 4096});
+  expect_node<form::mean>(-3, -3072.0);
+  expect_node<form::mean>(int16_t{-3}, int64_t{-6144});
+  expect_node<form::mean>(bfloat16(-3), -6144.0F);
+  expect_node<form::norm2>(1.0, 0.0, 512.0, 0.0);
+  expect_node<form::norm2>(2.0F, 4096.0);
+  expect_node<form::norm2>(i8(2), 16384.0);
+  expect_node<form::min>(i8(-2), int32_t{-2});
+  expect_node<form::max_number>(uint16_t{65535}, uint32_t{65535});
+  expect_node<form::min_number>(bfloat16(-2), -2.0F);
+  expect_node<form::norm_inf>(i8(-128), uint32_t{128});
+  expect_node<form::norm_inf>(int64_t{-5}, uint64_t{5});
+  expect_node<form::bit_and>(i8(-2), uint32_t{0xfe});
+  expect_node<form::bit_or>(int16_t{-2}, uint32_t{0xfffe});
+  expect_node<form::bit_xor>(int64_t{-2}, int64_t{0});
+  expect_node<form::count>(-2.0, uint64_t{512});
+  expect_node<form::none>(float16(0), uint64_t{0});
+  expect_node<form::argmax>(i8(-2), int32_t{-2}, uint64_t{4096});
+  expect_node<form::argmin_magnitude>(i8(-128), uint32_t{128}, uint64_t{4096});
+  expect_node<form::argmax_magnitude>(-2.0, 2.0, uint64_t{512});
+  expect_node<form::argminmax>(float16(-2), -2.0F, uint64_t{2048}, -2.0F, uint64_t{2048});
+  expect_node<form::minmax>(int16_t{-2}, int32_t{-2}, int32_t{-2});
+  expect_node<form::minmax>(int64_t{-2}, int64_t{-2}, int64_t{-2});
+  expect_node<form::mean_variance>(i8(-2), uint64_t{4096}, -2.0, 0.0);
+}
+
 // Whatever the instructions and the compiler: of this test's data the bytes are known.
 TEST(the_bytes_of_a_state, are_the_same_on_every_machine) {
   uint64_t hash = 0;
