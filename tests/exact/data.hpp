@@ -1,5 +1,6 @@
 #pragma once
-/// @file data.hpp  Floats by their bits: of any exponent, sets that nearly cancel, and sets whose sum lies in the middle between two results.
+/// @file data.hpp  Floats by their bits: of any exponent, sets that nearly cancel, and sets whose sum lies in the middle between
+/// two results.
 
 #include <cstdint>
 #include <optional>

@@ -1,5 +1,5 @@
-/// @file dots_test.cpp  Dot products that are hard: of condition numbers up to 1e300, with products that overflow and underflow, of arrays that
-/// overlap.
+/// @file dots_test.cpp  Dot products that are hard: of condition numbers up to 1e300, with products that overflow and underflow, of
+/// arrays that overlap.
 
 #include <cmath>
 #include <limits>
@@ -15,9 +15,9 @@ struct vectors {
   std::vector<T> x, y;
 };
 
-// The two vectors of a dot product of about this condition number, after T. Ogita, S. M. Rump and S. Oishi, "Accurate sum and dot product",
-// SIAM J. Sci. Comput. 26 (2005), algorithm 6.1: in the first half products as large as the condition number, of any exponents; in the second
-// half y is chosen so that what has been added so far shrinks step by step to about 1.
+// The two vectors of a dot product of about this condition number, after T. Ogita, S. M. Rump and S. Oishi, "Accurate sum and dot
+// product", SIAM J. Sci. Comput. 26 (2005), algorithm 6.1: in the first half products as large as the condition number, of any
+// exponents; in the second half y is chosen so that what has been added so far shrinks step by step to about 1.
 template <class T>
 vectors<T> ill_conditioned(std::size_t count, double log2_condition, std::uint64_t seed) {
   random_numbers random(seed);

@@ -1,4 +1,5 @@
-/// @file exponents_test.cpp  Every exponent, pairs of exponents, and so many equal elements of one exponent that whatever holds them must carry.
+/// @file exponents_test.cpp  Every exponent, pairs of exponents, and so many equal elements of one exponent that whatever holds
+/// them must carry.
 
 #include "fixture.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
-/// @file fixture.hpp  The parameters of the tests of guarantee::exact, arrays among values that must not be read, and the comparison of every
-/// form with the oracle.
+/// @file fixture.hpp  The parameters of the tests of guarantee::exact, arrays among values that must not be read, and the
+/// comparison of every form with the oracle.
 
 #include <onefold/onefold.hpp>
 
@@ -38,7 +38,8 @@ class walled {
   T* first_ = nullptr;
 };
 
-/// What is wrong with the results of a form of x, of every form that there is and in each width, or nothing. `ddof` is for mean_variance.
+/// What is wrong with the results of a form of x, of every form that there is and in each width, or nothing. `ddof` is for
+/// mean_variance.
 template <onefold::element T>
 [[nodiscard]] std::string wrong_results(const onefold::executor& where, const T* x, std::uint64_t count,
                                         const exact_elements& expected, std::int64_t ddof = 0);

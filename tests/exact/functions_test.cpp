@@ -1,4 +1,5 @@
-/// @file functions_test.cpp  Exact sums of what functions of the index return, and of complex numbers: those of arrays that hold the same values.
+/// @file functions_test.cpp  Exact sums of what functions of the index return, and of complex numbers: those of arrays that hold
+/// the same values.
 
 #include <array>
 #include <atomic>
@@ -140,7 +141,8 @@ TEST_P(exact_functions, over_a_box_and_over_arrays_give_what_an_array_gives) {
   for (std::uint64_t j = 1; j < 69; ++j)
     for (std::uint64_t i = 1; i < 89; ++i) inner.add(scalar_of(x[j * 90 + i]).bits);
   EXPECT_EQ(scalar_of(onefold::sum(
-                where(), onefold::box({1, 69}, {1, 89}), [&](auto j, auto i) { return x[j * 90 + i]; }, exactly)),
+                where(), onefold::box({1, 69}, {1, 89}), [&](auto j, auto i) { return x[static_cast<std::size_t>(j * 90 + i)]; },
+                exactly)),
             inner.result(form::sum));
   for (std::size_t i = 0; i < x.size(); ++i) squares.add(scalar_of(0.5 * x[i] + x[x.size() - 1 - i]).bits);
   const std::vector<double> reversed(x.rbegin(), x.rend());

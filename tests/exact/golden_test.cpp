@@ -1,5 +1,5 @@
-/// @file golden_test.cpp  The golden table of guarantee::exact: the library gives its bits and its states, and so does the tests' other reference,
-/// which shares nothing with the program that made the table.
+/// @file golden_test.cpp  The golden table of guarantee::exact: the library gives its bits and its states, and so does the tests'
+/// other reference, which shares nothing with the program that made the table.
 
 #include <array>
 #include <cstdint>

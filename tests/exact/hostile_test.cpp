@@ -1,5 +1,5 @@
-/// @file hostile_test.cpp  Sets made so that one rounding too many, or a carry too few, shows: their results are known by hand, and the oracle
-/// agrees.
+/// @file hostile_test.cpp  Sets made so that one rounding too many, or a carry too few, shows: their results are known by hand, and
+/// the oracle agrees.
 
 #include <algorithm>
 #include <cmath>

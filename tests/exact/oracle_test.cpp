@@ -1,4 +1,5 @@
-/// @file oracle_test.cpp  The oracle of exact results must be able to fail, too: answers known by hand, and words written down from the page.
+/// @file oracle_test.cpp  The oracle of exact results must be able to fail, too: answers known by hand, and words written down from
+/// the page.
 
 #include <cmath>
 #include <limits>

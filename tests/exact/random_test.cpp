@@ -10,7 +10,7 @@ namespace {
 class exact_small_sets : public executor_test {
  protected:
   // On one thread, and some on others, which few elements do not reach anyway.
-  [[nodiscard]] std::uint64_t sets() const { return cases(where().backend() == onefold::backend::serial ? 100'000 : 5'000); }
+  [[nodiscard]] std::uint64_t sets() const { return cases(where().backend() == onefold::backend::serial ? 60'000 : 4'000); }
 };
 
 TEST_P(exact_small_sets, are_rounded_once) {

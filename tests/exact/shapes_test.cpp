@@ -1,4 +1,5 @@
-/// @file shapes_test.cpp  Sizes, alignments, and elements that are far from the others: wherever vectors, blocks and threads begin and end.
+/// @file shapes_test.cpp  Sizes, alignments, and elements that are far from the others: wherever vectors, blocks and threads begin
+/// and end.
 
 #include <map>
 #include <memory>

@@ -1,4 +1,5 @@
-/// @file states_test.cpp  States: the same words whatever a set was made of, merged in any order and in any way; and whatever is no state is refused.
+/// @file states_test.cpp  States: the same words whatever a set was made of, merged in any order and in any way; and whatever is no
+/// state is refused.
 
 #include <bit>
 #include <cstring>

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Prints the golden table of guarantee::exact: exact.py > exact.inc
 
-Written from docs/exact.md alone, in whole numbers that are as long as they need to be; shares no code with the library, nor with the tests' other
-reference (tests/support/exact_oracle.cpp). The data are those of README.md beside this file, which also has the columns.
+Written from docs/exact.md alone, in whole numbers that are as long as they need to be; shares no code with the library, nor with
+the tests' other reference (tests/support/exact_oracle.cpp). The data are those of README.md beside this file, which also has the
+columns.
 """
 
 import functools
@@ -147,7 +148,8 @@ def uniform(to, r):
 
 
 def factor(to, r):
-    excess = {"f32": ((r >> 48) - 2**15, -22), "f64": ((r >> 20) - 2**43, -50), "f16": ((r >> 60) - 8, -10), "bf16": ((r >> 32) % 3 - 1, -7)}
+    excess = {"f32": ((r >> 48) - 2**15, -22), "f64": ((r >> 20) - 2**43, -50), "f16": ((r >> 60) - 8, -10),
+              "bf16": ((r >> 32) % 3 - 1, -7)}
     digits, exponent = excess[to.name]
     return bits_of(to, (2**-exponent + digits) * (-1 if r & 1 else 1), exponent)
 
@@ -252,23 +254,27 @@ def variance(of, to, family, seed, n, ddof):
     return rounded(to, numerator, n * (n - ddof), squares.unit) if numerator else 0
 
 
+# The number of the kind and the limbs of its sum, of types with the units of f32; the limbs of f64. A kind of f64 is one behind.
+KINDS = {"sum": (1, 11, 68), "mean": (1, 11, 68), "norm1": (3, 11, 68), "dot": (5, 20, 134), "sum_of_squares": (5, 20, 134),
+         "norm2": (5, 20, 134), "mean_variance": (7, 11, 68)}
+
+
 def state(of, form, family, seed, n):
     """The words."""
-    narrow = of is not f64
-    kind, limbs = {"sum": (2, 68), "mean": (2, 68), "norm1": (4, 68), "dot": (6, 134), "sum_of_squares": (6, 134), "norm2": (6, 134),
-                   "mean_variance": (8, 68)}[form]
-    limbs = {68: 11, 134: 20}[limbs] if narrow else limbs
+    is_double = of is f64
+    kind, of_others, of_doubles = KINDS[form]
     terms = terms_of(of, "sum" if form == "mean_variance" else form, family, seed, n)
-    sums = [(terms.sum, limbs)]
+    sums = [(terms.sum, of_doubles if is_double else of_others)]
     if form == "mean_variance":
-        sums.append((terms_of(of, "sum_of_squares", family, seed, n).sum, 20 if narrow else 134))
+        sums.append((terms_of(of, "sum_of_squares", family, seed, n).sum, 134 if is_double else 20))
     if n == 0:
-        return [0] * (8 + sum(count for _, count in sums))
-    words = [0x0F1D0100 + kind - narrow, 1, n, terms.nan, int(terms.plus_infinity), int(terms.minus_infinity), terms.not_minus_zero, 0]
-    if terms.nan or terms.plus_infinity or terms.minus_infinity:
-        sums = [(0, count) for _, count in sums]
-    for value, count in sums:
-        words += [value >> 32 * i & 0xFFFFFFFF for i in range(count - 1)] + [value >> 32 * (count - 1)]
+        return [0] * (8 + sum(limbs for _, limbs in sums))
+    marks = [terms.nan, int(terms.plus_infinity), int(terms.minus_infinity), terms.not_minus_zero]
+    words = [0x0F1D0100 + kind + is_double, 1, n, *marks, 0]
+    for value, limbs in sums:
+        if any(marks[:3]):
+            value = 0
+        words += [value >> 32 * i & 0xFFFFFFFF for i in range(limbs - 1)] + [value >> 32 * (limbs - 1)]
     p = 2**31 - 1
     words[7] = sum(pow(48271, i + 1, p) * (word % p) for i, word in enumerate(words) if i != 7) % p
     return words

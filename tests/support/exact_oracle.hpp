@@ -1,6 +1,6 @@
 #pragma once
-/// @file exact_oracle.hpp  What docs/exact.md says of a set of elements, computed with GMP's whole numbers: the results of guarantee::exact to
-/// the bit, and the words of its states. Shares nothing with the library but the names of types and forms.
+/// @file exact_oracle.hpp  What docs/exact.md says of a set of elements, computed with GMP's whole numbers: the results of
+/// guarantee::exact to the bit, and the words of its states. Shares nothing with the library but the names of types and forms.
 
 #include <gmpxx.h>
 
@@ -108,8 +108,9 @@ class exact_pairs {
 /// The check over all words but word 7.
 [[nodiscard]] std::int64_t exact_check(const std::vector<std::int64_t>& words);
 
-/// numerator 2^exponent / denominator, or its square root, rounded to nearest with ties to even: the bits in f32, or in f64. Both numbers are positive.
 enum class exact_function { quotient, root };
+/// The bits of numerator 2^exponent / denominator, or of its square root, in f32 or f64: rounded to nearest, ties to even. Both
+/// numbers are positive.
 [[nodiscard]] std::uint64_t exactly_rounded(element_type to, exact_function function, const mpz_class& numerator,
                                             const mpz_class& denominator, long exponent);
 
