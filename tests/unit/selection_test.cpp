@@ -58,8 +58,9 @@ TEST(selection, of_the_exact_guarantee_runs_the_superaccumulator_or_is_refused) 
   for (const auto& where : every_executor()) {
     const bool on_gpu = backend_of(where) == backend::cuda;
     if (on_gpu) {
-      EXPECT_TRUE(refuses(errc::guarantee_not_met, "cuda() has no exact sums", [&] { sum_with(where, {.guarantee = guarantee::exact}); }))
-          << text(where);
+      EXPECT_TRUE(refuses(errc::guarantee_not_met, "cuda() has no exact sums", [&] {
+        sum_with(where, {.guarantee = guarantee::exact});
+      })) << text(where);
     } else {
       onefold::report ran;
       EXPECT_EQ(sum_with(where, {.guarantee = guarantee::exact, .report = &ran}), 1000.0f);
@@ -69,9 +70,9 @@ TEST(selection, of_the_exact_guarantee_runs_the_superaccumulator_or_is_refused) 
     }
     for (const auto& variant : onefold::variants()) {
       if (variant.guarantee == guarantee::exact) continue;
-      EXPECT_TRUE(refuses(onefold::find_variant(variant.name, backend_of(where)) == nullptr && on_gpu ? errc::unsupported
-                                                                                                       : errc::guarantee_not_met,
-                          "", [&] { sum_with(where, {.variant = variant.name, .guarantee = guarantee::exact}); }))
+      EXPECT_TRUE(refuses(
+          onefold::find_variant(variant.name, backend_of(where)) == nullptr && on_gpu ? errc::unsupported : errc::guarantee_not_met,
+          "", [&] { sum_with(where, {.variant = variant.name, .guarantee = guarantee::exact}); }))
           << variant.name << " on " << text(where);
     }
   }
