@@ -506,7 +506,7 @@ TEST(the_bytes_of_a_state, are_refused_where_one_of_them_is_changed_or_lacking_o
     }
     expect_refused({good.begin(), good.begin() + static_cast<std::ptrdiff_t>(i)});
   }
-  for (const std::size_t more : {1, 8, 12, 100}) {
+  for (const std::size_t more : {1U, 8U, 12U, 100U}) {
     bytes bad = good;
     bad.resize(good.size() + more);
     expect_refused(bad);
