@@ -35,7 +35,7 @@ class changing_array {
     for (std::size_t i = 0; i < many; ++i) put(random_element<T>(random_, within, sign));
     if (kind <= 2) {  // what cancels, exactly, and leaves the others
       const T huge = kind == 1 ? largest<T>() : random_element<T>(random_, fields_of(in, spread::highest, random_), signs::plus);
-      const std::size_t at = first + random_.below(length / 2), behind = at + (std::size_t{1} << random_.below(10));
+      const std::size_t at = first + random_.below(length / 4), behind = at + (std::size_t{1} << random_.below(10));
       x_[at] = huge;
       x_[behind] = negated(huge);
       said_ += ", two that cancel";
