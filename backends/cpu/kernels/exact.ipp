@@ -295,7 +295,7 @@ template <bool Absolute>
     least[u] = below < least[u] ? below : least[u];
     ONEFOLD_UNROLL(2)
     for (int half = 0; half < 2; ++half) {
-      doubles v = load<f32, f64>(from + half * width<f64>);
+      doubles v = load<f32, f64>(half == 0 ? from : from + width<f64>);
       if constexpr (Absolute) v = absolute::value<f64, width<f64>>(v);
       sums[2 * u + half] += v;
     }
@@ -303,7 +303,7 @@ template <bool Absolute>
   int i = 0;
   for (; i + sets * lanes <= count; i += sets * lanes) {
     ONEFOLD_UNROLL(2)
-    for (int u = 0; u < sets; ++u) take(u, x + i + u * lanes);
+    for (int u = 0; u < sets; ++u) take(u, &x[i + u * lanes]);
   }
   for (; i < count; i += lanes) {
     f32 part[lanes] = {};
