@@ -89,6 +89,7 @@ json difference_json(const golden_difference& difference) {
   const auto& [row, offset_x, offset_y, got, error] = difference;
   return {{"type", onefold::name(row.type)},
           {"form", onefold::name(row.form)},
+          {"guarantee", onefold::name(row.exact ? guarantee::exact : guarantee::fixed)},
           {"accumulate", accumulation(row.type, row.wide)},
           {"ddof", or_null(row.form == form::mean_variance, row.ddof)},
           {"data", row.data},

@@ -177,14 +177,14 @@ std::string notes_text(std::string_view heading, const std::vector<std::pair<std
 }
 
 // "f32 dot own wide 17 1025: expected 0x3f800000, got 0x3f800001 (x 3 and y 2 elements behind a boundary of 64 bytes)"; of several results all,
-// and behind mean_variance what is taken from the count: "mean_variance ddof 1".
+// and behind mean_variance what is taken from the count: "mean_variance ddof 1". "exact sum": under that guarantee.
 std::string difference_text(const golden_difference& difference) {
   const auto& [row, offset_x, offset_y, got, error] = difference;
   const std::string second = row.form == form::dot ? fmt::format(" and y {}", offset_y) : std::string();
   const std::string ddof = row.form == form::mean_variance ? fmt::format(" ddof {}", row.ddof) : std::string();
-  return fmt::format("{} {}{} {} {} {} {}: expected {}, {} (x {}{} elements behind a boundary of 64 bytes)",
-                     onefold::name(row.type), onefold::name(row.form), ddof, accumulation(row.type, row.wide), row.data, row.seed,
-                     row.count, fmt::join(bits_texts(row, row.bits), " "),
+  return fmt::format("{} {}{}{} {} {} {} {}: expected {}, {} (x {}{} elements behind a boundary of 64 bytes)",
+                     onefold::name(row.type), row.exact ? "exact " : "", onefold::name(row.form), ddof,
+                     accumulation(row.type, row.wide), row.data, row.seed, row.count, fmt::join(bits_texts(row, row.bits), " "),
                      error.empty() ? fmt::format("got {}", fmt::join(bits_texts(row, got), " ")) : "failed: " + error, offset_x,
                      second);
 }

@@ -77,13 +77,26 @@ TEST(golden_comparison, tells_a_call_that_fails_from_a_wrong_result) {
   EXPECT_NE(outcome.differences[0].error.find("accumulated in a wider type"), std::string::npos) << outcome.differences[0].error;
 }
 
-TEST(golden_table, has_every_type_and_form_and_no_row_twice) {
-  std::set<std::tuple<element_type, form, bool, std::string_view, std::uint64_t, std::uint64_t, std::int64_t>> rows;
-  std::set<std::tuple<element_type, form, bool>> kinds;
+// An exact row is met by an exact sum, and not by tree v1.
+TEST(golden_comparison, asks_for_exact_sums_where_a_row_is_exact) {
+  int wrong = 0;
   for (const golden_row& row : golden_table()) {
-    EXPECT_TRUE(rows.insert({row.type, row.form, row.wide, row.data, row.seed, row.count, row.ddof}).second)
+    if (!row.exact || row.count > 10'000) continue;
+    golden_row in_order = row;
+    in_order.exact = false;
+    EXPECT_EQ(compare({&row, 1}, serial()).agreeing_rows, 1u) << row.data << " " << row.seed;
+    wrong += compare({&in_order, 1}, serial()).agreeing_rows == 0 ? 1 : 0;
+  }
+  EXPECT_GT(wrong, 30);
+}
+
+TEST(golden_table, has_every_type_and_form_and_no_row_twice) {
+  std::set<std::tuple<element_type, form, bool, std::string_view, std::uint64_t, std::uint64_t, std::int64_t, bool>> rows;
+  std::set<std::tuple<element_type, form, bool>> kinds, exact;
+  for (const golden_row& row : golden_table()) {
+    EXPECT_TRUE(rows.insert({row.type, row.form, row.wide, row.data, row.seed, row.count, row.ddof, row.exact}).second)
         << row.data << " " << row.seed;
-    kinds.insert({row.type, row.form, row.wide});
+    (row.exact ? exact : kinds).insert({row.type, row.form, row.wide});
   }
   for (int t = 0; t < element_type_count; ++t)
     for (int f = 0; f < form_count + record_count; ++f) {
@@ -92,6 +105,9 @@ TEST(golden_table, has_every_type_and_form_and_no_row_twice) {
       if (!is_known(what)) continue;  // reduce_together: each of its results is that of a row of its own
       EXPECT_EQ(kinds.contains({type, what, false}), takes_type(what, type)) << name(type) << " " << name(what);
       EXPECT_EQ(kinds.contains({type, what, true}), can_be_wide(type, what)) << name(type) << " " << name(what);
+      const bool has_exact = detail::exact::has_state(what, type);
+      EXPECT_EQ(exact.contains({type, what, false}), has_exact) << name(type) << " " << name(what);
+      EXPECT_EQ(exact.contains({type, what, true}), has_exact && can_be_wide(type, what)) << name(type) << " " << name(what);
     }
 }
 
