@@ -190,8 +190,9 @@ u64 root_of(u128 x) noexcept {
 
 u64 bits_of_root(u64 flags, const u64* sum, int words, int unit, const format& to) noexcept {
   u64 bits = 0;
-  if (is_special(flags, to, bits)) return bits;
   const magnitude of(sum, words);
+  if (of.negative || (flags & has_minus_infinity) != 0) return nan_of(to);  // no squares: words of a dot
+  if (is_special(flags, to, bits)) return bits;
   if (of.words == 0) return 0;
   // 127 or 128 bits, and an even exponent.
   leading<3> top(of.word.data(), of.words, unit);
@@ -296,7 +297,7 @@ std::uint64_t load(const kind_row& kind, const std::int64_t* words, std::uint64_
   }
   if (words[check] < 0 || remainder_of(words[check]) != check_of(kind, words))
     refuse("they were damaged, or added as something else than 64-bit integers");
-  if (!is_between(words[elements], 0, most_elements)) refuse("they have more than 2^62 elements");
+  if (!is_between(words[elements], m, most_elements)) refuse("they have more than 2^62 elements, or none");
   for (int i = nans; i <= others; ++i)
     if (!is_between(words[i], 0, m)) refuse("they were damaged");
   std::uint64_t* integer = state + 1;
