@@ -148,7 +148,7 @@ def load(path: str) -> list[Record]:
 def kind(record: Record) -> tuple:
     """What two records of one thing have in common."""
     body = record.body
-    return (record.study, record.type, record.op, str(body.get("count")), str(body.get("offset")))
+    return (record.study, record.type, record.op, str(body.get("count")), str(body.get("offset")), str(body.get("spread") or 0))
 
 
 def _keep_newest(machine: Machine) -> None:

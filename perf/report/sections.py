@@ -56,7 +56,7 @@ def lede(machine: Machine) -> str:
 
 def _cpu_lede(machine: Machine) -> str:
     for record in machine.of("cpu"):
-        points = figures.cpu_points(record)
+        points = [] if record.body.get("spread") else figures.cpu_points(record)
         if points:
             most = points[-1]
             words = f"This CPU runs {record.op} of {elements(most.count)} {plural(record.type)} at {rate(most.bytes / most.times['onefold'])}"
@@ -92,7 +92,7 @@ def tiles(machine: Machine) -> list[tuple[str, str]]:
         )
     if machine.gpu is None:
         for record in machine.of("cpu"):
-            points = figures.cpu_points(record)
+            points = [] if record.body.get("spread") else figures.cpu_points(record)
             for threads in sorted({point.threads for point in points}):
                 last = [point for point in points if point.threads == threads][-1]
                 what = f"{record.op} of {elements(last.count)} {plural(record.type)}, {threads} thread{'' if threads == 1 else 's'}"
@@ -683,13 +683,19 @@ def cpu_section(machine: Machine) -> Section | None:
             those = [point for point in points if point.threads == threads]
             team = f"{threads} thread{'' if threads == 1 else 's'}"
             what = f"{record.op} of {plural(record.type)}, {team}"
+            if record.body.get("spread"):
+                what = f"{record.op} of {plural(record.type)} with exponents from -{record.body['spread']} to {record.body['spread']}, {team}"
             compared = [(point.best_seconds() / point.times["onefold"], point) for point in those if point.best_seconds()]
             large = [one for one in compared if one[1].count >= 2**20] or compared
             if large:
                 low, high = min(large, key=lambda one: one[0]), max(large, key=lambda one: one[0])
                 words = f"{what[0].upper()}{what[1:]}, {element_range([one[1].count for one in large])}: onefold has "
                 words += f"{span(three(low[0]), three(high[0]))} times the speed of the best loop that promises no order"
-                section.paragraphs.append(words + (f", the least at {elements(low[1].count)}." if len(large) > 1 else "."))
+                words += f", the least at {elements(low[1].count)}." if len(large) > 1 else "."
+                exact = [one.times["onefold"] / one.times["exact"] for one in those if one.times.get("exact")]
+                if exact:
+                    words += f" guarantee::exact has {span(three(min(exact)), three(max(exact)))} times onefold's own speed from {elements(those[0].count)} on."
+                section.paragraphs.append(words)
             speed = lambda point, time: point.bytes / time * 1e-9
             series = [Series("onefold", [one.count for one in those], [speed(one, one.times["onefold"]) for one in those])]
             best = [one for one in those if one.best_seconds()]
@@ -704,14 +710,14 @@ def cpu_section(machine: Machine) -> Section | None:
             others = [
                 name
                 for name in dict.fromkeys(name for one in those for name in one.times)
-                if name in ("Kokkos", "std", "std with TBB")
+                if name in ("exact", "Kokkos", "std", "std with TBB")
             ]
             for name, (role, mark) in charts.roles_of(others).items():
                 having = [one for one in those if name in one.times]
                 series.append(Series(name, [one.count for one in having], [speed(one, one.times[name]) for one in having], role, mark))
             size = those[0].bytes / those[0].count
             picture = charts.lines(series, y_title=f"GB/s of input, {what}, logarithmic", y_scale="log", bytes_per_element=size)
-            name = identifier(f"{machine.name} cpu {record.op} {record.type} {threads} {record.body.get('offset')}")
+            name = identifier(f"{machine.name} cpu {record.op} {record.type} {threads} {record.body.get('offset')} {record.body.get('spread') or 0}")
             section.pictures.append(
                 Picture(
                     name, picture, f"{what[0].upper()}{what[1:]}: speed.", f"lines of the speed over the number of elements, {what}"

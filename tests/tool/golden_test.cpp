@@ -9,6 +9,8 @@
 #include <tuple>
 #include <vector>
 
+#include <onefold/detail/exact_kinds.hpp>
+
 #include "golden.hpp"
 
 namespace onefold::tool::test {

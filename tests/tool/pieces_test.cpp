@@ -34,7 +34,8 @@ aligned_buffer elements_of(const golden_row& row, std::uint64_t seed) {
 }
 
 result_bits in_pieces(const executor& where, const golden_row& row, std::uint64_t tiles, const std::byte* x, const std::byte* y,
-                      const options& how = {}) {
+                      options how = {}) {
+  if (row.exact) how.guarantee = guarantee::exact;
   piecewise_reduction reduction(where, row.type, row.form, row.wide, tiles, row.ddof);
   const std::uint64_t most = reduction.piece_elements();
   for (std::uint64_t first = 0; first < row.count; first += most)
