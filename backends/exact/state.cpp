@@ -29,12 +29,18 @@ u64 remainder_of(std::int64_t w) noexcept {
   return static_cast<u64>(rest < 0 ? rest + static_cast<std::int64_t>(prime) : rest);
 }
 
+constexpr auto factors = [] {
+  std::array<u64, most_words> all{};
+  u64 factor = 1;
+  for (u64& each : all) each = factor = factor * 48271 % prime;
+  return all;
+}();
+
 u64 check_of(const kind_row& kind, const std::int64_t* words) noexcept {
-  u64 factor = 48271;
-  u64 sum = 0;
-  for (std::size_t i = 0; i < kind.words(); ++i, factor = factor * 48271 % prime)
-    if (i != check) sum = (sum + factor * remainder_of(words[i])) % prime;
-  return sum;
+  u128 sum = 0;
+  for (std::size_t i = 0; i < kind.words(); ++i)
+    if (i != check) sum += factors[i] * remainder_of(words[i]);
+  return static_cast<u64>(sum % prime);
 }
 
 [[noreturn]] void refuse(const char* why) {

@@ -9,7 +9,7 @@
 /// Forms     sum, norm1, dot, sum_of_squares, norm2, mean, mean_variance of f32, f64, f16 and bf16.
 /// Bits      equal sets of elements have equal words, in whatever order and parts they were added, on whatever executor.
 /// Errors    those of the reductions; invalid_argument where words are no state, which then is not changed.
-/// Cost      of adding an array that of a reduction; of adding a state or making a value about a microsecond.
+/// Cost      of adding an array that of a reduction and a microsecond; of adding a state 1 to 2 us, of a value 0.2 to 1.1 (a Zen 5).
 /// Threads   one state is used by one thread at a time.
 
 #include <cstddef>
