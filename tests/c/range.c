@@ -67,7 +67,9 @@ void test_range(void) {
     y[i] = 1.0f / (float)(i + 1);
   }
   test_on(onefold_serial());
-  test_on(onefold_openmp(0));
+  onefold_backend_info openmp = {.struct_bytes = sizeof openmp};
+  EXPECT_OK(onefold_describe_backend(ONEFOLD_OPENMP, &openmp, NULL, 0));
+  if (openmp.built) test_on(onefold_openmp(0));
 
   onefold_range* made = NULL;
   EXPECT_REFUSED(onefold_range_create(ONEFOLD_C64, ONEFOLD_SUM, 0, 0, &made), ONEFOLD_UNSUPPORTED, "complex");
