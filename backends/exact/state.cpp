@@ -39,7 +39,7 @@ constexpr auto factors = [] {
 u64 check_of(const kind_row& kind, const std::int64_t* words) noexcept {
   u128 sum = 0;
   for (std::size_t i = 0; i < kind.words(); ++i)
-    if (i != check) sum += factors[i] * remainder_of(words[i]);
+    if (i != check) sum += u128{factors[i]} * remainder_of(words[i]);
   return static_cast<u64>(sum % prime);
 }
 
