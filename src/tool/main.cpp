@@ -423,7 +423,7 @@ void add_merge_command(CLI::App& app, merge_arguments& arguments, command_output
 void add_check_command(CLI::App& app, check_arguments& arguments, command_output& output) {
   CLI::App* command = app.add_subcommand("check", "Compare every backend here with the golden table, bit for bit");
   command->footer(
-      "The table holds results of tree v1, the order of guarantee fixed, that a scalar program made.\n"
+      "The table holds results of tree v1, the order of guarantee fixed, that a scalar program made, and exact ones.\n"
       "Every row is reduced at several alignments, on the CPU with one, two and all threads.\n"
       "Exit status: 0 when all agree, 1 when something differs.");
   command->add_option("--backend", arguments.backend, "Only this backend")->check(CLI::IsMember(names<backend>(backend_count)));

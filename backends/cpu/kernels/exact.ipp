@@ -29,21 +29,27 @@ constexpr u64 sign_bit = u64{1} << 63;
 constexpr int top_field = 2047;
 constexpr int field_of_one = 1023;
 
-ONEFOLD_INLINE u64 bits_of_double(f64 x) {
-  u64 bits;
-  __builtin_memcpy(&bits, &x, sizeof(bits));
-  return bits;
-}
-ONEFOLD_INLINE f64 double_of_bits(u64 bits) {
-  f64 x;
-  __builtin_memcpy(&x, &bits, sizeof(x));
-  return x;
-}
+ONEFOLD_INLINE constexpr u64 bits_of_double(f64 x) { return __builtin_bit_cast(u64, x); }
+ONEFOLD_INLINE constexpr f64 double_of_bits(u64 bits) { return __builtin_bit_cast(f64, bits); }
 ONEFOLD_INLINE int field_of(u64 bits) { return static_cast<int>(bits >> 52 & 0x7ff); }
 // 1.5 * 2^q, a normal number.
-ONEFOLD_INLINE f64 start_of(int q) { return double_of_bits(static_cast<u64>(q + field_of_one) << 52 | u64{1} << 51); }
+ONEFOLD_INLINE constexpr f64 start_of(int q) { return double_of_bits(static_cast<u64>(q + field_of_one) << 52 | u64{1} << 51); }
 
 // --- the integer ---------------------------------------------------------------------------------------------------------------------------
+
+// A finite number: mantissa * 2^exponent, and its sign.
+struct finite {
+  u64 mantissa;
+  int exponent;
+  bool negative;
+  explicit finite(f64 x) {
+    const u64 bits = bits_of_double(x);
+    const int field = field_of(bits);
+    mantissa = (bits & ((u64{1} << 52) - 1)) | (field != 0 ? u64{1} << 52 : 0);
+    exponent = (field != 0 ? field : 1) - field_of_one - 52;
+    negative = (bits & sign_bit) != 0;
+  }
+};
 
 // In two's complement, in units of 2^Unit.
 template <int Words, int Unit>
@@ -60,37 +66,26 @@ struct integer {
 
   // Of any finite value that is a multiple of the unit.
   void add(f64 x) {
-    const u64 bits = bits_of_double(x);
-    const int field = field_of(bits);
-    u64 mantissa = bits & ((u64{1} << 52) - 1);
-    if (field != 0) mantissa |= u64{1} << 52;
-    const int place = (field != 0 ? field : 1) - field_of_one - 52 - Unit;
+    const finite of(x);
+    const int place = of.exponent - Unit;
     if (place < 0) {
-      add(0, mantissa >> (-place < 63 ? -place : 63), 0, 0, (bits & sign_bit) != 0);
+      add(0, of.mantissa >> (-place < 63 ? -place : 63), 0, 0, of.negative);
     } else {
       const int shift = place % 64;
-      add(place / 64, mantissa << shift, shift == 0 ? 0 : mantissa >> (64 - shift), 0, (bits & sign_bit) != 0);
+      add(place / 64, of.mantissa << shift, shift == 0 ? 0 : of.mantissa >> (64 - shift), 0, of.negative);
     }
   }
 
   // The product of two finite values whose units' product is the unit.
   void add_product(f64 x, f64 y) {
     static_assert(Unit % 2 == 0);
-    const auto parts = [](f64 v, u64& mantissa, int& exponent) {
-      const int field = field_of(bits_of_double(v));
-      mantissa = (bits_of_double(v) & ((u64{1} << 52) - 1)) | (field != 0 ? u64{1} << 52 : 0);
-      exponent = (field != 0 ? field : 1) - field_of_one - 52;
-    };
-    u64 a, b;
-    int of_a, of_b;
-    parts(x, a, of_a);
-    parts(y, b, of_b);
-    const unsigned __int128 product = static_cast<unsigned __int128>(a) * b;
-    const int place = of_a + of_b - Unit;
+    const finite a(x), b(y);
+    const unsigned __int128 product = static_cast<unsigned __int128>(a.mantissa) * b.mantissa;
+    const int place = a.exponent + b.exponent - Unit;
     const u64 low = static_cast<u64>(product);
     const u64 high = static_cast<u64>(product >> 64);
     const int shift = place % 64;
-    const bool negative = ((bits_of_double(x) ^ bits_of_double(y)) & sign_bit) != 0;
+    const bool negative = a.negative != b.negative;
     if (shift == 0)
       add(place / 64, low, high, 0, negative);
     else
@@ -122,8 +117,7 @@ constexpr int bin_count = 126;
 struct bin_splits {
   f64 of[bin_count];
   consteval bin_splits() : of() {
-    for (int k = 0; k < bin_count; ++k)
-      of[k] = __builtin_bit_cast(f64, static_cast<u64>(16 * k - 991 + field_of_one) << 52 | u64{1} << 51);
+    for (int k = 0; k < bin_count; ++k) of[k] = start_of(16 * k - 991);
   }
 };
 constexpr bin_splits bin_split = {};
@@ -131,7 +125,7 @@ struct wide_bins {
   static constexpr int count = bin_count;
   static constexpr int beyond = 16 * count;  // exponents from which on the splitting would overflow
   typedef f64 pair __attribute__((vector_size(16)));
-  pair bin[banks][count] = {};
+  pair bin[banks][count];  // zeros where way::bins_begun() has made it: most calls need none
 
   ONEFOLD_INLINE void add(int bank, f64 x) {
     const u64 k = bits_of_double(x) >> 56 & 127;
@@ -228,10 +222,7 @@ struct range {
   [[nodiscard]] int lowest() const { return static_cast<int>((least + 1) >> mantissa); }
   [[nodiscard]] bool is_finite() const { return highest() != last_field; }
   // All are less than 2 to this.
-  [[nodiscard]] int top() const {
-    const int field = highest() > 0 ? highest() : 1;
-    return field - (sizeof(E) == 8 ? 1022 : 126);
-  }
+  [[nodiscard]] int top() const { return (highest() > 0 ? highest() : 1) - (sizeof(E) == 8 ? 1022 : 126); }
 };
 
 ONEFOLD_INLINE i64 largest_of(masks sizes) {
@@ -462,6 +453,12 @@ struct way {
   bool has_bins = false;
   wide_bins bins;
   static constexpr int unknown = 1 << 16;
+
+  wide_bins& bins_begun() {
+    if (!has_bins) bins = wide_bins{};
+    has_bins = true;
+    return bins;
+  }
 };
 
 // Tries one number of levels after the other, from the last block's on. `attempt` is called with a number of levels as a type; returns whether one
@@ -490,6 +487,17 @@ ONEFOLD_INLINE void add_all(integer<Words, Unit> to, const f64 (&sums)[N]) {
     if (sum != 0) to.add(sum);
 }
 
+// Terms that are no numbers are marked, and the others added.
+template <class Integer, class Term>
+ONEFOLD_INLINE void add_one_by_one(int count, u64& flags, Integer to, const Term& term) {
+  for (int i = 0; i < count; ++i) {
+    const f64 v = term(i);
+    const u64 kind = kind_of_term(v);
+    flags |= kind;
+    if (is_number(kind)) to.add(v);
+  }
+}
+
 // Sums of at most 2^14 elements.
 template <class E, bool Absolute>
 struct sums_of;
@@ -511,7 +519,7 @@ struct sums_of<f64, Absolute> {
     if (how.top <= highest) return add_to_bins(x, count, to, how);
     how.levels = levels;  // of which there may still be enough for others
     if (how.top > field_of_one + 1)
-      add_one_by_one(x, count, flags, to);
+      add_one_by_one(count, flags, to, [&](int i) { return value(x[i]); });
     else
       add_to_bins(x, count, to, how);
     how.top = way::unknown;
@@ -539,22 +547,13 @@ struct sums_of<f64, Absolute> {
   }
 
   static void add_to_bins(const f64* x, int count, integer_t to, way& how) {
-    if (!how.has_bins) how.bins = wide_bins{};
-    how.has_bins = true;
+    wide_bins& bins = how.bins_begun();
     for (int i = 0; i < count; ++i) {
       const f64 v = value(x[i]);
       if (field_of(bits_of_double(v)) >= wide_bins::beyond)
         to.add(v);
       else
-        how.bins.add(i % banks, v);
-    }
-  }
-
-  static void add_one_by_one(const f64* x, int count, u64& flags, integer_t to) {
-    for (int i = 0; i < count; ++i) {
-      const u64 kind = kind_of_term(value(x[i]));
-      flags |= kind;
-      if (is_number(kind)) to.add(value(x[i]));
+        bins.add(i % banks, v);
     }
   }
 };
@@ -572,14 +571,7 @@ struct sums_of<f32, Absolute> {
     look_for_other_than_minus_zero(flags, count, [&](int i) { return value(x[i]); });
     f64 plain = 0;
     const range<f32> all = plain_sum<Absolute>(x, count, plain);
-    if (!all.is_finite()) {
-      for (int i = 0; i < count; ++i) {
-        const u64 kind = kind_of_term(value(x[i]));
-        flags |= kind;
-        if (is_number(kind)) to.add(value(x[i]));
-      }
-      return;
-    }
+    if (!all.is_finite()) return add_one_by_one(count, flags, to, [&](int i) { return value(x[i]); });
     if (all.most == 0) return;
     // The lowest digit of the smallest is 24 places below its top.
     const int lowest = (all.lowest() > 0 ? all.lowest() : 1) - 126 - 24;
@@ -603,7 +595,6 @@ template <class E>
 struct products_of {
   static constexpr bool is_double = same<E, f64>;
   using integer_t = std::conditional_t<is_double, integer<67, -2148>, integer<10, -298>>;
-  using level_choices = std::conditional_t<is_double, choices<2, 3, 5>, choices<2, 3, 5>>;
 
   static void add_block(const E* x, const E* y, int count, u64& flags, integer_t to, way& how) {
     const range<E> of_x = range_of<is_double>(x, count);
@@ -618,21 +609,20 @@ struct products_of {
       if (top > 960 || of_x.top() > 990 || of_y.top() > 990 || lowest_x == 0 || lowest_y == 0 || lowest_x + lowest_y < 1080)
         return add_one_by_one(x, y, count, flags, to);
     }
-    if (take_levels(level_choices{}, how.levels, [&]<int N>() {
+    if (take_levels(choices<2, 3, 5>{}, how.levels, [&]<int N>() {
           f64 of[is_double ? 2 * N : N];
           if (!product_levels<N>(x, y, count, top, of)) return false;
           add_all(to, of);
           return true;
         }))
       return;
-    if (!how.has_bins) how.bins = wide_bins{};
-    how.has_bins = true;
+    wide_bins& bins = how.bins_begun();
     for (int i = 0; i < count; ++i) {
       const f64 p = static_cast<f64>(x[i]) * static_cast<f64>(y[i]);
-      how.bins.add(i % banks, p);
+      bins.add(i % banks, p);
       if constexpr (is_double) {
         const doubles a = all<f64>(x[i]), b = all<f64>(y[i]), c = all<f64>(p);
-        how.bins.add(i % banks, rest_of_product(a, b, c)[0]);
+        bins.add(i % banks, rest_of_product(a, b, c)[0]);
       }
     }
   }
