@@ -1,5 +1,6 @@
-/// @file batch.cpp  Several requests, launched one behind the other and waited for once.
+/// @file batch.cpp  Several requests, launched together or one behind the other, and waited for once.
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -44,7 +45,7 @@ std::size_t bytes_of_results(const onefold_request& what) {
 
 void check_status_of(const onefold_request& what, const onefold_options* how) { check_status(onefold_reduce(&what, how)); }
 
-// On a GPU: each result to a place of its own in pinned memory, and from there to the caller's when all are there.
+// On a GPU: each result that is waited for to a place of its own in pinned memory, and from there to the caller's when all are there.
 void run_together(const onefold_request* requests, std::size_t count, const onefold_options* how) {
   constexpr std::size_t alignment = 64;
   std::vector<std::size_t> places;
@@ -52,33 +53,38 @@ void run_together(const onefold_request* requests, std::size_t count, const onef
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < count; ++i) {
     places.push_back(bytes);
-    if (!is_stored(requests[i])) bytes += (bytes_of_results(requests[i]) + alignment - 1) / alignment * alignment;
+    if (is_stored(requests[i])) continue;
+    if (requests[i].output == nullptr) refuse_null("output of a request");
+    bytes += std::max<std::size_t>((bytes_of_results(requests[i]) + alignment - 1) / alignment, 1) * alignment;
   }
-  const backend_entry& entry = *find_backend(backend::cuda);
-  const auto results = entry.results_of_batch(executor_of(requests[0].where), bytes);
-  auto* const data = static_cast<std::byte*>(results->data());
+  const auto batch = begin_batch(*find_backend(backend::cuda), executor_of(requests[0].where), how, bytes);
+  auto* const data = static_cast<std::byte*>(batch->data());
+  bool is_last_taken = false;
   for (std::size_t i = 0; i < count; ++i) {
     onefold_request what = requests[i];
     if (!is_stored(what)) {
-      if (what.output == nullptr) refuse_null("output of a request");
       what.flags |= ONEFOLD_INTO;
       what.output = data + places[i];
     }
-    check_status_of(what, how);
+    is_last_taken = reduce_in_batch(what, how, *batch);
   }
-  results->wait();
+  report ran;
+  ran.variant = ran.implementation = "fixed_order";
+  ran.backend = backend::cuda;
+  ran.guarantee = guarantee::fixed;
+  if (batch->launch(ran) && is_last_taken && how != nullptr && how->report != nullptr)
+    put_report(ran, checked_struct(how->report, "report"));
+  batch->wait();
   for (std::size_t i = 0; i < count; ++i)
     if (!is_stored(requests[i])) std::memcpy(requests[i].output, data + places[i], bytes_of_results(requests[i]));
 }
 
 void run_all(const onefold_request* requests, std::size_t count, const onefold_options* how) {
-  bool waits = false;
   for (std::size_t i = 0; i < count; ++i) {
     if (requests[i].struct_bytes != sizeof(requests[i])) refuse_size("request of a batch");
     check_same_executor(requests[0], requests[i]);
-    waits = waits || !is_stored(requests[i]);
   }
-  if (waits && requests[0].where.backend == ONEFOLD_CUDA && find_backend(backend::cuda) != nullptr)
+  if (count > 1 && requests[0].where.backend == ONEFOLD_CUDA && find_backend(backend::cuda) != nullptr)
     return run_together(requests, count, how);
   for (std::size_t i = 0; i < count; ++i) check_status_of(requests[i], how);
 }

@@ -1,61 +1,181 @@
 #include "batch.hpp"
 
+#include <algorithm>
+#include <array>
 #include <mutex>
+#include <optional>
+#include <vector>
 
 #include <onefold/error.hpp>
 
+#include "../../src/catalogue.hpp"
 #include "captures.hpp"
 #include "device.hpp"
+#include "fixed_order/driver.hpp"
 #include "pointers.hpp"
+#include "policy.hpp"
 #include "runtime.hpp"
 #include "streams.hpp"
+#include "workspace.hpp"
 
 namespace onefold::cuda_backend {
 
 namespace {
 
-class results_of_stream final : public onefold::detail::batch_results {
+constexpr std::string_view grouping_variant = "fixed_order";
+
+// Whether the calls' options leave it to the library how they are launched.
+bool leaves_launches_free(const options& how) {
+  return (how.variant.empty() || how.variant == grouping_variant) && how.finish == finish::automatic && how.block_size == 0 &&
+         how.grid_size == 0 && how.width == 0 && (!how.guarantee || *how.guarantee <= guarantee::fixed);
+}
+
+class batch_on_stream final : public onefold::detail::batch_in_progress {
  public:
-  results_of_stream(const executor& where, std::size_t bytes) : device_(where.device()) {
-    properties_of(device_);
-    const device_scope current(device_);
-    refuse_foreign_stream(where, current);
-    if (where.has_stream() && is_capturing(where.stream()))
-      throw error(errc::unsupported,
-                  "the stream is being captured, and a batch that gives values to the host would have to wait for them: put "
-                  "requests with ONEFOLD_INTO into it");
-    memory_ = memory_of(device_, where.has_stream(), where.stream());
-    stream_ = stream_of(device_, where.has_stream(), where.stream());
-    taken_ = std::unique_lock(memory_->batch_in_use);
-    data_ = memory_->batch_results.at_least(bytes, stream_);
+  batch_on_stream(const executor& where, const options& how, std::size_t bytes)
+      : where_(where), device_(where.device()), gpu_(properties_of(device_)), bytes_(bytes), current_(device_) {
+    refuse_foreign_stream(where, current_);
+    is_captured_ = where.has_stream() && is_capturing(where.stream());
+    if (bytes > 0) prepare_results();
+    groups_ = leaves_launches_free(how);
+    if (!groups_) return;
+    const variant_info& variant = *onefold::detail::find_row(grouping_variant, backend::cuda);
+    workspace_ = workspace_of(how, variant, true, device_);
   }
-  ~results_of_stream() override {
-    if (!waits_) return;
+  ~batch_on_stream() override {
     // A call of the batch has failed, and its sentence is the one to be told; those before it may still write here.
-    const device_scope current(device_);
-    forget(calls().stream_synchronize(stream_));
+    if (waits_) forget(calls().stream_synchronize(stream_));
   }
+  batch_on_stream(const batch_on_stream&) = delete;
+  batch_on_stream& operator=(const batch_on_stream&) = delete;
 
   [[nodiscard]] void* data() const noexcept override { return data_; }
+
+  bool take(const onefold::detail::request& what) override {
+    if (!groups_) return false;
+    std::optional<batched_request> made = batched_request_of(what);
+    if (!made) return false;
+    made->item.x = view_of_input(what.input, "input");
+    if (made->item.x == nullptr) return false;
+    if (what.count_at != nullptr)
+      made->item.count_at = static_cast<const std::uint64_t*>(device_view(what.count_at, "count", device_, current_));
+    if (what.form == form::dot) {
+      made->item.y = view_of_input(what.second, "second input");
+      if (made->item.y == nullptr) return false;
+    }
+    const auto* const output = static_cast<const std::byte*>(what.output);
+    const auto* const ours = static_cast<const std::byte*>(data_);
+    made->item.output = ours != nullptr && output >= ours && output < ours + bytes_
+                            ? static_cast<std::byte*>(device_data_) + (output - ours)
+                            : device_view(what.output, "output", device_, current_);
+    taken_.push_back(*made);
+    return true;
+  }
+
+  bool launch(report& ran) override {
+    if (taken_.empty()) return false;
+    std::shared_ptr<stream_memory> kept;
+    if (workspace_ == nullptr)
+      kept = is_captured_ ? recorded_memory_of(device_, where_.stream()) : memory_of(device_, where_.has_stream(), where_.stream());
+    stream_memory& work = workspace_ == nullptr ? *kept : *workspace_->work;
+    const std::lock_guard lock(work.in_use);
+    if (workspace_ != nullptr) {
+      work.stream = stream_of(device_, where_.has_stream(), where_.stream());
+      workspace_->is_recorded = workspace_->is_recorded || is_captured_;
+    }
+    ran.device = device_;
+    const launch_policy& policy = policy_in_force(gpu_);
+    static const variant_policy no_choices{};
+    call now{.gpu = gpu_,
+             .work = work,
+             .type = element_type::f64,
+             .form = form::sum,
+             .wide = false,
+             .input = nullptr,
+             .second = nullptr,
+             .count = taken_.size(),
+             .output = nullptr,
+             .host_value = nullptr,
+             .finish = finish::automatic,
+             .block_size = 0,
+             .grid_size = 0,
+             .width = 0,
+             .ran = ran,
+             .tree = policy.fixed_order,
+             .choices = no_choices,
+             .workspace = workspace_};
+    if (!is_captured_) work.end_in_doubt = true;
+    try {
+      run_batched(now, taken_);
+    } catch (...) {
+      if (!is_captured_) {
+        work.slot_launches += now.slot_launches;
+        work.leave_mark_after_failure();
+      }
+      throw;
+    }
+    if (!is_captured_) work.slot_launches += now.slot_launches;
+    work.end_in_doubt = false;
+    return true;
+  }
+
   void wait() override {
-    const device_scope current(device_);
+    if (!waits_) return;
     waits_ = false;
     check(calls().stream_synchronize(stream_), "cudaStreamSynchronize");
   }
 
  private:
+  void prepare_results() {
+    if (is_captured_)
+      throw error(errc::unsupported,
+                  "the stream is being captured, and a batch that gives values to the host would have to wait for them: put "
+                  "requests with ONEFOLD_INTO into it");
+    memory_ = memory_of(device_, where_.has_stream(), where_.stream());
+    stream_ = stream_of(device_, where_.has_stream(), where_.stream());
+    one_at_a_time_ = std::unique_lock(memory_->batch_in_use);
+    data_ = memory_->batch_results.at_least(bytes_, stream_);
+    check(calls().host_get_device_pointer(&device_data_, data_, 0), "cudaHostGetDevicePointer");
+    waits_ = true;
+  }
+
+  // As the device sees it; null for host memory, which a call by itself copies or refuses. A solver's dots have their vectors in common, and to
+  // ask takes 0.1 us.
+  const void* view_of_input(const void* pointer, const char* role) {
+    for (const auto& [seen, view] : seen_)
+      if (seen == pointer) return view;
+    const cudaPointerAttributes found = attributes_of(pointer, role, device_, current_);
+    if (found.type == cudaMemoryTypeUnregistered) return nullptr;
+    const void* const view = found.devicePointer;
+    seen_[next_seen_++ % seen_.size()] = {pointer, view};
+    return view;
+  }
+
+  executor where_;
   int device_;
+  const device_properties& gpu_;
+  std::size_t bytes_;
+  device_scope current_;
+  bool is_captured_ = false;
+  bool groups_ = false;
+  device_workspace* workspace_ = nullptr;
+  std::vector<batched_request> taken_;
+  std::array<std::pair<const void*, const void*>, 8> seen_{};
+  std::size_t next_seen_ = 0;
+
+  // Of results that are waited for.
   std::shared_ptr<stream_memory> memory_;
-  std::unique_lock<std::mutex> taken_;
+  std::unique_lock<std::mutex> one_at_a_time_;
   cudaStream_t stream_ = nullptr;
   void* data_ = nullptr;
-  bool waits_ = true;
+  void* device_data_ = nullptr;
+  bool waits_ = false;
 };
 
 }  // namespace
 
-std::unique_ptr<onefold::detail::batch_results> results_of_batch(const executor& where, std::size_t bytes) {
-  return std::make_unique<results_of_stream>(where, bytes);
+std::unique_ptr<onefold::detail::batch_in_progress> begin_batch(const executor& where, const options& how, std::size_t bytes) {
+  return std::make_unique<batch_on_stream>(where, how, bytes);
 }
 
 }  // namespace onefold::cuda_backend

@@ -1,5 +1,5 @@
 #pragma once
-/// @file batch.hpp  Where the results of calls lie that are waited for together.
+/// @file batch.hpp  Several calls on one executor: those that one kernel serves in one launch, and all of them waited for together.
 
 #include <memory>
 
@@ -7,7 +7,7 @@
 
 namespace onefold::cuda_backend {
 
-/// Pinned memory of the executor's stream, which one batch has at a time.
-std::unique_ptr<onefold::detail::batch_results> results_of_batch(const executor& where, std::size_t bytes);
+/// Results that are waited for lie in pinned memory of the executor's stream, which one batch has at a time.
+std::unique_ptr<onefold::detail::batch_in_progress> begin_batch(const executor& where, const options& how, std::size_t bytes);
 
 }  // namespace onefold::cuda_backend

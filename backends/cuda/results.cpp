@@ -8,6 +8,7 @@
 #include <onefold/error.hpp>
 
 #include "../forms.hpp"
+#include "fixed_order/driver.hpp"
 
 namespace onefold::cuda_backend {
 
@@ -54,6 +55,7 @@ void wait_for_result(const call& now, void* output, std::size_t bytes) {
 }
 
 std::size_t bytes_of_result(const onefold::detail::request& what) {
+  if (what.tree_value != nullptr) return value_in_tree(what.type, what.form, what.wide).bytes;
   return what.device != nullptr ? what.device->result_bytes : result_bytes(what.type, what.form, what.wide, what.results);
 }
 

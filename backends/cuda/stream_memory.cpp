@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstring>
+#include <exception>
 
 #include <onefold/operators.hpp>
 
@@ -60,6 +61,8 @@ void* buffer::at_least(std::size_t bytes, cudaStream_t stream, cudaMemPool_t poo
 
 stream_memory::~stream_memory() {
   if (mark != nullptr) forget(calls().event_destroy(mark));
+  for (const cudaEvent_t event : copied)
+    if (event != nullptr) forget(calls().event_destroy(event));
 }
 
 void* stream_memory::piece(buffer& of, std::size_t bytes) {
@@ -114,6 +117,14 @@ void stream_memory::leave_mark() {
   if (mark == nullptr) check(calls().event_create(&mark), "cudaEventCreateWithFlags");
   check(calls().event_record(mark, stream), "cudaEventRecord");
   is_marked = true;
+}
+
+void stream_memory::leave_mark_after_failure() noexcept {
+  try {
+    leave_mark();
+    end_in_doubt = false;
+  } catch (const std::exception&) {  // the first failure is the one to be told of
+  }
 }
 
 bool stream_memory::is_idle(cudaStream_t side) {

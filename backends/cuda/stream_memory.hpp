@@ -57,8 +57,12 @@ struct stream_memory {
   buffer host_result{buffer::place::host};    ///< see result_on_host()
   std::mutex batch_in_use;                    ///< held by a batch, which waits for its calls, from the first to the last
   buffer batch_results{buffer::place::host};  ///< of such calls
-  void* device_result = nullptr;              ///< host_result as the device sees it
-  unsigned last_call = 0;                     ///< number of the last that has waited; 0 before the first
+  std::mutex copies_in_use;              ///< held by a call that copies arrays of host memory, from the first to the last piece
+  buffer copies{buffer::place::device};  ///< of those arrays (host_pieces.hpp)
+  static constexpr int most_copies = 3;  ///< pieces at a time
+  cudaEvent_t copied[most_copies] = {};  ///< behind the copy of each, made when they are needed
+  void* device_result = nullptr;         ///< host_result as the device sees it
+  unsigned last_call = 0;                ///< number of the last that has waited; 0 before the first
 
   /// Set while a call is under way and cleared when it succeeds: a call that failed half-way may leave the control block changed.
   bool control_in_doubt = true;
@@ -87,6 +91,8 @@ struct stream_memory {
 
   /// Leaves a mark on the stream, behind all that has been put there. Slots need none: their launches count themselves.
   void leave_mark();
+  /// The same behind what a call has launched before it failed, and which may still run.
+  void leave_mark_after_failure() noexcept;
 
   /// Whether all work that uses its memory has ended, as far as can be proved; asks no stream of the caller's. `side` is a stream of the
   /// library's. Requires that no call can take the memory meanwhile. Throws when CUDA does not answer.

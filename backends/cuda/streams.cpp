@@ -30,6 +30,7 @@ struct device_streams {
   cudaStream_t own_stream = nullptr;
   unsigned long long own_stream_id = 0;  // not yet asked for
   cudaStream_t side_stream = nullptr;    // for what must not wait for any other stream, nor they for it
+  cudaStream_t copy_stream = nullptr;    // of all calls that copy: there is one way to the device
   bool asked_for_pool = false;
   cudaMemPool_t pool = nullptr;                                            // null where the device has no stream-ordered memory
   std::map<unsigned long long, std::shared_ptr<stream_memory>> of_stream;  // by stream id, which CUDA never gives twice
@@ -138,6 +139,14 @@ cudaStream_t stream_of(int device, bool has_stream, cudaStream_t stream) {
   return own_stream_of(streams_of(device));
 }
 
+cudaStream_t copy_stream_of(int device) {
+  const std::lock_guard lock(streams_lock());
+  device_streams& kept = streams_of(device);
+  if (kept.copy_stream == nullptr)
+    check(calls().stream_create(&kept.copy_stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  return kept.copy_stream;
+}
+
 std::shared_ptr<stream_memory> memory_of(int device, bool has_stream, cudaStream_t stream) {
   unsigned long long id = 0;
   cudaMemPool_t pool = nullptr;
@@ -195,7 +204,7 @@ memory_use memory_held(int device) {
   const device_streams& kept = streams_of(device);
   memory_use held{};
   const auto add = [&](const stream_memory& work) {
-    for (const buffer* piece : {&work.partials[0], &work.partials[1], &work.control, &work.slots})
+    for (const buffer* piece : {&work.partials[0], &work.partials[1], &work.control, &work.slots, &work.copies})
       held.device_bytes += piece->size_bytes();
     for (const buffer* piece : {&work.host_partials, &work.host_result, &work.batch_results})
       held.pinned_bytes += piece->size_bytes();

@@ -20,6 +20,9 @@ std::shared_ptr<stream_memory> memory_of(int device, bool has_stream, cudaStream
 /// the device to be current.
 std::shared_ptr<stream_memory> recorded_memory_of(int device, cudaStream_t stream);
 
+/// The stream of the library's that copies to this device are put on, beside the reductions. Requires the device to be current.
+cudaStream_t copy_stream_of(int device);
+
 /// The library's own device memory: what is held, and its return. What calls are using stays. Requires the device to be current.
 memory_use memory_held(int device);
 void release_held_memory(int device);

@@ -1,6 +1,7 @@
 #include "workspace.hpp"
 
 #include <chrono>
+#include <limits>
 #include <thread>
 
 #include <onefold/error.hpp>
@@ -88,6 +89,10 @@ void* call::slots_of(std::size_t bytes, std::size_t state_bytes) {
                                             : ": make one for as many elements and states of " + std::to_string(state_bytes) +
                                                   " bytes (workspace::bytes(count, state_bytes))"));
   return given.memory;
+}
+
+std::size_t call::most_slot_bytes() const noexcept {
+  return workspace == nullptr ? std::numeric_limits<std::size_t>::max() : workspace->bytes;
 }
 
 }  // namespace onefold::cuda_backend

@@ -18,8 +18,6 @@ std::vector<const executor_under_test*> all_executors() {
   return all;
 }
 
-std::string name_of(const testing::TestParamInfo<const executor_under_test*>& info) { return info.param->label; }
-
 class a_batch : public dispatching_test, public testing::WithParamInterface<const executor_under_test*> {
  protected:
   void SetUp() override { start(*GetParam()); }
@@ -99,6 +97,69 @@ TEST_P(a_batch, of_many_reductions) {
     expect_same(results[k], onefold::sum(where(), x.data() + k, x.size() - 2 * k), std::to_string(k).c_str());
 }
 
+// Forms and sizes in turn, misaligned, more than one launch takes, and some too large to be launched together.
+TEST_P(a_batch, of_many_forms_and_sizes) {
+  constexpr std::uint64_t large = std::uint64_t{1} << 23;  // floats
+  const placed<double> x(where(), 300'008, 5), y(where(), 300'008, 6);
+  const placed<float> f(where(), large, 7), g(where(), 300'008, 8);
+  constexpr std::uint64_t counts[] = {1, 5, 511, 512, 513, 10'000, 16'384, 16'385, 33'000, 300'000};
+  constexpr form forms[] = {form::sum,   form::dot,  form::norm2,      form::max,          form::norm1, form::sum_of_squares,
+                            form::count, form::mean, form::min_number, form::mean_variance};
+  constexpr std::size_t many = 170;
+  constexpr std::size_t places = 4;  // words of a result
+  std::array<std::uint64_t, many * places> together{}, alone{};
+  std::vector<onefold_request> requests;
+  for (std::size_t k = 0; k < many; ++k) {
+    const bool doubles = k % 3 != 0;
+    const std::uint64_t count = k == 90 ? large - 3 : counts[k % std::size(counts)];
+    onefold::detail::request what{where(),
+                                  doubles && k != 90 ? element_type::f64 : element_type::f32,
+                                  k == 90 ? form::sum : forms[k / 7 % std::size(forms)],
+                                  nullptr,
+                                  count,
+                                  &alone[k * places],
+                                  true};
+    const bool are_doubles = what.type == element_type::f64;
+    what.input = are_doubles ? static_cast<const void*>(x.data() + k % 5) : f.data() + k % 3;
+    what.second = are_doubles ? static_cast<const void*>(y.data() + k % 4) : g.data() + k % 7;
+    if (what.form != form::dot) what.second = nullptr;
+    onefold::detail::run(what, {});
+    what.output = &together[k * places];
+    requests.push_back(onefold::detail::c_request(what));
+  }
+  for (int again = 0; again < 3; ++again) {
+    together.fill(0);
+    ASSERT_EQ(onefold_reduce_batch(requests.data(), requests.size(), nullptr), 0) << onefold_last_error();
+    count_dispatch(where());
+    for (std::size_t k = 0; k < many; ++k)
+      ASSERT_EQ(std::memcmp(&together[k * places], &alone[k * places], places * 8), 0)
+          << "number " << k << ", " << name(static_cast<form>(requests[k].form)) << " of " << requests[k].count;
+  }
+}
+
+TEST_P(a_batch, stores_results_where_the_executor_writes) {
+  const placed<double> x(where(), 20'000, 5);
+  const placed<float> f(where(), 20'000, 6);
+  guarded_output sum(memory_for(where()), element_type::f64), least(memory_for(where()), element_type::f32);
+  double norm = 0;
+  onefold::detail::request asked[] = {
+      {where(), element_type::f64, form::sum, x.data(), x.size(), sum.address(), false},
+      {where(), element_type::f64, form::norm2, x.data(), x.size(), &norm, true},
+      {where(), element_type::f32, form::min, f.data(), f.size(), least.address(), false},
+  };
+  std::vector<onefold_request> requests;
+  for (const auto& one : asked) requests.push_back(onefold::detail::c_request(one));
+  ASSERT_EQ(onefold_reduce_batch(requests.data(), requests.size(), nullptr), 0) << onefold_last_error();
+  count_dispatch(where());
+  onefold::synchronize(where());
+  expect_same(norm, onefold::norm2(where(), x.data(), x.size()), "norm2");
+  const double total = onefold::sum(where(), x.data(), x.size());
+  const float smallest = onefold::min(where(), f.data(), f.size());
+  EXPECT_EQ(std::memcmp(sum.bytes().data(), &total, sizeof(total)), 0);
+  EXPECT_EQ(std::memcmp(least.bytes().data(), &smallest, sizeof(smallest)), 0);
+  EXPECT_TRUE(sum.surroundings_unchanged() && least.surroundings_unchanged());
+}
+
 TEST_P(a_batch, takes_arrays_without_elements) {
   double sum = 1, mean = 1;
   float product = 0;
@@ -128,7 +189,7 @@ TEST_P(a_batch, that_fails_in_one_reduction_leaves_the_next_batch_working) {
   expect_same(first, onefold::sum(where(), x.data(), x.size()), "sum");
 }
 
-INSTANTIATE_TEST_SUITE_P(forms, a_batch, testing::ValuesIn(all_executors()), name_of);
+INSTANTIATE_TEST_SUITE_P(forms, a_batch, testing::ValuesIn(all_executors()), label_of_executor);
 
 TEST(batches, are_empty_without_harm_and_refuse_what_they_cannot_do) {
   EXPECT_EQ(onefold_reduce_batch(nullptr, 0, nullptr), ONEFOLD_OK);

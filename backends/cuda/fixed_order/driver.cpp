@@ -9,7 +9,9 @@
 #include <onefold/device/destination.hpp>
 #include <onefold/device/input.hpp>
 
+#include "../../cpu/forms.hpp"
 #include "../launch.cuh"
+#include "batched_folds.hpp"
 #include "folds.hpp"
 #include "plan.hpp"
 
@@ -88,13 +90,18 @@ void launch(call& now, const device_fold& fold, device_kernel which, const shape
                 arguments);
 }
 
+// Elements of a tile, as a power of two.
+int log_tile_of(std::uint32_t value_bytes) noexcept {
+  return std::countr_zero(static_cast<unsigned>(order::tile_rows * order::lanes_of_bytes(value_bytes)));
+}
+
 tree_input input_of(const call& now, const device_fold& fold) {
   tree_input in{};
   in.x = now.input;
   in.y = now.second;
   in.z = now.third;
   in.count = now.count;
-  const int log_tile = std::countr_zero(static_cast<unsigned>(order::tile_rows * order::lanes_of_bytes(fold.value_bytes)));
+  const int log_tile = log_tile_of(fold.value_bytes);
   if (!has(fold, device_kernel::aligned)) {
     in.end_packed = in.count >> log_tile;
   } else if (fold.inputs > 0 && fold.element_bytes[0] <= 8) {  // else nobody asks
@@ -182,26 +189,152 @@ void run_fold(call& now, const device_fold& fold, destination to) {
          now.gpu.blocks_start_in_order ? launch_kind::early : launch_kind::cooperative, arguments);
 }
 
+// What a form makes of its tree's value.
+struct form_of_call {
+  element_type type;
+  onefold::form form;
+  bool wide;
+  std::int64_t ddof;
+  int results;
+  const operation* operators;
+};
+destination conclusion_of(const form_of_call& what) {
+  destination to{};
+  to.bytes = static_cast<int>(result_bytes(what.type, what.form, what.wide, what.results));
+  if (what.form == form::mean_variance) {
+    to.how = result_type(what.type, what.form, what.wide) == element_type::f32 ? 1 : 0;  // floats, or doubles
+    to.argument = static_cast<std::uint64_t>(what.ddof);
+  } else if (what.form == form::reduce_together) {
+    for (int k = 0; k < what.results; ++k) to.argument |= static_cast<std::uint64_t>(what.operators[k]) << (4 * k);
+  } else {
+    to.how = static_cast<int>(onefold::detail::conclusion_of(what.type, what.form, what.wide));
+    if (has_index(what.form)) to.argument = size_of(result_type(what.type, what.form));
+  }
+  return to;
+}
+
+// Its part of a launch of several, or none where the kernel of those has not its fold.
+std::optional<batched_request> batched_request_of(const form_of_call& what, std::uint64_t count) noexcept {
+  const int fold = batched_fold(what.type, what.form, what.wide);
+  if (fold < 0) return std::nullopt;
+  const int log_tile = log_tile_of(static_cast<std::uint32_t>(size_of(what.type)));
+  const destination to = conclusion_of(what);
+  batched_request made{};
+  made.units = (count >> log_tile) + ((count & ((std::uint64_t{1} << log_tile) - 1)) != 0 ? 1 : 0);
+  made.item.count = count;
+  made.item.argument = to.argument;
+  made.item.fold = static_cast<std::uint8_t>(fold);
+  made.item.how = static_cast<std::uint8_t>(to.how);
+  made.item.bytes = static_cast<std::uint8_t>(to.bytes);
+  return made;
+}
+
+// A reduction whose number of elements the device knows: a batch of one, whose kernel asks for it.
+void run_counted(call& now) {
+  std::optional<batched_request> made =
+      batched_request_of({now.type, now.form, now.wide, now.ddof, now.results, now.operators}, now.count);
+  if (!made) throw error(errc::unsupported, "on cuda() a count that stands in memory is for f32 and f64 in forms with one result");
+  made->item.x = now.input;
+  made->item.y = now.second;
+  made->item.count_at = now.count_at;
+  made->item.output = now.output;
+  run_batched(now, std::span(&*made, 1));
+}
+
+// An array beyond that keeps a GPU busy by itself, and is read faster by its own kernel: 16 MiB.
+constexpr std::uint64_t most_batched_tiles = std::uint64_t{most_batched_leaves} * most_warps;
+
+// The kernel of batches as the row of a fold with no other, for what is asked of kernels once.
+const device_fold& fold_of_batches() {
+  static device_kernels_known known[device_kernels::known_devices];
+  static const device_kernels kernels = [] {
+    device_kernels made{};
+    made.symbol[number(device_kernel::single)] = batched_kernel();
+    made.known = known;
+    return made;
+  }();
+  static const device_fold row = [] {
+    device_fold made{};
+    made.struct_bytes = sizeof(made);
+    made.kernels = &kernels;
+    return made;
+  }();
+  return row;
+}
+
 }  // namespace
 
+tree_value_row value_in_tree(element_type type, form what, bool wide) noexcept {
+  const cpu::form_row& row = cpu::row_of(type, what, wide);
+  if (row.state_bytes == sizeof(onefold::detail::squares)) {
+    if (what == form::mean_variance) return {2 * sizeof(double), sizeof(double)};
+    return {0, 0};
+  }
+  return {row.state_bytes, row.fields[0].bytes};
+}
+
 void run_fixed_order(call& now) {
+  if (now.count_at != nullptr) return run_counted(now);
   if (now.own != nullptr) {
     destination to{};
     to.bytes = static_cast<int>(now.own->result_bytes);
     return run_fold(now, *now.own, to);
   }
-  destination to{};
-  to.bytes = static_cast<int>(result_bytes(now.type, now.form, now.wide, now.results));
-  if (now.form == form::mean_variance) {
-    to.how = result_type(now.type, now.form, now.wide) == element_type::f32 ? 1 : 0;  // floats, or doubles
-    to.argument = static_cast<std::uint64_t>(now.ddof);
-  } else if (now.form == form::reduce_together) {
-    for (int k = 0; k < now.results; ++k) to.argument |= static_cast<std::uint64_t>(now.operators[k]) << (4 * k);
-  } else {
-    to.how = static_cast<int>(onefold::detail::conclusion_of(now.type, now.form, now.wide));
-    if (has_index(now.form)) to.argument = size_of(result_type(now.type, now.form));
+  destination to = conclusion_of({now.type, now.form, now.wide, now.ddof, now.results, now.operators});
+  if (now.as_tree_value) {
+    const tree_value_row as = value_in_tree(now.type, now.form, now.wide);
+    to.bytes = static_cast<int>(as.bytes);
+    to.how = static_cast<int>(onefold::detail::conclusion::none);
+    // The deviation of moments is the variance that is divided by 1.
+    to.argument = now.form == form::mean_variance ? now.count - 1 : as.value_bytes;
   }
   run_fold(now, fold_of(now.type, now.form, now.wide), to);
+}
+
+std::optional<batched_request> batched_request_of(const onefold::detail::request& what) noexcept {
+  const bool is_plain = what.source == nullptr && what.own == nullptr && what.device == nullptr && what.vectors == nullptr &&
+                        what.exact_state == nullptr && what.tree_value == nullptr && what.count > 0;
+  if (!is_plain) return std::nullopt;
+  auto made = batched_request_of({what.type, what.form, what.wide, what.ddof, what.results, what.operators}, what.count);
+  if (made && made->units > most_batched_tiles && what.count_at == nullptr) return std::nullopt;
+  return made;
+}
+
+void run_batched(call& now, std::span<const batched_request> all) {
+  // One block's values need no slots. Blocks that wait for others must have started, or be resident, and their slots must fit the caller's workspace.
+  std::size_t most_blocks = std::size_t{most_batched} * most_batched_leaves;
+  const device_fold& fold = fold_of_batches();
+  const bool in_order = now.gpu.blocks_start_in_order;
+  if (!in_order)
+    most_blocks = static_cast<std::size_t>(
+        resident_blocks(now, fold.kernels->symbol[number(device_kernel::single)], most_warps * warp_size, 0));
+  const std::size_t slots =
+      now.most_slot_bytes() < slot_header_bytes ? 0 : (now.most_slot_bytes() - slot_header_bytes) / batched_slot_bytes;
+  most_blocks = std::min(most_blocks, slots);
+
+  while (!all.empty()) {
+    batched_table table{};
+    std::uint64_t most_units = 1;  // of a leaf
+    while (!all.empty() && table.items < most_batched) {
+      const batched_request& next = all.front();
+      const batched_leaves plan =
+          plan_of_item(next.units, static_cast<std::uint32_t>(std::min<std::size_t>(most_blocks, most_batched_leaves)));
+      if (table.items > 0 && (table.several > 0 || plan.leaves > 1) && table.blocks + plan.leaves > most_blocks) break;
+      batched_item& item = table.item[table.items++];
+      item = next.item;
+      item.first_block = table.blocks;
+      item.log_leaf = static_cast<std::uint8_t>(plan.log_leaf);
+      table.blocks += plan.leaves;
+      if (plan.leaves > 1) ++table.several;
+      most_units = std::max(most_units, std::min(next.units, std::uint64_t{1} << plan.log_leaf));
+      all = all.subspan(1);
+    }
+    if (table.several > 0) table.header = now.slots_of(slot_header_bytes + table.blocks * batched_slot_bytes, most_own_state_bytes);
+    void* arguments[] = {&table};
+    launch(now, fold, device_kernel::single, {table.blocks, few_units_block(std::min<std::uint64_t>(most_units, most_warps))},
+           in_order || table.several == 0 ? launch_kind::early : launch_kind::cooperative, arguments);
+    if (table.several > 0) ++now.slot_launches;
+  }
 }
 
 }  // namespace onefold::cuda_backend

@@ -4,94 +4,16 @@
 #include <cuda_pipeline.h>
 
 #include <onefold/device/cluster.cuh>
+#include <onefold/device/collect.cuh>
 #include <onefold/device/conclude.cuh>
 #include <onefold/device/dependent.cuh>
-#include <onefold/device/packed.cuh>
 #include <onefold/device/plan.hpp>
-#include <onefold/device/rows.cuh>
 #include <onefold/device/slots.cuh>
-#include <onefold/device/tree.cuh>
+#include <onefold/device/units.cuh>
 
 namespace onefold::device {
 
-/// What stands ahead of the slots.
-struct alignas(16) slot_header {
-  unsigned long long launches;  ///< that have ended
-};
-
 namespace detail {
-
-// What a warp takes at a time, and how.
-template <class Fold, reading How>
-struct pairs {
-  static constexpr int log_tiles = 1;
-  static __device__ bool is_whole(const tree_input& in, std::uint64_t unit) { return is_packed(in, unit); }
-  static __device__ bool exists(const tree_input& in, std::uint64_t unit) { return 2 * unit < in.end_tile; }
-  static __device__ auto whole_node(const Fold& fold, const tree_input& in, std::uint64_t unit) {
-    return packed_pair_node<How>(for_whole_tiles(fold), in, unit);
-  }
-  static __device__ auto any_node(const Fold& fold, const tree_input& in, std::uint64_t unit) {
-    return any_pair_node(fold, in, unit);
-  }
-};
-template <class Fold>
-struct single_tiles {
-  static constexpr int log_tiles = 0;
-  static __device__ bool is_whole(const tree_input& in, std::uint64_t unit) { return unit < whole_tiles<Fold>(in); }
-  static __device__ bool exists(const tree_input& in, std::uint64_t unit) { return unit < in.end_tile; }
-  static __device__ auto whole_node(const Fold& fold, const tree_input& in, std::uint64_t unit) {
-    return tile_node<true>(for_whole_tiles(fold), in, unit);
-  }
-  static __device__ auto any_node(const Fold& fold, const tree_input& in, std::uint64_t unit) {
-    return tile_node<false>(fold, in, unit);
-  }
-};
-template <class Fold, std::size_t Alignment>
-struct tiles_by_rows {
-  static constexpr int log_tiles = log_tiles_of_rows<Fold>;
-  static __device__ bool is_whole(const tree_input& in, std::uint64_t unit) {
-    return (unit + 1) << log_tiles <= whole_tiles<Fold>(in);
-  }
-  static __device__ bool exists(const tree_input& in, std::uint64_t unit) { return unit << log_tiles < in.end_tile; }
-  static __device__ auto whole_node(const Fold& fold, const tree_input& in, std::uint64_t unit) {
-    return rows_node<Fold, true, Alignment>(fold, in, unit);
-  }
-  static __device__ auto any_node(const Fold& fold, const tree_input& in, std::uint64_t unit) {
-    return rows_node<Fold, false, Alignment>(fold, in, unit);
-  }
-};
-
-template <class Fold, reading How, bool Own = is_own<Fold>>
-struct choice_of_units {
-  using type = std::conditional_t<How == reading::single, single_tiles<Fold>, pairs<Fold, How>>;
-};
-template <class Fold>
-struct choice_of_units<Fold, reading::packed, false> {
-  using type = packed_tiles<Fold>;
-};
-template <class Fold, reading How>
-struct choice_of_units<Fold, How, true> {
-  using by_rows = tiles_by_rows<Fold, (How == reading::single ? 1 : 16)>;
-  using type = std::conditional_t<How != reading::single && reads_pairs<Fold>, pairs<Fold, How>, by_rows>;
-};
-template <class Fold, reading How>
-using units_of = typename choice_of_units<Fold, How>::type;
-
-// The tree over 2^log_count values in shared memory, which it overwrites, by one warp; the root is in all lanes.
-template <class Fold>
-__device__ inline typename Fold::accumulator tree_of(const Fold& fold, typename Fold::accumulator* values, int log_count) {
-  constexpr int log_warp = 5;
-  const unsigned lane = thread_of_block() % warp_size;
-  for (; log_count > log_warp; log_count -= log_warp) {
-    for (unsigned i = 0; i < 1u << (log_count - log_warp); ++i) {
-      const auto node = neighbours_node(fold, values[i * warp_size + lane], warp_size);
-      __syncwarp();
-      if (lane == 0) values[i] = node;  // over values that have been read
-      __syncwarp();
-    }
-  }
-  return neighbours_node(fold, lane < 1u << log_count ? values[lane] : fold.neutral(), 1 << log_count);
-}
 
 // What the warps of a block share.
 template <class Fold>
@@ -167,85 +89,6 @@ __device__ inline typename Fold::accumulator leaf_node(const Fold& fold, const t
   }
 }
 
-// The value of slot number `begin` + k, as soon as it is there, for all k that `exists` names.
-template <int Each, class Fold, class Exists>
-__device__ inline void wait_for_slots(const Fold& fold, const slot_word* slots, std::uint32_t begin, unsigned long long launch,
-                                      const Exists& exists, typename Fold::accumulator (&value)[Each]) {
-  using A = typename Fold::accumulator;
-  slot_answer<A> found[Each];
-  // All that are missing are asked for together, again and again: one after the other, the last to come would be followed by as many trips to
-  // the second-level cache as a thread takes values (3 us of 245 at 2^28 floats).
-  bool waits = true;
-  for (bool again = false; waits; again = true) {
-#pragma unroll
-    for (int k = 0; k < Each; ++k)
-      if (exists(k) && !(again && is_answer(found[k], launch)))
-        found[k] = ask_slot<A>(slots, begin + static_cast<std::uint32_t>(k));
-    waits = false;
-#pragma unroll
-    for (int k = 0; k < Each; ++k) waits = waits || (exists(k) && !is_answer(found[k], launch));
-  }
-#pragma unroll
-  for (int k = 0; k < Each; ++k) value[k] = exists(k) ? value_of(found[k]) : fold.neutral();
-}
-
-// The node over `count` leaves (1 to 2^log_part) from number `first` on, by one warp; it is in all lanes.
-template <class Fold>
-__device__ inline typename Fold::accumulator part_node(const Fold& fold, const slot_word* slots, std::uint32_t first,
-                                                       std::uint32_t count, unsigned long long launch) {
-  constexpr int each = (1 << log_part) / warp_size;
-  using A = typename Fold::accumulator;
-  int levels = 0;
-  while (count > static_cast<std::uint32_t>(warp_size) << levels) ++levels;
-  const std::uint32_t begin = (threadIdx.x % warp_size) << levels;
-  const auto exists = [&](int k) { return k < 1 << levels && begin + static_cast<std::uint32_t>(k) < count; };
-  A node;
-  // As many together as a thread can hold beside their answers.
-  constexpr int together = sizeof(A) <= 16 || std::is_same<A, onefold::detail::squares>::value ? each : sizeof(A) <= 32 ? 4 : 1;
-  const auto first_of = [&](int k) {
-    A value[together];
-    wait_for_slots<together>(
-        fold, slots, first + begin + static_cast<std::uint32_t>(k), launch, [&](int i) { return exists(k + i); }, value);
-#pragma unroll
-    for (int span = 1; span < together; span *= 2)
-#pragma unroll
-      for (int i = 0; i < together; i += 2 * span) value[i] = fold.combine(value[i], value[i + span]);
-    return value[0];
-  };
-  if constexpr (together == each) {
-    node = first_of(0);
-  } else if constexpr (2 * together == each) {
-    const A low = first_of(0);
-    node = fold.combine(low, first_of(together));
-  } else {
-    A waiting[4];
-#pragma unroll 1
-    for (int k = 0; k < each; ++k) {
-      node = first_of(k);
-      int level = 0;
-      for (; (k >> level & 1) != 0; ++level) node = fold.combine(waiting[level], node);
-      waiting[level] = node;
-    }
-  }
-  __syncwarp();
-  return neighbours_node(fold, node, warp_size);
-}
-
-// The same out of line, once for all who ask.
-template <class Fold>
-__device__ __noinline__ typename Fold::accumulator part_node_once(const slot_word* slots, std::uint32_t first, std::uint32_t count,
-                                                                  unsigned long long launch) {
-  return part_node(typename Fold::combination{}, slots, first, count, launch);
-}
-template <class Fold>
-__device__ inline typename Fold::accumulator any_part_node(const Fold& fold, const slot_word* slots, std::uint32_t first,
-                                                           std::uint32_t count, unsigned long long launch) {
-  if constexpr (is_family<Fold>)
-    return part_node_once<Fold>(slots, first, count, launch);
-  else
-    return part_node(fold, slots, first, count, launch);
-}
-
 // The nodes over the parts of leaves `first` to `end`, at most 8, into shared memory by all warps. Behind a barrier, they can be read.
 template <class Fold>
 __device__ inline void part_nodes(const Fold& fold, const slot_word* slots, std::uint32_t first, std::uint32_t end,
@@ -305,15 +148,31 @@ __device__ inline void collect_all(const Fold& fold, const plan& how, const slot
   if (threadIdx.x == 0) deliver(fold, value, elements, to);
 }
 
-// Out of line: the others would wait for its instructions.
-template <class Fold>
-__device__ __noinline__ typename Fold::accumulator cut_unit_node(const void* x, const void* y, std::uint64_t count,
-                                                                 std::uint64_t unit) {
-  tree_input in{};
-  in.x = x;  // passed by themselves, so that the compiler knows them for pointers to global memory
-  in.y = y;
-  in.count = count;
-  return units_of<Fold, reading::single>::any_node(Fold{}, in, unit);
+// Whether the launch's result is known already. By all threads of the block, which all get the same answer.
+__device__ inline bool is_decided(slot_header* header) {
+  bool decided = false;
+  if (threadIdx.x == 0) decided = *const_cast<volatile unsigned long long*>(&early_end_of(header)->decided) == header->launches + 1;
+  return __syncthreads_or(decided ? 1 : 0) != 0;
+}
+
+// The node over the block's leaf, or 0 where the result is known already: so many more elements that are not zero change no decision.
+template <class Fold, reading How>
+__device__ inline typename Fold::accumulator leaf_node_if_needed(const Fold& fold, const tree_input& in, const plan& how,
+                                                                 shared_values<Fold>& shared, [[maybe_unused]] slot_header* header,
+                                                                 [[maybe_unused]] const destination& to) {
+  if constexpr (may_be_decided<Fold>) {
+    // Where all blocks run at once there is nothing to be saved. Where they do not, those that are at work beside this one read while it asks.
+    if (to.argument != 0 && !how.one_wave && is_decided(header)) return 0;
+  }
+  return leaf_node<Fold, How>(fold, in, how, shared);
+}
+
+// Tells the launch's other blocks if the value of this leaf decides the result.
+__device__ inline void tell_if_decided(slot_header* header, const destination& to, std::uint64_t value, std::uint32_t leaf,
+                                       std::uint64_t elements, unsigned long long launch) {
+  const std::uint64_t behind = elements - leaf * to.argument;  // every leaf has some
+  if (is_decided_by(to.how, value, ::min(behind, to.argument)))
+    *const_cast<volatile unsigned long long*>(&early_end_of(header)->decided) = launch;
 }
 
 }  // namespace detail
@@ -350,6 +209,8 @@ __global__ void __launch_bounds__(most_warps* warp_size, 1)
   const std::uint32_t leaf = detail::place_of_block(how);
   if (threadIdx.x == 0) {
     __pipeline_wait_prior(0);
+    if constexpr (detail::may_be_decided<Fold>)
+      if (to.argument != 0) detail::tell_if_decided(header, to, value, leaf, in.count, shared.before.launches + 1);
     hand_to_slot(slots, leaf, value, shared.before.launches + 1);
   }
   if (leaf + 1 != how.leaves) return;

@@ -51,7 +51,7 @@ constexpr plan make_plan(std::uint64_t units, int log_warps, std::uint64_t leave
 
 /// A slot hands one value from one block to another: the value's words, each with the number of the launch that wrote it.
 inline constexpr std::size_t slot_word_bytes = 16;
-inline constexpr std::size_t slot_header_bytes = 256;
+inline constexpr std::size_t slot_header_bytes = 2560;  ///< launches, and behind them the limbs of exact sums
 
 /// Bytes of a slot for states of so many bytes.
 constexpr std::size_t slot_bytes_of(std::size_t state_bytes) noexcept { return (state_bytes + 7) / 8 * slot_word_bytes; }

@@ -6,8 +6,22 @@
 /// second-level cache: the fence between the value and the ticket, and the reading of the values after it.
 
 #include <cstdint>
+#include <cstring>
 
 namespace onefold::device {
+
+/// What stands ahead of the slots.
+struct alignas(16) slot_header {
+  unsigned long long launches;  ///< that have ended
+  unsigned ended;  ///< reductions of the batch under way that have read `launches` in all their blocks; 0 between launches
+};
+
+/// What stands behind the header, for launches whose result may be known before all has been read. Apart from it: the header's two members and
+/// its size are in every kernel's code.
+struct alignas(16) early_end {
+  unsigned long long decided;  ///< number of the last launch whose result was
+};
+__device__ inline early_end* early_end_of(slot_header* header) { return reinterpret_cast<early_end*>(header + 1); }
 
 struct alignas(16) slot_word {
   unsigned long long bits;
@@ -16,19 +30,27 @@ struct alignas(16) slot_word {
 
 namespace detail {
 
-// One access of 128 bits each (sm_70 and PTX 8.3 on), which nothing can come between.
+// One access of 128 bits each (sm_70 and PTX 8.3 on), which nothing can come between. On the host, for tests, blocks run one after the other.
 __device__ inline void store_word(slot_word* to, unsigned long long bits, unsigned long long launch) {
+#ifdef __CUDA_ARCH__
   asm volatile("{ .reg .b128 both; mov.b128 both, {%1, %2}; st.relaxed.gpu.global.b128 [%0], both; }" ::"l"(to), "l"(bits),
                "l"(launch)
                : "memory");
+#else
+  *to = {bits, launch};
+#endif
 }
 __device__ inline slot_word load_word(const slot_word* from) {
+#ifdef __CUDA_ARCH__
   slot_word word;
   asm volatile("{ .reg .b128 both; ld.relaxed.gpu.global.b128 both, [%2]; mov.b128 {%0, %1}, both; }"
                : "=l"(word.bits), "=l"(word.launch)
                : "l"(from)
                : "memory");
   return word;
+#else
+  return *from;
+#endif
 }
 
 template <class A>

@@ -1,0 +1,172 @@
+#pragma once
+/// @file batched.cuh  The blocks of a launch that makes several reductions, of any of the folds in a list.
+///
+/// An array of up to 32 tiles is read by one block, a longer one by one for each leaf; the block of the last leaf collects. The tree is that of
+/// docs/order.md, whatever else is in the launch. What follows the reading is compiled once for each combination, out of line.
+
+#include <onefold/detail/folds.hpp>
+#include <onefold/device/collect.cuh>
+#include <onefold/device/conclude.cuh>
+#include <onefold/device/units.cuh>
+
+#include "batched.hpp"
+#include "batched_folds.hpp"
+
+namespace onefold::cuda_backend {
+
+namespace detail {
+
+/// What the warps of a block share.
+struct batched_memory {
+  static constexpr int log_most = 8;      ///< values of units that are folded together
+  static constexpr int most_levels = 32;  ///< of parts of a leaf
+  alignas(16) unsigned char bytes[((1 << log_most) + most_levels) * most_batched_state_bytes];
+};
+
+// What the tree gives for no elements, ahead of the conclusion.
+template <class E, class A, class Map, class Op>
+__device__ inline A value_of_nothing(const onefold::detail::fold<E, A, Map, Op>&) {
+  return Op::template identity<A>();
+}
+__device__ inline onefold::detail::squares value_of_nothing(const onefold::detail::norm2_fold& fold) { return fold.neutral(); }
+
+// The value of the units of a part of a leaf, by the first warp, in all its lanes.
+template <class C>
+__device__ __noinline__ typename C::accumulator batched_part(typename C::accumulator* values, int log_values) {
+  return device::detail::tree_of(C{}, values, log_values);
+}
+
+/// Where a block stands.
+struct batched_place {
+  std::uint32_t leaf, leaves;   ///< of the item's
+  std::uint32_t several;        ///< of the table
+  device::slot_header* header;  ///< null if leaves is 1
+  std::uint32_t slot;           ///< of the item's first leaf
+  std::uint64_t count;
+  device::destination to;
+};
+
+// What becomes of a leaf's value, which the first warp has; the others have left.
+template <class C>
+__device__ __noinline__ void conclude_leaf(const batched_place& at, typename C::accumulator value) {
+  const C fold{};
+  if (at.leaves > 1) {
+    constexpr std::uint32_t words = batched_slot_bytes / device::slot_word_bytes;
+    auto* const slots =
+        reinterpret_cast<device::slot_word*>(reinterpret_cast<unsigned char*>(at.header) + device::slot_header_bytes) +
+        std::uint64_t{at.slot} * words;
+    const unsigned long long launch = at.header->launches + 1;
+    if (threadIdx.x == 0) device::hand_to_slot(slots, at.leaf, value, launch);
+    if (at.leaf + 1 != at.leaves) return;
+    value = device::detail::part_node(fold, slots, 0, at.leaves, launch);
+    // Of all blocks of this item it is now known that they have read the launch's number. When it is known of all items, it may change.
+    if (threadIdx.x == 0 && atomicAdd(&at.header->ended, 1u) + 1 == at.several) {
+      at.header->ended = 0;
+      at.header->launches = launch;
+    }
+  }
+  if (threadIdx.x != 0) return;
+  if (at.count == 0) value = value_of_nothing(fold);
+  device::detail::store_sized(value, at.count, at.to);
+}
+
+template <class Fold>
+__device__ inline void run_batched_block(const batched_table& table, std::uint32_t number, std::uint32_t block,
+                                         batched_memory& shared) {
+  using A = typename Fold::accumulator;
+  using C = device::combination_of<Fold>;
+  using units = device::detail::units_of<Fold, device::reading::single>;
+  static_assert(sizeof(A) <= most_batched_state_bytes && std::is_same_v<A, typename C::accumulator>);
+  const batched_item& item = table.item[number];
+  const std::uint32_t end = number + 1 < table.items ? table.item[number + 1].first_block : table.blocks;
+  const std::uint32_t leaves = end - item.first_block;
+  const std::uint32_t leaf = block - item.first_block;
+  device::tree_input in{};
+  in.x = item.x;
+  in.y = item.y;
+  in.count = item.count;
+  int log_leaf = item.log_leaf;
+  if (item.count_at != nullptr) in.count = ::min(in.count, *item.count_at);
+  in.end_tile = in.count / device::tile_elements<Fold> + (in.count % device::tile_elements<Fold> != 0 ? 1 : 0);
+  if (item.count_at != nullptr && in.end_tile > 0) {
+    // As many blocks are at work as that number asks for, of those that there are.
+    const int least = leaves > 1 ? log_batched_leaf : 0;
+    while (log_leaf > least && (in.end_tile - 1) >> (log_leaf - 1) < leaves) --log_leaf;
+  }
+
+  A* const values = reinterpret_cast<A*>(shared.bytes);
+  A* const waiting = values + (1 << batched_memory::log_most);  // complete subtrees of the leaf, as a binary number has ones
+  const int log_values = ::min(log_leaf, batched_memory::log_most);
+  const std::uint64_t first = std::uint64_t{leaf} << log_leaf;
+  const unsigned warp = threadIdx.x / device::warp_size;
+  A value = Fold::neutral();
+  for (std::uint32_t part = 0;;) {
+    for (unsigned i = warp; i < 1u << log_values; i += blockDim.x / device::warp_size) {
+      const std::uint64_t unit = first + (std::uint64_t{part} << log_values) + i;
+      A node = Fold::neutral();
+      if (units::is_whole(in, unit)) [[likely]]
+        node = units::whole_node(Fold{}, in, unit);
+      else if (units::exists(in, unit))
+        node = device::detail::cut_unit_node<Fold>(in.x, in.y, in.count, unit);
+      if (threadIdx.x % device::warp_size == 0) values[i] = node;
+    }
+    __syncthreads();
+    if (warp == 0) value = batched_part<C>(values, log_values);
+    if (log_leaf == log_values) [[likely]]
+      break;
+    ++part;
+    const bool is_last = first + (std::uint64_t{part} << log_values) >= ::min(in.end_tile, first + (std::uint64_t{1} << log_leaf));
+    if (threadIdx.x == 0) {
+      // What stands to the left of this part: its neighbours up to a complete subtree, or, behind the last part, all of it.
+      const std::uint32_t complete = part - 1;
+      int level = 0;
+      for (; is_last ? complete >> level != 0 : (complete >> level & 1) != 0; ++level)
+        if ((complete >> level & 1) != 0) value = Fold::combine(waiting[level], value);
+      if (!is_last) waiting[level] = value;
+    }
+    __syncthreads();  // the next part's values take the place of this one's
+    if (is_last) break;
+  }
+  if (warp != 0) return;
+  batched_place at{};
+  at.leaf = leaf;
+  at.leaves = leaves;
+  at.several = table.several;
+  at.header = static_cast<device::slot_header*>(table.header);
+  at.slot = item.first_block;
+  at.count = in.count;
+  at.to.how = item.how;
+  at.to.bytes = item.bytes;
+  at.to.output = item.output;
+  at.to.argument = item.argument;
+  conclude_leaf<C>(at, value);
+}
+
+// By the fold that has number `which` in the list.
+template <class First, class... Others>
+__device__ inline void run_batched_block(fold_list<First, Others...>, unsigned which, const batched_table& table,
+                                         std::uint32_t number, std::uint32_t block, batched_memory& shared) {
+  if (which == 0 || sizeof...(Others) == 0)
+    run_batched_block<First>(table, number, block, shared);
+  else if constexpr (sizeof...(Others) > 0)
+    run_batched_block(fold_list<Others...>{}, which - 1, table, number, block, shared);
+}
+
+}  // namespace detail
+
+/// The work of block number `block` of a launch. By all its threads.
+template <class... Folds>
+__device__ inline void run_batched_block(fold_list<Folds...> folds, const batched_table& table, std::uint32_t block,
+                                         detail::batched_memory& shared) {
+  std::uint32_t number = 0;
+  for (std::uint32_t end = table.items; end - number > 1;) {
+    const std::uint32_t middle = (number + end) / 2;
+    if (table.item[middle].first_block <= block)
+      number = middle;
+    else
+      end = middle;
+  }
+  detail::run_batched_block(folds, table.item[number].fold, table, number, block, shared);
+}
+
+}  // namespace onefold::cuda_backend

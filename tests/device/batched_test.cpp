@@ -1,0 +1,229 @@
+/// @file batched_test.cpp  The blocks of a launch of several reductions, on blocks of host threads that run one after the other: each result has the
+/// bits that serial() gives.
+
+#include "warp_on_host.hpp"
+
+#include "../../backends/cuda/fixed_order/batched.cuh"
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <onefold/onefold.hpp>
+
+#include "../support/gtest_support.hpp"
+
+namespace onefold_test {
+namespace {
+
+namespace cb = onefold::cuda_backend;
+namespace dt = onefold::detail;
+using onefold::element_type;
+using onefold::form;
+
+struct wanted {
+  element_type type;
+  form what;
+  bool wide;
+};
+
+std::vector<wanted> all_forms() {
+  std::vector<wanted> all;
+  for (const element_type type : {element_type::f32, element_type::f64})
+    for (int what = 0; what < onefold::form_count; ++what)
+      for (const bool wide : {false, true}) {
+        const auto its = static_cast<form>(what);
+        if (onefold::takes_type(its, type) && (!wide || onefold::can_be_wide(type, its))) all.push_back({type, its, wide});
+      }
+  return all;
+}
+
+TEST(the_kernel_of_batches, has_every_form_with_one_result_of_floats_and_of_doubles) {
+  for (const wanted& each : all_forms()) EXPECT_GE(cb::batched_fold(each.type, each.what, each.wide), 0) << name(each.what);
+  EXPECT_EQ(cb::batched_fold(element_type::i32, form::sum, false), -1);
+  EXPECT_EQ(cb::batched_fold(element_type::f64, form::argmin, false), -1);
+  EXPECT_EQ(cb::batched_fold(element_type::f32, form::bit_and, false), -1);
+}
+
+TEST(the_leaves_of_an_item, hold_all_units_and_are_as_many_as_may_be) {
+  for (const std::uint64_t units : {1, 2, 3, 31, 32, 33, 100, 4096, 4097, 1'000'000})
+    for (const std::uint32_t most : {0U, 1U, 2U, 100U, 256U, 10'000U}) {
+      const auto plan = cb::plan_of_item(units, most);
+      EXPECT_GE(std::uint64_t{plan.leaves} << plan.log_leaf, units);
+      EXPECT_LT(std::uint64_t{plan.leaves - 1} << plan.log_leaf, units);
+      EXPECT_LE(plan.leaves, std::clamp(most, 1U, cb::most_batched_leaves));
+      if (units <= 32) {
+        EXPECT_EQ(plan.leaves, 1U);
+      }
+    }
+}
+
+// A batch as the host of a GPU would launch it, with the slots that launches leave to each other.
+class launches {
+ public:
+  launches() : slots_(1 << 16) {}
+
+  void add(const wanted& form, const void* x, const void* y, std::uint64_t count, std::uint32_t most_leaves,
+           const std::uint64_t* count_at = nullptr) {
+    const std::uint64_t tile = onefold::order::tile_rows * onefold::order::row_bytes / size_of(form.type);
+    const auto plan = cb::plan_of_item((count + tile - 1) / tile, most_leaves);
+    cb::batched_item& item = table_.item[table_.items];
+    item = {};
+    item.x = x;
+    item.y = y;
+    item.count = count;
+    item.count_at = count_at;
+    item.output = &results_[table_.items];
+    item.first_block = table_.blocks;
+    item.log_leaf = static_cast<std::uint8_t>(plan.log_leaf);
+    item.fold = static_cast<std::uint8_t>(cb::batched_fold(form.type, form.what, form.wide));
+    item.how = static_cast<std::uint8_t>(dt::conclusion_of(form.type, form.what, form.wide));
+    item.bytes = static_cast<std::uint8_t>(onefold::result_bytes(form.type, form.what, form.wide));
+    ++table_.items;
+    table_.blocks += plan.leaves;
+    if (plan.leaves > 1) ++table_.several;
+  }
+
+  void run(unsigned warps) {
+    table_.header = slots_.data();
+    for (std::uint64_t& result : results_) result = 0;
+    for (std::uint32_t block = 0; block < table_.blocks; ++block) {
+      const auto shared = std::make_unique<cb::detail::batched_memory>();
+      on_a_block(warps, [&] { cb::run_batched_block(cb::batched_folds{}, table_, block, *shared); });
+    }
+  }
+
+  [[nodiscard]] std::uint64_t result(int item) const { return results_[item]; }
+  [[nodiscard]] std::uint32_t items() const { return table_.items; }
+  [[nodiscard]] std::uint32_t several() const { return table_.several; }
+  [[nodiscard]] const onefold::device::slot_header& header() const {
+    return *reinterpret_cast<const onefold::device::slot_header*>(slots_.data());
+  }
+
+ private:
+  cb::batched_table table_{};
+  std::vector<onefold::device::slot_word> slots_;
+  std::uint64_t results_[cb::most_batched] = {};
+};
+
+// Bits of a form's result on one core.
+std::uint64_t alone(const wanted& form, const void* x, const void* y, std::uint64_t count) {
+  std::uint64_t result = 0;
+  dt::run({onefold::serial(), form.type, form.what, x, count, &result, true, y, form.wide}, {});
+  return result;
+}
+
+template <class T>
+std::vector<T> values(std::size_t count, unsigned seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> normal;
+  std::vector<T> all(count);
+  for (T& value : all) value = static_cast<T>(normal(random));
+  if (count > 10) {
+    all[count / 2] = static_cast<T>(-0.0);
+    all[count / 3] = 0;
+  }
+  return all;
+}
+
+class batches_on_host : public testing::Test {
+ protected:
+  static constexpr std::size_t most = 40'000;
+  const std::vector<float> f32_[2] = {values<float>(most + 8, 1), values<float>(most + 8, 2)};
+  const std::vector<double> f64_[2] = {values<double>(most + 8, 3), values<double>(most + 8, 4)};
+
+  [[nodiscard]] const void* at(element_type type, int which, std::size_t offset) const {
+    if (type == element_type::f32) return f32_[which].data() + offset;
+    return f64_[which].data() + offset;
+  }
+};
+
+TEST_F(batches_on_host, of_all_forms_have_the_bits_that_each_has_alone) {
+  const std::vector<wanted> forms = all_forms();
+  const std::size_t counts[] = {1, 700, 2049, 20'000};
+  for (std::size_t begin = 0; begin < forms.size(); begin += 16) {
+    launches batch;
+    std::vector<std::uint64_t> expected;
+    for (std::size_t i = begin; i < std::min(begin + 16, forms.size()); ++i) {
+      const wanted& form = forms[i];
+      const std::size_t count = counts[i % 4];
+      const void* const x = at(form.type, 0, i % 3);
+      const void* const y = at(form.type, 1, i % 5);
+      batch.add(form, x, y, count, 256);
+      expected.push_back(alone(form, x, y, count));
+    }
+    batch.run(4);
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      EXPECT_EQ(batch.result(static_cast<int>(i)), expected[i])
+          << name(forms[begin + i].what) << " of " << name(forms[begin + i].type);
+  }
+}
+
+TEST_F(batches_on_host, of_several_blocks_hand_over_in_slots_and_count_their_launch_once) {
+  launches batch;
+  const wanted forms[] = {{element_type::f64, form::norm2, false},
+                          {element_type::f64, form::dot, false},
+                          {element_type::f32, form::sum, false},
+                          {element_type::f32, form::max, false},
+                          {element_type::f64, form::sum, false}};
+  const std::uint64_t counts[] = {40'000, 17'000, 100, 39'999, 16'385};
+  std::vector<std::uint64_t> expected;
+  for (int i = 0; i < 5; ++i) {
+    batch.add(forms[i], at(forms[i].type, 0, 1), at(forms[i].type, 1, 2), counts[i], 256);
+    expected.push_back(alone(forms[i], at(forms[i].type, 0, 1), at(forms[i].type, 1, 2), counts[i]));
+  }
+  ASSERT_EQ(batch.several(), 4U);
+  for (unsigned again = 1; again < 3; ++again) {
+    batch.run(2);
+    EXPECT_EQ(batch.header().launches, again);
+    EXPECT_EQ(batch.header().ended, 0U);
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(batch.result(i), expected[static_cast<std::size_t>(i)]) << i;
+  }
+}
+
+TEST_F(batches_on_host, count_what_stands_in_memory) {
+  const std::uint64_t stored[] = {0, 1, 512, 700, 16'384, 16'385, 30'001, 40'000, 41'000};  // the last is more than there may be
+  for (const wanted& form : {wanted{element_type::f64, form::norm2, false}, wanted{element_type::f64, form::dot, false},
+                             wanted{element_type::f32, form::sum, false}, wanted{element_type::f32, form::prod, true},
+                             wanted{element_type::f64, form::min, false}, wanted{element_type::f32, form::mean, false},
+                             wanted{element_type::f32, form::all, false}, wanted{element_type::f64, form::max_number, false}}) {
+    launches batch;
+    for (const std::uint64_t& n : stored) batch.add(form, at(form.type, 0, 1), at(form.type, 1, 2), 40'000, 256, &n);
+    batch.run(2);
+    for (std::size_t i = 0; i < std::size(stored); ++i)
+      EXPECT_EQ(batch.result(static_cast<int>(i)),
+                alone(form, at(form.type, 0, 1), at(form.type, 1, 2), std::min<std::uint64_t>(stored[i], 40'000)))
+          << name(form.what) << " of " << stored[i];
+  }
+}
+
+TEST(a_decision, is_made_by_elements_that_leave_one_answer) {
+  const auto decides = [](dt::conclusion how, std::uint64_t present, std::uint64_t elements) {
+    return onefold::device::detail::is_decided_by(static_cast<int>(how), present, elements);
+  };
+  for (const auto how : {dt::conclusion::is_some, dt::conclusion::is_zero}) {  // any, none
+    EXPECT_TRUE(decides(how, 1, 100));
+    EXPECT_FALSE(decides(how, 0, 100));
+  }
+  EXPECT_TRUE(decides(dt::conclusion::is_count, 99, 100));  // all
+  EXPECT_FALSE(decides(dt::conclusion::is_count, 100, 100));
+}
+
+TEST_F(batches_on_host, whose_leaves_are_read_in_parts_have_the_same_bits) {
+  // More tiles than the values that a block folds together.
+  const std::vector<float> many = values<float>(300 * 1024 + 5, 9);
+  const wanted sum{element_type::f32, form::sum, false};
+  launches batch;
+  batch.add(sum, many.data(), nullptr, many.size(), 1);
+  batch.add({element_type::f32, form::norm2, false}, many.data() + 1, nullptr, many.size() - 1, 0);
+  ASSERT_EQ(batch.several(), 0U);
+  batch.run(4);
+  EXPECT_EQ(batch.result(0), alone(sum, many.data(), nullptr, many.size()));
+  EXPECT_EQ(batch.result(1), alone({element_type::f32, form::norm2, false}, many.data() + 1, nullptr, many.size() - 1));
+}
+
+}  // namespace
+}  // namespace onefold_test

@@ -1,0 +1,70 @@
+/// @file counted_cuda_test.cpp  Numbers of elements that kernels ahead of a reduction write, in graphs too; arrays of many blocks; what is refused.
+
+#include <cuda_runtime_api.h>
+
+#include <cstring>
+#include <vector>
+
+#include "../support/cuda.hpp"
+#include "fixture.hpp"
+
+namespace onefold_test {
+namespace {
+
+using onefold::count_at;
+using onefold::errc;
+
+class a_count_on_the_gpu : public cuda_form_test {};
+
+TEST_F(a_count_on_the_gpu, is_read_at_every_replay_cuda) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 23;  // more leaves than one warp collects if each had 16 tiles
+  const stream on;
+  const auto where = onefold::cuda(0, on.get());
+  const device_memory memory(most * sizeof(double)), counts(4 * sizeof(std::uint64_t)), count(sizeof(std::uint64_t)),
+      result(sizeof(double));
+  auto* const x = memory.as<double>();
+  const elements values = any_values(element_type::f64, most, 1);
+  expect_success(cudaMemcpy(x, values.data(), values.bytes(), cudaMemcpyHostToDevice), "cudaMemcpy");
+  const std::vector<std::uint64_t> all = {5, 0, 1'000'003, most};
+  expect_success(cudaMemcpy(counts.as<void>(), all.data(), 32, cudaMemcpyHostToDevice), "cudaMemcpy");
+  recording graph(on.get());
+  onefold::norm2_into(where, x, most, result.as<double>(), count_at{count.as<std::uint64_t>()});
+  graph.end();
+  for (int again = 0; again < 2; ++again)
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      expect_success(cudaMemcpyAsync(count.as<void>(), counts.as<std::uint64_t>() + i, 8, cudaMemcpyDeviceToDevice, on.get()),
+                     "cudaMemcpyAsync");
+      graph.replay();
+      double found = -1;
+      expect_success(cudaMemcpyAsync(&found, result.as<double>(), sizeof(found), cudaMemcpyDeviceToHost, on.get()),
+                     "cudaMemcpyAsync");
+      on.synchronize();
+      const double expected = onefold::norm2(where, x, all[i]);
+      EXPECT_EQ(std::memcmp(&found, &expected, sizeof(found)), 0) << all[i] << " elements: " << found << ", not " << expected;
+    }
+  count_dispatch(onefold::cuda());
+}
+
+TEST_F(a_count_on_the_gpu, is_refused_where_no_kernel_reads_it_cuda) {
+  const device_memory memory(1024), count(8);
+  expect_success(cudaMemset(count.as<void>(), 0, 8), "cudaMemset");
+  const auto where = onefold::cuda();
+  const count_at at{count.as<std::uint64_t>()};
+  const std::uint64_t on_host = 3;
+  EXPECT_TRUE(refuses(errc::unsupported, "count", [&] { static_cast<void>(onefold::sum(where, memory.as<int>(), 16, at)); }));
+  EXPECT_TRUE(refuses(errc::unsupported, "count", [&] { static_cast<void>(onefold::argmin(where, memory.as<float>(), 16, at)); }));
+  EXPECT_TRUE(refuses(errc::unsupported, "count",
+                      [&] { static_cast<void>(onefold::sum(where, memory.as<float>(), 16, at, {.variant = "vector_load"})); }));
+  EXPECT_TRUE(refuses(errc::unsupported, "count",
+                      [&] { static_cast<void>(onefold::sum(where, memory.as<float>(), 16, at, {.block_size = 64})); }));
+  EXPECT_TRUE(refuses(errc::host_pointer, "count",
+                      [&] { static_cast<void>(onefold::sum(where, memory.as<float>(), 16, count_at{&on_host})); }));
+  EXPECT_TRUE(refuses(errc::device_pointer, "count", [&] {
+    const float x[2] = {1, 2};
+    static_cast<void>(onefold::sum(onefold::serial(), x, 2, at));
+  }));
+  count_dispatch(onefold::cuda());
+}
+
+}  // namespace
+}  // namespace onefold_test

@@ -1,0 +1,115 @@
+/// @file counted_test.cpp  A number of elements that stands in memory: the bits are those of a call with that number.
+
+#include <cstring>
+
+#include <onefold/batch.hpp>
+#include <onefold/onefold.hpp>
+
+#include "fixture.hpp"
+
+namespace onefold_test {
+namespace {
+
+using onefold::count_at;
+using onefold::errc;
+
+class a_count_in_memory : public executor_test {
+ protected:
+  static constexpr std::uint64_t most = 100'000;
+
+  void SetUp() override {
+    executor_test::SetUp();
+    if (IsSkipped()) return;
+    const elements x = any_values(element_type::f64, most, 1);
+    const elements y = any_values(element_type::f64, most, 2);
+    const elements f = any_values(element_type::f32, most, 3);
+    for (const elements* each : {&x, &y, &f}) {
+      memory_.push_back(std::make_unique<block>(memory_for(where()), each->bytes() + 64));
+      memory_.back()->write(0, each->data(), each->bytes());
+    }
+    count_ = std::make_unique<block>(memory_for(where()), sizeof(std::uint64_t));
+  }
+  void set_count(std::uint64_t n) const { count_->write(0, &n, sizeof(n)); }
+  [[nodiscard]] count_at the_count() const { return {reinterpret_cast<const std::uint64_t*>(count_->address())}; }
+  [[nodiscard]] const double* x() const { return reinterpret_cast<const double*>(memory_[0]->address()); }
+  [[nodiscard]] const double* y() const { return reinterpret_cast<const double*>(memory_[1]->address()); }
+  [[nodiscard]] const float* f() const { return reinterpret_cast<const float*>(memory_[2]->address()); }
+
+ private:
+  std::vector<std::unique_ptr<block>> memory_;
+  std::unique_ptr<block> count_;
+};
+
+template <class T>
+void expect_same(T got, T expected, const char* what, std::uint64_t n) {
+  EXPECT_EQ(std::memcmp(&got, &expected, sizeof(T)), 0) << what << " of " << n << ": " << got << ", not " << expected;
+}
+
+TEST_P(a_count_in_memory, gives_the_bits_of_that_many_elements) {
+  for (const std::uint64_t n : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{512}, std::uint64_t{16'385}, most}) {
+    set_count(n);
+    const auto& at = where();
+    expect_same(onefold::sum(at, x(), most, the_count()), onefold::sum(at, x(), n), "sum", n);
+    count_dispatch(at);
+    if (n < most)
+      expect_same(onefold::sum(at, f() + 1, most - 1, the_count(), onefold::accumulate_as<double>),
+                  onefold::sum(at, f() + 1, n, onefold::accumulate_as<double>), "wide sum", n);
+    expect_same(onefold::dot(at, x(), y(), most, the_count()), onefold::dot(at, x(), y(), n), "dot", n);
+    expect_same(onefold::norm2(at, x(), most, the_count()), onefold::norm2(at, x(), n), "norm2", n);
+    expect_same(onefold::prod(at, f(), most, the_count()), onefold::prod(at, f(), n), "prod", n);
+    expect_same(onefold::min(at, x(), most, the_count()), onefold::min(at, x(), n), "min", n);
+    expect_same(onefold::mean(at, f(), most, the_count()), onefold::mean(at, f(), n), "mean", n);
+    guarded_output output(memory_for(at), element_type::f64);
+    onefold::max_into(at, x(), most, static_cast<double*>(output.address()), the_count());
+    onefold::synchronize(at);
+    const double largest = onefold::max(at, x(), n);
+    EXPECT_EQ(std::memcmp(output.bytes().data(), &largest, sizeof(largest)), 0) << "max of " << n;
+    EXPECT_TRUE(output.surroundings_unchanged());
+  }
+}
+
+TEST_P(a_count_in_memory, may_stand_in_a_batch) {
+  for (const std::uint64_t n : {std::uint64_t{0}, std::uint64_t{777}, most}) {
+    set_count(n);
+    double rho = 1, norm = 1, all = 1;
+    onefold::batch work(where());
+    work.add(onefold::dot, x(), y(), most, &rho, the_count())
+        .add(onefold::norm2, x(), most, &norm, the_count())
+        .add(onefold::sum, x(), most, &all);
+    work.run();
+    count_dispatch(where());
+    expect_same(rho, onefold::dot(where(), x(), y(), n), "dot", n);
+    expect_same(norm, onefold::norm2(where(), x(), n), "norm2", n);
+    expect_same(all, onefold::sum(where(), x(), most), "sum", most);
+  }
+}
+
+TEST_P(a_count_in_memory, that_is_larger_than_it_may_be) {
+  set_count(most + 5);
+  if (where().backend() == onefold::backend::cuda) {
+    expect_same(onefold::sum(where(), x(), 1000, the_count()), onefold::sum(where(), x(), 1000), "sum", 1000);
+  } else {
+    EXPECT_TRUE(refuses(errc::invalid_argument, "the most that it may be",
+                        [&] { static_cast<void>(onefold::sum(where(), x(), 1000, the_count())); }));
+  }
+  count_dispatch(where());
+}
+
+INSTANTIATE_TEST_SUITE_P(forms, a_count_in_memory, testing::ValuesIn(each_of_the_executors()), label_of_executor);
+
+TEST(counts_in_memory, are_for_arrays_and_refused_elsewhere) {
+  const double x[4] = {1, 2, 3, 4};
+  const std::uint64_t two = 2;
+  EXPECT_EQ(onefold::sum(x, 4, count_at{&two}), 3.0);  // best()
+  EXPECT_EQ(onefold::argmax(onefold::serial(), x, 4, count_at{&two}).index, 1U);
+  const std::uint64_t none = 0;
+  EXPECT_TRUE(refuses(errc::invalid_argument, "no index",
+                      [&] { static_cast<void>(onefold::argmax(onefold::serial(), x, 4, count_at{&none})); }));
+  double result = 0;
+  onefold::detail::request asked{onefold::serial(), element_type::f64, form::sum, x, 4, &result, true};
+  asked.count_at = reinterpret_cast<const std::uint64_t*>(reinterpret_cast<const char*>(&two) + 1);
+  EXPECT_TRUE(refuses(errc::misaligned_pointer, "count", [&] { onefold::detail::run(asked, {}); }));
+}
+
+}  // namespace
+}  // namespace onefold_test
