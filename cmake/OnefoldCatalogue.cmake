@@ -23,7 +23,7 @@ endforeach()
 
 set(onefold_kernels_of_the_catalogue ${ONEFOLD_CUDA_VARIANT_SOURCES})
 if(NOT ONEFOLD_LECTURES)  # catalogue.def leaves the other lines out under ONEFOLD_ONLY_FIXED_ORDER
-  set(ONEFOLD_CUDA_VARIANT_SOURCES ${onefold_kernel_folder}/fixed_order.cu)
+  set(ONEFOLD_CUDA_VARIANT_SOURCES ${onefold_kernel_folder}/fixed_order.cu ${onefold_kernel_folder}/superaccumulator.cu)
 endif()
 
 file(GLOB onefold_kernel_files CONFIGURE_DEPENDS ${onefold_kernel_folder}/*.cu)

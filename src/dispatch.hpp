@@ -13,6 +13,11 @@ namespace onefold::detail {
 /// Validates, chooses and runs; where best() was asked for, `what` then says where that was. Throws onefold::error and std::bad_alloc.
 void dispatch(request& what, const options& how);
 
+struct batch_in_progress;
+
+/// Checks the pointers of a request of a batch. Returns whether the batch has taken it; else it is to be dispatched. Throws as dispatch().
+bool dispatch_to_batch(request& what, batch_in_progress& batch);
+
 /// No array is larger than half of the address space: a count beyond that is a negative number, or one in bytes gone wrong, and throws
 /// onefold::error.
 void check_count(std::uint64_t count, std::size_t element_bytes);

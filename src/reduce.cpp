@@ -195,6 +195,18 @@ void check_host_arrays(const request& what, backend where) {
   if (what.form == form::dot) check_host_memory(what.second, "second input", where);
 }
 
+// The number of elements, from the host's memory.
+void read_count(request& what, backend where) {
+  if (may_hold_device_memory()) check_host_memory(what.count_at, "count", where);
+  if (*what.count_at > what.count)
+    throw error(errc::invalid_argument, "the count in memory is " + std::to_string(*what.count_at) + ", and " +
+                                            std::to_string(what.count) + " is the most that it may be");
+  what.count = *what.count_at;
+  what.count_at = nullptr;
+  if (what.count == 0 && has_index(what.form))
+    throw error(errc::invalid_argument, std::string(name(what.form)) + " of no elements: there is no index");
+}
+
 // Functions of the caller's: which backends and variants can call them.
 void check_callable(const request& what, backend where, const variant_info& variant) {
   if (where == backend::cuda && what.device == nullptr)
@@ -225,6 +237,7 @@ void check_and_run(request& what, const options& how) {
     throw error(errc::guarantee_not_met, std::string(variant.name) + " makes no state that is exact: ask for guarantee::exact");
   if (what.vectors != nullptr && !variant.takes_everything)
     throw error(errc::unsupported, std::string(variant.name) + " takes two arrays: leave the variant's name away");
+  if (where != backend::cuda && what.count_at != nullptr) read_count(what, where);
   if (where != backend::cuda && may_hold_device_memory()) {
     if (has_input) check_host_arrays(what, where);
     for (int i = 0; i < (what.count > 0 ? what.array_count : 0); ++i)
@@ -247,6 +260,11 @@ void check_and_run(request& what, const options& how) {
 }  // namespace
 
 void dispatch(request& what, const options& how) { check_and_run(what, how); }
+
+bool dispatch_to_batch(request& what, batch_in_progress& batch) {
+  check_pointers(what);
+  return batch.take(what);
+}
 
 }  // namespace detail
 

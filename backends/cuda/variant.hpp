@@ -45,17 +45,22 @@ struct call {
   std::int64_t ddof = 0;  ///< of mean_variance
   int results = 1;        ///< of reduce_together, and their operators
   const operation* operators = nullptr;
+  bool as_tree_value = false;  ///< of fixed_order: the result is the tree's accumulator, as value_in_tree() says
 
   /// For variants that take a workspace, in calls that wait: words of mapped host memory as the device sees them (device::host_words_of), each
   /// of which gets 4 bytes of the result and above them call_number; then nothing goes to `output`. Else null.
   unsigned long long* host_words = nullptr;
   unsigned call_number = 0;
-  device_workspace* workspace = nullptr;  ///< the caller's
-  bool slots_taken = false;               ///< the launch hands values over in slots, and counts itself in front of them
+  device_workspace* workspace = nullptr;    ///< the caller's
+  const std::uint64_t* count_at = nullptr;  ///< not null: where the number of elements stands, and count is the most that it may be
+  bool slots_taken = false;                 ///< the launch hands values over in slots, and counts itself in front of them
+  unsigned slot_launches = 0;               ///< such launches of a batch
 
   /// `bytes` bytes of device memory, for states of `state_bytes`, that hold what the last call left in them, and zeros at first. Throws as
   /// buffer::at_least(), and unsupported when the caller's workspace is smaller.
   void* slots_of(std::size_t bytes, std::size_t state_bytes);
+  /// The most bytes of slots that can be had: those of the caller's workspace, if there is one.
+  [[nodiscard]] std::size_t most_slot_bytes() const noexcept;
 };
 
 /// What a variant says of itself beside its catalogue line.

@@ -39,7 +39,10 @@ variant_info describe_variant(const variant_row& row, std::string_view name, std
   info.widths = row.what.widths;
   info.width_meaning = row.what.width_meaning;
   info.min_compute_capability = row.what.min_compute_capability;
-  info.takes_everything = row.run_everything != nullptr;
+  info.takes_everything = promise == guarantee::fixed;
+  if (promise == guarantee::exact)
+    for (int type = 0; type < element_type_count; ++type)
+      info.operators[type] = onefold::detail::exact::has_state(form::sum, static_cast<element_type>(type)) ? 1U : 0U;
   for (int type = 0; type < element_type_count; ++type)
     for (int op = 0; op < operation_count; ++op)
       if (row.run[type][op] != nullptr) info.operators[type] = static_cast<std::uint8_t>(info.operators[type] | 1U << op);

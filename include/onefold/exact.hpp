@@ -65,7 +65,7 @@ class exact_state {
   void normalize() { detail::check_status(onefold_exact_add(type, static_cast<std::int32_t>(What), words_, nullptr)); }
 
   /// The correctly rounded result; with accumulate_as<double> rounded to that, with ddof as mean_variance takes it.
-  template <class... M, ONEFOLD_WHERE(detail::takes<What, T, M...>())>
+  template <class... M, ONEFOLD_WHERE(detail::takes<What, T, M...>() && detail::counts_on_host<M...>)>
   [[nodiscard]] detail::form_result_t<What, T, M...> value(M... modifiers) const {
     detail::form_result_t<What, T, M...> result;
     detail::request asked{serial(), element_type_of<T>, What, nullptr, 0, &result, true};

@@ -28,7 +28,7 @@ struct report {
   int width = 0;                  ///< the variant's own parameter; 0 where it has none
   int launches = 0;               ///< kernels that onefold started; copies, and what the peer cub starts by itself, not counted
   std::size_t shared_bytes = 0;   ///< dynamic shared memory per block of the first launch
-  std::size_t scratch_bytes = 0;  ///< device memory for a copy of the input, where an in-place variant works on one
+  std::size_t scratch_bytes = 0;  ///< device memory for a copy of the input: of an in-place variant, or of arrays in host memory
 };
 
 /// Requests. A field left alone is the library's choice; a field that is set is met or refused, never replaced.

@@ -290,13 +290,28 @@ constexpr element_type element_type_for() noexcept {
 template <class T>
 inline constexpr element_type element_type_of = detail::element_type_for<T>();
 
+/// Whether a form asks which of two elements is the smaller one, as no form of complex numbers can, which have no order.
+constexpr bool asks_for_order(form what) noexcept {
+  return what == form::min || what == form::max || what == form::min_number || what == form::max_number || what == form::argmin ||
+         what == form::argmax || what == form::argminmax || what == form::minmax;
+}
+
+/// Whether a form asks of each element whether it is zero: a complex number is where both parts are.
+constexpr bool asks_for_zero(form what) noexcept {
+  return what == form::count || what == form::all || what == form::any || what == form::none;
+}
+
 /// Whether a form takes elements of this type: those that combine bits take integers, and of complex numbers there is no order.
 constexpr bool takes_type(form what, element_type type) noexcept {
   if (is_complex(type))
     return what == form::sum || what == form::prod || what == form::dot || what == form::mean || what == form::sum_of_squares ||
-           what == form::norm1 || what == form::norm2 || what == form::norm_inf;
+           what == form::norm1 || what == form::norm2 || what == form::norm_inf || what == form::mean_variance ||
+           asks_for_zero(what);
   return !is_float(type) || (what != form::bit_and && what != form::bit_or && what != form::bit_xor);
 }
+
+/// Whether a form of complex numbers has kernels for GPUs: what asks for zeros and mean_variance run on CPUs alone so far.
+constexpr bool has_complex_kernels(form what) noexcept { return !asks_for_zero(what) && what != form::mean_variance; }
 
 /// The type that values are added and multiplied in: the elements' own, but for small integers 64 bits and for small floats f32. `wide`
 /// is the next one, which accumulate_as asks for: f64 for floats, 64 bits for integers of 32.
@@ -409,6 +424,7 @@ inline constexpr bool gives_arg = is_arg(What);  // a value, which device code m
 /// Bytes of what a form stores, `results` values in a row for reduce_together (results.hpp).
 constexpr std::size_t result_bytes(element_type type, form what, bool wide = false, int results = 1) noexcept {
   const std::size_t one = size_of(result_type(type, what, wide));
+  if (is_complex(type) && what == form::mean_variance) return one + one / 2;  // the variance is real
   if (is_arg(what)) return 2 * sizeof(std::uint64_t);
   if (what == form::argminmax) return 4 * sizeof(std::uint64_t);
   if (what == form::minmax || what == form::mean_variance) return 2 * one;

@@ -69,7 +69,7 @@ TEST_P(exact_blocks, of_changing_ranges_are_right) {
       if (zeros != 0) expected.add(0, zeros);
       ASSERT_EQ(wrong_results<T>(where(), x.data(), x.size(), expected), "") << array.said();
       onefold::exact_state<form::sum, T> state;
-      state.add(where(), x);
+      state.add(where(), placed(where(), x.data(), x.size()), x.size());
       ASSERT_EQ((std::vector<std::int64_t>(state.words(), state.words() + state.size())), expected.words(form::sum))
           << array.said();
     }
@@ -132,7 +132,7 @@ TEST_P(exact_blocks, with_huge_elements_behind_small_ones_are_right) {
           x[4'096] = rest;
           x[4'096 + distance] = huge;
           x[4'096 + 2 * distance] = negated(huge);
-          const auto sum = static_cast<double>(onefold::sum(where(), x, exactly));
+          const auto sum = static_cast<double>(exact_value(onefold::sum, where(), x));
           ASSERT_EQ(sum, static_cast<double>(rest))
               << "exponent field " << field << ", " << below << " below, " << distance << " apart";
         }
@@ -160,21 +160,21 @@ TEST_P(exact_blocks, of_more_than_caches_hold_are_right) {
       for (const std::uint64_t bits : {std::uint64_t{1}, layout<T>().infinity() - 1, layout<T>().infinity()}) {
         x.push_back(from_bits<T>(bits));
         expected.add(bits);
-        ASSERT_EQ(scalar_of(onefold::sum(where(), x, exactly)), expected.result(form::sum)) << name(kind) << " and " << bits;
+        ASSERT_EQ(scalar_of(exact_value(onefold::sum, where(), x)), expected.result(form::sum)) << name(kind) << " and " << bits;
         if (bits != 1) continue;
-        const auto [mean, variance] = onefold::mean_variance(where(), x, exactly);
+        const auto [mean, variance] = exact_value(onefold::mean_variance, where(), x);
         ASSERT_EQ(scalar_of(mean), expected.result(form::mean)) << name(kind);
         ASSERT_EQ(scalar_of(variance), expected.variance()) << name(kind);
       }
-      ASSERT_EQ(scalar_of(onefold::norm1(where(), x, exactly)), expected.result(form::norm1)) << name(kind);
+      ASSERT_EQ(scalar_of(exact_value(onefold::norm1, where(), x)), expected.result(form::norm1)) << name(kind);
       x.resize(x.size() - 3);
-      ASSERT_EQ(scalar_of(onefold::dot(where(), x, x, exactly)), pairs.result()) << name(kind);
+      ASSERT_EQ(scalar_of(exact_dot(where(), x, x)), pairs.result()) << name(kind);
     }
     count_dispatch(where());
   });
 }
 
-ONEFOLD_TEST_EXACT_PLACES(exact_blocks);
+ONEFOLD_TEST_EXACT_PLACES_AND_GPU(exact_blocks);
 
 }  // namespace
 }  // namespace onefold_test

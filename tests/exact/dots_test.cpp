@@ -70,8 +70,7 @@ class exact_dots : public executor_test {
   void expect_right(const std::vector<T>& x, const std::vector<T>& y, double dot) {
     ASSERT_NO_FATAL_FAILURE(expect_exact_dot<T>(where(), x, y, ""));
     ASSERT_NO_FATAL_FAILURE(expect_exact_dot<T>(where(), y, x, ""));
-    EXPECT_EQ(scalar_of(static_cast<double>(onefold::dot(where(), x, y, exactly))), scalar_of(dot))
-        << text_of<T>(x) << text_of<T>(y);
+    EXPECT_EQ(scalar_of(static_cast<double>(exact_dot(where(), x, y))), scalar_of(dot)) << text_of<T>(x) << text_of<T>(y);
   }
 };
 
@@ -123,15 +122,12 @@ TEST_P(exact_dots, with_products_out_of_range_are_right) {
   expect_right<float>({0x1p-75f, 0x1p-75f}, {0x1p-75f, 0x1p-75f}, 0x1p-149);
   expect_right<float>({0x1p-75f, 0x1p-149f}, {0x1p-75f, 0x1p-149f}, 0x1p-149);
   expect_right<float>({0x1p-75f}, {0x1p-75f}, 0.0);
-  EXPECT_EQ(
-      onefold::dot(where(), std::vector<float>{0x1p-75f}, std::vector<float>{0x1p-75f}, onefold::accumulate_as<double>, exactly),
-      0x1p-150);
-  EXPECT_EQ(
-      onefold::dot(where(), std::vector<float>{0x1p-149f}, std::vector<float>{-0x1p-149f}, onefold::accumulate_as<double>, exactly),
-      -0x1p-298);
-  EXPECT_EQ(
-      onefold::dot(where(), std::vector<float>{0x1p127f}, std::vector<float>{0x1p127f}, onefold::accumulate_as<double>, exactly),
-      0x1p254);
+  EXPECT_EQ(exact_dot(where(), std::vector<float>{0x1p-75f}, std::vector<float>{0x1p-75f}, onefold::accumulate_as<double>),
+            0x1p-150);
+  EXPECT_EQ(exact_dot(where(), std::vector<float>{0x1p-149f}, std::vector<float>{-0x1p-149f}, onefold::accumulate_as<double>),
+            -0x1p-298);
+  EXPECT_EQ(exact_dot(where(), std::vector<float>{0x1p127f}, std::vector<float>{0x1p127f}, onefold::accumulate_as<double>),
+            0x1p254);
 }
 
 TEST_P(exact_dots, of_overlapping_arrays_are_right) {
@@ -143,7 +139,7 @@ TEST_P(exact_dots, of_overlapping_arrays_are_right) {
       ASSERT_EQ(wrong_dots(where(), x.data(), y.data(), n, exact_pairs(x, y)), "") << "y is " << shift << " elements behind x";
     }
     const exact_elements squares{std::span<const T>(all)};
-    EXPECT_EQ(scalar_of(onefold::dot(where(), all, all, exactly)), squares.result(form::sum_of_squares));
+    EXPECT_EQ(scalar_of(exact_dot(where(), all, all)), squares.result(form::sum_of_squares));
   });
 }
 
@@ -152,20 +148,20 @@ TEST_P(exact_dots, agree_with_sums_and_know_no_order) {
   for_each_float([&]<class T> {
     auto x = random_elements<T>(7'001, spread::whole, signs::both, current_seed());
     auto y = std::vector<T>(x.size(), static_cast<T>(1.0f));
-    EXPECT_EQ(scalar_of(onefold::dot(where(), x, y, exactly)), scalar_of(onefold::sum(where(), x, exactly)));
+    EXPECT_EQ(scalar_of(exact_dot(where(), x, y)), scalar_of(exact_value(onefold::sum, where(), x)));
     y = random_elements<T>(x.size(), spread::whole, signs::both, current_seed() + 1);
-    const auto first = onefold::dot(where(), x, y, exactly);
+    const auto first = exact_dot(where(), x, y);
     for (int order = 0; order < 5; ++order) {
       random_numbers same(static_cast<std::uint64_t>(order)), again(static_cast<std::uint64_t>(order));
       shuffle(x, same);
       shuffle(y, again);
-      EXPECT_EQ(scalar_of(onefold::dot(where(), y, x, exactly)), scalar_of(first));
+      EXPECT_EQ(scalar_of(exact_dot(where(), y, x)), scalar_of(first));
     }
     count_dispatch(where());
   });
 }
 
-ONEFOLD_TEST_EXACT_PLACES(exact_dots);
+ONEFOLD_TEST_EXACT_PLACES_AND_GPU(exact_dots);
 
 }  // namespace
 }  // namespace onefold_test

@@ -42,8 +42,8 @@ TEST_P(exact_exponents, each_with_others_at_some_distance) {
         for (std::size_t i = 0; i < x.size(); ++i)
           x[i] = random_element<T>(random, i % 2 == 0 ? fields{field, field} : fields{other, other}, signs::both);
         const exact_elements expected{std::span<const T>(x)};
-        ASSERT_EQ(scalar_of(onefold::sum(where(), x, exactly)), expected.result(form::sum)) << field << " and " << other;
-        ASSERT_EQ(scalar_of(onefold::norm2(where(), x, exactly)), expected.result(form::norm2)) << field << " and " << other;
+        ASSERT_EQ(scalar_of(exact_value(onefold::sum, where(), x)), expected.result(form::sum)) << field << " and " << other;
+        ASSERT_EQ(scalar_of(exact_value(onefold::norm2, where(), x)), expected.result(form::norm2)) << field << " and " << other;
       }
     count_dispatch(where());
   });
@@ -121,13 +121,13 @@ TEST_P(exact_exponents, with_halves_that_cancel) {
       auto x = random_elements<T>(half, spread::whole, signs::both, current_seed() + half);
       for (std::size_t i = 0; i < half; ++i) x.push_back(negated(x[i]));
       x.push_back(from_bits<T>(1));
-      EXPECT_EQ(static_cast<double>(onefold::sum(where(), x, exactly)), static_cast<double>(from_bits<T>(1))) << half;
+      EXPECT_EQ(static_cast<double>(exact_value(onefold::sum, where(), x)), static_cast<double>(from_bits<T>(1))) << half;
       EXPECT_EQ(wrong_results<T>(where(), x.data(), x.size(), exact_elements(std::span<const T>(x))), "") << half;
     }
   });
 }
 
-ONEFOLD_TEST_EXACT_PLACES(exact_exponents);
+ONEFOLD_TEST_EXACT_PLACES_AND_GPU(exact_exponents);
 
 }  // namespace
 }  // namespace onefold_test

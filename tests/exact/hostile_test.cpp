@@ -121,13 +121,13 @@ TEST_P(exact_hostile, sums_of_zeros_infinities_and_nan) {
     for (const std::size_t n : {1u, 2u, 3u, 17u, 64u, 1'025u, 20'001u}) {
       std::vector<T> x(n, minus);
       expect_exact<T>(where(), x, "all -0");
-      EXPECT_TRUE(std::signbit(onefold::sum(where(), x, exactly))) << n;
-      EXPECT_TRUE(std::signbit(onefold::mean(where(), x, exactly))) << n;
-      EXPECT_FALSE(std::signbit(onefold::norm1(where(), x, exactly))) << n;
-      EXPECT_FALSE(std::signbit(onefold::dot(where(), x, x, exactly))) << n;
+      EXPECT_TRUE(std::signbit(exact_value(onefold::sum, where(), x))) << n;
+      EXPECT_TRUE(std::signbit(exact_value(onefold::mean, where(), x))) << n;
+      EXPECT_FALSE(std::signbit(exact_value(onefold::norm1, where(), x))) << n;
+      EXPECT_FALSE(std::signbit(exact_dot(where(), x, x))) << n;
       x[n / 2] = zero;
       expect_exact<T>(where(), x, "one +0 among -0");
-      EXPECT_FALSE(std::signbit(onefold::sum(where(), x, exactly))) << n;
+      EXPECT_FALSE(std::signbit(exact_value(onefold::sum, where(), x))) << n;
     }
   });
 }
@@ -185,7 +185,7 @@ TEST_P(exact_hostile, norms_in_the_middle_between_two_numbers) {
       expect_exact<float>(where(), x, "a norm in the middle");
       const double norm = static_cast<double>(p) * p + static_cast<double>(q) * q;
       if (beside < 1) {
-        EXPECT_EQ(onefold::norm2(where(), x, onefold::accumulate_as<double>, exactly), norm) << p << " and " << q;
+        EXPECT_EQ(exact_value(onefold::norm2, where(), x, onefold::accumulate_as<double>), norm) << p << " and " << q;
       }
     }
   }
@@ -194,9 +194,10 @@ TEST_P(exact_hostile, norms_in_the_middle_between_two_numbers) {
       const double q = 0x1p26;
       expect_exact<double>(where(), std::vector<double>{(p - q) * (p + q), 2 * p * q, beside}, "a norm in the middle");
     }
-  EXPECT_EQ(onefold::norm2(where(), std::vector<double>{0x1p-1074, 0x1p-1074}, exactly), 0x1p-1074);
-  EXPECT_EQ(onefold::norm2(where(), std::vector<double>{0x3p1022, -0x3p1022}, exactly), std::numeric_limits<double>::infinity());
-  EXPECT_EQ(onefold::norm2(where(), std::vector<double>{0x3p1020, -0x4p1020, 0x3p-1074}, exactly), 0x5p1020);
+  EXPECT_EQ(exact_value(onefold::norm2, where(), std::vector<double>{0x1p-1074, 0x1p-1074}), 0x1p-1074);
+  EXPECT_EQ(exact_value(onefold::norm2, where(), std::vector<double>{0x3p1022, -0x3p1022}),
+            std::numeric_limits<double>::infinity());
+  EXPECT_EQ(exact_value(onefold::norm2, where(), std::vector<double>{0x3p1020, -0x4p1020, 0x3p-1074}), 0x5p1020);
 }
 
 TEST_P(exact_hostile, means_and_variances) {
@@ -207,7 +208,7 @@ TEST_P(exact_hostile, means_and_variances) {
     for (const std::int64_t ddof : {0, 1, 998, 999, 1'000, -1, -1'000'000}) {
       ASSERT_EQ(wrong_results(where(), x.data(), x.size(), exact_elements(std::span<const double>(x)), ddof), "") << mean;
     }
-    const auto result = onefold::mean_variance(where(), x, onefold::ddof{1}, exactly);
+    const auto result = exact_value(onefold::mean_variance, where(), x, onefold::ddof{1});
     EXPECT_EQ(result.mean, mean);
   }
   for_each_float([&]<class T> {
@@ -223,15 +224,15 @@ TEST_P(exact_hostile, means_and_variances) {
     }
   });
   // (2^24 + 1) / 2 and (2^24 + 3) / 2: in the middle, which sums that are rounded first do not show.
-  EXPECT_EQ(onefold::mean(where(), std::vector<float>{0x1p24f, 1}, exactly), 8388608.0f);
-  EXPECT_EQ(onefold::mean(where(), std::vector<float>{0x1p24f, 3}, exactly), 8388610.0f);
-  EXPECT_EQ(onefold::mean(where(), std::vector<double>{top, top, top}, exactly), top);
-  EXPECT_EQ(onefold::mean(where(), std::vector<double>{least, 0}, exactly), 0.0);
-  EXPECT_EQ(onefold::mean(where(), std::vector<double>{least, least, 0}, exactly), least);
-  EXPECT_TRUE(std::signbit(onefold::mean(where(), std::vector<double>{-least, 0, 0}, exactly)));
+  EXPECT_EQ(exact_value(onefold::mean, where(), std::vector<float>{0x1p24f, 1}), 8388608.0f);
+  EXPECT_EQ(exact_value(onefold::mean, where(), std::vector<float>{0x1p24f, 3}), 8388610.0f);
+  EXPECT_EQ(exact_value(onefold::mean, where(), std::vector<double>{top, top, top}), top);
+  EXPECT_EQ(exact_value(onefold::mean, where(), std::vector<double>{least, 0}), 0.0);
+  EXPECT_EQ(exact_value(onefold::mean, where(), std::vector<double>{least, least, 0}), least);
+  EXPECT_TRUE(std::signbit(exact_value(onefold::mean, where(), std::vector<double>{-least, 0, 0})));
 }
 
-ONEFOLD_TEST_EXACT_PLACES(exact_hostile);
+ONEFOLD_TEST_EXACT_PLACES_AND_GPU(exact_hostile);
 
 }  // namespace
 }  // namespace onefold_test

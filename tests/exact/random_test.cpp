@@ -9,7 +9,7 @@ namespace {
 
 class exact_small_sets : public executor_test {
  protected:
-  // On one thread, and some on others, which few elements do not reach anyway.
+  // On one thread, and some on others, which few elements do not reach anyway, and on a GPU, where calls take longer.
   [[nodiscard]] std::uint64_t sets() const { return cases(where().backend() == onefold::backend::serial ? 60'000 : 4'000); }
 };
 
@@ -44,7 +44,7 @@ TEST_P(exact_small_sets, of_pairs_are_rounded_once) {
   });
 }
 
-ONEFOLD_TEST_EXACT_PLACES(exact_small_sets);
+ONEFOLD_TEST_EXACT_PLACES_AND_GPU(exact_small_sets);
 
 // The sets are what they are meant to be: without those that are hard a wrong sum would go unseen.
 TEST(the_small_sets, have_a_naive_sum_that_is_often_wrong) {

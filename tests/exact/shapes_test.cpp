@@ -176,7 +176,7 @@ TEST_P(exact_shapes, of_stretches_that_have_nothing_in_common_are_right) {
   });
 }
 
-ONEFOLD_TEST_EXACT_PLACES(exact_shapes);
+ONEFOLD_TEST_EXACT_PLACES_AND_GPU(exact_shapes);
 
 }  // namespace
 }  // namespace onefold_test

@@ -3,6 +3,7 @@
 /// memory.
 
 #include <cstdlib>
+#include <cstring>
 
 #include "../support/cuda.hpp"
 #include "../variants/fixture.hpp"
@@ -48,6 +49,8 @@ class each_large_count : public pairing_test {
     pairing_test::SetUp();
     if (IsSkipped()) return;
     if (!are_wanted()) GTEST_SKIP() << why_not_wanted;
+    if (!variant().supports(element_type::u32, operation::sum))
+      GTEST_SKIP() << variant().name << " takes no integers, and has a test of its own below";
     if (most_elements(variant(), operation::sum) < longest)
       GTEST_SKIP() << variant().name << " would take minutes: see slow_variants";
     // In-place variants take a copy of the input.
@@ -123,6 +126,53 @@ TEST(large_counts, of_inputs_of_any_alignment) {
     EXPECT_EQ(onefold::dot(onefold::cuda(), x + 1, x + 1, count), element * sum) << count;
     EXPECT_EQ(onefold::dot(onefold::cuda(), x, x + 1, count), element * sum) << count;
     count_dispatch(onefold::cuda());
+  }
+}
+
+// Exact sums take several launches then, each of as many elements as its bins have room for.
+TEST(large_counts, are_summed_exactly) {
+  const auto& cuda = backend_under_test(onefold::backend::cuda);
+  if (!cuda.usable) GTEST_SKIP() << cuda.detail;
+  if (!are_wanted()) GTEST_SKIP() << why_not_wanted;
+  huge_array array((longest + 1) * sizeof(float));
+  constexpr onefold::options exactly{.guarantee = onefold::guarantee::exact};
+  // Equal elements, of which a state for a power of two is had by doubling.
+  const auto expect_right = [&]<onefold::form What, class T>(std::uint64_t count, int byte, std::size_t offset) {
+    T element;
+    std::memset(&element, byte, sizeof(T));
+    onefold::exact_state<What, T> expected, doubled, got;
+    if constexpr (What == onefold::form::dot)
+      doubled.add(onefold::serial(), &element, &element, 1);
+    else
+      doubled.add(onefold::serial(), &element, 1);
+    for (std::uint64_t left = count; left > 0; left /= 2) {
+      if (left % 2 != 0) expected += doubled;
+      doubled += onefold::exact_state<What, T>(doubled);
+    }
+    const T* const x = static_cast<const T*>(array.data()) + offset;
+    if constexpr (What == onefold::form::dot) {
+      got.add(onefold::cuda(), x, static_cast<const T*>(array.data()), count);
+    } else {
+      got.add(onefold::cuda(), x, count);
+      onefold::report ran;
+      EXPECT_EQ(onefold::sum(onefold::cuda(), x, count, {.guarantee = exactly.guarantee, .report = &ran}), expected.value());
+      EXPECT_GT(ran.launches, count > std::uint64_t{1} << 30 ? 1 : 0);
+    }
+    EXPECT_EQ(std::memcmp(expected.words(), got.words(), sizeof(std::int64_t) * got.size()), 0)
+        << count << " elements of bytes " << byte << ", offset " << offset;
+    count_dispatch(onefold::cuda());
+  };
+  for (const int byte : {0x3f, 0x01, 0xbf}) {
+    array.fill(0, (longest + 1) * sizeof(float), byte);
+    for (const std::uint64_t count : {(std::uint64_t{1} << 30) + 1, counts[1], longest}) {
+      for (const std::size_t offset : {0, 1}) {
+        expect_right.operator()<onefold::form::sum, float>(count, byte, offset);
+        expect_right.operator()<onefold::form::dot, float>(count, byte, offset);
+        expect_right.operator()<onefold::form::sum, double>(count / 2, byte, offset);
+        expect_right.operator()<onefold::form::dot, double>(count / 2, byte, offset);
+      }
+      expect_right.operator()<onefold::form::sum, onefold::bfloat16>(count, byte, 1);
+    }
   }
 }
 

@@ -1,8 +1,11 @@
-/// @file sanitizer_run.cpp  Every variant with every finish, and the forms, on a few odd sizes, for compute-sanitizer to look over. Checks the
-/// results too. Arguments: names of variants, or none for all. Exit code 0: all right; 1: something was wrong; 77: no GPU here.
+/// @file sanitizer_run.cpp  Every variant with every finish, the forms, and exact sums, on a few odd sizes, for compute-sanitizer to
+/// look over. Checks the results too. Arguments: names of variants, or none for all. Exit code 0: all right; 1: something was wrong;
+/// 77: no GPU here.
 
 #include <algorithm>
+#include <complex>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <string>
 #include <vector>
@@ -165,6 +168,116 @@ void check_ends() {
   }
 }
 
+// --- exact sums
+
+// Elements of a few exponents, others every `length`: 0 for the same everywhere. Where they change, warps leave their window of
+// bins.
+template <class T>
+std::vector<T> numbers_of_exponents(std::size_t count, std::size_t length, std::uint64_t seed) {
+  constexpr int digits = sizeof(T) == 8 ? 52 : sizeof(T) == 4 ? 23 : std::is_same_v<T, onefold::float16> ? 10 : 7;
+  constexpr std::uint64_t last_field = (std::uint64_t{1} << (8 * sizeof(T) - 1 - digits)) - 1;
+  random_numbers random(seed);
+  std::uint64_t field = last_field / 2;
+  std::vector<T> x(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (length != 0 && i % length == 0) field = random.below(last_field - 1);
+    const std::uint64_t any = random();
+    x[i] = value_of<T>({onefold::element_type_of<T>, (any & 1) << (8 * sizeof(T) - 1) | (field + (any >> 1 & 1)) << digits |
+                                                         (any >> 12 & ((std::uint64_t{1} << digits) - 1))});
+  }
+  return x;
+}
+
+// An array in device memory that ends where its allocation does.
+template <class T>
+class array_at_end {
+ public:
+  array_at_end(const std::vector<T>& x, std::size_t first)
+      : memory_(memory::device, (first + x.size()) * sizeof(T)), first_(first) {
+    const std::vector<std::byte> before(first * sizeof(T), std::byte{0xff});  // NaN
+    memory_.write(0, before.data(), before.size());
+    memory_.write(first * sizeof(T), x.data(), x.size() * sizeof(T));
+  }
+  [[nodiscard]] const T* data() const { return reinterpret_cast<const T*>(memory_.address()) + first_; }
+
+ private:
+  block memory_;
+  std::size_t first_;
+};
+
+// The state, which the host rounds, and the number that the kernels do.
+template <onefold::form What, class T>
+void check_exact_form(const std::vector<T>& x, const std::vector<T>& y, const T* on_gpu_x, const T* on_gpu_y,
+                      const std::string& said) {
+  onefold::exact_state<What, T> expected, got;
+  if constexpr (What == onefold::form::dot) {
+    expected.add(onefold::serial(), x, y);
+    got.add(onefold::cuda(), on_gpu_x, on_gpu_y, x.size());
+  } else {
+    expected.add(onefold::serial(), x);
+    got.add(onefold::cuda(), on_gpu_x, x.size());
+  }
+  const auto number = expected.value();
+  block output(memory::device, sizeof(number));
+  onefold::detail::run({onefold::cuda(), onefold::element_type_of<T>, What, on_gpu_x, x.size(), output.address(), false, on_gpu_y},
+                       {.guarantee = onefold::guarantee::exact});
+  onefold::synchronize(onefold::cuda());
+  std::byte stored[sizeof(number)];
+  output.read(0, stored, sizeof(stored));
+  calls += 2;
+  if (std::memcmp(expected.words(), got.words(), expected.size() * sizeof(std::int64_t)) != 0 ||
+      std::memcmp(&number, stored, sizeof(stored)) != 0)
+    report_failure("exact " + std::string(onefold::name(What)) + " of " + std::to_string(x.size()) + " " +
+                   std::string(onefold::name(onefold::element_type_of<T>)) + ", " + said);
+}
+
+template <class T>
+void check_exact_of(std::size_t count, std::size_t length, std::size_t first_x, std::size_t first_y) {
+  const auto x = numbers_of_exponents<T>(count, length, 1), y = numbers_of_exponents<T>(count, length, 2);
+  const array_at_end<T> at_x(x, first_x), at_y(y, first_y);
+  const std::string said =
+      "others every " + std::to_string(length) + ", offsets " + std::to_string(first_x) + " and " + std::to_string(first_y);
+  check_exact_form<onefold::form::sum>(x, y, at_x.data(), at_y.data(), said);
+  check_exact_form<onefold::form::dot>(x, y, at_x.data(), at_y.data(), said);
+  check_exact_form<onefold::form::norm1>(x, y, at_x.data(), at_y.data(), said);
+  check_exact_form<onefold::form::norm2>(x, y, at_x.data(), at_y.data(), said);
+  check_exact_form<onefold::form::mean_variance>(x, y, at_x.data(), at_y.data(), said);
+}
+
+template <class T>
+void check_exact_sums_of() {
+  constexpr std::size_t pack = 16 / sizeof(T);
+  for (const std::size_t count : {1, 33, 1'025, 20'001, 140'001})
+    for (const std::size_t length : {0, 1, 700}) check_exact_of<T>(count, length, 0, 0);
+  // Behind every alignment, with every rest of a pack.
+  for (std::size_t count = 4'095; count <= 4'096 + pack; ++count)
+    for (std::size_t first = 0; first<pack; first += pack> 4 ? 3 : 1) {
+      check_exact_of<T>(count, 0, first, first);
+      check_exact_of<T>(count, 300, first, (first + count) % pack);
+    }
+}
+
+void check_exact_sums() {
+  check_exact_sums_of<float>();
+  check_exact_sums_of<double>();
+  check_exact_sums_of<onefold::float16>();
+  check_exact_sums_of<onefold::bfloat16>();
+  check_exact_of<double>(900'001, 500'000, 1, 0);  // warps that have begun leave their windows
+  // Parts of complex numbers.
+  for (const std::size_t count : {1, 1'025, 20'001})
+    for (const std::size_t first : {0, 1}) {
+      const auto parts = numbers_of_exponents<double>(2 * count, 100, 3);
+      const array_at_end<double> on_gpu(parts, first);
+      constexpr onefold::options exactly{.guarantee = onefold::guarantee::exact};
+      const auto* const z = reinterpret_cast<const std::complex<double>*>(parts.data());
+      const auto expected = onefold::sum(onefold::serial(), z, count, exactly);
+      const auto got = onefold::sum(onefold::cuda(), reinterpret_cast<const std::complex<double>*>(on_gpu.data()), count, exactly);
+      ++calls;
+      if (std::memcmp(&expected, &got, sizeof(got)) != 0)
+        report_failure("exact sum of " + std::to_string(count) + " complex numbers");
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -185,6 +298,7 @@ int main(int argc, char** argv) {
         check_forms();
         check_ends();
       }
+      if (variant.name == "superaccumulator") check_exact_sums();
       ++variants;
     }
   } catch (const std::exception& problem) {

@@ -80,6 +80,20 @@ TEST(catalogue, has_the_fixed_order_on_every_backend_and_promises_it) {
     EXPECT_EQ(variant.guarantee == onefold::guarantee::fixed, variant.name == "fixed_order") << variant.name;
 }
 
+TEST(catalogue, says_which_forms_complex_numbers_have_where) {
+  using onefold::form;
+  for (const auto& variant : onefold::variants()) {
+    SCOPED_TRACE(variant.name);
+    const bool is_default = variant.built && variant.takes_everything;
+    for (const auto type : {element_type::c64, element_type::c128}) {
+      for (const auto what : {form::sum, form::dot, form::norm2}) EXPECT_EQ(variant.supports(type, what), is_default);
+      for (const auto what : {form::count, form::any, form::mean_variance})
+        EXPECT_EQ(variant.supports(type, what), is_default && variant.backend != backend::cuda);
+      for (const auto what : {form::min, form::argmax, form::minmax, form::bit_or}) EXPECT_FALSE(variant.supports(type, what));
+    }
+  }
+}
+
 TEST(catalogue, offers_the_defaults_among_the_choices) {
   const auto holds = [](const auto& choices, auto value) { return std::ranges::find(choices, value) != choices.end(); };
   for (const auto& variant : onefold::variants()) {

@@ -79,8 +79,8 @@ std::uint64_t most_elements(const onefold::variant_info& variant, operation op, 
 bool loads_vectors(const onefold::variant_info& variant) {
   for (const std::string_view word : {"vector", "16-byte", "bulk", "pack"})
     if (variant.name.find(word) != std::string_view::npos || variant.summary.find(word) != std::string_view::npos) return true;
-  // How a peer loads is its own affair, and fixed_order loads as the machine likes best: all are tried.
-  return variant.seed == "peer" || variant.name == "fixed_order";
+  // How a peer loads is its own affair, and those with a guarantee load as the machine likes best: all are tried.
+  return variant.seed == "peer" || variant.guarantee >= onefold::guarantee::fixed;
 }
 
 bool may_flush_subnormals(const onefold::variant_info& variant, element_type type, operation op, onefold::finish how) {

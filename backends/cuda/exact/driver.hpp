@@ -1,0 +1,24 @@
+#pragma once
+/// @file driver.hpp  Variant superaccumulator on the host: exact sums.
+
+#include <onefold/detail/device_fold.hpp>
+#include <onefold/detail/request.hpp>
+
+#include "../variant.hpp"
+#include "memory.hpp"
+
+namespace onefold::cuda_backend {
+
+/// What a call of the variant is told in device_fold::object.
+struct exact_call {
+  exact_part part;
+  bool as_state;  ///< the result is the state, as a backend has it, and not the rounded number
+};
+
+/// Launches the sums of `now`, whose `own` has an exact_call and the arrays.
+void run_superaccumulator(call& now);
+
+/// Whether these are the real and imaginary parts of an array of complex numbers, of which both have a sum.
+inline bool is_parts(const onefold::detail::device_fold& fold) { return fold.kernels == nullptr; }
+
+}  // namespace onefold::cuda_backend

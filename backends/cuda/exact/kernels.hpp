@@ -1,0 +1,27 @@
+#pragma once
+/// @file kernels.hpp  The kernels of exact sums, as data.
+
+#include <cstddef>
+#include <cstdint>
+
+#include <onefold/types.hpp>
+
+#include "memory.hpp"
+
+namespace onefold::cuda_backend {
+
+/// What is added up.
+enum class exact_terms : int { elements, products, squares };
+
+struct exact_kernel {
+  const void* symbol;
+  int threads;
+  int blocks;                      ///< of a multiprocessor
+  std::size_t shared_bytes;        ///< dynamic, of a block
+  std::uint64_t most_of_block;     ///< elements that a block may be given at most
+  std::uint64_t elements_of_warp;  ///< at a time
+};
+
+const exact_kernel& exact_kernel_of(element_type type, exact_terms terms);
+
+}  // namespace onefold::cuda_backend

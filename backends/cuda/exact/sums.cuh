@@ -1,0 +1,779 @@
+#pragma once
+/// @file sums.cuh  Exact sums on a GPU (docs/exact.md, decision 0031): every thread adds to bins of its own in shared memory, doubles that never round.
+///
+/// A bin is for 16 exponents. What is added to it are multiples of its quantum, 2^20 below its smallest number, and so few of them that their sum has at most
+/// 53 bits. A column of bins is a thread's own, so nobody waits for anybody, and which order the hardware takes cannot be seen. At the end of a block its
+/// bins become integers, which atomics add in the launch's limbs; the last block to do so makes the result.
+///
+/// Floats have 24 bits, so that one addition puts one where it belongs, in one of 16 bins. Doubles and products have more: (x + A) - A, with A = 1.5 * 2^32
+/// times the bin's smallest number, is the part that the bin takes, and the rest fits the bin after the next. All exponents of doubles are 128 bins, a window of
+/// 37 is what all threads have room for at full speed: each warp chooses it from what it reads first. What lies outside is added to the limbs one by one; where that
+/// is much, the warp stops, and the block reads the rest again with the few warps that all bins have room for.
+
+#include <cstdint>
+
+#include <onefold/device/conclude.cuh>
+#include <onefold/device/dependent.cuh>
+#include <onefold/float16.hpp>
+
+#include "memory.hpp"
+
+namespace onefold::cuda_backend::exact_sums {
+
+namespace exact = onefold::detail::exact;
+
+inline constexpr unsigned all_lanes = 0xffffffffU;
+inline constexpr int warp_size = 32;
+
+// --- integers ---------------------------------------------------------------------------------------------------------------------------------------
+
+/// limbs += v 2^at units. Of what lies below a unit v has nothing.
+__device__ inline void add_integer(long long* limbs, long long v, int at) {
+  if (at < 0) {
+    v >>= -at;
+    at = 0;
+  }
+  const int shift = at % 32;
+  const auto low = static_cast<unsigned long long>(v) << shift;
+  const long long high = shift == 0 ? v >> 63 : v >> (64 - shift);
+  auto* const to = reinterpret_cast<unsigned long long*>(limbs + at / 32);
+  const unsigned long long piece[3] = {low & 0xffffffffU, low >> 32, static_cast<unsigned long long>(high)};
+#pragma unroll
+  for (int i = 0; i < 3; ++i)
+    if (piece[i] != 0) atomicAdd(to + i, piece[i]);
+}
+
+/// The same with v negative.
+__device__ inline void add_signed(long long* limbs, unsigned long long v, bool negative, int at) {
+  add_integer(limbs, negative ? -static_cast<long long>(v) : static_cast<long long>(v), at);
+}
+
+__device__ inline int exponent_of(double x) { return __double2hiint(x) >> 20 & 0x7ff; }
+__device__ inline unsigned long long digits_of(double x) {
+  const auto bits = static_cast<unsigned long long>(__double_as_longlong(x));
+  const unsigned long long fraction = bits & 0xfffffffffffffULL;
+  return (bits >> 52 & 0x7ff) == 0 ? fraction : fraction | 1ULL << 52;
+}
+
+/// v / 2^quantum, which is an integer of less than 2^53.
+__device__ inline long long in_quanta(double v, int quantum) {
+  const int shift = ::max(exponent_of(v), 1) - 1075 - quantum;
+  const unsigned long long digits = digits_of(v);
+  const auto size = static_cast<long long>(shift >= 0 ? digits << ::min(shift, 63) : digits >> ::min(-shift, 63));
+  return __double2hiint(v) < 0 ? -size : size;
+}
+
+/// The sum over the warp, in all lanes.
+__device__ inline unsigned sum_of_warp(unsigned v) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_add_sync(all_lanes, v);
+#else
+  for (int distance = warp_size / 2; distance > 0; distance /= 2) v += __shfl_xor_sync(all_lanes, v, distance);
+  return v;
+#endif
+}
+/// The same of integers of at most 2^57.
+__device__ inline long long sum_of_warp(long long v) {
+  const unsigned lows = sum_of_warp(static_cast<unsigned>(v) & 0x7ffffffU);
+  const auto highs = static_cast<int>(sum_of_warp(static_cast<unsigned>(v >> 27)));
+  return (static_cast<long long>(highs) << 27) + lows;
+}
+
+__device__ inline unsigned greatest_of_warp(unsigned v) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_max_sync(all_lanes, v);
+#else
+  for (int distance = warp_size / 2; distance > 0; distance /= 2) v = ::max(v, __shfl_xor_sync(all_lanes, v, distance));
+  return v;
+#endif
+}
+
+/// What NaN and infinities say.
+__device__ inline unsigned flags_of(double x) {
+  return isnan(x) ? static_cast<unsigned>(exact::has_nan)
+                  : static_cast<unsigned>(x > 0 ? exact::has_infinity : exact::has_minus_infinity);
+}
+
+// --- reading -----------------------------------------------------------------------------------------------------------------------------------------
+
+struct pack {
+  unsigned of[4];
+};
+__device__ inline pack load_pack(const pack* from) {
+  const int4 bits = __ldcs(reinterpret_cast<const int4*>(from));
+  return {static_cast<unsigned>(bits.x), static_cast<unsigned>(bits.y), static_cast<unsigned>(bits.z),
+          static_cast<unsigned>(bits.w)};
+}
+
+/// Element `c` of a pack, as a double; that of smaller ones as a float.
+template <class E>
+struct elements_of {
+  using value = float;
+  static constexpr int count = 16 / static_cast<int>(sizeof(E));
+  static __device__ float get(const pack& p, int c) {
+    if constexpr (sizeof(E) == 4) {
+      return __uint_as_float(p.of[c]);
+    } else {
+      const auto bits = static_cast<std::uint16_t>(p.of[c / 2] >> (16 * (c % 2)));
+      E half;
+      memcpy(&half, &bits, sizeof(bits));
+      return static_cast<float>(half);
+    }
+  }
+  static __device__ float load(const void* x, std::uint64_t i) { return static_cast<float>(static_cast<const E*>(x)[i]); }
+};
+template <>
+struct elements_of<double> {
+  using value = double;
+  static constexpr int count = 2;
+  static __device__ double get(const pack& p, int c) {
+    return __hiloint2double(static_cast<int>(p.of[2 * c + 1]), static_cast<int>(p.of[2 * c]));
+  }
+  static __device__ double load(const void* x, std::uint64_t i) { return static_cast<const double*>(x)[i]; }
+};
+
+/// A pack of an array that lies anywhere: its elements one by one.
+template <class E>
+__device__ inline pack gather_pack(const void* from) {
+  pack found;
+  if constexpr (sizeof(E) == 8) {
+#pragma unroll
+    for (int c = 0; c < 2; ++c) {
+      const double x = __ldcs(static_cast<const double*>(from) + c);
+      found.of[2 * c] = static_cast<unsigned>(__double2loint(x));
+      found.of[2 * c + 1] = static_cast<unsigned>(__double2hiint(x));
+    }
+  } else if constexpr (sizeof(E) == 4) {
+#pragma unroll
+    for (int c = 0; c < 4; ++c) found.of[c] = __ldcs(static_cast<const unsigned*>(from) + c);
+  } else {
+#pragma unroll
+    for (int c = 0; c < 4; ++c)
+      found.of[c] = __ldcs(static_cast<const unsigned short*>(from) + 2 * c) |
+                    static_cast<unsigned>(__ldcs(static_cast<const unsigned short*>(from) + 2 * c + 1)) << 16;
+  }
+  return found;
+}
+
+/// How the elements are given to the warps: units of `Packs` packs for each lane, one warp after the other; what lies ahead of the first 16-byte boundary
+/// and behind the last unit, one warp takes element by element.
+template <class E, int Packs>
+struct shares {
+  static constexpr int of_pack = elements_of<E>::count;
+  static constexpr int of_unit = Packs * warp_size * of_pack;
+
+  std::uint64_t head;
+  std::uint64_t units;
+
+  ONEFOLD_HOST_DEVICE shares(const void* x, std::uint64_t count) {
+    const auto behind = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(x) % 16);
+    head = behind == 0 ? 0 : (16 - behind) / sizeof(E);
+    if (head > count) head = count;
+    units = (count - head) / of_unit;
+  }
+  /// Element i of those outside of the units, of which there are `edge`.
+  [[nodiscard]] __device__ std::uint64_t edge(std::uint64_t count) const { return count - units * of_unit; }
+  [[nodiscard]] __device__ std::uint64_t at_edge(std::uint64_t i) const { return i < head ? i : i + units * of_unit; }
+};
+
+// --- the end of a block, and of a launch -----------------------------------------------------------------------------------------------------------
+
+/// From this number on a bin holds 2^-64 of its value, because (x + A) would overflow: of 2^993 and more.
+inline constexpr int scaled_bins = 126;
+inline constexpr int scale = 64;
+
+/// A column of bins of doubles, `Stride` doubles apart, becomes integers in `limbs`. Bin b is number `base` + b and has the quantum 2^(16 (base + b) + first).
+/// By a whole warp.
+template <int Stride>
+__device__ inline void flush_bins(const double* column, int bins, int base, int first, int unit, long long* limbs) {
+  constexpr int together = 8;
+#pragma unroll 1
+  for (int at = 0; at < bins; at += together) {
+    unsigned used = 0;  // bins of which some thread's is not zero
+#pragma unroll
+    for (int k = 0; k < together; ++k)
+      if (__any_sync(all_lanes, at + k < bins && column[(at + k) * Stride] != 0)) used |= 1U << k;
+#pragma unroll 1
+    for (; used != 0; used &= used - 1) {
+      const int b = at + __ffs(static_cast<int>(used)) - 1;
+      const int quantum = 16 * (base + b) + first;
+      const long long sum = sum_of_warp(in_quanta(column[b * Stride], base + b >= scaled_bins ? quantum - scale : quantum));
+      if (threadIdx.x % warp_size == 0 && sum != 0) add_integer(limbs, sum, quantum - unit);
+    }
+  }
+}
+
+/// What a block adds up.
+struct block_sums {
+  long long limb[exact_memory::most_limbs];
+  unsigned flags;
+  bool is_last;  ///< whether it is the launch's last one to have added its own
+
+  __device__ void clear() {
+    for (int i = static_cast<int>(threadIdx.x); i < exact_memory::most_limbs; i += static_cast<int>(blockDim.x)) limb[i] = 0;
+    if (threadIdx.x == 0) flags = 0;
+    __syncthreads();
+  }
+};
+
+/// Adds a block's sums to the launch's, and says whether it was the last block to do so. One that is alone keeps what it has.
+__device__ inline bool hand_over(const exact_launch& how, exact_memory* memory, block_sums& sums, unsigned flags) {
+  if (how.tells_flags && flags != 0) atomicOr(&sums.flags, flags);
+  __syncthreads();
+  if (how.is_alone) return true;
+  auto* const to = reinterpret_cast<unsigned long long*>(memory->limb[how.sum]);
+  for (int i = static_cast<int>(threadIdx.x); i < exact_memory::most_limbs; i += static_cast<int>(blockDim.x))
+    if (sums.limb[i] != 0) atomicAdd(to + i, static_cast<unsigned long long>(sums.limb[i]));
+  if (threadIdx.x == 0 && sums.flags != 0) atomicOr(&memory->flags, sums.flags);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    sums.is_last = atomicAdd(&memory->arrived, 1U) + 1 == gridDim.x;
+    __threadfence();
+  }
+  __syncthreads();
+  return sums.is_last;
+}
+
+/// The end of a launch, once for all kernels: carries, and stores the result or leaves the limbs for the next one. By the threads of one block.
+struct finish_memory {
+  exact::u64 state[1 + exact_memory::most_limbs];
+  exact::scratch rounding;
+  int first, last, sign;
+};
+__device__ __noinline__ void finish_launch(const exact_launch& how, exact_memory* memory, unsigned long long* launches,
+                                           const device::destination& to, block_sums& sums, finish_memory& shared);
+
+// --- floats: one bin for each -------------------------------------------------------------------------------------------------------------------------
+
+inline constexpr int float_bins = 16;
+inline constexpr int float_threads = 512;
+inline constexpr int float_blocks = 3;                                          ///< of a multiprocessor
+inline constexpr std::uint64_t most_floats_of_thread = std::uint64_t{1} << 13;  ///< 39 bits each, of 53
+inline constexpr std::size_t float_bytes = sizeof(double) * float_bins * float_threads;
+
+template <class E>
+__global__ void __launch_bounds__(float_threads, float_blocks)
+    float_sums_kernel(const __grid_constant__ exact_launch how, exact_memory* memory, unsigned long long* launches,
+                      const __grid_constant__ device::destination to) {
+  using elements = elements_of<E>;
+  constexpr int packs = 2;
+  constexpr int quantum = -150;  // of the first bin
+  extern __shared__ double bins[];
+  __shared__ block_sums sums;
+  double* const column = bins + threadIdx.x;
+#pragma unroll
+  for (int b = 0; b < float_bins; ++b) column[b * float_threads] = -0.0;
+  sums.clear();
+  device::wait_for_previous_kernel();
+
+  const shares<E, packs> given(how.x, how.count);
+  const std::uint64_t warps = std::uint64_t{gridDim.x} * (float_threads / warp_size);
+  const std::uint64_t warp = std::uint64_t{blockIdx.x} * (float_threads / warp_size) + threadIdx.x / warp_size;
+  const unsigned lane = threadIdx.x % warp_size;
+  const unsigned mask = how.absolute ? 0x7fffffffU : 0xffffffffU;
+  const auto* const body = reinterpret_cast<const pack*>(static_cast<const E*>(how.x) + given.head);
+  // Which elements of a pack count.
+  const bool takes_even = how.part == exact_part::all || (how.part == exact_part::even) == (given.head % 2 == 0);
+  const bool takes_odd = how.part == exact_part::all || (how.part == exact_part::odd) == (given.head % 2 == 0);
+
+  const auto add = [&](float x) {
+    const unsigned bits = __float_as_uint(x) & mask;
+    double* const bin = reinterpret_cast<double*>(reinterpret_cast<unsigned char*>(column) + (bits >> 15 & 0xf000U));
+    static_assert(float_threads * sizeof(double) == 0x1000);
+    *bin += static_cast<double>(__uint_as_float(bits));
+  };
+  const auto add_pack = [&](const pack& p) {
+#pragma unroll
+    for (int c = 0; c < elements::count; ++c)
+      if (c % 2 == 0 ? takes_even : takes_odd) add(elements::get(p, c));
+  };
+  const auto load = [&](std::uint64_t unit, pack(&into)[packs]) {
+#pragma unroll
+    for (int k = 0; k < packs; ++k) into[k] = load_pack(body + (unit * packs + static_cast<unsigned>(k)) * warp_size + lane);
+  };
+  // All of the warp's elements, for those who ask for nothing but a look.
+  const auto for_edge = [&](const auto& do_it) {
+    if (warp != given.units % warps) return;
+    for (std::uint64_t i = lane; i < given.edge(how.count); i += warp_size) {
+      const std::uint64_t at = given.at_edge(i);
+      if (how.part == exact_part::all || (how.part == exact_part::odd) == (at % 2 != 0)) do_it(elements::load(how.x, at));
+    }
+  };
+
+  pack next[packs];
+  if (warp < given.units) load(warp, next);
+  for (std::uint64_t unit = warp; unit < given.units;) {
+    pack now[packs];
+#pragma unroll
+    for (int k = 0; k < packs; ++k) now[k] = next[k];
+    unit += warps;
+    if (unit < given.units) load(unit, next);
+#pragma unroll
+    for (int k = 0; k < packs; ++k) add_pack(now[k]);
+  }
+  for_edge(add);
+
+  unsigned flags = 0;
+  double& top = column[(float_bins - 1) * float_threads];
+  if (isinf(top)) {
+    flags |= flags_of(top);
+    top = 0;
+  }
+  // A NaN, or infinities of both signs: the elements are asked again.
+  if (isnan(top)) {
+    top = 0;
+    const auto look = [&](float x) {
+      const float value = __uint_as_float(__float_as_uint(x) & mask);
+      if (!isfinite(value)) flags |= flags_of(value);
+    };
+    for (std::uint64_t unit = warp; unit < given.units; unit += warps) {
+      load(unit, next);
+#pragma unroll
+      for (int k = 0; k < packs; ++k)
+#pragma unroll
+        for (int c = 0; c < elements::count; ++c)
+          if (c % 2 == 0 ? takes_even : takes_odd) look(elements::get(next[k], c));
+    }
+    for_edge(look);
+  }
+#pragma unroll 1
+  for (int b = 0; b < float_bins; ++b)
+    if (__double_as_longlong(column[b * float_threads]) != __double_as_longlong(-0.0)) flags |= exact::has_other_than_minus_zero;
+  __syncwarp();
+  flush_bins<float_threads>(column, float_bins, 0, quantum, how.result.unit[how.sum], sums.limb);
+  __syncthreads();
+  if (hand_over(how, memory, sums, flags))
+    finish_launch(how, memory, launches, to, sums, *reinterpret_cast<finish_memory*>(bins));  // which nobody needs any more
+}
+
+// --- doubles and products: a window of bins ---------------------------------------------------------------------------------------------------------
+
+inline constexpr int window_bins = 37;  ///< all that products of two floats need
+inline constexpr int window_threads = 384;
+inline constexpr int window_blocks = 2;                                          ///< of a multiprocessor
+inline constexpr std::uint64_t most_doubles_of_thread = std::uint64_t{1} << 15;  ///< 36 bits each and 31 of others, of 53
+inline constexpr std::size_t window_bytes = sizeof(double) * window_bins * window_threads;
+inline constexpr int all_bins = 130;  ///< from number -2 on: of all doubles
+inline constexpr int all_bins_warps = static_cast<int>(window_bytes / sizeof(double)) / (all_bins * warp_size);
+
+/// The terms of a sum: the elements themselves.
+template <class E>
+struct element_terms {
+  using type = E;
+  static constexpr bool is_product = false;
+  static constexpr int arrays = 1;
+  static constexpr int packs = 4;
+  static constexpr int below = 2;          ///< bins below that of a term that it needs
+  static constexpr bool has_rest = false;  ///< whether a term is more than a double
+  static constexpr bool fits = false;      ///< whether all terms that are numbers fit the window
+};
+/// x y, or x x. `Squares`: no second array.
+template <class E, bool Squares>
+struct product_terms {
+  using type = E;
+  static constexpr bool is_product = true;
+  static constexpr int arrays = Squares ? 1 : 2;
+  static constexpr int packs = (sizeof(E) == 2 ? 2 : 4) / arrays;
+  static constexpr bool has_rest = sizeof(E) == 8;
+  static constexpr int below = has_rest ? 7 : 2;  // x y - p has its lowest digit up to 105 below p's exponent
+  static constexpr bool fits = !has_rest;
+};
+
+/// One term.
+template <class Terms>
+struct term {
+  double value;  ///< rounded where there is a rest
+  double rest;
+  double x, y;  ///< what it is the product of
+};
+
+template <class Terms>
+__device__ inline term<Terms> term_of(typename elements_of<typename Terms::type>::value x,
+                                      typename elements_of<typename Terms::type>::value y, unsigned mask) {
+  term<Terms> made{};
+  const auto a = static_cast<double>(x);
+  if constexpr (!Terms::is_product) {
+    made.value = __hiloint2double(__double2hiint(a) & static_cast<int>(mask), __double2loint(a));
+  } else {
+    const auto b = static_cast<double>(y);
+    made.value = __dmul_rn(a, b);
+    if constexpr (Terms::has_rest) made.rest = __fma_rn(a, b, -made.value);
+    made.x = a;
+    made.y = b;
+  }
+  return made;
+}
+
+/// Whether a term is exactly zero: a product may be rounded to zero.
+template <class Terms>
+__device__ inline bool is_zero(const term<Terms>& t) {
+  return t.value == 0 && (!Terms::has_rest || t.x == 0 || t.y == 0);
+}
+
+/// A term that no bin takes, into limbs.
+template <class Terms>
+__device__ __noinline__ void add_apart(term<Terms> t, const exact_launch& how, long long* limbs, unsigned& flags) {
+  if constexpr (Terms::has_rest) {
+    if (isnan(t.value) || isinf(t.x) || isinf(t.y)) {
+      flags |= flags_of(t.value);
+      return;
+    }
+    const bool negative = (__double2hiint(t.x) ^ __double2hiint(t.y)) < 0;
+    const unsigned __int128 product = static_cast<unsigned __int128>(digits_of(t.x)) * digits_of(t.y);
+    const int at = ::max(exponent_of(t.x), 1) + ::max(exponent_of(t.y), 1) - 2150 - how.result.unit[how.sum];
+    constexpr unsigned long long low = (1ULL << 62) - 1;
+    add_signed(limbs, static_cast<unsigned long long>(product) & low, negative, at);
+    add_signed(limbs, static_cast<unsigned long long>(product >> 62), negative, at + 62);
+  } else {
+    if (!isfinite(t.value)) {
+      flags |= flags_of(t.value);
+      return;
+    }
+    add_signed(limbs, digits_of(t.value), t.value < 0, ::max(exponent_of(t.value), 1) - 1075 - how.result.unit[how.sum]);
+  }
+}
+
+inline constexpr int lowest_exponent = 256;  ///< as doubles have it, of terms that are added up in registers first
+
+/// What a warp has of bins, `Stride` doubles apart: numbers `base` to `base` + `bins` - 1.
+template <class Terms, int Bins, int Stride>
+struct window {
+  static constexpr bool takes_greatest = Bins == all_bins && !Terms::has_rest;  ///< doubles of 2^993 and more, scaled
+  double* column;
+  int base;
+  int reach;  ///< terms whose bins are numbers base + below .. base + below + reach - 1 are taken
+
+  __device__ static int bin_of(double x) { return __double2hiint(x) >> 24 & 0x7f; }
+
+  __device__ void open(int from) {
+    base = from;
+    reach = ::min(base + Bins, scaled_bins) - base - Terms::below;
+    for (int b = 0; b < Bins; ++b) column[b * Stride] = 0;
+  }
+  /// Whether all that lies below a term's digits, too, has an exponent.
+  __device__ bool has_room_below() const { return 16 * base >= lowest_exponent; }
+  __device__ bool is_below_end(int highest) const {
+    if constexpr (takes_greatest) return highest < 0x7ff00000;
+    return (highest >> 24) - base - Terms::below < reach;
+  }
+  __device__ bool is_above_begin(unsigned lowest) const { return static_cast<int>(lowest >> 24) - base >= Terms::below; }
+  /// Whether sums of a few terms, of which none has a greater upper word, fit.
+  __device__ bool has_room_above(int highest) const { return (highest >> 24) - base < Bins - 1; }
+  __device__ bool is_outside(double x) const {
+    if constexpr (takes_greatest) return !isfinite(x);
+    return static_cast<unsigned>(bin_of(x) - base - Terms::below) >= static_cast<unsigned>(reach);
+  }
+  // A term that is inside, or zero, which changes nothing.
+  __device__ void add(double x) const {
+    const int high = __double2hiint(x);
+    const int bin = ::max((high >> 24 & 0x7f) - base, 2);
+    const bool is_scaled = takes_greatest && bin + base >= scaled_bins;
+    if (is_scaled) x = __dmul_rn(x, 0x1p-64);
+    const double a = __hiloint2double((high & 0x7f000000) + 0x02080000 - (is_scaled ? scale << 20 : 0), 0);
+    const double h = __dsub_rn(__dadd_rn(x, a), a);
+    const double l = __dsub_rn(x, h);
+    put(bin, bin - 2, h, is_scaled ? __dmul_rn(l, 0x1p64) : l);
+  }
+  // A sum or a rest, of which nothing lies below the lowest bin's quantum.
+  __device__ void add_low(double x) const {
+    const int bin = ::max((__double2hiint(x) >> 24 & 0x7f) - base, 0);
+    const double a = __hiloint2double((bin + base) * 0x01000000 + 0x02080000, 0);
+    const double h = __dsub_rn(__dadd_rn(x, a), a);
+    const double l = __dsub_rn(x, h);
+    put(::max(bin, 1), ::max(bin - 2, 0), bin == 0 ? 0 : h, bin == 0 ? h : l);
+  }
+
+ private:
+  // Never one and the same: both are read ahead of both being written.
+  __device__ void put(int bin, int low_bin, double h, double l) const {
+    double* const to = column + bin * Stride;
+    double* const to_low = column + low_bin * Stride;
+    const double b = *to;
+    const double c = *to_low;
+    *to = __dadd_rn(b, h);
+    *to_low = __dadd_rn(c, l);
+  }
+};
+
+/// A few values as two sums, both exact: that of what a running sum takes of them, multiples of one quantum, and that of the rests. So two doubles go into the bins
+/// where there were as many as values.
+template <int Values>
+struct sums_of_two {
+  static constexpr int k = Values > 8 ? 4 : Values > 4 ? 3 : 2;  // up to 2^k values
+  /// What the exponents may differ by, so that no value of 53 digits, nor the rest of a product of such, has any below the 53 bits of the second sum.
+  static constexpr int most_spread = 51 - 2 * k;
+
+  double high, low;
+
+  /// `exponent`, as doubles have it, of the greatest value, or more. `added(i, sum)` is the sum with value i, rounded, and `rest(i, d)` the value less d.
+  template <class Added, class Rest>
+  __device__ void add(int exponent, const Added& added, const Rest& rest) {
+    const double begin = __hiloint2double(((exponent + k + 2) << 20) + 0x80000, 0);
+    high = begin;
+    low = 0;
+#pragma unroll
+    for (int i = 0; i < Values; ++i) {
+      const double now = added(i, high);
+      low = __dadd_rn(low, rest(i, __dsub_rn(now, high)));
+      high = now;
+    }
+    high = __dsub_rn(high, begin);
+  }
+  __device__ void add(const double (&value)[Values], int exponent) {
+    add(
+        exponent, [&](int i, double sum) { return __dadd_rn(sum, value[i]); },
+        [&](int i, double d) { return __dsub_rn(value[i], d); });
+  }
+};
+
+template <class Terms>
+__global__ void __launch_bounds__(window_threads, window_blocks)
+    window_sums_kernel(const __grid_constant__ exact_launch how, exact_memory* memory, unsigned long long* launches,
+                       const __grid_constant__ device::destination to) {
+  using E = typename Terms::type;
+  using elements = elements_of<E>;
+  constexpr int packs = Terms::packs;
+  constexpr int terms = packs * elements::count;
+  constexpr int block_warps = window_threads / warp_size;
+  constexpr unsigned most_apart = 32;  // of a warp, before it stops
+  extern __shared__ double bins[];
+  __shared__ block_sums sums;
+  __shared__ std::uint64_t stopped[block_warps];
+  sums.clear();
+  device::wait_for_previous_kernel();
+
+  const shares<E, packs> given(how.x, how.count);
+  const std::uint64_t warps = std::uint64_t{gridDim.x} * block_warps;
+  const unsigned warp_of_block = threadIdx.x / warp_size;
+  const std::uint64_t first_warp = std::uint64_t{blockIdx.x} * block_warps;
+  const unsigned lane = threadIdx.x % warp_size;
+  const unsigned mask = how.absolute ? 0x7fffffffU : 0xffffffffU;
+  const E* const x_body = static_cast<const E*>(how.x) + given.head;
+  const E* const y_body = Terms::arrays == 2 ? static_cast<const E*>(how.y) + given.head : x_body;
+  const bool gathers = Terms::arrays == 2 && reinterpret_cast<std::uintptr_t>(y_body) % 16 != 0;
+  const bool takes_even = how.part == exact_part::all || (how.part == exact_part::even) == (given.head % 2 == 0);
+  const bool takes_odd = how.part == exact_part::all || (how.part == exact_part::odd) == (given.head % 2 == 0);
+  unsigned flags = 0;
+
+  struct turn {
+    pack x[packs];
+    pack y[Terms::arrays == 2 ? packs : 1];
+  };
+  const auto load = [&](std::uint64_t unit, turn& into) {
+#pragma unroll
+    for (int k = 0; k < packs; ++k) {
+      const std::uint64_t at = ((unit * packs + static_cast<unsigned>(k)) * warp_size + lane) * elements::count;
+      into.x[k] = load_pack(reinterpret_cast<const pack*>(x_body + at));
+      if constexpr (Terms::arrays == 2)
+        into.y[k] = gathers ? gather_pack<E>(y_body + at) : load_pack(reinterpret_cast<const pack*>(y_body + at));
+    }
+  };
+  const auto x_at = [&](const turn& from, int i) { return elements::get(from.x[i / elements::count], i % elements::count); };
+  const auto term_at = [&](const turn& from, int i) {
+    const int k = Terms::arrays == 2 ? i / elements::count : 0;
+    const auto x = x_at(from, i);
+    return term_of<Terms>(x, Terms::arrays == 2 ? elements::get(from.y[k], i % elements::count) : x, mask);
+  };
+  const bool takes_all = how.part == exact_part::all;
+  const auto counts = [&](int i) { return i % elements::count % 2 == 0 ? takes_even : takes_odd; };
+
+  // Adds the terms of a unit; false where more of them lie outside than may be added apart, and then none has been added.
+  unsigned apart = 0;
+  const auto add_turn = [&](const auto& of, const turn& now, unsigned most) -> bool {
+    using two = sums_of_two<terms>;
+    if constexpr (Terms::fits && Terms::arrays == 1) {
+      // Squares of floats, whose exponents say those of the squares: the products are made within the sums.
+      int highest = 0;
+      unsigned lowest = 0xffffffff;
+#pragma unroll
+      for (int i = 0; i < terms; ++i) {
+        const int size = __float_as_int(x_at(now, i)) & 0x7fffffff;
+        highest = ::max(highest, size);
+        lowest = ::min(lowest, static_cast<unsigned>(size) - 1);  // zeros are no smaller than others
+      }
+      constexpr int most_highest = 250 << 23;                  // beyond, the sum may need a bin more
+      constexpr int most_spread = (two::most_spread + 5) / 2;  // 48 digits, and not 53
+      const bool is_usual = highest < most_highest && (highest >> 23) - static_cast<int>(lowest >> 23) <= most_spread;
+      if (takes_all && __all_sync(all_lanes, is_usual)) {
+        flags |= exact::has_other_than_minus_zero;
+        two sum;
+        sum.add(
+            2 * ::max(highest >> 23, 1) + 770,
+            [&](int i, double so_far) {
+              const auto x = static_cast<double>(x_at(now, i));
+              return __fma_rn(x, x, so_far);
+            },
+            [&](int i, double d) {
+              const auto x = static_cast<double>(x_at(now, i));
+              return __fma_rn(x, x, -d);
+            });
+        of.add_low(sum.high);
+        of.add_low(sum.low);
+        return true;
+      }
+    }
+    double value[terms];
+    [[maybe_unused]] double rest[terms];
+    int highest = 0;
+    unsigned lowest = 0xffffffff;
+    bool is_odd = false;  // whether there is a term so small that it may be taken for zero here
+    const auto look = [&](int size) {
+      highest = ::max(highest, size);
+      lowest = ::min(lowest, static_cast<unsigned>(size) - 1);  // zeros are no smaller than others
+    };
+#pragma unroll
+    for (int i = 0; i < terms; ++i) {
+      const auto t = term_at(now, i);
+      value[i] = t.value;
+      if constexpr (Terms::has_rest) rest[i] = t.rest;
+      const int size = __double2hiint(t.value) & 0x7fffffff;
+      look(size);
+      if constexpr (Terms::has_rest)
+        is_odd |= size == 0 && t.x != 0 && t.y != 0;
+      else if constexpr (!Terms::fits)
+        is_odd |= size == 0 && __double2loint(t.value) != 0;
+    }
+    const bool is_usual = takes_all && !is_odd && of.is_below_end(highest) && of.is_above_begin(lowest) &&
+                          (highest != 0 || (flags & exact::has_other_than_minus_zero) != 0);
+    if (!__all_sync(all_lanes, is_usual)) {
+      unsigned outside = 0;  // a bit for each term
+      highest = 0;
+      lowest = 0xffffffff;
+#pragma unroll
+      for (int i = 0; i < terms; ++i) {
+        const auto t = term_at(now, i);
+        if (counts(i) && of.is_outside(t.value) && !is_zero(t)) outside |= 1U << i;
+      }
+      const unsigned many = sum_of_warp(static_cast<unsigned>(__popc(outside)));
+      if (many > most - apart) return false;
+      apart += many;
+#pragma unroll
+      for (int i = 0; i < terms; ++i) {
+        const auto t = term_at(now, i);
+        const bool is_outside = (outside >> i & 1) != 0;
+        if (counts(i) && (__double_as_longlong(t.value) != __double_as_longlong(-0.0) || is_outside))
+          flags |= exact::has_other_than_minus_zero;
+        if (is_outside) add_apart<Terms>(t, how, sums.limb, flags);
+        if (is_outside || !counts(i)) {
+          value[i] = 0;
+          if constexpr (Terms::has_rest) rest[i] = 0;
+        }
+        const int size = __double2hiint(value[i]) & 0x7fffffff;
+        if (size != 0) look(size);
+      }
+    } else {
+      flags |= exact::has_other_than_minus_zero;
+    }
+    highest = ::max(highest, lowest_exponent << 20);  // of nothing but zeros
+    const int spread = of.has_room_above(highest) ? (highest >> 20) - static_cast<int>(lowest >> 20) : 0x7fff;
+    if (of.has_room_below() && __all_sync(all_lanes, spread <= two::most_spread)) {
+      two sum;
+      sum.add(value, highest >> 20);
+      of.add_low(sum.high);
+      of.add_low(sum.low);
+      if constexpr (Terms::has_rest) {
+        sum.add(rest, (highest >> 20) - 52);
+        of.add_low(sum.high);
+        of.add_low(sum.low);
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < terms; ++i) {
+        of.add(value[i]);
+        if constexpr (Terms::has_rest) of.add_low(rest[i]);
+      }
+    }
+    return true;
+  };
+
+  // The first terms say where the window lies: their greatest is two bins below its upper end.
+  const auto base_for = [&](unsigned highest) {
+    if constexpr (Terms::fits) return 43;  // that of 2^-298 and the one 2 below
+    const int bin = highest == 0 ? 63 + 8 : static_cast<int>(highest);
+    return ::max(::min(bin + 2, scaled_bins - 1) - (window_bins - 1), -2);
+  };
+  window<Terms, window_bins, window_threads> narrow{bins + threadIdx.x, 0, 0};
+  std::uint64_t unit = first_warp + warp_of_block;
+  const bool has_edge = unit == given.units % warps;
+  turn next{};
+  if (unit < given.units) load(unit, next);
+  {
+    unsigned highest = 0;
+    if (unit < given.units) {
+#pragma unroll
+      for (int i = 0; i < terms; ++i) {
+        const double value = term_at(next, i).value;
+        const int bin = decltype(narrow)::bin_of(value);
+        if (bin < scaled_bins) highest = ::max(highest, static_cast<unsigned>(bin));
+      }
+    } else if (has_edge && lane < given.edge(how.count)) {
+      const std::uint64_t at = given.at_edge(lane);
+      const auto x = elements::load(how.x, at);
+      const auto t = term_of<Terms>(x, Terms::arrays == 2 ? elements::load(how.y, at) : x, mask);
+      highest = static_cast<unsigned>(::min(decltype(narrow)::bin_of(t.value), scaled_bins - 1));
+    }
+    narrow.open(base_for(greatest_of_warp(highest)));
+  }
+  while (unit < given.units) {
+    const turn now = next;
+    const std::uint64_t behind = unit + warps;
+    if (behind < given.units) load(behind, next);
+    if (!add_turn(narrow, now, Terms::fits ? 0xffffffffU : most_apart)) break;
+    unit = behind;
+  }
+  if (lane == 0) stopped[warp_of_block] = unit;
+  if (has_edge) {
+    for (std::uint64_t i = lane; i < given.edge(how.count); i += warp_size) {
+      const std::uint64_t at = given.at_edge(i);
+      if (how.part != exact_part::all && (how.part == exact_part::odd) != (at % 2 != 0)) continue;
+      const auto x = elements::load(how.x, at);
+      const auto t = term_of<Terms>(x, Terms::arrays == 2 ? elements::load(how.y, at) : x, mask);
+      if (!is_zero(t) || __double_as_longlong(t.value) != __double_as_longlong(-0.0)) flags |= exact::has_other_than_minus_zero;
+      if (is_zero(t)) continue;
+      if (narrow.is_outside(t.value)) {
+        add_apart<Terms>(t, how, sums.limb, flags);
+        continue;
+      }
+      narrow.add(t.value);
+      if constexpr (Terms::has_rest) narrow.add_low(t.rest);
+    }
+    __syncwarp();
+  }
+  constexpr int first_quantum = -1043;
+  __syncwarp();
+  flush_bins<window_threads>(narrow.column, window_bins, narrow.base, first_quantum, how.result.unit[how.sum], sums.limb);
+  __syncthreads();
+
+  if constexpr (!Terms::fits) {
+    bool is_done = true;
+    for (int w = 0; w < block_warps; ++w) is_done = is_done && stopped[w] >= given.units;
+    if (!is_done && warp_of_block < all_bins_warps) {
+      constexpr int stride = all_bins_warps * warp_size;
+      window<Terms, all_bins, stride> wide{bins + threadIdx.x, 0, 0};
+      wide.open(Terms::has_rest ? 0 : -2);
+      for (unsigned w = warp_of_block; w < block_warps; w += all_bins_warps) {
+        // Two units are on their way while one is added: there are few warps to hide the wait.
+        std::uint64_t at = stopped[w];
+        turn ahead[2];
+#pragma unroll
+        for (int k = 0; k < 2; ++k)
+          if (at + static_cast<unsigned>(k) * warps < given.units) load(at + static_cast<unsigned>(k) * warps, ahead[k]);
+        for (; at < given.units; at += warps) {
+          const turn now = ahead[0];
+          ahead[0] = ahead[1];
+          if (at + 2 * warps < given.units) load(at + 2 * warps, ahead[1]);
+          apart = 0;
+          add_turn(wide, now, 0xffffffffU);
+        }
+      }
+      __syncwarp();
+      flush_bins<stride>(wide.column, all_bins, wide.base, first_quantum, how.result.unit[how.sum], sums.limb);
+    }
+    __syncthreads();
+  }
+  if (hand_over(how, memory, sums, flags))
+    finish_launch(how, memory, launches, to, sums, *reinterpret_cast<finish_memory*>(bins));  // which nobody needs any more
+}
+
+}  // namespace onefold::cuda_backend::exact_sums

@@ -1,0 +1,122 @@
+/// @file exact.cpp  Exact sums on a GPU beside the default's and the bare read, for contents whose exponents are more and more apart.
+
+#include <cuda_runtime_api.h>
+#include <fmt/core.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <stdexcept>
+#include <vector>
+
+#include <onefold/exact.hpp>
+
+#include "cpu.hpp"
+#include "cuda_check.hpp"
+#include "data.hpp"
+#include "gpu.hpp"
+#include "limit.hpp"
+#include "record.hpp"
+#include "studies.hpp"
+
+namespace onefold::perf {
+
+namespace {
+
+constexpr std::uint64_t pattern = std::uint64_t{1} << 16;  // elements, which the arrays repeat
+
+struct contents {
+  const char* name;
+  int spread;  ///< exponents on either side of 0, all equally often; 0 for those of numbers between -1 and 1
+};
+constexpr contents of_floats[] = {{"between -1 and 1", 0}, {"exponents within 60", 60}};
+constexpr contents of_doubles[] = {
+    {"between -1 and 1", 0}, {"exponents within 60", 60}, {"exponents within 250", 250}, {"exponents within 1000", 1000}};
+
+template <class T>
+std::vector<T> made(const contents& what, std::uint64_t count) {
+  std::vector<T> all(count);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t bits = mixed(i);
+    const double digits = static_cast<double>(static_cast<std::int64_t>(bits)) * 0x1p-63;
+    const int exponent =
+        what.spread == 0 ? 0 : static_cast<int>(mixed(bits) % static_cast<std::uint64_t>(2 * what.spread + 1)) - what.spread;
+    all[i] = static_cast<T>(std::ldexp(digits, exponent));
+  }
+  return all;
+}
+
+// Whether the GPU has the state that the CPU makes of as many elements.
+template <form What, class T>
+void check_state(const gpu_bench& bench, const std::vector<T>& host) {
+  exact_state<What, T> expected;
+  exact_state<What, T> found;
+  exact_state<What, T> once;
+  const auto* const x = static_cast<const T*>(bench.input(0));
+  if constexpr (What == form::dot) {
+    once.add(serial(), host, host);
+    found.add(bench.where(), x, static_cast<const T*>(bench.partner(x)), bench.count());
+  } else {
+    once.add(serial(), host);
+    found.add(bench.where(), x, bench.count());
+  }
+  for (std::uint64_t i = 0; i < bench.count() / host.size(); ++i) expected += once;
+  if (std::memcmp(expected.words(), found.words(), sizeof(std::int64_t) * expected.size()) != 0)
+    throw std::runtime_error(fmt::format("the exact {} is wrong: not the CPU's state", name(What)));
+}
+
+template <class T>
+nlohmann::json exact_row(const study_options& how, std::uint64_t count, const contents& what) {
+  constexpr element_type type = element_type_of<T>;
+  const gpu_bench bench(how.device, type, operation::sum, count, 4);
+  const std::vector<T> host = made<T>(what, std::min(count, pattern));
+  std::size_t slot = 0;
+  do {
+    auto* const to = static_cast<T*>(const_cast<void*>(bench.input(slot++)));
+    check(cudaMemcpy(to, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
+    for (std::uint64_t there = host.size(); there < count; there *= 2)
+      check(cudaMemcpy(to + there, to, std::min(there, count - there) * sizeof(T), cudaMemcpyDeviceToDevice), "cudaMemcpy");
+  } while (bench.input(slot) != bench.input(0));
+  check_state<form::sum>(bench, host);
+  check_state<form::dot>(bench, host);
+  check_state<form::norm2>(bench, host);
+
+  const auto timed = [&](const std::function<void(const void*)>& work) { return bench.in_stream(work, cache::cold, how.repeats); };
+  const samples read = timed([&](const void* input) { bench.read(input); });
+  nlohmann::json row{{"type", name(type)}, {"count", count}, {"contents", what.name}, {"read_limit", to_json(read)}};
+  for (const form one : {form::sum, form::dot, form::norm2}) {
+    const auto run = [&](guarantee wanted) {
+      return timed([&](const void* input) {
+        detail::request asked{bench.where(), type,           one,   input,
+                              count,         bench.output(), false, one == form::dot ? bench.partner(input) : nullptr};
+        detail::run(asked, {.guarantee = wanted});
+      });
+    };
+    const samples exact = run(guarantee::exact);
+    const samples fixed = run(guarantee::fixed);
+    const double limit = read.median() * (one == form::dot ? 2 : 1);
+    fmt::print("{:>10} {:4} {:22} {:6} {:10.2f} us {:>8} {:10.2f} {:10.2f}\n", count, name(type), what.name, name(one),
+               exact.median() * 1e6, percent_text(limit, exact.median()), fixed.median() * 1e6, exact.median() / fixed.median());
+    std::fflush(stdout);
+    row["forms"][std::string(name(one))] = {{"exact", to_json(exact)}, {"fixed", to_json(fixed)}};
+  }
+  return row;
+}
+
+}  // namespace
+
+nlohmann::json exact(const study_options& how, const device_info& gpu) {
+  nlohmann::json record = heading("exact", how, &gpu);
+  fmt::print("exact sums on {}, nothing in the cache\n{:>10} {:4} {:22} {:6} {:>13} {:>8} {:>10} {:>10}\n", gpu.name, "n", "type",
+             "elements", "form", "exact", "% read", "fixed us", "ratio");
+  for (const int power : how.quick ? std::vector{24} : std::vector{10, 16, 20, 22, 24, 28, 29}) {
+    const auto count = std::uint64_t{1} << power;
+    for (const contents& what : of_floats)
+      if (what.spread == 0 || power >= 24) record["rows"].push_back(exact_row<float>(how, count, what));
+    for (const contents& what : of_doubles)
+      if (what.spread == 0 || power >= 24) record["rows"].push_back(exact_row<double>(how, count, what));
+  }
+  return record;
+}
+
+}  // namespace onefold::perf
