@@ -26,10 +26,17 @@ struct workspace_state : onefold_workspace {
 
 inline workspace_state* workspace_access::state(const workspace& of) noexcept { return static_cast<workspace_state*>(handle(of)); }
 
-/// Memory of the host's where the results of several calls lie, and the wait for all of them.
-struct batch_results {
-  virtual ~batch_results() = default;
+/// A batch under way: where results lie that the host waits for, the requests that are launched together, and the wait for all. One thread uses
+/// it, and every function throws onefold::error.
+struct batch_in_progress {
+  virtual ~batch_in_progress() = default;
+  /// Host memory for as many bytes as were asked for, to which calls write in stream order; null for none.
   [[nodiscard]] virtual void* data() const noexcept = 0;
+  /// Keeps a request for launch(), or returns false: it is to be run by itself. Its pointers have been looked at as dispatch() does, and it
+  /// does not wait.
+  virtual bool take(const request& what) = 0;
+  /// Launches what was taken, and returns whether there was anything; then `ran` says how.
+  virtual bool launch(report& ran) = 0;
   virtual void wait() = 0;
 };
 
@@ -57,8 +64,10 @@ struct backend_entry {
   void (*use_policy)(const executor& where, const launch_policy* chosen);
   void (*use_policy_file)(const executor& where, const std::string& path);
   std::string (*policy_text)(const executor& where, const launch_policy& chosen);
-  /// `bytes` bytes for the results of calls on this executor, which write there in stream order. Null where calls are done on return.
-  std::unique_ptr<batch_results> (*results_of_batch)(const executor& where, std::size_t bytes);
+  /// A batch of calls with these options on this executor, with `bytes` bytes for results that are waited for. Null where calls are done on return.
+  std::unique_ptr<batch_in_progress> (*begin_batch)(const executor& where, const options& how, std::size_t bytes);
+  /// Copies to host memory, behind what is on the executor's stream, and waits. Null where all memory is the host's.
+  void (*read_back)(const executor& where, void* to, const void* from, std::size_t bytes);
 };
 
 /// The backend's entry, or null when this library was built without it.

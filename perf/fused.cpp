@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "cpu.hpp"
+#include "cuda_check.hpp"
 #include "limit.hpp"
 #include "record.hpp"
 #include "studies.hpp"
@@ -21,10 +22,6 @@ namespace onefold::perf {
 namespace {
 
 constexpr std::size_t output_bytes = 256;
-
-void check(cudaError_t status, const char* call) {
-  if (status != cudaSuccess) throw std::runtime_error(fmt::format("{}: {}", call, cudaGetErrorString(status)));
-}
 
 void check_bits(const fused_call& one, const gpu_bench& bench, void* output) {
   if (!one.on_cpu) return;
@@ -69,6 +66,43 @@ nlohmann::json fused_row(const study_options& how, element_type type, std::uint6
   return row;
 }
 
+// `any` of 2^28 bytes, of which none is set, or the first, or one in the middle; and count, which reads them all.
+nlohmann::json early_end_times(const study_options& how) {
+  constexpr std::uint64_t count = std::uint64_t{1} << 28;
+  const gpu_clock clock(how.device);
+  void* memory = nullptr;
+  check(cudaMalloc(&memory, count), "cudaMalloc");
+  const std::unique_ptr<void, cudaError_t (*)(void*)> holder(memory, cudaFree);
+  auto* const flags = static_cast<std::uint8_t*>(memory);
+  const auto where = cuda(how.device, static_cast<CUstream_st*>(clock.stream()));
+  nlohmann::json record{{"type", "u8"}, {"count", count}};
+  fmt::print("{} u8, of which any is set\n", count);
+  struct placement {
+    const char* name;
+    std::int64_t set;  // index, or -1
+    form what;
+  };
+  for (const placement& at :
+       {placement{"count of none", -1, form::count}, placement{"any of none", -1, form::any},
+        placement{"any, the last", static_cast<std::int64_t>(count) - 1, form::any},
+        placement{"any, the middle", static_cast<std::int64_t>(count) / 2, form::any}, placement{"any, the first", 0, form::any}}) {
+    check(cudaMemset(memory, 0, count), "cudaMemset");
+    if (at.set >= 0) check(cudaMemset(flags + at.set, 1, 1), "cudaMemset");
+    check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    std::uint64_t found = 0;
+    detail::run({where, element_type::u8, at.what, flags, count, &found, true}, {});
+    if ((found & 0xff) != (at.set >= 0 ? 1U : 0U)) throw std::runtime_error(std::string(at.name) + " is wrong");
+    const samples times = clock.to_host(
+        [&](std::size_t) {
+          detail::run({where, element_type::u8, at.what, flags, count, &found, true}, {});
+        },
+        how.repeats);
+    fmt::print("  {:48} {:10.2f} us to the host\n", at.name, times.median() * 1e6);
+    record["calls"][at.name] = to_json(times);
+  }
+  return record;
+}
+
 }  // namespace
 
 nlohmann::json fused(const study_options& how, const device_info& gpu) {
@@ -78,6 +112,7 @@ nlohmann::json fused(const study_options& how, const device_info& gpu) {
   if (how.quick) counts = {std::uint64_t{1} << 24};
   for (const std::uint64_t count : counts)
     for (const element_type type : {element_type::f32, element_type::f64}) record["rows"].push_back(fused_row(how, type, count));
+  record["early_end"] = early_end_times(how);
   return record;
 }
 

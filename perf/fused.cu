@@ -14,15 +14,12 @@
 #include <cuda/std/functional>
 #include <stdexcept>
 
+#include "cuda_check.hpp"
 #include "fused.hpp"
 
 namespace onefold::perf {
 
 namespace {
-
-void check(cudaError_t status, const char* call) {
-  if (status != cudaSuccess) throw std::runtime_error(std::string(call) + ": " + cudaGetErrorString(status));
-}
 
 /// Memory on the device.
 class device_bytes {

@@ -4,18 +4,14 @@
 
 #include <algorithm>
 #include <chrono>
-#include <stdexcept>
 #include <string>
 
+#include "cuda_check.hpp"
 #include "data.hpp"
 
 namespace onefold::perf {
 
 namespace {
-
-void check(cudaError_t status, const char* call) {
-  if (status != cudaSuccess) throw std::runtime_error(std::string(call) + ": " + cudaGetErrorString(status));
-}
 
 template <class T>
 __global__ void fill(T* values, std::uint64_t count, std::uint64_t per_slot, std::uint64_t slot_count, bool for_product) {

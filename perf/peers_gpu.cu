@@ -25,6 +25,7 @@
 #include <cublas_v2.h>
 #endif
 
+#include "cuda_check.hpp"
 #include "peers.hpp"
 #include "peers_kokkos.cuh"
 #include "shared_library.hpp"
@@ -32,10 +33,6 @@
 namespace onefold::perf {
 
 namespace {
-
-void check(cudaError_t status, const char* call) {
-  if (status != cudaSuccess) throw std::runtime_error(std::string(call) + ": " + cudaGetErrorString(status));
-}
 
 std::string version_text(int version, int of_major, int of_minor) {
   return std::to_string(version / of_major) + "." + std::to_string(version % of_major / of_minor) + "." +

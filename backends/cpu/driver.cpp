@@ -89,29 +89,29 @@ struct run_of_groups {
 #ifdef ONEFOLD_HAVE_OPENMP
 // --- on threads ----------------------------------------------------------------------------------------------------------------------
 //
-// The groups are cut into units of equally many groups, a power of two, so that a unit's state is a node of the tree whoever computes it.
-// Each thread has a share of neighbouring units, the same in every call for the same input: what it touched first lies near to it. It takes
+// The groups are cut into portions of equally many groups, a power of two, so that a portion's state is a node of the tree whoever computes it.
+// Each thread has a share of neighbouring portions, the same in every call for the same input: what it touched first lies near to it. It takes
 // its share in pieces that get smaller, and then what others have left of theirs. Cores are not equally fast, in a virtual machine least of
 // all: this takes half to all of the time of shares that are fixed. (decision 0021)
 //
 // The threads are those of OpenMP's team, of which all come, or helpers of onefold's own, of which any may come late or not at all.
 // (decision 0024)
 
-constexpr std::uint64_t most_units = 64;  // of a share. 32 are as good, and so are 512: the threads end together with all of them.
+constexpr std::uint64_t most_portions = 64;  // of a share. 32 are as good, and so are 512: the threads end together with all.
 
-// How many of `left` units are taken at once. Fewer and fewer, because an atomic operation lets no later load start.
+// How many of `left` portions are taken at once. Fewer and fewer, because an atomic operation lets no later load start.
 constexpr std::uint64_t piece_of(std::uint64_t left) { return std::max<std::uint64_t>(left / 8, 1); }
 
 // Two cache lines, because processors fetch them in pairs.
 constexpr std::size_t own_lines = 128;
 
-// Of one share: the number of a call and, in the low bits, how many of the share's units are taken in it. Whoever comes first in a call finds
+// Of one share: the number of a call and, in the low bits, how many of the share's portions are taken in it. Whoever comes first in a call finds
 // the number of an earlier one. Were it for the starting thread to reset these, it would have to fetch all their lines before it starts.
 struct alignas(own_lines) counter {
   std::atomic<std::uint64_t> taken{0};
 };
 constexpr int taken_bits = 16;
-static_assert(most_units < 1 << taken_bits);
+static_assert(most_portions < 1 << taken_bits);
 
 // Memory for whoever holds threads::in_use(). Kept between calls: to allocate and free it takes 0.2 us, of 4 that two threads take for 256 KiB.
 // Never freed, since a call may come at any time before the program ends.
@@ -147,9 +147,9 @@ struct alignas(own_lines) team_work {
   std::byte* states;  // of each share, side by side
   std::size_t share_bytes;
   std::uint64_t call;
-  std::uint64_t unit;  // groups of a unit
+  std::uint64_t portion;  // groups of a portion
   std::uint64_t shares;
-  std::uint64_t length;  // units of a share
+  std::uint64_t length;  // portions of a share
   std::uint64_t longer;  // so many of the first shares have one more
   bool all_come;         // to every share its own thread
 
@@ -162,10 +162,10 @@ struct alignas(own_lines) team_work {
   [[nodiscard]] int run(std::uint64_t share, std::uint64_t first, std::uint64_t end) const {
     const std::uint64_t begin = share * length + std::min(share, longer);
     std::byte* to = states_of(share) + first * all.fold.state_bytes;
-    if (unit == 1) return all.states(begin + first, begin + end, to);
+    if (portion == 1) return all.states(begin + first, begin + end, to);
     const std::uint64_t groups = groups_of(all.fold, all.count);
     for (; first < end; ++first, to += all.fold.state_bytes) {
-      const int failed = all.subtree((begin + first) * unit, std::min((begin + first + 1) * unit, groups), to);
+      const int failed = all.subtree((begin + first) * portion, std::min((begin + first + 1) * portion, groups), to);
       if (failed != 0) return failed;
     }
     return 0;
@@ -263,16 +263,16 @@ void on_helpers() {
 int with_shares(const cpu_fold& fold, std::uint64_t count, int threads, bool openmps, void* state) {
   const auto shares = static_cast<std::uint64_t>(threads);
   const std::uint64_t groups = groups_of(fold, count);
-  std::uint64_t unit = 1;
-  while (groups > shares * most_units * unit) unit *= 2;
-  const std::uint64_t units = (groups - 1) / unit + 1;
+  std::uint64_t portion = 1;
+  while (groups > shares * most_portions * portion) portion *= 2;
+  const std::uint64_t portions = (groups - 1) / portion + 1;
 
   const std::size_t bytes = fold.state_bytes;
-  const std::size_t share_bytes = ((units / shares + 1) * bytes + own_lines - 1) / own_lines * own_lines;
-  team_memory& memory = team_memory::with(shares, shares * share_bytes + units * bytes);
+  const std::size_t share_bytes = ((portions / shares + 1) * bytes + own_lines - 1) / own_lines * own_lines;
+  team_memory& memory = team_memory::with(shares, shares * share_bytes + portions * bytes);
   first_failure.code.store(0, std::memory_order_relaxed);
-  work_now = {{fold, count}, memory.counters, memory.states,  share_bytes,    ++memory.calls,
-              unit,          shares,          units / shares, units % shares, openmps};
+  work_now = {{fold, count}, memory.counters, memory.states,     share_bytes,       ++memory.calls,
+              portion,       shares,          portions / shares, portions % shares, openmps};
   if (openmps)
     on_openmps_team();
   else
@@ -288,7 +288,7 @@ int with_shares(const cpu_fold& fold, std::uint64_t count, int threads, bool ope
     std::memcpy(next, work_now.states_of(t), work_now.size(t) * bytes);
     next += work_now.size(t) * bytes;
   }
-  const int failed = combine_all(fold, nodes, units);
+  const int failed = combine_all(fold, nodes, portions);
   std::memcpy(state, nodes, bytes);
   return failed;
 }

@@ -5,14 +5,22 @@
 #include <algorithm>
 #include <cstring>
 #include <mutex>
+#include <utility>
 
 #include <onefold/error.hpp>
 
+#include "../cpu/forms.hpp"
+#include "../exact/state.hpp"
+#include "../float_environment.hpp"
+#include "../forms.hpp"
 #include "batch.hpp"
 #include "captures.hpp"
 #include "choices.hpp"
 #include "device.hpp"
+#include "exact/driver.hpp"
 #include "fixed_order/dots.hpp"
+#include "fixed_order/driver.hpp"
+#include "host_arrays.hpp"
 #include "pointers.hpp"
 #include "policy.hpp"
 #include "results.hpp"
@@ -22,9 +30,6 @@
 #include "workspace.hpp"
 
 namespace onefold::cuda_backend {
-
-// In store_value.cu: writes a result of `bytes` bytes, at most sixteen words of 8, from the host's `value` to device memory, in stream order.
-void store_value(void* output, const void* value, std::size_t bytes, cudaStream_t stream);
 
 namespace {
 
@@ -70,15 +75,6 @@ backend_info describe() {
   return info;
 }
 
-// What a call has launched before it failed may still run.
-void leave_mark_after_failure(stream_memory& work) noexcept {
-  try {
-    work.leave_mark();
-    work.end_in_doubt = false;
-  } catch (const std::exception&) {  // the first failure is the one to be told of
-  }
-}
-
 // Sends the result of a call that waits to the host: in words, where the variant writes such, else as a value.
 void aim_at_host(call& now, bool in_words) {
   std::byte* const on_host = now.work.result_on_host();
@@ -115,13 +111,73 @@ void launch_variant(call& now, const onefold::detail::request& what, const varia
     // A launch of fixed_order counts itself; blocks that were asked for and have no work may come after that.
     if (leaves_marks && (!what.waits || row.what.takes_workspace)) work.leave_mark();
   } catch (...) {
-    if (!captured) leave_mark_after_failure(work);
+    if (!captured) work.leave_mark_after_failure();
     throw;
   }
   work.end_in_doubt = false;
 }
 
 void run(const onefold::detail::request& what, const options& how, const variant_info& variant, report& ran);
+
+// As run_in_place().
+bool run_checked(const onefold::detail::request& what, const options& how, const variant_info& variant, report& ran);
+
+// Launches an exact sum, of an array or of one of the parts of complex numbers, whose result is the state if there is a place for that. Requires
+// elements. As run_in_place().
+bool launch_exact_sum(onefold::detail::request what, exact_part part, const options& how, const variant_info& variant, report& ran,
+                      std::uint64_t* state) {
+  namespace exact = onefold::detail::exact;
+  exact_call call{part, state != nullptr};
+  onefold::detail::device_fold sum{};
+  const auto bytes = static_cast<std::uint32_t>(size_of(what.type));
+  sum.struct_bytes = sizeof(sum);
+  sum.inputs = what.form == form::dot ? 2 : 1;
+  for (int i = 0; i < 2; ++i) sum.element_bytes[i] = sum.alignment[i] = bytes;
+  sum.input[0] = what.input;
+  sum.input[1] = what.second;
+  sum.result_bytes = static_cast<std::uint32_t>(result_bytes(what.type, what.form, what.wide));
+  sum.result_alignment = static_cast<std::uint32_t>(size_of(result_type(what.type, what.form, what.wide)));
+  if (state != nullptr) {
+    sum.result_bytes = static_cast<std::uint32_t>(exact::bytes_of(exact::kind_of(what.form, what.type)));
+    sum.result_alignment = alignof(std::uint64_t);
+    what.output = state;
+  }
+  sum.object = &call;
+  what.device = &sum;
+  return run_checked(what, how, variant, ran);
+}
+
+// For a host that waits the kernels make the state, and the host rounds it.
+bool run_exact_sum(const onefold::detail::request& what, exact_part part, const options& how, const variant_info& variant,
+                   report& ran) {
+  namespace exact = onefold::detail::exact;
+  exact_integers state{};
+  if (what.count == 0) {
+    static_cast<void>(run_checked(what, how, variant, ran));
+  } else if (!what.waits) {
+    return launch_exact_sum(what, part, how, variant, ran, nullptr);
+  } else {
+    if (!launch_exact_sum(what, part, how, variant, ran, state.data())) return false;
+    exact::conclude(what.type, what.form, what.wide, state.data(), what.count, what.ddof, what.output);
+  }
+  if (what.waits && what.exact_state != nullptr)
+    exact::store(exact::kind_of(what.form, what.type), state.data(), what.count, what.exact_state);
+  return true;
+}
+
+bool run_exactly(const onefold::detail::request& what, const options& how, const variant_info& variant, report& ran) {
+  if (what.count_at != nullptr) refuse(variant, "takes no count that stands in memory on cuda() so far: read it first");
+  if (what.device == nullptr) return run_exact_sum(what, exact_part::all, how, variant, ran);
+  if (!is_parts(*what.device))
+    throw error(
+        errc::guarantee_not_met,
+        "guarantee::exact cannot be given: cuda() has no exact sums of functions of the index so far: store their values, or use "
+        "openmp() or serial() with host memory");
+  onefold::detail::request part = part_of_complex(what);
+  if (!run_exact_sum(part, exact_part::even, how, variant, ran)) return false;
+  part.output = static_cast<std::byte*>(what.output) + size_of(what.type);
+  return run_exact_sum(part, exact_part::odd, how, variant, ran);
+}
 
 // A dot of many vectors, as many of them in each launch as it takes.
 void run_vectors(const onefold::detail::request& what, const options& how, const variant_info& variant, report& ran) {
@@ -162,8 +218,35 @@ void run_vectors(const onefold::detail::request& what, const options& how, const
   }
 }
 
+// The tree's accumulator, in the memory that a backend for CPUs would fill, and the result, which the host makes of it.
+bool run_for_tree_value(onefold::detail::request what, const options& how, const variant_info& variant, report& ran) {
+  if (!row_of_variant(variant).what.takes_workspace || !what.waits)
+    refuse(variant, "shows no accumulator of its tree: only fixed_order does, to calls that wait");
+  if (value_in_tree(what.type, what.form, what.wide).bytes == 0)
+    throw error(errc::unsupported, "the accumulator of " + std::string(name(what.form)) + " of " + std::string(name(what.type)) +
+                                       " cannot be had from cuda() so far: use openmp() or serial() with host memory");
+  alignas(16) std::byte value[cpu::most_form_bytes] = {};
+  void* const output = std::exchange(what.output, value);
+  if (!run_checked(what, how, variant, ran)) return false;
+  const cpu::form_row& row = cpu::row_of(what.type, what.form, what.wide);
+  if (what.form == form::mean_variance) {
+    double of[2];
+    std::memcpy(of, value, sizeof(of));
+    const onefold::detail::moments made{what.count, of[0], of[1]};
+    std::memcpy(value, &made, sizeof(made));
+  }
+  std::memcpy(what.tree_value, value, row.state_bytes);
+  const onefold::detail::default_float_environment one_operation_is_one_operation;
+  row.conclude(row, value, what.count, what.ddof, output);
+  return true;
+}
+
 void run(const onefold::detail::request& what, const options& how, const variant_info& variant, report& ran) {
-  if (what.vectors != nullptr) return run_vectors(what, how, variant, ran);
+  if (what.vectors != nullptr && variant.guarantee < guarantee::exact) return run_vectors(what, how, variant, ran);
+  if (!run_in_place(what, how, variant, ran)) reduce_host_arrays(what, how, variant, ran);
+}
+
+bool run_checked(const onefold::detail::request& what, const options& how, const variant_info& variant, report& ran) {
   const int device = what.where.device();
   const auto& gpu = properties_of(device);
   if (gpu.compute_capability < variant.min_compute_capability) throw error(errc::unsupported, *reason_against(variant, what.where));
@@ -174,8 +257,16 @@ void run(const onefold::detail::request& what, const options& how, const variant
   const device_scope current(device);
   refuse_foreign_stream(what.where, current);
   const inputs_of_request inputs(what, device, current);
+  if (is_to_be_copied(what, variant, inputs)) return false;
   if (what.device != nullptr) refuse_misaligned(what.output, what.device->result_alignment, "output");
   void* output = what.waits ? nullptr : device_view(what.output, "output", device, current);
+  const std::uint64_t* count_at = nullptr;
+  if (what.count_at != nullptr) {
+    if (!row.what.takes_workspace) refuse(variant, "takes no count that stands in memory: leave its name away");
+    if (how.grid_size != 0 || how.block_size != 0)
+      refuse(variant, "chooses its launch where the count stands in memory: leave block_size and grid_size alone");
+    count_at = static_cast<const std::uint64_t*>(device_view(what.count_at, "count", device, current));
+  }
   ran.device = device;
   ran.block_size = chosen.block_size;
   ran.width = chosen.width;
@@ -184,7 +275,7 @@ void run(const onefold::detail::request& what, const options& how, const variant
   const bool is_known = what.count == 0 && what.device == nullptr;
   if (is_known && what.waits) {
     std::memcpy(what.output, empty_results(what).data(), bytes_of_result(what));
-    return;
+    return true;
   }
 
   const bool captured = what.where.has_stream() && is_capturing(what.where.stream());
@@ -195,7 +286,7 @@ void run(const onefold::detail::request& what, const options& how, const variant
   if (is_known) {
     store_value(output, empty_results(what).data(), bytes_of_result(what),
                 stream_of(device, what.where.has_stream(), what.where.stream()));
-    return;
+    return true;
   }
   const std::shared_ptr<stream_memory> kept = workspace != nullptr ? nullptr
                                               : captured           ? recorded_memory_of(device, what.where.stream())
@@ -229,9 +320,12 @@ void run(const onefold::detail::request& what, const options& how, const variant
            .ddof = what.ddof,
            .results = what.results,
            .operators = what.operators,
-           .workspace = workspace};
-  if (what.waits) aim_at_host(now, row.what.takes_workspace);
+           .as_tree_value = what.tree_value != nullptr,
+           .workspace = workspace,
+           .count_at = count_at};
+  if (what.waits) aim_at_host(now, row.what.takes_workspace && count_at == nullptr);
   launch_variant(now, what, row, chosen.entry, captured);
+  return true;
 }
 
 void wait_for(const executor& where) {
@@ -239,6 +333,14 @@ void wait_for(const executor& where) {
   const device_scope current(where.device());
   refuse_foreign_stream(where, current);
   check(calls().stream_synchronize(stream_of(where.device(), where.has_stream(), where.stream())), "cudaStreamSynchronize");
+}
+
+void read_back(const executor& where, void* to, const void* from, std::size_t bytes) {
+  properties_of(where.device());
+  const device_scope current(where.device());
+  check(calls().memcpy_async(to, from, bytes, cudaMemcpyDefault, stream_of(where.device(), where.has_stream(), where.stream())),
+        "cudaMemcpyAsync");
+  wait_for(where);
 }
 
 memory_use held(const executor& where) {
@@ -270,22 +372,25 @@ std::string policy_text(const executor& where, const launch_policy& chosen) {
 
 }  // namespace
 
+bool run_in_place(const onefold::detail::request& what, const options& how, const variant_info& variant, report& ran) {
+  if (variant.guarantee == guarantee::exact) return run_exactly(what, how, variant, ran);
+  if (what.tree_value != nullptr && what.device == nullptr && what.count > 0) return run_for_tree_value(what, how, variant, ran);
+  return run_checked(what, how, variant, ran);
+}
+
+bool exact_state_in_place(const onefold::detail::request& what, exact_part part, const options& how, const variant_info& variant,
+                          report& ran, exact_integers& state) {
+  return launch_exact_sum(what, part, how, variant, ran, state.data());
+}
+
 }  // namespace onefold::cuda_backend
 
 namespace onefold::detail {
 
-extern const backend_entry cuda_backend{cuda_backend::list_variants,
-                                        cuda_backend::describe,
-                                        cuda_backend::reason_against,
-                                        cuda_backend::run,
-                                        cuda_backend::wait_for,
-                                        cuda_backend::make_workspace,
-                                        cuda_backend::held,
-                                        cuda_backend::release,
-                                        cuda_backend::policy_of,
-                                        cuda_backend::use_policy,
-                                        cuda_backend::use_policy_file,
-                                        cuda_backend::policy_text,
-                                        cuda_backend::results_of_batch};
+extern const backend_entry cuda_backend{cuda_backend::list_variants, cuda_backend::describe,        cuda_backend::reason_against,
+                                        cuda_backend::run,           cuda_backend::wait_for,        cuda_backend::make_workspace,
+                                        cuda_backend::held,          cuda_backend::release,         cuda_backend::policy_of,
+                                        cuda_backend::use_policy,    cuda_backend::use_policy_file, cuda_backend::policy_text,
+                                        cuda_backend::begin_batch,   cuda_backend::read_back};
 
 }  // namespace onefold::detail

@@ -16,10 +16,9 @@ constexpr const char* of_another_context =
 
 }  // namespace
 
-void* device_view(const void* pointer, const char* role, int device, const device_scope& current, cudaMemoryType* type) {
+cudaPointerAttributes attributes_of(const void* pointer, const char* role, int device, const device_scope& current) {
   cudaPointerAttributes found{};
   check(calls().pointer_get_attributes(&found, pointer), "cudaPointerGetAttributes");
-  if (type != nullptr) *type = found.type;
   // Memory of the device belongs to one context. Asked only where there is a second one: it takes as long as the question above.
   if (current.is_foreign() && (found.type == cudaMemoryTypeDevice || found.type == cudaMemoryTypeUnregistered)) {
     context owner = nullptr;
@@ -29,15 +28,24 @@ void* device_view(const void* pointer, const char* role, int device, const devic
     if (asked == cudaSuccess && owner != nullptr && owner != current.primary() && !is_elsewhere)
       throw error(errc::unsupported, "the " + std::string(role) + " is memory" + of_another_context);
   }
-  if (found.type == cudaMemoryTypeUnregistered)
-    throw error(errc::host_pointer,
-                "the " + std::string(role) +
-                    " is host memory that CUDA does not know: copy it to the device (cudaMemcpy), allocate it with "
-                    "cudaMallocHost or cudaMallocManaged, or use serial() or openmp()");
   if (found.type == cudaMemoryTypeDevice && found.device != device)
     throw error(errc::wrong_device, "the " + std::string(role) + " is memory of CUDA device " + std::to_string(found.device) +
                                         ", the executor is cuda(" + std::to_string(device) + "): use cuda(" +
                                         std::to_string(found.device) + ")");
+  return found;
+}
+
+void refuse_host_memory(const char* role, const std::string& reason) {
+  throw error(errc::host_pointer, "the " + std::string(role) + " is host memory that CUDA does not know" +
+                                      (reason.empty() ? "" : ", and " + reason) +
+                                      ": copy it to the device (cudaMemcpy), allocate it with cudaMallocHost or cudaMallocManaged, "
+                                      "or use serial() or openmp()");
+}
+
+void* device_view(const void* pointer, const char* role, int device, const device_scope& current, cudaMemoryType* type) {
+  const cudaPointerAttributes found = attributes_of(pointer, role, device, current);
+  if (type != nullptr) *type = found.type;
+  if (found.type == cudaMemoryTypeUnregistered) refuse_host_memory(role, {});
   return found.devicePointer;
 }
 
@@ -55,21 +63,33 @@ void refuse_misaligned(const void* pointer, std::size_t alignment, const char* r
                                               std::to_string(alignment) + " bytes that its type asks for");
 }
 
+namespace {
+
+constexpr const char* roles[] = {"input", "second input", "third input"};
+
+}  // namespace
+
+void inputs_of_request::look(int which, const void* pointer, int device, const device_scope& current) {
+  const cudaPointerAttributes found = attributes_of(pointer, roles[which], device, current);
+  of[which] = found.devicePointer;
+  if (found.type == cudaMemoryTypeUnregistered && pageable == nullptr) pageable = roles[which];
+  has_pinned = has_pinned || found.type == cudaMemoryTypeHost;
+}
+
 inputs_of_request::inputs_of_request(const onefold::detail::request& what, int device, const device_scope& current) {
   if (what.count == 0) return;
   if (what.device == nullptr) {
-    of[0] = device_view(what.input, "input", device, current);
-    if (what.form == form::dot) of[1] = device_view(what.second, "second input", device, current);
+    look(0, what.input, device, current);
+    if (what.form == form::dot) look(1, what.second, device, current);
     return;
   }
-  static constexpr const char* roles[] = {"input", "second input", "third input"};
   const auto& fold = *what.device;
   for (std::uint32_t i = 0; i < fold.inputs; ++i) {
     if (fold.input[i] == nullptr)
       throw error(errc::null_pointer, std::string("the ") + roles[i] + " pointer is null but there are " +
                                           std::to_string(what.count) + " elements to read");
     refuse_misaligned(fold.input[i], fold.alignment[i], roles[i]);
-    of[i] = device_view(fold.input[i], roles[i], device, current);
+    look(static_cast<int>(i), fold.input[i], device, current);
   }
 }
 

@@ -3,6 +3,7 @@
 /// crashes on it.
 
 #include <cstddef>
+#include <string>
 
 #include <onefold/detail/request.hpp>
 
@@ -10,8 +11,13 @@
 
 namespace onefold::cuda_backend {
 
-/// What the device sees at `pointer`, and in `*type` what kind of memory that is. Throws host_pointer, wrong_device, and unsupported for memory
-/// of another context.
+/// What CUDA knows of `pointer`. Throws wrong_device, and unsupported for memory of another context.
+cudaPointerAttributes attributes_of(const void* pointer, const char* role, int device, const device_scope& current);
+
+/// Throws host_pointer for memory that CUDA does not know. `reason`, if not empty, says why it is not copied to the device.
+[[noreturn]] void refuse_host_memory(const char* role, const std::string& reason);
+
+/// What the device sees at `pointer`, and in `*type` what kind of memory that is. Throws host_pointer, and as attributes_of().
 void* device_view(const void* pointer, const char* role, int device, const device_scope& current, cudaMemoryType* type = nullptr);
 
 /// Throws misaligned_pointer.
@@ -20,10 +26,16 @@ void refuse_misaligned(const void* pointer, std::size_t alignment, const char* r
 /// Throws unsupported for a stream of another context.
 void refuse_foreign_stream(const executor& where, const device_scope& current);
 
-/// The arrays of a request as the device sees them; null where there are none. Throws null_pointer and what the functions above throw.
+/// The arrays of a request as the device sees them; null where there are none. Throws null_pointer and what the functions above throw, but for
+/// memory of the host's, which it tells.
 struct inputs_of_request {
   inputs_of_request(const onefold::detail::request& what, int device, const device_scope& current);
   const void* of[3] = {};
+  const char* pageable = nullptr;  ///< not null: an array of this role is host memory that CUDA does not know
+  bool has_pinned = false;         ///< an array is host memory that the device can read where it is
+
+ private:
+  void look(int which, const void* pointer, int device, const device_scope& current);
 };
 
 }  // namespace onefold::cuda_backend

@@ -146,6 +146,7 @@ const runtime& real_runtime() noexcept {
       .memset_async = cudaMemsetAsync,
       .stream_create = cudaStreamCreateWithFlags,
       .stream_synchronize = cudaStreamSynchronize,
+      .stream_wait_event = [](cudaStream_t stream, cudaEvent_t event) { return cudaStreamWaitEvent(stream, event, 0); },
       .stream_get_id = cudaStreamGetId,
       .stream_is_capturing = cudaStreamIsCapturing,
       .stream_get_graph = graph_of_capture,

@@ -40,6 +40,7 @@ struct runtime {
   cudaError_t (*memset_async)(void* pointer, int value, std::size_t bytes, cudaStream_t stream);
   cudaError_t (*stream_create)(cudaStream_t* stream, unsigned flags);
   cudaError_t (*stream_synchronize)(cudaStream_t stream);
+  cudaError_t (*stream_wait_event)(cudaStream_t stream, cudaEvent_t event);
   cudaError_t (*stream_get_id)(cudaStream_t stream, unsigned long long* id);
   cudaError_t (*stream_is_capturing)(cudaStream_t stream, cudaStreamCaptureStatus* status);
   /// The graph that a stream which is being captured is recorded into.

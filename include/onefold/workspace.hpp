@@ -81,7 +81,7 @@ inline workspace workspace_access::make(onefold_workspace* handle) noexcept {
 inline void workspace_access::release(workspace& of) noexcept { of.handle_ = nullptr; }
 }  // namespace detail
 
-/// Device memory that the library holds for streams without a workspace.
+/// Device memory that the library holds for streams: for calls without a workspace, and for arrays in host memory on their way.
 struct memory_use {
   std::size_t device_bytes;  ///< in use or kept for the next call
   std::size_t pinned_bytes;  ///< of host memory

@@ -7,18 +7,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "../cuda_check.hpp"
 #include "../gpu.hpp"
 #include "study.hpp"
 
 namespace onefold::perf::memory {
-
-inline void check(cudaError_t status, const char* call) {
-  if (status != cudaSuccess) throw std::runtime_error(std::string(call) + ": " + cudaGetErrorString(status));
-}
 
 /// To be asked behind each <<<>>>.
 inline void check_launch(const char* kernel) { check(cudaGetLastError(), kernel); }

@@ -152,7 +152,7 @@ void use_everything(const float* data, float* result, const std::function<void(c
   expect_back("backends");
   const std::vector<float> host(100);
   require_refused(
-      errc::host_pointer, [&] { static_cast<void>(onefold::sum(where, host)); }, "host memory");
+      errc::host_pointer, [&] { static_cast<void>(onefold::sum(where, host, {.variant = "vector_load"})); }, "host memory");
   expect_back("a refusal");
 }
 

@@ -37,7 +37,7 @@ cudaStream_t as_stream(std::uintptr_t number) { return reinterpret_cast<cudaStre
 fake_runtime::fake_runtime() {
   active = this;
   make_current(0);
-  static_assert(sizeof(onefold::cuda_backend::runtime) == 44 * sizeof(void (*)()), "a new call of the runtime needs its fake here");
+  static_assert(sizeof(onefold::cuda_backend::runtime) == 45 * sizeof(void (*)()), "a new call of the runtime needs its fake here");
   onefold::cuda_backend::calls() = {
       .get_device_count =
           [](int* count) {
@@ -165,6 +165,12 @@ fake_runtime::fake_runtime() {
             active->spoil_on(stream, "cudaStreamSynchronize");
             active->spoil("cudaStreamSynchronize");
             return active->step("cudaStreamSynchronize");
+          },
+      .stream_wait_event =
+          [](cudaStream_t stream, cudaEvent_t) {
+            active->use(stream);
+            active->spoil_on(stream, "cudaStreamWaitEvent");
+            return active->step("cudaStreamWaitEvent");
           },
       .stream_get_id =
           [](cudaStream_t stream, unsigned long long* id) {

@@ -27,7 +27,7 @@ using onefold::finish;
 // --- one operation, made to fail
 // -------------------------------------------------------------------------------------------------------
 
-enum class delivery { value, into };
+enum class delivery { value, into, values_of_batch, into_of_batch };
 
 struct operation_under_fault {
   std::string_view variant;
@@ -58,17 +58,21 @@ std::vector<operation_under_fault> operations() {
       all.push_back({variant.name, how, delivery::value});
       if (how != finish::host) all.push_back({variant.name, how, delivery::into});
     }
+    if (variant.name != "fixed_order") continue;
+    for (const auto as : {delivery::values_of_batch, delivery::into_of_batch}) all.push_back({variant.name, finish::automatic, as});
   }
   return all;
 }
 
 std::string name_of(const testing::TestParamInfo<operation_under_fault>& info) {
-  return std::string(info.param.variant) + "_" + std::string(onefold::name(info.param.how)) +
-         (info.param.as == delivery::value ? "_value" : "_into");
+  constexpr const char* ways[] = {"_value", "_into", "_batch", "_batch_into"};
+  return std::string(info.param.variant) + "_" + std::string(onefold::name(info.param.how)) + ways[static_cast<int>(info.param.as)];
 }
 
+bool waits(delivery as) { return as == delivery::value || as == delivery::values_of_batch; }
+
 void PrintTo(const operation_under_fault& one, std::ostream* out) {
-  *out << one.variant << ", " << onefold::name(one.how) << (one.as == delivery::value ? "" : ", into");
+  *out << one.variant << ", " << onefold::name(one.how) << (waits(one.as) ? "" : ", into");
 }
 
 // A device that onefold has not seen, with its own stream or the caller's.
@@ -83,8 +87,30 @@ class each_operation : public testing::TestWithParam<operation_under_fault> {
   void run(const stage& on, std::uint64_t elements = count) {
     const onefold::options how{.variant = GetParam().variant, .finish = GetParam().how};
     if (GetParam().as == delivery::into) return onefold::sum_into(on.where, on.input, elements, on.output, how);
+    if (GetParam().as != delivery::value) return run_batch(on, elements);
     const float sum = onefold::sum(on.where, on.input, elements, how);
     EXPECT_EQ(sum, 0.0f);  // what the fake's memory adds up to
+  }
+
+  // Two reductions that are launched together, if they have elements, and one by itself.
+  void run_batch(const stage& on, std::uint64_t elements) {
+    const bool waits_for_them = waits(GetParam().as);
+    float sums[2] = {1, 1};
+    onefold::arg_result<float> least{1, 1};
+    onefold::detail::request all[] = {
+        {on.where, onefold::element_type::f32, onefold::form::sum, on.input, elements, &sums[0], waits_for_them},
+        {on.where, onefold::element_type::f32, onefold::form::argmin, on.input, 10, &least, waits_for_them},
+        {on.where, onefold::element_type::f32, onefold::form::max, on.input, 70, &sums[1], waits_for_them}};
+    std::vector<onefold_request> requests;
+    for (auto& one : all) {
+      if (!waits_for_them) one.output = on.output;
+      requests.push_back(onefold::detail::c_request(one));
+    }
+    onefold::detail::run_batch(requests, {});
+    if (!waits_for_them) return;
+    EXPECT_EQ(sums[0], 0.0f);  // what the fake's memory gives
+    EXPECT_EQ(sums[1], 0.0f);
+    EXPECT_EQ(least.value, 0.0f);
   }
 
   [[nodiscard]] stage fresh(bool with_stream) {
@@ -162,7 +188,7 @@ class each_operation : public testing::TestWithParam<operation_under_fault> {
 
   fake_runtime runtime_;
   const float* input_ = static_cast<const float*>(runtime_.device_memory(count * sizeof(float)));
-  float* output_ = static_cast<float*>(runtime_.device_memory(sizeof(float)));
+  float* output_ = static_cast<float*>(runtime_.device_memory(16));
 };
 
 TEST_P(each_operation, survives_every_fault_of_the_first_call_on_a_device) {
@@ -199,7 +225,7 @@ TEST_P(each_operation, puts_all_its_work_on_the_callers_stream) {
 }
 
 TEST_P(each_operation, neither_waits_nor_allocates_in_a_later_call_that_is_captured) {
-  if (GetParam().as == delivery::value) {
+  if (waits(GetParam().as)) {
     const stage on = fresh(true);
     run(on);
     runtime_.capture(on.where.stream());
@@ -220,7 +246,7 @@ TEST_P(each_operation, neither_waits_nor_allocates_in_a_later_call_that_is_captu
 TEST_P(each_operation, records_the_first_call_of_a_stream_without_spoiling_the_capture) {
   const stage on = fresh(true);
   runtime_.capture(on.where.stream());
-  if (GetParam().as == delivery::value)
+  if (waits(GetParam().as))
     EXPECT_TRUE(refuses(errc::unsupported, "captured", [&] { run(on); }));
   else
     EXPECT_NO_THROW(run(on));
@@ -230,7 +256,7 @@ TEST_P(each_operation, records_the_first_call_of_a_stream_without_spoiling_the_c
 }
 
 TEST_P(each_operation, survives_every_fault_of_a_call_that_is_captured) {
-  if (GetParam().as == delivery::value) return;  // cannot be recorded
+  if (waits(GetParam().as)) return;  // cannot be recorded
   const stage warm = fresh(true);
   run(warm);
   std::uint64_t k = 0;
@@ -281,7 +307,7 @@ TEST_P(each_operation, does_not_spoil_a_capture_after_a_failure) {
 
 // A graph holds addresses: what it has recorded must stay where it is and be nobody else's for as long as the graph lives, and then not be lost.
 TEST_P(each_operation, keeps_the_memory_that_a_graph_has_recorded) {
-  if (GetParam().as == delivery::value) return;  // cannot be recorded
+  if (waits(GetParam().as)) return;  // cannot be recorded
   const stage on = fresh(true);
   constexpr std::uint64_t some = 140'000;  // more than one cluster does without memory
   run(on, some);
@@ -396,7 +422,8 @@ TEST_F(cuda_host_logic, meets_every_shape_that_a_variant_offers_and_reports_it) 
 TEST_F(cuda_host_logic, tells_host_memory_and_the_memory_of_another_device) {
   const std::vector<float> host(10, 1.0f);
   float result = 0;
-  EXPECT_TRUE(refuses(errc::host_pointer, "input is host memory", [&] { static_cast<void>(onefold::sum(where_, host)); }));
+  EXPECT_TRUE(refuses(errc::host_pointer, "input is host memory",
+                      [&] { static_cast<void>(onefold::sum(where_, host, {.variant = "vector_load"})); }));
   EXPECT_TRUE(refuses(errc::host_pointer, "output is host memory", [&] { onefold::sum_into(where_, input_, 10, &result); }));
   const auto* elsewhere = static_cast<const float*>(runtime_.device_memory(40, device_ + 1));
   EXPECT_TRUE(refuses(errc::wrong_device, "use cuda(" + std::to_string(device_ + 1) + ")",
@@ -604,7 +631,7 @@ TEST_F(cuda_host_logic, refuses_streams_and_memory_of_another_context) {
       refuses(errc::unsupported, "stream is of another CUDA context", [&] { onefold::sum_into(on, input_, count, output_); }));
   EXPECT_TRUE(refuses(errc::unsupported, "stream is of another CUDA context", [&] { onefold::synchronize(on); }));
   const std::vector<float> host(10);
-  EXPECT_TRUE(refuses(errc::host_pointer, "input", [&] { static_cast<void>(onefold::sum(where_, host)); }));
+  EXPECT_EQ(onefold::sum(where_, host), 0.0f) << "host memory is nobody's";
   EXPECT_EQ(onefold::sum(where_, input_, count), 0.0f) << "what is of the primary context works";
   EXPECT_EQ(fake_runtime::context_now(), other);
   EXPECT_EQ(runtime_.error_left_behind(), cudaSuccess);

@@ -1,0 +1,413 @@
+/// @file host_arrays_test.cpp  Arrays of host memory on cuda(): every byte is copied once, ahead of its reduction and never onto what is still
+/// being read; the bits are those of serial(). On a device that is not there (slow_device.hpp).
+
+#include <gtest/gtest.h>
+
+#include <complex>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <onefold/detail/pieces.hpp>
+#include <onefold/detail/request.hpp>
+#include <onefold/onefold.hpp>
+
+#include "../../backends/cuda/runtime.hpp"
+#include "../support/data.hpp"
+#include "../support/gtest_support.hpp"
+#include "../support/kinds.hpp"
+#include "fake_runtime.hpp"
+#include "slow_device.hpp"
+
+namespace onefold_test {
+namespace {
+
+using onefold::element_type;
+using onefold::errc;
+using onefold::form;
+using onefold::detail::request;
+
+constexpr std::size_t piece = 16384;  // bytes: four tiles, or two of each of two arrays
+constexpr std::size_t tile = 4096;
+
+// Sets the size of pieces for the time of a test.
+class piece_size {
+ public:
+  explicit piece_size(const char* bytes) { setenv("ONEFOLD_CUDA_PIECE_BYTES", bytes, 1); }
+  ~piece_size() { unsetenv("ONEFOLD_CUDA_PIECE_BYTES"); }
+  piece_size(const piece_size&) = delete;
+  piece_size& operator=(const piece_size&) = delete;
+};
+
+std::vector<std::byte> any_bytes(std::size_t count, std::uint64_t seed) {
+  std::vector<std::byte> all(count);
+  const random_numbers random(seed);
+  for (std::size_t i = 0; i < count; i += 8) {
+    const std::uint64_t bits = random.at(i);
+    std::memcpy(all.data() + i, &bits, std::min<std::size_t>(8, count - i));
+  }
+  return all;
+}
+
+// Numbers of moderate size, whose sums round at every step; of integers any.
+std::vector<std::byte> numbers(element_type type, std::size_t count, std::uint64_t seed) {
+  std::vector<std::byte> all = any_bytes(count * onefold::size_of(type), seed);
+  if (!onefold::is_float(type)) return all;
+  const random_numbers random(seed);
+  for (std::size_t i = 0; i < count; ++i) {
+    const double value = static_cast<double>(random.at(i) >> 11) * 0x1p-53 - 0.25;
+    const auto put = [&](auto of_type) { std::memcpy(all.data() + i * sizeof(of_type), &of_type, sizeof(of_type)); };
+    if (type == element_type::f64) put(value);
+    if (type == element_type::f32) put(static_cast<float>(value));
+    if (type == element_type::f16) put(onefold::float16(static_cast<float>(value)));
+    if (type == element_type::bf16) put(onefold::bfloat16(static_cast<float>(value)));
+  }
+  return all;
+}
+
+bool is_shown_by_no_kernel(const kind& of) { return of.what == form::norm2 && of.type == element_type::f64; }
+
+using result_bytes = std::array<std::byte, 128>;
+
+result_bytes result_of(request asked, const onefold::options& how = {}) {
+  alignas(64) result_bytes result{};
+  asked.output = result.data();
+  onefold::detail::run(asked, how);
+  return result;
+}
+
+class host_arrays : public testing::TestWithParam<slow_device::copies> {
+ protected:
+  [[nodiscard]] slow_device& device() { return slow_; }
+
+  // The result on the device beside serial()'s.
+  void expect_the_bits_of_serial(const kind& of, const void* x, const void* y, std::uint64_t count) {
+    SCOPED_TRACE(std::to_string(count) + " elements, " + text(of));
+    slow_.reduces(of.type, {of.what}, of.wide);
+    request asked{where_, of.type, of.what, x, count, nullptr, true, y, of.wide};
+    asked.ddof = 1;
+    const result_bytes found = result_of(asked);
+    asked.where = onefold::serial();
+    EXPECT_EQ(found, result_of(asked));
+    EXPECT_EQ(slow_.pending(), 0u);
+  }
+
+  [[nodiscard]] const double* pinned_numbers(std::size_t count) {
+    auto* const x = static_cast<double*>(runtime_.memory_of(count * 8, nullptr, cudaMemoryTypeHost));
+    const auto bytes = numbers(element_type::f64, count, current_seed());
+    std::memcpy(x, bytes.data(), bytes.size());
+    slow_.pin(x, bytes.size());
+    return x;
+  }
+
+  piece_size pieces_{"16384"};
+  fake_runtime runtime_;
+  slow_device slow_{runtime_, GetParam()};
+  int number_ = fake_runtime::fresh_device();
+  onefold::executor where_ = onefold::cuda(number_, fake_runtime::fresh_stream());
+};
+
+INSTANTIATE_TEST_SUITE_P(copies, host_arrays, testing::Values(slow_device::copies::late, slow_device::copies::early),
+                         [](const auto& one) { return one.param == slow_device::copies::late ? "late" : "early"; });
+
+TEST_P(host_arrays, have_the_bits_of_serial_in_every_form_of_every_type) {
+  for (const kind& of : all_kinds()) {
+    EXPECT_EQ(onefold::detail::piecewise_reduction::is_for(where_, of.type, of.what, of.wide, {}), !is_shown_by_no_kernel(of));
+    if (is_shown_by_no_kernel(of)) continue;
+    const std::size_t size = onefold::size_of(of.type);
+    const std::uint64_t elements = piece / size / (of.what == form::dot ? 2 : 1);
+    for (const std::uint64_t count : {std::uint64_t{1}, std::uint64_t{tile / size + 1}, elements - 1, elements, elements + 1,
+                                      2 * elements, 3 * elements + 1, 4 * elements, 7 * elements - 1, 11 * elements + 77}) {
+      const auto x = numbers(of.type, count, current_seed()), y = numbers(of.type, count, current_seed() + 1);
+      expect_the_bits_of_serial(of, x.data(), y.data(), count);
+    }
+    const std::uint64_t count = 5 * elements + 3;
+    const auto x = any_bytes(count * size, current_seed()), y = any_bytes(count * size, current_seed() + 1);
+    expect_the_bits_of_serial(of, x.data(), y.data(), count);
+  }
+}
+
+TEST_P(host_arrays, begin_anywhere) {
+  const auto x = numbers(element_type::f32, 20'100, current_seed());
+  for (const std::uint64_t first : {1, 2, 3, 7, 63})
+    expect_the_bits_of_serial({element_type::f32, form::sum, false}, x.data() + 4 * first, nullptr, 20'000);
+}
+
+TEST_P(host_arrays, of_a_dot_may_be_one_beside_one_on_the_device) {
+  constexpr std::uint64_t count = 30'011;
+  const auto x = numbers(element_type::f32, count + 1, current_seed()),
+             y = numbers(element_type::f32, count + 1, current_seed() + 1);
+  auto* const there = static_cast<std::byte*>(runtime_.device_memory((count + 1) * 4, number_));
+  std::memcpy(there, y.data(), y.size());
+  for (const std::size_t offset : {0, 4}) {
+    expect_the_bits_of_serial({element_type::f32, form::dot, false}, x.data(), there + offset, count);
+    expect_the_bits_of_serial({element_type::f32, form::dot, false}, there + offset, x.data(), count);
+  }
+  expect_the_bits_of_serial({element_type::f32, form::dot, false}, x.data(), x.data(), count);
+}
+
+TEST_P(host_arrays, of_several_results_are_copied_once) {
+  constexpr std::uint64_t count = 30'011;
+  for (const auto type : {element_type::f64, element_type::i32}) {
+    const auto x = numbers(type, count, current_seed());
+    constexpr onefold::operation all[] = {onefold::operation::max, onefold::operation::sum, onefold::operation::min};
+    slow_.reduces(type, {form::sum, form::min, form::max});
+    slow_.forget();
+    request asked{where_, type, form::reduce_together, x.data(), count, nullptr, true};
+    asked.results = 3;
+    asked.operators = all;
+    const result_bytes found = result_of(asked);
+    asked.where = onefold::serial();
+    EXPECT_EQ(found, result_of(asked)) << name(type);
+    std::size_t copied = 0;
+    for (const auto& one : slow_.copied()) copied += one.bytes;
+    EXPECT_EQ(copied, x.size());
+  }
+}
+
+TEST_P(host_arrays, have_exact_sums_and_states) {
+  onefold::options exactly;
+  exactly.guarantee = onefold::guarantee::exact;
+  for (const auto type : {element_type::f32, element_type::f64, element_type::f16, element_type::bf16})
+    for (const form what : {form::sum, form::norm1, form::dot, form::sum_of_squares, form::norm2, form::mean, form::mean_variance})
+      for (const std::uint64_t count : {1, 4096, 4097, 30'011}) {
+        SCOPED_TRACE(std::to_string(count) + " elements, " + text({type, what}));
+        const auto x = numbers(type, count, current_seed()), y = numbers(type, count, current_seed() + 1);
+        slow_.reduces(type, {what});
+        std::int64_t words[2][210] = {};
+        request asked{where_, type, what, x.data(), count, nullptr, true, y.data()};
+        asked.exact_state = words[0];
+        const result_bytes found = result_of(asked, exactly);
+        asked.where = onefold::serial();
+        asked.exact_state = words[1];
+        EXPECT_EQ(found, result_of(asked, exactly));
+        EXPECT_EQ(std::memcmp(words[0], words[1], sizeof(words[0])), 0);
+      }
+}
+
+TEST_P(host_arrays, of_complex_numbers_have_exact_sums_and_norms) {
+  const auto bytes = numbers(element_type::f64, 24'010, current_seed());
+  std::vector<std::complex<double>> z(12'005);
+  std::memcpy(static_cast<void*>(z.data()), bytes.data(), bytes.size());
+  onefold::options exactly;
+  exactly.guarantee = onefold::guarantee::exact;
+  slow_.reduces(element_type::f64, {form::sum});
+  slow_.forget();
+  EXPECT_EQ(onefold::sum(where_, z, exactly), onefold::sum(onefold::serial(), z, exactly));
+  EXPECT_EQ(slow_.copied().size(), (bytes.size() + piece - 1) / piece)
+      << "the parts are summed up piece by piece, not one after the other";
+  slow_.reduces(element_type::f64, {form::sum_of_squares});
+  EXPECT_EQ(onefold::sum_of_squares(where_, z), onefold::sum_of_squares(onefold::serial(), z));
+  EXPECT_TRUE(refuses(errc::host_pointer, "sums of complex numbers", [&] { static_cast<void>(onefold::sum(where_, z)); }));
+}
+
+TEST_P(host_arrays, are_stored_in_stream_order_where_that_was_asked_for) {
+  const auto bytes = numbers(element_type::f64, 30'011, current_seed());
+  const auto* const x = reinterpret_cast<const double*>(bytes.data());
+  auto* const output = static_cast<double*>(runtime_.device_memory(16, number_));
+  slow_.reduces(element_type::f64, {form::mean_variance});
+  onefold::mean_variance_into(where_, x, 30'011, reinterpret_cast<onefold::mean_variance_result<double>*>(output));
+  onefold::synchronize(where_);
+  const auto expected = onefold::mean_variance(onefold::serial(), x, 30'011);
+  EXPECT_EQ(output[0], expected.mean);
+  EXPECT_EQ(output[1], expected.variance);
+}
+
+TEST_P(host_arrays, have_states_of_ranges) {
+  constexpr std::uint64_t count = 50'123;
+  const auto bytes = numbers(element_type::f32, count, current_seed());
+  const auto* const x = reinterpret_cast<const float*>(bytes.data());
+  slow_.reduces(element_type::f32, {form::sum});
+  onefold::range_state<form::sum, float> there(100), here(100);
+  there.add(where_, x, count);
+  here.add(onefold::serial(), x, count);
+  EXPECT_EQ(there.bytes(), here.bytes());
+}
+
+TEST_P(host_arrays, come_from_the_tools_pieces_too) {
+  constexpr std::uint64_t count = 50'123;
+  const auto bytes = numbers(element_type::f64, count, current_seed());
+  slow_.reduces(element_type::f64, {form::argmin});
+  onefold::detail::piecewise_reduction reduction(where_, element_type::f64, form::argmin, false, 16);
+  for (std::uint64_t first = 0; first < count; first += reduction.piece_elements())
+    reduction.add(bytes.data() + 8 * first, nullptr, std::min(reduction.piece_elements(), count - first), {});
+  result_bytes found{};
+  reduction.result(found.data());
+  EXPECT_EQ(found, result_of({onefold::serial(), element_type::f64, form::argmin, bytes.data(), count, nullptr, true}));
+}
+
+TEST_P(host_arrays, go_with_other_requests_in_a_batch) {
+  constexpr std::uint64_t count = 30'011;
+  const auto bytes = numbers(element_type::f32, count, current_seed());
+  slow_.reduces(element_type::f32, {form::sum, form::max});
+  float found[2] = {};
+  std::vector<onefold_request> requests;
+  for (const form what : {form::sum, form::max})
+    requests.push_back(
+        onefold::detail::c_request({where_, element_type::f32, what, bytes.data(), count, &found[requests.size()], true}));
+  onefold::detail::run_batch(requests, {});
+  const auto* const x = reinterpret_cast<const float*>(bytes.data());
+  EXPECT_EQ(found[0], onefold::sum(onefold::serial(), x, count));
+  EXPECT_EQ(found[1], onefold::max(onefold::serial(), x, count));
+}
+
+// Two pieces ahead of the one that is being reduced, each byte once, through three buffers.
+TEST_P(host_arrays, are_copied_once_and_ahead) {
+  constexpr std::size_t pieces = 100;
+  const auto bytes = numbers(element_type::f64, pieces * piece / 8 - 5, current_seed());
+  const auto* const x = reinterpret_cast<const double*>(bytes.data());
+  slow_.reduces(element_type::f64, {form::sum});
+  const std::size_t before = onefold::memory_in_use(where_).device_bytes;
+  onefold::report ran;
+  EXPECT_EQ(onefold::sum(where_, x, bytes.size() / 8, {.report = &ran}), onefold::sum(onefold::serial(), x, bytes.size() / 8));
+  ASSERT_EQ(slow_.copied().size(), pieces);
+  std::set<const std::byte*> buffers;
+  for (std::size_t k = 0; k < pieces; ++k) {
+    const auto& one = slow_.copied()[k];
+    EXPECT_EQ(one.from, bytes.data() + k * piece);
+    EXPECT_EQ(one.bytes, std::min(piece, bytes.size() - k * piece));
+    EXPECT_EQ(one.launches_before, k < 3 ? 0 : k - 2) << "piece " << k << " is not under way while the one before is reduced";
+    buffers.insert(one.to);
+  }
+  EXPECT_EQ(buffers.size(), 3u);
+  EXPECT_EQ(ran.launches, static_cast<int>(pieces));
+  EXPECT_EQ(ran.variant, "fixed_order");
+  EXPECT_EQ(ran.scratch_bytes, 3 * piece);
+  EXPECT_EQ(onefold::memory_in_use(where_).device_bytes - before, 3 * piece);
+  onefold::release_memory(where_);
+  EXPECT_EQ(onefold::memory_in_use(where_).device_bytes, 0u);
+  EXPECT_EQ(runtime_.live_events(), 0u);
+}
+
+// What is on the stream before the call may write what the call reads.
+TEST_P(host_arrays, are_read_behind_the_work_ahead_on_the_stream) {
+  slow_.reduces(element_type::f64, {form::sum});
+  for (const std::size_t count : {std::size_t{10}, 4 * piece / 8}) {
+    auto* const pinned = static_cast<double*>(runtime_.memory_of(count * 8, nullptr, cudaMemoryTypeHost));
+    slow_.pin(pinned, count * 8);
+    std::vector<double> pageable(count, 0.0);
+    for (double* const x : {pinned, pageable.data()}) {
+      slow_.enqueue(where_.stream(), [x, count] { std::fill(x, x + count, 1.0); });
+      EXPECT_EQ(onefold::sum(where_, static_cast<const double*>(x), count), static_cast<double>(count));
+    }
+  }
+}
+
+TEST_P(host_arrays, of_one_piece_need_no_stream_but_the_callers) {
+  const auto bytes = numbers(element_type::f64, piece / 8, current_seed());
+  const auto* const x = reinterpret_cast<const double*>(bytes.data());
+  slow_.reduces(element_type::f64, {form::sum});
+  static_cast<void>(onefold::sum(where_, x, 10));
+  runtime_.forget_streams();
+  EXPECT_EQ(onefold::sum(where_, x, bytes.size() / 8), onefold::sum(onefold::serial(), x, bytes.size() / 8));
+  EXPECT_EQ(runtime_.streams_used(), std::set<cudaStream_t>{where_.stream()});
+}
+
+TEST_P(host_arrays, that_are_pinned_are_copied_where_they_are_large_and_the_caller_waits) {
+  const std::size_t count = 3 * piece / 8 + 1;
+  const double* const x = pinned_numbers(count);
+  slow_.reduces(element_type::f64, {form::sum});
+  EXPECT_EQ(onefold::sum(where_, x, count), onefold::sum(onefold::serial(), x, count));
+  EXPECT_EQ(slow_.copied().size(), 4u);
+  EXPECT_EQ(slow_.pending(), 0u);
+  slow_.forget();
+  EXPECT_EQ(onefold::sum(where_, x, piece / 8), onefold::sum(onefold::serial(), x, piece / 8));
+  EXPECT_TRUE(slow_.copied().empty()) << "of one piece it is read where it is";
+  auto* const output = static_cast<double*>(runtime_.device_memory(8, number_));
+  runtime_.capture(where_.stream());
+  onefold::sum_into(where_, static_cast<const double*>(x), count, output);
+  runtime_.capture(std::nullopt);
+  EXPECT_EQ(runtime_.spoilt_capture(), std::nullopt);
+  EXPECT_TRUE(slow_.copied().empty()) << "a call that only puts work on the stream can be captured as before";
+  slow_.reduces(element_type::f64, {form::norm2});
+  EXPECT_NO_THROW(onefold::norm2_into(where_, static_cast<const double*>(x), count, output));
+}
+
+TEST_P(host_arrays, are_refused_with_a_reason) {
+  const std::vector<double> x(20'000, 1.0);
+  auto* const output = static_cast<double*>(runtime_.device_memory(8, number_));
+  const auto expect_refused = [&](errc code, std::string_view words, const auto& call) {
+    EXPECT_TRUE(refuses(code, words, call));
+    EXPECT_TRUE(slow_.copied().empty());
+  };
+  expect_refused(errc::host_pointer, "norm2 of f64", [&] { static_cast<void>(onefold::norm2(where_, x)); });
+  expect_refused(errc::host_pointer, "vector_load does not copy it",
+                 [&] { static_cast<void>(onefold::sum(where_, x, {.variant = "vector_load"})); });
+  expect_refused(errc::host_pointer, "host memory", [&] { static_cast<void>(onefold::multi_dot(where_, {x, x}, {x})); });
+  const std::uint64_t count = 5;
+  expect_refused(errc::host_pointer, "count",
+                 [&] { static_cast<void>(onefold::sum(where_, x.data(), x.size(), onefold::count_at{&count})); });
+  runtime_.capture(where_.stream());
+  expect_refused(errc::unsupported, "cudaMallocHost", [&] { onefold::sum_into(where_, x.data(), x.size(), output); });
+  expect_refused(errc::unsupported, "captured", [&] { static_cast<void>(onefold::sum(where_, x)); });
+  EXPECT_EQ(runtime_.spoilt_capture(), std::nullopt);
+  runtime_.capture(std::nullopt);
+  double on_the_stack = 0;
+  expect_refused(errc::host_pointer, "output is host memory",
+                 [&] { onefold::sum_into(where_, x.data(), x.size(), &on_the_stack); });
+  for (const char* const bytes : {"0", "5000", "4096", "16384 ", "-16384", "2147483648", "many"}) {
+    const piece_size wrong(bytes);
+    expect_refused(errc::invalid_argument, "ONEFOLD_CUDA_PIECE_BYTES", [&] { static_cast<void>(onefold::sum(where_, x)); });
+  }
+}
+
+// Whatever fails: nothing of the caller's memory is read after the call, nothing is lost, and the next call works.
+TEST_P(host_arrays, survive_every_fault) {
+  const std::size_t count = 4 * piece / 8 + 1;
+  const double* const x = pinned_numbers(count);
+  slow_.reduces(element_type::f64, {form::sum});
+  const double expected = onefold::sum(onefold::serial(), x, count);
+  std::optional<std::size_t> kept;
+  for (const bool is_later : {false, true}) {
+    std::set<std::string> failed;
+    for (std::uint64_t k = 1;; ++k) {
+      const int number = fake_runtime::fresh_device();
+      fake_runtime::make_current(0);
+      const auto where = onefold::cuda(number, fake_runtime::fresh_stream());
+      const std::size_t before = runtime_.live();
+      if (is_later) static_cast<void>(onefold::sum(where, x, count));
+      runtime_.fail(k, cudaErrorInvalidValue, false);
+      try {
+        EXPECT_EQ(onefold::sum(where, x, count), expected);
+      } catch (const onefold::error& problem) {
+        ASSERT_TRUE(runtime_.failed_call()) << problem.what();
+        EXPECT_NE(std::string_view(problem.what()).find(*runtime_.failed_call()), std::string_view::npos) << problem.what();
+        EXPECT_EQ(problem.code(), errc::device_error);
+      }
+      const auto call = runtime_.failed_call();
+      EXPECT_EQ(slow_.pending(), 0u) << "a copy is under way after " << call.value_or("a call without faults");
+      EXPECT_EQ(runtime_.error_left_behind(), cudaSuccess) << *call;
+      runtime_.mend();
+      fake_runtime::put_mode_back();
+      fake_runtime::make_current(0);
+      EXPECT_EQ(onefold::sum(where, x, count), expected);
+      if (!kept) kept = runtime_.live() - before;
+      EXPECT_EQ(runtime_.live() - before, *kept) << "leaked, or freed too much, after " << call.value_or("a call without faults");
+      if (!call) break;
+      failed.insert(*call);
+      ASSERT_LT(k, 300u);
+    }
+    for (const char* const call :
+         {"cudaMemcpyAsync", "cudaEventRecord", "cudaStreamWaitEvent", "cuLaunchKernelEx", "cudaStreamSynchronize"})
+      EXPECT_TRUE(failed.contains(call)) << call << " has not been made: this test proves nothing of it";
+  }
+}
+
+TEST_P(host_arrays, tell_of_memory_that_cannot_be_had) {
+  const std::vector<double> x(10 * piece / 8, 1.0);
+  slow_.reduces(element_type::f64, {form::sum});
+  const auto call = onefold::cuda_backend::calls().malloc_from_pool_async;
+  onefold::cuda_backend::calls().malloc_from_pool_async = [](void**, std::size_t, cudaMemPool_t, cudaStream_t) {
+    return cudaErrorMemoryAllocation;
+  };
+  EXPECT_TRUE(refuses(errc::out_of_memory, "", [&] { static_cast<void>(onefold::sum(where_, x)); }));
+  EXPECT_TRUE(slow_.copied().empty());
+  onefold::cuda_backend::calls().malloc_from_pool_async = call;
+  EXPECT_EQ(onefold::sum(where_, x), static_cast<double>(x.size()));
+}
+
+}  // namespace
+}  // namespace onefold_test

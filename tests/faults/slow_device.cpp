@@ -1,0 +1,239 @@
+#include "slow_device.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+#include <onefold/detail/device_fold.hpp>
+#include <onefold/detail/folds.hpp>
+#include <onefold/detail/request.hpp>
+#include <onefold/device/destination.hpp>
+#include <onefold/device/input.hpp>
+
+#include "../../backends/cuda/exact/kernels.hpp"
+#include "../../backends/cuda/exact/memory.hpp"
+#include "../../backends/cuda/fixed_order/folds.hpp"
+#include "../../backends/exact/state.hpp"
+
+namespace onefold::cuda_backend {
+const void* any_kernel();  // in store_value.cu
+}
+
+namespace onefold_test {
+
+namespace {
+
+namespace cuda_backend = onefold::cuda_backend;
+namespace exact_sums = onefold::detail::exact;
+using onefold::form;
+using onefold::detail::device_kernel;
+
+slow_device* active = nullptr;
+
+template <class T>
+const T& argument(void** arguments, int which) {
+  return *static_cast<const T*>(arguments[which]);
+}
+
+// As the kernels give a result to a host that waits, or store it.
+void deliver(const onefold::device::destination& to, const void* result) {
+  if (to.host_words == nullptr) {
+    std::memcpy(to.output, result, static_cast<std::size_t>(to.bytes));
+    return;
+  }
+  for (int i = 0; i < onefold::device::host_words_of(static_cast<std::size_t>(to.bytes)); ++i) {
+    std::uint32_t part = 0;
+    std::memcpy(&part, static_cast<const std::byte*>(result) + 4 * i,
+                std::min<std::size_t>(4, static_cast<std::size_t>(to.bytes - 4 * i)));
+    to.host_words[i] = std::uint64_t{to.call_number} << 32 | part;
+  }
+}
+
+}  // namespace
+
+slow_device::slow_device(fake_runtime& runtime, copies when) : runtime_(runtime), base_(cuda_backend::calls()), when_(when) {
+  active = this;
+  auto& calls = cuda_backend::calls();
+  calls.memcpy_async = [](void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
+    slow_device& self = *active;
+    if (kind != cudaMemcpyHostToDevice) {
+      self.drain(stream);
+      return self.base_.memcpy_async(to, from, bytes, kind, stream);
+    }
+    const cudaError_t status = self.base_.memcpy_async(to, to, 0, kind, stream);
+    if (status != cudaSuccess) return status;
+    self.copied_.push_back({static_cast<const std::byte*>(from), static_cast<std::byte*>(to), bytes, self.launches_});
+    if (self.when_ == copies::early) return std::memcpy(to, from, bytes), status;
+    if (self.is_pinned(from)) {
+      self.put(stream, {[=] { std::memcpy(to, from, bytes); }});
+    } else {  // from pageable memory the driver takes it in the call
+      const auto staged = std::make_shared<std::vector<std::byte>>(static_cast<const std::byte*>(from),
+                                                                   static_cast<const std::byte*>(from) + bytes);
+      self.put(stream, {[=] { std::memcpy(to, staged->data(), bytes); }});
+    }
+    return status;
+  };
+  calls.event_record = [](cudaEvent_t event, cudaStream_t stream) {
+    slow_device& self = *active;
+    const cudaError_t status = self.base_.event_record(event, stream);
+    if (status != cudaSuccess) return status;
+    ++self.recorded_[event];
+    self.recorded_on_[event] = stream;
+    self.put(stream, {{}, event});
+    return status;
+  };
+  calls.stream_wait_event = [](cudaStream_t stream, cudaEvent_t event) {
+    slow_device& self = *active;
+    const cudaError_t status = self.base_.stream_wait_event(stream, event);
+    if (status == cudaSuccess) self.put(stream, {{}, nullptr, event, self.recorded_[event]});
+    return status;
+  };
+  calls.stream_synchronize = [](cudaStream_t stream) {
+    const cudaError_t status = active->base_.stream_synchronize(stream);
+    if (status == cudaSuccess) active->drain(stream);
+    return status;
+  };
+  calls.launch_function = [](const cudaLaunchConfig_t* config, cudaFunction_t function, void** arguments) {
+    slow_device& self = *active;
+    const cudaError_t status = self.base_.launch_function(config, function, arguments);
+    if (status != cudaSuccess) return status;
+    ++self.launches_;
+    self.launched_on_ = config->stream;
+    self.put(config->stream, {self.fixed_order(function, arguments)});
+    return status;
+  };
+  calls.launch_kernel = [](const cudaLaunchConfig_t* config, const void* kernel, void** arguments) {
+    slow_device& self = *active;
+    const cudaError_t status = self.base_.launch_kernel(config, kernel, arguments);
+    if (status != cudaSuccess) return status;
+    ++self.launches_;
+    self.launched_on_ = config->stream;
+    if (kernel == cuda_backend::any_kernel())
+      self.put(config->stream, {self.store(config, arguments)});
+    else if (self.is_exact_kernel(kernel))
+      self.put(config->stream, {self.exact(arguments)});
+    return status;
+  };
+  calls.has_arrived = [](const volatile unsigned long long* word, unsigned call_number) {
+    const auto is_there = [&] { return static_cast<unsigned>(*word >> 32) == call_number; };
+    if (!is_there()) active->drain(active->launched_on_);
+    return is_there();
+  };
+}
+
+slow_device::~slow_device() { active = nullptr; }
+
+void slow_device::reduces(onefold::element_type type, std::vector<form> forms, bool wide) {
+  type_ = type;
+  forms_ = std::move(forms);
+  wide_ = wide;
+}
+
+void slow_device::pin(const void* memory, std::size_t bytes) { pinned_[memory] = bytes; }
+
+bool slow_device::is_pinned(const void* memory) const {
+  const auto* at = static_cast<const std::byte*>(memory);
+  return std::ranges::any_of(pinned_, [at](const auto& known) {
+    const auto* begin = static_cast<const std::byte*>(known.first);
+    return at >= begin && at < begin + known.second;
+  });
+}
+
+std::size_t slow_device::pending() const {
+  std::size_t all = 0;
+  for (const auto& [stream, queue] : streams_)
+    all += static_cast<std::size_t>(std::ranges::count_if(queue, [](const work& one) { return static_cast<bool>(one.run); }));
+  return all;
+}
+
+void slow_device::drain(cudaStream_t stream) {
+  auto& queue = streams_[stream];
+  while (!queue.empty()) {
+    const work next = std::move(queue.front());
+    queue.pop_front();
+    if (next.run) next.run();
+    if (next.records != nullptr) ++done_[next.records];
+    if (next.waits_for != nullptr) drain_until(next.waits_for, next.of_record);
+  }
+}
+
+void slow_device::drain_until(cudaEvent_t event, std::uint64_t record) {
+  auto& queue = streams_[recorded_on_[event]];
+  while (done_[event] < record && !queue.empty()) {
+    const work next = std::move(queue.front());
+    queue.pop_front();
+    if (next.run) next.run();
+    if (next.records != nullptr) ++done_[next.records];
+    if (next.waits_for != nullptr) drain_until(next.waits_for, next.of_record);
+  }
+}
+
+std::function<void()> slow_device::fixed_order(cudaFunction_t function, void** arguments) {
+  for (const form what : forms_) {
+    const auto& symbols = cuda_backend::fold_of(type_, what, wide_).kernels->symbol;
+    const auto is = [&](device_kernel which) { return function == symbols[static_cast<int>(which)]; };
+    if (std::ranges::find(symbols, static_cast<const void*>(function)) == std::end(symbols)) continue;
+    const bool is_few = is(device_kernel::few) || is(device_kernel::few_cluster);
+    const auto in = argument<onefold::device::tree_input>(arguments, 0);
+    const auto to = argument<onefold::device::destination>(arguments, is_few ? 1 : 3);
+    return [=, type = type_, wide = wide_] {
+      alignas(16) std::byte result[64] = {};
+      alignas(16) std::byte value[64] = {};
+      onefold::detail::request asked{onefold::serial(), type, what, in.x, in.count, result, true, in.y, wide};
+      asked.tree_value = value;
+      onefold::detail::run(asked, {});
+      const auto* moments = reinterpret_cast<const onefold::detail::moments*>(value);
+      deliver(to, what == form::mean_variance ? static_cast<const void*>(&moments->mean) : value);
+    };
+  }
+  throw std::logic_error("a kernel that the test has not announced");
+}
+
+bool slow_device::is_exact_kernel(const void* kernel) const {
+  using cuda_backend::exact_terms;
+  for (const auto terms : {exact_terms::elements, exact_terms::products, exact_terms::squares})
+    if (exact_sums::has_state(forms_.front(), type_) && cuda_backend::exact_kernel_of(type_, terms).symbol == kernel) return true;
+  return false;
+}
+
+std::function<void()> slow_device::exact(void** arguments) {
+  const auto how = argument<cuda_backend::exact_launch>(arguments, 0);
+  const auto to = argument<onefold::device::destination>(arguments, 3);
+  return [=, type = type_, what = forms_.front()] {
+    if (!how.concludes) return;
+    const std::size_t size = onefold::size_of(type);
+    std::vector<std::byte> part;
+    const void* x = how.x;
+    std::uint64_t count = how.count;
+    if (how.part != cuda_backend::exact_part::all) {
+      for (std::uint64_t i = how.part == cuda_backend::exact_part::even ? 0 : 1; i < how.count; i += 2) {
+        const auto* element = static_cast<const std::byte*>(how.x) + i * size;
+        part.insert(part.end(), element, element + size);
+      }
+      x = part.data();
+      count /= 2;
+    }
+    alignas(16) std::byte result[64] = {};
+    std::int64_t words[exact_sums::most_words] = {};
+    onefold::detail::request asked{onefold::serial(), type, what, x, count, result, true, how.y};
+    asked.exact_state = words;
+    onefold::options exactly;
+    exactly.guarantee = onefold::guarantee::exact;
+    onefold::detail::run(asked, exactly);
+    std::uint64_t state[onefold::device::most_result_bytes / 8] = {};
+    static_cast<void>(exact_sums::load(exact_sums::kind_of(what, type), words, state));
+    deliver(to, state);
+  };
+}
+
+std::function<void()> slow_device::store(const cudaLaunchConfig_t* config, void** arguments) {
+  auto* const place = argument<unsigned char*>(arguments, 0);
+  const auto* const bits = static_cast<const unsigned char*>(arguments[1]);
+  return [place, value = std::vector<unsigned char>(bits, bits + config->blockDim.x)] {
+    std::memcpy(place, value.data(), value.size());
+  };
+}
+
+}  // namespace onefold_test
