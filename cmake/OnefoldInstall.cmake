@@ -4,7 +4,8 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(onefold_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/onefold)
-install(TARGETS onefold EXPORT onefold-targets
+set_target_properties(onefold_mpi PROPERTIES EXPORT_NAME mpi)
+install(TARGETS onefold onefold_mpi EXPORT onefold-targets
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/onefold DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

@@ -14,6 +14,7 @@
 #include <onefold/results.hpp>
 #include <onefold/workspace.hpp>
 
+#include "../backends/backend.hpp"
 #include "complex.hpp"
 #include "dispatch.hpp"
 
@@ -23,7 +24,7 @@ namespace onefold {
 #define ONEFOLD_OP(name) static_assert(static_cast<int>(operation::name) < 8, "onefold_variant_info::operators has a bit for each");
 #include <onefold/ops.def>
 #undef ONEFOLD_OP
-static_assert(static_cast<int>(errc::callback_failed) == ONEFOLD_CALLBACK_FAILED &&
+static_assert(static_cast<int>(errc::communication_failed) == ONEFOLD_COMMUNICATION_FAILED &&
               static_cast<int>(errc::kokkos_finalized) == ONEFOLD_KOKKOS_FINALIZED &&
               static_cast<int>(errc::device_error) == ONEFOLD_DEVICE_ERROR &&
               static_cast<int>(errc::device_lost) == ONEFOLD_DEVICE_LOST &&
@@ -102,7 +103,9 @@ static_assert(sizeof(onefold_f16) == sizeof(float16) && alignof(onefold_f16) == 
 static_assert(sizeof(onefold_arg_result_f32) == sizeof(arg_result<float>) &&
               sizeof(onefold_arg_result_i64) == sizeof(arg_result<std::int64_t>) && offsetof(onefold_arg_result_f32, index) == 8 &&
               sizeof(onefold_minmax_result_f32) == sizeof(minmax_result<float>) &&
-              sizeof(onefold_mean_variance_result_f32) == sizeof(mean_variance_result<float>));
+              sizeof(onefold_mean_variance_result_f32) == sizeof(mean_variance_result<float>) &&
+              sizeof(onefold_mean_variance_result_c64) == sizeof(mean_variance_result<std::complex<float>>) &&
+              sizeof(onefold_mean_variance_result_c128) == result_bytes(element_type::c128, form::mean_variance));
 
 namespace detail {
 
@@ -182,8 +185,6 @@ void refuse_wide(form what, element_type type) {
                                              "that round, and i32 and u32, in 64 bits, in those that add or multiply"));
 }
 
-namespace {
-
 void put_report(const report& ran, onefold_report* to) {
   onefold_report from;
   put_text(from.variant, ran.variant);
@@ -202,6 +203,8 @@ void put_report(const report& ran, onefold_report* to) {
   fill(to, from);
 }
 
+namespace {
+
 // A workspace of C++'s around the caller's handle, for the length of a scope.
 struct lent_workspace {
   explicit lent_workspace(onefold_workspace* handle) noexcept : whole(workspace_access::make(handle)) {}
@@ -214,7 +217,8 @@ struct lent_workspace {
 
 constexpr options no_wishes{};
 
-void reduce_with_options(request& what, const onefold_options& how) {
+// The caller's options in C++'s types, without the report. `lent` is his workspace.
+options wishes_of(const onefold_options& how, lent_workspace& lent) {
   if (how.guarantee < ONEFOLD_GUARANTEE_DEFAULT || how.guarantee > ONEFOLD_GUARANTEE_EXACT)
     refuse_number("options.guarantee", how.guarantee);
   if (how.knobs.finish < 0 || how.knobs.finish >= finish_count) refuse_number("options.knobs.finish", how.knobs.finish);
@@ -225,8 +229,13 @@ void reduce_with_options(request& what, const onefold_options& how) {
   wishes.grid_size = how.knobs.grid_size;
   wishes.width = how.knobs.width;
   if (how.guarantee != ONEFOLD_GUARANTEE_DEFAULT) wishes.guarantee = static_cast<guarantee>(how.guarantee - ONEFOLD_GUARANTEE_NONE);
-  lent_workspace lent(how.workspace);
   if (how.workspace != nullptr || how.needs_workspace != 0) wishes.workspace = &lent.whole;
+  return wishes;
+}
+
+void reduce_with_options(request& what, const onefold_options& how) {
+  lent_workspace lent(how.workspace);
+  options wishes = wishes_of(how, lent);
   if (how.report == nullptr) return dispatch(what, wishes);
   checked_struct(how.report, "report");
   report ran;
@@ -250,7 +259,16 @@ void check_vectors(const request& what) {
   if (vectors.x == nullptr || vectors.y == nullptr) refuse_null("list of vectors");
 }
 
-void reduce_checked(const onefold_request& asked, const onefold_options* how) {
+void check_count_at(const request& what) {
+  if (what.source != nullptr || what.own != nullptr || what.device != nullptr || what.vectors != nullptr)
+    throw error(errc::unsupported, "a count that stands in memory is for reductions of one array, or of two by dot");
+  if (reinterpret_cast<std::uintptr_t>(what.count_at) % alignof(std::uint64_t) != 0)
+    throw error(errc::misaligned_pointer, "the pointer to the count is not aligned to 8 bytes");
+}
+
+// Of a batch, if `batch` is not null: kept for its launch where that can be.
+void reduce_checked(const onefold_request& asked, const onefold_options* how, batch_in_progress* batch = nullptr,
+                    bool* taken = nullptr) {
   if (asked.type == ONEFOLD_C64 || asked.type == ONEFOLD_C128) return reduce_complex(asked, how);
   if (asked.type < 0 || asked.type >= element_type_count) refuse_number("request.type", asked.type);
   if (asked.form < 0 || asked.form >= form_count + record_count) refuse_number("request.form", asked.form);
@@ -281,7 +299,8 @@ void reduce_checked(const onefold_request& asked, const onefold_options* how) {
                asked.arrays,
                asked.arrays == nullptr ? 0 : asked.array_count,
                asked.vectors,
-               asked.exact_state};
+               asked.exact_state,
+               asked.count_at};
   if (asked.array_count < 0 || asked.array_count > 3) refuse_number("request.array_count", asked.array_count);
   for (int i = 0; i < what.array_count; ++i) {
     const std::uint32_t alignment = asked.arrays[i].alignment;
@@ -301,6 +320,7 @@ void reduce_checked(const onefold_request& asked, const onefold_options* how) {
     what.operators = operators.data();
   }
   if (asked.vectors != nullptr) check_vectors(what);
+  if (asked.count_at != nullptr) check_count_at(what);
   if (asked.source != nullptr && asked.source->fill == nullptr) refuse_null("function that gives the values");
   if (asked.own != nullptr) {
     const onefold_own_code& own = *asked.own;
@@ -310,12 +330,27 @@ void reduce_checked(const onefold_request& asked, const onefold_options* how) {
     if (own.state_bytes < 1 || own.state_bytes > most_state_bytes)
       refuse_number("state_bytes of the own operator", own.state_bytes);
   }
+  if (batch != nullptr && (*taken = dispatch_to_batch(what, *batch))) return;
   if (how == nullptr) return dispatch(what, no_wishes);
   if (how->struct_bytes == sizeof(*how)) return reduce_with_options(what, *how);
   reduce_with_options(what, as_known(*how, sizeof(how->struct_bytes), "options"));
 }
 
 }  // namespace
+
+bool reduce_in_batch(const onefold_request& asked, const onefold_options* how, batch_in_progress& batch) {
+  bool taken = false;
+  reduce_checked(asked, how, &batch, &taken);
+  return taken;
+}
+
+std::unique_ptr<batch_in_progress> begin_batch(const backend_entry& entry, const executor& where, const onefold_options* how,
+                                               std::size_t bytes) {
+  if (how == nullptr) return entry.begin_batch(where, no_wishes, bytes);
+  const onefold_options known = as_known(*how, sizeof(how->struct_bytes), "options");
+  lent_workspace lent(known.workspace);
+  return entry.begin_batch(where, wishes_of(known, lent), bytes);
+}
 
 }  // namespace detail
 
@@ -327,7 +362,7 @@ int onefold_abi_version(void) { return ONEFOLD_ABI_VERSION; }
 
 const char* onefold_status_name(int status) {
   if (status == ONEFOLD_OK) return "ok";
-  if (status < 0 || status > ONEFOLD_CALLBACK_FAILED) return "unknown";
+  if (status < 0 || status > ONEFOLD_COMMUNICATION_FAILED) return "unknown";
   return name(static_cast<onefold::errc>(status)).data();  // of a literal, which ends with a 0
 }
 

@@ -2,15 +2,20 @@
 /// @file c_api.hpp  The boundary of the C interface: no exception crosses it.
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string_view>
 
 #include <onefold/onefold.h>
 #include <onefold/error.hpp>
 #include <onefold/executor.hpp>
+#include <onefold/options.hpp>
 #include <onefold/types.hpp>
 
 namespace onefold::detail {
+
+struct backend_entry;
+struct batch_in_progress;
 
 /// Keeps the sentence for onefold_last_error() and returns the code.
 int failed(errc code, std::string_view sentence) noexcept;
@@ -31,6 +36,15 @@ int guarded(Body body) {
 
 /// The executor of C++. Throws invalid_argument.
 executor executor_of(const onefold_executor& where);
+
+/// A batch of requests with these options, which has begun. Throws onefold::error.
+std::unique_ptr<batch_in_progress> begin_batch(const backend_entry& entry, const executor& where, const onefold_options* how,
+                                               std::size_t bytes);
+/// Runs a request of it, or returns true: the batch has taken it. Throws onefold::error.
+bool reduce_in_batch(const onefold_request& asked, const onefold_options* how, batch_in_progress& batch);
+
+/// Writes a report to the caller's structure.
+void put_report(const report& ran, onefold_report* to);
 
 [[noreturn]] void refuse_null(std::string_view what);
 [[noreturn]] void refuse_size(std::string_view what);

@@ -157,5 +157,6 @@ ONEFOLD_C_WIDE_FLOATS(ONEFOLD_C_DEFINE_WIDE_VARIANCE)
 
 #define ONEFOLD_C_DEFINE_COMPLEX(suffix, T, part)                        \
   ONEFOLD_C_COMPLEX_FORMS_OF(ONEFOLD_C_DEFINE_OF_ARRAY, suffix, T, part) \
-  ONEFOLD_C_DEFINE_DOT(suffix, suffix, T, T, 0U)
+  ONEFOLD_C_DEFINE_DOT(suffix, suffix, T, T, 0U)                         \
+  ONEFOLD_C_DEFINE_VARIANCE(suffix, suffix, T, onefold_mean_variance_result_##suffix, 0U)
 ONEFOLD_C_COMPLEX_TYPES(ONEFOLD_C_DEFINE_COMPLEX)

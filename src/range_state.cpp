@@ -13,14 +13,18 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <onefold/detail/exact_kinds.hpp>
+#include <onefold/detail/range_parts.hpp>
 #include <onefold/detail/request.hpp>
 #include <onefold/error.hpp>
 #include <onefold/order.hpp>
 
+#include "../backends/backend.hpp"
 #include "../backends/cpu/forms.hpp"
 #include "../backends/float_environment.hpp"
 #include "../backends/forms.hpp"
@@ -58,6 +62,37 @@ struct range_kind {
   }
 };
 
+// Where elements come from: arrays, or a function of the caller's, which is asked for its own indices.
+struct range_input {
+  const std::byte* x;
+  const std::byte* y;          // of dot
+  const value_source* source;  // not null: instead of arrays
+  std::uint64_t from;          // the index that it is asked for first
+
+  [[nodiscard]] range_input behind(std::uint64_t elements, std::size_t element_bytes) const {
+    if (source != nullptr) return {nullptr, nullptr, source, from + elements};
+    const std::size_t bytes = static_cast<std::size_t>(elements) * element_bytes;
+    return {x == nullptr ? nullptr : x + bytes, y == nullptr ? nullptr : y + bytes, nullptr, 0};
+  }
+};
+
+// A function from a later index on.
+class shifted_source {
+ public:
+  explicit shifted_source(const range_input& in) : in_(in) {}
+  shifted_source(const shifted_source&) = delete;
+  shifted_source& operator=(const shifted_source&) = delete;
+  [[nodiscard]] const value_source* source() const { return &source_; }
+
+ private:
+  static int fill(void* context, std::uint64_t first, std::uint64_t count, void* const* values) {
+    const range_input& in = static_cast<const shifted_source*>(context)->in_;
+    return in.source->fill(in.source->context, in.from + first, count, values);
+  }
+  range_input in_;
+  value_source source_{this, fill};
+};
+
 // Elements of a tile that is not complete.
 struct raw_elements {
   std::vector<std::byte> x;
@@ -80,26 +115,18 @@ struct subtree {
   }
 };
 
-// Calls each(first, height) for the maximal aligned subtrees of these tiles.
-template <class Each>
-void for_subtrees(std::uint64_t first, std::uint64_t end, const Each& each) {
-  while (first < end) {
-    const int longest = static_cast<int>(std::bit_width(end - first)) - 1;
-    const int height = first == 0 ? longest : std::min(longest, std::countr_zero(first));
-    each(first, height);
-    first += std::uint64_t{1} << height;
-  }
-}
-
-// a becomes a (+) b.
-void combine(const cpu::form_row& row, std::byte* a, const std::byte* b) {
-  const default_float_environment one_operation_is_one_operation;
+// a becomes a (+) b, in the default floating-point environment.
+void combine_here(const cpu::form_row& row, std::byte* a, const std::byte* b) {
   alignas(16) std::byte both[2 * cpu::most_form_bytes];
   std::memcpy(both, a, row.state_bytes);
   std::memcpy(both + row.state_bytes, b, row.state_bytes);
   row.level(both, 2, row.state_bytes);
   cpu::make_canonical(row, both);
   std::memcpy(a, both, row.state_bytes);
+}
+void combine(const cpu::form_row& row, std::byte* a, const std::byte* b) {
+  const default_float_environment one_operation_is_one_operation;
+  combine_here(row, a, b);
 }
 
 // What a caller's options may ask for, as options of the reductions of the parts.
@@ -135,16 +162,10 @@ struct onefold_range {
   std::vector<subtree> nodes = {};
   raw_elements tail = {};  // of the tile that `end` cuts, unless that is the head's
 
-  // The first index behind the head, if it is complete.
-  [[nodiscard]] std::uint64_t first_border() const { return (begin + of.tile() - 1) / of.tile() * of.tile(); }
-  // Where the nodes begin and end. Of a range that lies within the tile which its begin cuts both are its end.
-  [[nodiscard]] std::uint64_t nodes_begin() const { return std::min(end, first_border()); }
-  [[nodiscard]] std::uint64_t nodes_end() const { return std::max(nodes_begin(), end / of.tile() * of.tile()); }
+  [[nodiscard]] range_parts parts() const { return {of.tile(), begin, end}; }
+  [[nodiscard]] std::uint64_t nodes_begin() const { return parts().nodes_begin(); }
+  [[nodiscard]] std::uint64_t nodes_end() const { return parts().nodes_end(); }
   [[nodiscard]] std::uint64_t raw_count() const { return nodes_begin() - begin + (end - nodes_end()); }
-  template <class Each>
-  void for_nodes(const Each& each) const {
-    for_subtrees(nodes_begin() / of.tile(), nodes_end() / of.tile(), each);
-  }
 
   void push(subtree next) {
     while (!nodes.empty() && next.is_right_sibling_of(nodes.back())) {
@@ -168,64 +189,129 @@ struct range_reader {
   onefold_executor where;
   onefold_options how;
 
-  // The value of the tree over elements of which the first has the index `first`.
-  void reduce(const void* x, const void* y, std::uint64_t first, std::uint64_t count, std::byte* state) const {
-    std::uint64_t result[4];
+  int results = 1;                       // of a function of the caller's that gives several
+  const operation* operators = nullptr;  // one for each result; null: all are of the kind `of`
+
+  [[nodiscard]] range_kind kind(int result) const {
+    return operators == nullptr ? of : range_kind{of.type, form_of(operators[result]), false};
+  }
+
+  // Elements of the caller's, which may lie on a GPU.
+  void copy(void* to, const void* from, std::size_t bytes) const {
+    const pointer_place place = locate(from);
+    if (place.kind != pointer_kind::device) {
+      std::memcpy(to, from, bytes);
+      return;
+    }
+    const executor there = where.backend == ONEFOLD_BEST ? cuda(place.device) : executor_of(where);
+    find_backend(backend::cuda)->read_back(there, to, from, bytes);
+  }
+
+  // The values of the trees over elements of which the first has the index `first`: most_form_bytes for each result.
+  void reduce(const range_input& in, std::uint64_t first, std::uint64_t count, std::byte* states) const {
+    std::uint64_t result[2 * most_results];
+    alignas(8) std::byte side_by_side[most_state_bytes];
     onefold_request what{};
     what.struct_bytes = sizeof(what);
     what.where = where;
     what.type = static_cast<std::int32_t>(of.type);
-    what.form = static_cast<std::int32_t>(of.form_of_nodes());
+    what.form = static_cast<std::int32_t>(operators == nullptr ? of.form_of_nodes() : form::reduce_together);
+    what.operators = reinterpret_cast<const std::uint8_t*>(operators);
+    what.results = results;
     what.flags = of.wide ? ONEFOLD_WIDE : 0U;
-    what.input = x;
-    what.second = y;
+    what.input = in.x;
+    what.second = in.y;
+    const shifted_source from(in);
+    if (in.source != nullptr) what.source = from.source();
     what.count = count;
     what.output = result;
-    what.tree_value = state;
+    what.tree_value = results == 1 ? states : side_by_side;
     check_status(onefold_reduce(&what, &how));
-    cpu::shift_indices(of.row(), state, first);
-    cpu::make_canonical(of.row(), state);
+    const std::byte* next = side_by_side;
+    for (int k = 0; k < results; ++k, states += cpu::most_form_bytes) {
+      const cpu::form_row& row = kind(k).row();
+      if (results > 1) std::memcpy(states, next, row.state_bytes);
+      next += (std::size_t{row.state_bytes} + 7) / 8 * 8;  // where cpu::parts puts the next one
+      cpu::shift_indices(row, states, first);
+      cpu::make_canonical(row, states);
+    }
+  }
+
+  // What a reduction refuses is refused of elements too that are only kept. A function is not called for that.
+  void check(const range_input& in) const {
+    static constexpr onefold_value_source zeros{nullptr, [](void*, std::uint64_t, std::uint64_t count, void* const* values) {
+                                                  std::memset(values[0], 0, static_cast<std::size_t>(count) * sizeof(double));
+                                                  return 0;
+                                                }};
+    range_reader alone = *this;
+    alone.results = 1;
+    alone.operators = nullptr;
+    alignas(8) std::byte unused[cpu::most_form_bytes];
+    alone.reduce(in.source == nullptr ? in : range_input{nullptr, nullptr, &zeros, 0}, 0, 1, unused);
   }
 };
+
+// The values of a function, `values` having a place for those of each result.
+void make_values(const range_input& in, std::uint64_t count, void* const* values) {
+  const default_float_environment as_in_a_reduction;
+  if (const int failed = in.source->fill(in.source->context, in.from, count, values); failed != 0)
+    throw error(errc::callback_failed, "the function that gives the values has returned " + std::to_string(failed));
+}
 
 // Of a tile whose elements have been kept.
 void reduce_kept(const range_kind& of, const raw_elements& elements, std::uint64_t first, std::byte* state) {
   const range_reader reader{of, onefold_serial(), checked_options(nullptr)};
-  reader.reduce(elements.x.data(), elements.y.data(), first, elements.x.size() / size_of(of.type), state);
+  reader.reduce({elements.x.data(), of.has_two_inputs() ? elements.y.data() : nullptr, nullptr, 0}, first,
+                elements.x.size() / size_of(of.type), state);
 }
 
-raw_elements keep(const range_kind& of, const std::byte* x, const std::byte* y, std::uint64_t first, std::uint64_t end) {
-  const std::size_t bytes = size_of(of.type);
+// The first `count` elements.
+raw_elements keep(const range_reader& reader, const range_input& in, std::uint64_t count) {
   raw_elements kept;
-  if (first == end) return kept;
-  kept.x.assign(x + first * bytes, x + end * bytes);
-  if (of.has_two_inputs()) kept.y.assign(y + first * bytes, y + end * bytes);
+  if (count == 0) return kept;
+  kept.x.resize(static_cast<std::size_t>(count) * size_of(reader.of.type));
+  if (in.source != nullptr) {
+    void* const values[] = {kept.x.data()};
+    make_values(in, count, values);
+    return kept;
+  }
+  reader.copy(kept.x.data(), in.x, kept.x.size());
+  if (!reader.of.has_two_inputs()) return kept;
+  kept.y.resize(kept.x.size());
+  reader.copy(kept.y.data(), in.y, kept.y.size());
   return kept;
 }
 
+// Calls each(number, height, elements, report) for the complete subtrees of elements that begin with a tile; the report is for the highest.
+template <class Each>
+void for_subtrees_of(const range_kind& of, std::uint64_t first, std::uint64_t count, onefold_report* report, const Each& each) {
+  const std::uint64_t tile = of.tile(), end = first + count;
+  const std::uint64_t first_tile = (first + tile - 1) / tile, end_tile = (end + tile - 1) / tile;
+  int highest = -1;
+  for_subtrees(first_tile, end_tile, [&](std::uint64_t, int height) { highest = std::max(highest, height); });
+  for_subtrees(first_tile, end_tile, [&](std::uint64_t number, int height) {
+    each(number, height, std::min(tile << height, end - number * tile), height == highest ? report : nullptr);
+  });
+}
+
 // The state of `count` elements, at least one, of which the first has the index `begin`.
-onefold_range state_of(range_reader reader, std::uint64_t begin, const std::byte* x, const std::byte* y, std::uint64_t count) {
+onefold_range state_of(range_reader reader, std::uint64_t begin, const range_input& in, std::uint64_t count) {
   const range_kind& of = reader.of;
   onefold_range made{of, begin, begin + count};
-  int highest = -1;
-  made.for_nodes([&](std::uint64_t, int height) { highest = std::max(highest, height); });
   onefold_report* const report = std::exchange(reader.how.report, nullptr);
-  const auto reduce = [&](std::uint64_t first, std::uint64_t elements, bool is_reported, std::byte* state) {
-    reader.how.report = is_reported ? report : nullptr;
-    const std::size_t offset = (first - begin) * size_of(of.type);
-    reader.reduce(x + offset, of.has_two_inputs() ? y + offset : nullptr, first, elements, state);
-  };
-  // What a reduction refuses is refused of elements too that are only kept.
-  alignas(8) std::byte unused[cpu::most_form_bytes];
-  reduce(begin, std::min(count, of.tile()), highest < 0, unused);
+  if (made.nodes_begin() == made.nodes_end()) reader.how.report = report;  // of the one reduction that there is
+  reader.check(in);
 
-  made.head = keep(of, x, y, 0, made.nodes_begin() - begin);
-  made.for_nodes([&](std::uint64_t first, int height) {
-    subtree node{first, height, {}};
-    reduce(first * of.tile(), of.tile() << height, height == highest, node.state);
-    made.nodes.push_back(node);
-  });
-  made.tail = keep(of, x, y, made.nodes_end() - begin, count);
+  const std::size_t bytes = size_of(of.type);
+  made.head = keep(reader, in, made.nodes_begin() - begin);
+  for_subtrees_of(of, made.nodes_begin(), made.nodes_end() - made.nodes_begin(), report,
+                  [&](std::uint64_t number, int height, std::uint64_t elements, onefold_report* its) {
+                    subtree node{number, height, {}};
+                    reader.how.report = its;
+                    reader.reduce(in.behind(number * of.tile() - begin, bytes), number * of.tile(), elements, node.state);
+                    made.nodes.push_back(node);
+                  });
+  made.tail = keep(reader, in.behind(made.nodes_end() - begin, bytes), made.end - made.nodes_end());
   return made;
 }
 
@@ -236,7 +322,7 @@ void append(onefold_range& to, const onefold_range& next) {
     throw error(errc::invalid_argument, "the state ends at element " + std::to_string(to.end) + " and the other one begins at " +
                                             std::to_string(next.begin) + ": append neighbours, in the order of their elements");
   onefold_range joined = to;
-  const bool in_first_tile = joined.end < joined.first_border();
+  const bool in_first_tile = joined.end < joined.parts().first_border();
   raw_elements& open = in_first_tile ? joined.head : joined.tail;
   open.append(next.head);
   joined.end = next.nodes_begin();
@@ -252,18 +338,31 @@ void append(onefold_range& to, const onefold_range& next) {
   to = std::move(joined);
 }
 
-void add(onefold_range& to, const onefold_executor& where, const void* x, const void* y, std::uint64_t count,
-         const onefold_options* how) {
-  const onefold_options wishes = checked_options(how);
-  const bool is_chosen = executor_of(where).chooses_itself();
-  if (where.backend == ONEFOLD_CUDA ||
-      (is_chosen && count > 0 && (locate(x).kind != pointer_kind::host || (y != nullptr && locate(y).kind != pointer_kind::host))))
-    throw error(errc::unsupported, "cuda() makes no states of ranges so far: use openmp() or serial() with host memory");
-  if (count > to.of.most_elements() - to.end)
-    throw error(errc::invalid_argument, "a count of " + std::to_string(count) + " elements behind " + std::to_string(to.end) +
+// Throws invalid_argument where an array cannot have so many elements behind the index `begin`.
+void check_end(const range_kind& of, std::uint64_t begin, std::uint64_t count) {
+  if (begin > of.most_elements() || count > of.most_elements() - begin)
+    throw error(errc::invalid_argument, "a count of " + std::to_string(count) + " elements behind " + std::to_string(begin) +
                                             " cannot be: is it a negative number?");
+}
+
+void add(onefold_range& to, const onefold_executor& where, const range_input& in, std::uint64_t count, const onefold_options* how) {
+  const onefold_options wishes = checked_options(how);
+  check_end(to.of, to.end, count);
   if (count == 0) return;
-  append(to, state_of({to.of, where, wishes}, to.end, static_cast<const std::byte*>(x), static_cast<const std::byte*>(y), count));
+  append(to, state_of({to.of, where, wishes}, to.end, in, count));
+}
+
+// The value of neighbouring subtrees, and of what `state` holds, if anything, to the right of them: a node without a right sibling goes up to
+// the level where it is one itself.
+void fold_from_right(const cpu::form_row& row, std::span<const subtree> nodes, bool has_value, std::byte* state) {
+  const default_float_environment one_operation_is_one_operation;
+  for (; !nodes.empty(); nodes = nodes.first(nodes.size() - 1)) {
+    alignas(16) std::byte root[cpu::most_form_bytes];
+    std::memcpy(root, nodes.back().state, row.state_bytes);
+    if (has_value) combine_here(row, root, state);
+    std::memcpy(state, root, row.state_bytes);
+    has_value = true;
+  }
 }
 
 void store_result(const onefold_range& of, std::int64_t ddof, void* to) {
@@ -275,18 +374,9 @@ void store_result(const onefold_range& of, std::int64_t ddof, void* to) {
     throw error(errc::invalid_argument, std::string(name(of.of.what)) + " of no elements: there is no index");
   if (of.end == 0) return static_cast<void>(store_empty(of.of.type, of.of.what, of.of.wide, to));
   alignas(16) std::byte state[cpu::most_form_bytes];
-  auto left = of.nodes.rbegin();
-  if (!of.tail.x.empty())
-    reduce_kept(of.of, of.tail, of.nodes_end(), state);
-  else
-    std::memcpy(state, (left++)->state, row.state_bytes);
-  // A node without a right sibling goes up to the level where it is one itself.
-  for (; left != of.nodes.rend(); ++left) {
-    alignas(16) std::byte root[cpu::most_form_bytes];
-    std::memcpy(root, left->state, row.state_bytes);
-    combine(row, root, state);
-    std::memcpy(state, root, row.state_bytes);
-  }
+  const bool has_value = !of.tail.x.empty();
+  if (has_value) reduce_kept(of.of, of.tail, of.nodes_end(), state);
+  fold_from_right(row, of.nodes, has_value, state);
   const default_float_environment one_operation_is_one_operation;
   row.conclude(row, state, of.end, ddof, to);
 }
@@ -308,26 +398,47 @@ struct range_header {
 };
 static_assert(sizeof(range_header) == 32 && std::has_unique_object_representations_v<range_header>);
 
-// FNV-1a.
-std::uint64_t checksum_of(const std::byte* bytes, std::size_t size) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (std::size_t i = 0; i < size; ++i) hash = (hash ^ static_cast<std::uint64_t>(bytes[i])) * 0x100000001b3U;
-  return hash;
+// Of a node, as bytes.
+std::size_t field_bytes(const cpu::form_row& row) {
+  std::size_t bytes = 0;
+  for (int i = 0; i < row.field_count; ++i) bytes += row.fields[i].bytes;
+  return bytes;
+}
+
+// Of 8 bytes nearly always: a function is not called for those.
+void copy_field(std::byte* to, const std::byte* from, std::size_t bytes) {
+  if (bytes == sizeof(std::uint64_t))
+    std::memcpy(to, from, sizeof(std::uint64_t));
+  else
+    std::memcpy(to, from, bytes);
+}
+
+std::byte* put_fields(const cpu::form_row& row, const std::byte* state, std::byte* to) {
+  for (int i = 0; i < row.field_count; ++i) {
+    copy_field(to, state + row.fields[i].offset, row.fields[i].bytes);
+    to += row.fields[i].bytes;
+  }
+  return to;
+}
+
+const std::byte* get_fields(const cpu::form_row& row, const std::byte* from, std::byte* state) {
+  for (int i = 0; i < row.field_count; ++i) {
+    copy_field(state + row.fields[i].offset, from, row.fields[i].bytes);
+    from += row.fields[i].bytes;
+  }
+  return from;
 }
 
 std::size_t bytes_of(const onefold_range& of) {
-  const cpu::form_row& row = of.of.row();
-  std::size_t of_a_node = 0;
-  for (int i = 0; i < row.field_count; ++i) of_a_node += row.fields[i].bytes;
+  const std::size_t of_a_node = field_bytes(of.of.row());
   std::size_t nodes = 0;
-  of.for_nodes([&](std::uint64_t, int) { ++nodes; });
+  of.parts().for_nodes([&](std::uint64_t, int) { ++nodes; });
   const std::size_t of_an_element = size_of(of.of.type) * (of.of.has_two_inputs() ? 2 : 1);
   return sizeof(range_header) + static_cast<std::size_t>(of.raw_count()) * of_an_element + nodes * of_a_node +
          sizeof(std::uint64_t);
 }
 
 void write(const onefold_range& of, std::byte* to) {
-  const cpu::form_row& row = of.of.row();
   std::byte* next = to;
   const auto put = [&next](const void* from, std::size_t bytes) {
     if (bytes != 0) std::memcpy(next, from, bytes);
@@ -348,8 +459,7 @@ void write(const onefold_range& of, std::byte* to) {
   std::memcpy(header.magic, magic, sizeof(magic));
   put(&header, sizeof(header));
   put_elements(of.head);
-  for (const subtree& node : of.nodes)
-    for (int i = 0; i < row.field_count; ++i) put(node.state + row.fields[i].offset, row.fields[i].bytes);
+  for (const subtree& node : of.nodes) next = put_fields(of.of.row(), node.state, next);
   put_elements(of.tail);
   const std::uint64_t checksum = checksum_of(to, static_cast<std::size_t>(next - to));
   put(&checksum, sizeof(checksum));
@@ -391,12 +501,9 @@ onefold_range read(const range_kind& expected, const std::byte* from, std::size_
     next += bytes;
   };
   get_elements(made.head, made.nodes_begin() - made.begin);
-  made.for_nodes([&](std::uint64_t first, int height) {
+  made.parts().for_nodes([&](std::uint64_t first, int height) {
     subtree node{first, height, {}};
-    for (int i = 0; i < row.field_count; ++i) {
-      std::memcpy(node.state + row.fields[i].offset, next, row.fields[i].bytes);
-      next += row.fields[i].bytes;
-    }
+    next = get_fields(row, next, node.state);
     made.nodes.push_back(node);
   });
   get_elements(made.tail, made.end - made.nodes_end());
@@ -415,6 +522,406 @@ range_kind checked_kind(std::int32_t type, std::int32_t what, std::uint32_t flag
   if (!takes_type(kind.what, kind.type)) refuse_type(kind.what, kind.type);
   if (kind.wide && !can_be_wide(kind.type, kind.what)) refuse_wide(kind.what, kind.type);
   return kind;
+}
+
+// --- messages: what ranks know of their parts, in a form that is merged in place ----------------------------------------------------------------
+//
+// A message is a header, and for each part a header and room for values. Where the order is in the bits these are the values of the complete
+// subtrees of whole tiles, as the nodes of a state are; the tile in which the array ends counts as a whole one, since nothing comes behind it.
+// Where it is not there is one value, of all elements.
+
+constexpr std::uint32_t message_magic = 0x316d666fU;
+constexpr std::size_t message_granule =
+    256;  // so that most reductions by themselves have messages of one size: what differs is seen then
+constexpr std::uint32_t most_values = 128;  // two for each height
+
+// What a message says in place of an errc.
+constexpr std::int16_t different_calls = -1;
+constexpr std::int16_t wrong_order = -2;
+constexpr std::int16_t given_up = -3;
+
+struct message_header {
+  std::uint32_t magic;
+  std::uint32_t bytes;
+  std::uint64_t signature;
+  std::uint16_t parts;
+  std::int16_t status;  // not 0: there is no result, and
+  std::int32_t rank;    // this one knows why
+  std::int32_t first_rank;
+  std::int32_t end_rank;
+};
+static_assert(sizeof(message_header) == 32);
+
+struct part_header {
+  std::uint8_t type;
+  std::uint8_t what;
+  std::uint8_t wide;
+  std::uint8_t free_of_order;
+  std::uint16_t room;         // values
+  std::uint16_t value_bytes;  // of each
+  std::uint64_t count;        // elements
+  std::uint64_t first;        // tiles first .. end - 1; free of order: 0 .. 1 where there is a value
+  std::uint64_t end;
+
+  [[nodiscard]] range_kind kind() const { return {static_cast<element_type>(type), static_cast<form>(what), wide != 0}; }
+  [[nodiscard]] std::size_t bytes() const { return sizeof(part_header) + (std::size_t{room} * value_bytes + 7) / 8 * 8; }
+};
+static_assert(sizeof(part_header) == 32);
+
+part_header header_of(const onefold_message_part& part) {
+  const range_kind kind = checked_kind(part.type, part.form, part.flags);
+  if (part.values == 0 || part.values > most_values) refuse_number("the values of a message's part", part.values);
+  const bool is_free = exact::is_free_of_order(kind.what, kind.type);
+  return {static_cast<std::uint8_t>(kind.type),
+          static_cast<std::uint8_t>(kind.what),
+          static_cast<std::uint8_t>(kind.wide ? 1 : 0),
+          static_cast<std::uint8_t>(is_free ? 1 : 0),
+          static_cast<std::uint16_t>(is_free ? 1 : part.values),
+          static_cast<std::uint16_t>(field_bytes(kind.row())),
+          0,
+          0,
+          0};
+}
+
+std::size_t message_bytes(const onefold_message_part* parts, std::size_t count) {
+  if (count != 0 && parts == nullptr) refuse_null("parts of the message");
+  if (count == 0 || count > 1000) refuse_number("the number of a message's parts", static_cast<std::int64_t>(count));
+  std::size_t bytes = sizeof(message_header);
+  for (std::size_t i = 0; i < count; ++i) bytes += header_of(parts[i]).bytes();
+  return (bytes + message_granule - 1) / message_granule * message_granule;
+}
+
+message_header& header_of(void* message) { return *static_cast<message_header*>(message); }
+const message_header& header_of(const void* message) { return *static_cast<const message_header*>(message); }
+
+// Part `which`, which must be there; its values lie behind it.
+part_header& part_of(void* message, std::size_t which) {
+  auto* next = static_cast<std::byte*>(message) + sizeof(message_header);
+  for (; which > 0; --which) next += reinterpret_cast<part_header*>(next)->bytes();
+  return *reinterpret_cast<part_header*>(next);
+}
+std::byte* values_of(part_header& part) { return reinterpret_cast<std::byte*>(&part + 1); }
+
+void begin_message(void* message, std::size_t bytes, const onefold_message_part* parts, std::size_t count, std::uint64_t tag,
+                   std::int32_t rank) {
+  if (bytes != message_bytes(parts, count)) refuse_number("the bytes of the message", static_cast<std::int64_t>(bytes));
+  if (rank < 0 || rank == std::numeric_limits<std::int32_t>::max()) refuse_number("the rank", rank);
+  std::memset(message, 0, bytes);
+  header_of(message) = {message_magic, static_cast<std::uint32_t>(bytes), 0, static_cast<std::uint16_t>(count), 0, 0, rank,
+                        rank + 1};
+  auto* next = static_cast<std::byte*>(message) + sizeof(message_header);
+  for (std::size_t i = 0; i < count; ++i) {
+    const part_header part = header_of(parts[i]);
+    std::memcpy(next, &part, sizeof(part));
+    next += part.bytes();
+  }
+  // Of the tag and the parts, of which nothing is known yet.
+  std::uint64_t hash = tag + 0x9e3779b97f4a7c15U;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint64_t part;
+    std::memcpy(&part, &part_of(message, i), sizeof(part));
+    hash = (hash ^ part) * 0xbf58476d1ce4e5b9U;
+    hash ^= hash >> 29;
+  }
+  header_of(message).signature = hash | 1;  // 0 is nobody's
+}
+
+// Complete subtrees of these tiles.
+std::size_t values_between(std::uint64_t first, std::uint64_t end) {
+  std::size_t count = 0;
+  for_subtrees(first, end, [&](std::uint64_t, int) { ++count; });
+  return count;
+}
+
+void fail(message_header& message, std::int16_t status, std::int32_t rank) {
+  if (message.status != 0) return;
+  message.status = status;
+  message.rank = rank;
+}
+
+// Neighbouring subtrees on the stack: an operator of MPI's allocates nothing.
+class few_subtrees {
+ public:
+  explicit few_subtrees(const cpu::form_row& row) : row_(row) {}
+
+  // A place for the state of the next one, which push() adds.
+  std::byte* next() { return nodes_[count_].state; }
+  void push(std::uint64_t first, int height) {
+    nodes_[count_].first = first;
+    nodes_[count_].height = height;
+    for (++count_; count_ > 1 && nodes_[count_ - 1].is_right_sibling_of(nodes_[count_ - 2]); --count_) {
+      subtree& parent = nodes_[count_ - 2];
+      row_.level(parent.state, 2, sizeof(subtree));
+      cpu::make_canonical(row_, parent.state);
+      ++parent.height;
+    }
+  }
+  void push_all(part_header& from) {
+    const std::byte* values = values_of(from);
+    for_subtrees(from.first, from.end, [&](std::uint64_t first, int height) {
+      values = get_fields(row_, values, next());
+      push(first, height);
+    });
+  }
+  void store(part_header& to) const {
+    std::byte* values = values_of(to);
+    for (std::size_t i = 0; i < count_; ++i) values = put_fields(row_, nodes_[i].state, values);
+  }
+  [[nodiscard]] std::span<const subtree> all() const { return {nodes_, count_}; }
+
+ private:
+  const cpu::form_row& row_;
+  std::size_t count_ = 0;
+  subtree nodes_[most_values + 1];
+};
+
+// The values' places in states may have a gap, which no operation looks at.
+void combine_values(const cpu::form_row& row, part_header& left, part_header& right, part_header& to) {
+  alignas(16) std::byte a[cpu::most_form_bytes], b[cpu::most_form_bytes];
+  if (left.end != 0) get_fields(row, values_of(left), a);
+  if (right.end != 0) get_fields(row, values_of(right), b);
+  if (left.end != 0 && right.end != 0) combine(row, a, b);
+  if (left.end != 0 || right.end != 0) put_fields(row, left.end != 0 ? a : b, values_of(to));
+  to.end = left.end != 0 || right.end != 0 ? 1 : 0;
+}
+
+// Adds a value of `count` elements to a part whose order matters to nobody.
+void add_value(part_header& part, const cpu::form_row& row, const std::byte* value, std::uint64_t count) {
+  struct {
+    part_header header;
+    alignas(8) std::byte value[cpu::most_form_bytes];
+  } mine{part, {}};
+  mine.header.end = 1;
+  put_fields(row, value, mine.value);
+  combine_values(row, part, mine.header, part);
+  part.count += count;
+}
+
+// The tiles of elements that follow those of a part, which must have room for them. Returns where the part's begin then; nothing is changed.
+std::uint64_t check_tiles(const part_header& part, const range_kind& of, std::uint64_t first, std::uint64_t count,
+                          std::uint64_t total) {
+  const std::uint64_t tile = of.tile(), end = first + count;
+  const std::uint64_t first_tile = (first + tile - 1) / tile, end_tile = (end + tile - 1) / tile;
+  if (count > 0 && (first % tile != 0 || (end % tile != 0 && end != total)))
+    throw error(errc::invalid_argument,
+                "a message takes whole tiles: these are the elements " + std::to_string(first) + " to " + std::to_string(end));
+  const bool is_first = part.count == 0;
+  if (!is_first && count > 0 && part.end != first_tile)
+    throw error(errc::invalid_argument, "a message takes neighbours: its tiles end with " + std::to_string(part.end) +
+                                            ", and these begin with " + std::to_string(first_tile));
+  const std::uint64_t begin = is_first ? first_tile : part.first;
+  if (values_between(begin, end_tile) > part.room)
+    throw error(errc::invalid_argument, "the message has room for " + std::to_string(part.room) +
+                                            " values, which are too few for the tiles " + std::to_string(begin) + " to " +
+                                            std::to_string(end_tile));
+  return begin;
+}
+
+// Appends elements to a part. Each subtree's value goes into the message without a state between.
+void append_elements(part_header& part, range_reader reader, const range_input& in, std::uint64_t first, std::uint64_t count,
+                     std::uint64_t total) {
+  const range_kind& of = reader.of;
+  const cpu::form_row& row = of.row();
+  if (part.free_of_order != 0) {
+    if (count == 0) return;
+    alignas(16) std::byte value[cpu::most_form_bytes];
+    reader.reduce(in, first, count, value);
+    return add_value(part, row, value, count);
+  }
+  const bool is_first = part.count == 0;
+  const std::uint64_t begin = check_tiles(part, of, first, count, total);
+  if (!is_first && count == 0) return;
+  onefold_report* const report = std::exchange(reader.how.report, nullptr);
+  few_subtrees nodes(row);
+  if (!is_first) nodes.push_all(part);
+  for_subtrees_of(of, first, count, report, [&](std::uint64_t number, int height, std::uint64_t elements, onefold_report* its) {
+    const std::uint64_t at = number * of.tile();
+    reader.how.report = its;
+    reader.reduce(in.behind(at - first, size_of(of.type)), at, elements, nodes.next());
+    nodes.push(number, height);
+  });
+  part.count += count;
+  part.first = begin;
+  part.end = (first + count + of.tile() - 1) / of.tile();
+  nodes.store(part);
+}
+
+// The same of the values of a function that gives several, each to a part of its own.
+void append_values(std::span<part_header* const> parts, range_reader reader, const range_input& in, std::uint64_t first,
+                   std::uint64_t count, std::uint64_t total) {
+  struct ordered {
+    part_header* part;
+    std::uint64_t begin;
+    few_subtrees nodes;
+  };
+  std::vector<std::unique_ptr<ordered>> all(parts.size());  // null where the order matters to nobody
+  bool has_order = false;
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    part_header& part = *parts[k];
+    if (part.free_of_order != 0) continue;
+    const bool is_first = part.count == 0;
+    all[k].reset(new ordered{&part, check_tiles(part, reader.of, first, count, total),
+                             few_subtrees(reader.kind(static_cast<int>(k)).row())});
+    if (!is_first) all[k]->nodes.push_all(part);
+    has_order = true;
+  }
+  alignas(16) std::byte states[most_results * cpu::most_form_bytes];
+  const auto state = [&states](std::size_t k) { return states + k * cpu::most_form_bytes; };
+  onefold_report* const report = std::exchange(reader.how.report, nullptr);
+  const auto reduce = [&](std::uint64_t at, std::uint64_t elements, onefold_report* its) {
+    reader.how.report = its;
+    reader.reduce(in.behind(at - first, size_of(reader.of.type)), at, elements, states);
+    for (std::size_t k = 0; k < parts.size(); ++k)
+      if (all[k] == nullptr) add_value(*parts[k], reader.kind(static_cast<int>(k)).row(), state(k), elements);
+  };
+  if (!has_order && count > 0) reduce(first, count, report);
+  if (!has_order) return;
+  for_subtrees_of(reader.of, first, count, report,
+                  [&](std::uint64_t number, int height, std::uint64_t elements, onefold_report* its) {
+                    reduce(number * reader.of.tile(), elements, its);
+                    for (std::size_t k = 0; k < parts.size(); ++k) {
+                      if (all[k] == nullptr) continue;
+                      std::memcpy(all[k]->nodes.next(), state(k), cpu::most_form_bytes);
+                      all[k]->nodes.push(number, height);
+                    }
+                  });
+  for (const auto& each : all) {
+    if (each == nullptr || (each->part->count > 0 && count == 0)) continue;
+    each->part->count += count;
+    each->part->first = each->begin;
+    each->part->end = (first + count + reader.of.tile() - 1) / reader.of.tile();
+    each->nodes.store(*each->part);
+  }
+}
+
+// The parts `which` .. of a message for the values of one function: of one kind, or sums, products and extrema.
+void add_values(void* message, std::size_t which, std::size_t results, const onefold_executor& where, const range_input& in,
+                std::uint64_t first, std::uint64_t count, std::uint64_t total, const onefold_options* how) {
+  const std::size_t there = header_of(message).parts;
+  if (results < 1 || results > most_results)
+    refuse_number("the number of results of a function", static_cast<std::int64_t>(results));
+  if (which >= there || results > there - which)
+    refuse_number("the number of a message's part", static_cast<std::int64_t>(which + results - 1));
+  part_header* parts[most_results];
+  operation operators[most_results];
+  bool is_one_kind = true, are_operators = true;
+  for (std::size_t k = 0; k < results; ++k) {
+    parts[k] = &part_of(message, which + k);
+    const range_kind kind = parts[k]->kind();
+    is_one_kind = is_one_kind && kind == parts[0]->kind();
+    are_operators =
+        are_operators && kind.type == parts[0]->kind().type && !kind.wide && static_cast<int>(kind.what) < operation_count;
+    if (are_operators) operators[k] = static_cast<operation>(kind.what);
+  }
+  if (!is_one_kind && !are_operators)
+    throw error(errc::invalid_argument,
+                "the values of one function go to parts of one form and type, or of sums, products, minima and maxima");
+  if (is_one_kind && results > 1 && is_record(parts[0]->kind().what))
+    throw error(errc::invalid_argument, "forms with several results take functions of one value");
+  const onefold_options wishes = checked_options(how);
+  range_reader reader{parts[0]->kind(), where, wishes};
+  check_end(reader.of, first, count);
+  if (results == 1) return append_elements(*parts[0], reader, in, first, count, total);
+  reader.results = static_cast<int>(results);
+  if (!is_one_kind) reader.operators = operators;
+  append_values({parts, results}, reader, in, first, count, total);
+}
+
+// `right` becomes the part of both.
+void merge_parts(part_header& left, part_header& right) {
+  const cpu::form_row& row = right.kind().row();
+  right.count += left.count;
+  if (right.free_of_order != 0) return combine_values(row, left, right, right);
+  const default_float_environment one_operation_is_one_operation;
+  few_subtrees nodes(row);
+  nodes.push_all(left);
+  nodes.push_all(right);
+  right.first = left.first;
+  nodes.store(right);
+}
+
+void merge(const void* left_message, void* right_message) {
+  const message_header& left = header_of(left_message);
+  message_header& right = header_of(right_message);
+  if (right.magic != message_magic) return;  // no message, and no room to say so
+  const std::int32_t begin_of_right = right.first_rank;
+  const bool are_neighbours = left.magic == message_magic && left.end_rank == right.first_rank;
+  if (left.magic == message_magic && left.status != 0) {  // of several ranks that know something the first is named
+    right.status = left.status;
+    right.rank = left.rank;
+  } else if (left.magic != message_magic || left.bytes != right.bytes || left.signature != right.signature) {
+    fail(right, different_calls, begin_of_right);
+  } else if (!are_neighbours) {
+    fail(right, wrong_order, begin_of_right);
+  }
+  if (left.magic == message_magic) {
+    right.first_rank = std::min(left.first_rank, right.first_rank);
+    right.end_rank = std::max(left.end_rank, right.end_rank);
+  }
+  if (right.status != 0) return;
+  auto* left_next = static_cast<std::byte*>(const_cast<void*>(left_message)) + sizeof(message_header);
+  auto* right_next = static_cast<std::byte*>(right_message) + sizeof(message_header);
+  for (int i = 0; i < right.parts; ++i) {
+    auto& a = *reinterpret_cast<part_header*>(left_next);
+    auto& b = *reinterpret_cast<part_header*>(right_next);
+    left_next += a.bytes();
+    right_next += b.bytes();
+    if (b.free_of_order == 0 && (a.end != b.first || values_between(a.first, b.end) > b.room))
+      return fail(right, wrong_order, begin_of_right);
+    merge_parts(a, b);
+  }
+}
+
+// Says why a message has no result: its status, or, where it has none, because its ranks are not all ranks.
+[[noreturn]] void refuse_message(const message_header& header) {
+  const std::string rank = "rank " + std::to_string(header.rank);
+  if (header.status == wrong_order || header.status == 0)
+    throw error(errc::communication_failed,
+                "the messages of the ranks were combined in another order than that of the ranks, which "
+                "operators that do not commute need: found at " +
+                    rank);
+  if (header.status == different_calls)
+    throw error(errc::communication_failed, "the ranks do not ask for the same reductions: the forms, types or options of " + rank +
+                                                " are not those of the ranks before it");
+  if (header.status == given_up) throw error(errc::communication_failed, rank + " has given the reduction up");
+  throw error(errc::communication_failed, rank + " could not take part in the reduction (" +
+                                              std::string(name(static_cast<errc>(header.status))) +
+                                              "): what is thrown there says why");
+}
+
+range_input arrays_at(const void* x, const void* y) {
+  return {static_cast<const std::byte*>(x), static_cast<const std::byte*>(y), nullptr, 0};
+}
+range_input values_of(const onefold_value_source* source, std::uint64_t from) {
+  if (source == nullptr || source->fill == nullptr) refuse_null("function that gives the values");
+  return {nullptr, nullptr, source, from};
+}
+
+void store_result(const void* message, std::size_t which, std::int32_t ranks, std::uint64_t total, std::int64_t ddof, void* to) {
+  const message_header& header = header_of(message);
+  if (header.magic != message_magic) throw error(errc::communication_failed, "these bytes are not the message of a reduction");
+  if (which >= header.parts) refuse_number("the number of a message's part", static_cast<std::int64_t>(which));
+  if (header.status != 0 || header.first_rank != 0 || header.end_rank != ranks) refuse_message(header);
+  part_header& part = part_of(const_cast<void*>(message), which);
+  const range_kind kind = part.kind();
+  const cpu::form_row& row = kind.row();
+  if (part.count != total && !(part.free_of_order != 0 && total == std::numeric_limits<std::uint64_t>::max()))
+    throw error(errc::communication_failed,
+                "the ranks have " + std::to_string(part.count) + " elements together, and not " + std::to_string(total));
+  if (part.count == 0 && row.has_index())
+    throw error(errc::invalid_argument, std::string(name(kind.what)) + " of no elements: there is no index");
+  if (part.count == 0) return static_cast<void>(store_empty(kind.type, kind.what, kind.wide, to));
+  alignas(16) std::byte state[cpu::most_form_bytes];
+  const std::byte* next = values_of(part);
+  if (part.free_of_order != 0) {
+    get_fields(row, next, state);
+  } else {
+    few_subtrees nodes(row);
+    nodes.push_all(part);
+    fold_from_right(row, nodes.all(), false, state);
+  }
+  const default_float_environment one_operation_is_one_operation;
+  row.conclude(row, state, part.count, ddof, to);
 }
 
 }  // namespace
@@ -438,7 +945,15 @@ int onefold_range_add(onefold_range* state, onefold_executor where, const void* 
                       const onefold_options* how) {
   return guarded([&] {
     if (state == nullptr) refuse_null("state");
-    add(*state, where, x, y, count, how);
+    add(*state, where, arrays_at(x, state->of.has_two_inputs() ? y : nullptr), count, how);
+  });
+}
+
+int onefold_range_add_values(onefold_range* state, onefold_executor where, const onefold_value_source* source, uint64_t count,
+                             const onefold_options* how) {
+  return guarded([&] {
+    if (state == nullptr) refuse_null("state");
+    add(*state, where, values_of(source, 0), count, how);
   });
 }
 
@@ -478,4 +993,90 @@ int onefold_range_read(onefold_range* state, const void* bytes, size_t size) {
     if (bytes == nullptr && size != 0) refuse_null("place of the bytes");
     *state = read(state->of, static_cast<const std::byte*>(bytes), size);
   });
+}
+
+int onefold_copy_elements(int32_t type, onefold_executor where, const void* x, uint64_t count, void* to) {
+  return guarded([&] {
+    const range_kind kind = checked_kind(type, ONEFOLD_MAX, 0);
+    if (count >= kind.tile())
+      throw onefold::error(onefold::errc::invalid_argument,
+                           "fewer elements than a tile has are copied, and not " + std::to_string(count));
+    if (count == 0) return;
+    if (to == nullptr) refuse_null("place of the elements");
+    const range_reader reader{kind, where, checked_options(nullptr)};
+    reader.check(arrays_at(x, nullptr));
+    reader.copy(to, x, static_cast<std::size_t>(count) * onefold::size_of(kind.type));
+  });
+}
+
+int onefold_copy_values(int32_t type, onefold_executor where, const onefold_value_source* source, uint64_t from, uint64_t count,
+                        void* const* to) {
+  return guarded([&] {
+    const range_kind kind = checked_kind(type, ONEFOLD_MAX, 0);
+    if (count >= kind.tile())
+      throw onefold::error(onefold::errc::invalid_argument,
+                           "fewer values than a tile has are made, and not " + std::to_string(count));
+    if (count == 0) return;
+    if (to == nullptr) refuse_null("list of the values' places");
+    const range_input in = values_of(source, from);
+    range_reader{kind, where, checked_options(nullptr)}.check(in);
+    make_values(in, count, to);
+  });
+}
+
+size_t onefold_message_bytes(const onefold_message_part* parts, size_t count) {
+  size_t bytes = 0;
+  return guarded([&] { bytes = message_bytes(parts, count); }) == ONEFOLD_OK ? bytes : 0;
+}
+
+int onefold_message_begin(void* message, size_t bytes, const onefold_message_part* parts, size_t count, uint64_t tag,
+                          int32_t rank) {
+  return guarded([&] {
+    if (message == nullptr) refuse_null("place of the message");
+    begin_message(message, bytes, parts, count, tag, rank);
+  });
+}
+
+uint64_t onefold_message_signature(const void* message) { return header_of(message).signature; }
+
+int onefold_message_add(void* message, size_t which, onefold_executor where, const void* x, const void* y, uint64_t first,
+                        uint64_t count, uint64_t total, const onefold_options* how) {
+  return guarded([&] {
+    if (message == nullptr) refuse_null("message");
+    if (which >= header_of(message).parts) refuse_number("the number of a message's part", static_cast<std::int64_t>(which));
+    part_header& part = part_of(message, which);
+    const range_kind kind = part.kind();
+    const onefold_options wishes = checked_options(how);
+    check_end(kind, first, count);
+    append_elements(part, {kind, where, wishes}, arrays_at(x, kind.has_two_inputs() ? y : nullptr), first, count, total);
+  });
+}
+
+int onefold_message_add_values(void* message, size_t which, size_t results, onefold_executor where,
+                               const onefold_value_source* source, uint64_t from, uint64_t first, uint64_t count, uint64_t total,
+                               const onefold_options* how) {
+  return guarded([&] {
+    if (message == nullptr) refuse_null("message");
+    add_values(message, which, results, where, values_of(source, from), first, count, total, how);
+  });
+}
+
+void onefold_message_fail(void* message, int32_t status, int32_t rank) {
+  const bool is_known = status > ONEFOLD_OK && status < ONEFOLD_COMMUNICATION_FAILED;
+  fail(header_of(message), is_known ? static_cast<std::int16_t>(status) : status == ONEFOLD_OK ? given_up : different_calls, rank);
+}
+
+void onefold_message_merge(const void* left, void* right) { merge(left, right); }
+
+int onefold_message_result(const void* message, size_t which, int32_t ranks, uint64_t total, int64_t ddof, void* result) {
+  return guarded([&] {
+    if (message == nullptr) refuse_null("message");
+    if (result == nullptr) refuse_null("result");
+    store_result(message, which, ranks, total, ddof, result);
+  });
+}
+
+int onefold_is_free_of_order(int32_t type, int32_t form) {
+  if (type < 0 || type >= onefold::element_type_count || form < 0 || form > ONEFOLD_REDUCE_TOGETHER) return 0;
+  return exact::is_free_of_order(static_cast<onefold::form>(form), static_cast<onefold::element_type>(type)) ? 1 : 0;
 }

@@ -18,7 +18,7 @@ enum class errc : std::uint8_t {
   null_pointer,          ///< a null input with elements, or a null output
   misaligned_pointer,    ///< a pointer that is not aligned to its element type
   device_pointer,        ///< GPU memory given to a CPU executor
-  host_pointer,          ///< host memory that the GPU cannot read given to a CUDA executor
+  host_pointer,          ///< host memory that the GPU cannot read, where it is not copied
   wrong_device,          ///< memory of one GPU given to an executor on another
   unknown_variant,       ///< no variant has this name; the message lists the nearest
   unsupported,           ///< the variant, backend or device cannot do what was asked; the message says why
@@ -30,6 +30,7 @@ enum class errc : std::uint8_t {
   device_error,          ///< another error that the CUDA runtime reported; the message names the call
   kokkos_finalized,      ///< the application has finalised Kokkos, which cannot be started twice
   callback_failed,  ///< a function of the caller's, called back for values, said that it failed; the exception of a C++ one is thrown itself
+  communication_failed,  ///< the ranks of a reduction do not fit together, one of them could not take part, or MPI has failed
 };
 
 constexpr std::string_view name(errc code) noexcept {
@@ -66,6 +67,8 @@ constexpr std::string_view name(errc code) noexcept {
       return "kokkos_finalized";
     case errc::callback_failed:
       return "callback_failed";
+    case errc::communication_failed:
+      return "communication_failed";
   }
   return "unknown";
 }

@@ -42,7 +42,7 @@ typedef enum onefold_status {
   ONEFOLD_NULL_POINTER = 2,         /**< a null input with elements, or a null output */
   ONEFOLD_MISALIGNED_POINTER = 3,   /**< a pointer that is not aligned to its element type */
   ONEFOLD_DEVICE_POINTER = 4,       /**< GPU memory given to a CPU executor */
-  ONEFOLD_HOST_POINTER = 5,         /**< host memory that the GPU cannot read given to a CUDA executor */
+  ONEFOLD_HOST_POINTER = 5,         /**< host memory that the GPU cannot read, where it is not copied */
   ONEFOLD_WRONG_DEVICE = 6,         /**< memory of one GPU given to an executor on another */
   ONEFOLD_UNKNOWN_VARIANT = 7,      /**< no variant has this name; the sentence lists the nearest */
   ONEFOLD_UNSUPPORTED = 8,          /**< the variant, backend or device cannot do what was asked */
@@ -53,7 +53,8 @@ typedef enum onefold_status {
   ONEFOLD_DEVICE_LOST = 13,         /**< an earlier error has made the GPU unusable for this process */
   ONEFOLD_DEVICE_ERROR = 14,        /**< another error that the CUDA runtime reported */
   ONEFOLD_KOKKOS_FINALIZED = 15,    /**< the application has finalised Kokkos, which cannot be started twice */
-  ONEFOLD_CALLBACK_FAILED = 16      /**< a function of the caller's returned something else than 0 */
+  ONEFOLD_CALLBACK_FAILED = 16,     /**< a function of the caller's returned something else than 0 */
+  ONEFOLD_COMMUNICATION_FAILED = 17 /**< the ranks of a reduction do not fit together, or what connects them has failed */
 } onefold_status;
 
 /** "ok", "invalid_argument", ..; "unknown" for what is no status. Lives as long as the library. */
@@ -77,7 +78,8 @@ typedef enum onefold_type {
   ONEFOLD_U16 = 9,
   ONEFOLD_F16 = 10,  /**< onefold_f16: to float */
   ONEFOLD_BF16 = 11, /**< onefold_bf16 */
-  ONEFOLD_C64 = 12,  /**< onefold_c64: for sum, prod, dot, mean, sum_of_squares, norm1, norm2 and norm_inf */
+  ONEFOLD_C64 =
+      12, /**< onefold_c64: for sum, prod, dot, mean, sum_of_squares, norm1, norm2, norm_inf and, on CPUs, count, all, any, none, mean_variance */
   ONEFOLD_C128 = 13
 } onefold_type;
 
@@ -177,6 +179,8 @@ typedef struct onefold_minmax_result_bf16 { onefold_bf16 min, max; } onefold_min
 
 typedef struct onefold_mean_variance_result_f32 { float mean, variance; } onefold_mean_variance_result_f32;
 typedef struct onefold_mean_variance_result_f64 { double mean, variance; } onefold_mean_variance_result_f64;
+typedef struct onefold_mean_variance_result_c64 { onefold_c64 mean; float variance; } onefold_mean_variance_result_c64;
+typedef struct onefold_mean_variance_result_c128 { onefold_c128 mean; double variance; } onefold_mean_variance_result_c128;
 /* clang-format on */
 
 /* --- where it runs ---------------------------------------------------------------------------------------------------------------------- */
@@ -246,7 +250,7 @@ typedef struct onefold_report {
   int32_t launches;        /**< kernels that onefold started */
   int64_t grid_size;       /**< blocks of the first launch */
   uint64_t shared_bytes;   /**< dynamic shared memory per block of the first launch */
-  uint64_t scratch_bytes;  /**< device memory for a copy of the input, where an in-place variant works on one */
+  uint64_t scratch_bytes;  /**< device memory for a copy of the input: of an in-place variant, or of arrays in host memory */
 } onefold_report;
 
 /** The knobs of the lectures' variants: nobody who wants a result needs them. One that is set is met or refused, never replaced. */
@@ -337,7 +341,7 @@ typedef struct onefold_request {
   onefold_executor where;
   int32_t type;      /**< onefold_type */
   int32_t form;      /**< onefold_form */
-  const void* input; /**< count elements of this type, in memory that the executor can read */
+  const void* input; /**< count elements of this type, in memory that the executor can read, or on a GPU of the host's */
   uint64_t count;
   void* output;             /**< a result; with ONEFOLD_INTO see there. Must not overlap the input. Unspecified after an error */
   const void* second;       /**< ONEFOLD_DOT: its second array */
@@ -356,13 +360,18 @@ typedef struct onefold_request {
   int32_t reserved;               /**< 0 */
   const onefold_vectors* vectors; /**< ONEFOLD_DOT of f32 and f64: instead of input and second */
   int64_t* exact_state;           /**< ONEFOLD_GUARANTEE_EXACT: where onefold_exact_words() words are stored too; else NULL */
+  /** Arrays: NULL, or where the number of elements stands, in memory that the executor reads; `count` is then the most that it may be. cuda reads it
+   *  when the reduction begins, in stream order, and takes more than `count` for `count`; it does so for floats and doubles in forms with one
+   *  result. The CPU executors read it in the call, and refuse more. */
+  const uint64_t* count_at;
 } onefold_request;
 
 /** Checks, chooses and runs. `how` may be NULL. Cost: one read of the input. */
 ONEFOLD_API int onefold_reduce(const onefold_request* what, const onefold_options* how);
 
-/** Several requests with one executor: all are launched, and those without ONEFOLD_INTO are waited for once. Each result has the bits that it has
- *  alone; after an error none is specified. `how` is for each; its report is that of the last. */
+/** Several requests with one executor: all are launched, in any order, and those without ONEFOLD_INTO are waited for once. Each result has the bits
+ *  that it has alone; after an error none is specified. None reads what another one stores. On cuda, floats and doubles reduced by forms with one
+ *  result are launched together, up to 72 at a time and up to 16 MiB each. `how` is for each; its report is that of the last, or of its launch. */
 ONEFOLD_API int onefold_reduce_batch(const onefold_request* requests, size_t count, const onefold_options* how);
 
 /* --- exact sums: docs/exact.md --------------------------------------------------------------------------------------------------------------- */
@@ -394,6 +403,10 @@ ONEFOLD_API void onefold_range_destroy(onefold_range* state);
  *  one read, and a microsecond. */
 ONEFOLD_API int onefold_range_add(onefold_range* state, onefold_executor where, const void* x, const void* y, uint64_t count,
                                   const onefold_options* how);
+/** The same of values that a function gives, which is asked for the indices 0 .. count - 1; those that it gives for the tiles at the ends stay in the
+ *  state. For types of 4 and 8 bytes, and every form but ONEFOLD_DOT. */
+ONEFOLD_API int onefold_range_add_values(onefold_range* state, onefold_executor where, const onefold_value_source* source,
+                                         uint64_t count, const onefold_options* how);
 /** Appends the elements of `next`, which must be a state of the same form and type that begins where `state` ends. Cost: about a microsecond. */
 ONEFOLD_API int onefold_range_append(onefold_range* state, const onefold_range* next);
 /** Stores the result of a state that begins at 0, as onefold_reduce() does that of an array; ddof as in onefold_request. */
@@ -409,6 +422,54 @@ ONEFOLD_API int onefold_range_write(const onefold_range* state, void* bytes, siz
 /** Makes of `state` the one that `size` bytes say, which must be of its form and type. What is no such state, is cut or damaged is refused with
  *  ONEFOLD_INVALID_ARGUMENT. */
 ONEFOLD_API int onefold_range_read(onefold_range* state, const void* bytes, size_t size);
+/* --- messages: reductions of several ranks in one collective operation ------------------------------------------------------------------------ */
+
+/** One of the reductions of a message. */
+typedef struct onefold_message_part {
+  int32_t type;
+  int32_t form;
+  uint32_t flags;  /**< ONEFOLD_WIDE or 0 */
+  uint32_t values; /**< room for so many values of subtrees, at least 1; docs/ranks.md says how many there can be */
+} onefold_message_part;
+
+/** Bytes of a message with these parts, a multiple of 256; 0 where there can be none. It is copied as bytes between machines of one kind. */
+ONEFOLD_API size_t onefold_message_bytes(const onefold_message_part* parts, size_t count);
+/** Begins the message of a rank, 0 to 2^31 - 2. Messages with other parts, or another tag, do not fit to it, which all ranks learn. */
+ONEFOLD_API int onefold_message_begin(void* message, size_t bytes, const onefold_message_part* parts, size_t count, uint64_t tag,
+                                      int32_t rank);
+/** A number that is equal in messages that fit to each other. */
+ONEFOLD_API uint64_t onefold_message_signature(const void* message);
+/** Adds the elements first .. first + count - 1 of all ranks' `total` to part `which`: they lie at x, for ONEFOLD_DOT also at y, behind those that were
+ *  added. Where their order is in the bits they begin with a tile, and end with one or at `total`; a rank without elements adds none at its
+ *  place. Where it is not (onefold_is_free_of_order()) they are any. `where` and `how` as in onefold_range_add(). Cost: one read, and 50 ns for
+ *  each subtree. */
+ONEFOLD_API int onefold_message_add(void* message, size_t which, onefold_executor where, const void* x, const void* y,
+                                    uint64_t first, uint64_t count, uint64_t total, const onefold_options* how);
+/** The same of values that a function gives, which is asked for its own indices from .. from + count - 1. Where it gives several these are for the
+ *  parts which .. which + results - 1, all of one form and type, or all sums, products, minima or maxima of one. */
+ONEFOLD_API int onefold_message_add_values(void* message, size_t which, size_t results, onefold_executor where,
+                                           const onefold_value_source* source, uint64_t from, uint64_t first, uint64_t count,
+                                           uint64_t total, const onefold_options* how);
+/** Copies elements, fewer than a tile has, from where the executor reads them to the host, for the rank that has the first element of their tile. What a
+ *  reduction refuses is refused. */
+ONEFOLD_API int onefold_copy_elements(int32_t type, onefold_executor where, const void* x, uint64_t count, void* to);
+/** The same of values that a function gives: those of the indices from .. from + count - 1 of result k are stored at to[k]. It is called under the default
+ *  floating-point environment, as in a reduction. */
+ONEFOLD_API int onefold_copy_values(int32_t type, onefold_executor where, const onefold_value_source* source, uint64_t from,
+                                    uint64_t count, void* const* to);
+/** Says that `rank` cannot take part, for this status: all ranks learn it. ONEFOLD_OK: it has given the reduction up;
+ *  ONEFOLD_COMMUNICATION_FAILED: it asks for other reductions. */
+ONEFOLD_API void onefold_message_fail(void* message, int32_t status, int32_t rank);
+/** `right` becomes the message of the ranks of `left` and those of `right`, which follow them. For the operator of an MPI_Allreduce: it allocates
+ *  nothing and cannot fail; what does not fit together becomes a message without a result. Cost: some ten nanoseconds. */
+ONEFOLD_API void onefold_message_merge(const void* left, void* right);
+/** Stores the result of part `which` of the message of all `ranks`; ddof as in onefold_request. `total` as above; of a part that is free of
+ *  order it may be UINT64_MAX, which is any. ONEFOLD_COMMUNICATION_FAILED where a rank could not take part, the messages did not fit, or were merged in another
+ *  order than the ranks'. */
+ONEFOLD_API int onefold_message_result(const void* message, size_t which, int32_t ranks, uint64_t total, int64_t ddof,
+                                       void* result);
+/** Whether a form of elements of this type has the same bits in any order: integers' sums, extrema, counts and their like. */
+ONEFOLD_API int onefold_is_free_of_order(int32_t type, int32_t form);
 
 /* --- each form by its name -------------------------------------------------------------------------------------------------------------- */
 
@@ -452,9 +513,13 @@ ONEFOLD_API int onefold_range_read(onefold_range* state, const void* bytes, size
  */
 
 /* For complex numbers, T being c64 or c128, in the same way the forms sum prod mean dot, whose result is complex, and sum_of_squares norm1 norm2
- * norm_inf, whose result is a float or a double. dot takes the conjugate of x.
+ * norm_inf, whose result is a float or a double. dot takes the conjugate of x. On the CPU executors alone, ONEFOLD_UNSUPPORTED on a GPU, count all any
+ * none, of numbers that are not zero in one part at least, and mean_variance, whose variance is the real mean of |x - mean|^2. Complex numbers have
+ * no order, so there is no min, max or argmin of them: that is ONEFOLD_UNSUPPORTED too.
  *
  *   int onefold_sum_c128(onefold_executor where, const onefold_c128* x, uint64_t n, onefold_c128* result);
+ *   int onefold_mean_variance_c128(onefold_executor where, const onefold_c128* x, uint64_t n, int64_t ddof,
+ *                                  onefold_mean_variance_result_c128* result);
  */
 
 /* ONEFOLD_C_COMPLEX_TYPES(X): X(suffix, type, type of its parts); ONEFOLD_C_COMPLEX_FORMS_OF(X, ..): X(form, suffix, type, result) */
@@ -463,7 +528,11 @@ ONEFOLD_API int onefold_range_read(onefold_range* state, const void* bytes, size
   X(sum, suffix, T, T)                                 \
   X(prod, suffix, T, T)                                \
   X(mean, suffix, T, T)                                \
-  X(sum_of_squares, suffix, T, part) X(norm1, suffix, T, part) X(norm2, suffix, T, part) X(norm_inf, suffix, T, part)
+  X(sum_of_squares, suffix, T, part)                   \
+  X(norm1, suffix, T, part)                            \
+  X(norm2, suffix, T, part)                            \
+  X(norm_inf, suffix, T, part)                         \
+  X(count, suffix, T, uint64_t) X(all, suffix, T, uint8_t) X(any, suffix, T, uint8_t) X(none, suffix, T, uint8_t)
 
 /* ONEFOLD_C_TYPES(X), ONEFOLD_C_SMALL_TYPES(X): X(suffix, type, type of a sum, of norm1, of norm_inf, suffix of that, type of a mean) */
 #define ONEFOLD_C_TYPES(X)                                    \
@@ -575,7 +644,8 @@ ONEFOLD_C_WIDE_TYPES(ONEFOLD_C_DECLARE_WIDE_DOT)
 ONEFOLD_C_WIDE_FLOATS(ONEFOLD_C_DECLARE_WIDE_VARIANCE)
 #define ONEFOLD_C_DECLARE_COMPLEX(suffix, T, part)                        \
   ONEFOLD_C_COMPLEX_FORMS_OF(ONEFOLD_C_DECLARE_OF_ARRAY, suffix, T, part) \
-  ONEFOLD_C_DECLARE_DOT(suffix, T, T)
+  ONEFOLD_C_DECLARE_DOT(suffix, T, T)                                     \
+  ONEFOLD_C_DECLARE_VARIANCE(suffix, T, onefold_mean_variance_result_##suffix)
 ONEFOLD_C_COMPLEX_TYPES(ONEFOLD_C_DECLARE_COMPLEX)
 
 /** Dots of each of `rows` vectors x[i] with each of `columns` vectors y[j], n elements each: results[i * columns + j], each with the bits that

@@ -13,6 +13,7 @@
 #include <onefold/operators.hpp>
 #include <onefold/options.hpp>
 #include <onefold/order.hpp>
+#include <onefold/own_range_state.hpp>
 #include <onefold/policy.hpp>
 #include <onefold/range_state.hpp>
 #include <onefold/reduce.hpp>

@@ -10,8 +10,11 @@
 ///   all.append(range_state<form::dot, double>::from_bytes(bytes));  // of one rank after the other
 ///   double dot = all.value();
 ///
+///   range_state<form::norm2, double> residual(first);
+///   residual.add(openmp(), n, [&](std::uint64_t i) { return b[i] - Ax[i]; });  // no array for b - Ax
+///
 /// Forms     all with a call of their own (reduce.hpp) of all element types but complex ones. `A` is the type to accumulate in, as accumulate_as
-///           takes it: range_state<form::sum, float, double>.
+///           takes it: range_state<form::sum, float, double>. Operators of the caller's: own_range_state.hpp.
 /// Bits      equal ranges of equal elements have equal bytes, however they were cut, read and appended (docs/order.md). The result has the bits
 ///           of the reduction of the array. argmin and its like give global indices.
 /// Errors    those of the reductions; invalid_argument where ranges are no neighbours, bytes are no state or a result is asked for that is not there
@@ -27,6 +30,8 @@
 #include <type_traits>
 #include <vector>
 
+#include <onefold/box.hpp>
+#include <onefold/detail/callback.hpp>
 #include <onefold/detail/contiguous.hpp>
 #include <onefold/detail/request.hpp>
 #include <onefold/executor.hpp>
@@ -90,6 +95,25 @@ class range_state {
   range_state& add(const executor& where, const R& x, const S& y, const options& how = {}) {
     const auto all = detail::view_of(x);
     return add_arrays(where, all.data, detail::view_of(y).data, detail::common_size(all, detail::view_of(y)), how);
+  }
+
+  /// Adds what f gives for the indices of a number or a box, as `sum(where, n, f)` asks for them: f(0) .. f(n - 1), wherever the state ends. f returns a T
+  /// (std::uint32_t stands for a bool). It is called once for each index; its values within the tiles at the ends stay in the state. On the
+  /// CPU's executors.
+  template <class S, class F, form W = What, ONEFOLD_WHERE(detail::is_index_space<S>&& detail::takes_function<W, S, F>::value)>
+  range_state& add(const executor& where, const S& over, F&& f, const options& how = {}) {
+    using space = detail::space_of<S>;
+    using values = detail::value_traits<detail::value_at_t<space, F>>;
+    static_assert(std::is_same_v<typename detail::results_of<typename values::type>::type, T>,
+                  "the function returns values of another type than the state's elements");
+    static_assert(!detail::results_of<typename values::type>::several, "make a state for each of the function's values");
+    static_assert(!values::can_be_absent, "a state has no place for absent values: return what changes no other, -0.0 for a sum");
+    const space indices = detail::as_space(over);
+    detail::block_callback<space, std::remove_reference_t<F>> callback(indices, f);
+    callback.check(detail::with_c_options(how, [&](const onefold_options* wishes) {
+      return onefold_range_add_values(state_.get(), detail::c_executor(where), callback.source(), indices.size(), wishes);
+    }));
+    return *this;
   }
 
   /// Adds the elements of a state that begins where this one ends.

@@ -3,7 +3,7 @@
 /// max_number, bit_and, bit_or, bit_xor, count, all, any, none, argmin, argmax, argmin_magnitude, argmax_magnitude, argminmax, minmax and mean_variance, each with a call that returns the value and one, *_into, that stores it; reduce; and reduce_together.
 ///
 /// Input      a contiguous range (std::vector, std::array, std::span, ...) or a pointer and a count, in memory that the executor can
-///            read: host memory for serial() and openmp(), device, managed or registered host memory for cuda(). In C++17 ranges are arrays,
+///            read: host memory for serial() and openmp(), any for cuda(), which copies arrays of the host's in pieces. In C++17 ranges are arrays,
 ///            std::vector, std::array and what has pointers for iterators.
 ///            Or no array at all: a number n, or a box(), and a function f of the index (see box.hpp): `sum(where, n, f)` is the sum of f(0) ..
 ///            f(n - 1), with the bits of an array that holds these values. f returns an element; a std::array of up to 16, which are reduced side by
@@ -14,7 +14,7 @@
 ///            null); an error for argmin and argmax. A NaN result is always the quiet NaN with sign 0 and no payload. Integers wrap. See
 ///            docs/numerics.md for the rounding error of floats.
 /// Order      tree v1 (docs/order.md): the same bits on every backend, unless options::guarantee or a named variant say otherwise.
-/// Cost       one read of the input.
+/// Cost       one read of the input; of host memory on cuda() one copy to the GPU (docs/guarantees.md, "Arrays in host memory").
 /// Errors     onefold::error with one of: invalid_argument, null_pointer, misaligned_pointer, device_pointer, host_pointer,
 ///            wrong_device, unknown_variant, unsupported, guarantee_not_met, backend_not_built, backend_unavailable,
 ///            out_of_memory, device_lost, device_error, kokkos_finalized. The input is never changed.
@@ -56,6 +56,15 @@ struct ddof {
   std::int64_t value;
 };
 
+/// Where the number of elements stands, in memory that the executor reads: `sum(where, x, most, count_at{n})`. The count that the call is given, or the
+/// range's size, is then the most that it may be. On cuda() it is read when the reduction begins, in stream order, so that kernels ahead of it, or of
+/// a graph, may write it; more than `most` counts as `most`; for float and double, in forms with one result, else unsupported. On a CPU it is read in the
+/// call, and more than `most` is invalid_argument. Elements behind the count are not read. Cost: as for `most` elements at most; on cuda() arrays of
+/// more than 16 MiB are read somewhat slower than with a count of the host's.
+struct count_at {
+  const std::uint64_t* place;
+};
+
 namespace detail {
 
 // --- what may stand between the data and the options ----------------------------------------------------------------------------------
@@ -71,13 +80,15 @@ template <class M>
 inline constexpr bool is_modifier = false;
 template <>
 inline constexpr bool is_modifier<ddof> = true;
+template <>
+inline constexpr bool is_modifier<count_at> = true;
 template <class A>
 inline constexpr bool is_modifier<accumulate_as_t<A>> = true;
 
 /// Whether a modifier asks for the wider of the types that elements of type T can be accumulated in.
 template <class M, class T>
 constexpr bool is_wide() {
-  if constexpr (std::is_same_v<M, ddof>)
+  if constexpr (std::is_same_v<M, ddof> || std::is_same_v<M, count_at>)
     return false;
   else
     return accumulator_of<M>::type != accumulator_type(element_type_of<T>);
@@ -89,6 +100,8 @@ constexpr bool takes_modifier() {
     return false;
   } else if constexpr (std::is_same_v<M, ddof>) {
     return What == form::mean_variance;
+  } else if constexpr (std::is_same_v<M, count_at>) {
+    return !is_complex(element_type_of<T>);
   } else {
     constexpr element_type type = element_type_of<T>;
     if (accumulator_of<M>::type == accumulator_type(type))
@@ -106,9 +119,15 @@ constexpr bool takes() {
     return false;
   } else {
     constexpr int ddofs = (0 + ... + (std::is_same_v<M, ddof> ? 1 : 0));
-    return (takes_modifier<What, T, M>() && ...) && ddofs <= 1 && static_cast<int>(sizeof...(M)) - ddofs <= 1;
+    constexpr int counts = (0 + ... + (std::is_same_v<M, count_at> ? 1 : 0));
+    return (takes_modifier<What, T, M>() && ...) && ddofs <= 1 && counts <= 1 &&
+           static_cast<int>(sizeof...(M)) - ddofs - counts <= 1;
   }
 }
+
+/// Whether none of them is a count_at, which arrays alone have.
+template <class... M>
+inline constexpr bool counts_on_host = !(std::is_same_v<M, count_at> || ...);
 
 template <form What, class T, class... M>
 using form_result_t = result_of_form<What, T, (is_wide<M, T>() || ...)>;
@@ -120,6 +139,10 @@ void apply(request& to, accumulate_as_t<A>) {
 template <class T>
 void apply(request& to, ddof of) {
   to.ddof = of.value;
+}
+template <class T>
+void apply(request& to, count_at of) {
+  to.count_at = of.place;
 }
 
 template <form What, class T, class... M>
@@ -143,19 +166,14 @@ struct index_result {
 template <form What, class Space, class F, class... M>
 using index_result_t = typename index_result<What, Space, F, M...>::type;
 
-/// The forms that ask of a value whether it is zero, and take functions that return a bool.
-constexpr bool has_truth_values(form what) noexcept {
-  return what == form::count || what == form::all || what == form::any || what == form::none;
-}
-
 /// Whether a form takes a function over this space.
 template <form What, class S, class F, class = void, class... M>
 struct takes_function : std::false_type {};
 template <form What, class S, class F, class... M>
 struct takes_function<What, S, F, std::enable_if_t<is_index_space<S> && sizeof(value_at_t<space_of<S>, F>) != 0>, M...>
-    : std::bool_constant<is_full_element<typename values_of<space_of<S>, F>::type> &&
+    : std::bool_constant<is_full_element<typename values_of<space_of<S>, F>::type> && counts_on_host<M...> &&
                          takes<What, typename values_of<space_of<S>, F>::type, M...>() &&
-                         (!values_of<space_of<S>, F>::is_truth || has_truth_values(What))> {};
+                         (!values_of<space_of<S>, F>::is_truth || asks_for_zero(What))> {};
 
 /// What stands for an absent value: it changes no other.
 template <form What, class T>
@@ -273,13 +291,81 @@ void run_function(const executor& where, const S& over, F& f, void* output, bool
     run_values<OnDevice, What, Space, F>(where, space, f, output, waits, how, modifiers...);
 }
 
+// --- on several ranks ---------------------------------------------------------------------------------------------------------------------
+//
+// A place that is more than an executor runs a form itself (mpi.hpp): of the ranks' arrays, each of which passes its own.
+
+struct place_of_ranks {};
+template <class P>
+inline constexpr bool is_place_of_ranks = std::is_base_of_v<place_of_ranks, P>;
+
+template <form What>
+struct reduction_of_ranks {
+  template <class P, class T, ONEFOLD_WHERE(is_place_of_ranks<P>&& takes<What, T>())>
+  [[nodiscard]] auto operator()(const P& where, const T* input, std::uint64_t count, const options& how = {}) const {
+    return where.template value<What, T>(array_view<T>{input, count}, how);
+  }
+  template <class P, class T, class M, ONEFOLD_WHERE(is_place_of_ranks<P>&& takes<What, T, M>())>
+  [[nodiscard]] auto operator()(const P& where, const T* input, std::uint64_t count, M modifier, const options& how = {}) const {
+    return where.template value<What, T>(array_view<T>{input, count}, how, modifier);
+  }
+  template <class P, class T, class M, class N, ONEFOLD_WHERE(is_place_of_ranks<P>&& takes<What, T, M, N>())>
+  [[nodiscard]] auto operator()(const P& where, const T* input, std::uint64_t count, M first, N second,
+                                const options& how = {}) const {
+    return where.template value<What, T>(array_view<T>{input, count}, how, first, second);
+  }
+  template <class P, class R, class T = element_of<const R>, ONEFOLD_WHERE(is_place_of_ranks<P>&& takes<What, T>())>
+  [[nodiscard]] auto operator()(const P& where, const R& input, const options& how = {}) const {
+    return where.template value<What, T>(view_of(input), how);
+  }
+  template <class P, class R, class M, class T = element_of<const R>, ONEFOLD_WHERE(is_place_of_ranks<P>&& takes<What, T, M>())>
+  [[nodiscard]] auto operator()(const P& where, const R& input, M modifier, const options& how = {}) const {
+    return where.template value<What, T>(view_of(input), how, modifier);
+  }
+  template <class P, class R, class M, class N, class T = element_of<const R>,
+            ONEFOLD_WHERE(is_place_of_ranks<P>&& takes<What, T, M, N>())>
+  [[nodiscard]] auto operator()(const P& where, const R& input, M first, N second, const options& how = {}) const {
+    return where.template value<What, T>(view_of(input), how, first, second);
+  }
+
+  // A function of the index: `over` is the number of this rank's indices, or its box.
+  template <class P, class S, class F, ONEFOLD_WHERE(is_place_of_ranks<P>&& takes_function<What, S, F>::value)>
+  [[nodiscard]] auto operator()(const P& where, const S& over, F&& f, const options& how = {}) const {
+    return where.template function<What>(over, f, how);
+  }
+  template <class P, class S, class F, class M, ONEFOLD_WHERE(is_place_of_ranks<P>&& takes_function<What, S, F, void, M>::value)>
+  [[nodiscard]] auto operator()(const P& where, const S& over, F&& f, M modifier, const options& how = {}) const {
+    return where.template function<What>(over, f, how, modifier);
+  }
+};
+
 // --- the named forms ----------------------------------------------------------------------------------------------------------------------
 //
 // They are function objects, as the algorithms of std::ranges are: one definition serves every form, and argument-dependent lookup never
 // confuses onefold::min with std::min.
 
+// An array or a pointer to complex numbers among the arguments of a call.
+template <class A>
+constexpr bool is_complex_argument() {
+  using T = std::conditional_t<std::is_pointer_v<A>, std::remove_cv_t<std::remove_pointer_t<A>>, element_of<const A>>;
+  if constexpr (is_element<T>)
+    return is_complex(element_type_of<T>);
+  else
+    return false;
+}
+
+/// Of a call that asks for the least or largest complex number compilers say that it is deleted, and here is why.
 template <form What>
-struct named_reduction {
+struct complex_numbers_have_no_order {
+  template <class... A, ONEFOLD_WHERE(asks_for_order(What) && (is_complex_argument<A>() || ...))>
+  void operator()(const A&... arguments) const = delete;
+};
+
+template <form What>
+struct named_reduction : reduction_of_ranks<What>, complex_numbers_have_no_order<What> {
+  using reduction_of_ranks<What>::operator();
+  using complex_numbers_have_no_order<What>::operator();
+
   // A pointer and a count.
   template <class T, ONEFOLD_WHERE(takes<What, T>())>
   [[nodiscard]] form_result_t<What, T> operator()(const executor& where, const T* input, std::uint64_t count,
@@ -457,7 +543,33 @@ inline constexpr bool are_mixed = is_real<T>&& is_real<U> && !std::is_same_v<T, 
 template <bool OnDevice, class T, class U>
 void run_mixed_dot(const executor& where, array_view<T> x, array_view<U> y, void* output, bool waits, const options& how);
 
-struct named_dot {
+struct dot_of_ranks {
+  template <class P, class T, class... M, ONEFOLD_WHERE(is_place_of_ranks<P>&& dot_takes<T, M...>)>
+  [[nodiscard]] auto operator()(const P& where, const T* x, const T* y, std::uint64_t count, M... modifiers) const {
+    return where.dot(x, y, count, {}, modifiers...);
+  }
+  template <class P, class T, ONEFOLD_WHERE(is_place_of_ranks<P>&& dot_takes<T>)>
+  [[nodiscard]] auto operator()(const P& where, const T* x, const T* y, std::uint64_t count, const options& how) const {
+    return where.dot(x, y, count, how);
+  }
+  template <class P, class T, class M, ONEFOLD_WHERE(is_place_of_ranks<P>&& dot_takes<T, M>)>
+  [[nodiscard]] auto operator()(const P& where, const T* x, const T* y, std::uint64_t count, M modifier, const options& how) const {
+    return where.dot(x, y, count, how, modifier);
+  }
+  template <class P, class R, class S, ONEFOLD_WHERE(is_place_of_ranks<P>&& have_same_elements<R, S>)>
+  [[nodiscard]] auto operator()(const P& where, const R& x, const S& y, const options& how = {}) const {
+    return where.dot_of_ranges(x, y, how);
+  }
+  template <class P, class R, class S, class M,
+            ONEFOLD_WHERE(is_place_of_ranks<P>&& have_same_elements<R, S>&& dot_takes<element_of<const R>, M>)>
+  [[nodiscard]] auto operator()(const P& where, const R& x, const S& y, M modifier, const options& how = {}) const {
+    return where.dot_of_ranges(x, y, how, modifier);
+  }
+};
+
+struct named_dot : dot_of_ranks {
+  using dot_of_ranks::operator();
+
   // Of two types: the sum of the products in the larger one, with the bits of an array that holds them. For cuda() include onefold/device.cuh.
   template <class T, class U, bool OnDevice = on_device<mixed_product<T>>, ONEFOLD_WHERE(are_mixed<T, U>)>
   [[nodiscard]] common_accumulator<T, U> operator()(const executor& where, const T* x, const U* y, std::uint64_t count,
@@ -495,12 +607,18 @@ struct named_dot {
     return (*this)(best(), x, y, how);
   }
 
-  template <class T, class A, ONEFOLD_WHERE(dot_takes<T, accumulate_as_t<A>>)>
-  [[nodiscard]] form_result_t<form::dot, T, accumulate_as_t<A>> operator()(const executor& where, const T* x, const T* y,
-                                                                           std::uint64_t count, accumulate_as_t<A> as,
-                                                                           const options& how = {}) const {
-    form_result_t<form::dot, T, accumulate_as_t<A>> value;
-    run_dot(where, x, y, count, &value, true, how, as);
+  template <class T, class M, ONEFOLD_WHERE(dot_takes<T, M>)>
+  [[nodiscard]] form_result_t<form::dot, T, M> operator()(const executor& where, const T* x, const T* y, std::uint64_t count,
+                                                          M modifier, const options& how = {}) const {
+    form_result_t<form::dot, T, M> value;
+    run_dot(where, x, y, count, &value, true, how, modifier);
+    return value;
+  }
+  template <class T, class M, class N, ONEFOLD_WHERE(dot_takes<T, M, N>)>
+  [[nodiscard]] form_result_t<form::dot, T, M, N> operator()(const executor& where, const T* x, const T* y, std::uint64_t count,
+                                                             M first, N second, const options& how = {}) const {
+    form_result_t<form::dot, T, M, N> value;
+    run_dot(where, x, y, count, &value, true, how, first, second);
     return value;
   }
   template <class R, class S, class A, ONEFOLD_WHERE(have_same_elements<R, S>&& dot_takes<element_of<const R>, accumulate_as_t<A>>)>
@@ -537,10 +655,15 @@ struct named_dot_into {
                   const options& how = {}) const {
     (*this)(where, std::data(x), std::data(y), common_size(view_of(x), view_of(y)), output, how);
   }
-  template <class T, class A, ONEFOLD_WHERE(dot_takes<T, accumulate_as_t<A>>)>
-  void operator()(const executor& where, const T* x, const T* y, std::uint64_t count,
-                  form_result_t<form::dot, T, accumulate_as_t<A>>* output, accumulate_as_t<A> as, const options& how = {}) const {
-    run_dot(where, x, y, count, output, false, how, as);
+  template <class T, class M, ONEFOLD_WHERE(dot_takes<T, M>)>
+  void operator()(const executor& where, const T* x, const T* y, std::uint64_t count, form_result_t<form::dot, T, M>* output,
+                  M modifier, const options& how = {}) const {
+    run_dot(where, x, y, count, output, false, how, modifier);
+  }
+  template <class T, class M, class N, ONEFOLD_WHERE(dot_takes<T, M, N>)>
+  void operator()(const executor& where, const T* x, const T* y, std::uint64_t count, form_result_t<form::dot, T, M, N>* output,
+                  M first, N second, const options& how = {}) const {
+    run_dot(where, x, y, count, output, false, how, first, second);
   }
   template <class R, class S, class A, ONEFOLD_WHERE(have_same_elements<R, S>&& dot_takes<element_of<const R>, accumulate_as_t<A>>)>
   void operator()(const executor& where, const R& x, const S& y,
@@ -568,7 +691,40 @@ request together_request(const executor& where, array_view<T> input, void* outpu
   return what;
 }
 
-struct named_reduce_together {
+struct together_of_ranks {
+  template <class P, class T, class... Ops, ONEFOLD_WHERE(is_place_of_ranks<P>&& is_real<T>&& are_operators<Ops...>)>
+  [[nodiscard]] auto operator()(const P& where, const T* input, std::uint64_t count, const options& how, Ops... ops) const {
+    return where.together(array_view<T>{input, count}, how, ops...);
+  }
+  template <class P, class T, class... Ops, ONEFOLD_WHERE(is_place_of_ranks<P>&& is_real<T>&& are_operators<Ops...>)>
+  [[nodiscard]] auto operator()(const P& where, const T* input, std::uint64_t count, Ops... ops) const {
+    return where.together(array_view<T>{input, count}, {}, ops...);
+  }
+  template <class P, class R, class... Ops,
+            ONEFOLD_WHERE(is_place_of_ranks<P>&& is_real<element_of<const R>>&& are_operators<Ops...>)>
+  [[nodiscard]] auto operator()(const P& where, const R& input, const options& how, Ops... ops) const {
+    return where.together(view_of(input), how, ops...);
+  }
+  template <class P, class R, class... Ops,
+            ONEFOLD_WHERE(is_place_of_ranks<P>&& is_real<element_of<const R>>&& are_operators<Ops...>)>
+  [[nodiscard]] auto operator()(const P& where, const R& input, Ops... ops) const {
+    return where.together(view_of(input), {}, ops...);
+  }
+  template <class P, class S, class F, class... Ops,
+            ONEFOLD_WHERE(is_place_of_ranks<P>&& takes_function<form::sum, S, F>::value&& are_operators<Ops...>)>
+  [[nodiscard]] auto operator()(const P& where, const S& over, F&& f, const options& how, Ops... ops) const {
+    return where.function_together(over, f, how, ops...);
+  }
+  template <class P, class S, class F, class... Ops,
+            ONEFOLD_WHERE(is_place_of_ranks<P>&& takes_function<form::sum, S, F>::value&& are_operators<Ops...>)>
+  [[nodiscard]] auto operator()(const P& where, const S& over, F&& f, Ops... ops) const {
+    return where.function_together(over, f, {}, ops...);
+  }
+};
+
+struct named_reduce_together : together_of_ranks {
+  using together_of_ranks::operator();
+
   template <class T, class... Ops, ONEFOLD_WHERE(is_real<T>&& are_operators<Ops...>)>
   [[nodiscard]] std::array<accumulator_t<T, false>, sizeof...(Ops)> operator()(const executor& where, const T* input,
                                                                                std::uint64_t count, const options& how,
@@ -735,7 +891,7 @@ template <class... Arguments>
 }
 
 // Forms that store the value at `output`, ordered on the executor's stream: `sum_into(where, input, output [, ...])`. On cuda() the host
-// does not wait and, given options::workspace, nothing is allocated; the CPU executors are done on return.
+// does not wait (but for pageable input) and, given options::workspace, nothing is allocated; the CPU executors are done on return.
 //
 // output   one result (of several side by side, the first) that the executor can write: host memory for the CPU executors, device memory
 //          or registered (pinned) host memory for cuda(). Must not overlap the input. Unspecified after an error.

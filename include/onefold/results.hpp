@@ -1,6 +1,7 @@
 #pragma once
 /// @file results.hpp  What the forms with several results give: plain structs, for structured bindings.
 
+#include <complex>
 #include <cstdint>
 
 #include <onefold/types.hpp>
@@ -33,6 +34,12 @@ struct minmax_result {
 template <class T>
 struct mean_variance_result {
   T mean;
+  T variance;
+};
+/// Of complex numbers the variance is real: the mean of |z - mean|^2, the sum of those of the parts.
+template <class T>
+struct mean_variance_result<std::complex<T>> {
+  std::complex<T> mean;
   T variance;
 };
 

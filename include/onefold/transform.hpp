@@ -9,6 +9,7 @@
 /// Arrays     ranges, or pointers and one count, of equal length; elements of any type. With cuda() in memory that the GPU can read.
 /// init       the result is op(init, tree's value), and init for no elements. Without one no elements are an error (invalid_argument), but with
 ///            the library's operators, whose identity it is then.
+/// Ranks      `rows.on(where)` stands for the executor (mpi.hpp), each rank giving its part.
 /// Order, errors, threads as in reduce.hpp. For cuda() include onefold/device.cuh and compile with nvcc.
 
 #include <cstdint>
@@ -484,6 +485,193 @@ template <class T, class Op, class I,
 void reduce_into(const executor& where, const T* x, std::uint64_t count, T* output, Op&& op, const I& init,
                  const options& how = {}) {
   transform_reduce_into(where, x, count, output, op, detail::identity_function{}, init, how);
+}
+
+// On several ranks (mpi.hpp): the same calls of arrays and functions, each rank's of its own part. `init` is that of rank 0.
+
+namespace detail {
+template <class P, class Over, class Op, class Init>
+auto reduce_over_ranks(const P& where, Over&& of_rank, std::uint64_t other_count, Op& op, const Init& init, const options& how) {
+  return where.reduce_over(of_rank.space, of_rank.f, other_count, op, init, how);
+}
+/// A number of indices may be wrong: that is found out where the other ranks learn of it.
+template <class S, class F>
+over<space_of<S>, F&> over_rank(const S& space, F& f) {
+  if constexpr (std::is_integral_v<S>)
+    return {index_line{static_cast<std::uint64_t>(space)}, f};
+  else
+    return {space, f};
+}
+/// Arrays that may differ in length, which all ranks are told; else there is one count.
+template <class First, class... More>
+std::uint64_t other_size(std::uint64_t count, const First& first, const More&... more) {
+  if (static_cast<std::uint64_t>(std::size(first)) != count) return static_cast<std::uint64_t>(std::size(first));
+  if constexpr (sizeof...(More) > 0)
+    return other_size(count, more...);
+  else
+    return count;
+}
+template <class P, class F, class Op, class Init, class X, class... R>
+auto reduce_ranges_over_ranks(const P& where, F& f, Op& op, const Init& init, const options& how, const X& x, const R&... more) {
+  const auto count = static_cast<std::uint64_t>(std::size(x));
+  return reduce_over_ranks(where, over_arrays(f, count, std::data(x), std::data(more)...), other_size(count, x, more...), op, init,
+                           how);
+}
+}  // namespace detail
+
+template <
+    class P, class R, class Op, class F,
+    ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_range<R>&& detail::is_function_of<F, detail::element_of<const R>>)>
+[[nodiscard]] auto transform_reduce(const P& where, const R& x, Op&& op, F&& f, const options& how = {}) {
+  return detail::reduce_ranges_over_ranks(where, f, op, detail::no_init{}, how, x);
+}
+
+template <class P, class R, class Op, class F, class I,
+          ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_range<R>&&
+                            detail::is_function_of<F, detail::element_of<const R>>&& detail::is_init<I> &&
+                        !detail::is_range<std::decay_t<Op>>)>
+[[nodiscard]] auto transform_reduce(const P& where, const R& x, Op&& op, F&& f, const I& init, const options& how = {}) {
+  return detail::reduce_ranges_over_ranks(where, f, op, init, how, x);
+}
+
+template <class P, class R, class S, class Op, class F,
+          ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_range<R>&& detail::is_range<S>&&
+                            detail::is_function_of<F, detail::element_of<const R>, detail::element_of<const S>>)>
+[[nodiscard]] auto transform_reduce(const P& where, const R& x, const S& y, Op&& op, F&& f, const options& how = {}) {
+  return detail::reduce_ranges_over_ranks(where, f, op, detail::no_init{}, how, x, y);
+}
+
+template <class P, class R, class S, class Op, class F, class I,
+          ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_range<R>&& detail::is_range<S>&& detail::is_function_of<
+                            F, detail::element_of<const R>, detail::element_of<const S>>&& detail::is_init<I> &&
+                        !detail::is_range<std::decay_t<Op>>)>
+[[nodiscard]] auto transform_reduce(const P& where, const R& x, const S& y, Op&& op, F&& f, const I& init,
+                                    const options& how = {}) {
+  return detail::reduce_ranges_over_ranks(where, f, op, init, how, x, y);
+}
+
+template <class P, class R, class S, class Q, class Op, class F,
+          ONEFOLD_WHERE(
+              detail::is_place_of_ranks<P>&& detail::is_range<R>&& detail::is_range<S>&& detail::is_range<Q>&&
+                  detail::is_function_of<F, detail::element_of<const R>, detail::element_of<const S>, detail::element_of<const Q>>)>
+[[nodiscard]] auto transform_reduce(const P& where, const R& x, const S& y, const Q& z, Op&& op, F&& f, const options& how = {}) {
+  return detail::reduce_ranges_over_ranks(where, f, op, detail::no_init{}, how, x, y, z);
+}
+
+template <class P, class R, class S, class Q, class Op, class F, class I,
+          ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_range<R>&& detail::is_range<S>&& detail::is_range<Q>&&
+                            detail::is_function_of<F, detail::element_of<const R>, detail::element_of<const S>,
+                                                   detail::element_of<const Q>>&& detail::is_init<I> &&
+                        !detail::is_range<std::decay_t<Op>>)>
+[[nodiscard]] auto transform_reduce(const P& where, const R& x, const S& y, const Q& z, Op&& op, F&& f, const I& init,
+                                    const options& how = {}) {
+  return detail::reduce_ranges_over_ranks(where, f, op, init, how, x, y, z);
+}
+
+template <class P, class T, class Op, class F, ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_function_of<F, T>)>
+[[nodiscard]] auto transform_reduce(const P& where, const T* x, std::uint64_t count, Op&& op, F&& f, const options& how = {}) {
+  return detail::reduce_over_ranks(where, detail::over_arrays(f, count, x), count, op, detail::no_init{}, how);
+}
+
+template <class P, class T, class Op, class F, class I,
+          ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_function_of<F, T>&& detail::is_init<I> &&
+                        !detail::is_range<std::decay_t<Op>>)>
+[[nodiscard]] auto transform_reduce(const P& where, const T* x, std::uint64_t count, Op&& op, F&& f, const I& init,
+                                    const options& how = {}) {
+  return detail::reduce_over_ranks(where, detail::over_arrays(f, count, x), count, op, init, how);
+}
+
+template <class P, class T, class U, class Op, class F,
+          ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_function_of<F, T, U>)>
+[[nodiscard]] auto transform_reduce(const P& where, const T* x, const U* y, std::uint64_t count, Op&& op, F&& f,
+                                    const options& how = {}) {
+  return detail::reduce_over_ranks(where, detail::over_arrays(f, count, x, y), count, op, detail::no_init{}, how);
+}
+
+template <class P, class T, class U, class Op, class F, class I,
+          ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_function_of<F, T, U>&& detail::is_init<I> &&
+                        !detail::is_range<std::decay_t<Op>>)>
+[[nodiscard]] auto transform_reduce(const P& where, const T* x, const U* y, std::uint64_t count, Op&& op, F&& f, const I& init,
+                                    const options& how = {}) {
+  return detail::reduce_over_ranks(where, detail::over_arrays(f, count, x, y), count, op, init, how);
+}
+
+template <class P, class T, class U, class V, class Op, class F,
+          ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_function_of<F, T, U, V>)>
+[[nodiscard]] auto transform_reduce(const P& where, const T* x, const U* y, const V* z, std::uint64_t count, Op&& op, F&& f,
+                                    const options& how = {}) {
+  return detail::reduce_over_ranks(where, detail::over_arrays(f, count, x, y, z), count, op, detail::no_init{}, how);
+}
+
+template <class P, class T, class U, class V, class Op, class F, class I,
+          ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_function_of<F, T, U, V>&& detail::is_init<I> &&
+                        !detail::is_range<std::decay_t<Op>>)>
+[[nodiscard]] auto transform_reduce(const P& where, const T* x, const U* y, const V* z, std::uint64_t count, Op&& op, F&& f,
+                                    const I& init, const options& how = {}) {
+  return detail::reduce_over_ranks(where, detail::over_arrays(f, count, x, y, z), count, op, init, how);
+}
+
+template <class P, class N, class Op, class F, ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_index_space<N>)>
+[[nodiscard]] auto transform_reduce(const P& where, const N& n, Op&& op, F&& f, const options& how = {}) {
+  auto indices = detail::over_rank(n, f);
+  return detail::reduce_over_ranks(where, indices, indices.space.size(), op, detail::no_init{}, how);
+}
+
+template <class P, class N, class Op, class F, class I,
+          ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_index_space<N>&& detail::is_init<I> &&
+                        !detail::is_range<std::decay_t<Op>>)>
+[[nodiscard]] auto transform_reduce(const P& where, const N& n, Op&& op, F&& f, const I& init, const options& how = {}) {
+  auto indices = detail::over_rank(n, f);
+  return detail::reduce_over_ranks(where, indices, indices.space.size(), op, init, how);
+}
+
+template <
+    class P, class R, class Op,
+    ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_range<R>&& detail::is_operator_on<Op, detail::element_of<const R>>)>
+[[nodiscard]] auto reduce(const P& where, const R& x, Op&& op, const options& how = {}) {
+  if constexpr (is_built_in_operator<std::decay_t<Op>>)
+    return detail::named_reduction<form_of(std::decay_t<Op>::id)>{}(where, x, how);
+  else
+    return transform_reduce(where, x, op, detail::identity_function{}, how);
+}
+template <class P, class R, class Op, class I,
+          ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_range<R>&&
+                            detail::is_operator_on<Op, detail::element_of<const R>>&& detail::is_init<I>)>
+[[nodiscard]] auto reduce(const P& where, const R& x, Op&& op, const I& init, const options& how = {}) {
+  return transform_reduce(where, x, op, detail::identity_function{}, init, how);
+}
+template <class P, class T, class Op, ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_operator_on<Op, T>)>
+[[nodiscard]] auto reduce(const P& where, const T* x, std::uint64_t count, Op&& op, const options& how = {}) {
+  if constexpr (is_built_in_operator<std::decay_t<Op>>)
+    return detail::named_reduction<form_of(std::decay_t<Op>::id)>{}(where, x, count, how);
+  else
+    return transform_reduce(where, x, count, op, detail::identity_function{}, how);
+}
+template <class P, class T, class Op, class I,
+          ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_operator_on<Op, T>&& detail::is_init<I>)>
+[[nodiscard]] auto reduce(const P& where, const T* x, std::uint64_t count, Op&& op, const I& init, const options& how = {}) {
+  return transform_reduce(where, x, count, op, detail::identity_function{}, init, how);
+}
+template <class P, class N, class F, class Op, ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_index_space<N>)>
+[[nodiscard]] auto reduce(const P& where, const N& n, F&& f, Op&& op, const options& how = {}) {
+  return transform_reduce(where, n, op, f, how);
+}
+template <
+    class P, class R, class C,
+    ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_range<R>&& detail::is_function_of<C, detail::element_of<const R>>)>
+[[nodiscard]] auto count_if(const P& where, const R& x, C&& predicate, const options& how = {}) {
+  detail::one_where<std::decay_t<C>> one{predicate};
+  return transform_reduce(where, x, op::sum{}, one, how);
+}
+template <class P, class T, class C, ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_function_of<C, T>)>
+[[nodiscard]] auto count_if(const P& where, const T* x, std::uint64_t count, C&& predicate, const options& how = {}) {
+  detail::one_where<std::decay_t<C>> one{predicate};
+  return transform_reduce(where, x, count, op::sum{}, one, how);
+}
+template <class P, class N, class C, ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_index_space<N>)>
+[[nodiscard]] auto count_if(const P& where, const N& n, C&& predicate, const options& how = {}) {
+  detail::one_where<std::decay_t<C>> one{predicate};
+  return transform_reduce(where, n, op::sum{}, one, how);
 }
 
 // How many.

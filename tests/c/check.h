@@ -32,6 +32,7 @@ void test_refusals(void); /* what is refused, and how it is told */
 void test_places(void);   /* backends, catalogue, workspaces, policies */
 void test_exact(void);    /* states of exact sums */
 void test_range(void);    /* states of ranges */
+void test_messages(void); /* messages of ranks */
 void test_own(void);      /* values and operators of the caller's */
 
 #endif

@@ -10,6 +10,7 @@ int main(void) {
   test_places();
   test_exact();
   test_range();
+  test_messages();
   test_own();
   printf("c: onefold ABI %d, %zu variants, %d failures\n", onefold_abi_version(), onefold_variant_count(), failures);
   return failures != 0;

@@ -13,7 +13,7 @@ static onefold_request sum_of(const double* x, uint64_t n, double* result) {
                           NULL,        NULL,
                           NULL,        0,
                           0,           NULL,
-                          NULL};
+                          NULL,        NULL};
   return what;
 }
 
@@ -31,7 +31,8 @@ void test_refusals(void) {
   EXPECT(strcmp(onefold_status_name(ONEFOLD_OK), "ok") == 0);
   EXPECT(strcmp(onefold_status_name(ONEFOLD_INVALID_ARGUMENT), "invalid_argument") == 0);
   EXPECT(strcmp(onefold_status_name(ONEFOLD_CALLBACK_FAILED), "callback_failed") == 0);
-  EXPECT(strcmp(onefold_status_name(ONEFOLD_CALLBACK_FAILED + 1), "unknown") == 0);
+  EXPECT(strcmp(onefold_status_name(ONEFOLD_COMMUNICATION_FAILED), "communication_failed") == 0);
+  EXPECT(strcmp(onefold_status_name(ONEFOLD_COMMUNICATION_FAILED + 1), "unknown") == 0);
   EXPECT(strcmp(onefold_status_name(-1), "unknown") == 0);
 
   EXPECT_REFUSED(onefold_sum_f64(onefold_serial(), NULL, 4, &result), ONEFOLD_NULL_POINTER, "null");
@@ -65,6 +66,14 @@ void test_refusals(void) {
   EXPECT(result == 10);
   newer.more = 1;
   EXPECT_REFUSED(onefold_reduce(&newer.known, NULL), ONEFOLD_UNSUPPORTED, "newer");
+
+  uint64_t count = 3; /* in memory, and at most 4 */
+  what = sum_of(x, 4, &result);
+  what.count_at = &count;
+  EXPECT_OK(onefold_reduce(&what, NULL));
+  EXPECT(result == 6);
+  count = 5;
+  EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_INVALID_ARGUMENT, "the most that it may be");
 
   what = sum_of(x, 4, &result);
   what.type = ONEFOLD_C128 + 1;

@@ -1,15 +1,23 @@
 /// @file range_state_test.cpp  States of ranges: however an array is cut, read and put together again, the result has the bits of the whole, and
 /// states of equal ranges have equal bytes.
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cfenv>
 #include <cstddef>
 #include <limits>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <utility>
 
+#include "../support/kinds.hpp"
+#include "../support/trial.hpp"
+#ifdef ONEFOLD_HAVE_CUDA
+#include "../support/cuda.hpp"
+#endif
 #include "support.hpp"
 
 namespace onefold_test {
@@ -20,34 +28,6 @@ using onefold::range_state;
 using bytes = std::vector<std::byte>;
 
 // --- states of any form and type, through the C interface -----------------------------------------------------------------------------------
-
-struct kind {
-  element_type type;
-  form what;
-  bool wide = false;
-
-  [[nodiscard]] std::size_t element_bytes() const { return onefold::size_of(type); }
-  [[nodiscard]] uint64_t tile() const { return 4096 / element_bytes(); }
-  [[nodiscard]] std::size_t result_bytes() const { return onefold::result_bytes(type, what, wide); }
-  [[nodiscard]] uint32_t flags() const { return wide ? ONEFOLD_WIDE : 0U; }
-};
-
-std::string text(const kind& of) {
-  return std::string(name(of.what)) + " of " + std::string(name(of.type)) + (of.wide ? ", wide" : "");
-}
-
-std::vector<kind> all_kinds() {
-  std::vector<kind> all;
-  for (int t = 0; t < onefold::element_type_count; ++t)
-    for (int f = 0; f < onefold::form_count + onefold::record_count; ++f)
-      for (const bool wide : {false, true}) {
-        const kind one{static_cast<element_type>(t), static_cast<form>(f), wide};
-        if (one.what == form::reduce_together || !takes_type(one.what, one.type)) continue;
-        if (wide && !can_be_wide(one.type, one.what)) continue;
-        all.push_back(one);
-      }
-  return all;
-}
 
 struct destroy {
   void operator()(onefold_range* state) const { onefold_range_destroy(state); }
@@ -318,6 +298,130 @@ void expect_whole_of_10_000_ranks(uint64_t longest) {
 TEST(range_states, of_ten_thousand_ranks_have_the_sum_of_one_core) { expect_whole_of_10_000_ranks<form::sum, double>(300); }
 TEST(range_states, of_ten_thousand_ranks_have_the_argmin_of_one_core) { expect_whole_of_10_000_ranks<form::argmin, float>(500); }
 
+// --- functions of the index ---------------------------------------------------------------------------------------------------------------
+
+// An array as a function that counts how often it is asked for each index.
+class counted_values {
+ public:
+  counted_values(const kind& of, const arrays& in, uint64_t first, uint64_t count) : of_(of), x_(in.x(first)), asked_(count) {}
+  [[nodiscard]] const onefold_value_source* source() const { return &source_; }
+  [[nodiscard]] bool was_asked_once_for_each() const {
+    return std::ranges::all_of(asked_, [](const auto& times) { return times.load() == 1; });
+  }
+
+ private:
+  static int fill(void* context, uint64_t first, uint64_t count, void* const* values) {
+    auto& own = *static_cast<counted_values*>(context);
+    for (uint64_t i = first; i < first + count; ++i) ++own.asked_.at(i);
+    std::memcpy(values[0], own.x_ + first * own.of_.element_bytes(), count * own.of_.element_bytes());
+    return 0;
+  }
+  kind of_;
+  const std::byte* x_;
+  std::vector<std::atomic<int>> asked_;
+  onefold_value_source source_{this, fill};
+};
+
+TEST(range_states, of_functions_have_the_bytes_of_arrays_and_ask_for_each_index_once) {
+  random_numbers random(current_seed());
+  int kinds = 0;
+  for (const kind& of : all_kinds()) {
+    if (is_small(of.type) || is_complex(of.type) || of.what == form::dot) continue;
+    SCOPED_TRACE(text(of));
+    for (int round = 0; round < 5; ++round) {
+      const uint64_t n = round == 0 ? 40 * of.tile() + 17 : 1 + random.below(7 * of.tile());
+      const arrays in(of, n, random(), static_cast<values_of>(round % 3));
+      const uint64_t origin = round == 1 ? 12'345 : 0;
+      const auto cuts = cuts_of(n, of.tile(), random);
+      const state all = empty_state(of, origin);
+      for (std::size_t i = 1; i < cuts.size(); ++i) {
+        const uint64_t first = cuts[i - 1], count = cuts[i] - first;
+        if (random.below(4) == 0) {  // some as an array
+          check(onefold_range_add(all.get(), any_executor(random), in.x(first), nullptr, count, nullptr));
+          continue;
+        }
+        const counted_values values(of, in, first, count);
+        check(onefold_range_add_values(all.get(), any_executor(random), values.source(), count, nullptr));
+        ASSERT_TRUE(values.was_asked_once_for_each()) << count << " from " << first << " on";
+      }
+      ASSERT_EQ(bytes_of(all), bytes_of(state_of(of, in, origin, 0, n))) << n << " elements";
+      if (origin == 0) {
+        ASSERT_EQ(result_of(of, all), whole(of, in, n)) << n << " elements";
+      }
+    }
+    ++kinds;
+  }
+  EXPECT_GT(kinds, 150);
+}
+
+TEST(a_range_state, takes_functions_as_the_forms_take_them) {
+  const uint64_t n = 9'876;
+  const auto x = values<double>(n, current_seed(), true);
+  const auto part_of = [&x](uint64_t first) { return [&x, first](uint64_t i) { return x[first + i] * 0.5; }; };
+  for (const uint64_t cut : {uint64_t{0}, uint64_t{3}, uint64_t{512}, uint64_t{5'000}, n}) {
+    range_state<form::norm2, double> norms;
+    norms.add(onefold::serial(), cut, part_of(0)).add(places().back().where, n - cut, part_of(cut));
+    EXPECT_EQ(norms.value(), onefold::norm2(onefold::serial(), n, part_of(0)));
+    range_state<form::argmin, double> least, rest(cut);
+    least.add(onefold::serial(), cut, part_of(0));
+    rest.add(onefold::best(), n - cut, part_of(cut));
+    EXPECT_EQ(least.append(rest).value().index, onefold::argmin(onefold::serial(), n, part_of(0)).index) << "of the whole";
+  }
+  // Slabs of a box, each with the coordinates of the whole.
+  const auto at = [&x](std::int64_t j, std::int64_t i) { return static_cast<float>(x[static_cast<std::size_t>(100 * j + i)]); };
+  range_state<form::sum, float, double> slabs;
+  for (const std::int64_t j : {0, 1, 30, 60})
+    slabs.add(onefold::serial(), onefold::box({j, j == 0 ? 1 : j == 1 ? 30 : j + 30}, {0, 100}), at);
+  EXPECT_EQ(slabs.value(), onefold::sum(onefold::serial(), onefold::box(90, 100), at, onefold::accumulate_as<double>));
+  range_state<form::count, uint32_t> truths;
+  truths.add(onefold::serial(), 5'000, [](uint64_t i) { return i % 3 == 0; });
+  EXPECT_EQ(truths.value(), 1'667U);
+  onefold::report ran;
+  truths.add(onefold::serial(), 7, [](uint64_t) { return false; }, {.report = &ran});
+  EXPECT_EQ(ran.variant, "fixed_order");
+}
+
+TEST(a_range_state, is_what_it_was_after_a_function_has_failed) {
+  range_state<form::sum, double> ones(100);
+  ones.add(onefold::serial(), 700, [](uint64_t) { return 1.0; });
+  const bytes before = ones.bytes();
+  const auto expect_refused = [&](errc code, std::string_view words, const auto& call) {
+    EXPECT_TRUE(refuses(code, words, call));
+    EXPECT_EQ(ones.bytes(), before);
+  };
+  for (const uint64_t n : {uint64_t{5}, uint64_t{5'000}})
+    for (const uint64_t at : {uint64_t{0}, n / 2, n - 1})
+      for (const auto& place : places()) {
+        const auto throws = [at](uint64_t i) { return i == at ? throw std::out_of_range("mine") : 1.0; };
+        EXPECT_THROW(ones.add(place.where, n, throws), std::out_of_range);
+        EXPECT_EQ(ones.bytes(), before);
+      }
+  expect_refused(errc::invalid_argument, "negative", [&] { ones.add(onefold::serial(), -1, [](uint64_t) { return 1.0; }); });
+  const auto one = [](uint64_t) { return 1.0; };
+  // Never called there: which error it is depends on whether there is a GPU.
+  EXPECT_THROW(ones.add(onefold::cuda(), 5, one), onefold::error);
+  EXPECT_THROW(ones.add(onefold::cuda(), 5'000, one), onefold::error);
+  expect_refused(errc::guarantee_not_met, "fixed order",
+                 [&] { ones.add(onefold::serial(), 5, one, {.guarantee = onefold::guarantee::exact}); });
+
+  onefold_value_source source{nullptr, [](void*, uint64_t, uint64_t, void* const*) { return 7; }};
+  const state doubles = empty_state({element_type::f64, form::sum}, 3), halves = empty_state({element_type::f16, form::sum}, 0);
+  const state dots = empty_state({element_type::f64, form::dot}, 0);
+  const auto add = [&](const state& to, const onefold_value_source* from, uint64_t count) {
+    return [&to, from, count] { check(onefold_range_add_values(to.get(), onefold_serial(), from, count, nullptr)); };
+  };
+  for (const uint64_t count : {uint64_t{2}, uint64_t{2'000}}) {
+    EXPECT_TRUE(refuses(errc::callback_failed, "returned 7", add(doubles, &source, count)));
+    EXPECT_TRUE(refuses(errc::unsupported, "4 or 8 bytes", add(halves, &source, count)));
+    EXPECT_TRUE(refuses(errc::unsupported, "two arrays", add(dots, &source, count)));
+    EXPECT_TRUE(refuses(errc::null_pointer, "function", add(doubles, nullptr, count)));
+  }
+  EXPECT_TRUE(refuses(errc::invalid_argument, "negative", add(doubles, &source, ~uint64_t{0})));
+  source.fill = nullptr;
+  EXPECT_TRUE(refuses(errc::null_pointer, "function", add(doubles, &source, 2)));
+  EXPECT_EQ(onefold_range_end(doubles.get()), 3U);
+}
+
 // --- no elements --------------------------------------------------------------------------------------------------------------------------
 
 TEST(range_states, of_no_elements_have_the_result_for_none_and_change_no_other) {
@@ -587,7 +691,9 @@ TEST(range_states, are_what_they_were_after_what_is_refused) {
     expect_refused(errc::misaligned_pointer, "input", add(onefold_serial(), in.x() + 4, in.y(), count));
     expect_refused(errc::misaligned_pointer, "second input", add(onefold_best(), in.x(), in.y() + 4, count));
     if (places().size() > 2) expect_refused(errc::invalid_argument, "threads", add(onefold_openmp(-1), in.x(), in.y(), count));
-    expect_refused(errc::unsupported, "so far", add(onefold_cuda_device(0), in.x(), in.y(), count));
+    const auto& gpu = backend_under_test(onefold::backend::cuda);
+    expect_refused(gpu.built ? errc::backend_unavailable : errc::backend_not_built, "",
+                   add(onefold_cuda_device(1000), in.x(), in.y(), count));
     onefold_options how{};
     how.struct_bytes = sizeof(how);
     how.guarantee = ONEFOLD_GUARANTEE_EXACT;
@@ -711,7 +817,8 @@ TEST(a_range_state, is_the_same_in_every_rounding_mode) {
     range_state<form::sum, double> first, second(1111);
     first.add(onefold::serial(), x.data(), 1111);
     second.add(onefold::serial(), x.data() + 1111, x.size() - 1111);
-    return std::pair(first.append(second).bytes(), first.value());
+    const auto third = [](uint64_t i) { return 1.0 / static_cast<double>(i + 3); };  // rounded where it is called
+    return std::pair(first.append(second).add(onefold::serial(), 700, third).bytes(), first.value());
   };
   const auto expected = make();
   for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
@@ -723,6 +830,61 @@ TEST(a_range_state, is_the_same_in_every_rounding_mode) {
     EXPECT_EQ(left, mode);
   }
 }
+
+#ifdef ONEFOLD_HAVE_CUDA
+
+// --- on a GPU -------------------------------------------------------------------------------------------------------------------------------
+
+TEST(range_states_on_a_gpu, have_the_bytes_of_the_cpu_cuda) {
+  const auto& gpu = backend_under_test(onefold::backend::cuda);
+  if (!gpu.usable) GTEST_SKIP() << gpu.detail;
+  int compared = 0;
+  int refused = 0;
+  for (const kind& of : all_kinds()) {
+    const uint64_t tile = of.tile();
+    for (const values_of values : {values_of::any_bits, values_of::few, values_of::infinities})
+      for (const auto& [begin, count] : {std::pair{uint64_t{0}, uint64_t{1}},
+                                         {uint64_t{0}, 8 * tile},
+                                         {tile + 3, tile / 2},
+                                         {uint64_t{5}, 21 * tile + 7},
+                                         {3 * tile, 13 * tile}}) {
+        const arrays in(of, count, current_seed() + count, values);
+        const std::size_t size = count * of.element_bytes();
+        const device_memory x(size), y(size);
+        expect_success(cudaMemcpy(x.as<std::byte>(), in.x(), size, cudaMemcpyHostToDevice), "cudaMemcpy");
+        expect_success(cudaMemcpy(y.as<std::byte>(), in.y(), size, cudaMemcpyHostToDevice), "cudaMemcpy");
+        const state there = empty_state(of, begin);
+        const void* const second = of.what == form::dot ? y.as<std::byte>() : nullptr;
+        const int status = onefold_range_add(there.get(), onefold_cuda_device(0), x.as<std::byte>(), second, count, nullptr);
+        if (of.what == form::norm2 && of.type == element_type::f64) {
+          ASSERT_EQ(status, ONEFOLD_UNSUPPORTED);
+          ++refused;
+          continue;
+        }
+        check(status);
+        const state here = empty_state(of, begin);
+        check(onefold_range_add(here.get(), onefold_serial(), in.x(), in.second(0), count, nullptr));
+        ASSERT_EQ(bytes_of(there), bytes_of(here)) << text(of) << ", " << count << " from " << begin << " on";
+        ++compared;
+      }
+  }
+  EXPECT_GT(compared, 3000);
+  EXPECT_EQ(refused, 15);
+}
+
+TEST(range_states_on_a_gpu, of_best_go_where_the_elements_are_cuda) {
+  const auto& gpu = backend_under_test(onefold::backend::cuda);
+  if (!gpu.usable) GTEST_SKIP() << gpu.detail;
+  const std::vector<double> host(100'000, 0.1);
+  const device_memory x(sizeof(double) * host.size());
+  expect_success(cudaMemcpy(x.as<double>(), host.data(), sizeof(double) * host.size(), cudaMemcpyHostToDevice), "cudaMemcpy");
+  range_state<form::sum, double> sums;
+  sums.add(onefold::best(), x.as<double>(), 77'777);
+  sums.add(onefold::best(), host.data() + 77'777, host.size() - 77'777);
+  EXPECT_EQ(sums.value(), onefold::sum(onefold::serial(), host));
+}
+
+#endif
 
 }  // namespace
 }  // namespace onefold_test

@@ -83,13 +83,11 @@ class thrown {
     if (!has_one_.exchange(true)) first_ = std::current_exception();
   }
   /// Runs a request; an exception of the caller's own comes out of it as what it is.
-  void run(const request& what, const options& how) const {
-    try {
-      detail::run(what, how);
-    } catch (const error& problem) {
-      if (problem.code() == errc::callback_failed && first_ != nullptr) std::rethrow_exception(first_);
-      throw;
-    }
+  void run(const request& what, const options& how) const { check(status_of_run(what, how)); }
+  /// The same of what any other call of the library's has returned.
+  void check(int status) const {
+    if (status == ONEFOLD_CALLBACK_FAILED && first_ != nullptr) std::rethrow_exception(first_);
+    check_status(status);
   }
 
  private:
@@ -143,6 +141,8 @@ class block_callback {
   [[nodiscard]] const value_source* source() const noexcept { return &source_; }
   [[nodiscard]] bool any_present() const noexcept { return any_present_; }
   void run(const request& what, const options& how) const { thrown_.run(what, how); }
+  /// Throws where a call that was given source() has returned an error; what f has thrown as what it is.
+  void check(int status) const { thrown_.check(status); }
 
  private:
   static int fill(void* context, std::uint64_t first, std::uint64_t count, void* const* values) {

@@ -48,6 +48,7 @@ struct request {
   int array_count = 0;
   const onefold_vectors* vectors = nullptr;  // dot: not null instead of input and second
   std::int64_t* exact_state = nullptr;       // guarantee::exact: not null where the state's words are stored too
+  const std::uint64_t* count_at = nullptr;   // not null: where the number of elements stands, and count is the most that it may be
 };
 
 // A report in C++'s types. Throws std::bad_alloc.
@@ -90,6 +91,7 @@ inline onefold_request c_request(const request& what) {
   asked.vectors = what.vectors;
   asked.tree_value = what.tree_value;
   asked.exact_state = what.exact_state;
+  asked.count_at = what.count_at;
   return asked;
 }
 

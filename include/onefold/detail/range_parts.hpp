@@ -1,0 +1,50 @@
+#pragma once
+/// @file range_parts.hpp  What the state of a range consists of under tree v1, and the checksum of its bytes (docs/order.md). For states of forms, which the
+/// library makes, and of operators, which the caller's translation unit makes.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace onefold {
+namespace detail {
+
+/// Calls each(first, height) for the maximal aligned subtrees, of 2^height tiles each, of the tiles `first` to `end` - 1.
+template <class Each>
+void for_subtrees(std::uint64_t first, std::uint64_t end, const Each& each) {
+  while (first < end) {
+    int height = 63 - __builtin_clzll(end - first);
+    if (first != 0 && __builtin_ctzll(first) < height) height = __builtin_ctzll(first);
+    each(first, height);
+    first += std::uint64_t{1} << height;
+  }
+}
+
+/// The parts of the elements `begin` to `end` - 1: those of a tile that `begin` cuts, complete subtrees, those of a tile that `end` cuts.
+struct range_parts {
+  std::uint64_t tile;  ///< elements of one
+  std::uint64_t begin;
+  std::uint64_t end;
+
+  /// The first index behind the tile that `begin` cuts, which may lie behind `end`.
+  [[nodiscard]] std::uint64_t first_border() const noexcept { return (begin + tile - 1) / tile * tile; }
+  /// Where the subtrees begin and end. Of a range that lies within the tile which its begin cuts both are its end.
+  [[nodiscard]] std::uint64_t nodes_begin() const noexcept { return first_border() < end ? first_border() : end; }
+  [[nodiscard]] std::uint64_t nodes_end() const noexcept {
+    const std::uint64_t border = end / tile * tile;
+    return border > nodes_begin() ? border : nodes_begin();
+  }
+  template <class Each>
+  void for_nodes(const Each& each) const {
+    for_subtrees(nodes_begin() / tile, nodes_end() / tile, each);
+  }
+};
+
+/// FNV-1a.
+inline std::uint64_t checksum_of(const std::byte* bytes, std::size_t size) noexcept {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (std::size_t i = 0; i < size; ++i) hash = (hash ^ static_cast<std::uint64_t>(bytes[i])) * 0x100000001b3U;
+  return hash;
+}
+
+}  // namespace detail
+}  // namespace onefold

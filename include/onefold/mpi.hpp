@@ -1,0 +1,1447 @@
+#pragma once
+/// @file mpi.hpp  Reductions over the ranks of an MPI communicator, with the bits of one core (docs/ranks.md). Not part of onefold.hpp: it needs
+/// <mpi.h> of MPI 3.0 or newer, and compiles with whatever MPI that belongs to.
+///
+///   onefold::mpi::layout rows(comm, x.size());                   // collective, once: rank after rank holds the next elements of one array
+///   double s = onefold::sum(rows.on(onefold::openmp()), x);      // collective: the sum of all ranks' x, on every rank
+///
+///   onefold::mpi::batch work(rows.on(onefold::openmp()));        // several in one message, and while it is under way the ranks may do other things
+///   work.add(onefold::dot, r, z, &rho).add(onefold::norm2, r, &norm);
+///   work.start();
+///   ...
+///   work.wait();
+///
+///   onefold::mpi::communicator all(comm);                        // no layout: any elements on any rank
+///   double e = onefold::sum(all.on(onefold::openmp()), particles);  // the correctly rounded sum (docs/exact.md)
+///
+///   double r = onefold::norm2(rows.on(onefold::openmp()), n, [&](std::uint64_t i) { return b[i] - Ax[i]; });  // this rank's b and Ax
+///
+/// Forms     all with a call of their own (reduce.hpp), of all element types but complex ones, and reduce, transform_reduce and count_if (transform.hpp).
+/// Functions of the index: `n`, or a box, says how many values this rank has, and f is asked for the indices that its own call names, 0 .. n - 1 or the
+///           box's. The index in the whole array is rows.begin() + i, and so is that in a result. On the CPU's executors. f is called once for each
+///           index, before the call or start() returns. What it throws is thrown on its rank, and the others get communication_failed.
+/// Operators of the caller's own: values of up to 64 bytes, the CPU's executors, and a layout. Calls with one, or with an initial value, of which rank 0's
+///           is taken, wait; states (own_range_state.hpp) go along a binomial tree to rank 0.
+/// Bits      over a layout those of the array that holds all ranks' elements one after the other, on one core (docs/order.md): neither the number
+///           of ranks, nor where they are cut, nor each rank's executor, nor the MPI and its algorithms are in them. Without a layout, or with
+///           options::guarantee exact, those of the exact result. Forms whose bits depend on no order have one result in both.
+/// Order     calls on one layout are collective: all ranks make the same ones in the same order, of the same forms, types and options.
+/// Errors    onefold::error on every rank, those of the reductions on a rank that has one and communication_failed on the others: a count that is not the
+///           layout's, ranks that call different forms, an MPI that folds in another order than the ranks'. Not seen, so that ranks may wait
+///           for each other: calls that not all ranks make, an operator of the caller's on some alone, roots, element sizes or guarantees that differ, lack of memory for the messages
+///           themselves. Who catches an error of his own ahead of a call says so with batch::give_up(), or calls MPI_Abort().
+/// Cost      of a layout some collective operations, and O(1) memory on each rank. Of a call the local reduction, and an MPI_Allreduce of 256 bytes
+///           to 2 KiB. Where ranges are cut within tiles (is_aligned()) each rank sends less than a tile of elements to the rank before, while it
+///           reduces its own: a tile has 4 KiB.
+/// Threads   calls on one layout are made by one thread at a time. MPI_THREAD_FUNNELED suffices for calls by the main thread; executors' threads
+///           do not call MPI.
+/// Lifetime  a layout or communicator duplicates the one it is made of, and outlives the batches on it. All ranks destroy it, or MPI_Finalize comes
+///           first.
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <onefold/detail/exact_kinds.hpp>
+#include <onefold/order.hpp>
+#include <onefold/own_range_state.hpp>
+#include <onefold/reduce.hpp>
+
+namespace onefold {
+
+namespace detail {
+namespace ranks {
+
+/// Throws onefold::error where MPI has returned an error.
+inline void check(int mpi_status, const char* function) {
+  if (mpi_status == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(mpi_status, text, &length);
+  telling_of_lacking_memory([&] {
+    throw error(errc::communication_failed,
+                std::string(function) + " has failed: " + std::string(text, length > 0 ? static_cast<std::size_t>(length) : 0));
+  });
+}
+
+/// Calls keep(status), with what `body` throws as the current exception: it is thrown again when the other ranks have learned the status.
+template <class Body, class Keep>
+void keep_what_is_thrown(const Body& body, const Keep& keep) {
+  try {
+    telling_of_lacking_memory(body);
+  } catch (const error& problem) {
+    keep(problem.code() == errc::communication_failed ? ONEFOLD_CALLBACK_FAILED : static_cast<std::int32_t>(problem.code()));
+  } catch (...) {
+    keep(ONEFOLD_CALLBACK_FAILED);  // a function of the caller's has thrown it
+  }
+}
+
+inline bool is_finalized() noexcept {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  return finalized != 0;
+}
+
+/// The operator of MPI's. All elements that it is called with are one message.
+inline void merge_messages(void* left, void* right, int* count, MPI_Datatype*) {
+  if (*count == 1) onefold_message_merge(left, right);
+}
+
+/// A communicator of onefold's own, on which no message meets one of the caller's, and what belongs to it.
+class context {
+ public:
+  explicit context(MPI_Comm of) {
+    check(MPI_Comm_dup(of, &comm_), "MPI_Comm_dup");
+    check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
+    check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
+    check(MPI_Op_create(&merge_messages, 0, &merge_), "MPI_Op_create");
+  }
+  context(const context&) = delete;
+  context& operator=(const context&) = delete;
+  ~context() {
+    if (is_finalized()) return;
+    for (auto& made : types_) MPI_Type_free(&made.second);
+    if (merge_ != MPI_OP_NULL) MPI_Op_free(&merge_);
+    if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
+  }
+
+  [[nodiscard]] MPI_Comm comm() const noexcept { return comm_; }
+  [[nodiscard]] MPI_Op merge() const noexcept { return merge_; }
+  [[nodiscard]] int rank() const noexcept { return rank_; }
+  [[nodiscard]] int size() const noexcept { return size_; }
+
+  /// Of so many bytes as one element, so that no MPI cuts a message.
+  [[nodiscard]] MPI_Datatype type_of(std::size_t bytes) {
+    for (const auto& made : types_)
+      if (made.first == bytes) return made.second;
+    types_.reserve(types_.size() + 1);
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    check(MPI_Type_contiguous(static_cast<int>(bytes), MPI_BYTE, &type), "MPI_Type_contiguous");
+    types_.emplace_back(bytes, type);
+    check(MPI_Type_commit(&types_.back().second), "MPI_Type_commit");
+    return types_.back().second;
+  }
+
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  MPI_Op merge_ = MPI_OP_NULL;
+  int rank_ = 0;
+  int size_ = 1;
+  std::vector<std::pair<std::size_t, MPI_Datatype>> types_;
+};
+
+/// Elements of 1, 2, 4 and 8 bytes have tiles of their own.
+inline constexpr int sizes = 4;
+constexpr int size_index(std::size_t element_bytes) noexcept {
+  return element_bytes == 1 ? 0 : element_bytes == 2 ? 1 : element_bytes == 4 ? 2 : 3;
+}
+constexpr std::uint64_t tile_of(int size) noexcept {
+  return static_cast<std::uint64_t>(order::tile_rows) * static_cast<std::uint64_t>(order::lanes_of_bytes(std::size_t{1} << size));
+}
+
+/// Who sends what to whom before the messages of elements of one size can be made: the first tile that a rank's range touches belongs to the rank
+/// that has the tile's first element.
+struct plan {
+  struct sender {
+    int rank;
+    std::uint64_t count;
+  };
+  bool is_ragged = false;       ///< of any rank
+  std::uint32_t values = 1;     ///< most subtrees of the tiles of neighbouring ranks
+  int owner = -1;               ///< of the tile that this rank's begin cuts
+  std::uint64_t head = 0;       ///< elements for it
+  std::uint64_t tail = 0;       ///< elements of this rank's own in its last tile, if others have some of it too
+  std::vector<sender> senders;  ///< to this rank, in their order: at most a tile's elements
+};
+
+/// How the elements of one array lie on the ranks, or that nothing is known of it.
+struct distribution {
+  context on;
+  bool is_layout = false;
+  std::uint64_t begin = 0;
+  std::uint64_t count = 0;
+  std::uint64_t total = 0;
+  plan plans[sizes];
+
+  explicit distribution(MPI_Comm comm) : on(comm) {}
+
+  /// Collective.
+  void make_layout(std::uint64_t elements, const std::uint64_t* given_begin) {
+    is_layout = true;
+    count = elements;
+    check(MPI_Exscan(&count, &begin, 1, MPI_UINT64_T, MPI_SUM, on.comm()), "MPI_Exscan");
+    if (on.rank() == 0) begin = 0;
+    check(MPI_Allreduce(&count, &total, 1, MPI_UINT64_T, MPI_SUM, on.comm()), "MPI_Allreduce");
+
+    int has_border[sizes], owner[sizes];  // the last rank before this one that has a tile's first element has this rank's
+    for (int s = 0; s < sizes; ++s) has_border[s] = begin_of_tiles(s, begin) < begin_of_tiles(s, begin + count) ? on.rank() : -1;
+    check(MPI_Exscan(has_border, owner, sizes, MPI_INT, MPI_MAX, on.comm()), "MPI_Exscan");
+
+    // What the ranks must agree on: for each size the most subtrees that a range has at its ends, and whether one is cut.
+    constexpr std::uint64_t most = std::uint64_t{1} << 60;
+    struct agreed {
+      int head[sizes], tail[sizes], is_cut[sizes];
+      int has_too_many, is_elsewhere;
+    } local, all;
+    local.has_too_many = count > most || begin > most ? 1 : 0;
+    local.is_elsewhere = given_begin != nullptr && count > 0 && *given_begin != begin ? 1 : 0;
+    for (int s = 0; s < sizes; ++s) {
+      plan& of = plans[s];
+      const std::uint64_t tile = tile_of(s), first = begin_of_tiles(s, begin), end = begin_of_tiles(s, begin + count);
+      const std::uint64_t tiles = total / tile + 1;
+      std::uint64_t above = 1;  // a power of two that is no less
+      while (above < tiles) above *= 2;
+      local.head[s] = __builtin_popcountll((above - first) & (above - 1));
+      local.tail[s] = __builtin_popcountll(end);
+      // A tile that is completed with others' elements comes by itself, behind the tiles before it.
+      if (first < end && (begin + count) % tile != 0) local.tail[s] = std::max(local.tail[s], __builtin_popcountll(end - 1));
+      local.is_cut[s] = count > 0 && begin % tile != 0 ? 1 : 0;
+      if (local.is_cut[s] == 0) continue;
+      of.owner = owner[s];
+      of.head = std::min(count, tile - begin % tile);
+    }
+    check(MPI_Allreduce(&local, &all, sizeof(agreed) / sizeof(int), MPI_INT, MPI_MAX, on.comm()), "MPI_Allreduce");
+    if (all.has_too_many != 0 || total > most)
+      throw error(errc::invalid_argument, "a layout has at most 2^60 elements: is a count negative?");
+    if (all.is_elsewhere != 0)
+      throw error(
+          errc::invalid_argument,
+          local.is_elsewhere == 0
+              ? std::string(
+                    "the ranges of the ranks are not those of rank after rank, from 0 on: renumber the ranks with MPI_Comm_split")
+              : "the range of this rank begins at " + std::to_string(*given_begin) + " and those of the ranks before it end at " +
+                    std::to_string(begin) + ": renumber the ranks with MPI_Comm_split");
+    for (int s = 0; s < sizes; ++s) {
+      plans[s].values = static_cast<std::uint32_t>(std::max(1, all.head[s] + all.tail[s]));
+      plans[s].is_ragged = all.is_cut[s] != 0;
+      if (plans[s].is_ragged) find_senders(s);
+    }
+  }
+
+ private:
+  // The first tile that begins at or behind an index.
+  static std::uint64_t begin_of_tiles(int size, std::uint64_t index) { return (index + tile_of(size) - 1) / tile_of(size); }
+
+  void find_senders(int s) {
+    plan& of = plans[s];
+    MPI_Request sent = MPI_REQUEST_NULL;
+    if (of.owner >= 0) check(MPI_Isend(&of.head, 1, MPI_UINT64_T, of.owner, s, on.comm(), &sent), "MPI_Isend");
+    const std::uint64_t first = begin_of_tiles(s, begin), end = begin_of_tiles(s, begin + count);
+    std::uint64_t lacking = first < end ? std::min(end * tile_of(s), total) - (begin + count) : 0;
+    while (lacking > 0) {
+      std::uint64_t elements = 0;
+      MPI_Status from;
+      check(MPI_Recv(&elements, 1, MPI_UINT64_T, MPI_ANY_SOURCE, s, on.comm(), &from), "MPI_Recv");
+      lacking -= elements;
+      of.senders.push_back({from.MPI_SOURCE, elements});
+    }
+    if (!of.senders.empty()) of.tail = (begin + count) % tile_of(s);
+    std::sort(of.senders.begin(), of.senders.end(), [](const plan::sender& a, const plan::sender& b) { return a.rank < b.rank; });
+    check(MPI_Wait(&sent, MPI_STATUS_IGNORE), "MPI_Wait");
+  }
+};
+
+/// Values of a function of the caller's, instead of an array.
+class function_values {
+ public:
+  function_values() = default;
+  function_values(const function_values&) = delete;
+  function_values& operator=(const function_values&) = delete;
+  virtual ~function_values() = default;
+  /// Ahead of each reduction: forgets the one before.
+  virtual void begin() = 0;
+  /// Throws where f reads arrays that the executor cannot.
+  virtual void check_arrays(const executor&, std::uint64_t) const {}
+  [[nodiscard]] virtual const value_source* source() const noexcept = 0;
+  /// Throws where a call that was given source() has returned an error; what f has thrown as what it is.
+  virtual void check(int status) const = 0;
+  /// Whether any value was not absent.
+  [[nodiscard]] virtual bool any_present() const noexcept = 0;
+};
+
+/// F is a reference where f outlives the call, else what holds it.
+template <class Space, class F>
+class values_of_function final : public function_values {
+ public:
+  using callback = block_callback<Space, std::remove_reference_t<F>>;
+  using element = typename callback::element;
+
+  template <class G>
+  values_of_function(const Space& space, G&& f, element instead) : space_(space), f_(std::forward<G>(f)), instead_(instead) {
+    begin();
+  }
+  void begin() override { now_.emplace(space_, f_, instead_); }
+  void check_arrays(const executor& where, std::uint64_t count) const override {
+    const arrays_of<std::remove_reference_t<F>> arrays(f_);
+    request what{where, element_type::f64, form::sum, nullptr, count, nullptr, true};
+    arrays.tell(what);
+    if (what.array_count == 0 || count == 0) return;
+    static constexpr const char* roles[] = {"input", "second input", "third input"};
+    for (int i = 0; i < what.array_count; ++i)
+      if (what.arrays[i].data == nullptr)
+        telling_of_lacking_memory([&] {
+          throw error(errc::null_pointer, std::string("the ") + roles[i] + " pointer is null but there are " +
+                                              std::to_string(count) + " elements to read");
+        });
+    // What else there is to say of them, of a reduction that reads nothing.
+    static constexpr own_code nothing{nullptr,
+                                      most_value_bytes,
+                                      1,
+                                      1,
+                                      [](void*, std::uint64_t, std::uint64_t, void*) { return 0; },
+                                      [](void*, void*, std::uint64_t) { return 0; },
+                                      [](void*, const void*, std::uint64_t, void*) { return 0; }};
+    unsigned char unused = 0;
+    what.count = 1;
+    what.output = &unused;
+    what.own = &nothing;
+    run(what, {});
+  }
+  [[nodiscard]] const value_source* source() const noexcept override { return now_->source(); }
+  void check(int status) const override { now_->check(status); }
+  [[nodiscard]] bool any_present() const noexcept override { return now_->any_present(); }
+  [[nodiscard]] const Space& space() const noexcept { return space_; }
+
+ private:
+  Space space_;
+  F f_;
+  element instead_;
+  std::optional<callback> now_;
+};
+
+/// A number of indices, which may be wrong: that is found out where the other ranks learn of it.
+template <class S>
+constexpr auto space_for(const S& over) {
+  if constexpr (std::is_integral_v<S>)
+    return index_line{static_cast<std::uint64_t>(over)};
+  else
+    return over;
+}
+
+/// One reduction of a batch, or of a function of several values as many.
+struct part {
+  element_type type;
+  onefold::form form;
+  bool wide;
+  std::int64_t ddof;
+  const void* x;
+  const void* y;  // of dot
+  std::uint64_t count;
+  std::uint64_t second_count;  // of y
+  void* result;
+  function_values* values = nullptr;       // not null: instead of x
+  int results = 1;                         // of a function, side by side
+  const operation* operators = nullptr;    // reduce_together: one for each
+  void (*store_nothing)(void*) = nullptr;  // not null: the result where all values are absent
+
+  [[nodiscard]] std::uint32_t flags() const noexcept { return wide ? ONEFOLD_WIDE : 0U; }
+  [[nodiscard]] std::size_t element_bytes() const noexcept { return size_of(type); }
+  [[nodiscard]] int arrays() const noexcept { return values != nullptr ? results : form == onefold::form::dot ? 2 : 1; }
+  [[nodiscard]] onefold::form form_of_result(int k) const noexcept { return operators == nullptr ? form : form_of(operators[k]); }
+  [[nodiscard]] void* place_of_result(int k) const noexcept {
+    return static_cast<std::byte*>(result) + static_cast<std::size_t>(k) * result_bytes(type, form_of_result(k), wide);
+  }
+  [[nodiscard]] bool is_free_of_order() const noexcept {
+    for (int k = 0; k < results; ++k)
+      if (!exact::is_free_of_order(form_of_result(k), type)) return false;
+    return true;
+  }
+  [[nodiscard]] std::string text() const { return std::string(name(form)) + " of " + std::string(name(type)); }
+  /// Of one of its arrays, from an element on.
+  [[nodiscard]] const void* array(int k, std::uint64_t from) const noexcept {
+    const auto* const all = static_cast<const std::byte*>(k == 0 ? x : y);
+    return all == nullptr ? nullptr : all + from * element_bytes();
+  }
+};
+
+/// Several reductions, from the local ones to the results: one message where the order matters or none does, and one of the words of exact
+/// sums. On every rank the same calls of MPI follow each other, whatever goes wrong on some of them.
+class transfer {
+ public:
+  explicit transfer(distribution& of) : of_(of) {}
+  transfer(const transfer&) = delete;
+  transfer& operator=(const transfer&) = delete;
+  ~transfer() {
+    if (is_under_way_ && !is_finalized()) static_cast<void>(wait_for_all());
+  }
+
+  std::vector<part> parts;
+  executor where = serial();
+  int root = -1;          ///< all ranks
+  bool gives_up = false;  ///< the next call tells the others that this rank cannot take part
+
+  [[nodiscard]] bool is_root() const noexcept { return root < 0 || root == of_.on.rank(); }
+
+  /// Collective, as the following: begins with what this rank does alone, or with its neighbours.
+  void run(const options& how) {
+    unless_mpi_fails([&] {
+      prepare(how);
+      with_messages([&](const void* mine, void* all, int count, MPI_Datatype type, MPI_Op op) {
+        if (root < 0)
+          check(MPI_Allreduce(mine, all, count, type, op, of_.on.comm()), "MPI_Allreduce");
+        else
+          check(MPI_Reduce(mine, all, count, type, op, root, of_.on.comm()), "MPI_Reduce");
+      });
+    });
+    finish();
+  }
+  void start(const options& how) {
+    unless_mpi_fails([&] {
+      prepare(how);
+      with_messages([&](const void* mine, void* all, int count, MPI_Datatype type, MPI_Op op) {
+        MPI_Request& request = requests_.emplace_back(MPI_REQUEST_NULL);
+        if (root < 0)
+          check(MPI_Iallreduce(mine, all, count, type, op, of_.on.comm(), &request), "MPI_Iallreduce");
+        else
+          check(MPI_Ireduce(mine, all, count, type, op, root, of_.on.comm(), &request), "MPI_Ireduce");
+      });
+    });
+  }
+  bool test() {
+    int done = 1;
+    if (is_under_way_)
+      check(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+    return done != 0;
+  }
+  void wait() {
+    if (is_under_way_) finish();
+  }
+
+ private:
+  // What every MPI we know sends without asking the receiver first. Open MPI does up to 4 KiB.
+  static constexpr std::size_t chunk_bytes = 3968;
+  // Ranks that failed; the sum of their numbers, from 1; signatures, and their squares.
+  static constexpr std::size_t guard_words = 4;
+  struct head_header {
+    std::uint64_t signature;  // of the sender's message
+    std::uint64_t bytes;      // behind this
+    std::int64_t status;      // what the sender says of itself, if it has failed
+    std::int64_t has_failed;
+  };
+
+  // What is under way when MPI fails is not waited for: it may never end.
+  template <class Body>
+  void unless_mpi_fails(const Body& body) {
+    if (is_under_way_) throw error(errc::invalid_argument, "the batch is under way: wait for it before it is started again");
+    try {
+      body();
+    } catch (...) {
+      requests_.clear();
+      is_under_way_ = false;
+      throw;
+    }
+  }
+
+  template <class Body>
+  void attempt(const Body& body) {
+    if (failure_ == nullptr) keep_what_is_thrown(body, [this](std::int32_t code) { keep_failure(code); });
+  }
+  void keep_failure(std::int32_t code) noexcept {
+    failure_ = std::current_exception();
+    failed_with_ = code;
+    failed_rank_ = of_.on.rank();
+  }
+
+  void prepare(const options& how) {
+    telling_of_lacking_memory([&] { make_messages(how); });
+    is_under_way_ = true;
+    if (gives_up)
+      failed_rank_ = of_.on.rank();
+    else
+      attempt([&] {
+        for (const part& each : parts) {
+          if (each.values != nullptr) each.values->begin();
+          check_part(each, how);
+          if (each.values != nullptr) each.values->check_arrays(where, each.count);
+        }
+      });
+    send_heads();
+    attempt_more([&] { reduce_all(how); });
+    receive_heads();
+    attempt_more([&] { tell_presence(); });
+    if (has_failed()) say_so();
+  }
+
+  // Unless something has failed.
+  template <class Body>
+  void attempt_more(const Body& body) {
+    if (!has_failed()) attempt(body);
+  }
+  // This rank, or one of those that send to it.
+  [[nodiscard]] bool has_failed() const noexcept { return failed_rank_ >= 0; }
+
+  // Memory and headers: nothing has been sent when this fails.
+  void make_messages(const options& how) {
+    const bool exactly = how.guarantee == guarantee::exact || (!of_.is_layout && !how.guarantee);
+    failure_ = nullptr;
+    failed_with_ = ONEFOLD_OK;
+    failed_rank_ = -1;
+    is_exact_.assign(parts.size(), 0);
+    kinds_.clear();
+    std::size_t words = 0, head_bytes = 0;
+    std::uint64_t signature = of_.total + 1;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const part& each = parts[i];
+      if (exactly && exact::has_state(each.form, each.type)) {
+        is_exact_[i] = 1;
+        words += exact_words(each);
+        signature = signature * 1000003 + static_cast<std::uint64_t>(each.form) * 64 + static_cast<std::uint64_t>(each.type) +
+                    static_cast<std::uint64_t>(each.results) * 8191;
+      } else {
+        for (int k = 0; k < each.results; ++k)
+          kinds_.push_back({static_cast<std::int32_t>(each.type), static_cast<std::int32_t>(each.form_of_result(k)), each.flags(),
+                            of_.plans[size_index(each.element_bytes())].values});
+        head_bytes += std::size_t{8192} * static_cast<std::size_t>(each.results);
+      }
+      if (each.store_nothing != nullptr) kinds_.push_back({ONEFOLD_U64, ONEFOLD_SUM, 0, 1});  // on how many ranks a value is there
+    }
+    words_.assign(words == 0 ? 0 : guard_words + words, 0);
+    words_of_all_.resize(words_.size());
+    signature_ = static_cast<std::int64_t>(signature % 8388593);  // whose squares' sum is no int64's overflow
+    if (words > 0) words_[2] = signature_, words_[3] = signature_ * signature_;
+    if (kinds_.size() != kinds_of_blank_.size() || root != root_of_blank_ ||
+        (!kinds_.empty() && std::memcmp(kinds_.data(), kinds_of_blank_.data(), kinds_.size() * sizeof(kinds_[0])) != 0))
+      make_blank();
+    message_ = blank_;
+    requests_.clear();
+    requests_.reserve(2 + sizes * (1 + (head_bytes + sizeof(head_header)) / chunk_bytes));
+  }
+
+  // Of all results of a reduction that is exact.
+  static std::size_t exact_words(const part& of) {
+    return exact::kind_of(of.form, of.type).words() * static_cast<std::size_t>(of.results);
+  }
+  // Parts of the message that are those of reduction i.
+  [[nodiscard]] std::size_t message_parts(std::size_t i) const {
+    return (is_exact_[i] != 0 ? 0 : static_cast<std::size_t>(parts[i].results)) + (parts[i].store_nothing != nullptr ? 1 : 0);
+  }
+
+  // A message of which nothing is known yet, for these reductions: most calls are as the one before.
+  void make_blank() {
+    kinds_of_blank_.clear();
+    blank_.clear();
+    if (!kinds_.empty()) {
+      const std::size_t bytes = onefold_message_bytes(kinds_.data(), kinds_.size());
+      if (bytes == 0) throw_status(ONEFOLD_INVALID_ARGUMENT);
+      blank_.resize(bytes / sizeof(std::uint64_t));
+      message_of_all_.resize(blank_.size());
+      check_status(onefold_message_begin(blank_.data(), bytes, kinds_.data(), kinds_.size(),
+                                         of_.total * 64 + static_cast<std::uint64_t>(root + 1), of_.on.rank()));
+      message_type_ = of_.on.type_of(bytes);
+    }
+    kinds_of_blank_ = kinds_;
+    root_of_blank_ = root;
+  }
+
+  void check_part(const part& each, const options& how) const {
+    const bool is_exact = how.guarantee == guarantee::exact || (!of_.is_layout && !how.guarantee);
+    const bool has_state = exact::has_state(each.form, each.type);
+    if (each.values != nullptr && each.count > std::uint64_t{1} << 62)
+      throw error(errc::invalid_argument, "the number of indices is negative");
+    if (of_.is_layout && each.count != of_.count)
+      throw error(errc::invalid_argument, "the layout has " + std::to_string(of_.count) +
+                                              " elements on this rank, and the reduction " + std::to_string(each.count) +
+                                              ": make a layout for each distribution");
+    if (each.count != each.second_count) throw_different_lengths(each.count, each.second_count);
+    if (each.is_free_of_order()) {
+      if (!of_.is_layout && has_index(each.form))
+        throw error(errc::invalid_argument, each.text() + " needs a layout: without one elements have no index");
+    } else if (!of_.is_layout && !(is_exact && has_state)) {
+      throw error(errc::guarantee_not_met,
+                  each.text() + " depends on the order of the elements, and a communicator knows none: make a layout" +
+                      (has_state ? ", or ask for guarantee::exact" : ""));
+    } else if (is_exact && !has_state) {
+      throw error(errc::guarantee_not_met, each.text() + " has no exact result: leave the guarantee away");
+    }
+  }
+
+  // Calls each(s) for the sizes of elements of which there are reductions, and ranges that are cut within tiles.
+  template <class Each>
+  void for_cut_sizes(const Each& each) {
+    for (int s = 0; s < sizes && !kinds_.empty(); ++s) {
+      bool is_there = false;
+      for (std::size_t i = 0; i < parts.size(); ++i)
+        is_there = is_there || (is_exact_[i] == 0 && size_index(parts[i].element_bytes()) == s);
+      if (is_there && of_.plans[s].is_ragged) each(s, of_.plans[s]);
+    }
+  }
+  // Calls each(i, which) for the reductions of elements of that size whose order matters, the parts `which` of the message.
+  template <class Each>
+  void for_ordered(int s, const Each& each) {
+    std::size_t which = 0;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (is_exact_[i] == 0 && !parts[i].is_free_of_order() && size_index(parts[i].element_bytes()) == s) each(i, which);
+      which += message_parts(i);
+    }
+  }
+
+  // A rank that has failed sends too, and so does one that has no elements to send, as for an extremum: ranks that ask for different forms
+  // do not wait for each other.
+  void send_heads() {
+    for_cut_sizes([&](int s, const plan& of) {
+      if (of.owner < 0) return;
+      head_header header{onefold_message_signature(message_.data()), 0, 0, 0};
+      std::vector<std::byte>& head = heads_[s];
+      attempt_more([&] { copy_heads(s, of, head); });
+      if (has_failed()) header = {header.signature, 0, failed_with_, 1};
+      std::byte* next = failed_heads_[s];
+      std::size_t left = sizeof(header);
+      if (!has_failed()) {
+        header.bytes = head.size() - sizeof(header);
+        next = head.data();
+        left = head.size();
+      }
+      std::memcpy(next, &header, sizeof(header));
+      for (std::size_t bytes; left > 0; next += bytes, left -= bytes) {
+        bytes = std::min(left, chunk_bytes);
+        check(MPI_Isend(next, static_cast<int>(bytes), MPI_BYTE, of.owner, sizes + s, of_.on.comm(),
+                        &requests_.emplace_back(MPI_REQUEST_NULL)),
+              "MPI_Isend");
+      }
+    });
+  }
+  void copy_heads(int s, const plan& of, std::vector<std::byte>& head) {
+    head.resize(sizeof(head_header));
+    for_ordered(s, [&](std::size_t i, std::size_t) {
+      const std::size_t at = head.size(), bytes = static_cast<std::size_t>(of.head) * parts[i].element_bytes();
+      head.resize(at + bytes * static_cast<std::size_t>(parts[i].arrays()));
+      void* to[most_results] = {};
+      for (int k = 0; k < parts[i].arrays(); ++k) to[k] = head.data() + at + bytes * static_cast<std::size_t>(k);
+      copy(parts[i], 0, of.head, to);
+    });
+  }
+  // The elements of each array, or values of each result.
+  void copy(const part& each, std::uint64_t from, std::uint64_t count, void* const* to) const {
+    const auto type = static_cast<std::int32_t>(each.type);
+    if (each.values != nullptr)
+      return each.values->check(onefold_copy_values(type, c_executor(where), each.values->source(), from, count, to));
+    for (int k = 0; k < each.arrays(); ++k)
+      check_status(onefold_copy_elements(type, c_executor(where), each.array(k, from), count, to[k]));
+  }
+
+  // All elements but those that were sent away, and those of a last tile of which others have some.
+  void reduce_all(const options& how) {
+    std::size_t words = guard_words, which = 0;
+    options by_order = how, exactly = how;
+    by_order.guarantee = {};
+    exactly.guarantee = guarantee::exact;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const part& each = parts[i];
+      if (is_exact_[i] == 0) {
+        const plan& of = of_.plans[size_index(each.element_bytes())];
+        const bool is_cut = of.is_ragged && !each.is_free_of_order();
+        const std::uint64_t from = is_cut ? of.head : 0, to = each.count - (is_cut ? of.tail : 0);
+        if (each.values != nullptr)
+          add_values(which, each, from, to - from, by_order);
+        else
+          add(which, where, each.array(0, from), each.array(1, from), of_.begin + from, to - from, by_order);
+      } else {
+        std::uint64_t unused[2 * most_results];
+        request what{where, each.type, each.form, each.x, each.count, unused, true, each.y};
+        what.exact_state = words_.data() + words;
+        what.results = each.results;
+        if (each.values != nullptr) what.source = each.values->source();
+        const int status = status_of_run(what, exactly);
+        each.values != nullptr ? each.values->check(status) : check_status(status);
+        words += exact_words(each);
+      }
+      which += message_parts(i);
+    }
+  }
+  // Those of a function, which has indices of its own.
+  void add_values(std::size_t which, const part& each, std::uint64_t from, std::uint64_t count, const options& how) {
+    each.values->check(with_c_options(how, [&](const onefold_options* wishes) {
+      return onefold_message_add_values(message_.data(), which, static_cast<std::size_t>(each.results), c_executor(where),
+                                        each.values->source(), from, of_.begin + from, count, of_.total, wishes);
+    }));
+  }
+  // Whether there is a value, where that is more than the value of all says: of no values a sum is +0, and of what stands for absent ones -0.
+  void tell_presence() {
+    std::size_t which = 0;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      which += message_parts(i);
+      if (parts[i].store_nothing == nullptr) continue;
+      const std::uint64_t is_there = parts[i].values->any_present() ? 1 : 0;
+      add(which - 1, serial(), &is_there, nullptr, 0, 1, {});
+    }
+  }
+  void add(std::size_t which, const executor& here, const void* x, const void* y, std::uint64_t first, std::uint64_t count,
+           const options& how) {
+    check_status(with_c_options(how, [&](const onefold_options* wishes) {
+      return onefold_message_add(message_.data(), which, c_executor(here), x, y, first, count, of_.total, wishes);
+    }));
+  }
+
+  // All that was sent is received, whatever has failed, so that nothing of it is left for the next call.
+  void receive_heads() {
+    for_cut_sizes([&](int s, const plan& of) {
+      if (of.senders.empty()) return;
+      std::vector<std::vector<std::byte>>& tiles = tiles_[s];  // an array of each reduction
+      attempt_more([&] {
+        std::size_t used = 0;
+        for_ordered(s, [&](std::size_t i, std::size_t) {
+          void* to[most_results] = {};
+          for (int k = 0; k < parts[i].arrays(); ++k, ++used) {
+            if (used == tiles.size()) tiles.emplace_back();
+            tiles[used].resize(static_cast<std::size_t>(of.tail) * parts[i].element_bytes());
+            to[k] = tiles[used].data();
+          }
+          copy(parts[i], of_.count - of.tail, of.tail, to);
+        });
+      });
+      for (const plan::sender& from : of.senders) {
+        std::byte first[chunk_bytes];
+        receive(first, chunk_bytes, from.rank, s);
+        head_header header;
+        std::memcpy(&header, first, sizeof(header));
+        const std::size_t bytes = static_cast<std::size_t>(header.bytes), here = std::min(bytes, chunk_bytes - sizeof(header));
+        telling_of_lacking_memory([&] { received_.resize(std::max(received_.size(), bytes + 1)); });
+        std::memcpy(received_.data(), first + sizeof(header), here);
+        for (std::size_t at = here; at < bytes; at += chunk_bytes)
+          receive(received_.data() + at, std::min(bytes - at, chunk_bytes), from.rank, s);
+        if (has_failed()) continue;
+        if (header.has_failed != 0 || header.signature != onefold_message_signature(message_.data())) {
+          failed_rank_ = from.rank;
+          failed_with_ = header.has_failed != 0 ? static_cast<std::int32_t>(header.status)
+                                                : static_cast<std::int32_t>(ONEFOLD_COMMUNICATION_FAILED);
+        } else {
+          attempt_more([&] { take_heads(s, from, tiles); });
+        }
+      }
+      attempt_more([&] {
+        std::size_t used = 0;
+        for_ordered(s, [&](std::size_t i, std::size_t which) {
+          const part& each = parts[i];
+          const std::size_t next = used + static_cast<std::size_t>(each.arrays());
+          for (std::size_t k = 0; k < static_cast<std::size_t>(each.results); ++k)
+            add(which + k, serial(), tiles[used + k].data(),
+                each.values == nullptr && each.arrays() == 2 ? tiles[used + 1].data() : nullptr, of_.begin + of_.count - of.tail,
+                tiles[used + k].size() / each.element_bytes(), {});
+          used = next;
+        });
+      });
+    });
+  }
+  void receive(std::byte* to, std::size_t bytes, int from, int s) {
+    check(MPI_Recv(to, static_cast<int>(bytes), MPI_BYTE, from, sizes + s, of_.on.comm(), MPI_STATUS_IGNORE), "MPI_Recv");
+  }
+  void take_heads(int s, const plan::sender& from, std::vector<std::vector<std::byte>>& tiles) {
+    const std::byte* next = received_.data();
+    std::size_t used = 0;
+    for_ordered(s, [&](std::size_t i, std::size_t) {
+      for (int k = 0; k < parts[i].arrays(); ++k) {
+        const std::size_t bytes = static_cast<std::size_t>(from.count) * parts[i].element_bytes();
+        tiles[used].insert(tiles[used].end(), next, next + bytes);
+        ++used;
+        next += bytes;
+      }
+    });
+  }
+
+  void say_so() {
+    if (!message_.empty()) onefold_message_fail(message_.data(), failed_with_, failed_rank_);
+    std::fill(words_.begin(), words_.end(), 0);
+    if (words_.empty()) return;
+    words_[0] = 1;
+    words_[1] = failed_rank_ + 1;
+  }
+
+  // Without MPI_IN_PLACE, which MPICH 4.0's MPI_Reduce takes for an address with some roots.
+  template <class Each>
+  void with_messages(const Each& each) {
+    if (!message_.empty()) each(message_.data(), message_of_all_.data(), 1, message_type_, of_.on.merge());
+    if (!words_.empty()) each(words_.data(), words_of_all_.data(), static_cast<int>(words_.size()), MPI_INT64_T, MPI_SUM);
+  }
+
+  int wait_for_all() {
+    return requests_.empty() ? MPI_SUCCESS : MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+  }
+
+  void finish() {
+    is_under_way_ = false;
+    check(wait_for_all(), "MPI_Waitall");
+    if (failure_ != nullptr) std::rethrow_exception(std::exchange(failure_, nullptr));
+    if (std::exchange(gives_up, false) || !is_root()) return;
+    if (!words_.empty()) check_guards();
+    const std::int64_t* words = words_of_all_.data() + guard_words;
+    std::size_t which = 0;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const part& each = parts[i];
+      for (int k = 0; k < each.results; ++k) {
+        const auto type = static_cast<std::int32_t>(each.type), what = static_cast<std::int32_t>(each.form_of_result(k));
+        if (is_exact_[i] == 0) {
+          check_status(result_of_message(which + static_cast<std::size_t>(k), of_.is_layout ? of_.total : UINT64_MAX, each.ddof,
+                                         each.place_of_result(k)));
+        } else {
+          check_status(onefold_exact_result(type, what, each.flags(), each.ddof, words, each.place_of_result(k)));
+          words += exact::kind_of(each.form, each.type).words();
+        }
+      }
+      which += message_parts(i);
+      if (each.store_nothing == nullptr) continue;
+      std::uint64_t ranks_with_values = 0;
+      check_status(result_of_message(which - 1, UINT64_MAX, 0, &ranks_with_values));
+      if (ranks_with_values == 0) each.store_nothing(each.result);
+    }
+  }
+  int result_of_message(std::size_t which, std::uint64_t total, std::int64_t ddof, void* result) const {
+    return onefold_message_result(message_of_all_.data(), which, of_.on.size(), total, ddof, result);
+  }
+  // Equal numbers are those whose squares have the square of their mean as a mean.
+  void check_guards() const {
+    if (words_of_all_[0] == 1)
+      throw error(errc::communication_failed, "rank " + std::to_string(words_of_all_[1] - 1) +
+                                                  " could not take part in the reduction: what is thrown there says why");
+    if (words_of_all_[0] != 0)
+      throw error(errc::communication_failed,
+                  std::to_string(words_of_all_[0]) + " ranks could not take part in the reduction: what is thrown there says why");
+    if (words_of_all_[2] != of_.on.size() * signature_ || words_of_all_[3] != of_.on.size() * signature_ * signature_)
+      throw error(errc::communication_failed, "the ranks do not ask for the same reductions, or not with the same options");
+  }
+
+  distribution& of_;
+  std::vector<char> is_exact_;
+  std::vector<onefold_message_part> kinds_;  // of those that are not exact
+  std::vector<onefold_message_part> kinds_of_blank_;
+  int root_of_blank_ = -1;
+  std::vector<std::uint64_t> blank_;
+  std::vector<std::uint64_t> message_;
+  std::vector<std::uint64_t> message_of_all_;
+  MPI_Datatype message_type_ = MPI_DATATYPE_NULL;
+  std::vector<std::int64_t> words_;
+  std::vector<std::int64_t> words_of_all_;
+  std::int64_t signature_ = 0;  // of exact sums
+  std::vector<std::byte> heads_[sizes];
+  std::byte failed_heads_[sizes][sizeof(head_header)] = {};
+  std::vector<std::byte> received_;
+  std::vector<std::vector<std::byte>> tiles_[sizes];
+  std::vector<MPI_Request> requests_;
+  bool is_under_way_ = false;
+  std::exception_ptr failure_;
+  std::int32_t failed_with_ = 0;
+  int failed_rank_ = -1;
+};
+
+/// What ranks tell each other of a reduction with an operator of the caller's. A state follows, if nothing has failed.
+struct own_message {
+  std::uint64_t signature;
+  std::int64_t state_bytes;
+  std::int32_t status;  // not 0: there is no result, and
+  std::int32_t rank;    // this one knows why
+};
+struct own_result {
+  std::int32_t status;
+  std::int32_t rank;
+  unsigned char value[most_value_bytes];
+};
+
+/// A reduction with an operator of the caller's. States go to rank 0 along a binomial tree, each to a rank that has those of all ranks between; rank 0 makes
+/// the result and sends it. On every rank the same calls of MPI follow each other, whatever goes wrong on some of them.
+template <class Value, class Op>
+class own_transfer {
+ public:
+  using state = own_range_state<Value, Op&>;
+  using value_type = typename state::value_type;
+
+  own_transfer(distribution& of, Op& op, int root) : of_(of), op_(op), root_(root) {}
+  own_transfer(const own_transfer&) = delete;
+  own_transfer& operator=(const own_transfer&) = delete;
+
+  /// Collective, as the next: this rank's values.
+  template <class Space, class F, class Init>
+  void run(const executor& where, const Space& space, F& f, std::uint64_t other_count, const Init& init, const options& how,
+           value_type* result) {
+    signature_ = (of_.total * 131 + sizeof(value_type)) * 8 + (value_traits<Value>::can_be_absent ? 4 : 0) +
+                 (std::is_same_v<Init, no_init> ? 0 : 2);
+    attempt([&] {
+      check_call(space.size(), other_count, how);
+      if (of_.total == 0 && std::is_same_v<Init, no_init>)
+        throw error(errc::invalid_argument, "a reduction of no elements with an operator of your own: give it an initial value");
+      bytes_.reserve(256);
+      state mine(of_.begin, op_);
+      mine.add(where, space, f, how);
+      bytes_ = mine.bytes();
+    });
+    gather();
+    own_result last{};
+    if (of_.on.rank() == 0) attempt([&] { conclude(init, last); });
+    last.status = status_;
+    last.rank = rank_;
+    tell(last);
+    if (failure_ != nullptr) std::rethrow_exception(failure_);
+    if (root_ >= 0 && root_ != of_.on.rank()) return;
+    if (last.status != 0) refuse(last);
+    std::memcpy(static_cast<void*>(result), last.value, sizeof(value_type));
+  }
+
+ private:
+  static constexpr std::int32_t different_calls = -1;
+  static constexpr int tag = 2 * sizes;
+
+  template <class Body>
+  void attempt(const Body& body) {
+    if (status_ == 0) keep_what_is_thrown(body, [this](std::int32_t status) { keep_failure(status); });
+  }
+  void keep_failure(std::int32_t status) noexcept {
+    failure_ = std::current_exception();
+    status_ = status;
+    rank_ = of_.on.rank();
+  }
+
+  void check_call(std::uint64_t count, std::uint64_t other_count, const options& how) const {
+    if (!of_.is_layout)
+      throw error(errc::guarantee_not_met,
+                  "an operator of your own has no exact result, and a communicator knows no order: make a layout");
+    if (how.guarantee == guarantee::exact)
+      throw error(errc::guarantee_not_met, "an operator of your own has no exact result: leave the guarantee away");
+    if (count > std::uint64_t{1} << 62) throw error(errc::invalid_argument, "the number of indices is negative");
+    if (count != of_.count)
+      throw error(errc::invalid_argument, "the layout has " + std::to_string(of_.count) +
+                                              " elements on this rank, and the reduction " + std::to_string(count) +
+                                              ": make a layout for each distribution");
+    if (count != other_count) throw_different_lengths(count, other_count);
+  }
+
+  // Afterwards rank 0 has the state of all, in bytes_.
+  void gather() {
+    const int me = of_.on.rank(), all = of_.on.size();
+    for (int step = 1; step < all; step *= 2) {
+      if (me % (2 * step) != 0) return send(me - step);
+      if (me + step < all) receive(me + step);
+    }
+  }
+  void send(int to) {
+    const own_message header{signature_, status_ == 0 ? static_cast<std::int64_t>(bytes_.size()) : 0, status_, rank_};
+    check(MPI_Send(&header, sizeof(header), MPI_BYTE, to, tag, of_.on.comm()), "MPI_Send");
+    if (header.state_bytes > 0)
+      check(MPI_Send(bytes_.data(), static_cast<int>(header.state_bytes), MPI_BYTE, to, tag, of_.on.comm()), "MPI_Send");
+  }
+  void receive(int from) {
+    own_message header;
+    check(MPI_Recv(&header, sizeof(header), MPI_BYTE, from, tag, of_.on.comm(), MPI_STATUS_IGNORE), "MPI_Recv");
+    telling_of_lacking_memory([&] { received_.resize(static_cast<std::size_t>(header.state_bytes)); });
+    if (header.state_bytes > 0)
+      check(MPI_Recv(received_.data(), static_cast<int>(header.state_bytes), MPI_BYTE, from, tag, of_.on.comm(), MPI_STATUS_IGNORE),
+            "MPI_Recv");
+    if (status_ != 0) return;
+    if (header.status != 0 || header.signature != signature_) {
+      status_ = header.status != 0 ? header.status : different_calls;
+      rank_ = header.status != 0 ? header.rank : from;
+      return;
+    }
+    attempt([&] {
+      state mine = state::from_bytes(bytes_.data(), bytes_.size(), op_);
+      mine.append(state::from_bytes(received_.data(), received_.size(), op_));
+      bytes_ = mine.bytes();
+    });
+  }
+  template <class Init>
+  void conclude(const Init& init, own_result& to) const {
+    const state all = state::from_bytes(bytes_.data(), bytes_.size(), op_);
+    value_type value;
+    if constexpr (std::is_same_v<Init, no_init>)
+      value = all.value();
+    else
+      value = all.value(static_cast<value_type>(init));
+    std::memcpy(to.value, static_cast<const void*>(&value), sizeof(value));
+  }
+  void tell(own_result& last) {
+    constexpr int bytes = sizeof(own_result);
+    if (root_ < 0)
+      check(MPI_Bcast(&last, bytes, MPI_BYTE, 0, of_.on.comm()), "MPI_Bcast");
+    else if (root_ != 0 && of_.on.rank() == 0)
+      check(MPI_Send(&last, bytes, MPI_BYTE, root_, tag, of_.on.comm()), "MPI_Send");
+    else if (root_ != 0 && of_.on.rank() == root_)
+      check(MPI_Recv(&last, bytes, MPI_BYTE, 0, tag, of_.on.comm(), MPI_STATUS_IGNORE), "MPI_Recv");
+  }
+  [[noreturn]] static void refuse(const own_result& last) {
+    telling_of_lacking_memory([&] {
+      const std::string rank = "rank " + std::to_string(last.rank);
+      throw error(errc::communication_failed, last.status == different_calls
+                                                  ? "the ranks do not ask for the same reductions: the types or options of " +
+                                                        rank + " are not those of the ranks before it"
+                                                  : rank + " could not take part in the reduction (" +
+                                                        std::string(name(static_cast<errc>(last.status))) +
+                                                        "): what is thrown there says why");
+    });
+    throw_out_of_memory();  // not reached
+  }
+
+  distribution& of_;
+  Op& op_;
+  int root_;
+  std::uint64_t signature_ = 0;
+  std::vector<std::byte> bytes_;  // of the state of this rank and those that have sent theirs
+  std::vector<std::byte> received_;
+  std::int32_t status_ = 0;
+  std::int32_t rank_ = -1;
+  std::exception_ptr failure_;
+};
+
+/// What a layout or communicator is: how elements are distributed, and the memory of the last call that has waited.
+struct shared_state : distribution {
+  explicit shared_state(MPI_Comm comm) : distribution(comm) {}
+  std::unique_ptr<transfer> idle;
+};
+
+/// A transfer for one call.
+class borrowed_transfer {
+ public:
+  borrowed_transfer(shared_state& from, const executor& where, int root) : from_(from), mine_(std::move(from.idle)) {
+    if (mine_ == nullptr) telling_of_lacking_memory([&] { mine_ = std::make_unique<transfer>(from); });
+    mine_->parts.clear();
+    mine_->where = where;
+    mine_->root = root;
+  }
+  borrowed_transfer(const borrowed_transfer&) = delete;
+  borrowed_transfer& operator=(const borrowed_transfer&) = delete;
+  ~borrowed_transfer() { from_.idle = std::move(mine_); }
+  transfer& operator*() const noexcept { return *mine_; }
+  transfer* operator->() const noexcept { return mine_.get(); }
+
+ private:
+  shared_state& from_;
+  std::unique_ptr<transfer> mine_;
+};
+
+template <form What, class T, class... M>
+part part_of(array_view<T> x, void* result, M... modifiers) {
+  static_assert(!is_complex(element_type_of<T>),
+                "complex numbers are not reduced over ranks so far: take their parts as two arrays");
+  static_assert(counts_on_host<M...>, "over ranks the number of elements is the layout's");
+  request what{serial(), element_type_of<T>, What, x.data, x.count, result, true};
+  (apply<T>(what, modifiers), ...);
+  return {what.type, What, what.wide, what.ddof, x.data, nullptr, x.count, x.count, result};
+}
+template <class T, class... M>
+part dot_of(array_view<T> x, array_view<T> y, void* result, M... modifiers) {
+  part made = part_of<form::dot>(x, result, modifiers...);
+  made.y = y.data;
+  made.second_count = y.count;
+  return made;
+}
+
+/// What absent values of a form are replaced by, and the result where all are, if that is another.
+template <form What, class T, bool Wide>
+void store_result_of_nothing(void* result) {
+  *static_cast<result_of_form<What, T, Wide>*>(result) = result_of_nothing<What, T, Wide>();
+}
+template <form What, class Space, class F, class... M>
+part part_of_values(values_of_function<Space, F>& values, void* result, M... modifiers) {
+  using callback = typename values_of_function<Space, F>::callback;
+  using T = typename callback::element;
+  static_assert(callback::results == 1 || !is_record(What), "forms with several results take functions of one value");
+  static_assert(!callback::can_be_absent || !(is_record(What) || What == form::mean),
+                "over ranks minima and maxima with indices, means and variances take no absent values");
+  request what{serial(), element_type_of<T>, What, nullptr, values.space().size(), result, true};
+  (apply<T>(what, modifiers), ...);
+  part made{what.type, What, what.wide, what.ddof, nullptr, nullptr, what.count, what.count, result};
+  made.values = &values;
+  made.results = callback::results;
+  constexpr bool gives_itself = What == form::sum || What == form::min_number || What == form::max_number;
+  if constexpr (gives_itself && callback::can_be_absent && std::is_floating_point_v<T>)
+    made.store_nothing = store_result_of_nothing<What, T, (is_wide<M, T>() || ...)>;
+  return made;
+}
+
+/// The first of the results that a function's values have.
+template <class R>
+R* first_result(R* of) noexcept {
+  return of;
+}
+template <class R, std::size_t K>
+R* first_result(std::array<R, K>* of) noexcept {
+  return of->data();
+}
+
+}  // namespace ranks
+}  // namespace detail
+
+namespace mpi {
+
+class batch;
+
+/// Ranks, and this one's executor: what the forms take in the place of an executor. Made by on(). Results are on all ranks; of a `Rooted` one on one,
+/// and calls give a std::optional, which is empty elsewhere.
+template <bool Rooted>
+class place_on : public detail::place_of_ranks {
+ public:
+  template <class R>
+  using result = std::conditional_t<Rooted, std::optional<R>, R>;
+
+  /// The same with results on one rank alone: that one learns of errors elsewhere, the others of their own.
+  [[nodiscard]] place_on<true> root(int rank) const noexcept { return {*of_, where_, rank}; }
+
+  // For the forms.
+  template <form What, class T, class... M>
+  [[nodiscard]] auto value(detail::array_view<T> x, const options& how, M... modifiers) const {
+    detail::form_result_t<What, T, M...> found{};
+    return run(detail::ranks::part_of<What>(x, &found, modifiers...), how, found);
+  }
+  template <class T, class... M>
+  [[nodiscard]] auto dot(const T* x, const T* y, std::uint64_t count, const options& how, M... modifiers) const {
+    detail::form_result_t<form::dot, T, M...> found{};
+    const detail::array_view<T> first{x, count}, second{y, count};
+    return run(detail::ranks::dot_of(first, second, &found, modifiers...), how, found);
+  }
+  template <class R, class S, class... M>
+  [[nodiscard]] auto dot_of_ranges(const R& x, const S& y, const options& how, M... modifiers) const {
+    detail::form_result_t<form::dot, detail::element_of<const R>, M...> found{};
+    return run(detail::ranks::dot_of(detail::view_of(x), detail::view_of(y), &found, modifiers...), how, found);
+  }
+  template <form What, class S, class F, class... M>
+  [[nodiscard]] auto function(const S& over, F& f, const options& how, M... modifiers) const {
+    const auto space = detail::ranks::space_for(over);
+    return value_of_function<What>(space, f, space.size(), how, modifiers...);
+  }
+  template <class S, class F, class... Ops>
+  [[nodiscard]] auto function_together(const S& over, F& f, const options& how, Ops...) const {
+    using space = detail::space_of<S>;
+    using values_type = detail::values_of<space, F>;
+    static_assert(values_type::count == static_cast<int>(sizeof...(Ops)), "reduce_together takes an operator for each value of f");
+    static_assert(!detail::value_traits<detail::value_at_t<space, F>>::can_be_absent, "reduce_together takes no absent values");
+    static constexpr operation operators[] = {Ops::id...};
+    std::array<typename values_type::type, sizeof...(Ops)> found{};
+    detail::ranks::values_of_function<space, F&> values(detail::ranks::space_for(over), f, typename values_type::type());
+    detail::ranks::part what = detail::ranks::part_of_values<form::sum>(values, found.data());
+    what.form = form::reduce_together;
+    what.operators = operators;
+    return run(what, how, found);
+  }
+  // An operator, of the library's or the caller's, over functions of the index or of arrays.
+  template <class Space, class F, class Op, class Init>
+  [[nodiscard]] auto reduce_over(const Space& space, F& f, std::uint64_t other_count, Op& op, const Init& init,
+                                 const options& how) const {
+    using returned = detail::value_at_t<Space, F>;
+    using value_type = typename detail::value_traits<returned>::type;
+    if constexpr (!is_built_in_operator<std::decay_t<Op>>) {
+      return reduce_by<returned>(space, f, other_count, op, init, how);
+    } else if constexpr (std::is_same_v<Init, detail::no_init>) {
+      return value_of_function<form_of(std::decay_t<Op>::id)>(space, f, other_count, how);
+    } else {
+      static_assert(is_full_element<value_type>, "the library's operators take elements");
+      detail::operator_function<std::decay_t<Op>> combine;
+      return reduce_by<returned>(space, f, other_count, combine, init, how);
+    }
+  }
+  // Each operator by itself, in one message.
+  template <class T, class... Ops>
+  [[nodiscard]] auto together(detail::array_view<T> x, const options& how, Ops...) const {
+    using A = accumulator_t<T, false>;
+    std::tuple<detail::form_result_t<form_of(Ops::id), T>...> found;
+    const detail::ranks::borrowed_transfer with(*of_, where_, root_);
+    std::apply([&](auto&... each) { (with->parts.push_back(detail::ranks::part_of<form_of(Ops::id)>(x, &each)), ...); }, found);
+    with->run(how);
+    result<std::array<A, sizeof...(Ops)>> values{};
+    const auto all = std::apply([](auto... each) { return std::array<A, sizeof...(Ops)>{static_cast<A>(each)...}; }, found);
+    if (with->is_root()) values = all;
+    return values;
+  }
+
+ private:
+  friend class layout;
+  friend class communicator;
+  friend class batch;
+  template <bool>
+  friend class place_on;
+
+  place_on(detail::ranks::shared_state& of, const executor& where, int root) noexcept : of_(&of), where_(where), root_(root) {}
+
+  template <form What, class Space, class F, class... M>
+  [[nodiscard]] auto value_of_function(const Space& space, F& f, std::uint64_t other_count, const options& how,
+                                       M... modifiers) const {
+    using element = typename detail::values_of<Space, F>::type;
+    detail::index_result_t<What, Space, F, M...> found{};
+    detail::ranks::values_of_function<Space, F&> values(space, f, detail::instead_of_absent<What, element>());
+    detail::ranks::part what = detail::ranks::part_of_values<What>(values, detail::ranks::first_result(&found), modifiers...);
+    what.second_count = other_count;
+    return run(what, how, found);
+  }
+  template <class Returned, class Space, class F, class Op, class Init>
+  [[nodiscard]] auto reduce_by(const Space& space, F& f, std::uint64_t other_count, Op& op, const Init& init,
+                               const options& how) const {
+    using traits = detail::value_traits<Returned>;
+    using value_type = typename traits::type;
+    detail::check_value_type<value_type>();
+    detail::ranks::own_transfer<std::conditional_t<traits::can_be_absent, maybe<value_type>, value_type>, Op> with(*of_, op, root_);
+    value_type found{};
+    with.run(where_, space, f, other_count, init, how, &found);
+    if constexpr (Rooted)
+      return root_ == of_->on.rank() ? result<value_type>(found) : result<value_type>();
+    else
+      return found;
+  }
+
+  template <class R>
+  [[nodiscard]] result<R> run(const detail::ranks::part& what, const options& how, const R& found) const {
+    const detail::ranks::borrowed_transfer with(*of_, where_, root_);
+    detail::telling_of_lacking_memory([&] { with->parts.push_back(what); });
+    with->run(how);
+    if constexpr (Rooted)
+      return with->is_root() ? result<R>(found) : result<R>();
+    else
+      return found;
+  }
+
+  detail::ranks::shared_state* of_;
+  executor where_;
+  int root_;
+};
+using place = place_on<false>;
+using rooted_place = place_on<true>;
+
+/// How an array lies on the ranks of a communicator: rank after rank holds the next elements, some perhaps none. Collective to make.
+class layout {
+ public:
+  /// This rank holds `count` elements. Errors: communication_failed; on every rank invalid_argument for impossible counts.
+  layout(MPI_Comm comm, std::uint64_t count) : state_(make(comm)) { state_->make_layout(count, nullptr); }
+  /// This rank holds the elements begin .. end - 1 of the array. Errors: on every rank, too, where these are not the ranges of rank after rank.
+  layout(MPI_Comm comm, std::uint64_t begin, std::uint64_t end) : state_(make(comm)) { state_->make_layout(end - begin, &begin); }
+
+  /// Where a call runs: on these ranks, here on this executor. Each rank may name another.
+  [[nodiscard]] place on(const executor& where) const noexcept { return {*state_, where, -1}; }
+
+  /// Index of this rank's first element, number of its elements, and of all ranks'.
+  [[nodiscard]] std::uint64_t begin() const noexcept { return state_->begin; }
+  [[nodiscard]] std::uint64_t count() const noexcept { return state_->count; }
+  [[nodiscard]] std::uint64_t total() const noexcept { return state_->total; }
+  /// Whether no rank's range begins within a tile of elements of type T, so that calls send no elements: aligned_range() makes such ranges.
+  template <class T>
+  [[nodiscard]] bool is_aligned() const noexcept {
+    return !state_->plans[detail::ranks::size_index(sizeof(T))].is_ragged;
+  }
+
+ private:
+  static std::unique_ptr<detail::ranks::shared_state> make(MPI_Comm comm) {
+    return detail::telling_of_lacking_memory([&] { return std::make_unique<detail::ranks::shared_state>(comm); });
+  }
+  std::unique_ptr<detail::ranks::shared_state> state_;
+};
+
+/// Elements begin .. end - 1.
+struct index_range {
+  std::uint64_t begin;
+  std::uint64_t end;
+  [[nodiscard]] constexpr std::uint64_t size() const noexcept { return end - begin; }
+};
+
+/// The range of a rank where `total` elements of type T are shared out evenly in whole tiles: neighbours send each other no elements then. No call
+/// of MPI's.
+template <class T>
+[[nodiscard]] constexpr index_range aligned_range(std::uint64_t total, int rank, int ranks) noexcept {
+  const std::uint64_t tiles = order::tiles<T>(total), each = tiles / static_cast<std::uint64_t>(ranks),
+                      more = tiles % static_cast<std::uint64_t>(ranks), number = static_cast<std::uint64_t>(rank);
+  const std::uint64_t first = each * number + (number < more ? number : more), end = first + each + (number < more ? 1 : 0);
+  const auto index = [total](std::uint64_t tile) {
+    return tile * order::tile_elements<T> < total ? tile * order::tile_elements<T> : total;
+  };
+  return {index(first), index(end)};
+}
+
+/// Ranks whose elements lie anyhow: particles, blocks of a grid, unstructured meshes. Results are those of guarantee::exact, or of forms whose
+/// bits depend on no order; others are refused. Collective to make.
+class communicator {
+ public:
+  explicit communicator(MPI_Comm comm)
+      : state_(detail::telling_of_lacking_memory([&] { return std::make_unique<detail::ranks::shared_state>(comm); })) {}
+
+  /// Where a call runs: on these ranks, here on this executor.
+  [[nodiscard]] place on(const executor& where) const noexcept { return {*state_, where, -1}; }
+
+ private:
+  std::unique_ptr<detail::ranks::shared_state> state_;
+};
+
+/// Several reductions in one message (two where some are exact and some are not), waited for or not. A batch may be run again and again.
+///
+/// Inputs    as each call takes them: ranges, or pointers and a count, with accumulate_as or ddof behind the result's address. They live until
+///           start() has returned; results until wait() has.
+/// Results   there when run() or wait() returns; on one rank alone where the place has a root. After an error none is specified.
+class batch {
+ public:
+  template <bool Rooted>
+  explicit batch(const place_on<Rooted>& on)
+      : with_(detail::telling_of_lacking_memory([&] { return std::make_unique<detail::ranks::transfer>(*on.of_); })) {
+    with_->where = on.where_;
+    with_->root = on.root_;
+  }
+
+  /// A named form of an array: `add(norm2, x, &result)`.
+  template <form What, class R, class T = detail::element_of<const R>, class... M, ONEFOLD_WHERE(detail::takes<What, T, M...>())>
+  batch& add(detail::named_reduction<What>, const R& x, detail::form_result_t<What, T, M...>* result, M... modifiers) {
+    return add_part(detail::ranks::part_of<What>(detail::view_of(x), result, modifiers...));
+  }
+  template <form What, class T, class... M, ONEFOLD_WHERE(detail::takes<What, T, M...>())>
+  batch& add(detail::named_reduction<What>, const T* x, std::uint64_t count, detail::form_result_t<What, T, M...>* result,
+             M... modifiers) {
+    return add_part(detail::ranks::part_of<What>(detail::array_view<T>{x, count}, result, modifiers...));
+  }
+  /// The same for count, all, any and none, which are functions: `add<form::count>(x, &result)`.
+  template <form What, class R, class T = detail::element_of<const R>, ONEFOLD_WHERE(detail::takes<What, T>())>
+  batch& add(const R& x, detail::form_result_t<What, T>* result) {
+    return add_part(detail::ranks::part_of<What>(detail::view_of(x), result));
+  }
+  template <form What, class T, ONEFOLD_WHERE(detail::takes<What, T>())>
+  batch& add(const T* x, std::uint64_t count, detail::form_result_t<What, T>* result) {
+    return add_part(detail::ranks::part_of<What>(detail::array_view<T>{x, count}, result));
+  }
+  /// A dot product: `add(dot, x, y, &result)`.
+  template <class R, class S, class T = detail::element_of<const R>, class... M,
+            ONEFOLD_WHERE(detail::have_same_elements<R, S>&& detail::dot_takes<T, M...>)>
+  batch& add(detail::named_dot, const R& x, const S& y, detail::form_result_t<form::dot, T, M...>* result, M... modifiers) {
+    return add_part(detail::ranks::dot_of(detail::view_of(x), detail::view_of(y), result, modifiers...));
+  }
+  template <class T, class... M, ONEFOLD_WHERE(detail::dot_takes<T, M...>)>
+  batch& add(detail::named_dot, const T* x, const T* y, std::uint64_t count, detail::form_result_t<form::dot, T, M...>* result,
+             M... modifiers) {
+    return add_part(detail::ranks::dot_of(detail::array_view<T>{x, count}, detail::array_view<T>{y, count}, result, modifiers...));
+  }
+
+  /// A function of the index: `add(norm2, n, f, &result)`; of several values `result` is the first of as many. f is copied, and is asked for its values
+  /// whenever the batch is run.
+  template <form What, class S, class F, class... M, class G = std::decay_t<F>,
+            ONEFOLD_WHERE(detail::takes_function<What, S, G, void, M...>::value)>
+  batch& add(detail::named_reduction<What>, const S& over, F&& f,
+             typename detail::index_result<What, detail::space_of<S>, std::decay_t<F>, M...>::one* result, M... modifiers) {
+    return add_function<What>(over, std::forward<F>(f), result, modifiers...);
+  }
+  template <form What, class S, class F, class G = std::decay_t<F>, ONEFOLD_WHERE(detail::takes_function<What, S, G>::value)>
+  batch& add(const S& over, F&& f, typename detail::index_result<What, detail::space_of<S>, std::decay_t<F>>::one* result) {
+    return add_function<What>(over, std::forward<F>(f), result);
+  }
+
+  /// Runs all of them and waits.
+  void run(const options& how = {}) { with_->run(how); }
+  /// Reduces this rank's elements, and sends what is known of them: wait() has the results. Waits for the neighbours that hold elements of the same
+  /// tile to start, where there are such. Several batches may be under way, started in one order on all ranks.
+  void start(const options& how = {}) { with_->start(how); }
+  /// Whether wait() would return at once.
+  [[nodiscard]] bool test() { return with_->test(); }
+  /// Waits for what was started. Errors of this rank's own, too, are thrown here, when the others have learned of them.
+  void wait() { with_->wait(); }
+  /// Ahead of run() or start() on a rank that cannot take part, because an exception of its own has come: the call then reads no array, and returns; on
+  /// the other ranks it throws communication_failed, and nobody waits for ever. The batch needs the same reductions as theirs.
+  batch& give_up() noexcept {
+    with_->gives_up = true;
+    return *this;
+  }
+
+  /// Whether this rank gets the results.
+  [[nodiscard]] bool is_root() const noexcept { return with_->is_root(); }
+  [[nodiscard]] std::size_t size() const noexcept { return with_->parts.size(); }
+  void clear() noexcept {
+    with_->parts.clear();
+    functions_.clear();
+  }
+
+ private:
+  template <form What, class S, class F, class... M>
+  batch& add_function(const S& over, F&& f, void* result, M... modifiers) {
+    using space = detail::space_of<S>;
+    using function = std::decay_t<F>;
+    using element = typename detail::values_of<space, function>::type;
+    return detail::telling_of_lacking_memory([&]() -> batch& {
+      auto values = std::make_unique<detail::ranks::values_of_function<space, function>>(
+          detail::ranks::space_for(over), std::forward<F>(f), detail::instead_of_absent<What, element>());
+      with_->parts.reserve(with_->parts.size() + 1);
+      const detail::ranks::part what = detail::ranks::part_of_values<What>(*values, result, modifiers...);
+      functions_.push_back(std::move(values));
+      with_->parts.push_back(what);
+      return *this;
+    });
+  }
+  batch& add_part(const detail::ranks::part& what) {
+    detail::telling_of_lacking_memory([&] { with_->parts.push_back(what); });
+    return *this;
+  }
+  std::vector<std::unique_ptr<detail::ranks::function_values>> functions_;
+  std::unique_ptr<detail::ranks::transfer> with_;
+};
+
+/// A reduction that has been started. Destroying it waits for it.
+template <class R>
+class pending {
+ public:
+  /// Whether wait() would return at once.
+  [[nodiscard]] bool test() { return with_.test(); }
+  /// Waits, and returns the result; of a rooted place a std::optional.
+  [[nodiscard]] R wait() {
+    with_.wait();
+    return with_.is_root() ? R(*found_) : R();
+  }
+
+  // For start().
+  template <bool Rooted, class Result, class Add>
+  pending(const place_on<Rooted>& where, Result result, const Add& add)
+      : found_(detail::telling_of_lacking_memory([&] { return std::make_unique<Result>(result); })), with_(where) {
+    add(with_, found_.get());
+    with_.start();
+  }
+
+ private:
+  template <class T>
+  struct bare {
+    using type = T;
+  };
+  template <class T>
+  struct bare<std::optional<T>> {
+    using type = T;
+  };
+  std::unique_ptr<typename bare<R>::type> found_;
+  batch with_;
+};
+
+/// Starts a named form, as `sum(where, x)` runs it: `auto later = start(sum, rows.on(openmp()), x); .. later.wait()`. With options: batch.
+template <form What, bool Rooted, class R, class T = detail::element_of<const R>, class... M,
+          ONEFOLD_WHERE(detail::takes<What, T, M...>())>
+[[nodiscard]] auto start(detail::named_reduction<What> what, const place_on<Rooted>& where, const R& x, M... modifiers) {
+  using result = detail::form_result_t<What, T, M...>;
+  return pending<typename place_on<Rooted>::template result<result>>(
+      where, result{}, [&](batch& with, result* to) { with.add(what, x, to, modifiers...); });
+}
+template <form What, bool Rooted, class T, class... M, ONEFOLD_WHERE(detail::takes<What, T, M...>())>
+[[nodiscard]] auto start(detail::named_reduction<What> what, const place_on<Rooted>& where, const T* x, std::uint64_t count,
+                         M... modifiers) {
+  using result = detail::form_result_t<What, T, M...>;
+  return pending<typename place_on<Rooted>::template result<result>>(
+      where, result{}, [&](batch& with, result* to) { with.add(what, x, count, to, modifiers...); });
+}
+template <form What, bool Rooted, class S, class F, class... M, class G = std::decay_t<F>,
+          ONEFOLD_WHERE(detail::takes_function<What, S, G, void, M...>::value)>
+[[nodiscard]] auto start(detail::named_reduction<What> what, const place_on<Rooted>& where, const S& over, F&& f, M... modifiers) {
+  using result = detail::index_result_t<What, detail::space_of<S>, std::decay_t<F>, M...>;
+  return pending<typename place_on<Rooted>::template result<result>>(where, result{}, [&](batch& with, result* to) {
+    with.add(what, over, std::forward<F>(f), detail::ranks::first_result(to), modifiers...);
+  });
+}
+template <bool Rooted, class R, class S, class T = detail::element_of<const R>, class... M,
+          ONEFOLD_WHERE(detail::have_same_elements<R, S>&& detail::dot_takes<T, M...>)>
+[[nodiscard]] auto start(detail::named_dot what, const place_on<Rooted>& where, const R& x, const S& y, M... modifiers) {
+  using result = detail::form_result_t<form::dot, T, M...>;
+  return pending<typename place_on<Rooted>::template result<result>>(
+      where, result{}, [&](batch& with, result* to) { with.add(what, x, y, to, modifiers...); });
+}
+template <bool Rooted, class T, class... M, ONEFOLD_WHERE(detail::dot_takes<T, M...>)>
+[[nodiscard]] auto start(detail::named_dot what, const place_on<Rooted>& where, const T* x, const T* y, std::uint64_t count,
+                         M... modifiers) {
+  using result = detail::form_result_t<form::dot, T, M...>;
+  return pending<typename place_on<Rooted>::template result<result>>(
+      where, result{}, [&](batch& with, result* to) { with.add(what, x, y, count, to, modifiers...); });
+}
+
+}  // namespace mpi
+
+}  // namespace onefold

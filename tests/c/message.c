@@ -1,0 +1,151 @@
+/* message.c  Messages of ranks: three ranks' parts of an array, merged as an operator of MPI_Allreduce would, and what is refused. */
+
+#include "check.h"
+
+enum { tile = 1024, count = 3 * tile + 77, cut = tile, second_cut = 2 * tile, ranks = 3 };
+
+static float x[count], y[count];
+static const onefold_message_part parts[2] = {{ONEFOLD_F32, ONEFOLD_DOT, 0, 6}, {ONEFOLD_F32, ONEFOLD_ARGMAX, 0, 6}};
+static const uint64_t cuts[ranks + 1] = {0, cut, second_cut, count};
+/* As a message is kept: of whole words. */
+static uint64_t messages[ranks][1024 / 8];
+
+static void fill_messages(onefold_executor where, size_t bytes) {
+  for (int rank = 0; rank < ranks; ++rank) {
+    const uint64_t first = cuts[rank], part = cuts[rank + 1] - first;
+    EXPECT_OK(onefold_message_begin(messages[rank], bytes, parts, 2, 5, rank));
+    EXPECT_OK(onefold_message_add(messages[rank], 0, where, x + first, y + first, first, part, count, NULL));
+    EXPECT_OK(onefold_message_add(messages[rank], 1, where, x + first, NULL, first, part, count, NULL));
+  }
+}
+
+/* x, and its negative. */
+static int give_two(void* context, uint64_t first, uint64_t n, void* const* values) {
+  (void)context;
+  for (uint64_t i = 0; i < n; ++i) {
+    ((float*)values[0])[i] = x[first + i];
+    ((float*)values[1])[i] = -x[first + i];
+  }
+  return 0;
+}
+static int give_none(void* context, uint64_t first, uint64_t n, void* const* values) {
+  (void)context, (void)first, (void)n, (void)values;
+  return 3;
+}
+
+/* A function of two values fills two parts of a message: of one form, or of two operators of which one depends on no order. */
+static void test_values_on(onefold_executor where) {
+  const int32_t forms[2] = {ONEFOLD_SUM, ONEFOLD_MIN};
+  const onefold_value_source two = {NULL, give_two}, none = {NULL, give_none};
+  float sum = 0, least = 0, found[2];
+  EXPECT_OK(onefold_sum_f32(where, x, count, &sum));
+  for (int second = 0; second < 2; ++second) {
+    const onefold_message_part of[2] = {{ONEFOLD_F32, ONEFOLD_SUM, 0, 6}, {ONEFOLD_F32, forms[second], 0, 6}};
+    const size_t bytes = onefold_message_bytes(of, 2);
+    for (int rank = 0; rank < ranks; ++rank) {
+      const uint64_t first = cuts[rank], part = cuts[rank + 1] - first;
+      EXPECT_OK(onefold_message_begin(messages[rank], bytes, of, 2, 5, rank));
+      EXPECT_OK(onefold_message_add_values(messages[rank], 0, 2, where, &two, first, first, part, count, NULL));
+    }
+    onefold_message_merge(messages[0], messages[1]);
+    onefold_message_merge(messages[1], messages[2]);
+    for (size_t k = 0; k < 2; ++k) EXPECT_OK(onefold_message_result(messages[2], k, ranks, count, 0, &found[k]));
+    EXPECT_OK(onefold_max_f32(where, x, count, &least));
+    EXPECT(found[0] == sum && found[1] == (second == 0 ? -sum : -least));
+    EXPECT_OK(onefold_message_begin(messages[0], bytes, of, 2, 5, 0));
+  }
+  void* const message = messages[0];
+  EXPECT_REFUSED(onefold_message_add_values(message, 0, 3, where, &two, 0, 0, tile, count, NULL), ONEFOLD_INVALID_ARGUMENT, "part");
+  EXPECT_REFUSED(onefold_message_add_values(message, 0, 0, where, &two, 0, 0, tile, count, NULL), ONEFOLD_INVALID_ARGUMENT,
+                 "results");
+  EXPECT_REFUSED(onefold_message_add_values(message, 0, 2, where, NULL, 0, 0, tile, count, NULL), ONEFOLD_NULL_POINTER, "function");
+  EXPECT_REFUSED(onefold_message_add_values(message, 0, 2, where, &none, 0, 0, tile, count, NULL), ONEFOLD_CALLBACK_FAILED,
+                 "function");
+  EXPECT_REFUSED(onefold_message_add_values(message, 0, 2, where, &two, 0, 1, tile, count, NULL), ONEFOLD_INVALID_ARGUMENT,
+                 "whole tiles");
+
+  float some[2][5];
+  void* const places[2] = {some[0], some[1]};
+  EXPECT_OK(onefold_copy_values(ONEFOLD_F32, where, &two, 7, 5, places));
+  EXPECT(memcmp(some[0], x + 7, sizeof some[0]) == 0 && some[1][4] == -x[11]);
+  EXPECT_OK(onefold_copy_values(ONEFOLD_F32, where, &two, 7, 0, NULL));
+  EXPECT_REFUSED(onefold_copy_values(ONEFOLD_F32, where, &two, 0, tile, places), ONEFOLD_INVALID_ARGUMENT, "fewer values");
+  EXPECT_REFUSED(onefold_copy_values(ONEFOLD_F32, where, &two, 0, 5, NULL), ONEFOLD_NULL_POINTER, "places");
+  EXPECT_REFUSED(onefold_copy_values(ONEFOLD_F32, where, &none, 0, 5, places), ONEFOLD_CALLBACK_FAILED, "returned 3");
+  EXPECT(onefold_copy_values(ONEFOLD_F32, onefold_cuda_device(0), &two, 0, 5, places) != ONEFOLD_OK);
+}
+
+static void test_on(onefold_executor where) {
+  test_values_on(where);
+  float of_whole = 0, dot = 0;
+  onefold_arg_result_f32 most, found;
+  EXPECT_OK(onefold_dot_f32(where, x, y, count, &of_whole));
+  EXPECT_OK(onefold_argmax_f32(where, x, count, &most));
+  const size_t bytes = onefold_message_bytes(parts, 2);
+  EXPECT(bytes == 256);
+  for (int left_first = 0; left_first < 2; ++left_first) {
+    fill_messages(where, bytes);
+    EXPECT(onefold_message_signature(messages[0]) == onefold_message_signature(messages[2]));
+    if (left_first) onefold_message_merge(messages[0], messages[1]);
+    onefold_message_merge(messages[1], messages[2]);
+    if (!left_first) onefold_message_merge(messages[0], messages[2]);
+    EXPECT_OK(onefold_message_result(messages[2], 0, ranks, count, 0, &dot));
+    EXPECT(memcmp(&dot, &of_whole, sizeof dot) == 0);
+    EXPECT_OK(onefold_message_result(messages[2], 1, ranks, count, 0, &found));
+    EXPECT(found.value == most.value && found.index == most.index);
+  }
+  EXPECT_REFUSED(onefold_message_result(messages[2], 0, ranks, count + 1, 0, &dot), ONEFOLD_COMMUNICATION_FAILED,
+                 "elements together");
+  EXPECT_REFUSED(onefold_message_result(messages[2], 2, ranks, count, 0, &dot), ONEFOLD_INVALID_ARGUMENT, "part");
+
+  /* What does not fit together has no result, and says why. */
+  fill_messages(where, bytes);
+  onefold_message_merge(messages[1], messages[0]);
+  EXPECT_REFUSED(onefold_message_result(messages[0], 0, ranks, count, 0, &dot), ONEFOLD_COMMUNICATION_FAILED, "another order");
+  fill_messages(where, bytes);
+  EXPECT_OK(onefold_message_begin(messages[0], bytes, parts, 2, 6, 0));
+  onefold_message_merge(messages[0], messages[1]);
+  EXPECT_REFUSED(onefold_message_result(messages[1], 0, ranks, count, 0, &dot), ONEFOLD_COMMUNICATION_FAILED, "rank 1");
+  fill_messages(where, bytes);
+  onefold_message_fail(messages[1], ONEFOLD_OUT_OF_MEMORY, 1);
+  onefold_message_merge(messages[0], messages[1]);
+  onefold_message_merge(messages[1], messages[2]);
+  EXPECT_REFUSED(onefold_message_result(messages[2], 0, ranks, count, 0, &dot), ONEFOLD_COMMUNICATION_FAILED,
+                 "rank 1 could not take part in the reduction (out_of_memory)");
+  fill_messages(where, bytes);
+  onefold_message_fail(messages[2], ONEFOLD_OK, 2);
+  EXPECT_REFUSED(onefold_message_result(messages[2], 0, ranks, count, 0, &dot), ONEFOLD_COMMUNICATION_FAILED,
+                 "given the reduction up");
+
+  EXPECT_OK(onefold_message_begin(messages[0], bytes, parts, 2, 5, 0));
+  EXPECT_REFUSED(onefold_message_add(messages[0], 0, where, x + 1, y + 1, 1, tile, count, NULL), ONEFOLD_INVALID_ARGUMENT,
+                 "whole tiles");
+  EXPECT_REFUSED(onefold_message_add(messages[0], 0, where, NULL, y, 0, tile, count, NULL), ONEFOLD_NULL_POINTER, "null");
+  EXPECT(onefold_message_add(messages[0], 0, onefold_cuda_device(1000), x, y, 0, tile, count, NULL) != ONEFOLD_OK); /* there is none */
+  EXPECT_OK(onefold_message_add(messages[0], 0, where, x, y, 0, tile, count, NULL));
+  EXPECT_REFUSED(onefold_message_add(messages[0], 0, where, x, y, 0, tile, count, NULL), ONEFOLD_INVALID_ARGUMENT, "neighbours");
+
+  float some[5] = {0};
+  EXPECT_OK(onefold_copy_elements(ONEFOLD_F32, where, x + 3, 5, some));
+  EXPECT(memcmp(some, x + 3, sizeof some) == 0);
+  EXPECT_OK(onefold_copy_elements(ONEFOLD_F32, where, NULL, 0, NULL));
+  EXPECT_REFUSED(onefold_copy_elements(ONEFOLD_F32, where, NULL, 5, some), ONEFOLD_NULL_POINTER, "null");
+  EXPECT_REFUSED(onefold_copy_elements(ONEFOLD_F32, where, x, tile, some), ONEFOLD_INVALID_ARGUMENT, "fewer elements");
+}
+
+void test_messages(void) {
+  for (int i = 0; i < count; ++i) {
+    x[i] = (float)((i * 37) % 1001) * 0.125f - 60.0f;
+    y[i] = 1.0f / (float)(i + 1);
+  }
+  test_on(onefold_serial());
+  test_on(onefold_best());
+
+  const onefold_message_part none = {ONEFOLD_C64, ONEFOLD_SUM, 0, 6}, no_room = {ONEFOLD_F32, ONEFOLD_SUM, 0, 0};
+  EXPECT(onefold_message_bytes(&none, 1) == 0 && onefold_message_bytes(&no_room, 1) == 0 && onefold_message_bytes(parts, 0) == 0);
+  EXPECT_REFUSED(onefold_message_begin(messages[0], 255, parts, 2, 5, 0), ONEFOLD_INVALID_ARGUMENT, "bytes of the message");
+  EXPECT_REFUSED(onefold_message_begin(messages[0], 256, parts, 2, 5, -1), ONEFOLD_INVALID_ARGUMENT, "rank");
+  EXPECT_REFUSED(onefold_message_begin(NULL, 256, parts, 2, 5, 0), ONEFOLD_NULL_POINTER, "message");
+  EXPECT(onefold_is_free_of_order(ONEFOLD_F32, ONEFOLD_MAX) && onefold_is_free_of_order(ONEFOLD_I32, ONEFOLD_SUM));
+  EXPECT(!onefold_is_free_of_order(ONEFOLD_F32, ONEFOLD_SUM) && !onefold_is_free_of_order(99, ONEFOLD_MAX));
+}

@@ -1,0 +1,340 @@
+/// @file own_range_state_test.cpp  States of ranges of values that are reduced with an operator of the caller's: however an array is cut and put together
+/// again, the result has the bits of reduce() on one core, and states of equal ranges have equal bytes.
+
+#include <array>
+#include <cfenv>
+#include <cstddef>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+
+#include "../support/data.hpp"
+#include "support.hpp"
+
+namespace onefold_test {
+namespace {
+
+using onefold::errc;
+using onefold::maybe;
+using onefold::own_range_state;
+using bytes = std::vector<std::byte>;
+
+// --- values of several sizes, and what is made of them ------------------------------------------------------------------------------------------
+
+// Exact parts that tell which elements there were, and a rounded one.
+struct tally {  // 24 bytes: 8 lanes
+  uint64_t count;
+  uint64_t sum;
+  double rounded;
+};
+struct tally_up {
+  tally operator()(const tally& a, const tally& b) const { return {a.count + b.count, a.sum + b.sum, a.rounded + b.rounded}; }
+};
+tally make_tally(uint64_t random) { return {1, random, static_cast<double>(random >> 12) * 0x1p-52 - 0.4}; }
+
+struct wide_value {  // 64 bytes: 4 lanes
+  std::array<double, 8> of;
+};
+struct wide_sum {
+  wide_value operator()(wide_value a, const wide_value& b) const {
+    for (std::size_t i = 0; i < a.of.size(); ++i) a.of[i] += b.of[i];
+    return a;
+  }
+};
+wide_value make_wide(uint64_t random) {
+  wide_value made{};
+  for (std::size_t i = 0; i < made.of.size(); ++i) made.of[i] = static_cast<double>((random >> i) % 1009) * 0.1;
+  return made;
+}
+
+struct saturating_sum {  // of 1 byte: 256 lanes
+  unsigned char operator()(unsigned char a, unsigned char b) const { return static_cast<unsigned char>(a ^ b ^ (a & b & 1U)); }
+};
+unsigned char make_small(uint64_t random) { return static_cast<unsigned char>(random); }
+
+struct plain_sum {
+  float operator()(float a, float b) const { return a + b; }
+};
+float make_float(uint64_t random) { return static_cast<float>(static_cast<double>(random >> 12) * 0x1p-52 - 0.4); }
+maybe<float> make_some(uint64_t random) { return random % 3 == 0 ? maybe<float>() : maybe<float>(make_float(random)); }
+
+template <class V, class Op, class Make>
+struct values_and_operator {
+  using item = decltype(std::declval<Make>()(uint64_t{}));
+  using state = own_range_state<item, Op>;
+  using value = typename state::value_type;
+
+  values_and_operator(uint64_t count, uint64_t seed, Make make) : all(count) {
+    const random_numbers random(seed);
+    for (uint64_t i = 0; i < count; ++i) all[i] = make(random.at(i));
+  }
+  // From element `first` on, as a function of the index.
+  [[nodiscard]] auto from(uint64_t first) const {
+    return [this, first](uint64_t i) -> const item& { return all.at(first + i); };
+  }
+  [[nodiscard]] value on_one_core(uint64_t count) const {
+    return onefold::transform_reduce(onefold::serial(), count, Op(), from(0), value());
+  }
+  [[nodiscard]] state state_of(uint64_t origin, uint64_t first, uint64_t end,
+                               const onefold::executor& where = onefold::serial()) const {
+    state made(origin + first);
+    if constexpr (std::is_same_v<item, value>) {
+      if (first % 2 == 0) {
+        made.add(where, all.data() + first, end - first);
+        return made;
+      }
+    }
+    made.add(where, end - first, from(first));
+    return made;
+  }
+  std::vector<item> all;
+};
+
+template <class T>
+bytes bytes_of_value(const T& of) {
+  bytes all(sizeof(of));
+  std::memcpy(all.data(), &of, sizeof(of));
+  return all;
+}
+
+// Cut anywhere, at borders and beside them, read by any executors, put together in any order.
+template <class V, class Op, class Make>
+void expect_the_bits_of_one_core(uint64_t tile, Make make) {
+  random_numbers random(current_seed());
+  for (int round = 0; round < 24; ++round) {
+    const uint64_t n = round == 0 ? 40 * tile + 3 : 1 + random.below(round % 3 == 0 ? tile : 9 * tile);
+    const values_and_operator<V, Op, Make> in(n, random(), make);
+    const uint64_t origin = round % 4 == 3 ? random.below(10 * tile) : 0;
+    std::vector<uint64_t> cuts{0, n};
+    for (uint64_t i = 0; i < random.below(9); ++i) {
+      const uint64_t any = random.below(n + 1);
+      cuts.push_back(round % 2 == 0 ? any : std::min(n, any / tile * tile + random.below(2)));
+    }
+    std::sort(cuts.begin(), cuts.end());
+    using state = typename values_and_operator<V, Op, Make>::state;
+    std::vector<state> parts;
+    for (std::size_t i = 1; i < cuts.size(); ++i)
+      parts.push_back(in.state_of(origin, cuts[i - 1], cuts[i], places()[random.below(places().size())].where));
+    while (parts.size() > 1) {
+      const std::size_t left = random.below(parts.size() - 1);
+      parts[left].append(state::from_bytes(parts[left + 1].bytes()));
+      parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(left) + 1);
+    }
+    ASSERT_EQ(parts[0].begin(), origin);
+    ASSERT_EQ(parts[0].end(), origin + n);
+    ASSERT_EQ(parts[0].bytes(), in.state_of(origin, 0, n).bytes()) << n << " values";
+    if (origin == 0) {
+      ASSERT_EQ(bytes_of_value(parts[0].value({})), bytes_of_value(in.on_one_core(n))) << n << " values";
+    } else {
+      EXPECT_TRUE(refuses(errc::invalid_argument, "has no result", [&] { static_cast<void>(parts[0].value()); }));
+    }
+  }
+}
+
+TEST(own_range_states, of_24_bytes_have_the_bits_of_one_core) { expect_the_bits_of_one_core<tally, tally_up>(128, make_tally); }
+TEST(own_range_states, of_64_bytes_have_the_bits_of_one_core) { expect_the_bits_of_one_core<wide_value, wide_sum>(64, make_wide); }
+TEST(own_range_states, of_a_byte_have_the_bits_of_one_core) {
+  expect_the_bits_of_one_core<unsigned char, saturating_sum>(4096, make_small);
+}
+TEST(own_range_states, of_floats_have_the_bits_of_one_core) { expect_the_bits_of_one_core<float, plain_sum>(1024, make_float); }
+TEST(own_range_states, of_values_that_may_be_absent_have_the_bits_of_one_core) {
+  expect_the_bits_of_one_core<maybe<float>, plain_sum>(1024, make_some);
+}
+
+TEST(own_range_states, lose_no_element_and_take_none_twice) {
+  const uint64_t n = 12'345;
+  own_range_state<tally, tally_up> all;
+  for (uint64_t at = 0; at < n;) {
+    const uint64_t count = std::min(n - at, (at * 7919) % 900);
+    all.add(places().back().where, count, [at](uint64_t i) { return tally{1, at + i, 0}; });
+    at += count == 0 ? 0 : count;
+    if (count == 0) all.add(onefold::serial(), 1, [at](uint64_t) { return tally{1, at, 0}; }), ++at;
+  }
+  EXPECT_EQ(all.value().count, n);
+  EXPECT_EQ(all.value().sum, n * (n - 1) / 2);
+}
+
+// --- operators with memory, and values alone -------------------------------------------------------------------------------------------------------
+
+TEST(own_range_states, keep_their_operator_or_refer_to_it) {
+  const double scale = 0.5;
+  const auto combine = [scale](double a, double b) { return (a + b) * (scale + 0.5); };
+  const random_numbers random(current_seed());
+  std::vector<double> x(3'000);
+  for (uint64_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(random.at(i) >> 12) * 0x1p-52;
+  const double expected = onefold::reduce(onefold::serial(), x, combine);
+  own_range_state<double, decltype(combine)> kept(0, combine);
+  own_range_state<double, decltype(combine)&> referred(0, combine);
+  kept.add(onefold::best(), x.data(), 1'000).add(onefold::serial(), x.data() + 1'000, 2'000);
+  referred.add(onefold::best(), x);
+  EXPECT_EQ(kept.value(), expected);
+  EXPECT_EQ(referred.value(), expected);
+  EXPECT_EQ(kept.value(2.5), onefold::reduce(onefold::serial(), x, combine, 2.5));
+  EXPECT_EQ(referred.bytes(), kept.bytes());
+  EXPECT_EQ((own_range_state<double, decltype(combine)>::from_bytes(kept.bytes().data(), kept.bytes().size(), combine).value()),
+            expected);
+  const auto copy = kept;
+  EXPECT_EQ(kept.append(own_range_state<double, decltype(combine)>(3'000, combine)).bytes(), copy.bytes());
+}
+
+TEST(own_range_states, of_no_values_have_the_initial_one_alone) {
+  own_range_state<tally, tally_up> none;
+  EXPECT_TRUE(refuses(errc::invalid_argument, "initial value", [&] { static_cast<void>(none.value()); }));
+  EXPECT_EQ(none.value({3, 4, 5}).sum, 4U);
+  none.add(onefold::serial(), nullptr, 0).add(onefold::serial(), 0, make_tally);
+  own_range_state<maybe<float>, plain_sum> absent;
+  absent.add(onefold::openmp(), 5'000, [](uint64_t) { return maybe<float>(); });
+  EXPECT_EQ(absent.end(), 5'000U);
+  EXPECT_EQ(absent.value(7.0F), 7.0F);
+  EXPECT_TRUE(refuses(errc::invalid_argument, "initial value", [&] { static_cast<void>(absent.value()); }));
+}
+
+// Whatever the thread has set.
+TEST(own_range_states, are_the_same_in_every_rounding_mode) {
+  const auto make = [] {
+    own_range_state<float, plain_sum> first, second(1'111);
+    const auto third = [](uint64_t i) { return 1.0F / static_cast<float>(i + 3); };
+    first.add(onefold::serial(), 1'111, third);
+    second.add(onefold::serial(), 5'000, third);
+    return std::pair(first.append(second).bytes(), first.value(0.1F));
+  };
+  const auto expected = make();
+  for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+    std::fesetround(mode);
+    const auto got = make();
+    std::fesetround(FE_TONEAREST);
+    EXPECT_EQ(got, expected);
+  }
+}
+
+// --- bytes ----------------------------------------------------------------------------------------------------------------------------------------
+
+template <class T>
+void put(bytes& to, const T& value) {
+  const bytes more = bytes_of_value(value);
+  to.insert(to.end(), more.begin(), more.end());
+}
+bytes document(unsigned char can_be_absent, unsigned char value_bytes, uint64_t begin, uint64_t end) {
+  bytes all;
+  for (const int byte : {0x6f, 0x6e, 0x65, 0x66, 0x6f, 0x6c, 0x64, 0x00, 1, 0, 255, 255})
+    put(all, static_cast<unsigned char>(byte));
+  for (const unsigned char byte : {can_be_absent, value_bytes, static_cast<unsigned char>(0), static_cast<unsigned char>(0)})
+    put(all, byte);
+  put(all, begin);
+  put(all, end);
+  return all;
+}
+bytes summed(bytes all) {
+  uint64_t hash = 14695981039346656037U;
+  for (const std::byte byte : all) hash = (hash ^ static_cast<uint64_t>(byte)) * 1099511628211U;
+  put(all, hash);
+  return all;
+}
+
+TEST(the_bytes_of_an_own_state, are_those_of_the_document) {
+  // Element 126 ends the first tile of 128; 127 .. 383 are two more and a half.
+  own_range_state<tally, tally_up> state(126);
+  state.add(onefold::serial(), 264, [](uint64_t i) { return tally{1, 126 + i, 0.5}; });
+  bytes expected = document(0, 24, 126, 390);
+  for (const uint64_t i : {uint64_t{126}, uint64_t{127}}) put(expected, tally{1, i, 0.5});
+  put(expected, tally{128, 128 * 128 + 127 * 128 / 2, 64.0});  // tile 1, which is no left sibling
+  put(expected, tally{128, 128 * 256 + 127 * 128 / 2, 64.0});
+  for (uint64_t i = 384; i < 390; ++i) put(expected, tally{1, i, 0.5});
+  EXPECT_EQ(state.bytes(), summed(expected));
+
+  own_range_state<maybe<float>, plain_sum> some(3);
+  some.add(onefold::serial(), 3, [](uint64_t i) { return i == 1 ? maybe<float>() : maybe<float>(1.5F); });
+  expected = document(1, 4, 3, 6);
+  for (const bool is_there : {true, false, true}) {
+    put(expected, static_cast<unsigned char>(is_there ? 1 : 0));
+    put(expected, is_there ? 1.5F : 0.0F);
+  }
+  EXPECT_EQ(some.bytes(), summed(expected));
+}
+
+TEST(the_bytes_of_an_own_state, are_refused_where_they_are_none) {
+  using state = own_range_state<float, plain_sum>;
+  const auto expect_refused = [](std::string_view words, const bytes& bad) {
+    EXPECT_TRUE(refuses(errc::invalid_argument, words, [&] { static_cast<void>(state::from_bytes(bad)); })) << words;
+  };
+  state good(3);
+  good.add(onefold::serial(), 2'000, [](uint64_t i) { return static_cast<float>(i); });
+  const bytes all = good.bytes();
+  EXPECT_EQ(state::from_bytes(all).bytes(), all);
+  for (std::size_t i = 0; i < all.size(); i += i < 40 ? 1 : 97) {
+    bytes bad = all;
+    bad[i] ^= std::byte{4};
+    expect_refused("", bad);
+  }
+  for (const std::size_t size : {std::size_t{0}, std::size_t{8}, std::size_t{39}, all.size() / 2, all.size() - 1})
+    expect_refused("", bytes(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(size)));
+  bytes more = all;
+  more.push_back({});
+  expect_refused("damaged", more);
+  expect_refused("values of 8 bytes", summed(document(0, 8, 0, 0)));
+  expect_refused("may be absent", summed(document(1, 4, 0, 0)));
+  expect_refused("damaged", summed(document(0, 4, 5, 4)));
+  expect_refused("damaged", summed(document(0, 4, 0, ~uint64_t{0})));
+  expect_refused("damaged", summed(document(0, 4, 0, 1)));
+  bytes of_library = onefold::range_state<form::sum, float>().bytes();
+  expect_refused("of the library's", of_library);
+  EXPECT_TRUE(
+      refuses(errc::invalid_argument, "", [&] { static_cast<void>(onefold::range_state<form::sum, float>::from_bytes(all)); }));
+  EXPECT_TRUE(refuses(errc::null_pointer, "bytes", [] { static_cast<void>(state::from_bytes(nullptr, 50)); }));
+  bytes flag = document(1, 4, 3, 4);
+  put(flag, static_cast<unsigned char>(2));
+  put(flag, 1.0F);
+  EXPECT_TRUE(refuses(errc::invalid_argument, "damaged",
+                      [&] { static_cast<void>(own_range_state<maybe<float>, plain_sum>::from_bytes(summed(flag))); }));
+}
+
+// --- what fails -------------------------------------------------------------------------------------------------------------------------------------
+
+struct problem_of_mine : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+TEST(own_range_states, are_what_they_were_after_what_fails) {
+  bool fails = false;
+  const auto sum = [&fails](double a, double b) { return fails ? throw problem_of_mine("mine") : a + b; };
+  own_range_state<double, decltype(sum)&> state(100, sum);
+  state.add(onefold::serial(), 900, [](uint64_t) { return 1.0; });
+  const bytes before = state.bytes();
+  own_range_state<double, decltype(sum)&> next(1'000, sum);
+  next.add(onefold::serial(), 600, [](uint64_t) { return 1.0; });
+  const std::vector<double> x(5'000, 1.0);
+  for (const auto& place : places()) {
+    fails = true;
+    EXPECT_THROW(state.add(place.where, x), problem_of_mine);
+    EXPECT_EQ(state.bytes(), before);
+    EXPECT_THROW(state.append(next), problem_of_mine);
+    EXPECT_EQ(state.bytes(), before);
+    fails = false;
+    for (const uint64_t at : {0, 30, 3'000, 4'999})
+      EXPECT_THROW(state.add(place.where, 5'000, [at](uint64_t i) { return i == at ? throw problem_of_mine("mine") : 1.0; }),
+                   problem_of_mine);
+    EXPECT_EQ(state.bytes(), before);
+  }
+  const auto expect_refused = [&](errc code, std::string_view words, const auto& call) {
+    EXPECT_TRUE(refuses(code, words, call)) << words;
+    EXPECT_EQ(state.bytes(), before);
+  };
+  for (const uint64_t count : {uint64_t{3}, uint64_t{3'000}}) {
+    const double* const none = nullptr;
+    expect_refused(errc::null_pointer, "null", [&] { state.add(onefold::serial(), none, count); });
+    EXPECT_THROW(state.add(onefold::cuda(), x.data(), count), onefold::error);
+    expect_refused(errc::guarantee_not_met, "",
+                   [&] { state.add(onefold::serial(), x.data(), count, {.guarantee = onefold::guarantee::exact}); });
+    expect_refused(errc::unknown_variant, "", [&] { state.add(onefold::serial(), x.data(), count, {.variant = "no_such"}); });
+  }
+  expect_refused(errc::invalid_argument, "negative", [&] { state.add(onefold::serial(), x.data(), ~uint64_t{0}); });
+  expect_refused(errc::invalid_argument, "negative", [&] { state.add(onefold::serial(), -1, [](uint64_t) { return 1.0; }); });
+  expect_refused(errc::invalid_argument, "neighbours", [&] { state.append(state); });
+  EXPECT_TRUE(refuses(errc::invalid_argument, "negative", [&] { own_range_state<double, decltype(sum)&>(~uint64_t{0}, sum); }));
+  onefold::report ran;
+  state.add(onefold::serial(), x, {.report = &ran});
+  EXPECT_EQ(ran.variant, "fixed_order");
+}
+
+}  // namespace
+}  // namespace onefold_test

@@ -1,0 +1,249 @@
+/// @file functions_test.cpp  Functions of the index over ranks: each rank's is asked for the indices that its own call names, and the result has the
+/// bits of one core over an array with all values.
+
+#include <array>
+#include <atomic>
+#include <stdexcept>
+
+#include "ranks.hpp"
+
+namespace onefold_test {
+namespace {
+
+using onefold::absent;
+using onefold::maybe;
+
+// This rank's part of an array as a function of its own indices.
+auto function_of(const parted& x) {
+  return [&x](uint64_t i) { return x.mine.at(i); };
+}
+
+#define ONEFOLD_EXPECT_FUNCTION(form) expect_same(onefold::form(here, x.mine.size(), f), onefold::form(one, x.all), #form)
+
+TEST(functions_over_ranks, are_taken_by_every_form) {
+  for (const uint64_t n : {uint64_t{0}, uint64_t{7}, uint64_t{40'000}}) {
+    const parted x(n);
+    const layout rows(MPI_COMM_WORLD, x.mine.size());
+    const auto here = rows.on(onefold::openmp());
+    const auto one = onefold::serial();
+    const auto f = function_of(x);
+    ONEFOLD_EXPECT_FUNCTION(sum);
+    ONEFOLD_EXPECT_FUNCTION(prod);
+    ONEFOLD_EXPECT_FUNCTION(min);
+    ONEFOLD_EXPECT_FUNCTION(max);
+    ONEFOLD_EXPECT_FUNCTION(sum_of_squares);
+    ONEFOLD_EXPECT_FUNCTION(norm1);
+    ONEFOLD_EXPECT_FUNCTION(norm2);
+    ONEFOLD_EXPECT_FUNCTION(norm_inf);
+    ONEFOLD_EXPECT_FUNCTION(mean);
+    ONEFOLD_EXPECT_FUNCTION(min_number);
+    ONEFOLD_EXPECT_FUNCTION(max_number);
+    ONEFOLD_EXPECT_FUNCTION(count);
+    ONEFOLD_EXPECT_FUNCTION(all);
+    ONEFOLD_EXPECT_FUNCTION(any);
+    ONEFOLD_EXPECT_FUNCTION(none);
+    ONEFOLD_EXPECT_FUNCTION(minmax);
+    ONEFOLD_EXPECT_FUNCTION(mean_variance);
+    if (n == 0) {
+      EXPECT_TRUE(refuses(errc::invalid_argument, "no index", [&] { static_cast<void>(onefold::argmin(here, 0, f)); }));
+      continue;
+    }
+    ONEFOLD_EXPECT_FUNCTION(argmin);
+    ONEFOLD_EXPECT_FUNCTION(argmax);
+    ONEFOLD_EXPECT_FUNCTION(argmin_magnitude);
+    ONEFOLD_EXPECT_FUNCTION(argmax_magnitude);
+    ONEFOLD_EXPECT_FUNCTION(argminmax);
+    expect_same(onefold::mean_variance(here, x.mine.size(), f, onefold::ddof{1}),
+                onefold::mean_variance(one, x.all, onefold::ddof{1}), "ddof");
+    const auto g = [&x](uint64_t i) { return static_cast<float>(x.mine.at(i)); };
+    const std::vector<float> floats(x.all.begin(), x.all.end());
+    expect_same(onefold::sum(here, x.mine.size(), g, onefold::accumulate_as<double>),
+                onefold::sum(one, floats, onefold::accumulate_as<double>), "wide");
+    const auto positive = [&x](uint64_t i) { return x.mine.at(i) > 0; };
+    const auto is_positive = [&x](uint64_t i) { return x.all.at(i) > 0; };
+    expect_same(onefold::count(here, x.mine.size(), positive), onefold::count(one, n, is_positive), "count of truths");
+    onefold::options exactly;
+    exactly.guarantee = onefold::guarantee::exact;
+    expect_same(onefold::sum(here, x.mine.size(), f, exactly), onefold::sum(one, x.all, exactly), "exact sum");
+    expect_same(onefold::norm2(here, x.mine.size(), f, exactly), onefold::norm2(one, x.all, exactly), "exact norm2");
+  }
+}
+
+TEST(functions_over_ranks, of_boxes_have_the_coordinates_of_their_call) {
+  // Slabs of planes: rank after rank has the next ones.
+  const int planes = 7, rows_of_plane = 11, columns = 23;
+  const auto me = static_cast<std::int64_t>(rank()), count = static_cast<std::int64_t>(ranks());
+  const std::int64_t begin = planes * me / count, end = planes * (me + 1) / count;
+  const auto at = [](std::int64_t k, std::int64_t j, std::int64_t i) {
+    return 1.0 / static_cast<double>(1 + i + columns * (j + rows_of_plane * k));
+  };
+  const auto mine = onefold::box({begin, end}, rows_of_plane, columns);
+  const auto all = onefold::box(planes, rows_of_plane, columns);
+  const layout slabs(MPI_COMM_WORLD, mine.size());
+  const auto here = slabs.on(onefold::best());
+  expect_same(onefold::sum(here, mine, at), onefold::sum(onefold::serial(), all, at), "sum over a box");
+  expect_same(onefold::argmin(here, mine, at), onefold::argmin(onefold::serial(), all, at), "argmin over a box");
+  // The same planes with a layer of ghosts around them, which are not called for.
+  const auto with_ghosts = [&](std::int64_t k, std::int64_t j, std::int64_t i) { return at(begin + k - 1, j - 1, i - 1); };
+  const auto interior = onefold::box({1, end - begin + 1}, {1, rows_of_plane + 1}, {1, columns + 1});
+  expect_same(onefold::norm2(here, interior, with_ghosts), onefold::norm2(onefold::serial(), all, at), "interior");
+}
+
+TEST(functions_over_ranks, of_several_values_are_called_once_for_all) {
+  const parted x(20'011);
+  const layout rows(MPI_COMM_WORLD, x.mine.size());
+  const auto here = rows.on(onefold::openmp());
+  const auto three = [](double value) { return std::array<double, 3>{value, value * value, -value}; };
+  std::vector<std::atomic<int>> asked(x.mine.size());
+  const auto mine = [&](uint64_t i) { return ++asked.at(i), three(x.mine.at(i)); };
+  const auto all = [&](uint64_t i) { return three(x.all.at(i)); };
+  const uint64_t count = x.mine.size(), n = x.all.size();
+  expect_same(onefold::sum(here, count, mine), onefold::sum(onefold::serial(), n, all), "three sums");
+  for (const auto& times : asked) ASSERT_EQ(times.load(), 1);
+  expect_same(onefold::max(here, count, mine), onefold::max(onefold::serial(), n, all), "three maxima");
+  onefold::options exactly;
+  exactly.guarantee = onefold::guarantee::exact;
+  expect_same(onefold::sum(here, count, mine, exactly), onefold::sum(onefold::serial(), n, all, exactly), "three exact sums");
+  using namespace onefold::op;
+  const auto together = onefold::reduce_together(here, count, mine, min{}, sum{}, prod{});
+  expect_same(together, onefold::reduce_together(onefold::serial(), n, all, min{}, sum{}, prod{}), "reduce_together");
+  expect_same(onefold::reduce_together(here, count, mine, min{}, max{}, max{}),
+              onefold::reduce_together(onefold::serial(), n, all, min{}, max{}, max{}), "reduce_together of extrema");
+  const auto at_root = onefold::sum(here.root(0), count, mine);
+  EXPECT_EQ(at_root.has_value(), rank() == 0);
+  if (at_root) expect_same(*at_root, onefold::sum(onefold::serial(), n, all), "three sums at a root");
+}
+
+TEST(functions_over_ranks, may_leave_values_out) {
+  const parted x(5'000);
+  const uint64_t count = x.mine.size(), n = x.all.size();
+  const layout rows(MPI_COMM_WORLD, count);
+  const auto here = rows.on(onefold::serial());
+  // None, all, or those on one rank alone.
+  for (const double above : {2.0, -1.0, 0.3})
+    for (const bool one_rank : {false, true}) {
+      const uint64_t begin = one_rank ? n * static_cast<uint64_t>(ranks() / 2) / static_cast<uint64_t>(ranks()) : 0;
+      const uint64_t end = one_rank ? n * static_cast<uint64_t>(ranks() / 2 + 1) / static_cast<uint64_t>(ranks()) : n;
+      const auto of_whole = [&](uint64_t i) -> maybe<double> {
+        if (i < begin || i >= end || x.all.at(i) <= above) return absent;
+        return x.all.at(i);
+      };
+      const auto mine = [&](uint64_t i) { return of_whole(rows.begin() + i); };
+      const auto one = onefold::serial();
+      expect_same(onefold::sum(here, count, mine), onefold::sum(one, n, of_whole), "sum");
+      expect_same(onefold::prod(here, count, mine), onefold::prod(one, n, of_whole), "prod");
+      expect_same(onefold::min(here, count, mine), onefold::min(one, n, of_whole), "min");
+      expect_same(onefold::min_number(here, count, mine), onefold::min_number(one, n, of_whole), "min_number");
+      expect_same(onefold::max_number(here, count, mine), onefold::max_number(one, n, of_whole), "max_number");
+      expect_same(onefold::norm2(here, count, mine), onefold::norm2(one, n, of_whole), "norm2");
+      expect_same(onefold::all(here, count, mine), onefold::all(one, n, of_whole), "all");
+      onefold::options exactly;
+      exactly.guarantee = onefold::guarantee::exact;
+      expect_same(onefold::sum(here, count, mine, exactly), onefold::sum(one, n, of_whole, exactly), "exact sum");
+    }
+}
+
+TEST(functions_over_ranks, go_in_batches_and_are_started) {
+  parted x(30'000);
+  const uint64_t count = x.mine.size();
+  const layout rows(MPI_COMM_WORLD, count);
+  const auto here = rows.on(onefold::openmp());
+  double norm = 0, sum = 0, two[2] = {};
+  uint64_t nonzero = 0;
+  onefold::mpi::batch work(here);
+  // Temporaries: the batch has copies.
+  work.add(onefold::norm2, count, function_of(x), &norm)
+      .add(onefold::sum, x.mine, &sum)
+      .add(
+          onefold::sum, count,
+          [&x](uint64_t i) {
+            return std::array<double, 2>{x.mine[i], -x.mine[i]};
+          },
+          two);
+  work.add<form::count>(count, function_of(x), &nonzero);
+  EXPECT_EQ(work.size(), 4U);
+  for (int round = 0; round < 2; ++round) {
+    round == 0 ? work.run() : work.start();
+    if (round == 1) work.wait();
+    expect_same(norm, onefold::norm2(onefold::serial(), x.all), "norm2");
+    expect_same(sum, onefold::sum(onefold::serial(), x.all), "sum");
+    expect_same(two[0], sum, "first sum of two");
+    expect_same(two[1], -sum, "second sum of two");
+    expect_same(nonzero, onefold::count(onefold::serial(), x.all), "count");
+    for (double& value : x.mine) value *= 1.25;
+    for (double& value : x.all) value *= 1.25;
+  }
+  auto later = onefold::mpi::start(onefold::mean_variance, here, count, function_of(x), onefold::ddof{1});
+  auto both = onefold::mpi::start(onefold::max, here, count, [&x](uint64_t i) {
+    return std::array<double, 2>{x.mine[i], -x.mine[i]};
+  });
+  expect_same(both.wait()[0], onefold::max(onefold::serial(), x.all), "started max");
+  expect_same(later.wait(), onefold::mean_variance(onefold::serial(), x.all, onefold::ddof{1}), "started mean_variance");
+}
+
+TEST(functions_over_ranks, have_exact_results_without_a_layout) {
+  const parted x(9'001);
+  const onefold::mpi::communicator world(MPI_COMM_WORLD);
+  onefold::options exactly;
+  exactly.guarantee = onefold::guarantee::exact;
+  const auto here = world.on(onefold::openmp());
+  expect_same(onefold::sum(here, x.mine.size(), function_of(x)), onefold::sum(onefold::serial(), x.all, exactly), "exact sum");
+  expect_same(onefold::max(here, x.mine.size(), function_of(x)), onefold::max(onefold::serial(), x.all), "max");
+  EXPECT_TRUE(refuses(errc::guarantee_not_met, "make a layout",
+                      [&] { static_cast<void>(onefold::prod(here, x.mine.size(), function_of(x))); }));
+  EXPECT_TRUE(refuses(errc::invalid_argument, "negative", [&] { static_cast<void>(onefold::sum(here, -1, function_of(x))); }));
+}
+
+// --- misuse -----------------------------------------------------------------------------------------------------------------------------------
+
+struct problem_of_mine : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+TEST(functions_over_ranks, that_throw_on_one_rank_are_an_error_on_every_rank) {
+  on_two_layouts([](const layout& rows, const std::vector<double>& x) {
+    const auto here = rows.on(onefold::openmp());
+    onefold::options exactly;
+    exactly.guarantee = onefold::guarantee::exact;
+    for (const int culprit : culprits()) {
+      uint64_t elements = x.size();
+      MPI_Bcast(&elements, 1, MPI_UINT64_T, culprit, MPI_COMM_WORLD);
+      if (elements == 0) continue;  // whose function is not called
+      const std::string by = "rank " + std::to_string(culprit) + " could not take part";
+      const std::vector<uint64_t> places = {0, elements / 2, elements - 1};
+      for (const uint64_t place : places) {
+        const auto f = [&](uint64_t i) { return rank() == culprit && i == place ? throw problem_of_mine("mine") : x.at(i); };
+        const auto expect_thrown = [&](const auto& call) {
+          if (rank() == culprit)
+            EXPECT_THROW(call(), problem_of_mine);
+          else
+            EXPECT_TRUE(refuses(errc::communication_failed, by, call));
+        };
+        expect_thrown([&] { static_cast<void>(onefold::sum(here, x.size(), f)); });
+        if (place != places[1]) continue;
+        expect_thrown([&] { static_cast<void>(onefold::max(here, x.size(), f)); });
+        expect_thrown([&] { static_cast<void>(onefold::sum(here, x.size(), f, exactly)); });
+        expect_thrown([&] { static_cast<void>(onefold::mpi::start(onefold::norm2, here, x.size(), f).wait()); });
+      }
+      expect_same(onefold::sum(here, x.size(), [&](uint64_t i) { return x.at(i); }), onefold::sum(here, x), "the next call");
+      // A count that is not the layout's.
+      const std::int64_t wrong = rank() == culprit ? -1 : static_cast<std::int64_t>(x.size());
+      expect_refused_everywhere(culprit, errc::invalid_argument, "negative", by,
+                                [&] { static_cast<void>(onefold::sum(here, wrong, [&](uint64_t i) { return x.at(i); })); });
+      const uint64_t more = x.size() + (rank() == culprit ? 1 : 0);
+      expect_refused_everywhere(culprit, errc::invalid_argument, "make a layout for each distribution", by,
+                                [&] { static_cast<void>(onefold::sum(here, more, [&](uint64_t i) { return x.at(i); })); });
+    }
+  });
+}
+
+TEST(functions_over_ranks, of_the_host_are_refused_on_a_gpu) {
+  const layout rows(MPI_COMM_WORLD, 1'000);
+  const auto never = [](uint64_t) -> double { throw problem_of_mine("called"); };
+  // Which error it is depends on whether there is a GPU.
+  EXPECT_THROW(static_cast<void>(onefold::sum(rows.on(onefold::cuda()), 1'000, never)), onefold::error);
+  EXPECT_THROW(static_cast<void>(onefold::max(rows.on(onefold::cuda()), 1'000, never)), onefold::error);
+}
+
+}  // namespace
+}  // namespace onefold_test

@@ -1,0 +1,571 @@
+/// @file ranks_test.cpp  Reductions over ranks: every form of every type, however the array lies on them, has the bits of one core.
+
+#include <atomic>
+#include <memory>
+
+#include "ranks.hpp"
+
+namespace onefold_test {
+namespace {
+
+namespace of_ranks = onefold::detail::ranks;
+
+// --- every form of every type, by number ------------------------------------------------------------------------------------------------------
+
+enum class way { blocking, nonblocking, to_a_root };
+
+of_ranks::part part_of(const kind& of, const arrays& in, uint64_t first, uint64_t count, void* result) {
+  return {of.type, of.what, of.wide, 1, in.x(first), in.y(first), count, count, result};
+}
+
+// An array as a function that counts how often it is called for each index.
+class array_as_function final : public of_ranks::function_values {
+ public:
+  array_as_function(const kind& of, const std::byte* x, uint64_t count) : bytes_(of.element_bytes()), x_(x), asked_(count) {}
+  void begin() override {
+    for (auto& times : asked_) times = 0;
+  }
+  [[nodiscard]] const onefold_value_source* source() const noexcept override { return &source_; }
+  void check(int status) const override { onefold::detail::check_status(status); }
+  [[nodiscard]] bool any_present() const noexcept override { return true; }
+  [[nodiscard]] bool was_asked_once_for_each() const {
+    return std::all_of(asked_.begin(), asked_.end(), [](const auto& times) { return times.load() == 1; });
+  }
+
+ private:
+  static int fill(void* context, uint64_t first, uint64_t count, void* const* values) {
+    auto& own = *static_cast<array_as_function*>(context);
+    for (uint64_t i = first; i < first + count; ++i) ++own.asked_.at(i);
+    std::memcpy(values[0], own.x_ + first * own.bytes_, count * own.bytes_);
+    return 0;
+  }
+  std::size_t bytes_;
+  const std::byte* x_;
+  std::vector<std::atomic<int>> asked_;
+  onefold_value_source source_{this, fill};
+};
+
+// How n elements lie that are cut there.
+std::unique_ptr<of_ranks::shared_state> layout_of(const std::vector<uint64_t>& cuts) {
+  const auto me = static_cast<std::size_t>(rank());
+  auto rows = std::make_unique<of_ranks::shared_state>(MPI_COMM_WORLD);
+  rows->make_layout(cuts[me + 1] - cuts[me], nullptr);
+  EXPECT_EQ(rows->begin, cuts[me]);
+  EXPECT_EQ(rows->total, cuts.back());
+  return rows;
+}
+
+// One reduction, or several at once.
+void reduce_and_compare(of_ranks::shared_state& rows, const std::vector<kind>& of, const std::vector<arrays>& in,
+                        random_numbers& random, const std::string& words, const onefold::options& options = {}) {
+  of_ranks::transfer with(rows);
+  with.where = any_executor(random());
+  const auto how = static_cast<way>(random.below(3));
+  const auto root = static_cast<int>(random.below(static_cast<uint64_t>(ranks())));
+  const bool starts = random.below(3) == 0;
+  if (how == way::to_a_root) with.root = root;
+  alignas(64) unsigned char results[8][64] = {};
+  std::vector<std::unique_ptr<array_as_function>> functions;
+  const uint64_t gives_functions = random();
+  for (std::size_t i = 0; i < of.size(); ++i) {
+    with.parts.push_back(part_of(of[i], in[i], rows.begin, rows.count, results[i]));
+    // On some ranks a function gives what others have as an array.
+    if ((gives_functions >> (i + static_cast<std::size_t>(rank()))) % 2 == 0 || is_small(of[i].type) || of[i].what == form::dot)
+      continue;
+    functions.push_back(std::make_unique<array_as_function>(of[i], in[i].x(rows.begin), rows.count));
+    with.parts.back().values = functions.back().get();
+  }
+  const uint64_t tests = random.below(3);
+  try {
+    if (how == way::nonblocking || starts) {
+      with.start(options);
+      for (uint64_t i = 0; i < tests; ++i) static_cast<void>(with.test());
+      with.wait();
+    } else {
+      with.run(options);
+    }
+  } catch (const onefold::error& problem) {
+    // Some algorithms that an MPI can be forced to take combine in no order of the ranks. That is to be seen.
+    if (problem.code() != errc::communication_failed || std::string(problem.what()).find("another order") == std::string::npos)
+      throw;
+    ++counted().refused;
+    return;
+  }
+  for (const auto& each : functions) EXPECT_TRUE(each->was_asked_once_for_each()) << words;
+  if (!with.is_root()) return;
+  for (std::size_t i = 0; i < of.size(); ++i) {
+    const auto expected = on_one_core(of[i], in[i], rows.total, options);
+    compare(std::vector<unsigned char>(results[i], results[i] + expected.size()), expected,
+            text(of[i]) + ", " + std::to_string(rows.total) + " elements cut " + words);
+  }
+}
+
+TEST(over_ranks, every_form_of_every_type_has_the_bits_of_one_core) {
+  random_numbers random(current_seed());
+  int kinds = 0;
+  for (int t = 0; t < onefold::element_type_count; ++t)
+    for (int round = 0; round < 4; ++round) {
+      const auto type = static_cast<element_type>(t);
+      const uint64_t tile = 4096 / onefold::size_of(type);
+      const uint64_t n = 1 + random.below(round == 0 ? tile : 12 * tile);
+      const char* style = "";
+      const auto cuts = cuts_of(n, tile, random, &style);
+      std::unique_ptr<of_ranks::shared_state> rows;
+      for (const kind& of : all_kinds()) {
+        if (of.type != type) continue;
+        if (rows == nullptr) rows = layout_of(cuts);
+        std::vector<arrays> in;
+        in.emplace_back(of, n, random(), round % 2 == 0);
+        reduce_and_compare(*rows, {of}, in, random, style);
+        ++kinds;
+      }
+    }
+  EXPECT_GT(kinds, 1200);
+}
+
+TEST(over_ranks, arrays_of_fewer_elements_than_ranks_do) {
+  random_numbers random(current_seed());
+  for (const form what : {form::sum, form::dot, form::norm2, form::argmax, form::mean_variance, form::min_number})
+    for (uint64_t n = 1; n < 12; ++n) {
+      const kind of{element_type::f64, what};
+      std::vector<arrays> in;
+      in.emplace_back(of, n, random(), n % 2 == 0);
+      const char* style = "";
+      const auto cuts = cuts_of(n, of.tile(), random, &style);
+      reduce_and_compare(*layout_of(cuts), {of}, in, random, style);
+    }
+}
+
+TEST(over_ranks, several_forms_of_several_types_go_in_one_message) {
+  random_numbers random(current_seed());
+  const auto kinds = all_kinds();
+  for (int round = 0; round < 30; ++round) {
+    const uint64_t n = 1 + random.below(6000);
+    std::vector<kind> of;
+    std::vector<arrays> in;
+    for (uint64_t i = 0; i < 1 + random.below(8); ++i) {
+      of.push_back(kinds[random.below(kinds.size())]);
+      in.emplace_back(of.back(), n, random(), random.below(2) == 0);
+    }
+    const char* style = "";
+    const auto cuts = cuts_of(n, 512, random, &style);
+    reduce_and_compare(*layout_of(cuts), of, in, random, style);
+  }
+}
+
+TEST(over_ranks, many_elements_do) {
+  random_numbers random(current_seed());
+  for (const kind of :
+       {kind{element_type::f64, form::sum}, kind{element_type::f32, form::dot}, kind{element_type::f32, form::mean},
+        kind{element_type::f64, form::norm2}, kind{element_type::f16, form::sum}, kind{element_type::f32, form::argmin}}) {
+    const uint64_t n = 3'000'000 + random.below(1'000'000);
+    std::vector<arrays> in;
+    in.emplace_back(of, n, random(), true);
+    for (int round = 0; round < 3; ++round) {
+      const char* style = "";
+      const auto cuts = cuts_of(n, of.tile(), random, &style);
+      reduce_and_compare(*layout_of(cuts), {of}, in, random, style);
+    }
+  }
+}
+
+TEST(over_ranks, exact_results_go_in_one_message_with_others) {
+  random_numbers random(current_seed());
+  onefold::options exactly;
+  exactly.guarantee = onefold::guarantee::exact;
+  for (int round = 0; round < 20; ++round) {
+    const uint64_t n = 1 + random.below(3000);
+    std::vector<kind> of;
+    std::vector<arrays> in;
+    for (const form what :
+         {form::sum, form::norm1, form::dot, form::norm2, form::mean, form::mean_variance, form::max, form::count})
+      if (random.below(2) == 0) {
+        const element_type types[] = {element_type::f32, element_type::f64, element_type::f16, element_type::bf16};
+        of.push_back({types[random.below(4)], what});
+        in.emplace_back(of.back(), n, random(), random.below(2) == 0);
+      }
+    if (of.empty()) continue;
+    const char* style = "";
+    const auto cuts = cuts_of(n, 512, random, &style);
+    reduce_and_compare(*layout_of(cuts), of, in, random, style, exactly);
+  }
+}
+
+// --- the calls themselves -----------------------------------------------------------------------------------------------------------------
+
+#define ONEFOLD_EXPECT_FORM(form) expect_same(onefold::form(here, x.mine), onefold::form(one, x.all), #form)
+
+TEST(calls_over_ranks, take_a_layout_on_an_executor_where_others_take_an_executor) {
+  const parted x(40'000), y(40'000, 2);
+  const layout rows(MPI_COMM_WORLD, x.mine.size());
+  EXPECT_EQ(rows.total(), x.all.size());
+  EXPECT_EQ(rows.count(), x.mine.size());
+  EXPECT_EQ(rows.begin(), x.all.size() * static_cast<uint64_t>(rank()) / static_cast<uint64_t>(ranks()));
+  const auto here = rows.on(onefold::openmp());
+  const auto one = onefold::serial();
+  ONEFOLD_EXPECT_FORM(sum);
+  ONEFOLD_EXPECT_FORM(prod);
+  ONEFOLD_EXPECT_FORM(min);
+  ONEFOLD_EXPECT_FORM(max);
+  ONEFOLD_EXPECT_FORM(sum_of_squares);
+  ONEFOLD_EXPECT_FORM(norm1);
+  ONEFOLD_EXPECT_FORM(norm2);
+  ONEFOLD_EXPECT_FORM(norm_inf);
+  ONEFOLD_EXPECT_FORM(mean);
+  ONEFOLD_EXPECT_FORM(min_number);
+  ONEFOLD_EXPECT_FORM(max_number);
+  ONEFOLD_EXPECT_FORM(count);
+  ONEFOLD_EXPECT_FORM(all);
+  ONEFOLD_EXPECT_FORM(any);
+  ONEFOLD_EXPECT_FORM(none);
+  ONEFOLD_EXPECT_FORM(argmin);
+  ONEFOLD_EXPECT_FORM(argmax);
+  ONEFOLD_EXPECT_FORM(argmin_magnitude);
+  ONEFOLD_EXPECT_FORM(argmax_magnitude);
+  ONEFOLD_EXPECT_FORM(argminmax);
+  ONEFOLD_EXPECT_FORM(minmax);
+  ONEFOLD_EXPECT_FORM(mean_variance);
+  expect_same(onefold::dot(here, x.mine, y.mine), onefold::dot(one, x.all, y.all), "dot");
+  expect_same(onefold::dot(here, x.mine.data(), y.mine.data(), x.mine.size()), onefold::dot(one, x.all, y.all), "dot of pointers");
+  expect_same(onefold::sum(here, x.mine.data(), x.mine.size()), onefold::sum(one, x.all), "sum of a pointer");
+  expect_same(onefold::mean_variance(here, x.mine, onefold::ddof{1}), onefold::mean_variance(one, x.all, onefold::ddof{1}), "ddof");
+  expect_same(onefold::reduce_together(here, x.mine, onefold::op::min{}, onefold::op::sum{}, onefold::op::max{}),
+              onefold::reduce_together(one, x.all, onefold::op::min{}, onefold::op::sum{}, onefold::op::max{}), "reduce_together");
+  const std::vector<float> f(x.mine.begin(), x.mine.end()), all_f(x.all.begin(), x.all.end());
+  expect_same(onefold::sum(here, f, onefold::accumulate_as<double>), onefold::sum(one, all_f, onefold::accumulate_as<double>),
+              "wide");
+  expect_same(onefold::dot(here, f, f, onefold::accumulate_as<double>),
+              onefold::dot(one, all_f, all_f, onefold::accumulate_as<double>), "wide");
+  onefold::options exactly;
+  exactly.guarantee = onefold::guarantee::exact;
+  expect_same(onefold::sum(here, x.mine, exactly), onefold::sum(one, x.all, exactly), "exact sum");
+  onefold::report ran;
+  onefold::options reported;
+  reported.report = &ran;
+  expect_same(onefold::sum(rows.on(onefold::serial()), x.mine, reported), onefold::sum(one, x.all), "sum with a report");
+  EXPECT_EQ(ran.variant, "fixed_order");
+}
+
+TEST(calls_over_ranks, give_results_to_a_root_alone) {
+  const parted x(10'000);
+  const layout rows(MPI_COMM_WORLD, x.mine.size());
+  for (int root = 0; root < ranks(); ++root) {
+    const auto there = rows.on(onefold::serial()).root(root);
+    const std::optional<double> sum = onefold::sum(there, x.mine), dot = onefold::dot(there, x.mine, x.mine);
+    const auto both = onefold::reduce_together(there, x.mine, onefold::op::min{}, onefold::op::sum{});
+    auto later = onefold::mpi::start(onefold::norm2, there, x.mine);
+    const std::optional<double> norm = later.wait();
+    for (const bool there_is_one : {sum.has_value(), dot.has_value(), both.has_value(), norm.has_value()})
+      EXPECT_EQ(there_is_one, rank() == root);
+    if (rank() != root) continue;
+    expect_same(*sum, onefold::sum(onefold::serial(), x.all), "sum");
+    expect_same(*dot, onefold::dot(onefold::serial(), x.all, x.all), "dot");
+    expect_same((*both)[1], onefold::sum(onefold::serial(), x.all), "sum of two");
+    expect_same(*norm, onefold::norm2(onefold::serial(), x.all), "norm2");
+  }
+}
+
+TEST(calls_over_ranks, can_be_started_and_waited_for) {
+  const parted x(50'000), y(50'000, 2);
+  const layout rows(MPI_COMM_WORLD, x.mine.size());
+  auto sum = onefold::mpi::start(onefold::sum, rows.on(onefold::serial()), x.mine);
+  auto dot = onefold::mpi::start(onefold::dot, rows.on(onefold::openmp()), x.mine, y.mine);
+  auto mean =
+      onefold::mpi::start(onefold::mean_variance, rows.on(onefold::serial()), x.mine.data(), x.mine.size(), onefold::ddof{1});
+  expect_same(onefold::max(rows.on(onefold::serial()), y.mine), onefold::max(y.all), "max meanwhile");
+  while (!mean.test()) {
+  }
+  expect_same(mean.wait(), onefold::mean_variance(onefold::serial(), x.all, onefold::ddof{1}), "mean_variance");
+  expect_same(dot.wait(), onefold::dot(onefold::serial(), x.all, y.all), "dot");
+  expect_same(sum.wait(), onefold::sum(onefold::serial(), x.all), "sum");
+  // One that nobody waits for.
+  static_cast<void>(onefold::mpi::start(onefold::sum, rows.on(onefold::serial()), x.mine));
+}
+
+TEST(calls_over_ranks, of_a_batch_can_be_run_again_with_other_contents) {
+  parted x(20'000);
+  const layout rows(MPI_COMM_WORLD, x.mine.size());
+  double sum = 0, norm = 0, dot = 0;
+  uint64_t count = 0;
+  onefold::arg_result<double> most{};
+  onefold::mpi::batch work(rows.on(onefold::openmp()));
+  work.add(onefold::sum, x.mine, &sum)
+      .add(onefold::norm2, x.mine.data(), x.mine.size(), &norm)
+      .add(onefold::dot, x.mine, x.mine, &dot);
+  work.add<form::count>(x.mine, &count).add(onefold::argmax, x.mine, &most);
+  EXPECT_EQ(work.size(), 5U);
+  EXPECT_TRUE(work.is_root());
+  for (int round = 0; round < 3; ++round) {
+    if (round == 1) {
+      work.start();
+      EXPECT_TRUE(refuses(errc::invalid_argument, "under way", [&] { work.start(); }));
+      work.wait();
+    } else {
+      work.run();
+    }
+    expect_same(sum, onefold::sum(onefold::serial(), x.all), "sum");
+    expect_same(norm, onefold::norm2(onefold::serial(), x.all), "norm2");
+    expect_same(dot, onefold::dot(onefold::serial(), x.all, x.all), "dot");
+    expect_same(count, onefold::count(onefold::serial(), x.all), "count");
+    expect_same(most.index, onefold::argmax(onefold::serial(), x.all).index, "argmax");
+    for (double& value : x.mine) value *= 1.25;
+    for (double& value : x.all) value *= 1.25;
+  }
+}
+
+TEST(calls_over_ranks, of_no_elements_give_what_one_core_gives) {
+  const std::vector<double> none;
+  const layout rows(MPI_COMM_WORLD, 0);
+  const auto here = rows.on(onefold::serial());
+  expect_same(onefold::sum(here, none), onefold::sum(onefold::serial(), none), "sum");
+  expect_same(onefold::prod(here, none), onefold::prod(onefold::serial(), none), "prod");
+  expect_same(onefold::min(here, none), onefold::min(onefold::serial(), none), "min");
+  expect_same(onefold::mean(here, none), onefold::mean(onefold::serial(), none), "mean");
+  expect_same(onefold::all(here, none), onefold::all(onefold::serial(), none), "all");
+  EXPECT_TRUE(refuses(errc::invalid_argument, "there is no index", [&] { static_cast<void>(onefold::argmin(here, none)); }));
+}
+
+TEST(a_communicator_without_a_layout, has_exact_results_however_the_elements_lie) {
+  const uint64_t n = 5000;
+  std::vector<double> all(n);
+  random_numbers random(current_seed());
+  for (double& value : all) value = std::bit_cast<double>((random() & 0x800fffffffffffffU) | ((random() % 1200 + 400) << 52));
+  const onefold::mpi::communicator world(MPI_COMM_WORLD);
+  const auto here = world.on(onefold::serial());
+  onefold::options exactly;
+  exactly.guarantee = onefold::guarantee::exact;
+  for (int round = 0; round < 20; ++round) {
+    std::vector<double> mine;
+    for (const double value : all)
+      if (random.below(static_cast<uint64_t>(ranks())) == static_cast<uint64_t>(rank())) mine.push_back(value);
+    expect_same(onefold::sum(here, mine), onefold::sum(onefold::serial(), all, exactly), "exact sum");
+    expect_same(onefold::norm2(here, mine), onefold::norm2(onefold::serial(), all, exactly), "exact norm");
+    expect_same(onefold::dot(here, mine, mine), onefold::dot(onefold::serial(), all, all, exactly), "exact dot");
+    expect_same(onefold::max(here, mine), onefold::max(onefold::serial(), all), "max");
+    expect_same(onefold::count(here, mine), onefold::count(onefold::serial(), all), "count");
+    double sum = 0, norm = 0;
+    onefold::mpi::batch both(here);
+    both.add(onefold::sum, mine, &sum).add(onefold::norm1, mine, &norm).start();
+    both.wait();
+    expect_same(sum, onefold::sum(onefold::serial(), all, exactly), "exact sum of two");
+    expect_same(norm, onefold::norm1(onefold::serial(), all, exactly), "exact norm of two");
+  }
+}
+
+// --- layouts --------------------------------------------------------------------------------------------------------------------------------
+
+TEST(a_layout, is_made_of_offsets_too) {
+  const uint64_t n = 10'000;
+  const auto me = static_cast<uint64_t>(rank()), count = static_cast<uint64_t>(ranks());
+  const layout rows(MPI_COMM_WORLD, n * me / count, n * (me + 1) / count);
+  EXPECT_EQ(rows.begin(), n * me / count);
+  EXPECT_EQ(rows.total(), n);
+  // Of ranks in another order, or with a hole between them, every rank is told.
+  if (ranks() > 1) {
+    EXPECT_TRUE(refuses(errc::invalid_argument, "MPI_Comm_split",
+                        [&] { layout(MPI_COMM_WORLD, n * (count - 1 - me) / count, n * (count - me) / count); }));
+    EXPECT_TRUE(refuses(errc::invalid_argument, "MPI_Comm_split", [&] { layout(MPI_COMM_WORLD, me * 11, me * 11 + 10); }));
+    EXPECT_TRUE(
+        refuses(errc::invalid_argument, "negative", [&] { layout(MPI_COMM_WORLD, rank() == 1 ? static_cast<uint64_t>(-1) : 5); }));
+  }
+}
+
+TEST(a_layout, says_whether_ranges_are_cut_within_tiles) {
+  for (const uint64_t n : {0U, 1U, 511U, 512U, 513U, 100'000U}) {
+    uint64_t last = 0;
+    for (int r = 0; r < ranks(); ++r) {
+      const auto range = onefold::mpi::aligned_range<double>(n, r, ranks());
+      EXPECT_EQ(range.begin, last);
+      EXPECT_TRUE(range.begin % 512 == 0 || range.begin == n);
+      EXPECT_LE(range.size(), n / static_cast<uint64_t>(ranks()) + 512);
+      last = range.end;
+    }
+    EXPECT_EQ(last, n);
+    const auto mine = onefold::mpi::aligned_range<double>(n, rank(), ranks());
+    const layout rows(MPI_COMM_WORLD, mine.begin, mine.end);
+    EXPECT_TRUE(rows.is_aligned<double>());
+    EXPECT_TRUE(rows.is_aligned<std::int64_t>());
+  }
+  const layout rows(MPI_COMM_WORLD, 1000);
+  EXPECT_EQ(rows.is_aligned<double>(), ranks() == 1);
+  const layout floats(MPI_COMM_WORLD, 512);
+  EXPECT_TRUE(floats.is_aligned<double>());
+  EXPECT_EQ(floats.is_aligned<float>(), ranks() == 1);
+}
+
+TEST(a_layout, can_be_moved_and_be_one_of_several) {
+  const parted x(3000);
+  layout first(MPI_COMM_WORLD, x.mine.size());
+  const layout second(MPI_COMM_WORLD, x.mine.size());
+  const layout moved = std::move(first);
+  expect_same(onefold::sum(moved.on(onefold::serial()), x.mine), onefold::sum(second.on(onefold::serial()), x.mine), "sum");
+}
+
+// --- misuse: an error on every rank, and the next call works --------------------------------------------------------------------------------
+
+TEST(misuse, a_count_that_is_not_the_layouts_is_an_error_on_every_rank) {
+  on_two_layouts([](const layout& rows, std::vector<double> x) {
+    const auto here = rows.on(onefold::serial());
+    for (int culprit = 0; culprit < ranks(); ++culprit)
+      for (const bool more : {true, false}) {
+        std::vector<double> wrong = x;
+        if (rank() == culprit) wrong.resize(more || x.empty() ? x.size() + 1 : x.size() - 1);
+        const std::string by = "rank " + std::to_string(culprit) + " could not take part";
+        expect_refused_everywhere(culprit, errc::invalid_argument, "make a layout for each distribution", by,
+                                  [&] { static_cast<void>(onefold::sum(here, wrong)); });
+        expect_refused_everywhere(culprit, errc::invalid_argument, "make a layout for each distribution", by,
+                                  [&] { static_cast<void>(onefold::max(here, wrong)); });
+        onefold::options exactly;
+        exactly.guarantee = onefold::guarantee::exact;
+        expect_refused_everywhere(culprit, errc::invalid_argument, "make a layout for each distribution", by,
+                                  [&] { static_cast<void>(onefold::sum(here, wrong, exactly)); });
+        EXPECT_EQ(onefold::count(here, x), onefold::count(here, x)) << "and the next call works";
+      }
+  });
+}
+
+TEST(misuse, of_ranks_that_call_different_forms_is_an_error_on_every_rank) {
+  if (ranks() == 1) GTEST_SKIP() << "one rank agrees with itself";
+  on_two_layouts([](const layout& rows, const std::vector<double>& x) {
+    const auto here = rows.on(onefold::serial());
+    for (int culprit = 0; culprit < ranks(); ++culprit) {
+      const bool other = rank() == culprit;
+      const auto refused = [&](const auto& call) {
+        EXPECT_TRUE(refuses(errc::communication_failed, "do not ask for the same", call)) << culprit;
+      };
+      refused([&] { static_cast<void>(other ? onefold::prod(here, x) : onefold::sum(here, x)); });
+      refused([&] { static_cast<void>(other ? onefold::max(here, x) : onefold::sum(here, x)); });
+      refused([&] { static_cast<void>(other ? onefold::sum(here, x) : onefold::max(here, x)); });
+      refused([&] { static_cast<void>(other ? onefold::dot(here, x, x) : onefold::sum(here, x)); });
+      refused([&] { static_cast<void>(other ? onefold::sum(here, x) : onefold::dot(here, x, x)); });
+      refused([&] { static_cast<void>(other ? onefold::sum(here, x) : onefold::norm2(here, x)); });
+      double a = 0, b = 0;
+      onefold::mpi::batch one(here), two(here);
+      one.add(onefold::sum, x, &a);
+      two.add(onefold::sum, x, &a).add(onefold::sum, x, &b);
+      refused([&] { other ? one.run() : two.run(); });
+      refused([&] {
+        other ? two.start() : one.start();
+        other ? two.wait() : one.wait();
+      });
+      onefold::options exactly;
+      exactly.guarantee = onefold::guarantee::exact;
+      refused([&] { static_cast<void>(other ? onefold::mean(here, x, exactly) : onefold::sum(here, x, exactly)); });
+      EXPECT_EQ(onefold::count(here, x), onefold::count(here, x)) << "and the next call works";
+    }
+  });
+}
+
+TEST(misuse, a_rank_that_throws_leaves_no_other_waiting) {
+  on_two_layouts([](const layout& rows, const std::vector<double>& x) {
+    for (int culprit = 0; culprit < ranks(); ++culprit) {
+      const bool other = rank() == culprit;
+      const std::string by = "rank " + std::to_string(culprit) + " could not take part";
+      // A null pointer, and an executor that is not there, which all ranks must get through alike: who has elements.
+      uint64_t smallest = 0;
+      const uint64_t mine = x.size();
+      MPI_Allreduce(&mine, &smallest, 1, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
+      if (smallest > 0) {
+        expect_refused_everywhere(culprit, errc::null_pointer, "null", by + " in the reduction (null_pointer)", [&] {
+          static_cast<void>(onefold::sum(rows.on(onefold::serial()), other ? nullptr : x.data(), x.size()));
+        });
+        expect_refused_everywhere(culprit, errc::null_pointer, "null", by, [&] {
+          static_cast<void>(onefold::max(rows.on(onefold::serial()), other ? nullptr : x.data(), x.size()));
+        });
+      }
+      expect_refused_everywhere(culprit, errc::invalid_argument, "differ in length", by, [&] {
+        std::vector<double> y = x;
+        if (other) y.push_back(1);
+        static_cast<void>(onefold::dot(rows.on(onefold::serial()), x, y));
+      });
+      double sum = 0;
+      onefold::mpi::batch work(rows.on(onefold::serial()));
+      work.add(onefold::sum, x, &sum);
+      if (other)
+        EXPECT_NO_THROW(work.give_up().run());
+      else
+        EXPECT_TRUE(refuses(errc::communication_failed, "rank " + std::to_string(culprit) + " has given the reduction up",
+                            [&] { work.run(); }));
+      onefold::options exactly;
+      exactly.guarantee = onefold::guarantee::exact;
+      if (other)
+        EXPECT_TRUE(refuses(errc::null_pointer, "null",
+                            [&] {
+                              static_cast<void>(
+                                  onefold::sum(rows.on(onefold::serial()), static_cast<double*>(nullptr), x.size(), exactly));
+                            }) ||
+                    x.empty());
+      else
+        EXPECT_TRUE(refuses(errc::communication_failed, by, [&] { work.run(exactly); }) || smallest == 0);
+      EXPECT_NO_THROW(work.run());
+    }
+  });
+}
+
+TEST(misuse, what_needs_an_order_is_refused_without_a_layout) {
+  const onefold::mpi::communicator world(MPI_COMM_WORLD);
+  const std::vector<double> x(10, 1.5);
+  const auto here = world.on(onefold::serial());
+  EXPECT_TRUE(refuses(errc::guarantee_not_met, "make a layout", [&] { static_cast<void>(onefold::prod(here, x)); }));
+  onefold::options fixed;
+  fixed.guarantee = onefold::guarantee::fixed;
+  EXPECT_TRUE(refuses(errc::guarantee_not_met, "make a layout", [&] { static_cast<void>(onefold::sum(here, x, fixed)); }));
+  EXPECT_TRUE(refuses(errc::invalid_argument, "needs a layout", [&] { static_cast<void>(onefold::argmin(here, x)); }));
+  const layout rows(MPI_COMM_WORLD, x.size());
+  onefold::options exactly;
+  exactly.guarantee = onefold::guarantee::exact;
+  EXPECT_TRUE(refuses(errc::guarantee_not_met, "no exact result",
+                      [&] { static_cast<void>(onefold::prod(rows.on(onefold::serial()), x, exactly)); }));
+  // No such GPU; which error it is depends on whether there is any.
+  EXPECT_THROW(static_cast<void>(onefold::sum(rows.on(onefold::cuda(1000)), x)), onefold::error);
+}
+
+// --- an MPI that folds in a wrong order -------------------------------------------------------------------------------------------------------
+
+// Messages of simulated ranks, merged by hand.
+struct messages {
+  explicit messages(int ranks_made, form what = form::sum) {
+    const onefold_message_part part{ONEFOLD_F64, static_cast<std::int32_t>(what), 0, 20};
+    const std::vector<double> x(512 * 3, 0.5);
+    for (int r = 0; r < ranks_made; ++r) {
+      std::vector<uint64_t>& made = all.emplace_back(onefold_message_bytes(&part, 1) / 8);
+      onefold::detail::check_status(onefold_message_begin(made.data(), made.size() * 8, &part, 1, 7, r));
+      onefold::detail::check_status(onefold_message_add(made.data(), 0, onefold_serial(), x.data(), nullptr,
+                                                        1536 * static_cast<uint64_t>(r), 1536,
+                                                        1536 * static_cast<uint64_t>(ranks_made), nullptr));
+    }
+  }
+  void merge(std::size_t left, std::size_t right) { onefold_message_merge(all[left].data(), all[right].data()); }
+  double result(std::size_t of) {
+    double found = 0;
+    onefold::detail::check_status(
+        onefold_message_result(all[of].data(), 0, static_cast<int>(all.size()), 1536 * all.size(), 0, &found));
+    return found;
+  }
+  std::vector<std::vector<uint64_t>> all;
+};
+
+TEST(messages_of_ranks, are_merged_in_any_association_and_in_no_other_order) {
+  for (const form what : {form::sum, form::max}) {
+    const double expected = what == form::sum ? 3 * 768.0 : 0.5;
+    messages left_first(3, what), right_first(3, what), exchanged(3, what), twice(3, what), one_missing(3, what);
+    left_first.merge(0, 1);
+    left_first.merge(1, 2);
+    EXPECT_EQ(left_first.result(2), expected);
+    right_first.merge(1, 2);
+    right_first.merge(0, 2);
+    EXPECT_EQ(right_first.result(2), expected);
+    exchanged.merge(1, 0);
+    exchanged.merge(0, 2);
+    EXPECT_TRUE(refuses(errc::communication_failed, "another order", [&] { exchanged.result(2); }));
+    twice.merge(0, 1);
+    twice.merge(0, 1);
+    twice.merge(1, 2);
+    EXPECT_TRUE(refuses(errc::communication_failed, "another order", [&] { twice.result(2); }));
+    one_missing.merge(1, 2);
+    EXPECT_TRUE(refuses(errc::communication_failed, "another order", [&] { one_missing.result(2); }));
+  }
+}
+
+}  // namespace
+}  // namespace onefold_test
