@@ -3,15 +3,22 @@
 
 #include "complex.hpp"
 
+#include <bit>
+#include <complex>
 #include <cstddef>
-#include <cstring>
+#include <cstdint>
+#include <string>
+#include <type_traits>
 
 #include <onefold/detail/own.hpp>
 #include <onefold/detail/request.hpp>
 #include <onefold/error.hpp>
+#include <onefold/results.hpp>
 
 #include "../backends/complex.hpp"
+#include "../backends/float_environment.hpp"
 #include "dispatch.hpp"
+#include "pointer_kind.hpp"
 #ifdef ONEFOLD_HAVE_CUDA
 #include "../backends/cuda/fixed_order/complex.hpp"
 #endif
@@ -27,15 +34,27 @@ void run_checked(onefold_request what, const onefold_options* how) {
 
 void check_complex(const onefold_request& asked) {
   const auto type = static_cast<element_type>(asked.type);
+  if (asked.form >= 0 && asked.form < form_count + record_count && asks_for_order(static_cast<form>(asked.form)))
+    throw error(errc::unsupported,
+                std::string("complex numbers have no order, so there is no ")
+                    .append(name(static_cast<form>(asked.form)))
+                    .append(" of them: norm_inf is the largest modulus, and a function of the index gives whatever real "
+                            "number they are to be compared by"));
   if (asked.form < 0 || asked.form >= form_count + record_count || !takes_type(static_cast<form>(asked.form), type) ||
       (asked.flags & ~ONEFOLD_INTO) != 0 || asked.results > 1 || asked.source != nullptr || asked.own != nullptr ||
-      asked.vectors != nullptr || asked.exact_state != nullptr)
+      asked.vectors != nullptr || asked.exact_state != nullptr || asked.count_at != nullptr)
     throw error(
         errc::unsupported,
-        "arrays of complex numbers are for sum, prod, dot, mean, sum_of_squares, norm1, norm2 and norm_inf, in their own type");
+        "arrays of complex numbers are for sum, prod, dot, mean, sum_of_squares, norm1, norm2, norm_inf, count, all, any, none "
+        "and mean_variance, in their own type");
   check_count(asked.count, size_of(type));
-  if (reinterpret_cast<std::uintptr_t>(asked.output) % size_of(part_type(type)) != 0) refuse_misaligned_output();
-  const std::size_t bytes = size_of(result_type(type, static_cast<form>(asked.form)));
+  const auto its = static_cast<form>(asked.form);
+  if (asked.where.backend == ONEFOLD_CUDA && !has_complex_kernels(its))
+    throw error(errc::unsupported,
+                std::string(name(its)).append(
+                    " of complex numbers is computed on CPUs alone so far: use serial() or openmp() with host memory"));
+  if (reinterpret_cast<std::uintptr_t>(asked.output) % size_of(part_type(result_type(type, its))) != 0) refuse_misaligned_output();
+  const std::size_t bytes = result_bytes(type, its);
   const std::uint64_t array_bytes = asked.count * size_of(type);
   if (asked.input != nullptr && overlaps(asked.output, bytes, asked.input, array_bytes)) refuse_overlap("input");
   if (asked.second != nullptr && overlaps(asked.output, bytes, asked.second, array_bytes)) refuse_overlap("second input");
@@ -66,17 +85,68 @@ int fill_parts(void* context, std::uint64_t first, std::uint64_t count, void* co
   return 0;
 }
 
+// 1 for each number that is not zero, else 0. By their bits, which a caller who flushes subnormal numbers to zero does not change.
 template <class T>
-void run_exactly(onefold_request what, const onefold_options* how) {
-  const onefold_value_source parts{const_cast<void*>(what.input), fill_parts<T>};
+int fill_nonzero(void* context, std::uint64_t first, std::uint64_t count, void* const* values) {
+  using bits = std::conditional_t<sizeof(T) == sizeof(std::uint32_t), std::uint32_t, std::uint64_t>;
+  const auto* const z = static_cast<const complex_of<T>*>(context) + first;
+  auto* const is_nonzero = static_cast<T*>(values[0]);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const bits either = std::bit_cast<bits>(z[i].real) | std::bit_cast<bits>(z[i].imaginary);
+    is_nonzero[i] = either << 1 != 0 ? T(1) : T(0);  // without the signs
+  }
+  return 0;
+}
+
+// A request of the same form on the values that `source` makes of complex numbers.
+template <class T>
+void run_of_values(onefold_request what, const onefold_options* how, int (*fill)(void*, std::uint64_t, std::uint64_t, void* const*),
+                   int results, const device_fold* on_gpu) {
+  const onefold_value_source source{const_cast<void*>(what.input), fill};
   const onefold_array array{what.input, sizeof(complex_of<T>), alignof(T)};
   what.type = static_cast<std::int32_t>(part_type(static_cast<element_type>(what.type)));
-  what.source = &parts;
-  what.results = 2;
+  what.source = &source;
+  what.results = results;
   what.input = nullptr;
   what.arrays = &array;
   what.array_count = 1;
+  what.device = on_gpu;
   run_checked(what, how);
+}
+
+// The moments of the real parts and of the imaginary ones, each an array of its own and accumulated in double.
+template <class T>
+void run_moments(onefold_request what, const onefold_options* how) {
+  if (what.output == nullptr) throw error(errc::null_pointer, "the output pointer is null: give the address of one element");
+  if ((what.flags & ONEFOLD_INTO) != 0 && is_on_device(what.output))
+    throw error(errc::device_pointer,
+                "the output is GPU memory, which the executors of CPUs cannot write to: copy the result there");
+  auto* const result = static_cast<mean_variance_result<std::complex<T>>*>(what.output);
+  mean_variance_result<double> parts[2] = {};
+  what.output = parts;
+  what.flags = sizeof(T) < sizeof(double) ? ONEFOLD_WIDE : 0U;
+  run_of_values<T>(what, how, fill_parts<T>, 2, nullptr);
+  const default_float_environment one_operation_is_one_operation;
+  const auto in_type = [](double x) { return canonical(static_cast<T>(x)); };
+  result->mean = {in_type(parts[0].mean), in_type(parts[1].mean)};
+  result->variance = in_type(rounded_add(parts[0].variance, parts[1].variance));
+}
+
+template <class T>
+void run_exactly(onefold_request what, const onefold_options* how) {
+  const device_fold* fold = nullptr;
+#ifdef ONEFOLD_HAVE_CUDA
+  device_fold on_gpu{};  // without kernels: the variant's own read the parts
+  on_gpu.struct_bytes = sizeof(on_gpu);
+  on_gpu.inputs = 1;
+  on_gpu.element_bytes[0] = sizeof(complex_of<T>);
+  on_gpu.alignment[0] = alignof(T);
+  on_gpu.result_bytes = 2 * sizeof(T);
+  on_gpu.result_alignment = alignof(T);
+  on_gpu.input[0] = what.input;
+  fold = &on_gpu;
+#endif
+  run_of_values<T>(what, how, fill_parts<T>, 2, fold);
 }
 
 // Of no elements: (0, 0), (1, 0), (NaN, NaN) or 0, from where the executor gets such things.
@@ -143,15 +213,20 @@ void run_as(const onefold_request& what, const onefold_options* how) {
 void reduce_complex(const onefold_request& asked, const onefold_options* how) {
   check_complex(asked);
   const auto its = static_cast<form>(asked.form);
+  const bool is_single = asked.type == ONEFOLD_C64;
   if (its == form::sum_of_squares || its == form::norm2) return run_as_parts(asked, how);
+  if (asks_for_zero(its))
+    return is_single ? run_of_values<float>(asked, how, fill_nonzero<float>, 1, nullptr)
+                     : run_of_values<double>(asked, how, fill_nonzero<double>, 1, nullptr);
   if (asks_for_exact(how)) {
     if (its != form::sum && its != form::mean)
       throw error(errc::guarantee_not_met,
                   "guarantee::exact cannot be given: of complex numbers sum, mean, sum_of_squares and norm2 are exact");
-    return asked.type == ONEFOLD_C64 ? run_exactly<float>(asked, how) : run_exactly<double>(asked, how);
+    return is_single ? run_exactly<float>(asked, how) : run_exactly<double>(asked, how);
   }
+  if (its == form::mean_variance) return is_single ? run_moments<float>(asked, how) : run_moments<double>(asked, how);
   if (asked.count == 0) return run_of_nothing(asked, how);
-  if (asked.type == ONEFOLD_C64)
+  if (is_single)
     run_as<float>(asked, how);
   else
     run_as<double>(asked, how);

@@ -109,9 +109,28 @@ struct page {
       return std::isnan(a) || std::isnan(b) ? a + b : a < b ? b : a;
     }));
   }
+  // Of the parts, each an array of its own.
+  static onefold::mean_variance_result<C> mean_variance(const std::vector<C>& x, onefold::ddof of) {
+    std::vector<T> real(x.size()), imaginary(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) real[i] = x[i].real(), imaginary[i] = x[i].imag();
+    const auto a = onefold::mean_variance(onefold::serial(), real, onefold::accumulate_as<double>, of);
+    const auto b = onefold::mean_variance(onefold::serial(), imaginary, onefold::accumulate_as<double>, of);
+    return {canonical(C(static_cast<T>(a.mean), static_cast<T>(b.mean))), canonical(static_cast<T>(a.variance + b.variance))};
+  }
 };
 
 // --- the library
+
+// What `call` says when it is refused, and with which code.
+template <class Call>
+std::string refusal_of(const Call& call) {
+  try {
+    call();
+  } catch (const onefold::error& problem) {
+    return std::string(name(problem.code())) + ": " + problem.what();
+  }
+  return "no refusal";
+}
 
 class complex_numbers : public dispatching_test, public testing::WithParamInterface<complex_case> {
  protected:
@@ -159,6 +178,46 @@ class complex_numbers : public dispatching_test, public testing::WithParamInterf
   }
 
   template <class T>
+  static void expect_same(const onefold::mean_variance_result<std::complex<T>>& got,
+                          const onefold::mean_variance_result<std::complex<T>>& wanted, const char* what, std::size_t n) {
+    expect_same(got.mean, wanted.mean, what, n);
+    expect_same(got.variance, wanted.variance, what, n);
+  }
+
+  // What no GPU has kernels for.
+  template <class T>
+  void expect_the_page_of_cpus(const std::vector<std::complex<T>>& x, const std::complex<T>* z) {
+    using C = std::complex<T>;
+    const std::size_t n = x.size();
+    const auto moments = page<T>::mean_variance(x, onefold::ddof{0}), sample = page<T>::mean_variance(x, onefold::ddof{1});
+    const auto nonzero = static_cast<std::uint64_t>(std::count_if(x.begin(), x.end(), [](const C& one) { return one != C(); }));
+    if (memory_for(where()) != memory::host) {
+      for (const auto& refused : {refusal_of([&] { static_cast<void>(onefold::count(where(), z, n)); }),
+                                  refusal_of([&] { static_cast<void>(onefold::mean_variance(where(), z, n)); })})
+        EXPECT_NE(refused.find("of complex numbers is computed on CPUs alone so far"), std::string::npos) << refused;
+      return;
+    }
+    expect_same(onefold::mean_variance(where(), z, n), moments, "mean_variance", n);
+    expect_same(onefold::mean_variance(where(), z, n, onefold::ddof{1}), sample, "mean_variance of a sample", n);
+    EXPECT_EQ(onefold::count(where(), z, n), nonzero) << n;
+    EXPECT_EQ(onefold::count(where(), z, n, onefold::options{.guarantee = onefold::guarantee::exact}), nonzero) << n;
+    EXPECT_EQ(onefold::all(where(), z, n), nonzero == n);
+    EXPECT_EQ(onefold::any(where(), z, n), nonzero > 0);
+    EXPECT_EQ(onefold::none(where(), z, n), nonzero == 0);
+    count_dispatch(where());
+
+    onefold::mean_variance_result<C> stored{}, of_batch{};
+    std::uint64_t counted = 0;
+    onefold::mean_variance_into(where(), z, n, &stored, onefold::ddof{1});
+    expect_same(stored, sample, "mean_variance, stored", n);
+    onefold::batch work(where());
+    work.add(onefold::mean_variance, z, n, &of_batch);
+    work.add<form::count>(z, n, &counted).run();
+    expect_same(of_batch, moments, "mean_variance in a batch", n);
+    EXPECT_EQ(counted, nonzero) << n;
+  }
+
+  template <class T>
   void expect_the_page(const std::vector<std::complex<T>>& x, const std::vector<std::complex<T>>& y, std::size_t off) {
     using of_page = page<T>;
     const std::size_t n = x.size();
@@ -173,6 +232,7 @@ class complex_numbers : public dispatching_test, public testing::WithParamInterf
     const auto* const parts = reinterpret_cast<const T*>(z);
     expect_same(onefold::norm2(where(), z, n), onefold::norm2(where(), parts, 2 * n), "norm2", n);
     expect_same(onefold::sum_of_squares(where(), z, n), onefold::sum_of_squares(where(), parts, 2 * n), "sum_of_squares", n);
+    expect_the_page_of_cpus(x, z);
     count_dispatch(where());
 
     guarded_output output(memory_for(where()), onefold::element_type_of<T>, 2 * sizeof(T));
@@ -218,6 +278,24 @@ TEST_P(complex_numbers, of_special_parts) {
   });
 }
 
+TEST_P(complex_numbers, that_are_not_zero_are_found_wherever_they_are) {
+  with_parts([&]<class T>(T) {
+    constexpr std::size_t n = 16 * page<T>::lanes + 19;
+    if (memory_for(where()) != memory::host) GTEST_SKIP() << "computed on CPUs alone";
+    std::vector<std::complex<T>> x(n, {T(0), -T(0)});
+    EXPECT_EQ(onefold::count(where(), x), 0U);
+    constexpr T tiny = std::numeric_limits<T>::denorm_min(), nan = std::numeric_limits<T>::quiet_NaN();
+    const std::complex<T> some[] = {{tiny, T(0)}, {T(0), -tiny}, {nan, T(0)}, {-T(0), T(1)}};
+    for (std::size_t i = 0; i < n; ++i) {
+      x[i] = some[i % std::size(some)];
+      ASSERT_EQ(onefold::count(where(), x), 1U) << i;
+      ASSERT_TRUE(onefold::any(where(), x) && !onefold::none(where(), x) && !onefold::all(where(), x)) << i;
+      x[i] = {};
+    }
+    count_dispatch(where());
+  });
+}
+
 TEST_P(complex_numbers, of_no_elements) {
   with_parts([&]<class T>(T) {
     using C = std::complex<T>;
@@ -230,6 +308,10 @@ TEST_P(complex_numbers, of_no_elements) {
     for (const auto& norm : {onefold::norm1(where(), nowhere, 0), onefold::norm2(where(), nowhere, 0),
                              onefold::norm_inf(where(), nowhere, 0), onefold::sum_of_squares(where(), nowhere, 0)})
       expect_same(norm, T(0), "a norm", 0);
+    if (memory_for(where()) != memory::host) return;
+    expect_same(onefold::mean_variance(where(), nowhere, 0), {canonical(C(NAN, NAN)), canonical(T(NAN))}, "mean_variance", 0);
+    EXPECT_EQ(onefold::count(where(), nowhere, 0), 0U);
+    EXPECT_TRUE(onefold::all(where(), nowhere, 0) && onefold::none(where(), nowhere, 0) && !onefold::any(where(), nowhere, 0));
   });
 }
 
@@ -243,7 +325,16 @@ TEST(complex_calls, are_those_of_the_forms_that_have_a_meaning) {
   EXPECT_EQ(onefold::dot(onefold::serial(), x, x), C(26, 0));
   static_assert(!std::is_invocable_v<decltype(onefold::min), std::vector<C>>);
   static_assert(!std::is_invocable_v<decltype(onefold::argmax), std::vector<C>>);
+  static_assert(!std::is_invocable_v<decltype(onefold::minmax), onefold::executor, const C*, std::size_t>);
   static_assert(!std::is_invocable_v<decltype(onefold::sum), std::vector<C>, onefold::accumulate_as_t<double>>);
+  const auto moments = onefold::mean_variance(x);
+  EXPECT_EQ(moments.mean, C(1.5, 2.5));
+  EXPECT_EQ(moments.variance, 4.5);
+  EXPECT_EQ(onefold::mean_variance(onefold::serial(), x, onefold::ddof{1}).variance, 9.0);
+  EXPECT_NE(refusal_of([&] {
+              static_cast<void>(onefold::mean_variance(onefold::serial(), x, {.guarantee = onefold::guarantee::exact}));
+            }).find("of complex numbers sum, mean, sum_of_squares and norm2 are exact"),
+            std::string::npos);
 
   C result;
   onefold_request asked{};
@@ -254,7 +345,18 @@ TEST(complex_calls, are_those_of_the_forms_that_have_a_meaning) {
   asked.input = x.data();
   asked.count = 2;
   asked.output = &result;
+  for (const int form : {ONEFOLD_MIN, ONEFOLD_MAX, ONEFOLD_MIN_NUMBER, ONEFOLD_MAX_NUMBER, ONEFOLD_ARGMIN, ONEFOLD_ARGMAX,
+                         ONEFOLD_ARGMINMAX, ONEFOLD_MINMAX}) {
+    asked.form = form;
+    EXPECT_EQ(onefold_reduce(&asked, nullptr), ONEFOLD_UNSUPPORTED);
+    EXPECT_NE(std::string(onefold_last_error()).find("complex numbers have no order, so there is no "), std::string::npos);
+  }
+  asked.form = ONEFOLD_ARGMAX_MAGNITUDE;
   EXPECT_EQ(onefold_reduce(&asked, nullptr), ONEFOLD_UNSUPPORTED);
+  asked.form = ONEFOLD_MEAN_VARIANCE;
+  asked.output = nullptr;
+  EXPECT_EQ(onefold_reduce(&asked, nullptr), ONEFOLD_NULL_POINTER);
+  asked.output = &result;
   asked.form = ONEFOLD_SUM;
   EXPECT_EQ(onefold_reduce(&asked, nullptr), ONEFOLD_OK);
   EXPECT_EQ(result, C(3, 5));
@@ -283,6 +385,19 @@ TEST(complex_calls, are_those_of_the_forms_that_have_a_meaning) {
   EXPECT_EQ(sum.imaginary, -2);
   EXPECT_EQ(onefold_norm1_c64_into(onefold_serial(), small, 1, &norm, nullptr), ONEFOLD_OK);
   EXPECT_EQ(norm, std::sqrt(5.0F));
+
+  const onefold_c64 three[3] = {{1, -2}, {3, 2}, {0, 0}};
+  onefold_mean_variance_result_c64 of_two{};
+  std::uint64_t nonzero = 0;
+  std::uint8_t bytes[2] = {7, 7};  // the second at an odd place
+  EXPECT_EQ(onefold_mean_variance_c64(onefold_serial(), three, 2, 0, &of_two), ONEFOLD_OK);
+  EXPECT_TRUE(of_two.mean.real == 2 && of_two.mean.imaginary == 0 && of_two.variance == 5);
+  EXPECT_EQ(onefold_mean_variance_c64_into(onefold_best(), three, 2, 1, &of_two, nullptr), ONEFOLD_OK) << onefold_last_error();
+  EXPECT_EQ(of_two.variance, 10);
+  EXPECT_EQ(onefold_count_c64(onefold_serial(), three, 3, &nonzero), ONEFOLD_OK);
+  EXPECT_EQ(nonzero, 2U);
+  EXPECT_EQ(onefold_all_c64(onefold_serial(), three, 3, &bytes[1]), ONEFOLD_OK);
+  EXPECT_TRUE(bytes[0] == 7 && bytes[1] == 0);
 }
 
 }  // namespace
