@@ -30,9 +30,11 @@ void* allocate(int device, std::uint64_t bytes) {
   }
   std::size_t free = 0, total = 0;
   cudaMemGetInfo(&free, &total);
-  throw error(errc::out_of_memory,
-              fmt::format("the data take {} bytes and GPU {} has {} of {} free: use --backend openmp, or a part of the data", bytes,
-                          device, free, total));
+  throw error(
+      errc::out_of_memory,
+      fmt::format("the data take {} bytes and GPU {} has {} of {} free: use --backend openmp or a part of the data, or leave "
+                  "--repeat and --variant out (all but norm2 of f64 then goes through the GPU in pieces)",
+                  bytes, device, free, total));
 }
 
 }  // namespace

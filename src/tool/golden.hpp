@@ -54,8 +54,7 @@ struct golden_outcome {
   std::vector<golden_difference> differences;
 };
 
-/// Reduces the data of every row at a few alignments, on cuda() in device memory, and compares the results with the row to the bit. Exact rows are left
-/// out on cuda(), which has no exact sums so far.
+/// Reduces the data of every row at a few alignments, on cuda() in device memory, and compares the results with the row to the bit.
 /// Errors   those of the data: golden_data(); out of memory. Other errors of reductions are differences.
 [[nodiscard]] golden_outcome compare(std::span<const golden_row> rows, const executor& where);
 

@@ -20,6 +20,7 @@
 
 #include <onefold/onefold.hpp>
 
+#include "any_range.hpp"
 #include "ending.hpp"
 #include "golden.hpp"
 #include "input_error.hpp"
@@ -49,8 +50,10 @@ Examples:
   onefold any mask.npy                           whether any element is not zero
   onefold mean_variance x.npy --ddof 1           both, with one read
   onefold sum x.npy --exact                      the exact sum, rounded once, and how far the other is from it
-  onefold sum x0.npy --exact --save-state s0.npy what is known of a part, and of another in s1.npy; then
+  onefold sum x0.npy --exact --state s0.npy      what is known of a part, and of another in s1.npy; then
   onefold merge s0.npy s1.npy                    the exact sum of both, however they were divided
+  onefold sum x1.npy --begin 500 --state 1       the same of the default, which knows elements by their places: x1.npy
+  onefold merge 0 1                              begins with element 500; to the bit the sum of one file with all
   onefold sum x.npy --json | jq .value           for scripts
   onefold variants                               the kernels that --variant takes
   onefold info                                   what can run here
@@ -68,6 +71,7 @@ struct reduce_arguments {
   std::string guarantee;
   bool exact = false;
   std::string save_state;
+  std::int64_t begin = 0;
   std::string backend = "best";
   std::optional<int> device;
   std::optional<int> threads;
@@ -157,12 +161,12 @@ bool is_read(const std::string& file, const std::string& name) {
 }
 
 void check_save_state(form wanted, const reduce_arguments& arguments, element_type type) {
-  if (state_words(type, wanted) == 0)
-    throw input_error(fmt::format("{}: {} of {} has no exact state to be saved: leave --save-state out", arguments.file,
-                                  name(wanted), name(type)));
+  if (arguments.exact && state_words(type, wanted) == 0)
+    throw input_error(
+        fmt::format("{}: {} of {} has no exact state to be saved: leave --state out", arguments.file, name(wanted), name(type)));
   for (const std::string& input : {arguments.file, arguments.second_file})
     if (is_read(arguments.save_state, input))
-      throw input_error(fmt::format("{}: is what is reduced: give --save-state the name of another file", input));
+      throw input_error(fmt::format("{}: is what is reduced: give --state the name of another file", input));
 }
 
 std::string reduce_command(form wanted, const reduce_arguments& arguments) {
@@ -170,7 +174,9 @@ std::string reduce_command(form wanted, const reduce_arguments& arguments) {
   job what{wanted, false, chosen_executor(arguments), {}, arguments.repeat, arguments.ddof};
   what.how.variant = arguments.variant;
   what.how.guarantee = arguments.exact ? guarantee::exact : parse<guarantee>(arguments.guarantee);
-  what.keeps_state = !arguments.save_state.empty();
+  const bool saves = !arguments.save_state.empty();
+  what.keeps_state = saves && arguments.exact;
+  if (saves && !arguments.exact) what.begin = static_cast<std::uint64_t>(arguments.begin);
   what.how.finish = parse<finish>(arguments.finish).value_or(finish::automatic);
   what.how.block_size = arguments.block_size;
   what.how.grid_size = arguments.grid_size;
@@ -187,24 +193,68 @@ std::string reduce_command(form wanted, const reduce_arguments& arguments) {
     check_pair(arguments, input, *second);
   }
   what.wide = is_wide(wanted, arguments.accumulate, arguments.file, input.type);
-  if (what.keeps_state) check_save_state(wanted, arguments, input.type);
+  if (saves) check_save_state(wanted, arguments, input.type);
   const outcome result = measure(input, second ? &*second : nullptr, what);
   if (what.keeps_state) write_state(arguments.save_state, result.state);
+  if (what.begin) write_range(arguments.save_state, result.range);
   const reduction done{arguments.file, input,  arguments.second_file, second ? &*second : nullptr,
                        what,           result, arguments.save_state};
   return arguments.json ? reduction_json(done) : reduction_text(done);
 }
 
-std::string merge_command(const merge_arguments& arguments) {
-  const std::string all = one_line(fmt::format("{}", fmt::join(arguments.files, " or ")));
-  exit_when_pages_are_lost(all);
+void check_ddof(const merge_arguments& arguments, form merged) {
+  if (arguments.ddof != 0 && merged != form::mean_variance)
+    throw input_error(fmt::format("{}: is a state of {}, and --ddof is for mean_variance", arguments.files[0], name(merged)));
+}
+
+merging merge_exact_states(const merge_arguments& arguments) {
+  const std::string& first = arguments.files[0];
   const merged_states merged = merge_states(arguments.files, parse<form>(arguments.form));
-  if (arguments.ddof != 0 && merged.form != form::mean_variance)
-    throw input_error(fmt::format("{}: is a state of {}, and --ddof is for mean_variance", arguments.files[0], name(merged.form)));
-  const bool wide = is_wide(merged.form, arguments.accumulate, arguments.files[0], merged.type);
+  check_ddof(arguments, merged.form);
+  const bool wide = is_wide(merged.form, arguments.accumulate, first, merged.type);
   const result_bits bits = results_of_state(merged.type, merged.form, wide, arguments.ddof, merged.words.data());
   if (!arguments.save_state.empty()) write_state(arguments.save_state, merged.words);
-  const merging done{arguments.files, merged, wide, arguments.ddof, bits, arguments.save_state};
+  return {.files = arguments.files,
+          .type = merged.type,
+          .form = merged.form,
+          .wide = wide,
+          .ddof = arguments.ddof,
+          .bits = bits,
+          .count = merged.count,
+          .states = merged.states,
+          .begin = std::nullopt,
+          .saved_state = arguments.save_state};
+}
+
+merging merge_states_of_ranges(const merge_arguments& arguments) {
+  const std::string& first = arguments.files[0];
+  const any_range all = merge_ranges(arguments.files, parse<form>(arguments.form));
+  const range_kind& of = all.of();
+  check_ddof(arguments, of.form);
+  if (arguments.accumulate != "own" && is_wide(of.form, arguments.accumulate, first, of.type) != of.wide)
+    throw input_error(
+        fmt::format("{}: is a state of {}, which --accumulate cannot change: it is for states of --exact", first, text_of(of)));
+  const auto bits = all.result(arguments.ddof);
+  if (!bits && arguments.save_state.empty())
+    throw input_error(fmt::format("{}: {}: name the states of all elements, or let --state keep what there is", first,
+                                  all.begin() == 0 ? fmt::format("is of no elements, which have no {}", name(of.form))
+                                                   : fmt::format("no file begins at element 0, the first one at {}", all.begin())));
+  if (!arguments.save_state.empty()) write_range(arguments.save_state, all.bytes());
+  return {.files = arguments.files,
+          .type = of.type,
+          .form = of.form,
+          .wide = of.wide,
+          .ddof = arguments.ddof,
+          .bits = bits,
+          .count = all.end() - all.begin(),
+          .states = arguments.files.size(),
+          .begin = all.begin(),
+          .saved_state = arguments.save_state};
+}
+
+std::string merge_command(const merge_arguments& arguments) {
+  exit_when_pages_are_lost(one_line(fmt::format("{}", fmt::join(arguments.files, " or "))));
+  const merging done = has_range_file(arguments.files) ? merge_states_of_ranges(arguments) : merge_exact_states(arguments);
   return arguments.json ? merging_json(done) : merging_text(done);
 }
 
@@ -281,6 +331,8 @@ CLI::Validator whole_number_from(std::int64_t least) {
 void check_combination(const reduce_arguments& arguments) {
   if (arguments.device && arguments.backend != "cuda") throw CLI::ValidationError("--device", "needs --backend cuda");
   if (arguments.threads && arguments.backend != "openmp") throw CLI::ValidationError("--threads", "needs --backend openmp");
+  if (!arguments.save_state.empty() && arguments.guarantee == "none")
+    throw CLI::ValidationError("--state", "needs guarantee fixed, the default, or --exact");
 }
 
 void add_place_options(CLI::App& command, reduce_arguments& arguments) {
@@ -289,7 +341,9 @@ void add_place_options(CLI::App& command, reduce_arguments& arguments) {
   backends.emplace_back("best");
   command
       .add_option("--backend", arguments.backend,
-                  "serial: one CPU thread\nopenmp: CPU threads\ncuda: an NVIDIA GPU; the data are copied there first\n"
+                  "serial: one CPU thread\nopenmp: CPU threads\ncuda: an NVIDIA GPU; the data are copied there first. More "
+                  "than\n256 MiB go through it in pieces, however many they are, "
+                  "unless\n--repeat or --variant asks for more than the result\n"
                   "best: openmp, or serial where the data are few")
       ->check(CLI::IsMember(backends))
       ->capture_default_str()
@@ -302,11 +356,6 @@ void add_place_options(CLI::App& command, reduce_arguments& arguments) {
       ->group(group);
 }
 
-CLI::Option* add_save_state_option(CLI::App& command, std::string& path, const std::string& purpose) {
-  return command.add_option("--save-state", path, "Write the exact state (docs/exact.md), a .npy file of int64 words,\n" + purpose)
-      ->option_text("FILE");
-}
-
 void add_kernel_options(CLI::App& command, reduce_arguments& arguments) {
   command
       .add_option("--guarantee", arguments.guarantee,
@@ -315,13 +364,27 @@ void add_kernel_options(CLI::App& command, reduce_arguments& arguments) {
                   "What is exact is had with --exact")
       ->check(CLI::IsMember({"none", "fixed"}));
   CLI::Option* exact = command.add_flag("--exact", arguments.exact,
-                                        "The exact result, rounded once, whatever the order; on the CPU.\n"
+                                        "The exact result, rounded once, whatever the order.\n"
                                         "sum, norm1, dot, sum_of_squares, norm2, mean and mean_variance of\n"
                                         "floats have one, and what no order changes anyway. One read more\n"
                                         "says how far the default's result is from it in ulps: steps, each\n"
                                         "to the next number of the result's type");
   exact->excludes("--guarantee");
-  add_save_state_option(command, arguments.save_state, "which 'onefold merge' adds to others")->needs(exact);
+  CLI::Option* save = command
+                          .add_option("--state", arguments.save_state,
+                                      "Write what is known of these elements, which 'onefold merge' puts to what\n"
+                                      "is known of others: the state of a range of an array (docs/order.md), or\n"
+                                      "with --exact the exact state (docs/exact.md), a .npy file of int64 words,\n"
+                                      "whose elements have no order")
+                          ->option_text("FILE");
+  command
+      .add_option("--begin", arguments.begin,
+                  "Index of the file's first element in the whole array: with --state.\n"
+                  "Where it is not 0 there is no result yet")
+      ->check(whole_number_from(0))
+      ->capture_default_str()
+      ->needs(save)
+      ->excludes(exact);
   const std::string group = "How a GPU computes it (the library's choice by default; accepted and not used on the CPU)";
   command.add_option("--variant", arguments.variant, "Kernel by name; 'onefold variants' lists them")->group(group);
   auto finishes = names<finish>(finish_count);
@@ -394,28 +457,31 @@ void add_reduce_command(CLI::App& app, form what, const std::string& description
 }
 
 void add_merge_command(CLI::App& app, merge_arguments& arguments, command_output& output) {
-  CLI::App* command = app.add_subcommand("merge", "Add exact states that --save-state wrote, and print their result");
+  CLI::App* command = app.add_subcommand("merge", "Put states together that --state wrote, and print their result");
   command->footer(
-      "The result is that of all their elements in one file, to the bit, in whatever order and parts they were\n"
-      "reduced. A file may also hold the sum of several states, added word by word as MPI_SUM does.\n"
-      "A state of a variance has nothing in common with one of a sum: all files must be of one kind.");
-  command->add_option("files", arguments.files, ".npy files of int64 words, which say what they are of")->required();
+      "The result is that of all their elements in one file, to the bit. All files must be of one kind.\n"
+      "States of ranges, in whatever order they are named, have no gaps between them and no element twice.\n"
+      "Where they do not begin at element 0 there is no result, and --state writes what there is.\n"
+      "Exact states may be of elements in any order and parts. A file may also hold the sum of several, added\n"
+      "word by word as MPI_SUM does. One of a variance has nothing in common with one of a sum.");
+  command->add_option("files", arguments.files, "States, which say what they are of")->required();
   std::vector<std::string> form_names;
-  form_names.reserve(state_forms.size());
-  for (const form what : state_forms) form_names.emplace_back(onefold::name(what));
+  for (int i = 0; i < form_count + record_count; ++i)
+    if (const auto what = static_cast<form>(i); is_known(what)) form_names.emplace_back(onefold::name(what));
   command
       ->add_option("--form", arguments.form,
-                   "The form whose result is printed. A state of sum serves mean too, one\n"
-                   "of dot sum_of_squares and norm2; without it the first of these")
+                   "The form whose result is printed. An exact state of sum serves mean too,\n"
+                   "one of dot sum_of_squares and norm2; without it the first of these. One\n"
+                   "of a range is of one form")
       ->check(CLI::IsMember(form_names));
   command
       ->add_option("--accumulate", arguments.accumulate,
-                   "f64: of elements of type f32, f16 and bf16 the result is rounded to f64\n"
-                   "own: to f32")
+                   "Of exact states: f64: of elements of type f32, f16 and bf16 the result is\n"
+                   "rounded to f64; own: to f32")
       ->check(CLI::IsMember({"own", "f32", "f64"}))
       ->capture_default_str();
   add_ddof_option(*command, arguments.ddof);
-  add_save_state_option(*command, arguments.save_state, "of the elements of all files");
+  command->add_option("--state", arguments.save_state, "Write the state of the elements of all files")->option_text("FILE");
   command->add_flag("--json", arguments.json, "Print one JSON object");
   command->final_callback([&arguments, &output] { output.text = merge_command(arguments); });
 }

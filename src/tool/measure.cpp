@@ -4,10 +4,12 @@
 #include <chrono>
 #include <cstddef>
 #include <set>
+#include <utility>
 
 #include <onefold/detail/pieces.hpp>
 
 #include "any_form.hpp"
+#include "any_range.hpp"
 #include "device_buffer.hpp"
 
 namespace onefold::tool {
@@ -35,9 +37,17 @@ void copy_to_gpu(std::optional<device_buffer>& copy, int device, const input_arr
   });
 }
 
+// Whether the elements go through a GPU in pieces and are not held there: many that are reduced once. Runs of a variant of the lectures, and
+// those that are repeated, are to tell what the GPU takes, and not what the bus does.
+bool goes_through_gpu(const input_array& input, const input_array* second, const job& what) {
+  const std::uint64_t bytes = input.bytes() + (second == nullptr ? 0 : second->bytes());
+  return what.repeat == 0 && bytes > whole_bytes &&
+         detail::piecewise_reduction::is_for(what.where, input.type, what.form, what.wide, what.how);
+}
+
 // One run, and how long the reductions in it took.
 struct timed_bits {
-  result_bits bits;
+  std::optional<result_bits> bits;
   double seconds;
 };
 
@@ -67,21 +77,47 @@ timed_bits reduce_in_pieces(const input_array& input, const input_array* second,
   return {bits_of_stored(input.type, what.form, what.wide, results), seconds};
 }
 
+// The state of the elements, to which pieces are added one after the other. The report is that of the first, as above.
+timed_bits reduce_to_range(const input_array& input, const input_array* second, const job& what, const form_request& request,
+                           bool in_pieces, report& ran, std::vector<std::byte>& bytes) {
+  any_range range({input.type, what.form, what.wide}, *what.begin);
+  double seconds = 0;
+  const auto add = [&](std::uint64_t first, const void* x, const void* y, std::uint64_t length) {
+    options how = what.how;
+    how.report = first == 0 ? &ran : nullptr;
+    const auto begin = clock::now();
+    range.add(what.where, x, y, length, how);
+    seconds += seconds_since(begin);
+  };
+  if (in_pieces) {
+    each_piece(input, [&](std::uint64_t first, std::uint64_t length) {
+      add(first, input.piece(first, length), second == nullptr ? nullptr : second->piece(first, length), length);
+    });
+  } else {
+    add(0, request.x, request.y, request.count);
+  }
+  bytes = range.bytes();
+  return {range.result(what.ddof), seconds};
+}
+
 // Whether it was the default that ran: what no order changes, it computes exactly.
 bool is_default(const report& ran) { return ran.variant == "fixed_order"; }
 
-result_bits default_result(const input_array& input, const input_array* second, job what, form_request request, bool in_pieces) {
+std::optional<result_bits> default_result(const input_array& input, const input_array* second, job what, form_request request,
+                                          bool in_pieces) {
   what.how = {};
   what.keeps_state = false;
   request.exact_state = nullptr;
   report ran;
   std::vector<std::int64_t> no_state;
-  return in_pieces ? reduce_in_pieces(input, second, what, ran, no_state).bits : reduce_bits(what.where, request, what.how);
+  if (in_pieces) return reduce_in_pieces(input, second, what, ran, no_state).bits;
+  return reduce_bits(what.where, request, what.how);
 }
 
 // Starts the backend outside the timed region, and refuses what cannot run before gigabytes are copied.
 void start(const job& what, element_type type, const options& how) {
   form_request request{type, what.form, what.wide, nullptr, nullptr, 0, what.ddof};
+  if (what.begin) any_range({type, what.form, what.wide}, *what.begin).add(what.where, nullptr, nullptr, 0, how);
   if (!has_index(what.form)) return static_cast<void>(reduce_bits(what.where, request, how));
   // Of nothing there is no first index: of one element.
   alignas(8) constexpr std::byte zero[8] = {};
@@ -111,8 +147,9 @@ outcome measure(const input_array& input, const input_array* second, const job& 
 
   form_request request{input.type, what.form, what.wide, nullptr, nullptr, input.count, what.ddof};
   std::optional<device_buffer> copy, second_copy;
-  const bool on_gpu = runs_on_gpu(what.where);
-  if (on_gpu) {
+  result.copies_are_timed = runs_on_gpu(what.where) && goes_through_gpu(input, second, what);
+  const bool is_copied = runs_on_gpu(what.where) && !result.copies_are_timed;
+  if (is_copied) {
     copy_to_gpu(copy, what.where.device(), input);
     request.x = copy->data();
     result.copy_seconds = copy->copy_seconds();
@@ -126,21 +163,22 @@ outcome measure(const input_array& input, const input_array* second, const job& 
     request.y = second == nullptr ? nullptr : second->data;
   }
 
-  const bool in_pieces = !on_gpu && (input.in_pieces() || (second != nullptr && second->in_pieces()));
+  const bool in_pieces = !is_copied && (input.in_pieces() || (second != nullptr && second->in_pieces()));
   if (what.keeps_state) {
     result.state.resize(state_words(input.type, what.form));
     request.exact_state = result.state.data();
   }
   const auto reduce = [&] {
+    if (what.begin) return reduce_to_range(input, second, what, request, in_pieces, result.ran, result.range);
     return in_pieces ? reduce_in_pieces(input, second, what, result.ran, result.state) : reduce_whole(what.where, request, how);
   };
   if (result.warm) static_cast<void>(reduce());
-  std::set<result_bits> values;
+  std::set<std::pair<std::optional<result_bits>, std::vector<std::byte>>> values;
   for (int run = 0; run < std::max(1, what.repeat); ++run) {
     const auto [bits, seconds] = reduce();
     result.bits = bits;
     result.seconds.push_back(seconds);
-    values.insert(bits);
+    values.emplace(bits, result.range);
   }
   if (what.how.guarantee == guarantee::exact)
     result.fixed_bits = is_default(result.ran) ? result.bits : default_result(input, second, what, request, in_pieces);

@@ -2,6 +2,7 @@
 /// @file print.hpp  What the tool says, as text for people and as JSON for programs. Makes strings; prints nothing itself.
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,7 +16,6 @@
 #include "golden.hpp"
 #include "input_file.hpp"
 #include "measure.hpp"
-#include "state_file.hpp"
 
 namespace onefold::tool {
 
@@ -37,7 +37,7 @@ struct reduction {
   const input_array* second_input;  ///< null where there is none
   const job& what;
   const outcome& result;
-  std::string saved_state;  ///< the name of the file that has the exact state; else empty
+  std::string saved_state;  ///< the name of the file that has the state; else empty
 
   [[nodiscard]] std::array<result_part, most_parts> parts() const { return result_parts(input.type, what.form, what.wide); }
   /// Of all inputs.
@@ -52,17 +52,22 @@ struct reduction {
 /// One object. Several results have the names that they have in results.hpp, and their bits those with "_bits" behind. A value is a number where
 /// finite, else a string; a float as the double of the same value; of all, any and none true or false. Times in seconds.
 /// Of an exact result "fixed_value", "fixed_bits" and "fixed_ulps" are the default's and its distance, null where NaN or infinity has
-/// none; of several results "fixed_mean", "fixed_mean_bits" and "fixed_mean_ulps".
+/// none; of several results "fixed_mean", "fixed_mean_bits" and "fixed_mean_ulps". Where the state of a range is saved "begin" is the index of
+/// its first element, and where that has no result its values are null.
 [[nodiscard]] std::string reduction_json(const reduction& done);
 
-/// States of files that were added, for printing.
+/// States of files that were put together, for printing.
 struct merging {
   std::span<const std::string> files;
-  const merged_states& merged;
+  element_type type;  ///< of exact states f32 for all smaller floats too
+  onefold::form form;
   bool wide;
   std::int64_t ddof;
-  result_bits bits;
-  std::string saved_state;  ///< as that of a reduction
+  std::optional<result_bits> bits;     ///< none: of a range that has no result
+  std::uint64_t count;                 ///< elements
+  std::uint64_t states;                ///< see merged_states; of ranges one for each file
+  std::optional<std::uint64_t> begin;  ///< of ranges: the index of the first element
+  std::string saved_state;             ///< as that of a reduction
 };
 
 /// As for a reduction, as far as there are the same facts.

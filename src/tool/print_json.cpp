@@ -41,8 +41,8 @@ json input_json(const std::string& name, const input_array& input) {
 
 void add_parts(json& object, const std::vector<printed_part>& parts) {
   for (const printed_part& part : parts) {
-    object[part.name] = value_json(part.value);
-    if (!part.bits_name.empty()) object[part.bits_name] = bits_text(part.value);
+    object[part.name] = part.value ? value_json(*part.value) : json(nullptr);
+    if (!part.bits_name.empty()) object[part.bits_name] = part.value ? json(bits_text(*part.value)) : json(nullptr);
     if (!part.fixed) continue;
     object["fixed_" + part.name] = value_json(*part.fixed);
     object["fixed_" + part.bits_name] = bits_text(*part.fixed);
@@ -126,6 +126,7 @@ std::string reduction_json(const reduction& done) {
                  {"memory_mapped", input.mapped},
                  {"in_pieces", input.in_pieces()},
                  {"second", two ? input_json(done.second_name, *done.second_input) : json(nullptr)},
+                 {"begin", or_null(done.what.begin.has_value(), done.what.begin.value_or(0))},
                  {"saved_state", or_null(!done.saved_state.empty(), done.saved_state)},
                  {"backend", onefold::name(ran.backend)},
                  {"variant", ran.variant},
@@ -152,15 +153,16 @@ std::string reduction_json(const reduction& done) {
 }
 
 std::string merging_json(const merging& done) {
-  const merged_states& merged = done.merged;
-  json object{{"form", onefold::name(merged.form)}};
+  json object{{"form", onefold::name(done.form)}};
   add_parts(object, printed_parts(done));
-  object.update({{"result_type", onefold::name(result_type(merged.type, merged.form, done.wide))},
-                 {"type", onefold::name(merged.type)},
-                 {"accumulate", accumulation(merged.type, done.wide)},
-                 {"ddof", or_null(merged.form == form::mean_variance, done.ddof)},
-                 {"count", merged.count},
-                 {"states", merged.states},
+  object.update({{"result_type", onefold::name(result_type(done.type, done.form, done.wide))},
+                 {"type", onefold::name(done.type)},
+                 {"accumulate", accumulation(done.type, done.wide)},
+                 {"ddof", or_null(done.form == form::mean_variance, done.ddof)},
+                 {"guarantee", onefold::name(done.begin ? guarantee::fixed : guarantee::exact)},
+                 {"begin", or_null(done.begin.has_value(), done.begin.value_or(0))},
+                 {"count", done.count},
+                 {"states", done.states},
                  {"files", std::vector<std::string>(done.files.begin(), done.files.end())},
                  {"saved_state", or_null(!done.saved_state.empty(), done.saved_state)}});
   return dump(object);

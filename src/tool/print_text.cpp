@@ -65,16 +65,23 @@ std::string input_description(const input_array& input) {
   return text;
 }
 
-// "dot of 2 x 100 f32 accumulated in f64, as f64 (800 bytes)": the type of the result where it is another than the elements'. Behind
-// mean_variance what is taken from the count: "mean_variance with ddof 1 of ..".
+// Behind mean_variance what is taken from the count: "mean_variance with ddof 1".
+std::string form_text(form what, std::int64_t ddof) {
+  return what == form::mean_variance ? fmt::format("{} with ddof {}", onefold::name(what), ddof) : std::string(onefold::name(what));
+}
+
+// "f32 accumulated in f64, as f64": the type of the result where it is another than the elements'.
+std::string elements_text(element_type type, form what, bool wide) {
+  const result_part part = result_parts(type, what, wide)[0];
+  return fmt::format(
+      "{}{}{}", onefold::name(type), wide ? fmt::format(" accumulated in {}", accumulation(type, true)) : std::string(),
+      part.type == type || part.kind == part_kind::truth ? std::string() : fmt::format(", as {}", onefold::name(part.type)));
+}
+
+// "dot of 2 x 100 f32 accumulated in f64, as f64 (800 bytes)".
 std::string reduction_description(const reduction& done) {
-  const element_type of = done.input.type, result = done.parts()[0].type;
-  const std::string ddof = done.what.form == form::mean_variance ? fmt::format(" with ddof {}", done.what.ddof) : std::string();
-  const bool is_truth = done.parts()[0].kind == part_kind::truth;
-  return fmt::format("{}{} of {}{} {}{}{} ({})", onefold::name(done.what.form), ddof, done.second_input == nullptr ? "" : "2 x ",
-                     done.input.count, onefold::name(of),
-                     done.what.wide ? fmt::format(" accumulated in {}", accumulation(of, true)) : std::string(),
-                     result == of || is_truth ? std::string() : fmt::format(", as {}", onefold::name(result)),
+  return fmt::format("{} of {}{} {} ({})", form_text(done.what.form, done.what.ddof), done.second_input == nullptr ? "" : "2 x ",
+                     done.input.count, elements_text(done.input.type, done.what.form, done.what.wide),
                      bytes_text(static_cast<double>(done.bytes())));
 }
 
@@ -89,8 +96,12 @@ std::string time_description(const outcome& result) {
 // Of an exact result also the default's and its distance, which NaN and infinity have not.
 void add_parts(table& lines, const std::vector<printed_part>& parts) {
   for (const printed_part& part : parts) {
-    lines.add({part.name, value_text(part.value)});
-    if (!part.bits_name.empty()) lines.add({part.bits_name, bits_text(part.value)});
+    if (!part.value) {
+      lines.add({part.name, "none yet: it takes all elements from 0 on, which 'onefold merge' puts together"});
+      continue;
+    }
+    lines.add({part.name, value_text(*part.value)});
+    if (!part.bits_name.empty()) lines.add({part.bits_name, bits_text(*part.value)});
     if (!part.fixed) continue;
     const auto ulps = part.ulps();
     const std::string distance = ulps ? fmt::format("{} {} away", *ulps, *ulps == 1 ? "ulp" : "ulps") : "no number of ulps away";
@@ -98,9 +109,18 @@ void add_parts(table& lines, const std::vector<printed_part>& parts) {
   }
 }
 
-void add_saved_state(table& lines, const std::string& path, form what) {
-  if (!path.empty())
-    lines.add({"saved state", fmt::format("{} (onefold merge --form {} adds it to others)", one_line(path), onefold::name(what))});
+void add_saved_state(table& lines, const std::string& path, form what, bool is_range) {
+  if (path.empty()) return;
+  lines.add({"saved state",
+             is_range ? fmt::format("{} (onefold merge puts it to its neighbours)", one_line(path))
+                      : fmt::format("{} (onefold merge --form {} adds it to others)", one_line(path), onefold::name(what))});
+}
+
+// "elements 1000 to 1999".
+void add_range(table& lines, std::optional<std::uint64_t> begin, std::uint64_t count) {
+  if (!begin) return;
+  lines.add({"range", count == 0 ? fmt::format("no elements, at element {}", *begin)
+                                 : fmt::format("elements {} to {}", *begin, *begin + count - 1)});
 }
 
 void add_what_ran(table& lines, const report& ran) {
@@ -202,6 +222,7 @@ std::string reduction_text(const reduction& done) {
     lines.add({"caution",
                fmt::format("{} different results in {} runs; this is the last", result.distinct_values, result.seconds.size())});
   lines.add({"reduction", reduction_description(done)});
+  add_range(lines, done.what.begin, input.count);
   lines.add({"file", one_line(done.name)});
   lines.add({"input", input_description(input)});
   if (done.second_input != nullptr) {
@@ -211,22 +232,25 @@ std::string reduction_text(const reduction& done) {
   add_what_ran(lines, result.ran);
   lines.add({"time", time_description(result)});
   if (const auto speed = gigabytes_per_second(done)) lines.add({"bandwidth", fmt::format("{:.4g} GB/s", *speed)});
+  if (result.copies_are_timed) lines.add({"copy to the GPU", "in pieces (in the time above)"});
   if (result.copy_seconds) lines.add({"copy to the GPU", time_text(*result.copy_seconds) + " (not in the time above)"});
-  add_saved_state(lines, done.saved_state, done.what.form);
+  add_saved_state(lines, done.saved_state, done.what.form, done.what.begin.has_value());
   return lines.text();
 }
 
 std::string merging_text(const merging& done) {
-  const merged_states& merged = done.merged;
+  const bool is_range = done.begin.has_value();
   table lines;
   add_parts(lines, printed_parts(done));
-  const bool small = merged.type != element_type::f64;
-  const std::string ddof = merged.form == form::mean_variance ? fmt::format(" with ddof {}", done.ddof) : std::string();
-  lines.add({"reduction", fmt::format("{}{} of {}{} {}{}", onefold::name(merged.form), ddof, merged.form == form::dot ? "2 x " : "",
-                                      merged.count, small ? "f32, f16 or bf16" : "f64", done.wide ? ", as f64" : "")});
+  lines.add({"reduction",
+             fmt::format("{} of {}{} {}", form_text(done.form, done.ddof), done.form == form::dot ? "2 x " : "", done.count,
+                         is_range                         ? elements_text(done.type, done.form, done.wide)
+                         : done.type == element_type::f64 ? std::string("f64")
+                                                          : fmt::format("f32, f16 or bf16{}", done.wide ? ", as f64" : ""))});
+  add_range(lines, done.begin, done.count);
   lines.add(
-      {"states", fmt::format("{} in {}", merged.states, counted(static_cast<std::int64_t>(done.files.size()), "file", "files"))});
-  add_saved_state(lines, done.saved_state, merged.form);
+      {"states", fmt::format("{} in {}", done.states, counted(static_cast<std::int64_t>(done.files.size()), "file", "files"))});
+  add_saved_state(lines, done.saved_state, done.form, is_range);
   return lines.text();
 }
 

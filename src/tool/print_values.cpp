@@ -21,7 +21,7 @@ std::string one_line(std::string_view text) {
 
 namespace {
 
-std::vector<printed_part> printed_parts(element_type type, form what, bool wide, const result_bits& bits,
+std::vector<printed_part> printed_parts(element_type type, form what, bool wide, const std::optional<result_bits>& bits,
                                         const std::optional<result_bits>& fixed_bits) {
   const auto parts = result_parts(type, what, wide);
   std::vector<printed_part> printed;
@@ -29,8 +29,8 @@ std::vector<printed_part> printed_parts(element_type type, form what, bool wide,
     const std::string name(parts[i].name);
     const bool index = parts[i].kind == part_kind::index, truth = parts[i].kind == part_kind::truth;
     const std::string prefix = name == "value" ? "" : name + "_";
-    printed.push_back(
-        {name, index ? "" : prefix + "bits", {parts[i].type, bits[i], truth}, index ? "" : prefix + "ulps", std::nullopt});
+    printed.push_back({name, index ? "" : prefix + "bits", std::nullopt, index ? "" : prefix + "ulps"});
+    if (bits) printed.back().value = {parts[i].type, (*bits)[i], truth};
     if (fixed_bits && !index) printed.back().fixed = {parts[i].type, (*fixed_bits)[i], truth};
   }
   return printed;
@@ -43,7 +43,7 @@ std::vector<printed_part> printed_parts(const reduction& done) {
 }
 
 std::vector<printed_part> printed_parts(const merging& done) {
-  return printed_parts(done.merged.type, done.merged.form, done.wide, done.bits, std::nullopt);
+  return printed_parts(done.type, done.form, done.wide, done.bits, std::nullopt);
 }
 
 std::vector<std::string> bits_texts(const golden_row& row, const result_bits& bits) {

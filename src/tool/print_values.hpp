@@ -49,12 +49,12 @@ auto with_value(scalar value, F&& f) {
 
 /// A result under the names that it and its bits are printed with.
 struct printed_part {
-  std::string name;       ///< "value", "mean", "index"
-  std::string bits_name;  ///< "bits"; of several results "mean_bits"; empty for an index, which its digits say to the bit
-  scalar value;
-  std::string ulps_name;             ///< "ulps", "mean_ulps"; empty for an index
-  std::optional<scalar> fixed = {};  ///< of an exact result: the default's
-  [[nodiscard]] std::optional<std::uint64_t> ulps() const { return ulps_between(value.type, value.bits, fixed->bits); }
+  std::string name;             ///< "value", "mean", "index"
+  std::string bits_name;        ///< "bits"; of several results "mean_bits"; empty for an index, which its digits say to the bit
+  std::optional<scalar> value;  ///< none where there is no result: of a range that is no whole array
+  std::string ulps_name;        ///< "ulps", "mean_ulps"; empty for an index
+  std::optional<scalar> fixed = {};  ///< of an exact result, which there is then: the default's
+  [[nodiscard]] std::optional<std::uint64_t> ulps() const { return ulps_between(value->type, value->bits, fixed->bits); }
 };
 [[nodiscard]] std::vector<printed_part> printed_parts(const reduction& done);
 [[nodiscard]] std::vector<printed_part> printed_parts(const merging& done);

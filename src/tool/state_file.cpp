@@ -4,12 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstddef>
-#include <cstdio>
 #include <cstring>
 #include <string_view>
-#include <system_error>
 
 #include <onefold/detail/exact_kinds.hpp>
 #include <onefold/error.hpp>
@@ -17,6 +14,8 @@
 #include "input_error.hpp"
 #include "mapped_file.hpp"
 #include "npy.hpp"
+#include "output_file.hpp"
+#include "with_name.hpp"
 
 namespace onefold::tool {
 
@@ -24,12 +23,11 @@ namespace {
 
 namespace exact = detail::exact;
 
-constexpr const char* who_writes_one = "'onefold sum FILE --exact --save-state STATE' writes one";
+constexpr const char* who_writes_one = "'onefold sum FILE --state STATE' writes one";
 
 std::vector<std::int64_t> read_words(const std::string& path) {
   const mapped_file file(path);
-  if (!looks_like_npy(file.bytes()))
-    throw input_error(fmt::format("is no .npy file, which states are kept in: {}", who_writes_one));
+  if (!looks_like_npy(file.bytes())) throw input_error(fmt::format("is no state: {}", who_writes_one));
   const npy_array array = parse_npy(file.bytes());
   if (array.type != element_type::i64)
     throw input_error(fmt::format("holds {} elements, and a state int64 words: {}", name(array.type), who_writes_one));
@@ -44,7 +42,10 @@ std::vector<std::int64_t> read_words(const std::string& path) {
 
 element_type type_of(const exact::kind_row& kind) { return kind.number % 2 == 0 ? element_type::f64 : element_type::f32; }
 
-bool has_kind(form what, const exact::kind_row& kind) { return exact::kind_of(what, type_of(kind)).number == kind.number; }
+bool has_kind(form what, const exact::kind_row& kind) {
+  const element_type type = type_of(kind);
+  return exact::has_state(what, type) && exact::kind_of(what, type).number == kind.number;
+}
 
 // "dot, sum_of_squares or norm2 of f64".
 std::string text_of(const exact::kind_row& kind) {
@@ -72,17 +73,6 @@ const exact::kind_row& likely_kind(std::size_t words, std::optional<form> wanted
   for (const exact::kind_row& kind : exact::kinds)
     if (kind.words() == words && (likely == nullptr || (wanted && has_kind(*wanted, kind)))) likely = &kind;
   return *likely;
-}
-
-template <class F>
-auto with_name(const std::string& path, F&& call) {
-  try {
-    return call();
-  } catch (const input_error& problem) {
-    throw input_error(fmt::format("{}: {}", path, problem.what()));
-  } catch (const error& problem) {  // of a state there is but one: invalid_argument
-    throw input_error(fmt::format("{}: {}", path, problem.what()));
-  }
 }
 
 }  // namespace
@@ -116,12 +106,6 @@ merged_states merge_states(std::span<const std::string> paths, std::optional<for
   return merged;
 }
 
-void write_state(const std::string& path, std::span<const std::int64_t> words) {
-  const std::string bytes = npy_file_of(words);
-  std::FILE* const file = std::fopen(path.c_str(), "wb");
-  bool written = file != nullptr && std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
-  written = (file == nullptr || std::fclose(file) == 0) && written;
-  if (!written) throw input_error(fmt::format("{}: cannot be written: {}", path, std::generic_category().message(errno)));
-}
+void write_state(const std::string& path, std::span<const std::int64_t> words) { write_file(path, npy_file_of(words)); }
 
 }  // namespace onefold::tool

@@ -31,8 +31,7 @@ struct merged_states {
 /// Errors   input_error "FILE: what is wrong": what cannot be read, is no state, or belongs to another form or type.
 [[nodiscard]] merged_states merge_states(std::span<const std::string> paths, std::optional<form> wanted);
 
-/// Writes the words of a state; a file that has this name is lost.
-/// Errors   input_error "PATH: why it cannot be written"; what it then holds is taken for no state.
+/// Writes the words of a state. Errors: those of write_file().
 void write_state(const std::string& path, std::span<const std::int64_t> words);
 
 }  // namespace onefold::tool
