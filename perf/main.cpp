@@ -96,10 +96,10 @@ void refuse_gpu_options(const CLI::App& ladder, bool on_cpu) {
 
 using gpu_study = nlohmann::json (*)(const study_options&, const device_info&);
 struct {
-  gpu_study sweep, forms, latency, tune, fused;
+  gpu_study sweep, forms, latency, tune, fused, exact, host_arrays;
 } constexpr gpu_studies =
 #ifdef ONEFOLD_HAVE_CUDA
-    {sweep, forms, latency, tune, fused};
+    {sweep, forms, latency, tune, fused, exact, host_arrays};
 #else
     {};
 #endif
@@ -286,6 +286,16 @@ std::vector<command> add_studies(CLI::App& app, arguments& typed, study_options&
   add.common(own_calls);
   add.device(own_calls);
   all.push_back({own_calls, [&how] { return on_gpu(gpu_studies.fused, how); }});
+
+  CLI::App* exact_sums = app.add_subcommand("exact", "exact sums on a GPU, against the read limit and the default");
+  add.common(exact_sums);
+  add.device(exact_sums);
+  all.push_back({exact_sums, [&how] { return on_gpu(gpu_studies.exact, how); }});
+
+  CLI::App* hosts = app.add_subcommand("host", "sums of arrays in host memory on a GPU, against a copy of the same bytes");
+  add.common(hosts);
+  add.device(hosts);
+  all.push_back({hosts, [&how] { return on_gpu(gpu_studies.host_arrays, how); }});
 
   CLI::App* small_calls = app.add_subcommand("calls", "what a call of serial() on few elements costs, alone and from many threads");
   add.common(small_calls);

@@ -50,6 +50,12 @@ nlohmann::json latency(const study_options& how, const device_info& gpu);
 /// Several results, functions of the index and operators of the caller's own, against the measured read limit and CUB.
 nlohmann::json fused(const study_options& how, const device_info& gpu);
 
+/// Exact sums, against the measured read limit and the default.
+nlohmann::json exact(const study_options& how, const device_info& gpu);
+
+/// Sums of arrays in host memory on a GPU, against a copy of the same bytes.
+nlohmann::json host_arrays(const study_options& how, const device_info& gpu);
+
 /// Searches the launch policy of a GPU, and writes it to how.save.
 nlohmann::json tune(const study_options& how, const device_info& gpu);
 

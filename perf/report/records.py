@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 
 from quantities import is_number
 
-KNOWN_STUDIES = ("ladder", "cpu_ladder", "sweep", "forms", "latency", "cpu", "folds", "calls", "memory", "peers", "scaling", "tune")
+KNOWN_STUDIES = (
+    "ladder", "cpu_ladder", "sweep", "forms", "fused", "exact", "host", "latency", "cpu", "folds", "calls", "memory", "peers", "scaling", "tune"
+)
 
 MOST = 1 << 63  # elements or bytes
 

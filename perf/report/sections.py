@@ -5,6 +5,7 @@ import re
 import charts
 import figures
 from charts import Bar, Series
+from device_calls import batch_table, exact_section, fused_section, host_section
 from figures import DEFAULT, TYPICAL, plural
 from memory_studies import memory_section
 from new_calls import calls_section, folds_section
@@ -537,6 +538,8 @@ def latency_section(machine: Machine) -> Section | None:
         ]
         columns = ["n", "in stream, µs", "CUB in stream", "to the host", "bare kernel", "CUB to the host", "to enqueue a call"]
         section.tables.append(Table(f"Exact figures: {what}", columns, rows))
+        batch = batch_table(record)
+        section.tables += [batch] if batch else []
     return section if section.pictures else None
 
 
@@ -797,6 +800,9 @@ BUILDERS = [
     ratio_section,
     latency_section,
     forms_section,
+    fused_section,
+    exact_section,
+    host_section,
     scaling_section,
     cpu_ladder_section,
     cpu_section,

@@ -289,6 +289,52 @@ def folds():
     return made_up("folds", None, instruction_set="avx2", rows=rows)
 
 
+def fused():
+    rows = [
+        {
+            "type": type_name,
+            "count": count,
+            "bytes": count * size,
+            "read_limit": count * size / 4e12,
+            "calls": {
+                "sum": {**times(count * size / 4e12 / 0.99), "bytes": count * size},
+                "argmin by CUB": {**times(count * size / 4e12 / 0.5), "bytes": count * size},
+                "f(i) over three arrays": {**times(3 * count * size / 4e12 / 0.9), "bytes": 3 * count * size},
+            },
+        }
+        for count in (1 << 20, 1 << 28)
+        for type_name, size in (("f32", 4), ("f64", 8))
+    ]
+    return made_up("fused", rows=rows)
+
+
+def exact():
+    rows = []
+    for type_name, size in (("f32", 4), ("f64", 8)):
+        for count in (1 << 10, 1 << 28):
+            read = 1e-6 + count * size / 4e12
+            forms = {
+                form: {"exact": times(vectors * read / (0.9 if form == "sum" else 0.8) + 5e-6 * (count == 1 << 10)), "fixed": times(vectors * read)}
+                for form, vectors in (("sum", 1), ("dot", 2))
+            }
+            rows.append({"contents": "between -1 and 1", "type": type_name, "count": count, "read_limit": times(read), "forms": forms})
+    return made_up("exact", rows=rows)
+
+
+def host():
+    rows = [
+        {
+            "memory": memory,
+            "bytes": size,
+            "times": {"copy": times(size / rate), "sum": times(size / rate / 0.96), "dot": times(size / rate / 0.9), "exact": times(size / rate / 0.5)}
+            | ({"in place": times(size / rate / 0.8)} if memory == "pinned" else {}),
+        }
+        for memory, rate in (("pinned", 5e10), ("pageable", 1e10))
+        for size in (1 << 20, 1 << 33)
+    ]
+    return made_up("host", rows=rows)
+
+
 def calls(**more):
     rows = [
         {"case": "one call", "form": form, "type": "f64", "count": count, "driver": driver, "onefold": times(4e-8 + driver * 1e-8),
@@ -315,7 +361,7 @@ def cpu_ladder():
 
 
 def everything():
-    return [ladder(), sweep(), sweep("f64"), latency(), peers(), scaling(), memory(), tune(), forms(), cpu(), folds(), calls(), cpu_ladder()]
+    return [ladder(), sweep(), sweep("f64"), latency(), peers(), scaling(), memory(), tune(), forms(), fused(), exact(), host(), cpu(), folds(), calls(), cpu_ladder()]
 
 
 def wrapped(bodies):
@@ -497,7 +543,7 @@ class Labels(unittest.TestCase):
         report = report_of(
             ladder({"fixed_order": 1e-5}),
             sweep(counts=[20]),
-            *[{**body, "rows": body["rows"][:1]} for body in (latency(), peers(), scaling(), forms(), cpu(), folds(), calls())],
+            *[{**body, "rows": body["rows"][:1]} for body in (latency(), peers(), scaling(), forms(), fused(), exact(), host(), cpu(), folds(), calls())],
         )
         self.assertGreaterEqual(self.check(report, "one row"), 7)
 
@@ -583,6 +629,39 @@ class Sentences(unittest.TestCase):
         table = sections.folds_section(machine_of(folds())).tables[0]
         self.assertEqual(len(table.rows), 40)
         self.assertEqual({row[6] for row in table.rows}, {"omp simd"})  # the faster one of the loops
+
+    def test_fused_calls_beside_a_read_of_as_many_bytes(self):
+        section = sections.fused_section(machine_of(fused()))
+        words = " ".join(section.paragraphs).replace(THIN_SPACE, " ")
+        self.assertIn("At 2²⁸ elements the calls have 90.0 to 99.0 % of the speed of a bare read of as many bytes, the least for f(i) over three "
+                      "arrays of ", words)
+        self.assertEqual([table.brief for table in section.tables], [True, False])
+        self.assertEqual([cell.replace(THIN_SPACE, " ") for cell in section.tables[0].rows[0]], ["argmin by CUB", "537", "50.0 %", "1,070", "50.0 %"])
+
+    def test_exact_sums_beside_a_read_and_the_default(self):
+        section = sections.exact_section(machine_of(exact()))
+        words = " ".join(section.paragraphs).replace(THIN_SPACE, " ")
+        self.assertIn("At 2²⁸ elements exact sums have 80.0 to 90.0 % of the speed of a bare read: the most for sum of ", words)
+        self.assertIn("the least for dot of ", words)
+        self.assertRegex(words, r"At 2¹⁰ elements an exact sum takes 5\.1\d to 5\.5\d µs longer than the default\.")
+        row = [cell.replace(THIN_SPACE, " ") for cell in section.tables[0].rows[1]]
+        self.assertEqual(row, ["between -1 and 1", "f32", "2²⁸", "299", "90.0 %", "1.11", "674", "80.0 %", "1.25"])
+
+    def test_arrays_in_host_memory_beside_a_copy(self):
+        section = sections.host_section(machine_of(host()))
+        words = [one.replace(THIN_SPACE, " ") for one in section.paragraphs]
+        self.assertEqual(words, [f"A sum of 8 GiB of {memory} memory runs at 96.0 % of the speed of a copy to the GPU alone." for memory in
+                                 ("pinned", "pageable")])
+        rows = [[cell.replace(THIN_SPACE, " ") for cell in row] for row in section.tables[0].rows]
+        self.assertEqual(rows[1], ["pinned", "8 GiB", "50.0", "96.0 %", "90.0 %", "50.0 %", "80.0 %"])
+        self.assertEqual(rows[2][-1], "–")
+
+    def test_a_batch_beside_one_call(self):
+        rows = [{"reductions": many, "batch": times(batch), "alone": times(alone)} for many, batch, alone in ((1, 8e-6, 8e-6), (64, 24e-6, 512e-6))]
+        body = latency() | {"batch": {"count": 10000, "rows": rows}}
+        table = next(table for table in sections.latency_section(machine_of(body)).tables if "batch" in table.title)
+        self.assertEqual(table.rows, [["1", "8.00", "8.00", "1.00"], ["64", "24.0", "512", "3.00"]])
+        self.assertFalse([table for table in sections.latency_section(machine_of(latency())).tables if "batch" in table.title])
 
     def test_calls_on_few_elements(self):
         words = " ".join(sections.calls_section(machine_of(calls())).paragraphs).replace(THIN_SPACE, " ")
