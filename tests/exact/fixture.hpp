@@ -10,11 +10,6 @@
 
 namespace onefold_test {
 
-#ifdef ONEFOLD_TEST_SANITIZED
-inline constexpr bool is_sanitized = true;
-#else
-inline constexpr bool is_sanitized = false;
-#endif
 /// So many cases, fewer under a sanitizer.
 [[nodiscard]] constexpr std::uint64_t cases(std::uint64_t many) { return is_sanitized ? many / 25 : many; }
 

@@ -45,7 +45,7 @@ std::vector<family> families(element_type type, std::size_t count, std::uint64_t
 // The telling ones, and many groups.
 std::vector<std::size_t> sizes_of(std::size_t tile) {
   std::vector<std::size_t> sizes = telling_sizes(tile);
-  sizes.push_back(320 * tile + 12'345);
+  if (!is_sanitized) sizes.push_back(320 * tile + 12'345);
   return sizes;
 }
 

@@ -11,6 +11,13 @@
 
 namespace onefold_test {
 
+/// Whether a sanitizer looks at each access, which takes its time: then fewer cases and smaller arrays will do.
+#ifdef ONEFOLD_TEST_SANITIZED
+inline constexpr bool is_sanitized = true;
+#else
+inline constexpr bool is_sanitized = false;
+#endif
+
 /// Pseudo-random numbers by index (splitmix64): any element of a sequence without those before it.
 class random_numbers {
  public:
