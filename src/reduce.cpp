@@ -221,6 +221,13 @@ void check_callable(const request& what, backend where, const variant_info& vari
     throw error(errc::unsupported, std::string(variant.name) + " reduces arrays: leave the variant's name away");
 }
 
+// Dots of several vectors: which variants have them.
+void check_dots(const request& what, backend where, const variant_info& variant) {
+  const bool exactly = variant.guarantee == guarantee::exact;
+  if (what.vectors != nullptr && !variant.takes_everything && !(exactly && where != backend::cuda))
+    throw error(errc::unsupported, std::string(variant.name) + " takes two arrays: leave the variant's name away");
+}
+
 void check_and_run(request& what, const options& how) {
   check_pointers(what);
   check_shape(how);
@@ -235,8 +242,7 @@ void check_and_run(request& what, const options& how) {
   if (!has_input) check_callable(what, where, variant);
   if (what.exact_state != nullptr && variant.guarantee < guarantee::exact)
     throw error(errc::guarantee_not_met, std::string(variant.name) + " makes no state that is exact: ask for guarantee::exact");
-  if (what.vectors != nullptr && !variant.takes_everything)
-    throw error(errc::unsupported, std::string(variant.name) + " takes two arrays: leave the variant's name away");
+  check_dots(what, where, variant);
   if (where != backend::cuda && what.count_at != nullptr) read_count(what, where);
   if (where != backend::cuda && may_hold_device_memory()) {
     if (has_input) check_host_arrays(what, where);

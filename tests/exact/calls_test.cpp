@@ -235,7 +235,6 @@ TEST_P(exact_calls, that_cannot_be_met_are_refused) {
   EXPECT_TRUE(refused([&] { return onefold::reduce(where(), x, plus, exactly); }));
   EXPECT_TRUE(refused([&] { return onefold::transform_reduce(where(), x.size(), plus, at, exactly); }));
   EXPECT_TRUE(refused([&] { return onefold::transform_reduce(where(), x.size(), onefold::op::prod{}, at, exactly); }));
-  EXPECT_TRUE(refused([&] { return onefold::multi_dot(where(), {x, x}, {y}, exactly); }));
   // Also where there is nothing to add.
   EXPECT_TRUE(refused([&] { return onefold::prod(where(), x.data(), 0, exactly); }));
   double stored = 7;
