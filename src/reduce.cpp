@@ -221,9 +221,14 @@ void check_callable(const request& what, backend where, const variant_info& vari
     throw error(errc::unsupported, std::string(variant.name) + " reduces arrays: leave the variant's name away");
 }
 
-// Dots of several vectors: which variants have them.
+// More than one dot of two arrays: which variants have it.
 void check_dots(const request& what, backend where, const variant_info& variant) {
   const bool exactly = variant.guarantee == guarantee::exact;
+  if (what.of_complex_parts && where == backend::cuda)
+    throw error(
+        errc::guarantee_not_met,
+        "guarantee::exact cannot be given: dot of complex numbers is exact on CPUs alone so far, so use serial() or openmp() "
+        "with host memory");
   if (what.vectors != nullptr && !variant.takes_everything && !(exactly && where != backend::cuda))
     throw error(errc::unsupported, std::string(variant.name) + " takes two arrays: leave the variant's name away");
 }

@@ -7,7 +7,7 @@
 
 namespace onefold::cpu {
 
-/// Runs a request whose form has an exact state, of arrays, values that a function gives or sets of vectors, on up to
+/// Runs a request whose form has an exact state, of arrays, values that a function gives, sets of vectors or parts of complex numbers, on up to
 /// `threads` threads; returns how many worked. With what.exact_state the words of the results' states are stored there too, canonical.
 int reduce_exactly(const detail::request& what, int threads);
 
