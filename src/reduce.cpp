@@ -8,6 +8,7 @@
 
 #include "../backends/backend.hpp"
 #include "dispatch.hpp"
+#include "integers.hpp"
 #include "pointer_kind.hpp"
 #include "select.hpp"
 
@@ -240,6 +241,9 @@ void check_and_run(request& what, const options& how) {
   what.best = what.where.chooses_itself();
   what.where = resolve(what);
   const backend where = what.where.backend();
+  if (where != backend::cuda && what.count_at != nullptr) read_count(what, where);
+  integers_as_doubles integers;
+  if (how.guarantee == guarantee::exact) read_integers_exactly(what, how, integers);
   const variant_info& variant = select(what, where, how);
   const backend_entry* entry = find_backend(where);
   if (entry == nullptr) throw error(errc::backend_not_built, not_built_sentence(where));
@@ -248,7 +252,6 @@ void check_and_run(request& what, const options& how) {
   if (what.exact_state != nullptr && variant.guarantee < guarantee::exact)
     throw error(errc::guarantee_not_met, std::string(variant.name) + " makes no state that is exact: ask for guarantee::exact");
   check_dots(what, where, variant);
-  if (where != backend::cuda && what.count_at != nullptr) read_count(what, where);
   if (where != backend::cuda && may_hold_device_memory()) {
     if (has_input) check_host_arrays(what, where);
     for (int i = 0; i < (what.count > 0 ? what.array_count : 0); ++i)
