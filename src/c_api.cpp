@@ -266,9 +266,14 @@ void check_count_at(const request& what) {
     throw error(errc::misaligned_pointer, "the pointer to the count is not aligned to 8 bytes");
 }
 
-// Of a batch, if `batch` is not null: kept for its launch where that can be.
-void reduce_checked(const onefold_request& asked, const onefold_options* how, batch_in_progress* batch = nullptr,
-                    bool* taken = nullptr) {
+// What a request is part of.
+struct whole_call {
+  batch_in_progress* batch = nullptr;  // not null: kept for its launch where that can be
+  bool* taken = nullptr;               // of a batch: whether it was
+  bool of_complex_parts = false;
+};
+
+void reduce_checked(const onefold_request& asked, const onefold_options* how, const whole_call& of = {}) {
   if (asked.type == ONEFOLD_C64 || asked.type == ONEFOLD_C128) return reduce_complex(asked, how);
   if (asked.type < 0 || asked.type >= element_type_count) refuse_number("request.type", asked.type);
   if (asked.form < 0 || asked.form >= form_count + record_count) refuse_number("request.form", asked.form);
@@ -300,7 +305,8 @@ void reduce_checked(const onefold_request& asked, const onefold_options* how, ba
                asked.arrays == nullptr ? 0 : asked.array_count,
                asked.vectors,
                asked.exact_state,
-               asked.count_at};
+               asked.count_at,
+               of.of_complex_parts};
   if (asked.array_count < 0 || asked.array_count > 3) refuse_number("request.array_count", asked.array_count);
   for (int i = 0; i < what.array_count; ++i) {
     const std::uint32_t alignment = asked.arrays[i].alignment;
@@ -330,7 +336,7 @@ void reduce_checked(const onefold_request& asked, const onefold_options* how, ba
     if (own.state_bytes < 1 || own.state_bytes > most_state_bytes)
       refuse_number("state_bytes of the own operator", own.state_bytes);
   }
-  if (batch != nullptr && (*taken = dispatch_to_batch(what, *batch))) return;
+  if (of.batch != nullptr && (*of.taken = dispatch_to_batch(what, *of.batch))) return;
   if (how == nullptr) return dispatch(what, no_wishes);
   if (how->struct_bytes == sizeof(*how)) return reduce_with_options(what, *how);
   reduce_with_options(what, as_known(*how, sizeof(how->struct_bytes), "options"));
@@ -340,8 +346,12 @@ void reduce_checked(const onefold_request& asked, const onefold_options* how, ba
 
 bool reduce_in_batch(const onefold_request& asked, const onefold_options* how, batch_in_progress& batch) {
   bool taken = false;
-  reduce_checked(asked, how, &batch, &taken);
+  reduce_checked(asked, how, {.batch = &batch, .taken = &taken});
   return taken;
+}
+
+void reduce_complex_parts(const onefold_request& asked, const onefold_options* how) {
+  reduce_checked(asked, how, {.of_complex_parts = true});
 }
 
 std::unique_ptr<batch_in_progress> begin_batch(const backend_entry& entry, const executor& where, const onefold_options* how,

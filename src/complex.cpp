@@ -1,5 +1,5 @@
-/// @file complex.cpp  Complex numbers as requests of other kinds: norm2 and sum_of_squares are those of the parts, all as real numbers in a row; what
-/// else there is goes the way of a user's own operator.
+/// @file complex.cpp  Complex numbers as requests of other kinds: norm2, sum_of_squares and exact dots are those of the parts, all as real numbers in a
+/// row; what else there is goes the way of a user's own operator.
 
 #include "complex.hpp"
 
@@ -70,6 +70,13 @@ void run_as_parts(onefold_request what, const onefold_options* how) {
 bool asks_for_exact(const onefold_options* how) {
   return how != nullptr && how->struct_bytes >= offsetof(onefold_options, needs_workspace) &&
          how->guarantee == ONEFOLD_GUARANTEE_EXACT;
+}
+
+// Both parts of the dot, in one read.
+void run_dot_of_parts(onefold_request what, const onefold_options* how) {
+  what.type = static_cast<std::int32_t>(part_type(static_cast<element_type>(what.type)));
+  what.count *= 2;
+  reduce_complex_parts(what, how);
 }
 
 // The real and imaginary parts as two values of each index.
@@ -219,9 +226,10 @@ void reduce_complex(const onefold_request& asked, const onefold_options* how) {
     return is_single ? run_of_values<float>(asked, how, fill_nonzero<float>, 1, nullptr)
                      : run_of_values<double>(asked, how, fill_nonzero<double>, 1, nullptr);
   if (asks_for_exact(how)) {
+    if (its == form::dot) return run_dot_of_parts(asked, how);
     if (its != form::sum && its != form::mean)
       throw error(errc::guarantee_not_met,
-                  "guarantee::exact cannot be given: of complex numbers sum, mean, sum_of_squares and norm2 are exact");
+                  "guarantee::exact cannot be given: of complex numbers sum, dot, mean, sum_of_squares and norm2 are exact");
     return is_single ? run_exactly<float>(asked, how) : run_exactly<double>(asked, how);
   }
   if (its == form::mean_variance) return is_single ? run_moments<float>(asked, how) : run_moments<double>(asked, how);

@@ -13,6 +13,10 @@ namespace onefold::detail {
 /// Validates, chooses and runs; where best() was asked for, `what` then says where that was. Throws onefold::error and std::bad_alloc.
 void dispatch(request& what, const options& how);
 
+/// onefold_reduce() of a dot whose arrays are the parts of complex numbers, `asked.count` of them; stores the real and the imaginary part, correctly
+/// rounded. Throws as dispatch().
+void reduce_complex_parts(const onefold_request& asked, const onefold_options* how);
+
 struct batch_in_progress;
 
 /// Checks the pointers of a request of a batch. Returns whether the batch has taken it; else it is to be dispatched. Throws as dispatch().

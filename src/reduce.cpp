@@ -8,6 +8,7 @@
 
 #include "../backends/backend.hpp"
 #include "dispatch.hpp"
+#include "integers.hpp"
 #include "pointer_kind.hpp"
 #include "select.hpp"
 
@@ -221,6 +222,18 @@ void check_callable(const request& what, backend where, const variant_info& vari
     throw error(errc::unsupported, std::string(variant.name) + " reduces arrays: leave the variant's name away");
 }
 
+// More than one dot of two arrays: which variants have it.
+void check_dots(const request& what, backend where, const variant_info& variant) {
+  const bool exactly = variant.guarantee == guarantee::exact;
+  if (what.of_complex_parts && where == backend::cuda)
+    throw error(
+        errc::guarantee_not_met,
+        "guarantee::exact cannot be given: dot of complex numbers is exact on CPUs alone so far, so use serial() or openmp() "
+        "with host memory");
+  if (what.vectors != nullptr && !variant.takes_everything && !(exactly && where != backend::cuda))
+    throw error(errc::unsupported, std::string(variant.name) + " takes two arrays: leave the variant's name away");
+}
+
 void check_and_run(request& what, const options& how) {
   check_pointers(what);
   check_shape(how);
@@ -228,6 +241,9 @@ void check_and_run(request& what, const options& how) {
   what.best = what.where.chooses_itself();
   what.where = resolve(what);
   const backend where = what.where.backend();
+  if (where != backend::cuda && what.count_at != nullptr) read_count(what, where);
+  integers_as_doubles integers;
+  if (how.guarantee == guarantee::exact) read_integers_exactly(what, how, integers);
   const variant_info& variant = select(what, where, how);
   const backend_entry* entry = find_backend(where);
   if (entry == nullptr) throw error(errc::backend_not_built, not_built_sentence(where));
@@ -235,9 +251,7 @@ void check_and_run(request& what, const options& how) {
   if (!has_input) check_callable(what, where, variant);
   if (what.exact_state != nullptr && variant.guarantee < guarantee::exact)
     throw error(errc::guarantee_not_met, std::string(variant.name) + " makes no state that is exact: ask for guarantee::exact");
-  if (what.vectors != nullptr && !variant.takes_everything)
-    throw error(errc::unsupported, std::string(variant.name) + " takes two arrays: leave the variant's name away");
-  if (where != backend::cuda && what.count_at != nullptr) read_count(what, where);
+  check_dots(what, where, variant);
   if (where != backend::cuda && may_hold_device_memory()) {
     if (has_input) check_host_arrays(what, where);
     for (int i = 0; i < (what.count > 0 ? what.array_count : 0); ++i)

@@ -5,8 +5,10 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <onefold/error.hpp>
 #include <onefold/results.hpp>
@@ -42,25 +44,80 @@ constexpr std::uint64_t most_in_caches = std::uint64_t{24} << 20;
 
 constexpr std::size_t words_of(std::size_t bytes) { return bytes / sizeof(std::uint64_t); }
 
-// The sums of a form over arrays, or over values that a function gives, of which there may be several for an index. On cache lines of its own: workers
-// read it while the starting thread goes on to write to its stack.
+// States that are too large to be nodes of the driver's tree, a set for each thread. The tree would give exact sums nothing: whoever has elements to
+// add takes a set that nobody else has, and in the end the sets are merged.
+class states_of_threads {
+ public:
+  states_of_threads(int sets, std::size_t words)
+      : words_(words), states_(static_cast<std::size_t>(sets) * (words + gap)), sets_(static_cast<std::size_t>(sets)) {}
+
+  // One set, for the length of a scope.
+  class loan {
+   public:
+    explicit loan(states_of_threads& of) : of_(of), set_(of.take()) {}
+    ~loan() { of_.sets_[set_].is_lent.store(false, std::memory_order_release); }
+    loan(const loan&) = delete;
+    loan& operator=(const loan&) = delete;
+    [[nodiscard]] std::uint64_t* words() const { return of_.of_set(set_); }
+
+   private:
+    states_of_threads& of_;
+    std::size_t set_;
+  };
+
+  // All sets as one.
+  const std::uint64_t* merged(const exact::kind_row& kind, std::size_t words_of_one) {
+    for (std::size_t i = 1; i < sets_.size(); ++i)
+      for (std::size_t k = 0; k < words_; k += words_of_one) exact::merge(kind, of_set(0) + k, of_set(i) + k);
+    return of_set(0);
+  }
+
+ private:
+  static constexpr std::size_t gap = 16;  // two cache lines between those of two threads
+  struct alignas(128) set {
+    std::atomic<bool> is_lent = false;
+  };
+
+  // There are as many as threads that add. Each finds the one that it had: it lies in its cache.
+  std::size_t take() {
+    static thread_local std::size_t last = 0;
+    for (last = last < sets_.size() ? last : 0; sets_[last].is_lent.exchange(true, std::memory_order_acquire);)
+      last = last + 1 < sets_.size() ? last + 1 : 0;
+    return last;
+  }
+  std::uint64_t* of_set(std::size_t i) { return states_.data() + i * (words_ + gap); }
+
+  std::size_t words_;
+  std::vector<std::uint64_t> states_;
+  std::vector<set> sets_;
+};
+
+// The sums of a form over arrays, or over values that a function gives, of which there may be several for an index; or several dots. On cache lines of
+// its own: workers read it while the starting thread goes on to write to its stack.
 struct alignas(128) exact_fold {
   const std::byte* x;
   const std::byte* y;
   const detail::value_source* source;
+  const onefold_vectors* vectors;
+  bool of_complex_parts;
   int results;
   std::size_t element_bytes;
   const exact::kind_row& kind;
   add_exactly first;   // of the first sum
   add_exactly second;  // of the second, or null
   bool far;            // the input is more than caches hold
+  states_of_threads* beside_tree = nullptr;
   alignas(128) mutable std::atomic<int> failure = 0;
 
   explicit exact_fold(const detail::request& what)
       : x(static_cast<const std::byte*>(what.input)),
         y(what.form == form::dot ? static_cast<const std::byte*>(what.second) : x),
         source(what.source),
-        results(what.results),
+        vectors(what.vectors),
+        of_complex_parts(what.of_complex_parts),
+        results(vectors != nullptr ? vectors->rows * vectors->columns
+                : of_complex_parts ? 2
+                                   : what.results),
         element_bytes(size_of(what.type)),
         kind(exact::kind_of(what.form, what.type)),
         far(source == nullptr && what.count * element_bytes > most_in_caches) {
@@ -75,7 +132,15 @@ struct alignas(128) exact_fold {
   [[nodiscard]] std::size_t bytes_of_one() const { return exact::bytes_of(kind); }
   [[nodiscard]] std::size_t bytes() const { return bytes_of_one() * static_cast<std::size_t>(results); }
 
+  [[nodiscard]] bool fits_tree() const { return bytes() <= detail::most_state_bytes; }
+
   [[nodiscard]] cpu_fold fold() {
+    if (!fits_tree())
+      return {this, most_exact_elements, 1,
+              [](void* context, std::uint64_t begin, std::uint64_t count, void* nodes) {
+                return static_cast<const exact_fold*>(context)->groups_beside_tree(begin, count, nodes);
+              },
+              [](void*, void*, std::uint64_t) { return 0; }};
     return {this, most_exact_elements, static_cast<std::uint32_t>(bytes()),
             [](void* context, std::uint64_t begin, std::uint64_t count, void* states) {
               return static_cast<const exact_fold*>(context)->groups(begin, count, static_cast<std::uint64_t*>(states));
@@ -99,12 +164,61 @@ struct alignas(128) exact_fold {
     for (std::uint64_t here = 0; count > 0; begin += here, count -= here, states += words_of(bytes())) {
       here = std::min(count, most_exact_elements);
       std::fill_n(states, words_of(bytes()), 0);
-      if (source == nullptr)
-        add(x + begin * element_bytes, y + begin * element_bytes, here, states);
-      else if (const int failed = values(begin, here, states); failed != 0)
-        return failed;
+      if (const int failed = add_group(begin, here, states); failed != 0) return failed;
     }
     return 0;
+  }
+
+  int groups_beside_tree(std::uint64_t begin, std::uint64_t count, void* nodes) const {
+    std::memset(nodes, 0, (count - 1) / most_exact_elements + 1);  // which say nothing
+    const states_of_threads::loan mine(*beside_tree);
+    for (std::uint64_t here = 0; count > 0; begin += here, count -= here) {
+      here = std::min(count, most_exact_elements);
+      if (const int failed = add_group(begin, here, mine.words()); failed != 0) return failed;
+    }
+    return 0;
+  }
+
+  int add_group(std::uint64_t begin, std::uint64_t count, std::uint64_t* states) const {
+    if (source != nullptr) return values(begin, count, states);
+    if (vectors != nullptr)
+      dots(begin, count, states);
+    else if (!of_complex_parts)
+      add(at(x, begin), at(y, begin), count, states);
+    else if (element_bytes == sizeof(float))
+      complex_products<float>(begin, count, states);
+    else
+      complex_products<double>(begin, count, states);
+    return 0;
+  }
+
+  [[nodiscard]] const std::byte* at(const void* array, std::uint64_t index) const {
+    return static_cast<const std::byte*>(array) + index * element_bytes;
+  }
+
+  // All but the first dot of a vector find the group in the second-level cache.
+  void dots(std::uint64_t begin, std::uint64_t count, std::uint64_t* state) const {
+    for (std::int32_t i = 0; i < vectors->rows; ++i)
+      for (std::int32_t j = 0; j < vectors->columns; ++j, state += words_of(bytes_of_one()))
+        add(at(vectors->x[i], begin), at(vectors->y[j], begin), count, state);
+  }
+
+  // Of conj(x) y the real part is the dot of all parts, and the imaginary part is the real one of conj(x) (-i y). So only the parts of y change
+  // places and signs, in memory of the block's own. The numbers of parts are even, here as in all groups.
+  template <class T>
+  [[gnu::noinline]] void complex_products(std::uint64_t begin, std::uint64_t count, std::uint64_t* states) const {
+    constexpr std::uint64_t at_once = 4096;  // a block of the kernels
+    alignas(128) T turned[at_once];
+    for (std::uint64_t here = 0; count > 0; begin += here, count -= here) {
+      here = std::min(count, at_once);
+      const T* const parts = reinterpret_cast<const T*>(at(y, begin));
+      for (std::uint64_t i = 0; i < here; i += 2) {
+        turned[i] = parts[i + 1];
+        turned[i + 1] = -parts[i];
+      }
+      add(at(x, begin), parts, here, states);
+      add(at(x, begin), turned, here, states + words_of(bytes_of_one()));
+    }
   }
 
   [[gnu::noinline]] int values(std::uint64_t begin, std::uint64_t count, std::uint64_t* state) const {
@@ -142,21 +256,17 @@ struct alignas(128) exact_fold {
 
 int reduce_exactly(const detail::request& what, int threads) {
   exact_fold of(what);
-  if (of.bytes() > detail::most_state_bytes)
-    throw error(errc::unsupported, "so many exact sums of one function are more than a state holds: " +
-                                       std::to_string(detail::most_state_bytes / of.bytes_of_one()) + " of them fit");
-  alignas(64) std::uint64_t state[words_of(detail::most_state_bytes)] = {};
-  int used = 1;
-  if (what.count > 0) {
-    const cpu_fold fold = of.fold();
-    const std::uint64_t inputs = what.form == form::dot ? 2 : static_cast<std::uint64_t>(of.results);
-    const std::uint64_t bytes = inputs * of.element_bytes;
-    plan how(what, fold, of.source == nullptr ? what.count * bytes : work_of(what.count, bytes), threads);
-    how.timed_bytes = of.source == nullptr ? what.count * bytes : 0;
-    if (const int failed = how.run(fold, what.count, state); failed != 0)
-      throw_failed("the function that gives the values", failed);
-    used = how.threads;
-  }
+  const cpu_fold fold = of.fold();
+  const int inputs = of.vectors != nullptr ? of.vectors->rows + of.vectors->columns : what.form == form::dot ? 2 : of.results;
+  const std::uint64_t bytes = static_cast<std::uint64_t>(inputs) * of.element_bytes;
+  plan how(what, fold, of.source == nullptr ? what.count * bytes : work_of(what.count, bytes), threads);
+  how.timed_bytes = of.source == nullptr ? what.count * bytes : 0;
+  alignas(64) std::uint64_t node[words_of(detail::most_state_bytes)] = {};
+  states_of_threads beside_tree(of.fits_tree() ? 0 : how.threads, words_of(of.bytes()));
+  of.beside_tree = &beside_tree;
+  if (what.count > 0)
+    if (const int failed = how.run(fold, what.count, node); failed != 0) throw_failed("the function that gives the values", failed);
+  const std::uint64_t* const state = of.fits_tree() ? node : beside_tree.merged(of.kind, words_of(of.bytes_of_one()));
   for (int k = 0; k < of.results; ++k) {
     const std::uint64_t* const one = state + static_cast<std::size_t>(k) * words_of(of.bytes_of_one());
     if (what.exact_state != nullptr)
@@ -165,7 +275,7 @@ int reduce_exactly(const detail::request& what, int threads) {
         what.type, what.form, what.wide, one, what.count, what.ddof,
         static_cast<std::byte*>(what.output) + static_cast<std::size_t>(k) * result_bytes(what.type, what.form, what.wide));
   }
-  return used;
+  return how.threads;
 }
 
 std::string exact_implementation() {

@@ -7,8 +7,8 @@
 
 namespace onefold::cpu {
 
-/// Runs a request of arrays whose form has an exact state, on up to `threads` threads; returns how many worked. With what.exact_state the
-/// state's words are stored there too, canonical.
+/// Runs a request whose form has an exact state, of arrays, values that a function gives, sets of vectors or parts of complex numbers, on up to
+/// `threads` threads; returns how many worked. With what.exact_state the words of the results' states are stored there too, canonical.
 int reduce_exactly(const detail::request& what, int threads);
 
 /// "superaccumulator/" and the instruction set.

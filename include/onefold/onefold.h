@@ -359,7 +359,7 @@ typedef struct onefold_request {
   int32_t array_count;            /**< at most 3 */
   int32_t reserved;               /**< 0 */
   const onefold_vectors* vectors; /**< ONEFOLD_DOT of f32 and f64: instead of input and second */
-  int64_t* exact_state;           /**< ONEFOLD_GUARANTEE_EXACT: where onefold_exact_words() words are stored too; else NULL */
+  int64_t* exact_state;           /**< ONEFOLD_GUARANTEE_EXACT: where onefold_exact_words() words of each result are stored too; else NULL */
   /** Arrays: NULL, or where the number of elements stands, in memory that the executor reads; `count` is then the most that it may be. cuda reads it
    *  when the reduction begins, in stream order, and takes more than `count` for `count`; it does so for floats and doubles in forms with one
    *  result. The CPU executors read it in the call, and refuse more. */

@@ -82,6 +82,57 @@ TEST_P(exact_calls, mean_the_same_in_every_spelling) {
   count_dispatch(where());
 }
 
+TEST_P(exact_calls, of_complex_numbers_mean_the_same_in_every_spelling) {
+  using complex = std::complex<double>;
+  const std::vector<complex> z{{0x1p53, 1}, {1, 1}}, w{{1, 1}, {1, 0}};
+  const complex right{0x1p53 + 2, 0x1p53 - 2};
+  EXPECT_EQ(onefold::dot(where(), z, w, exactly), right);
+  EXPECT_EQ(onefold::dot(where(), z.data(), w.data(), z.size(), exactly), right);
+  EXPECT_EQ(onefold::dot(z, w, exactly), right);
+  EXPECT_EQ(onefold::dot(onefold::best(), w, z, exactly), std::conj(right));
+  EXPECT_EQ(onefold::dot(where(), z, w, {.variant = "superaccumulator", .guarantee = guarantee::exact}), right);
+  complex stored, first;
+  onefold::dot_into(where(), z, w, &stored, exactly);
+  EXPECT_EQ(stored, right);
+  double total = 0;
+  onefold::batch work(where());
+  work.add(onefold::dot, z, w, &first).add(onefold::sum, x, &total);
+  work.run(exactly);
+  EXPECT_EQ(first, right);
+  EXPECT_EQ(total, sum);
+  onefold::report ran;
+  EXPECT_EQ(onefold::dot(where(), z, w, {.guarantee = guarantee::exact, .report = &ran}), right);
+  EXPECT_EQ(ran.guarantee, guarantee::exact);
+  EXPECT_EQ(ran.variant, "superaccumulator");
+  EXPECT_EQ(onefold::dot(where(), z.data(), w.data(), 0, exactly), complex());
+  const std::vector<std::complex<float>> u{{0x1p24f, 1}, {1, 1}}, v{{1, 1}, {1, 0}};
+  EXPECT_EQ(onefold::dot(where(), u, v, exactly), std::complex<float>(0x1p24f + 2, 0x1p24f - 2));
+  count_dispatch(where());
+}
+
+TEST_P(exact_calls, of_complex_numbers_with_wrong_pointers_are_refused) {
+  using complex = std::complex<double>;
+  std::vector<complex> z{{1, 2}, {3, 4}, {5, 6}};
+  const complex* const nothing = nullptr;
+  complex* const none = nullptr;
+  EXPECT_TRUE(
+      refuses(errc::null_pointer, "input", [&] { static_cast<void>(onefold::dot(where(), nothing, z.data(), 3, exactly)); }));
+  EXPECT_TRUE(
+      refuses(errc::null_pointer, "second", [&] { static_cast<void>(onefold::dot(where(), z.data(), nothing, 3, exactly)); }));
+  EXPECT_TRUE(refuses(errc::null_pointer, "output", [&] { onefold::dot_into(where(), z.data(), z.data(), 3, none, exactly); }));
+  EXPECT_TRUE(
+      refuses(errc::invalid_argument, "output", [&] { onefold::dot_into(where(), z.data(), z.data(), 3, &z[2], exactly); }));
+  const auto* odd = reinterpret_cast<const complex*>(reinterpret_cast<const std::byte*>(z.data()) + 4);
+  EXPECT_TRUE(refuses(errc::misaligned_pointer, "", [&] { static_cast<void>(onefold::dot(where(), odd, z.data(), 2, exactly)); }));
+  EXPECT_TRUE(refuses(errc::invalid_argument, "negative",
+                      [&] { static_cast<void>(onefold::dot(where(), z.data(), z.data(), std::uint64_t{1} << 63, exactly)); }));
+  EXPECT_TRUE(refuses(errc::guarantee_not_met, "fixed_order", [&] {
+    static_cast<void>(onefold::dot(where(), z, z, {.variant = "fixed_order", .guarantee = guarantee::exact}));
+  }));
+  EXPECT_EQ(z, (std::vector<complex>{{1, 2}, {3, 4}, {5, 6}}));
+  count_dispatch(where());
+}
+
 TEST_P(exact_calls, store_the_same) {
   double stored = 0;
   onefold::sum_into(where(), x, &stored, exactly);
@@ -210,17 +261,15 @@ TEST_P(exact_calls, of_what_no_order_changes_give_what_the_fixed_order_gives) {
 
 TEST_P(exact_calls, that_cannot_be_met_are_refused) {
   const auto refused = [&](auto&& call) { return refuses(errc::guarantee_not_met, "", [&] { static_cast<void>(call()); }); };
-  const std::vector<int> i{1, 2, 3};
+  const std::vector<std::int64_t> wide{1, 2, 3};
   const std::vector<std::complex<double>> z{{1, 2}, {3, 4}};
   EXPECT_TRUE(refused([&] { return onefold::prod(where(), x, exactly); }));
   EXPECT_TRUE(refused([&] { return onefold::prod(where(), f, exactly); }));
   EXPECT_TRUE(refused([&] { return onefold::prod(where(), f, accumulate_as<double>, exactly); }));
   EXPECT_TRUE(refused([&] { return onefold::prod(where(), std::vector<float16>(3), exactly); }));
-  EXPECT_TRUE(refused([&] { return onefold::mean(where(), i, exactly); }));
-  EXPECT_TRUE(refused([&] { return onefold::norm2(where(), i, exactly); }));
-  EXPECT_TRUE(refused([&] { return onefold::mean_variance(where(), i, exactly); }));
-  EXPECT_TRUE(refused([&] { return onefold::mean(where(), std::vector<std::uint8_t>(3), exactly); }));
-  EXPECT_TRUE(refused([&] { return onefold::dot(where(), z, z, exactly); }));
+  EXPECT_TRUE(refused([&] { return onefold::norm2(where(), wide, exactly); }));
+  EXPECT_TRUE(refused([&] { return onefold::mean_variance(where(), wide, exactly); }));
+  EXPECT_TRUE(refused([&] { return onefold::mean(where(), wide, {.variant = "fixed_order", .guarantee = guarantee::exact}); }));
   EXPECT_TRUE(refused([&] { return onefold::norm1(where(), z, exactly); }));
   EXPECT_TRUE(refused([&] { return onefold::norm_inf(where(), z, exactly); }));
   EXPECT_TRUE(refused([&] { return onefold::prod(where(), z, exactly); }));
@@ -235,7 +284,6 @@ TEST_P(exact_calls, that_cannot_be_met_are_refused) {
   EXPECT_TRUE(refused([&] { return onefold::reduce(where(), x, plus, exactly); }));
   EXPECT_TRUE(refused([&] { return onefold::transform_reduce(where(), x.size(), plus, at, exactly); }));
   EXPECT_TRUE(refused([&] { return onefold::transform_reduce(where(), x.size(), onefold::op::prod{}, at, exactly); }));
-  EXPECT_TRUE(refused([&] { return onefold::multi_dot(where(), {x, x}, {y}, exactly); }));
   // Also where there is nothing to add.
   EXPECT_TRUE(refused([&] { return onefold::prod(where(), x.data(), 0, exactly); }));
   double stored = 7;
@@ -312,6 +360,9 @@ TEST_P(exact_calls, know_no_rounding_mode_and_no_flush_to_zero) {
                                onefold::dot(where(), data, data, exactly), onefold::norm2(where(), data, exactly),
                                onefold::mean(where(), data, exactly), mean, variance})
         bits.push_back(scalar_of(one).bits);
+      const auto* const z = reinterpret_cast<const std::complex<double>*>(data.data());
+      const std::complex<double> product = onefold::dot(where(), z, z + data.size() / 4, data.size() / 4, exactly);
+      for (const double one : {product.real(), product.imag()}) bits.push_back(scalar_of(one).bits);
     }
     return bits;
   };

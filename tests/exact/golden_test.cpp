@@ -2,6 +2,7 @@
 /// other reference, which shares nothing with the program that made the table.
 
 #include <array>
+#include <complex>
 #include <cstdint>
 #include <span>
 #include <stdexcept>
@@ -30,6 +31,7 @@ struct exact_row {
   bool is_state = false;
 };
 
+#define ONEFOLD_GOLDEN_COMPLEX(type, what, data, seed, count, real, imaginary)
 constexpr exact_row rows[] = {
 #define ONEFOLD_GOLDEN(type, what, accumulate, data, seed, count, bits) \
   {element_type::type, form::what, std::string_view(#accumulate) != "own", #data, seed, count, 0, {bits}},
@@ -41,6 +43,21 @@ constexpr exact_row rows[] = {
 #undef ONEFOLD_GOLDEN
 #undef ONEFOLD_GOLDEN_RECORD
 #undef ONEFOLD_GOLDEN_STATE
+#undef ONEFOLD_GOLDEN_COMPLEX
+};
+
+// Dots of complex numbers: the parts' type, and both results.
+constexpr exact_row complex_rows[] = {
+#define ONEFOLD_GOLDEN(type, what, accumulate, data, seed, count, bits)
+#define ONEFOLD_GOLDEN_RECORD(type, what, accumulate, data, seed, count, ddof, first, second)
+#define ONEFOLD_GOLDEN_STATE(type, what, data, seed, count, hash)
+#define ONEFOLD_GOLDEN_COMPLEX(type, what, data, seed, count, real, imaginary) \
+  {onefold::part_type(element_type::type), form::what, false, #data, seed, count, 0, {real, imaginary}},
+#include "../golden/exact.inc"
+#undef ONEFOLD_GOLDEN
+#undef ONEFOLD_GOLDEN_RECORD
+#undef ONEFOLD_GOLDEN_STATE
+#undef ONEFOLD_GOLDEN_COMPLEX
 };
 
 std::string text_of(const exact_row& row) {
@@ -78,6 +95,26 @@ std::array<std::uint64_t, 2> by_the_oracle(const exact_row& row) {
 
 TEST(the_exact_golden_table, is_that_of_the_oracle) {
   for (const auto& row : rows) EXPECT_EQ(by_the_oracle(row), row.bits) << text_of(row);
+}
+#endif
+
+std::vector<std::uint64_t> parts_of(const exact_row& row, bool second = false) {
+  return onefold::tool::golden_data(row.type, row.data, row.seed + (second ? 1'000 : 0), 2 * row.count);
+}
+
+#ifdef ONEFOLD_HAVE_GMP
+TEST(the_exact_golden_table, is_that_of_the_oracle_in_both_parts) {
+  for (const auto& row : complex_rows) {
+    const auto x = parts_of(row), y = parts_of(row, true);
+    exact_pairs real(row.type), imaginary(row.type);
+    for (std::size_t i = 0; i < x.size(); i += 2) {
+      real.add(x[i], y[i]);
+      real.add(x[i + 1], y[i + 1]);
+      imaginary.add(x[i], y[i + 1]);
+      imaginary.add(x[i + 1] ^ layout_of(row.type).sign(), y[i]);
+    }
+    EXPECT_EQ((std::array{real.result().bits, imaginary.result().bits}), row.bits) << text_of(row);
+  }
 }
 #endif
 
@@ -169,6 +206,24 @@ TEST_P(exact_golden, rows_are_met) {
   }
   EXPECT_GE(states, 60);
   EXPECT_GE(results, 300);
+}
+
+template <class T>
+std::array<std::uint64_t, 2> complex_dot(const onefold::executor& where, const exact_row& row) {
+  const auto x = as<T>(parts_of(row)), y = as<T>(parts_of(row, true));
+  const auto as_complex = [](const std::vector<T>& parts) { return reinterpret_cast<const std::complex<T>*>(parts.data()); };
+  const std::complex<T> dot = onefold::dot(where, as_complex(x), as_complex(y), row.count, exactly);
+  return {scalar_of(dot.real()).bits, scalar_of(dot.imag()).bits};
+}
+
+TEST_P(exact_golden, rows_of_complex_numbers_are_met) {
+  if (where().backend() == onefold::backend::cuda) GTEST_SKIP() << "dots of complex numbers are exact on CPUs alone so far";
+  for (const auto& row : complex_rows) {
+    EXPECT_EQ(row.type == element_type::f32 ? complex_dot<float>(where(), row) : complex_dot<double>(where(), row), row.bits)
+        << text_of(row);
+    count_dispatch(where());
+  }
+  EXPECT_GE(std::size(complex_rows), 40u);
 }
 
 INSTANTIATE_TEST_SUITE_P(exact, exact_golden, testing::ValuesIn(each_of_the_executors()), label_of_executor);

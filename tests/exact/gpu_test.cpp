@@ -936,6 +936,14 @@ TEST_F(exact_gpu, refuses_what_has_no_exact_sum_and_memory_that_it_cannot_read_c
   }));
   EXPECT_TRUE(refused(not_met, "complex",
                       [&] { return onefold::norm1(where_, reinterpret_cast<const std::complex<double>*>(there), 500, exactly); }));
+  EXPECT_TRUE(refused(not_met, "complex", [&] {
+    const auto* const z = reinterpret_cast<const std::complex<double>*>(there);
+    return onefold::dot(where_, z, z, 500, exactly);
+  }));
+  EXPECT_TRUE(refused(not_met, "several vectors", [&] {
+    const onefold::vector_view<double> all{there, 1'000};
+    return onefold::multi_dot(where_, {all, all}, {all}, exactly);
+  }));
   // A function without code for the GPU.
   EXPECT_TRUE(refused(errc::unsupported, "compile this call with nvcc", [&] {
     return onefold::sum(

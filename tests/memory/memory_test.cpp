@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -154,6 +155,12 @@ std::vector<operation> operations_on(const std::string& label, const onefold::ex
       {named("norm2"), [=] { require(onefold::norm2(where, ones(), 250'000) == 500, "the norm is wrong"); }},
       {named("dot_in_double"),
        [=] { require(onefold::dot(where, ones(), ones(), count, onefold::accumulate_as<double>) == count, "dot is wrong"); }},
+      {named("several_exact_sums"),  // whose states are more than the driver's tree takes
+       [=] {
+         const auto four = [](std::uint64_t) { return std::array<double, 4>{1, 2, 3, 4}; };
+         const auto sums = onefold::sum(where, count, four, {.guarantee = onefold::guarantee::exact});
+         require(sums[3] == 4.0 * count, "the sum is wrong");
+       }},
       {named("states_of_ranges"), [=] { append_parts(where); }},
       {named("report_with_long_names"),
        [=] {

@@ -719,7 +719,7 @@ class Exact(ToolTest):
         floats, integers = self.input("x", "f32", [1.0]), self.input("i", "i32", [1])
         for said, *arguments in (
             ("--exact cannot be given: prod of f32 has no exact form: sum, norm1,", "prod", *floats, "--exact"),
-            ("--exact cannot be given: mean of i32 has no exact form", "mean", *integers, "--exact"),
+            ("--exact cannot be given: norm2 of i64 has no exact form", "norm2", *self.input("w", "i64", [1, 2, 3]), "--exact"),
             ("fixed_order promises guarantee fixed", "sum", *floats, "--exact", "--variant", "fixed_order"),
             ("--guarantee excludes --exact", "sum", *floats, "--exact", "--guarantee", "none"),
             ("--exact excludes --begin", "sum", *floats, "--exact", "--begin", "1", "--state", "s.npy"),

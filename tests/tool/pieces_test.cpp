@@ -224,6 +224,10 @@ TEST(Pieces, HaveAnExactStateOnlyUnderGuaranteeExact) {
   EXPECT_THROW(reduction.exact_state(words.data()), error);
   piecewise_reduction product(serial(), element_type::f32, form::prod, false, 1);
   EXPECT_THROW(product.add(x.data(), nullptr, 1024, {.guarantee = guarantee::exact}), error);
+  // Exact as a whole, but without a state that pieces could add to.
+  const std::vector<int> whole(1024, 1);
+  piecewise_reduction mean(serial(), element_type::i32, form::mean, false, 1);
+  EXPECT_THROW(mean.add(whole.data(), nullptr, 1024, {.guarantee = guarantee::exact}), error);
 }
 
 TEST(Pieces, GoThroughAGpuWhereItsKernelsShowWhatTheyKnowOfOne) {

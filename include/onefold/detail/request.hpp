@@ -49,6 +49,7 @@ struct request {
   const onefold_vectors* vectors = nullptr;  // dot: not null instead of input and second
   std::int64_t* exact_state = nullptr;       // guarantee::exact: not null where the state's words are stored too
   const std::uint64_t* count_at = nullptr;   // not null: where the number of elements stands, and count is the most that it may be
+  bool of_complex_parts = false;  // dot, exact: both arrays are the parts of complex numbers, and the output has room for two
 };
 
 // A report in C++'s types. Throws std::bad_alloc.

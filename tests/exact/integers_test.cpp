@@ -1,0 +1,146 @@
+/// @file integers_test.cpp  Exact means, norms and variances of integers, compared with GMP's whole numbers.
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "fixture.hpp"
+
+namespace onefold_test {
+namespace {
+
+class exact_integers : public executor_test {};
+
+template <class F>
+void for_each_integer(F&& f) {
+  f.template operator()<std::int8_t>();
+  f.template operator()<std::uint8_t>();
+  f.template operator()<std::int16_t>();
+  f.template operator()<std::uint16_t>();
+  f.template operator()<std::int32_t>();
+  f.template operator()<std::uint32_t>();
+  f.template operator()<std::int64_t>();
+  f.template operator()<std::uint64_t>();
+}
+
+struct whole_sums {
+  mpz_class elements, squares;
+  std::uint64_t count = 0;
+
+  template <class T>
+  explicit whole_sums(const std::vector<T>& x) : count(x.size()) {
+    for (const T one : x) {
+      const mpz_class whole = std::is_signed_v<T> ? mpz_class(static_cast<long>(one)) : mpz_class(static_cast<unsigned long>(one));
+      elements += whole;
+      squares += whole * whole;
+    }
+  }
+  [[nodiscard]] scalar mean() const { return count == 0 ? not_a_number() : quotient(elements, count); }
+  [[nodiscard]] scalar norm2() const {
+    return {element_type::f64, squares == 0 ? 0 : exactly_rounded(element_type::f64, exact_function::root, squares, 1, 0)};
+  }
+  [[nodiscard]] scalar variance(std::int64_t ddof) const {
+    const mpz_class n = count, freedom = n - ddof;
+    return n == 0 || freedom <= 0 ? not_a_number() : quotient(n * squares - elements * elements, n * freedom);
+  }
+
+ private:
+  static scalar not_a_number() { return {element_type::f64, layout_of(element_type::f64).nan()}; }
+  static scalar quotient(const mpz_class& numerator, const mpz_class& denominator) {
+    if (numerator == 0) return {element_type::f64, 0};
+    const auto size = exactly_rounded(element_type::f64, exact_function::quotient, abs(numerator), denominator, 0);
+    return {element_type::f64, size | (numerator < 0 ? layout_of(element_type::f64).sign() : 0)};
+  }
+};
+
+template <class T>
+void expect_right(const onefold::executor& where, const std::vector<T>& x, std::string_view data) {
+  const whole_sums expected(x);
+  ASSERT_EQ(scalar_of(onefold::mean(where, x, exactly)), expected.mean()) << data << ", " << x.size();
+  if constexpr (sizeof(T) < 8) {
+    ASSERT_EQ(scalar_of(onefold::norm2(where, x, exactly)), expected.norm2()) << data << ", " << x.size();
+    for (const std::int64_t ddof : {0, 1, -3}) {
+      const auto [mean, variance] = onefold::mean_variance(where, x, onefold::ddof{ddof}, exactly);
+      ASSERT_EQ(scalar_of(mean), expected.mean()) << data << ", " << x.size();
+      ASSERT_EQ(scalar_of(variance), expected.variance(ddof)) << data << ", " << x.size() << ", ddof " << ddof;
+    }
+  }
+  count_dispatch(where);
+}
+
+TEST_P(exact_integers, have_the_rounded_mean_norm_and_variance) {
+  for_each_integer([&]<class T> {
+    constexpr T most = std::numeric_limits<T>::max(), least = std::numeric_limits<T>::min();
+    random_numbers random(current_seed());
+    for (const std::size_t n : {0u, 1u, 2u, 3u, 100u, 2'047u, 2'049u, 5'003u}) {
+      std::vector<T> x(n);
+      for (T& one : x) one = static_cast<T>(random());
+      ASSERT_NO_FATAL_FAILURE(expect_right(where(), x, "of all sizes"));
+      for (T& one : x) one = static_cast<T>(random.below(7) - 3);
+      ASSERT_NO_FATAL_FAILURE(expect_right(where(), x, "around 0"));
+      for (T& one : x) one = random.below(40) == 0 ? least : most;
+      ASSERT_NO_FATAL_FAILURE(expect_right(where(), x, "the largest"));  // whose sum wraps in 64 bits
+      for (std::size_t i = 0; i < n; ++i) x[i] = i % 2 == 0 ? most : i % 4 == 1 ? least : T(1);
+      ASSERT_NO_FATAL_FAILURE(expect_right(where(), x, "the outermost in turns"));
+    }
+  });
+}
+
+TEST_P(exact_integers, of_all_threads_have_the_rounded_mean) {
+  random_numbers random(current_seed());
+  std::vector<std::int64_t> longs(is_sanitized ? 20'000 : 70'001);
+  std::vector<std::int32_t> ints(longs.size());
+  for (std::size_t i = 0; i < longs.size(); ++i) {
+    longs[i] = static_cast<std::int64_t>(random());
+    ints[i] = static_cast<std::int32_t>(random());
+  }
+  ASSERT_NO_FATAL_FAILURE(expect_right(where(), longs, "many"));
+  ASSERT_NO_FATAL_FAILURE(expect_right(where(), ints, "many"));
+}
+
+// In the middle between two doubles, and beside it: what doubles lose.
+TEST_P(exact_integers, are_rounded_once) {
+  constexpr std::int64_t two53 = std::int64_t{1} << 53;
+  EXPECT_EQ(onefold::mean(where(), std::vector<std::int64_t>{two53 + 1}, exactly), 0x1p53);
+  EXPECT_EQ(onefold::mean(where(), std::vector<std::int64_t>{two53 + 3}, exactly), 0x1p53 + 4);
+  EXPECT_EQ(onefold::mean(where(), std::vector<std::int64_t>{two53 + 1, two53 + 1, two53 + 2}, exactly), 0x1p53 + 2);
+  EXPECT_EQ(onefold::mean(where(), std::vector<std::int64_t>{-two53 - 1, -two53 - 1, -two53 - 2}, exactly), -0x1p53 - 2);
+  EXPECT_EQ(onefold::mean(where(), std::vector<std::uint64_t>{~std::uint64_t{0}, ~std::uint64_t{0}}, exactly), 0x1p64);
+  EXPECT_EQ(onefold::mean(where(), std::vector<std::uint64_t>{~std::uint64_t{0}, 1}, exactly), 0x1p63);
+  EXPECT_EQ(scalar_of(onefold::mean(where(), std::vector<int>{-3, 1, 2}, exactly)), scalar_of(0.0));
+  count_dispatch(where());
+}
+
+TEST_P(exact_integers, are_asked_for_like_floats) {
+  const std::vector<int> x{1, 2, 6};
+  double stored = 0;
+  onefold::report ran;
+  onefold::mean_into(where(), x, &stored, {.guarantee = onefold::guarantee::exact, .report = &ran});
+  EXPECT_EQ(stored, 3);
+  EXPECT_EQ(ran.guarantee, onefold::guarantee::exact);
+  EXPECT_EQ(ran.variant, "superaccumulator");
+  EXPECT_EQ(onefold::mean(x, exactly), 3);
+  EXPECT_EQ(onefold::mean(where(), x, {.variant = "superaccumulator", .guarantee = onefold::guarantee::exact}), 3);
+  const std::vector<std::uint64_t> y{1, 2, 6, 100, 100};
+  const std::uint64_t three = 3, six = 6;
+  EXPECT_EQ(onefold::mean(where(), y.data(), y.size(), onefold::count_at{&three}, exactly), 3);
+  EXPECT_TRUE(refuses(onefold::errc::invalid_argument, "count in memory",
+                      [&] { static_cast<void>(onefold::mean(where(), y.data(), y.size(), onefold::count_at{&six}, exactly)); }));
+  const int* const nothing = nullptr;
+  EXPECT_TRUE(std::isnan(onefold::mean(where(), nothing, 0, exactly)));
+  EXPECT_TRUE(
+      refuses(onefold::errc::null_pointer, "input", [&] { static_cast<void>(onefold::mean(where(), nothing, 3, exactly)); }));
+  const auto* odd = reinterpret_cast<const int*>(reinterpret_cast<const std::byte*>(x.data()) + 2);
+  EXPECT_TRUE(
+      refuses(onefold::errc::misaligned_pointer, "i32", [&] { static_cast<void>(onefold::mean(where(), odd, 2, exactly)); }));
+  std::vector<std::int64_t> both{1, 2, 3};
+  EXPECT_TRUE(refuses(onefold::errc::invalid_argument, "output",
+                      [&] { onefold::mean_into(where(), both, reinterpret_cast<double*>(&both[1]), exactly); }));
+  EXPECT_EQ(both, (std::vector<std::int64_t>{1, 2, 3}));
+  count_dispatch(where());
+}
+
+ONEFOLD_TEST_EXACT_PLACES(exact_integers);
+
+}  // namespace
+}  // namespace onefold_test
