@@ -16,7 +16,7 @@
 ///
 ///   double r = onefold::norm2(rows.on(onefold::openmp()), n, [&](std::uint64_t i) { return b[i] - Ax[i]; });  // this rank's b and Ax
 ///
-/// Forms     all with a call of their own (reduce.hpp), of all element types but complex ones, and reduce, transform_reduce and count_if (transform.hpp).
+/// Forms     all with a call of their own (reduce.hpp), of all element types, and reduce, transform_reduce and count_if (transform.hpp).
 /// Functions of the index: `n`, or a box, says how many values this rank has, and f is asked for the indices that its own call names, 0 .. n - 1 or the
 ///           box's. The index in the whole array is rows.begin() + i, and so is that in a result. On the CPU's executors. f is called once for each
 ///           index, before the call or start() returns. What it throws is thrown on its rank, and the others get communication_failed.
@@ -32,7 +32,7 @@
 ///           themselves. Who catches an error of his own ahead of a call says so with batch::give_up(), or calls MPI_Abort().
 /// Cost      of a layout some collective operations, and O(1) memory on each rank. Of a call the local reduction, and an MPI_Allreduce of 256 bytes
 ///           to 2 KiB. Where ranges are cut within tiles (is_aligned()) each rank sends less than a tile of elements to the rank before, while it
-///           reduces its own: a tile has 4 KiB.
+///           reduces its own: a tile has 4 KiB, of complex numbers in norm1, norm_inf and mean_variance 8.
 /// Threads   calls on one layout are made by one thread at a time. MPI_THREAD_FUNNELED suffices for calls by the main thread; executors' threads
 ///           do not call MPI.
 /// Lifetime  a layout or communicator duplicates the one it is made of, and outlives the batches on it. All ranks destroy it, or MPI_Finalize comes
@@ -143,14 +143,20 @@ class context {
   std::vector<std::pair<std::size_t, MPI_Datatype>> types_;
 };
 
-/// Elements of 1, 2, 4 and 8 bytes have tiles of their own.
-inline constexpr int sizes = 4;
+/// Elements of 1, 2, 4, 8 and 16 bytes have tiles of their own.
+inline constexpr int sizes = 5;
 constexpr int size_index(std::size_t element_bytes) noexcept {
-  return element_bytes == 1 ? 0 : element_bytes == 2 ? 1 : element_bytes == 4 ? 2 : 3;
+  int index = 0;
+  while (index + 1 < sizes && std::size_t{1} << index < element_bytes) ++index;
+  return index;
 }
 constexpr std::uint64_t tile_of(int size) noexcept {
   return static_cast<std::uint64_t>(order::tile_rows) * static_cast<std::uint64_t>(order::lanes_of_bytes(std::size_t{1} << size));
 }
+
+/// What lies in a row of the tree where elements of type T have the largest tiles, whose borders are those of all others: of complex numbers a part.
+template <class T>
+using tile_element = typename c_type<part_type(element_type_of<T>)>::type;
 
 /// Who sends what to whom before the messages of elements of one size can be made: the first tile that a rank's range touches belongs to the rank
 /// that has the tile's first element.
@@ -349,6 +355,8 @@ struct part {
 
   [[nodiscard]] std::uint32_t flags() const noexcept { return wide ? ONEFOLD_WIDE : 0U; }
   [[nodiscard]] std::size_t element_bytes() const noexcept { return size_of(type); }
+  /// Which elements' tiles its own are as long as.
+  [[nodiscard]] int tile_size() const noexcept { return size_index(row_bytes_of(type, form)); }
   [[nodiscard]] int arrays() const noexcept { return values != nullptr ? results : form == onefold::form::dot ? 2 : 1; }
   [[nodiscard]] onefold::form form_of_result(int k) const noexcept { return operators == nullptr ? form : form_of(operators[k]); }
   [[nodiscard]] void* place_of_result(int k) const noexcept {
@@ -358,6 +366,19 @@ struct part {
     for (int k = 0; k < results; ++k)
       if (!exact::is_free_of_order(form_of_result(k), type)) return false;
     return true;
+  }
+  /// Whether there is an exact result that depends on the order otherwise. Of complex numbers it is that of the parts: of sum and mean one for each.
+  [[nodiscard]] bool has_exact_state() const noexcept {
+    if (!is_complex(type)) return exact::has_state(form, type);
+    return sums_parts() || form == onefold::form::sum_of_squares || form == onefold::form::norm2;
+  }
+  [[nodiscard]] bool sums_parts() const noexcept {
+    return is_complex(type) && (form == onefold::form::sum || form == onefold::form::mean);
+  }
+  [[nodiscard]] int exact_results() const noexcept { return sums_parts() ? 2 : results; }
+  [[nodiscard]] std::size_t exact_words() const noexcept { return exact::kind_of(form, part_type(type)).words(); }
+  [[nodiscard]] void* place_of_exact_result(int k) const noexcept {
+    return static_cast<std::byte*>(result) + static_cast<std::size_t>(k) * result_bytes(part_type(type), form, wide);
   }
   [[nodiscard]] std::string text() const { return std::string(name(form)) + " of " + std::string(name(type)); }
   /// Of one of its arrays, from an element on.
@@ -495,15 +516,15 @@ class transfer {
     std::uint64_t signature = of_.total + 1;
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const part& each = parts[i];
-      if (exactly && exact::has_state(each.form, each.type)) {
+      if (exactly && each.has_exact_state()) {
         is_exact_[i] = 1;
-        words += exact_words(each);
+        words += exact_words_of(each);
         signature = signature * 1000003 + static_cast<std::uint64_t>(each.form) * 64 + static_cast<std::uint64_t>(each.type) +
                     static_cast<std::uint64_t>(each.results) * 8191;
       } else {
         for (int k = 0; k < each.results; ++k)
           kinds_.push_back({static_cast<std::int32_t>(each.type), static_cast<std::int32_t>(each.form_of_result(k)), each.flags(),
-                            of_.plans[size_index(each.element_bytes())].values});
+                            of_.plans[each.tile_size()].values});
         head_bytes += std::size_t{8192} * static_cast<std::size_t>(each.results);
       }
       if (each.store_nothing != nullptr) kinds_.push_back({ONEFOLD_U64, ONEFOLD_SUM, 0, 1});  // on how many ranks a value is there
@@ -521,9 +542,7 @@ class transfer {
   }
 
   // Of all results of a reduction that is exact.
-  static std::size_t exact_words(const part& of) {
-    return exact::kind_of(of.form, of.type).words() * static_cast<std::size_t>(of.results);
-  }
+  static std::size_t exact_words_of(const part& of) { return of.exact_words() * static_cast<std::size_t>(of.exact_results()); }
   // Parts of the message that are those of reduction i.
   [[nodiscard]] std::size_t message_parts(std::size_t i) const {
     return (is_exact_[i] != 0 ? 0 : static_cast<std::size_t>(parts[i].results)) + (parts[i].store_nothing != nullptr ? 1 : 0);
@@ -548,7 +567,7 @@ class transfer {
 
   void check_part(const part& each, const options& how) const {
     const bool is_exact = how.guarantee == guarantee::exact || (!of_.is_layout && !how.guarantee);
-    const bool has_state = exact::has_state(each.form, each.type);
+    const bool has_state = each.has_exact_state();
     if (each.values != nullptr && each.count > std::uint64_t{1} << 62)
       throw error(errc::invalid_argument, "the number of indices is negative");
     if (of_.is_layout && each.count != of_.count)
@@ -573,8 +592,7 @@ class transfer {
   void for_cut_sizes(const Each& each) {
     for (int s = 0; s < sizes && !kinds_.empty(); ++s) {
       bool is_there = false;
-      for (std::size_t i = 0; i < parts.size(); ++i)
-        is_there = is_there || (is_exact_[i] == 0 && size_index(parts[i].element_bytes()) == s);
+      for (std::size_t i = 0; i < parts.size(); ++i) is_there = is_there || (is_exact_[i] == 0 && parts[i].tile_size() == s);
       if (is_there && of_.plans[s].is_ragged) each(s, of_.plans[s]);
     }
   }
@@ -583,7 +601,7 @@ class transfer {
   void for_ordered(int s, const Each& each) {
     std::size_t which = 0;
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      if (is_exact_[i] == 0 && !parts[i].is_free_of_order() && size_index(parts[i].element_bytes()) == s) each(i, which);
+      if (is_exact_[i] == 0 && !parts[i].is_free_of_order() && parts[i].tile_size() == s) each(i, which);
       which += message_parts(i);
     }
   }
@@ -641,7 +659,7 @@ class transfer {
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const part& each = parts[i];
       if (is_exact_[i] == 0) {
-        const plan& of = of_.plans[size_index(each.element_bytes())];
+        const plan& of = of_.plans[each.tile_size()];
         const bool is_cut = of.is_ragged && !each.is_free_of_order();
         const std::uint64_t from = is_cut ? of.head : 0, to = each.count - (is_cut ? of.tail : 0);
         if (each.values != nullptr)
@@ -656,7 +674,7 @@ class transfer {
         if (each.values != nullptr) what.source = each.values->source();
         const int status = status_of_run(what, exactly);
         each.values != nullptr ? each.values->check(status) : check_status(status);
-        words += exact_words(each);
+        words += exact_words_of(each);
       }
       which += message_parts(i);
     }
@@ -780,15 +798,14 @@ class transfer {
     std::size_t which = 0;
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const part& each = parts[i];
-      for (int k = 0; k < each.results; ++k) {
-        const auto type = static_cast<std::int32_t>(each.type), what = static_cast<std::int32_t>(each.form_of_result(k));
-        if (is_exact_[i] == 0) {
+      if (is_exact_[i] == 0) {
+        for (int k = 0; k < each.results; ++k)
           check_status(result_of_message(which + static_cast<std::size_t>(k), of_.is_layout ? of_.total : UINT64_MAX, each.ddof,
                                          each.place_of_result(k)));
-        } else {
-          check_status(onefold_exact_result(type, what, each.flags(), each.ddof, words, each.place_of_result(k)));
-          words += exact::kind_of(each.form, each.type).words();
-        }
+      } else {
+        const auto type = static_cast<std::int32_t>(part_type(each.type)), what = static_cast<std::int32_t>(each.form);
+        for (int k = 0; k < each.exact_results(); ++k, words += each.exact_words())
+          check_status(onefold_exact_result(type, what, each.flags(), each.ddof, words, each.place_of_exact_result(k)));
       }
       which += message_parts(i);
       if (each.store_nothing == nullptr) continue;
@@ -1019,8 +1036,6 @@ class borrowed_transfer {
 
 template <form What, class T, class... M>
 part part_of(array_view<T> x, void* result, M... modifiers) {
-  static_assert(!is_complex(element_type_of<T>),
-                "complex numbers are not reduced over ranks so far: take their parts as two arrays");
   static_assert(counts_on_host<M...>, "over ranks the number of elements is the layout's");
   request what{serial(), element_type_of<T>, What, x.data, x.count, result, true};
   (apply<T>(what, modifiers), ...);
@@ -1221,7 +1236,7 @@ class layout {
   /// Whether no rank's range begins within a tile of elements of type T, so that calls send no elements: aligned_range() makes such ranges.
   template <class T>
   [[nodiscard]] bool is_aligned() const noexcept {
-    return !state_->plans[detail::ranks::size_index(sizeof(T))].is_ragged;
+    return !state_->plans[detail::ranks::size_index(sizeof(detail::ranks::tile_element<T>))].is_ragged;
   }
 
  private:
@@ -1242,11 +1257,12 @@ struct index_range {
 /// of MPI's.
 template <class T>
 [[nodiscard]] constexpr index_range aligned_range(std::uint64_t total, int rank, int ranks) noexcept {
-  const std::uint64_t tiles = order::tiles<T>(total), each = tiles / static_cast<std::uint64_t>(ranks),
+  using E = detail::ranks::tile_element<T>;
+  const std::uint64_t tiles = order::tiles<E>(total), each = tiles / static_cast<std::uint64_t>(ranks),
                       more = tiles % static_cast<std::uint64_t>(ranks), number = static_cast<std::uint64_t>(rank);
   const std::uint64_t first = each * number + (number < more ? number : more), end = first + each + (number < more ? 1 : 0);
   const auto index = [total](std::uint64_t tile) {
-    return tile * order::tile_elements<T> < total ? tile * order::tile_elements<T> : total;
+    return tile * order::tile_elements<E> < total ? tile * order::tile_elements<E> : total;
   };
   return {index(first), index(end)};
 }
