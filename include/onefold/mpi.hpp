@@ -20,6 +20,7 @@
 /// Functions of the index: `n`, or a box, says how many values this rank has, and f is asked for the indices that its own call names, 0 .. n - 1 or the
 ///           box's. The index in the whole array is rows.begin() + i, and so is that in a result. On the CPU's executors. f is called once for each
 ///           index, before the call or start() returns. What it throws is thrown on its rank, and the others get communication_failed.
+///           Where values may be absent argmin and its like and minmax wait, and go as operators of the caller's do.
 /// Operators of the caller's own: values of up to 64 bytes, the CPU's executors, and a layout. Calls with one, or with an initial value, of which rank 0's
 ///           is taken, wait; states (own_range_state.hpp) go along a binomial tree to rank 0.
 /// Bits      over a layout those of the array that holds all ranks' elements one after the other, on one core (docs/order.md): neither the number
@@ -873,7 +874,10 @@ class own_transfer {
   using state = own_range_state<Value, Op&>;
   using value_type = typename state::value_type;
 
-  own_transfer(distribution& of, Op& op, int root) : of_(of), op_(op), root_(root) {}
+  /// @param what    how errors call the operator
+  /// @param number  equal where ranks call the same
+  own_transfer(distribution& of, Op& op, int root, const char* what = "an operator of your own", int number = 0)
+      : of_(of), op_(op), root_(root), what_(what), number_(number) {}
   own_transfer(const own_transfer&) = delete;
   own_transfer& operator=(const own_transfer&) = delete;
 
@@ -881,8 +885,10 @@ class own_transfer {
   template <class Space, class F, class Init>
   void run(const executor& where, const Space& space, F& f, std::uint64_t other_count, const Init& init, const options& how,
            value_type* result) {
-    signature_ = (of_.total * 131 + sizeof(value_type)) * 8 + (value_traits<Value>::can_be_absent ? 4 : 0) +
-                 (std::is_same_v<Init, no_init> ? 0 : 2);
+    signature_ = ((of_.total * 131 + sizeof(value_type)) * 8 + (value_traits<Value>::can_be_absent ? 4 : 0) +
+                  (std::is_same_v<Init, no_init> ? 0 : 2)) *
+                     4096 +
+                 static_cast<std::uint64_t>(number_);
     attempt([&] {
       check_call(space.size(), other_count, how);
       if (of_.total == 0 && std::is_same_v<Init, no_init>)
@@ -921,9 +927,9 @@ class own_transfer {
   void check_call(std::uint64_t count, std::uint64_t other_count, const options& how) const {
     if (!of_.is_layout)
       throw error(errc::guarantee_not_met,
-                  "an operator of your own has no exact result, and a communicator knows no order: make a layout");
+                  std::string(what_) + " has no exact result, and a communicator knows no order: make a layout");
     if (how.guarantee == guarantee::exact)
-      throw error(errc::guarantee_not_met, "an operator of your own has no exact result: leave the guarantee away");
+      throw error(errc::guarantee_not_met, std::string(what_) + " has no exact result: leave the guarantee away");
     if (count > std::uint64_t{1} << 62) throw error(errc::invalid_argument, "the number of indices is negative");
     if (count != of_.count)
       throw error(errc::invalid_argument, "the layout has " + std::to_string(of_.count) +
@@ -1000,6 +1006,8 @@ class own_transfer {
   distribution& of_;
   Op& op_;
   int root_;
+  const char* what_;
+  int number_;
   std::uint64_t signature_ = 0;
   std::vector<std::byte> bytes_;  // of the state of this rank and those that have sent theirs
   std::vector<std::byte> received_;
@@ -1059,8 +1067,10 @@ part part_of_values(values_of_function<Space, F>& values, void* result, M... mod
   using callback = typename values_of_function<Space, F>::callback;
   using T = typename callback::element;
   static_assert(callback::results == 1 || !is_record(What), "forms with several results take functions of one value");
+  static_assert(!callback::can_be_absent || !(has_index(What) || What == form::minmax),
+                "over ranks minima and maxima with indices, and minmax, take absent values in calls that wait, without a batch");
   static_assert(!callback::can_be_absent || !(is_record(What) || What == form::mean),
-                "over ranks minima and maxima with indices, means and variances take no absent values");
+                "mean and mean_variance take no absent values: return a std::array of a value and a count, and divide their sums");
   request what{serial(), element_type_of<T>, What, nullptr, values.space().size(), result, true};
   (apply<T>(what, modifiers), ...);
   part made{what.type, What, what.wide, what.ddof, nullptr, nullptr, what.count, what.count, result};
@@ -1179,11 +1189,47 @@ class place_on : public detail::place_of_ranks {
   [[nodiscard]] auto value_of_function(const Space& space, F& f, std::uint64_t other_count, const options& how,
                                        M... modifiers) const {
     using element = typename detail::values_of<Space, F>::type;
-    detail::index_result_t<What, Space, F, M...> found{};
-    detail::ranks::values_of_function<Space, F&> values(space, f, detail::instead_of_absent<What, element>());
-    detail::ranks::part what = detail::ranks::part_of_values<What>(values, detail::ranks::first_result(&found), modifiers...);
-    what.second_count = other_count;
-    return run(what, how, found);
+    constexpr bool can_be_absent = detail::value_traits<detail::value_at_t<Space, F>>::can_be_absent;
+    if constexpr (can_be_absent && (has_index(What) || What == form::minmax)) {
+      return value_of_some<What>(space, f, other_count, how);
+    } else {
+      detail::index_result_t<What, Space, F, M...> found{};
+      detail::ranks::values_of_function<Space, F&> values(space, f, detail::instead_of_absent<What, element>());
+      detail::ranks::part what = detail::ranks::part_of_values<What>(values, detail::ranks::first_result(&found), modifiers...);
+      what.second_count = other_count;
+      return run(what, how, found);
+    }
+  }
+  // Where values may be absent, of forms that have more than one number: an operator on values and their indices in the whole array. What all ranks begin with
+  // has an index that no value has.
+  template <form What, class Space, class F>
+  [[nodiscard]] auto value_of_some(const Space& space, F& f, std::uint64_t other_count, const options& how) const {
+    using T = typename detail::values_of<Space, F>::type;
+    using aware = detail::absent_aware<What, T>;
+    using state = typename aware::state;
+    using R = detail::result_of_form<What, T, false>;
+    typename aware::template values<Space, F> values{space, f, of_->begin};
+    auto combine = [](const state& a, const state& b) { return aware::fold::combine(a, b); };
+    constexpr int number = 1 + static_cast<int>(What) * element_type_count + static_cast<int>(element_type_of<T>);
+    detail::ranks::own_transfer<maybe<state>, decltype(combine)> with(*of_, combine, root_,
+                                                                      "an extremum of values that may be absent", number);
+    const state none = aware::fold::neutral();
+    state found = none;
+    with.run(where_, detail::index_line{space.size()}, values, other_count, none, how, &found);
+    const bool is_here = root_ < 0 || root_ == of_->on.rank();
+    if constexpr (What == form::argminmax) {
+      if (is_here && found.min.index == none.min.index) refuse_no_index();
+    } else if constexpr (has_index(What)) {
+      if (is_here && found.index == none.index) refuse_no_index();
+    }
+    if constexpr (Rooted)
+      return is_here ? result<R>(aware::result(found)) : result<R>();
+    else
+      return aware::result(found);
+  }
+  [[noreturn]] static void refuse_no_index() {
+    detail::telling_of_lacking_memory([] { throw error(errc::invalid_argument, detail::no_index); });
+    detail::throw_out_of_memory();  // not reached
   }
   template <class Returned, class Space, class F, class Op, class Init>
   [[nodiscard]] auto reduce_by(const Space& space, F& f, std::uint64_t other_count, Op& op, const Init& init,
