@@ -29,7 +29,7 @@
 /// Order     calls on one layout are collective: all ranks make the same ones in the same order, of the same forms, types and options.
 /// Errors    onefold::error on every rank, those of the reductions on a rank that has one and communication_failed on the others: a count that is not the
 ///           layout's, ranks that call different forms, an MPI that folds in another order than the ranks'. Not seen, so that ranks may wait
-///           for each other: calls that not all ranks make, an operator of the caller's on some alone, roots, element sizes or guarantees that differ, lack of memory for the messages
+///           for each other: calls that not all ranks make, an operator of the caller's on some alone, roots, element sizes or guarantees that differ, complex numbers beside real ones, lack of memory for the messages
 ///           themselves. Who catches an error of his own ahead of a call says so with batch::give_up(), or calls MPI_Abort().
 /// Cost      of a layout some collective operations, and O(1) memory on each rank. Of a call the local reduction, and an MPI_Allreduce of 256 bytes
 ///           to 2 KiB. Where ranges are cut within tiles (is_aligned()) each rank sends less than a tile of elements to the rank before, while it
@@ -358,6 +358,10 @@ struct part {
   [[nodiscard]] std::size_t element_bytes() const noexcept { return size_of(type); }
   /// Which elements' tiles its own are as long as.
   [[nodiscard]] int tile_size() const noexcept { return size_index(row_bytes_of(type, form)); }
+  /// Whether another form of its elements has such tiles.
+  [[nodiscard]] bool may_have_tile_size(int size) const noexcept {
+    return size == size_index(element_bytes()) || size == size_index(size_of(part_type(type)));
+  }
   [[nodiscard]] int arrays() const noexcept { return values != nullptr ? results : form == onefold::form::dot ? 2 : 1; }
   [[nodiscard]] onefold::form form_of_result(int k) const noexcept { return operators == nullptr ? form : form_of(operators[k]); }
   [[nodiscard]] void* place_of_result(int k) const noexcept {
@@ -588,12 +592,13 @@ class transfer {
     }
   }
 
-  // Calls each(s) for the sizes of elements of which there are reductions, and ranges that are cut within tiles.
+  // Calls each(s) for the sizes of elements of which there are reductions, and ranges that are cut within tiles. Of complex numbers for both that their forms
+  // have: ranks that ask for different ones do not wait for each other.
   template <class Each>
   void for_cut_sizes(const Each& each) {
     for (int s = 0; s < sizes && !kinds_.empty(); ++s) {
       bool is_there = false;
-      for (std::size_t i = 0; i < parts.size(); ++i) is_there = is_there || (is_exact_[i] == 0 && parts[i].tile_size() == s);
+      for (std::size_t i = 0; i < parts.size(); ++i) is_there = is_there || (is_exact_[i] == 0 && parts[i].may_have_tile_size(s));
       if (is_there && of_.plans[s].is_ragged) each(s, of_.plans[s]);
     }
   }

@@ -543,6 +543,23 @@ TEST(misuse, of_ranks_that_call_different_forms_is_an_error_on_every_rank) {
   });
 }
 
+TEST(misuse, of_ranks_that_call_forms_of_complex_numbers_with_other_tiles_is_an_error_on_every_rank) {
+  if (ranks() == 1) GTEST_SKIP() << "one rank agrees with itself";
+  const std::vector<std::complex<float>> x(3000, {1, 2});
+  const layout rows(MPI_COMM_WORLD, x.size());
+  const auto here = rows.on(onefold::serial());
+  for (const int culprit : culprits()) {
+    const bool other = rank() == culprit;
+    EXPECT_TRUE(refuses(errc::communication_failed, "do not ask for the same", [&] {
+      if (other)
+        static_cast<void>(onefold::norm1(here, x));
+      else
+        static_cast<void>(onefold::sum(here, x));
+    })) << culprit;
+    EXPECT_EQ(onefold::count(here, x), rows.total()) << "and the next call works";
+  }
+}
+
 TEST(misuse, a_rank_that_throws_leaves_no_other_waiting) {
   on_two_layouts([](const layout& rows, const std::vector<double>& x) {
     for (int culprit = 0; culprit < ranks(); ++culprit) {
