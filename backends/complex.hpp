@@ -2,11 +2,13 @@
 /// @file complex.hpp  Complex numbers, one rounded operation at a time (docs/order.md), for host and device.
 
 #include <cmath>
+#include <complex>
 #include <cstdint>
 
 #include <onefold/detail/callback.hpp>
 #include <onefold/detail/folds.hpp>
 #include <onefold/order.hpp>
+#include <onefold/results.hpp>
 #include <onefold/transform.hpp>
 
 namespace onefold::detail {
@@ -74,6 +76,14 @@ ONEFOLD_HOST_DEVICE complex_of<T> concluded_complex(const complex_of<T>& tree, s
 template <bool Mean, class T>
 ONEFOLD_HOST_DEVICE T concluded_complex(const T& tree, std::uint64_t) {
   return canonical(tree);
+}
+
+/// Mean and variance of complex numbers, of those of their parts. On the host, in the default floating-point environment.
+template <class T>
+mean_variance_result<std::complex<T>> moments_of_complex(const mean_variance_result<double>& real,
+                                                         const mean_variance_result<double>& imaginary) {
+  const auto in_type = [](double x) { return canonical(static_cast<T>(x)); };
+  return {{in_type(real.mean), in_type(imaginary.mean)}, in_type(rounded_add(real.variance, imaginary.variance))};
 }
 
 /// Calls body.template operator()<F, Op, Mean>() with what a form of complex numbers makes of an element and how it combines that: sum, prod, dot,

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include <onefold/detail/own.hpp>
 #include <onefold/detail/request.hpp>
@@ -32,21 +33,19 @@ void run_checked(onefold_request what, const onefold_options* how) {
   check_status(onefold_reduce(&what, how));
 }
 
+[[noreturn]] void refuse_complex() {
+  throw error(
+      errc::unsupported,
+      "arrays of complex numbers are for sum, prod, dot, mean, sum_of_squares, norm1, norm2, norm_inf, count, all, any, none "
+      "and mean_variance, in their own type");
+}
+
 void check_complex(const onefold_request& asked) {
   const auto type = static_cast<element_type>(asked.type);
-  if (asked.form >= 0 && asked.form < form_count + record_count && asks_for_order(static_cast<form>(asked.form)))
-    throw error(errc::unsupported,
-                std::string("complex numbers have no order, so there is no ")
-                    .append(name(static_cast<form>(asked.form)))
-                    .append(" of them: norm_inf is the largest modulus, and a function of the index gives whatever real "
-                            "number they are to be compared by"));
-  if (asked.form < 0 || asked.form >= form_count + record_count || !takes_type(static_cast<form>(asked.form), type) ||
-      (asked.flags & ~ONEFOLD_INTO) != 0 || asked.results > 1 || asked.source != nullptr || asked.own != nullptr ||
-      asked.vectors != nullptr || asked.exact_state != nullptr || asked.count_at != nullptr)
-    throw error(
-        errc::unsupported,
-        "arrays of complex numbers are for sum, prod, dot, mean, sum_of_squares, norm1, norm2, norm_inf, count, all, any, none "
-        "and mean_variance, in their own type");
+  check_complex_form(asked.form, type);
+  if ((asked.flags & ~ONEFOLD_INTO) != 0 || asked.results > 1 || asked.source != nullptr || asked.own != nullptr ||
+      asked.vectors != nullptr || asked.count_at != nullptr)
+    refuse_complex();
   check_count(asked.count, size_of(type));
   const auto its = static_cast<form>(asked.form);
   if (asked.where.backend == ONEFOLD_CUDA && !has_complex_kernels(its))
@@ -58,6 +57,12 @@ void check_complex(const onefold_request& asked) {
   const std::uint64_t array_bytes = asked.count * size_of(type);
   if (asked.input != nullptr && overlaps(asked.output, bytes, asked.input, array_bytes)) refuse_overlap("input");
   if (asked.second != nullptr && overlaps(asked.output, bytes, asked.second, array_bytes)) refuse_overlap("second input");
+}
+
+// What goes the way of a user's own operator.
+bool runs_as_own(form what) {
+  return what == form::sum || what == form::prod || what == form::dot || what == form::mean || what == form::norm1 ||
+         what == form::norm_inf;
 }
 
 // The parts, twice as many, are real numbers in a row.
@@ -134,9 +139,7 @@ void run_moments(onefold_request what, const onefold_options* how) {
   what.flags = sizeof(T) < sizeof(double) ? ONEFOLD_WIDE : 0U;
   run_of_values<T>(what, how, fill_parts<T>, 2, nullptr);
   const default_float_environment one_operation_is_one_operation;
-  const auto in_type = [](double x) { return canonical(static_cast<T>(x)); };
-  result->mean = {in_type(parts[0].mean), in_type(parts[1].mean)};
-  result->variance = in_type(rounded_add(parts[0].variance, parts[1].variance));
+  *result = moments_of_complex<T>(parts[0], parts[1]);
 }
 
 template <class T>
@@ -215,13 +218,37 @@ void run_as(const onefold_request& what, const onefold_options* how) {
   });
 }
 
+// The tree's value is what all of these forms but mean have for a result, and mean has that of sum.
+void run_for_tree_value(onefold_request what, const onefold_options* how) {
+  what.output = std::exchange(what.tree_value, nullptr);
+  if (what.form == ONEFOLD_MEAN) what.form = ONEFOLD_SUM;
+  reduce_complex(what, how);
+}
+
 }  // namespace
+
+void check_complex_form(std::int32_t what, element_type type) {
+  const auto its = static_cast<form>(what);
+  const bool is_known = what >= 0 && what < form_count + record_count;
+  if (is_known && asks_for_order(its))
+    throw error(errc::unsupported,
+                std::string("complex numbers have no order, so there is no ")
+                    .append(name(its))
+                    .append(" of them: norm_inf is the largest modulus, and a function of the index gives whatever real "
+                            "number they are to be compared by"));
+  if (!is_known || !takes_type(its, type)) refuse_complex();
+}
 
 void reduce_complex(const onefold_request& asked, const onefold_options* how) {
   check_complex(asked);
   const auto its = static_cast<form>(asked.form);
+  if (asked.tree_value != nullptr && runs_as_own(its)) return run_for_tree_value(asked, how);
   const bool is_single = asked.type == ONEFOLD_C64;
-  if (its == form::sum_of_squares || its == form::norm2) return run_as_parts(asked, how);
+  const bool is_of_squares = its == form::sum_of_squares || its == form::norm2;
+  if (asked.exact_state != nullptr && !(asks_for_exact(how) && (is_of_squares || its == form::sum || its == form::mean)))
+    throw error(errc::guarantee_not_met,
+                "exact_state of complex numbers takes the state of sum, mean, sum_of_squares and norm2, with guarantee::exact");
+  if (is_of_squares) return run_as_parts(asked, how);
   if (asks_for_zero(its))
     return is_single ? run_of_values<float>(asked, how, fill_nonzero<float>, 1, nullptr)
                      : run_of_values<double>(asked, how, fill_nonzero<double>, 1, nullptr);

@@ -29,6 +29,7 @@
 #include "../backends/float_environment.hpp"
 #include "../backends/forms.hpp"
 #include "c_api.hpp"
+#include "complex.hpp"
 #include "pointer_kind.hpp"
 
 namespace onefold::detail {
@@ -47,7 +48,7 @@ struct range_kind {
   [[nodiscard]] const cpu::form_row& row() const { return cpu::row_of(type, what, wide); }
   [[nodiscard]] bool has_two_inputs() const { return what == form::dot; }
   [[nodiscard]] std::uint64_t tile() const {
-    return order::tile_rows * static_cast<std::uint64_t>(order::lanes_of_bytes(size_of(type)));
+    return order::tile_rows * static_cast<std::uint64_t>(order::lanes_of_bytes(row_bytes_of(type, what)));
   }
   // As many as check_count() allows an array to have.
   [[nodiscard]] std::uint64_t most_elements() const {
@@ -108,7 +109,7 @@ struct raw_elements {
 struct subtree {
   std::uint64_t first;
   int height;
-  alignas(8) std::byte state[cpu::most_form_bytes];
+  alignas(8) std::byte state[cpu::most_node_bytes];
 
   [[nodiscard]] bool is_right_sibling_of(const subtree& left) const {
     return height == left.height && (first >> height) % 2 == 1;  // they are neighbours
@@ -117,7 +118,7 @@ struct subtree {
 
 // a becomes a (+) b, in the default floating-point environment.
 void combine_here(const cpu::form_row& row, std::byte* a, const std::byte* b) {
-  alignas(16) std::byte both[2 * cpu::most_form_bytes];
+  alignas(16) std::byte both[2 * cpu::most_node_bytes];
   std::memcpy(both, a, row.state_bytes);
   std::memcpy(both + row.state_bytes, b, row.state_bytes);
   row.level(both, 2, row.state_bytes);
@@ -228,7 +229,7 @@ struct range_reader {
     what.tree_value = results == 1 ? states : side_by_side;
     check_status(onefold_reduce(&what, &how));
     const std::byte* next = side_by_side;
-    for (int k = 0; k < results; ++k, states += cpu::most_form_bytes) {
+    for (int k = 0; k < results; ++k, states += cpu::most_node_bytes) {
       const cpu::form_row& row = kind(k).row();
       if (results > 1) std::memcpy(states, next, row.state_bytes);
       next += (std::size_t{row.state_bytes} + 7) / 8 * 8;  // where cpu::parts puts the next one
@@ -246,7 +247,7 @@ struct range_reader {
     range_reader alone = *this;
     alone.results = 1;
     alone.operators = nullptr;
-    alignas(8) std::byte unused[cpu::most_form_bytes];
+    alignas(8) std::byte unused[cpu::most_node_bytes];
     alone.reduce(in.source == nullptr ? in : range_input{nullptr, nullptr, &zeros, 0}, 0, 1, unused);
   }
 };
@@ -357,7 +358,7 @@ void add(onefold_range& to, const onefold_executor& where, const range_input& in
 void fold_from_right(const cpu::form_row& row, std::span<const subtree> nodes, bool has_value, std::byte* state) {
   const default_float_environment one_operation_is_one_operation;
   for (; !nodes.empty(); nodes = nodes.first(nodes.size() - 1)) {
-    alignas(16) std::byte root[cpu::most_form_bytes];
+    alignas(16) std::byte root[cpu::most_node_bytes];
     std::memcpy(root, nodes.back().state, row.state_bytes);
     if (has_value) combine_here(row, root, state);
     std::memcpy(state, root, row.state_bytes);
@@ -365,15 +366,28 @@ void fold_from_right(const cpu::form_row& row, std::span<const subtree> nodes, b
   }
 }
 
+// The result for no elements, where there is one.
+void store_result_of_none(const range_kind& of, void* to) {
+  if (of.row().has_index()) throw error(errc::invalid_argument, std::string(name(of.what)) + " of no elements: there is no index");
+  if (!is_complex(of.type)) return static_cast<void>(store_empty(of.type, of.what, of.wide, to));
+  alignas(16) std::byte result[cpu::most_node_bytes];
+  onefold_request nothing{};
+  nothing.struct_bytes = sizeof(nothing);
+  nothing.where = onefold_serial();
+  nothing.type = static_cast<std::int32_t>(of.type);
+  nothing.form = static_cast<std::int32_t>(of.what);
+  nothing.output = result;
+  check_status(onefold_reduce(&nothing, nullptr));
+  std::memcpy(to, result, result_bytes(of.type, of.what));
+}
+
 void store_result(const onefold_range& of, std::int64_t ddof, void* to) {
   const cpu::form_row& row = of.of.row();
   if (of.begin != 0)
     throw error(errc::invalid_argument, "a state that begins at element " + std::to_string(of.begin) +
                                             " has no result: append it to that of the elements before");
-  if (of.end == 0 && row.has_index())
-    throw error(errc::invalid_argument, std::string(name(of.of.what)) + " of no elements: there is no index");
-  if (of.end == 0) return static_cast<void>(store_empty(of.of.type, of.of.what, of.of.wide, to));
-  alignas(16) std::byte state[cpu::most_form_bytes];
+  if (of.end == 0) return store_result_of_none(of.of, to);
+  alignas(16) std::byte state[cpu::most_node_bytes];
   const bool has_value = !of.tail.x.empty();
   if (has_value) reduce_kept(of.of, of.tail, of.nodes_end(), state);
   fold_from_right(row, of.nodes, has_value, state);
@@ -511,14 +525,14 @@ onefold_range read(const range_kind& expected, const std::byte* from, std::size_
 }
 
 range_kind checked_kind(std::int32_t type, std::int32_t what, std::uint32_t flags) {
-  if (type == ONEFOLD_C64 || type == ONEFOLD_C128)
-    throw error(errc::unsupported, "complex numbers have no state of a range so far: take their parts as two arrays");
-  if (type < 0 || type >= element_type_count) refuse_number("the type", type);
+  const bool of_complex = type == ONEFOLD_C64 || type == ONEFOLD_C128;
+  if (!of_complex && (type < 0 || type >= element_type_count)) refuse_number("the type", type);
   if (what < 0 || what >= form_count + record_count) refuse_number("the form", what);
   if ((flags & ~ONEFOLD_WIDE) != 0) refuse_number("the flags of a state are ONEFOLD_WIDE or 0; what was given", flags);
   const range_kind kind{static_cast<element_type>(type), static_cast<form>(what), flags != 0};
   if (kind.what == form::reduce_together)
     throw error(errc::unsupported, "reduce_together has no state of a range: make one for each operator");
+  if (of_complex) check_complex_form(what, kind.type);
   if (!takes_type(kind.what, kind.type)) refuse_type(kind.what, kind.type);
   if (kind.wide && !can_be_wide(kind.type, kind.what)) refuse_wide(kind.what, kind.type);
   return kind;
@@ -677,7 +691,7 @@ class few_subtrees {
 
 // The values' places in states may have a gap, which no operation looks at.
 void combine_values(const cpu::form_row& row, part_header& left, part_header& right, part_header& to) {
-  alignas(16) std::byte a[cpu::most_form_bytes], b[cpu::most_form_bytes];
+  alignas(16) std::byte a[cpu::most_node_bytes], b[cpu::most_node_bytes];
   if (left.end != 0) get_fields(row, values_of(left), a);
   if (right.end != 0) get_fields(row, values_of(right), b);
   if (left.end != 0 && right.end != 0) combine(row, a, b);
@@ -689,7 +703,7 @@ void combine_values(const cpu::form_row& row, part_header& left, part_header& ri
 void add_value(part_header& part, const cpu::form_row& row, const std::byte* value, std::uint64_t count) {
   struct {
     part_header header;
-    alignas(8) std::byte value[cpu::most_form_bytes];
+    alignas(8) std::byte value[cpu::most_node_bytes];
   } mine{part, {}};
   mine.header.end = 1;
   put_fields(row, value, mine.value);
@@ -724,7 +738,7 @@ void append_elements(part_header& part, range_reader reader, const range_input& 
   const cpu::form_row& row = of.row();
   if (part.free_of_order != 0) {
     if (count == 0) return;
-    alignas(16) std::byte value[cpu::most_form_bytes];
+    alignas(16) std::byte value[cpu::most_node_bytes];
     reader.reduce(in, first, count, value);
     return add_value(part, row, value, count);
   }
@@ -765,8 +779,8 @@ void append_values(std::span<part_header* const> parts, range_reader reader, con
     if (!is_first) all[k]->nodes.push_all(part);
     has_order = true;
   }
-  alignas(16) std::byte states[most_results * cpu::most_form_bytes];
-  const auto state = [&states](std::size_t k) { return states + k * cpu::most_form_bytes; };
+  alignas(16) std::byte states[most_results * cpu::most_node_bytes];
+  const auto state = [&states](std::size_t k) { return states + k * cpu::most_node_bytes; };
   onefold_report* const report = std::exchange(reader.how.report, nullptr);
   const auto reduce = [&](std::uint64_t at, std::uint64_t elements, onefold_report* its) {
     reader.how.report = its;
@@ -781,7 +795,7 @@ void append_values(std::span<part_header* const> parts, range_reader reader, con
                     reduce(number * reader.of.tile(), elements, its);
                     for (std::size_t k = 0; k < parts.size(); ++k) {
                       if (all[k] == nullptr) continue;
-                      std::memcpy(all[k]->nodes.next(), state(k), cpu::most_form_bytes);
+                      std::memcpy(all[k]->nodes.next(), state(k), cpu::most_node_bytes);
                       all[k]->nodes.push(number, height);
                     }
                   });
@@ -889,6 +903,9 @@ void merge(const void* left_message, void* right_message) {
                                               "): what is thrown there says why");
 }
 
+// Elements are copied on the terms of a form that all types have, and complex numbers the largest tiles in.
+constexpr std::int32_t form_of_copies = ONEFOLD_NORM1;
+
 range_input arrays_at(const void* x, const void* y) {
   return {static_cast<const std::byte*>(x), static_cast<const std::byte*>(y), nullptr, 0};
 }
@@ -908,10 +925,8 @@ void store_result(const void* message, std::size_t which, std::int32_t ranks, st
   if (part.count != total && !(part.free_of_order != 0 && total == std::numeric_limits<std::uint64_t>::max()))
     throw error(errc::communication_failed,
                 "the ranks have " + std::to_string(part.count) + " elements together, and not " + std::to_string(total));
-  if (part.count == 0 && row.has_index())
-    throw error(errc::invalid_argument, std::string(name(kind.what)) + " of no elements: there is no index");
-  if (part.count == 0) return static_cast<void>(store_empty(kind.type, kind.what, kind.wide, to));
-  alignas(16) std::byte state[cpu::most_form_bytes];
+  if (part.count == 0) return store_result_of_none(kind, to);
+  alignas(16) std::byte state[cpu::most_node_bytes];
   const std::byte* next = values_of(part);
   if (part.free_of_order != 0) {
     get_fields(row, next, state);
@@ -997,7 +1012,7 @@ int onefold_range_read(onefold_range* state, const void* bytes, size_t size) {
 
 int onefold_copy_elements(int32_t type, onefold_executor where, const void* x, uint64_t count, void* to) {
   return guarded([&] {
-    const range_kind kind = checked_kind(type, ONEFOLD_MAX, 0);
+    const range_kind kind = checked_kind(type, form_of_copies, 0);
     if (count >= kind.tile())
       throw onefold::error(onefold::errc::invalid_argument,
                            "fewer elements than a tile has are copied, and not " + std::to_string(count));
@@ -1012,7 +1027,7 @@ int onefold_copy_elements(int32_t type, onefold_executor where, const void* x, u
 int onefold_copy_values(int32_t type, onefold_executor where, const onefold_value_source* source, uint64_t from, uint64_t count,
                         void* const* to) {
   return guarded([&] {
-    const range_kind kind = checked_kind(type, ONEFOLD_MAX, 0);
+    const range_kind kind = checked_kind(type, form_of_copies, 0);
     if (count >= kind.tile())
       throw onefold::error(onefold::errc::invalid_argument,
                            "fewer values than a tile has are made, and not " + std::to_string(count));
@@ -1077,6 +1092,7 @@ int onefold_message_result(const void* message, size_t which, int32_t ranks, uin
 }
 
 int onefold_is_free_of_order(int32_t type, int32_t form) {
-  if (type < 0 || type >= onefold::element_type_count || form < 0 || form > ONEFOLD_REDUCE_TOGETHER) return 0;
+  const bool has_type = (type >= 0 && type < onefold::element_type_count) || type == ONEFOLD_C64 || type == ONEFOLD_C128;
+  if (!has_type || form < 0 || form > ONEFOLD_REDUCE_TOGETHER) return 0;
   return exact::is_free_of_order(static_cast<onefold::form>(form), static_cast<onefold::element_type>(type)) ? 1 : 0;
 }

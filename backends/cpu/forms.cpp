@@ -6,6 +6,8 @@
 
 #include <onefold/results.hpp>
 
+#include "../complex.hpp"
+
 namespace onefold::cpu {
 
 namespace {
@@ -121,6 +123,32 @@ void conclude_mean_variance(const form_row& row, const void* state, u64, std::in
     store_two<f32>(mean, variance, result);
   else
     store_two<f64>(mean, variance, result);
+}
+
+template <class T, bool Mean>
+void conclude_complex(const form_row&, const void* state, u64 count, std::int64_t, void* result) {
+  const auto found = detail::concluded_complex<Mean>(as<detail::complex_of<T>>(state), count);
+  std::memcpy(result, &found, sizeof(found));
+}
+
+// Of complex numbers: of their parts, each an array of its own.
+struct moments_of_parts {
+  detail::moments real, imaginary;
+};
+struct states_of_parts {
+  using accumulator = moments_of_parts;
+  static accumulator combine(const accumulator& a, const accumulator& b) {
+    using of_one = detail::mean_variance_fold<f64>;
+    return {of_one::combine(a.real, b.real), of_one::combine(a.imaginary, b.imaginary)};
+  }
+};
+
+template <class T>
+void conclude_moments_of_parts(const form_row&, const void* state, u64, std::int64_t ddof, void* result) {
+  const auto& found = as<moments_of_parts>(state);
+  const auto real = detail::mean_and_variance(found.real, ddof), imaginary = detail::mean_and_variance(found.imaginary, ddof);
+  const auto both = detail::moments_of_complex<T>({real.mean, real.variance}, {imaginary.mean, imaginary.variance});
+  std::memcpy(result, &both, sizeof(both));
 }
 
 // --- the table ------------------------------------------------------------------------------------------------------------------------
@@ -308,6 +336,21 @@ struct numbers_of<detail::moments> {
   }
 };
 
+template <class T>
+struct numbers_of<detail::complex_of<T>> {
+  static constexpr void put(form_row& row, std::size_t offset) {
+    numbers_of<T>::put(row, offset + offsetof(detail::complex_of<T>, real));
+    numbers_of<T>::put(row, offset + offsetof(detail::complex_of<T>, imaginary));
+  }
+};
+template <>
+struct numbers_of<moments_of_parts> {
+  static constexpr void put(form_row& row, std::size_t offset) {
+    numbers_of<detail::moments>::put(row, offset + offsetof(moments_of_parts, real));
+    numbers_of<detail::moments>::put(row, offset + offsetof(moments_of_parts, imaginary));
+  }
+};
+
 template <class F>
 void make_canonical_at(std::byte* place) {
   F value;
@@ -358,9 +401,66 @@ constexpr form_table all_rows() {
 
 constexpr form_table table = all_rows();
 
+// --- complex numbers ------------------------------------------------------------------------------------------------------------------
+
+template <class T, class Op>
+struct complex_states {
+  using accumulator = detail::complex_of<T>;
+  static accumulator combine(const accumulator& a, const accumulator& b) { return Op()(a, b); }
+};
+
+template <class States>
+constexpr form_row row_of_states() {
+  form_row made;
+  made.state_bytes = sizeof(typename States::accumulator);
+  made.level = level_of<States>;
+  numbers_of<typename States::accumulator>::put(made, 0);
+  return made;
+}
+
+template <class T, class Op, bool Mean = false>
+constexpr form_row complex_row() {
+  form_row made = row_of_states<complex_states<T, Op>>();
+  made.conclude = conclude_complex<T, Mean>;
+  return made;
+}
+
+template <class T>
+constexpr form_row moments_row() {
+  form_row made = row_of_states<states_of_parts>();
+  made.conclude = conclude_moments_of_parts<T>;
+  return made;
+}
+
+// The others are real numbers from the elements on: moduli, squares, or whether they are zero.
+template <class T>
+const form_row& row_of_complex(form what) {
+  static constexpr form_row sum = complex_row<T, detail::complex_sum>(), prod = complex_row<T, detail::complex_product>(),
+                            mean = complex_row<T, detail::complex_sum, true>(), moments = moments_row<T>();
+  switch (what) {
+    case form::sum:
+    case form::dot:
+      return sum;
+    case form::prod:
+      return prod;
+    case form::mean:
+      return mean;
+    case form::mean_variance:
+      return moments;
+    case form::norm1:
+      return row_of(element_type_of<T>, form::sum, false);
+    case form::norm_inf:
+      return row_of(element_type_of<T>, form::max, false);
+    default:
+      return row_of(element_type_of<T>, what, false);
+  }
+}
+
 }  // namespace
 
 const form_row& row_of(element_type type, form what, bool wide) noexcept {
+  if (type == element_type::c64) return row_of_complex<f32>(what);
+  if (type == element_type::c128) return row_of_complex<f64>(what);
   return table.rows[static_cast<std::size_t>(type)][2 * static_cast<std::size_t>(what) + (wide ? 1 : 0)];
 }
 

@@ -39,7 +39,7 @@ struct form_row {
   bool (*is_before[2])(const void* a, const void* b) = {};  ///< of each value
 
   int field_count = 0;
-  state_field fields[4] = {};
+  state_field fields[6] = {};
 
   [[nodiscard]] bool has_index() const noexcept { return args != 0; }
 };
@@ -48,7 +48,12 @@ struct form_row {
 inline constexpr std::uint32_t most_form_bytes = sizeof(detail::two_args<double>);
 static_assert(sizeof(detail::moments) <= most_form_bytes && sizeof(detail::squares) <= most_form_bytes);
 
-/// Of every form but reduce_together, which is several.
+/// The same, and those that states of ranges of complex numbers have beside them: moments of two parts.
+inline constexpr std::uint32_t most_node_bytes = 2 * sizeof(detail::moments);
+static_assert(most_form_bytes <= most_node_bytes);
+
+/// Of every form but reduce_together, which is several. Of complex numbers for what follows a kernel: how states are combined, and what becomes of the
+/// last one. They have no kernels of their own.
 const form_row& row_of(element_type type, form what, bool wide) noexcept;
 
 /// A value with an index in a state, and where the index lies: behind a value of any type.

@@ -16,10 +16,11 @@
 ///
 ///   double r = onefold::norm2(rows.on(onefold::openmp()), n, [&](std::uint64_t i) { return b[i] - Ax[i]; });  // this rank's b and Ax
 ///
-/// Forms     all with a call of their own (reduce.hpp), of all element types but complex ones, and reduce, transform_reduce and count_if (transform.hpp).
+/// Forms     all with a call of their own (reduce.hpp), of all element types, and reduce, transform_reduce and count_if (transform.hpp).
 /// Functions of the index: `n`, or a box, says how many values this rank has, and f is asked for the indices that its own call names, 0 .. n - 1 or the
 ///           box's. The index in the whole array is rows.begin() + i, and so is that in a result. On the CPU's executors. f is called once for each
 ///           index, before the call or start() returns. What it throws is thrown on its rank, and the others get communication_failed.
+///           Where values may be absent argmin and its like and minmax wait, and go as operators of the caller's do.
 /// Operators of the caller's own: values of up to 64 bytes, the CPU's executors, and a layout. Calls with one, or with an initial value, of which rank 0's
 ///           is taken, wait; states (own_range_state.hpp) go along a binomial tree to rank 0.
 /// Bits      over a layout those of the array that holds all ranks' elements one after the other, on one core (docs/order.md): neither the number
@@ -28,11 +29,11 @@
 /// Order     calls on one layout are collective: all ranks make the same ones in the same order, of the same forms, types and options.
 /// Errors    onefold::error on every rank, those of the reductions on a rank that has one and communication_failed on the others: a count that is not the
 ///           layout's, ranks that call different forms, an MPI that folds in another order than the ranks'. Not seen, so that ranks may wait
-///           for each other: calls that not all ranks make, an operator of the caller's on some alone, roots, element sizes or guarantees that differ, lack of memory for the messages
+///           for each other: calls that not all ranks make, an operator of the caller's on some alone, roots, element sizes or guarantees that differ, complex numbers beside real ones, lack of memory for the messages
 ///           themselves. Who catches an error of his own ahead of a call says so with batch::give_up(), or calls MPI_Abort().
 /// Cost      of a layout some collective operations, and O(1) memory on each rank. Of a call the local reduction, and an MPI_Allreduce of 256 bytes
 ///           to 2 KiB. Where ranges are cut within tiles (is_aligned()) each rank sends less than a tile of elements to the rank before, while it
-///           reduces its own: a tile has 4 KiB.
+///           reduces its own: a tile has 4 KiB, of complex numbers in norm1, norm_inf and mean_variance 8.
 /// Threads   calls on one layout are made by one thread at a time. MPI_THREAD_FUNNELED suffices for calls by the main thread; executors' threads
 ///           do not call MPI.
 /// Lifetime  a layout or communicator duplicates the one it is made of, and outlives the batches on it. All ranks destroy it, or MPI_Finalize comes
@@ -143,14 +144,20 @@ class context {
   std::vector<std::pair<std::size_t, MPI_Datatype>> types_;
 };
 
-/// Elements of 1, 2, 4 and 8 bytes have tiles of their own.
-inline constexpr int sizes = 4;
+/// Elements of 1, 2, 4, 8 and 16 bytes have tiles of their own.
+inline constexpr int sizes = 5;
 constexpr int size_index(std::size_t element_bytes) noexcept {
-  return element_bytes == 1 ? 0 : element_bytes == 2 ? 1 : element_bytes == 4 ? 2 : 3;
+  int index = 0;
+  while (index + 1 < sizes && std::size_t{1} << index < element_bytes) ++index;
+  return index;
 }
 constexpr std::uint64_t tile_of(int size) noexcept {
   return static_cast<std::uint64_t>(order::tile_rows) * static_cast<std::uint64_t>(order::lanes_of_bytes(std::size_t{1} << size));
 }
+
+/// What lies in a row of the tree where elements of type T have the largest tiles, whose borders are those of all others: of complex numbers a part.
+template <class T>
+using tile_element = typename c_type<part_type(element_type_of<T>)>::type;
 
 /// Who sends what to whom before the messages of elements of one size can be made: the first tile that a rank's range touches belongs to the rank
 /// that has the tile's first element.
@@ -349,6 +356,12 @@ struct part {
 
   [[nodiscard]] std::uint32_t flags() const noexcept { return wide ? ONEFOLD_WIDE : 0U; }
   [[nodiscard]] std::size_t element_bytes() const noexcept { return size_of(type); }
+  /// Which elements' tiles its own are as long as.
+  [[nodiscard]] int tile_size() const noexcept { return size_index(row_bytes_of(type, form)); }
+  /// Whether another form of its elements has such tiles.
+  [[nodiscard]] bool may_have_tile_size(int size) const noexcept {
+    return size == size_index(element_bytes()) || size == size_index(size_of(part_type(type)));
+  }
   [[nodiscard]] int arrays() const noexcept { return values != nullptr ? results : form == onefold::form::dot ? 2 : 1; }
   [[nodiscard]] onefold::form form_of_result(int k) const noexcept { return operators == nullptr ? form : form_of(operators[k]); }
   [[nodiscard]] void* place_of_result(int k) const noexcept {
@@ -358,6 +371,19 @@ struct part {
     for (int k = 0; k < results; ++k)
       if (!exact::is_free_of_order(form_of_result(k), type)) return false;
     return true;
+  }
+  /// Whether there is an exact result that depends on the order otherwise. Of complex numbers it is that of the parts: of sum and mean one for each.
+  [[nodiscard]] bool has_exact_state() const noexcept {
+    if (!is_complex(type)) return exact::has_state(form, type);
+    return sums_parts() || form == onefold::form::sum_of_squares || form == onefold::form::norm2;
+  }
+  [[nodiscard]] bool sums_parts() const noexcept {
+    return is_complex(type) && (form == onefold::form::sum || form == onefold::form::mean);
+  }
+  [[nodiscard]] int exact_results() const noexcept { return sums_parts() ? 2 : results; }
+  [[nodiscard]] std::size_t exact_words() const noexcept { return exact::kind_of(form, part_type(type)).words(); }
+  [[nodiscard]] void* place_of_exact_result(int k) const noexcept {
+    return static_cast<std::byte*>(result) + static_cast<std::size_t>(k) * result_bytes(part_type(type), form, wide);
   }
   [[nodiscard]] std::string text() const { return std::string(name(form)) + " of " + std::string(name(type)); }
   /// Of one of its arrays, from an element on.
@@ -495,15 +521,15 @@ class transfer {
     std::uint64_t signature = of_.total + 1;
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const part& each = parts[i];
-      if (exactly && exact::has_state(each.form, each.type)) {
+      if (exactly && each.has_exact_state()) {
         is_exact_[i] = 1;
-        words += exact_words(each);
+        words += exact_words_of(each);
         signature = signature * 1000003 + static_cast<std::uint64_t>(each.form) * 64 + static_cast<std::uint64_t>(each.type) +
                     static_cast<std::uint64_t>(each.results) * 8191;
       } else {
         for (int k = 0; k < each.results; ++k)
           kinds_.push_back({static_cast<std::int32_t>(each.type), static_cast<std::int32_t>(each.form_of_result(k)), each.flags(),
-                            of_.plans[size_index(each.element_bytes())].values});
+                            of_.plans[each.tile_size()].values});
         head_bytes += std::size_t{8192} * static_cast<std::size_t>(each.results);
       }
       if (each.store_nothing != nullptr) kinds_.push_back({ONEFOLD_U64, ONEFOLD_SUM, 0, 1});  // on how many ranks a value is there
@@ -521,9 +547,7 @@ class transfer {
   }
 
   // Of all results of a reduction that is exact.
-  static std::size_t exact_words(const part& of) {
-    return exact::kind_of(of.form, of.type).words() * static_cast<std::size_t>(of.results);
-  }
+  static std::size_t exact_words_of(const part& of) { return of.exact_words() * static_cast<std::size_t>(of.exact_results()); }
   // Parts of the message that are those of reduction i.
   [[nodiscard]] std::size_t message_parts(std::size_t i) const {
     return (is_exact_[i] != 0 ? 0 : static_cast<std::size_t>(parts[i].results)) + (parts[i].store_nothing != nullptr ? 1 : 0);
@@ -548,7 +572,7 @@ class transfer {
 
   void check_part(const part& each, const options& how) const {
     const bool is_exact = how.guarantee == guarantee::exact || (!of_.is_layout && !how.guarantee);
-    const bool has_state = exact::has_state(each.form, each.type);
+    const bool has_state = each.has_exact_state();
     if (each.values != nullptr && each.count > std::uint64_t{1} << 62)
       throw error(errc::invalid_argument, "the number of indices is negative");
     if (of_.is_layout && each.count != of_.count)
@@ -564,17 +588,17 @@ class transfer {
                   each.text() + " depends on the order of the elements, and a communicator knows none: make a layout" +
                       (has_state ? ", or ask for guarantee::exact" : ""));
     } else if (is_exact && !has_state) {
-      throw error(errc::guarantee_not_met, each.text() + " has no exact result: leave the guarantee away");
+      throw error(errc::guarantee_not_met, each.text() + " has no exact result over ranks: leave the guarantee away");
     }
   }
 
-  // Calls each(s) for the sizes of elements of which there are reductions, and ranges that are cut within tiles.
+  // Calls each(s) for the sizes of elements of which there are reductions, and ranges that are cut within tiles. Of complex numbers for both that their forms
+  // have: ranks that ask for different ones do not wait for each other.
   template <class Each>
   void for_cut_sizes(const Each& each) {
     for (int s = 0; s < sizes && !kinds_.empty(); ++s) {
       bool is_there = false;
-      for (std::size_t i = 0; i < parts.size(); ++i)
-        is_there = is_there || (is_exact_[i] == 0 && size_index(parts[i].element_bytes()) == s);
+      for (std::size_t i = 0; i < parts.size(); ++i) is_there = is_there || (is_exact_[i] == 0 && parts[i].may_have_tile_size(s));
       if (is_there && of_.plans[s].is_ragged) each(s, of_.plans[s]);
     }
   }
@@ -583,7 +607,7 @@ class transfer {
   void for_ordered(int s, const Each& each) {
     std::size_t which = 0;
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      if (is_exact_[i] == 0 && !parts[i].is_free_of_order() && size_index(parts[i].element_bytes()) == s) each(i, which);
+      if (is_exact_[i] == 0 && !parts[i].is_free_of_order() && parts[i].tile_size() == s) each(i, which);
       which += message_parts(i);
     }
   }
@@ -641,7 +665,7 @@ class transfer {
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const part& each = parts[i];
       if (is_exact_[i] == 0) {
-        const plan& of = of_.plans[size_index(each.element_bytes())];
+        const plan& of = of_.plans[each.tile_size()];
         const bool is_cut = of.is_ragged && !each.is_free_of_order();
         const std::uint64_t from = is_cut ? of.head : 0, to = each.count - (is_cut ? of.tail : 0);
         if (each.values != nullptr)
@@ -656,7 +680,7 @@ class transfer {
         if (each.values != nullptr) what.source = each.values->source();
         const int status = status_of_run(what, exactly);
         each.values != nullptr ? each.values->check(status) : check_status(status);
-        words += exact_words(each);
+        words += exact_words_of(each);
       }
       which += message_parts(i);
     }
@@ -780,15 +804,14 @@ class transfer {
     std::size_t which = 0;
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const part& each = parts[i];
-      for (int k = 0; k < each.results; ++k) {
-        const auto type = static_cast<std::int32_t>(each.type), what = static_cast<std::int32_t>(each.form_of_result(k));
-        if (is_exact_[i] == 0) {
+      if (is_exact_[i] == 0) {
+        for (int k = 0; k < each.results; ++k)
           check_status(result_of_message(which + static_cast<std::size_t>(k), of_.is_layout ? of_.total : UINT64_MAX, each.ddof,
                                          each.place_of_result(k)));
-        } else {
-          check_status(onefold_exact_result(type, what, each.flags(), each.ddof, words, each.place_of_result(k)));
-          words += exact::kind_of(each.form, each.type).words();
-        }
+      } else {
+        const auto type = static_cast<std::int32_t>(part_type(each.type)), what = static_cast<std::int32_t>(each.form);
+        for (int k = 0; k < each.exact_results(); ++k, words += each.exact_words())
+          check_status(onefold_exact_result(type, what, each.flags(), each.ddof, words, each.place_of_exact_result(k)));
       }
       which += message_parts(i);
       if (each.store_nothing == nullptr) continue;
@@ -856,7 +879,10 @@ class own_transfer {
   using state = own_range_state<Value, Op&>;
   using value_type = typename state::value_type;
 
-  own_transfer(distribution& of, Op& op, int root) : of_(of), op_(op), root_(root) {}
+  /// @param what    how errors call the operator
+  /// @param number  equal where ranks call the same
+  own_transfer(distribution& of, Op& op, int root, const char* what = "an operator of your own", int number = 0)
+      : of_(of), op_(op), root_(root), what_(what), number_(number) {}
   own_transfer(const own_transfer&) = delete;
   own_transfer& operator=(const own_transfer&) = delete;
 
@@ -864,8 +890,10 @@ class own_transfer {
   template <class Space, class F, class Init>
   void run(const executor& where, const Space& space, F& f, std::uint64_t other_count, const Init& init, const options& how,
            value_type* result) {
-    signature_ = (of_.total * 131 + sizeof(value_type)) * 8 + (value_traits<Value>::can_be_absent ? 4 : 0) +
-                 (std::is_same_v<Init, no_init> ? 0 : 2);
+    signature_ = ((of_.total * 131 + sizeof(value_type)) * 8 + (value_traits<Value>::can_be_absent ? 4 : 0) +
+                  (std::is_same_v<Init, no_init> ? 0 : 2)) *
+                     4096 +
+                 static_cast<std::uint64_t>(number_);
     attempt([&] {
       check_call(space.size(), other_count, how);
       if (of_.total == 0 && std::is_same_v<Init, no_init>)
@@ -904,9 +932,9 @@ class own_transfer {
   void check_call(std::uint64_t count, std::uint64_t other_count, const options& how) const {
     if (!of_.is_layout)
       throw error(errc::guarantee_not_met,
-                  "an operator of your own has no exact result, and a communicator knows no order: make a layout");
+                  std::string(what_) + " has no exact result, and a communicator knows no order: make a layout");
     if (how.guarantee == guarantee::exact)
-      throw error(errc::guarantee_not_met, "an operator of your own has no exact result: leave the guarantee away");
+      throw error(errc::guarantee_not_met, std::string(what_) + " has no exact result: leave the guarantee away");
     if (count > std::uint64_t{1} << 62) throw error(errc::invalid_argument, "the number of indices is negative");
     if (count != of_.count)
       throw error(errc::invalid_argument, "the layout has " + std::to_string(of_.count) +
@@ -983,6 +1011,8 @@ class own_transfer {
   distribution& of_;
   Op& op_;
   int root_;
+  const char* what_;
+  int number_;
   std::uint64_t signature_ = 0;
   std::vector<std::byte> bytes_;  // of the state of this rank and those that have sent theirs
   std::vector<std::byte> received_;
@@ -1019,8 +1049,6 @@ class borrowed_transfer {
 
 template <form What, class T, class... M>
 part part_of(array_view<T> x, void* result, M... modifiers) {
-  static_assert(!is_complex(element_type_of<T>),
-                "complex numbers are not reduced over ranks so far: take their parts as two arrays");
   static_assert(counts_on_host<M...>, "over ranks the number of elements is the layout's");
   request what{serial(), element_type_of<T>, What, x.data, x.count, result, true};
   (apply<T>(what, modifiers), ...);
@@ -1044,8 +1072,10 @@ part part_of_values(values_of_function<Space, F>& values, void* result, M... mod
   using callback = typename values_of_function<Space, F>::callback;
   using T = typename callback::element;
   static_assert(callback::results == 1 || !is_record(What), "forms with several results take functions of one value");
+  static_assert(!callback::can_be_absent || !(has_index(What) || What == form::minmax),
+                "over ranks minima and maxima with indices, and minmax, take absent values in calls that wait, without a batch");
   static_assert(!callback::can_be_absent || !(is_record(What) || What == form::mean),
-                "over ranks minima and maxima with indices, means and variances take no absent values");
+                "mean and mean_variance take no absent values: return a std::array of a value and a count, and divide their sums");
   request what{serial(), element_type_of<T>, What, nullptr, values.space().size(), result, true};
   (apply<T>(what, modifiers), ...);
   part made{what.type, What, what.wide, what.ddof, nullptr, nullptr, what.count, what.count, result};
@@ -1164,11 +1194,47 @@ class place_on : public detail::place_of_ranks {
   [[nodiscard]] auto value_of_function(const Space& space, F& f, std::uint64_t other_count, const options& how,
                                        M... modifiers) const {
     using element = typename detail::values_of<Space, F>::type;
-    detail::index_result_t<What, Space, F, M...> found{};
-    detail::ranks::values_of_function<Space, F&> values(space, f, detail::instead_of_absent<What, element>());
-    detail::ranks::part what = detail::ranks::part_of_values<What>(values, detail::ranks::first_result(&found), modifiers...);
-    what.second_count = other_count;
-    return run(what, how, found);
+    constexpr bool can_be_absent = detail::value_traits<detail::value_at_t<Space, F>>::can_be_absent;
+    if constexpr (can_be_absent && (has_index(What) || What == form::minmax)) {
+      return value_of_some<What>(space, f, other_count, how);
+    } else {
+      detail::index_result_t<What, Space, F, M...> found{};
+      detail::ranks::values_of_function<Space, F&> values(space, f, detail::instead_of_absent<What, element>());
+      detail::ranks::part what = detail::ranks::part_of_values<What>(values, detail::ranks::first_result(&found), modifiers...);
+      what.second_count = other_count;
+      return run(what, how, found);
+    }
+  }
+  // Where values may be absent, of forms that have more than one number: an operator on values and their indices in the whole array. What all ranks begin with
+  // has an index that no value has.
+  template <form What, class Space, class F>
+  [[nodiscard]] auto value_of_some(const Space& space, F& f, std::uint64_t other_count, const options& how) const {
+    using T = typename detail::values_of<Space, F>::type;
+    using aware = detail::absent_aware<What, T>;
+    using state = typename aware::state;
+    using R = detail::result_of_form<What, T, false>;
+    typename aware::template values<Space, F> values{space, f, of_->begin};
+    auto combine = [](const state& a, const state& b) { return aware::fold::combine(a, b); };
+    constexpr int number = 1 + static_cast<int>(What) * element_type_count + static_cast<int>(element_type_of<T>);
+    detail::ranks::own_transfer<maybe<state>, decltype(combine)> with(*of_, combine, root_,
+                                                                      "an extremum of values that may be absent", number);
+    const state none = aware::fold::neutral();
+    state found = none;
+    with.run(where_, detail::index_line{space.size()}, values, other_count, none, how, &found);
+    const bool is_here = root_ < 0 || root_ == of_->on.rank();
+    if constexpr (What == form::argminmax) {
+      if (is_here && found.min.index == none.min.index) refuse_no_index();
+    } else if constexpr (has_index(What)) {
+      if (is_here && found.index == none.index) refuse_no_index();
+    }
+    if constexpr (Rooted)
+      return is_here ? result<R>(aware::result(found)) : result<R>();
+    else
+      return aware::result(found);
+  }
+  [[noreturn]] static void refuse_no_index() {
+    detail::telling_of_lacking_memory([] { throw error(errc::invalid_argument, detail::no_index); });
+    detail::throw_out_of_memory();  // not reached
   }
   template <class Returned, class Space, class F, class Op, class Init>
   [[nodiscard]] auto reduce_by(const Space& space, F& f, std::uint64_t other_count, Op& op, const Init& init,
@@ -1221,7 +1287,7 @@ class layout {
   /// Whether no rank's range begins within a tile of elements of type T, so that calls send no elements: aligned_range() makes such ranges.
   template <class T>
   [[nodiscard]] bool is_aligned() const noexcept {
-    return !state_->plans[detail::ranks::size_index(sizeof(T))].is_ragged;
+    return !state_->plans[detail::ranks::size_index(sizeof(detail::ranks::tile_element<T>))].is_ragged;
   }
 
  private:
@@ -1242,11 +1308,12 @@ struct index_range {
 /// of MPI's.
 template <class T>
 [[nodiscard]] constexpr index_range aligned_range(std::uint64_t total, int rank, int ranks) noexcept {
-  const std::uint64_t tiles = order::tiles<T>(total), each = tiles / static_cast<std::uint64_t>(ranks),
+  using E = detail::ranks::tile_element<T>;
+  const std::uint64_t tiles = order::tiles<E>(total), each = tiles / static_cast<std::uint64_t>(ranks),
                       more = tiles % static_cast<std::uint64_t>(ranks), number = static_cast<std::uint64_t>(rank);
   const std::uint64_t first = each * number + (number < more ? number : more), end = first + each + (number < more ? 1 : 0);
   const auto index = [total](std::uint64_t tile) {
-    return tile * order::tile_elements<T> < total ? tile * order::tile_elements<T> : total;
+    return tile * order::tile_elements<E> < total ? tile * order::tile_elements<E> : total;
   };
   return {index(first), index(end)};
 }

@@ -359,7 +359,9 @@ typedef struct onefold_request {
   int32_t array_count;            /**< at most 3 */
   int32_t reserved;               /**< 0 */
   const onefold_vectors* vectors; /**< ONEFOLD_DOT of f32 and f64: instead of input and second */
-  int64_t* exact_state;           /**< ONEFOLD_GUARANTEE_EXACT: where onefold_exact_words() words of each result are stored too; else NULL */
+  /** ONEFOLD_GUARANTEE_EXACT: where onefold_exact_words() words are stored too; else NULL. Of several results as many for each. Of complex numbers those
+   *  of the parts' type: of sum and mean for the real parts and then for the imaginary ones, of sum_of_squares and norm2 once. */
+  int64_t* exact_state;
   /** Arrays: NULL, or where the number of elements stands, in memory that the executor reads; `count` is then the most that it may be. cuda reads it
    *  when the reduction begins, in stream order, and takes more than `count` for `count`; it does so for floats and doubles in forms with one
    *  result. The CPU executors read it in the call, and refuse more. */
@@ -393,8 +395,8 @@ ONEFOLD_API int onefold_exact_count(int32_t type, int32_t form, const int64_t* s
  *  used by one thread at a time; several may read it. */
 typedef struct onefold_range onefold_range;
 
-/** The state of no elements, the first of which is to have the index `begin`. Of every form but ONEFOLD_REDUCE_TOGETHER and all types but complex
- *  ones; flags: ONEFOLD_WIDE or 0. */
+/** The state of no elements, the first of which is to have the index `begin`. Of every form but ONEFOLD_REDUCE_TOGETHER of every type that has it;
+ *  flags: ONEFOLD_WIDE or 0. */
 ONEFOLD_API int onefold_range_create(int32_t type, int32_t form, uint32_t flags, uint64_t begin, onefold_range** made);
 /** Gives the state back. NULL is none. */
 ONEFOLD_API void onefold_range_destroy(onefold_range* state);
@@ -404,7 +406,7 @@ ONEFOLD_API void onefold_range_destroy(onefold_range* state);
 ONEFOLD_API int onefold_range_add(onefold_range* state, onefold_executor where, const void* x, const void* y, uint64_t count,
                                   const onefold_options* how);
 /** The same of values that a function gives, which is asked for the indices 0 .. count - 1; those that it gives for the tiles at the ends stay in the
- *  state. For types of 4 and 8 bytes, and every form but ONEFOLD_DOT. */
+ *  state. For real numbers of 4 and 8 bytes, and every form but ONEFOLD_DOT. */
 ONEFOLD_API int onefold_range_add_values(onefold_range* state, onefold_executor where, const onefold_value_source* source,
                                          uint64_t count, const onefold_options* how);
 /** Appends the elements of `next`, which must be a state of the same form and type that begins where `state` ends. Cost: about a microsecond. */
@@ -414,8 +416,8 @@ ONEFOLD_API int onefold_range_result(const onefold_range* state, int64_t ddof, v
 /** Indices of the first element, and of the one behind the last. */
 ONEFOLD_API uint64_t onefold_range_begin(const onefold_range* state);
 ONEFOLD_API uint64_t onefold_range_end(const onefold_range* state);
-/** Bytes that onefold_range_write() stores: some hundreds, and up to 8 KiB of elements (ONEFOLD_DOT: 16) where the range begins and
- *  ends within tiles. */
+/** Bytes that onefold_range_write() stores: some hundreds, and up to 8 KiB of elements (ONEFOLD_DOT, and complex numbers in norm1, norm_inf and
+ *  mean_variance: 16) where the range begins and ends within tiles. */
 ONEFOLD_API size_t onefold_range_bytes(const onefold_range* state);
 /** Stores the state as bytes, which have no padding and are the same on every machine; `size` is onefold_range_bytes(). */
 ONEFOLD_API int onefold_range_write(const onefold_range* state, void* bytes, size_t size);
@@ -468,7 +470,7 @@ ONEFOLD_API void onefold_message_merge(const void* left, void* right);
  *  order than the ranks'. */
 ONEFOLD_API int onefold_message_result(const void* message, size_t which, int32_t ranks, uint64_t total, int64_t ddof,
                                        void* result);
-/** Whether a form of elements of this type has the same bits in any order: integers' sums, extrema, counts and their like. */
+/** Whether a form of elements of this type has the same bits in any order: integers' sums, extrema, counts and their like, norm_inf of complex numbers. */
 ONEFOLD_API int onefold_is_free_of_order(int32_t type, int32_t form);
 
 /* --- each form by its name -------------------------------------------------------------------------------------------------------------- */

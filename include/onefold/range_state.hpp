@@ -13,15 +13,15 @@
 ///   range_state<form::norm2, double> residual(first);
 ///   residual.add(openmp(), n, [&](std::uint64_t i) { return b[i] - Ax[i]; });  // no array for b - Ax
 ///
-/// Forms     all with a call of their own (reduce.hpp) of all element types but complex ones. `A` is the type to accumulate in, as accumulate_as
+/// Forms     all with a call of their own (reduce.hpp) of all element types. `A` is the type to accumulate in, as accumulate_as
 ///           takes it: range_state<form::sum, float, double>. Operators of the caller's: own_range_state.hpp.
 /// Bits      equal ranges of equal elements have equal bytes, however they were cut, read and appended (docs/order.md). The result has the bits
 ///           of the reduction of the array. argmin and its like give global indices.
 /// Errors    those of the reductions; invalid_argument where ranges are no neighbours, bytes are no state or a result is asked for that is not there
 ///           yet. The state then is what it was.
 /// Cost      of adding an array that of a reduction and some microseconds for the tiles at its ends; of appending a state or making a value
-///           about a microsecond; of bytes a nanosecond for each. A state has some hundreds, and up to 8 KiB of elements (dot: 16) where the
-///           range begins and ends within tiles. all, any and none do not end early.
+///           about a microsecond; of bytes a nanosecond for each. A state has some hundreds, and up to 8 KiB of elements where the range begins
+///           and ends within tiles (dot, and complex numbers in norm1, norm_inf and mean_variance: 16). all, any and none do not end early.
 /// Threads   one state is used by one thread at a time; several may read it.
 
 #include <cstddef>
@@ -44,9 +44,8 @@ namespace onefold {
 
 template <form What, class T, class A = accumulator_t<T, false>>
 class range_state {
-  static_assert(!is_complex(element_type_of<T>), "complex numbers have no state of a range so far: take their parts as two arrays");
   static_assert(What != form::reduce_together, "reduce_together has no state of a range: make one for each operator");
-  static_assert(takes_type(What, element_type_of<T>), "bits of integers are combined alone");
+  static_assert(takes_type(What, element_type_of<T>), "bits of integers are combined alone, and complex numbers have no order");
   static constexpr bool wide = element_type_of<A> != accumulator_type(element_type_of<T>);
   static_assert(!wide ||
                     (can_be_wide(element_type_of<T>, What) && element_type_of<A> == accumulator_type(element_type_of<T>, true)),

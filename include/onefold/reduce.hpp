@@ -232,16 +232,26 @@ struct absent_aware {
   struct values {
     const Space& space;
     F& f;
+    std::uint64_t begin;  // the index in the whole array of the first one
     maybe<state> operator()(std::uint64_t i) const {
       const maybe<T> here = as_maybe(call_at(f, space, i));
       if (!here.present) return absent;
       if constexpr (fold::is_plain)
         return fold::value(here.value);
       else
-        return fold::close(fold::first(fold::value(here.value)), 1, i, 1);
+        return fold::close(fold::first(fold::value(here.value)), 1, begin + i, 1);
     }
   };
+  static result_of_form<What, T, false> result(const state& found) {
+    if constexpr (What == form::minmax)
+      return {canonical(found.min), canonical(found.max)};
+    else if constexpr (What == form::argminmax)
+      return {{canonical(found.min.value), found.min.index}, {canonical(found.max.value), found.max.index}};
+    else
+      return {canonical(found.value), found.index};
+  }
 };
+inline constexpr const char* no_index = "an argmin or argmax of no elements: there is no index";
 
 template <bool OnDevice, form What, class Space, class F>
 void run_some_values(const executor& where, const Space& space, F& f, void* output, bool waits, const options& how) {
@@ -250,15 +260,15 @@ void run_some_values(const executor& where, const Space& space, F& f, void* outp
   using state = typename aware::state;
   static_assert(has_index(What) || What == form::minmax,
                 "mean and mean_variance take no absent values: return a std::array of a value and a count, and divide their sums");
-  typename aware::template values<Space, F> values{space, f};
+  typename aware::template values<Space, F> values{space, f, 0};
   const auto combine = [](const state& a, const state& b) { return aware::fold::combine(a, b); };
   const index_line line{space.size()};
   // For no elements minmax gives what min and max give.
   using init = std::conditional_t<What == form::minmax, state, no_init>;
   init first{};
   if constexpr (What == form::minmax) first = aware::fold::neutral();
-  own_reduction<index_line, decltype(values), decltype(combine), init, canonical_conclusion, sizeof(T)> own(
-      line, values, combine, first, "an argmin or argmax of no elements: there is no index");
+  own_reduction<index_line, decltype(values), decltype(combine), init, canonical_conclusion, sizeof(T)> own(line, values, combine,
+                                                                                                            first, no_index);
   if constexpr (OnDevice && What != form::minmax) {
     if (space.size() == 0) own.refuse_nothing();
   }
@@ -271,14 +281,7 @@ void run_some_values(const executor& where, const Space& space, F& f, void* outp
   const arrays_of<F> arrays(f);
   arrays.tell(what);
   own.run(what, how);
-  if (on_gpu) return;
-  if constexpr (What == form::minmax)
-    *static_cast<minmax_result<T>*>(output) = {canonical(found.min), canonical(found.max)};
-  else if constexpr (What == form::argminmax)
-    *static_cast<argminmax_result<T>*>(output) = {{canonical(found.min.value), found.min.index},
-                                                  {canonical(found.max.value), found.max.index}};
-  else
-    *static_cast<result_of_form<What, T, false>*>(output) = {canonical(found.value), found.index};
+  if (!on_gpu) *static_cast<result_of_form<What, T, false>*>(output) = aware::result(found);
 }
 
 template <bool OnDevice, form What, class S, class F, class... M>

@@ -51,6 +51,24 @@ static void test_on(onefold_executor where) {
 
   how.guarantee = ONEFOLD_GUARANTEE_FIXED;
   EXPECT_REFUSED(onefold_reduce(&what, &how), ONEFOLD_GUARANTEE_NOT_MET, "no state that is exact");
+
+  /* Complex numbers have the states of their parts, but for those of dot and where nothing asks for exact ones. */
+  double two[2];
+  int64_t room[400];
+  what.type = ONEFOLD_C128;
+  what.count = 4;
+  what.input = x;
+  what.second = x;
+  what.output = two;
+  what.exact_state = room;
+  what.form = ONEFOLD_SUM;
+  how.guarantee = ONEFOLD_GUARANTEE_EXACT;
+  EXPECT_OK(onefold_reduce(&what, &how));
+  what.form = ONEFOLD_DOT;
+  EXPECT_REFUSED(onefold_reduce(&what, &how), ONEFOLD_GUARANTEE_NOT_MET, "exact_state of complex numbers");
+  how.guarantee = ONEFOLD_GUARANTEE_FIXED;
+  what.form = ONEFOLD_SUM;
+  EXPECT_REFUSED(onefold_reduce(&what, &how), ONEFOLD_GUARANTEE_NOT_MET, "exact_state of complex numbers");
 }
 
 void test_exact(void) {

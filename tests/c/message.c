@@ -131,6 +131,10 @@ static void test_on(onefold_executor where) {
   EXPECT_OK(onefold_copy_elements(ONEFOLD_F32, where, NULL, 0, NULL));
   EXPECT_REFUSED(onefold_copy_elements(ONEFOLD_F32, where, NULL, 5, some), ONEFOLD_NULL_POINTER, "null");
   EXPECT_REFUSED(onefold_copy_elements(ONEFOLD_F32, where, x, tile, some), ONEFOLD_INVALID_ARGUMENT, "fewer elements");
+  static float parts_of_complex[2 * (tile - 1)]; /* which have tiles of as many elements as floats, in norm1 */
+  EXPECT_OK(onefold_copy_elements(ONEFOLD_C64, where, x, tile - 1, parts_of_complex));
+  EXPECT(memcmp(parts_of_complex, x, sizeof parts_of_complex) == 0);
+  EXPECT_REFUSED(onefold_copy_elements(ONEFOLD_C64, where, x, tile, parts_of_complex), ONEFOLD_INVALID_ARGUMENT, "fewer elements");
 }
 
 void test_messages(void) {
@@ -141,11 +145,12 @@ void test_messages(void) {
   test_on(onefold_serial());
   test_on(onefold_best());
 
-  const onefold_message_part none = {ONEFOLD_C64, ONEFOLD_SUM, 0, 6}, no_room = {ONEFOLD_F32, ONEFOLD_SUM, 0, 0};
+  const onefold_message_part none = {ONEFOLD_C64, ONEFOLD_MIN, 0, 6}, no_room = {ONEFOLD_F32, ONEFOLD_SUM, 0, 0};
   EXPECT(onefold_message_bytes(&none, 1) == 0 && onefold_message_bytes(&no_room, 1) == 0 && onefold_message_bytes(parts, 0) == 0);
   EXPECT_REFUSED(onefold_message_begin(messages[0], 255, parts, 2, 5, 0), ONEFOLD_INVALID_ARGUMENT, "bytes of the message");
   EXPECT_REFUSED(onefold_message_begin(messages[0], 256, parts, 2, 5, -1), ONEFOLD_INVALID_ARGUMENT, "rank");
   EXPECT_REFUSED(onefold_message_begin(NULL, 256, parts, 2, 5, 0), ONEFOLD_NULL_POINTER, "message");
   EXPECT(onefold_is_free_of_order(ONEFOLD_F32, ONEFOLD_MAX) && onefold_is_free_of_order(ONEFOLD_I32, ONEFOLD_SUM));
   EXPECT(!onefold_is_free_of_order(ONEFOLD_F32, ONEFOLD_SUM) && !onefold_is_free_of_order(99, ONEFOLD_MAX));
+  EXPECT(onefold_is_free_of_order(ONEFOLD_C128, ONEFOLD_NORM_INF) && !onefold_is_free_of_order(ONEFOLD_C128, ONEFOLD_SUM));
 }

@@ -40,8 +40,27 @@ static void test_values_on(onefold_executor where) {
   onefold_range_destroy(made);
 }
 
+/* The array's numbers as the parts of complex ones. */
+static void test_complex_on(onefold_executor where) {
+  enum { half = count / 2, middle = 1001 };
+  const onefold_c64 *a = (const onefold_c64*)(const void*)x, *b = (const onefold_c64*)(const void*)y;
+  onefold_c64 dot, of_parts;
+  EXPECT_OK(onefold_dot_c64(where, a, b, half, &dot));
+  onefold_range *first = NULL, *second = NULL;
+  EXPECT_OK(onefold_range_create(ONEFOLD_C64, ONEFOLD_DOT, 0, 0, &first));
+  EXPECT_OK(onefold_range_create(ONEFOLD_C64, ONEFOLD_DOT, 0, middle, &second));
+  EXPECT_OK(onefold_range_add(first, where, a, b, middle, NULL));
+  EXPECT_OK(onefold_range_add(second, where, a + middle, b + middle, half - middle, NULL));
+  EXPECT_OK(onefold_range_append(first, second));
+  EXPECT_OK(onefold_range_result(first, 0, &of_parts));
+  EXPECT(memcmp(&dot, &of_parts, sizeof dot) == 0);
+  onefold_range_destroy(second);
+  onefold_range_destroy(first);
+}
+
 static void test_on(onefold_executor where) {
   test_values_on(where);
+  test_complex_on(where);
   float of_whole = 0, of_parts = 0;
   EXPECT_OK(onefold_dot_f32(where, x, y, count, &of_whole));
   onefold_range* first = part(ONEFOLD_DOT, where, 0, cut);
@@ -99,7 +118,7 @@ void test_range(void) {
   if (openmp.built) test_on(onefold_openmp(0));
 
   onefold_range* made = NULL;
-  EXPECT_REFUSED(onefold_range_create(ONEFOLD_C64, ONEFOLD_SUM, 0, 0, &made), ONEFOLD_UNSUPPORTED, "complex");
+  EXPECT_REFUSED(onefold_range_create(ONEFOLD_C64, ONEFOLD_MAX, 0, 0, &made), ONEFOLD_UNSUPPORTED, "complex numbers have no order");
   EXPECT_REFUSED(onefold_range_create(ONEFOLD_F64, ONEFOLD_REDUCE_TOGETHER, 0, 0, &made), ONEFOLD_UNSUPPORTED, "each operator");
   EXPECT_REFUSED(onefold_range_create(ONEFOLD_F64, ONEFOLD_SUM, ONEFOLD_WIDE, 0, &made), ONEFOLD_UNSUPPORTED, "wider");
   EXPECT(made == NULL);

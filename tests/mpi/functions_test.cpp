@@ -137,10 +137,88 @@ TEST(functions_over_ranks, may_leave_values_out) {
       expect_same(onefold::max_number(here, count, mine), onefold::max_number(one, n, of_whole), "max_number");
       expect_same(onefold::norm2(here, count, mine), onefold::norm2(one, n, of_whole), "norm2");
       expect_same(onefold::all(here, count, mine), onefold::all(one, n, of_whole), "all");
+      expect_same(onefold::minmax(here, count, mine), onefold::minmax(one, n, of_whole), "minmax");
       onefold::options exactly;
       exactly.guarantee = onefold::guarantee::exact;
       expect_same(onefold::sum(here, count, mine, exactly), onefold::sum(one, n, of_whole, exactly), "exact sum");
     }
+}
+
+TEST(functions_over_ranks, may_leave_values_out_where_an_extremum_is) {
+  random_numbers random(current_seed());
+  for (int round = 0; round < 12; ++round) {
+    // Few different values, many of them equal; NaN now and then; sometimes those of one rank's range alone.
+    const uint64_t n = 1 + random.below(round % 2 == 0 ? 40 : 3'000);
+    const uint64_t seed = random(), absent_of_ten = random.below(11), nan_of = 1 + random.below(2 * n);
+    const char* style = "";
+    const auto cuts = cuts_of(n, 256, random, &style);
+    const layout rows(MPI_COMM_WORLD, cuts[static_cast<std::size_t>(rank()) + 1] - cuts[static_cast<std::size_t>(rank())]);
+    const random_numbers data(seed);
+    const auto of_whole = [&](uint64_t i) -> maybe<float> {
+      const uint64_t bits = data.at(i);
+      if (bits % 10 < absent_of_ten) return absent;
+      if (i % nan_of == nan_of - 1) return std::numeric_limits<float>::quiet_NaN();
+      const auto value = static_cast<float>(static_cast<int>(bits / 10 % 9) - 4);
+      return value == 0 && bits / 100 % 2 == 0 ? -0.0F : value;
+    };
+    const auto mine = [&](uint64_t i) { return of_whole(rows.begin() + i); };
+    const auto here = rows.on(any_executor(seed));
+    const auto one = onefold::serial();
+    const uint64_t count = rows.count();
+    expect_same(onefold::minmax(here, count, mine), onefold::minmax(one, n, of_whole), "minmax");
+    bool is_any_there = false;
+    for (uint64_t i = 0; i < n; ++i) is_any_there = is_any_there || of_whole(i).present;
+    const auto expect_arg = [&](const auto& form, const std::string& of) {
+      if (!is_any_there) {
+        EXPECT_TRUE(refuses(errc::invalid_argument, "there is no index", [&] { static_cast<void>(form(here, count, mine)); }))
+            << of;
+        return;
+      }
+      const auto got = form(here, count, mine), expected = form(one, n, of_whole);
+      expect_same(got.value, expected.value, of);
+      expect_same(got.index, expected.index, of + "'s index");
+      const auto rooted = form(here.root(ranks() - 1), count, mine);
+      EXPECT_EQ(rooted.has_value(), rank() == ranks() - 1);
+      if (rooted) expect_same(rooted->index, expected.index, of + "'s index at a root");
+    };
+    expect_arg(onefold::argmin, "argmin");
+    expect_arg(onefold::argmax, "argmax");
+    expect_arg(onefold::argmin_magnitude, "argmin_magnitude");
+    expect_arg(onefold::argmax_magnitude, "argmax_magnitude");
+    if (!is_any_there) continue;
+    const auto both = onefold::argminmax(here, count, mine), expected = onefold::argminmax(one, n, of_whole);
+    expect_same(both.min.index, expected.min.index, "argminmax");
+    expect_same(both.max.index, expected.max.index, "argminmax");
+    expect_same(both.max.value, expected.max.value, "argminmax");
+  }
+  // A box, whose index runs on over the ranks; and integers that are as large as what stands for none.
+  const layout planes(MPI_COMM_WORLD, 6);
+  const auto here = planes.on(onefold::openmp());
+  const auto largest = [](std::int64_t, std::int64_t i) -> maybe<std::int32_t> {
+    if (i == 0) return absent;
+    return std::numeric_limits<std::int32_t>::max();
+  };
+  EXPECT_EQ(onefold::argmin(here, onefold::box(2, 3), largest).index, 1U);
+  EXPECT_EQ(onefold::argmin(here, onefold::box(2, 3), largest).value, std::numeric_limits<std::int32_t>::max());
+  const int last = ranks() - 1;
+  const auto of_last = [last](std::int64_t j, std::int64_t i) -> maybe<std::int32_t> {
+    if (rank() != last || j == 0) return absent;
+    return static_cast<std::int32_t>(i);
+  };
+  EXPECT_EQ(onefold::argmax(here, onefold::box(2, 3), of_last).index, planes.total() - 1);
+
+  // What is wrong is an error everywhere.
+  if (ranks() > 1) {
+    EXPECT_TRUE(refuses(errc::communication_failed, "do not ask for the same", [&] {
+      static_cast<void>(rank() == 0 ? onefold::argmin(here, onefold::box(2, 3), largest)
+                                    : onefold::argmax(here, onefold::box(2, 3), largest));
+    }));
+  }
+  onefold::options exactly;
+  exactly.guarantee = onefold::guarantee::exact;
+  EXPECT_TRUE(refuses(errc::guarantee_not_met, "values that may be absent has no exact result",
+                      [&] { static_cast<void>(onefold::argmin(here, onefold::box(2, 3), largest, exactly)); }));
+  EXPECT_EQ(onefold::argmin(here, onefold::box(2, 3), largest).index, 1U) << "and the next call works";
 }
 
 TEST(functions_over_ranks, go_in_batches_and_are_started) {

@@ -69,9 +69,10 @@ class arrays {
     for (int k = 0; k < 2; ++k) {
       const random_numbers random(seed + static_cast<uint64_t>(k));
       elements_[k].resize(count * of.element_bytes() + 8);
-      for (uint64_t i = 0; i < count; ++i) {
+      const std::size_t number_bytes = size_of(part_type(of.type));  // two of each complex number
+      for (uint64_t i = 0; i < count * of.element_bytes() / number_bytes; ++i) {
         const uint64_t bits = tame ? tame_bits(random.at(i)) : random.at(i);
-        std::memcpy(elements_[k].data() + i * of.element_bytes(), &bits, of.element_bytes());
+        std::memcpy(elements_[k].data() + i * number_bytes, &bits, number_bytes);
       }
     }
   }
@@ -84,7 +85,7 @@ class arrays {
   [[nodiscard]] uint64_t tame_bits(uint64_t random) const {
     auto value = static_cast<float>(static_cast<double>(random >> 11) * 0x1p-53 - 0.3);
     if (random % 11 == 3) value = random % 2 == 0 ? -0.0F : 0.0F;
-    switch (of_.type) {
+    switch (part_type(of_.type)) {
       case element_type::f32:
         return std::bit_cast<uint32_t>(value);
       case element_type::f64:

@@ -1,6 +1,7 @@
 /// @file ranks_test.cpp  Reductions over ranks: every form of every type, however the array lies on them, has the bits of one core.
 
 #include <atomic>
+#include <complex>
 #include <memory>
 
 #include "ranks.hpp"
@@ -70,7 +71,8 @@ void reduce_and_compare(of_ranks::shared_state& rows, const std::vector<kind>& o
   for (std::size_t i = 0; i < of.size(); ++i) {
     with.parts.push_back(part_of(of[i], in[i], rows.begin, rows.count, results[i]));
     // On some ranks a function gives what others have as an array.
-    if ((gives_functions >> (i + static_cast<std::size_t>(rank()))) % 2 == 0 || is_small(of[i].type) || of[i].what == form::dot)
+    if ((gives_functions >> (i + static_cast<std::size_t>(rank()))) % 2 == 0 || is_small(of[i].type) || of[i].is_of_complex() ||
+        of[i].what == form::dot)
       continue;
     functions.push_back(std::make_unique<array_as_function>(of[i], in[i].x(rows.begin), rows.count));
     with.parts.back().values = functions.back().get();
@@ -103,7 +105,7 @@ void reduce_and_compare(of_ranks::shared_state& rows, const std::vector<kind>& o
 TEST(over_ranks, every_form_of_every_type_has_the_bits_of_one_core) {
   random_numbers random(current_seed());
   int kinds = 0;
-  for (int t = 0; t < onefold::element_type_count; ++t)
+  for (int t = 0; t < every_type_count; ++t)
     for (int round = 0; round < 4; ++round) {
       const auto type = static_cast<element_type>(t);
       const uint64_t tile = 4096 / onefold::size_of(type);
@@ -111,7 +113,7 @@ TEST(over_ranks, every_form_of_every_type_has_the_bits_of_one_core) {
       const char* style = "";
       const auto cuts = cuts_of(n, tile, random, &style);
       std::unique_ptr<of_ranks::shared_state> rows;
-      for (const kind& of : all_kinds()) {
+      for (const kind& of : every_kind()) {
         if (of.type != type) continue;
         if (rows == nullptr) rows = layout_of(cuts);
         std::vector<arrays> in;
@@ -120,7 +122,7 @@ TEST(over_ranks, every_form_of_every_type_has_the_bits_of_one_core) {
         ++kinds;
       }
     }
-  EXPECT_GT(kinds, 1200);
+  EXPECT_GT(kinds, 1300);
 }
 
 TEST(over_ranks, arrays_of_fewer_elements_than_ranks_do) {
@@ -138,7 +140,7 @@ TEST(over_ranks, arrays_of_fewer_elements_than_ranks_do) {
 
 TEST(over_ranks, several_forms_of_several_types_go_in_one_message) {
   random_numbers random(current_seed());
-  const auto kinds = all_kinds();
+  const auto kinds = every_kind();
   for (int round = 0; round < 30; ++round) {
     const uint64_t n = 1 + random.below(6000);
     std::vector<kind> of;
@@ -182,6 +184,8 @@ TEST(over_ranks, exact_results_go_in_one_message_with_others) {
       if (random.below(2) == 0) {
         const element_type types[] = {element_type::f32, element_type::f64, element_type::f16, element_type::bf16};
         of.push_back({types[random.below(4)], what});
+        if (random.below(3) == 0 && (what == form::sum || what == form::mean || what == form::norm2 || what == form::count))
+          of.back().type = random.below(2) == 0 ? element_type::c64 : element_type::c128;
         in.emplace_back(of.back(), n, random(), random.below(2) == 0);
       }
     if (of.empty()) continue;
@@ -244,6 +248,83 @@ TEST(calls_over_ranks, take_a_layout_on_an_executor_where_others_take_an_executo
   reported.report = &ran;
   expect_same(onefold::sum(rows.on(onefold::serial()), x.mine, reported), onefold::sum(one, x.all), "sum with a report");
   EXPECT_EQ(ran.variant, "fixed_order");
+}
+
+template <class C>
+void expect_complex_calls() {
+  using T = typename C::value_type;
+  const parted of_parts(2 * 23'456);
+  std::vector<C> all, mine, other;
+  for (std::size_t i = 0; i < of_parts.all.size(); i += 2)
+    all.emplace_back(static_cast<T>(of_parts.all[i]), static_cast<T>(of_parts.all[i + 1]));
+  const auto me = static_cast<std::size_t>(rank()), count = static_cast<std::size_t>(ranks());
+  const auto begin = all.begin() + static_cast<std::ptrdiff_t>(all.size() * me / count),
+             end = all.begin() + static_cast<std::ptrdiff_t>(all.size() * (me + 1) / count);
+  const struct { std::vector<C> mine, all; } x{{begin, end}, all};
+  const layout rows(MPI_COMM_WORLD, x.mine.size());
+  const auto here = rows.on(onefold::openmp());
+  const auto one = onefold::serial();
+  ONEFOLD_EXPECT_FORM(sum);
+  ONEFOLD_EXPECT_FORM(prod);
+  ONEFOLD_EXPECT_FORM(mean);
+  ONEFOLD_EXPECT_FORM(sum_of_squares);
+  ONEFOLD_EXPECT_FORM(norm1);
+  ONEFOLD_EXPECT_FORM(norm2);
+  ONEFOLD_EXPECT_FORM(norm_inf);
+  ONEFOLD_EXPECT_FORM(count);
+  ONEFOLD_EXPECT_FORM(all);
+  ONEFOLD_EXPECT_FORM(any);
+  ONEFOLD_EXPECT_FORM(none);
+  std::vector<C> y = x.mine;
+  for (C& z : y) z = {z.imag(), -z.real() / 3};
+  std::vector<C> all_y = x.all;
+  for (C& z : all_y) z = {z.imag(), -z.real() / 3};
+  const C dot = onefold::dot(here, x.mine, y);
+  expect_same(dot, onefold::dot(one, x.all, all_y), "dot, conjugated");
+  const auto both = onefold::mean_variance(here, x.mine, onefold::ddof{1}),
+             expected = onefold::mean_variance(one, x.all, onefold::ddof{1});
+  expect_same(both.mean, expected.mean, "mean");
+  expect_same(both.variance, expected.variance, "variance");
+  auto later = onefold::mpi::start(onefold::norm2, here, y);
+  C sum{}, product{};
+  T norm{};
+  onefold::mpi::batch work(here);
+  work.add(onefold::sum, y, &sum).add(onefold::dot, y, x.mine, &product).add(onefold::norm_inf, x.mine, &norm).run();
+  expect_same(sum, onefold::sum(one, all_y), "sum of a batch");
+  expect_same(product, onefold::dot(one, all_y, x.all), "dot of a batch");
+  expect_same(norm, onefold::norm_inf(one, x.all), "norm_inf of a batch");
+  expect_same(later.wait(), onefold::norm2(one, all_y), "norm2 later");
+  const std::optional<C> rooted = onefold::sum(here.root(ranks() - 1), x.mine);
+  EXPECT_EQ(rooted.has_value(), rank() == ranks() - 1);
+  if (rooted) expect_same(*rooted, onefold::sum(one, x.all), "sum to a root");
+  const layout nothing(MPI_COMM_WORLD, 0);
+  const std::vector<C> none;
+  expect_same(onefold::prod(nothing.on(one), none), onefold::prod(one, none), "prod of none");
+  expect_same(onefold::mean(nothing.on(one), none), onefold::mean(one, none), "mean of none");
+
+  // Without an order: exact results, and what depends on none.
+  onefold::options exactly;
+  exactly.guarantee = onefold::guarantee::exact;
+  random_numbers random(current_seed());
+  std::vector<C> some;
+  for (const C& z : x.all)
+    if (random.below(count) == me) some.push_back(z);
+  const onefold::mpi::communicator world(MPI_COMM_WORLD);
+  const auto anyhow = world.on(onefold::openmp());
+  expect_same(onefold::sum(anyhow, some), onefold::sum(one, x.all, exactly), "exact sum");
+  expect_same(onefold::mean(here, x.mine, exactly), onefold::mean(one, x.all, exactly), "exact mean");
+  expect_same(onefold::norm2(anyhow, some), onefold::norm2(one, x.all, exactly), "exact norm");
+  expect_same(onefold::sum_of_squares(anyhow, some), onefold::sum_of_squares(one, x.all, exactly), "exact sum of squares");
+  expect_same(onefold::norm_inf(anyhow, some), onefold::norm_inf(one, x.all), "norm_inf");
+  expect_same(onefold::count(anyhow, some), onefold::count(one, x.all), "count");
+  EXPECT_TRUE(refuses(errc::guarantee_not_met, "make a layout", [&] { static_cast<void>(onefold::dot(anyhow, some, some)); }));
+  EXPECT_TRUE(
+      refuses(errc::guarantee_not_met, "no exact result", [&] { static_cast<void>(onefold::norm1(here, x.mine, exactly)); }));
+}
+
+TEST(complex_numbers_over_ranks, are_taken_by_every_call) {
+  expect_complex_calls<std::complex<float>>();
+  expect_complex_calls<std::complex<double>>();
 }
 
 TEST(calls_over_ranks, give_results_to_a_root_alone) {
@@ -388,6 +469,12 @@ TEST(a_layout, says_whether_ranges_are_cut_within_tiles) {
   }
   const layout rows(MPI_COMM_WORLD, 1000);
   EXPECT_EQ(rows.is_aligned<double>(), ranks() == 1);
+  // Complex numbers have the longer tiles in some forms, as many elements as floats and doubles have.
+  const auto mine = onefold::mpi::aligned_range<std::complex<float>>(5000, rank(), ranks());
+  EXPECT_TRUE(mine.begin % 1024 == 0 || mine.begin == 5000);
+  EXPECT_TRUE(layout(MPI_COMM_WORLD, mine.size()).is_aligned<std::complex<float>>());
+  const layout halves(MPI_COMM_WORLD, 256);
+  EXPECT_EQ(halves.is_aligned<std::complex<double>>(), ranks() == 1);
   const layout floats(MPI_COMM_WORLD, 512);
   EXPECT_TRUE(floats.is_aligned<double>());
   EXPECT_EQ(floats.is_aligned<float>(), ranks() == 1);
@@ -454,6 +541,23 @@ TEST(misuse, of_ranks_that_call_different_forms_is_an_error_on_every_rank) {
       EXPECT_EQ(onefold::count(here, x), onefold::count(here, x)) << "and the next call works";
     }
   });
+}
+
+TEST(misuse, of_ranks_that_call_forms_of_complex_numbers_with_other_tiles_is_an_error_on_every_rank) {
+  if (ranks() == 1) GTEST_SKIP() << "one rank agrees with itself";
+  const std::vector<std::complex<float>> x(3000, {1, 2});
+  const layout rows(MPI_COMM_WORLD, x.size());
+  const auto here = rows.on(onefold::serial());
+  for (const int culprit : culprits()) {
+    const bool other = rank() == culprit;
+    EXPECT_TRUE(refuses(errc::communication_failed, "do not ask for the same", [&] {
+      if (other)
+        static_cast<void>(onefold::norm1(here, x));
+      else
+        static_cast<void>(onefold::sum(here, x));
+    })) << culprit;
+    EXPECT_EQ(onefold::count(here, x), rows.total()) << "and the next call works";
+  }
 }
 
 TEST(misuse, a_rank_that_throws_leaves_no_other_waiting) {

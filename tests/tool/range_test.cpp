@@ -187,7 +187,9 @@ TEST(RangeHeader, OfWhatHasNoStateIsRefused) {
   EXPECT_EQ(parse_range_header(good), (range_kind{element_type::i32, form::argmax, false}));
   EXPECT_EQ(said(8, 2), "is a state of a range of version 2, and this onefold reads version 1");
   EXPECT_EQ(said(9, 1), "is a state of a range of version 257, and this onefold reads version 1");
-  EXPECT_EQ(said(10, element_type_count), damaged);
+  EXPECT_EQ(said(10, static_cast<int>(element_type::c128)),
+            "is a state of c128, complex numbers, which programs alone read so far: range_state::from_bytes()");
+  EXPECT_EQ(said(10, static_cast<int>(element_type::c128) + 1), damaged);
   EXPECT_EQ(said(10, 255), damaged);
   EXPECT_EQ(said(11, static_cast<int>(form::reduce_together)), damaged);
   EXPECT_EQ(said(11, 255), damaged);

@@ -55,7 +55,7 @@ constexpr const kind_row& kind_of(form what, element_type type) noexcept {
 
 /// Whether every order gives the bits that fixed_order gives.
 constexpr bool is_free_of_order(form what, element_type type) noexcept {
-  if (is_complex(type)) return false;
+  if (is_complex(type)) return what == form::norm_inf || asks_for_zero(what);
   switch (what) {
     case form::prod:
     case form::sum:

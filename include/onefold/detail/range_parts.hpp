@@ -5,8 +5,16 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <onefold/types.hpp>
+
 namespace onefold {
 namespace detail {
+
+/// Bytes that an element of an array takes in a row of the tree: of complex numbers, where lanes have real values of one for each, those of a part.
+constexpr std::size_t row_bytes_of(element_type type, form what) noexcept {
+  const bool has_real_lanes = what == form::norm1 || what == form::norm_inf || what == form::mean_variance;
+  return size_of(has_real_lanes ? part_type(type) : type);
+}
 
 /// Calls each(first, height) for the maximal aligned subtrees, of 2^height tiles each, of the tiles `first` to `end` - 1.
 template <class Each>
