@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <onefold/detail/exact_kinds.hpp>
 #include <onefold/detail/own.hpp>
 #include <onefold/detail/request.hpp>
 #include <onefold/error.hpp>
@@ -59,29 +60,16 @@ void check_complex(const onefold_request& asked) {
   if (asked.second != nullptr && overlaps(asked.output, bytes, asked.second, array_bytes)) refuse_overlap("second input");
 }
 
-// What goes the way of a user's own operator.
-bool runs_as_own(form what) {
-  return what == form::sum || what == form::prod || what == form::dot || what == form::mean || what == form::norm1 ||
-         what == form::norm_inf;
-}
-
 // The parts, twice as many, are real numbers in a row.
-void run_as_parts(onefold_request what, const onefold_options* how) {
+onefold_request of_parts(onefold_request what) {
   what.type = static_cast<std::int32_t>(part_type(static_cast<element_type>(what.type)));
   what.count *= 2;
-  run_checked(what, how);
+  return what;
 }
 
 bool asks_for_exact(const onefold_options* how) {
   return how != nullptr && how->struct_bytes >= offsetof(onefold_options, needs_workspace) &&
          how->guarantee == ONEFOLD_GUARANTEE_EXACT;
-}
-
-// Both parts of the dot, in one read.
-void run_dot_of_parts(onefold_request what, const onefold_options* how) {
-  what.type = static_cast<std::int32_t>(part_type(static_cast<element_type>(what.type)));
-  what.count *= 2;
-  reduce_complex_parts(what, how);
 }
 
 // The real and imaginary parts as two values of each index.
@@ -242,18 +230,17 @@ void check_complex_form(std::int32_t what, element_type type) {
 void reduce_complex(const onefold_request& asked, const onefold_options* how) {
   check_complex(asked);
   const auto its = static_cast<form>(asked.form);
-  if (asked.tree_value != nullptr && runs_as_own(its)) return run_for_tree_value(asked, how);
   const bool is_single = asked.type == ONEFOLD_C64;
-  const bool is_of_squares = its == form::sum_of_squares || its == form::norm2;
-  if (asked.exact_state != nullptr && !(asks_for_exact(how) && (is_of_squares || its == form::sum || its == form::mean)))
+  if (asked.exact_state != nullptr && !(asks_for_exact(how) && exact::has_state_of_parts(its)))
     throw error(errc::guarantee_not_met,
                 "exact_state of complex numbers takes the state of sum, mean, sum_of_squares and norm2, with guarantee::exact");
-  if (is_of_squares) return run_as_parts(asked, how);
+  if (its == form::sum_of_squares || its == form::norm2) return run_checked(of_parts(asked), how);
   if (asks_for_zero(its))
     return is_single ? run_of_values<float>(asked, how, fill_nonzero<float>, 1, nullptr)
                      : run_of_values<double>(asked, how, fill_nonzero<double>, 1, nullptr);
+  if (asked.tree_value != nullptr && its != form::mean_variance) return run_for_tree_value(asked, how);
   if (asks_for_exact(how)) {
-    if (its == form::dot) return run_dot_of_parts(asked, how);
+    if (its == form::dot) return reduce_complex_parts(of_parts(asked), how);
     if (its != form::sum && its != form::mean)
       throw error(errc::guarantee_not_met,
                   "guarantee::exact cannot be given: of complex numbers sum, dot, mean, sum_of_squares and norm2 are exact");

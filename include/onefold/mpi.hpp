@@ -374,8 +374,7 @@ struct part {
   }
   /// Whether there is an exact result that depends on the order otherwise. Of complex numbers it is that of the parts: of sum and mean one for each.
   [[nodiscard]] bool has_exact_state() const noexcept {
-    if (!is_complex(type)) return exact::has_state(form, type);
-    return sums_parts() || form == onefold::form::sum_of_squares || form == onefold::form::norm2;
+    return is_complex(type) ? exact::has_state_of_parts(form) : exact::has_state(form, type);
   }
   [[nodiscard]] bool sums_parts() const noexcept {
     return is_complex(type) && (form == onefold::form::sum || form == onefold::form::mean);

@@ -36,6 +36,11 @@ constexpr bool has_state(form what, element_type type) noexcept {
          what == form::mean || what == form::mean_variance;
 }
 
+/// Whether the exact result of complex numbers has states of the parts' type: sum and mean one for each part, the others one for all.
+constexpr bool has_state_of_parts(form what) noexcept {
+  return what == form::sum || what == form::mean || what == form::sum_of_squares || what == form::norm2;
+}
+
 /// The kind of a form that has one.
 constexpr const kind_row& kind_of(form what, element_type type) noexcept {
   const int of_doubles = type == element_type::f64 ? 1 : 0;
