@@ -176,6 +176,8 @@ bool run_exactly(const onefold::detail::request& what, const options& how, const
   onefold::detail::request part = part_of_complex(what);
   if (!run_exact_sum(part, exact_part::even, how, variant, ran)) return false;
   part.output = static_cast<std::byte*>(what.output) + size_of(what.type);
+  if (what.exact_state != nullptr)
+    part.exact_state = what.exact_state + onefold::detail::exact::kind_of(what.form, what.type).words();
   return run_exact_sum(part, exact_part::odd, how, variant, ran);
 }
 

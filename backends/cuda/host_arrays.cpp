@@ -134,9 +134,11 @@ void reduce_exactly(const request& what, const options& how, const variant_info&
     add(of_parts ? exact_part::even : exact_part::all, sums[0]);
     if (of_parts) add(exact_part::odd, sums[1]);
   }
-  if (what.exact_state != nullptr) exact::store(kind, sums[0].data(), what.count, what.exact_state);
-  for (std::size_t k = 0; k < (of_parts ? 2U : 1U); ++k)
+  for (std::size_t k = 0; k < (of_parts ? 2U : 1U); ++k) {
+    if (what.exact_state != nullptr)
+      exact::store(kind, sums[k].data(), what.count, what.exact_state + k * static_cast<std::size_t>(kind.words()));
     exact::conclude(what.type, what.form, what.wide, sums[k].data(), what.count, what.ddof, results + k * size_of(what.type));
+  }
 }
 
 piecewise_input input_of(const void* data, std::size_t element_bytes, const char* role, int device, const device_scope& current) {

@@ -488,6 +488,35 @@ TEST_F(exact_gpu, sums_complex_numbers_at_odd_places_cuda) {
   expect_right.operator()<double>();
 }
 
+TEST_F(exact_gpu, has_states_of_both_parts_of_complex_numbers_cuda) {
+  const auto expect_right = [&]<class T>(element_type type) {
+    for (const std::size_t n : {0, 1, 1'000, 100'001}) {
+      const on_both<T> parts(elements_of<T>(contents::all_exponents, 2 * n + 2, current_seed() + n));
+      for (const form what : {form::sum, form::mean, form::sum_of_squares, form::norm2}) {
+        std::int64_t words[2][420] = {};
+        T results[2][2] = {};
+        for (const int on_gpu : {0, 1}) {
+          onefold::detail::request asked{on_gpu != 0 ? where_ : onefold::serial(),
+                                         type,
+                                         what,
+                                         on_gpu != 0 ? parts.device(1) : parts.host(1),
+                                         n,
+                                         results[on_gpu],
+                                         true};
+          asked.exact_state = words[on_gpu];
+          onefold::detail::run(asked, exactly);
+        }
+        EXPECT_EQ(std::memcmp(words[0], words[1], sizeof(words[0])), 0) << name(what) << " of " << n << " " << name(type);
+        if (n > 0)
+          EXPECT_EQ(std::memcmp(results[0], results[1], sizeof(results[0])), 0) << name(what) << " of " << n << " " << name(type);
+      }
+    }
+  };
+  expect_right.operator()<float>(element_type::c64);
+  expect_right.operator()<double>(element_type::c128);
+  count_dispatch(where_);
+}
+
 TEST_F(exact_gpu, of_no_elements_gives_what_the_cpu_gives_cuda) {
   result_on_gpu place;
   for_each_float([&]<class T> {

@@ -202,6 +202,15 @@ TEST_P(host_arrays, of_complex_numbers_have_exact_sums_and_norms) {
   slow_.reduces(element_type::f64, {form::sum_of_squares});
   EXPECT_EQ(onefold::sum_of_squares(where_, z), onefold::sum_of_squares(onefold::serial(), z));
   EXPECT_TRUE(refuses(errc::host_pointer, "sums of complex numbers", [&] { static_cast<void>(onefold::sum(where_, z)); }));
+  slow_.reduces(element_type::f64, {form::sum});
+  std::int64_t words[2][420] = {};
+  request asked{where_, element_type::c128, form::mean, z.data(), z.size(), nullptr, true};
+  asked.exact_state = words[0];
+  const result_bytes found = result_of(asked, exactly);
+  asked.where = onefold::serial();
+  asked.exact_state = words[1];
+  EXPECT_EQ(found, result_of(asked, exactly));
+  EXPECT_EQ(std::memcmp(words[0], words[1], sizeof(words[0])), 0) << "a state for each part";
 }
 
 TEST_P(host_arrays, are_stored_in_stream_order_where_that_was_asked_for) {

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -44,6 +45,10 @@ class host_arrays : public cuda_form_test {
     alignas(64) std::array<std::byte, 128> result{};
     asked.output = result.data();
     onefold::detail::run(asked, how);
+    if (has_index(asked.form))  // behind a small value there are bytes that say nothing
+      for (std::size_t at = 0; at < onefold::result_bytes(asked.type, asked.form, false); at += 2 * sizeof(std::uint64_t))
+        std::fill(result.begin() + static_cast<std::ptrdiff_t>(at + size_of(asked.type)),
+                  result.begin() + static_cast<std::ptrdiff_t>(at + sizeof(std::uint64_t)), std::byte{});
     return result;
   }
   static void expect_the_bits_of_serial(request asked, const onefold::options& how = {}) {

@@ -27,12 +27,12 @@ int main(int argc, char** argv) {
   }
   const int failed = RUN_ALL_TESTS();
   const auto& counted = onefold_test::counted();
-  uint64_t mine[4] = {counted.made, counted.different, failed != 0 ? 1U : 0U, counted.refused}, all[4];
-  MPI_Allreduce(mine, all, 4, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+  uint64_t mine[5] = {counted.made, counted.different, failed != 0 ? 1U : 0U, counted.refused, counted.on_a_gpu}, all[5];
+  MPI_Allreduce(mine, all, 5, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
   if (onefold_test::rank() == 0)
-    std::printf("%llu results compared with one core's on %d ranks, %llu differences, %llu refused\n",
+    std::printf("%llu results compared with one core's on %d ranks, %llu differences, %llu refused; %llu ranges on a GPU\n",
                 static_cast<unsigned long long>(all[0]), onefold_test::ranks(), static_cast<unsigned long long>(all[1]),
-                static_cast<unsigned long long>(all[3]));
+                static_cast<unsigned long long>(all[3]), static_cast<unsigned long long>(all[4]));
   MPI_Finalize();
   return all[2] == 0 ? 0 : 1;
 }

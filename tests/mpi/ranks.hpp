@@ -42,7 +42,8 @@ inline int ranks() {
 struct comparisons {
   uint64_t made = 0;
   uint64_t different = 0;
-  uint64_t refused = 0;  ///< with an error, because the MPI combined in another order than that of the ranks
+  uint64_t on_a_gpu = 0;  ///< ranges of ranks that a GPU reduced
+  uint64_t refused = 0;   ///< with an error, because the MPI combined in another order than that of the ranks
 };
 inline comparisons& counted() {
   static comparisons all;

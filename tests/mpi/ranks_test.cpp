@@ -4,12 +4,44 @@
 #include <complex>
 #include <memory>
 
+#ifdef ONEFOLD_HAVE_CUDA
+#include "../support/cuda.hpp"
+#endif
 #include "ranks.hpp"
 
 namespace onefold_test {
 namespace {
 
 namespace of_ranks = onefold::detail::ranks;
+
+// This rank's ranges of arrays in the memory of a GPU, which the ranks of one machine share.
+class ranges_on_a_gpu {
+ public:
+  // Whether a GPU can give what is asked of it: the parts of every reduction.
+  static bool can(const std::vector<kind>& of, bool exactly) {
+    static const bool is_here = backend_under_test(onefold::backend::cuda).usable;
+    return is_here && std::none_of(of.begin(), of.end(), [&](const kind& each) {
+             return each.what == form::norm2 && part_type(each.type) == element_type::f64 &&
+                    !exactly;  // its three sums are shown by no kernel
+           });
+  }
+  const void* copy([[maybe_unused]] const void* from, [[maybe_unused]] std::size_t bytes) {
+#ifdef ONEFOLD_HAVE_CUDA
+    if (from == nullptr) return nullptr;
+    held_.push_back(std::make_unique<device_memory>(bytes));
+    void* const to = held_.back()->as<void>();
+    expect_success(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+    return to;
+#else
+    return from;
+#endif
+  }
+
+ private:
+#ifdef ONEFOLD_HAVE_CUDA
+  std::vector<std::unique_ptr<device_memory>> held_;
+#endif
+};
 
 // --- every form of every type, by number ------------------------------------------------------------------------------------------------------
 
@@ -66,10 +98,21 @@ void reduce_and_compare(of_ranks::shared_state& rows, const std::vector<kind>& o
   const bool starts = random.below(3) == 0;
   if (how == way::to_a_root) with.root = root;
   alignas(64) unsigned char results[8][64] = {};
+  ranges_on_a_gpu on_a_gpu;
+  const bool is_on_a_gpu =
+      (random() >> rank()) % 2 == 0 && ranges_on_a_gpu::can(of, options.guarantee == onefold::guarantee::exact);
+  if (is_on_a_gpu) with.where = onefold::cuda();
   std::vector<std::unique_ptr<array_as_function>> functions;
   const uint64_t gives_functions = random();
   for (std::size_t i = 0; i < of.size(); ++i) {
     with.parts.push_back(part_of(of[i], in[i], rows.begin, rows.count, results[i]));
+    if (is_on_a_gpu) {
+      ++counted().on_a_gpu;
+      auto& part = with.parts.back();
+      part.x = on_a_gpu.copy(part.x, rows.count * of[i].element_bytes());
+      part.y = on_a_gpu.copy(part.y, rows.count * of[i].element_bytes());
+      continue;
+    }
     // On some ranks a function gives what others have as an array.
     if ((gives_functions >> (i + static_cast<std::size_t>(rank()))) % 2 == 0 || is_small(of[i].type) || of[i].is_of_complex() ||
         of[i].what == form::dot)
