@@ -507,8 +507,8 @@ TEST_F(exact_gpu, has_states_of_both_parts_of_complex_numbers_cuda) {
           onefold::detail::run(asked, exactly);
         }
         EXPECT_EQ(std::memcmp(words[0], words[1], sizeof(words[0])), 0) << name(what) << " of " << n << " " << name(type);
-        if (n > 0)
-          EXPECT_EQ(std::memcmp(results[0], results[1], sizeof(results[0])), 0) << name(what) << " of " << n << " " << name(type);
+        if (n == 0) continue;  // where a mean has any NaN
+        EXPECT_EQ(std::memcmp(results[0], results[1], sizeof(results[0])), 0) << name(what) << " of " << n << " " << name(type);
       }
     }
   };
