@@ -37,6 +37,8 @@ struct batch_in_progress {
   virtual bool take(const request& what) = 0;
   /// Launches what was taken, and returns whether there was anything; then `ran` says how.
   virtual bool launch(report& ran) = 0;
+  /// Puts a copy on the stream, from memory that the device reads to data().
+  virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
   virtual void wait() = 0;
 };
 

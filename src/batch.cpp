@@ -10,6 +10,8 @@
 #include <onefold/error.hpp>
 
 #include "../backends/backend.hpp"
+#include "../backends/cpu/forms.hpp"
+#include "batch.hpp"
 #include "c_api.hpp"
 
 namespace onefold::detail {
@@ -43,11 +45,23 @@ std::size_t bytes_of_results(const onefold_request& what) {
                                       : results * result_bytes(type, its, wide);
 }
 
+// Launches what a batch has taken, and reports of it to `to` unless that is null.
+void launch(batch_in_progress& batch, onefold_report* to) {
+  report ran;
+  ran.variant = ran.implementation = "fixed_order";
+  ran.backend = backend::cuda;
+  ran.guarantee = guarantee::fixed;
+  if (batch.launch(ran) && to != nullptr) put_report(ran, checked_struct(to, "report"));
+}
+
 void check_status_of(const onefold_request& what, const onefold_options* how) { check_status(onefold_reduce(&what, how)); }
+
+constexpr std::size_t place_bytes = 64;  // at least, so that every result is aligned and no two share a line of a cache
+
+constexpr std::size_t in_places(std::size_t bytes) { return (bytes + place_bytes - 1) / place_bytes * place_bytes; }
 
 // On a GPU: each result that is waited for to a place of its own in pinned memory, and from there to the caller's when all are there.
 void run_together(const onefold_request* requests, std::size_t count, const onefold_options* how) {
-  constexpr std::size_t alignment = 64;
   std::vector<std::size_t> places;
   places.reserve(count);
   std::size_t bytes = 0;
@@ -55,7 +69,7 @@ void run_together(const onefold_request* requests, std::size_t count, const onef
     places.push_back(bytes);
     if (is_stored(requests[i])) continue;
     if (requests[i].output == nullptr) refuse_null("output of a request");
-    bytes += std::max<std::size_t>((bytes_of_results(requests[i]) + alignment - 1) / alignment, 1) * alignment;
+    bytes += std::max(in_places(bytes_of_results(requests[i])), place_bytes);
   }
   const auto batch = begin_batch(*find_backend(backend::cuda), executor_of(requests[0].where), how, bytes);
   auto* const data = static_cast<std::byte*>(batch->data());
@@ -68,12 +82,7 @@ void run_together(const onefold_request* requests, std::size_t count, const onef
     }
     is_last_taken = reduce_in_batch(what, how, *batch);
   }
-  report ran;
-  ran.variant = ran.implementation = "fixed_order";
-  ran.backend = backend::cuda;
-  ran.guarantee = guarantee::fixed;
-  if (batch->launch(ran) && is_last_taken && how != nullptr && how->report != nullptr)
-    put_report(ran, checked_struct(how->report, "report"));
+  launch(*batch, is_last_taken && how != nullptr ? how->report : nullptr);
   batch->wait();
   for (std::size_t i = 0; i < count; ++i)
     if (!is_stored(requests[i])) std::memcpy(requests[i].output, data + places[i], bytes_of_results(requests[i]));
@@ -90,6 +99,51 @@ void run_all(const onefold_request* requests, std::size_t count, const onefold_o
 }
 
 }  // namespace
+
+std::size_t gpu_reading::image_bytes() const {
+  std::size_t bytes = requests.size() * in_places(cpu::most_node_bytes);
+  for (const copied_elements& some : copies) bytes += in_places(some.bytes);
+  return bytes;
+}
+
+std::unique_ptr<batch_in_progress> put_on_stream(const gpu_reading& what, const onefold_options& how, void* image) {
+  onefold_options without_report = how;
+  without_report.report = nullptr;
+  const executor where = executor_of(what.requests.front().where);
+  auto batch = begin_batch(*find_backend(backend::cuda), where, &how, image == nullptr ? what.image_bytes() : 0);
+  auto* next = static_cast<std::byte*>(image == nullptr ? batch->data() : image);
+  bool is_reported_taken = false;
+  for (std::size_t i = 0; i < what.requests.size(); ++i) {
+    onefold_request one = what.requests[i];
+    one.flags |= ONEFOLD_INTO;
+    one.output = one.tree_value = next;
+    next += in_places(cpu::most_node_bytes);
+    const bool is_taken = reduce_in_batch(one, i == what.reported ? &how : &without_report, *batch);
+    if (i == what.reported) is_reported_taken = is_taken;
+  }
+  for (const copied_elements& some : what.copies) {
+    batch->copy(next, some.from, some.bytes);
+    next += in_places(some.bytes);
+  }
+  launch(*batch, is_reported_taken ? how.report : nullptr);
+  return batch;
+}
+
+void store(const gpu_reading& what, const void* image) {
+  const auto* next = static_cast<const std::byte*>(image);
+  for (const onefold_request& one : what.requests) {
+    const auto type = static_cast<element_type>(one.type);
+    const auto its = static_cast<form>(one.form);
+    if (one.tree_value != nullptr)
+      cpu::take_shown_state(cpu::row_of(type, its, (one.flags & ONEFOLD_WIDE) != 0), its, one.count, next,
+                            static_cast<std::byte*>(one.tree_value));
+    next += in_places(cpu::most_node_bytes);
+  }
+  for (const copied_elements& some : what.copies) {
+    std::memcpy(some.to, next, some.bytes);
+    next += in_places(some.bytes);
+  }
+}
 
 }  // namespace onefold::detail
 

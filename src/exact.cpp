@@ -1,13 +1,18 @@
 /// @file exact.cpp  States of guarantee::exact for C: sizes, merging, results.
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
+#include <span>
+#include <vector>
 
 #include <onefold/detail/request.hpp>
 #include <onefold/error.hpp>
 
 #include "../backends/exact/state.hpp"
 #include "c_api.hpp"
+#include "side_by_side.hpp"
 
 namespace onefold::detail {
 
@@ -44,6 +49,45 @@ void add(const exact::kind_row& kind, std::int64_t* to, const std::int64_t* from
   std::memcpy(to, sum, kind.words() * sizeof(*to));
 }
 
+// Of each part a state of its own, made where its elements lie. Those of CPUs, which take all cores, come one behind the other.
+void add_parts(const exact::kind_row& kind, std::int32_t type, std::int32_t what, std::int64_t* to,
+               std::span<const onefold_range_part> parts, const onefold_options* how) {
+  onefold_options wishes{};
+  if (how != nullptr) wishes = as_known(*how, sizeof(how->struct_bytes), "options");
+  wishes.struct_bytes = sizeof(wishes);
+  if (wishes.guarantee != ONEFOLD_GUARANTEE_DEFAULT && wishes.guarantee != ONEFOLD_GUARANTEE_EXACT)
+    throw error(errc::invalid_argument, "an exact state is made under ONEFOLD_GUARANTEE_EXACT");
+  wishes.guarantee = ONEFOLD_GUARANTEE_EXACT;
+  const auto first = std::find_if(parts.begin(), parts.end(), [](const onefold_range_part& part) { return part.count > 0; });
+  std::vector<std::array<std::int64_t, exact::most_words>> made(parts.size());
+  const auto reduce = [&](std::size_t i) {
+    const onefold_range_part& part = parts[i];
+    if (part.count == 0) return;
+    std::uint64_t result[2];
+    onefold_request asked{};
+    asked.struct_bytes = sizeof(asked);
+    asked.where = part.where;
+    asked.type = type;
+    asked.form = what;
+    asked.input = part.x;
+    asked.second = part.y;
+    asked.count = part.count;
+    asked.output = result;
+    asked.exact_state = made[i].data();
+    onefold_options its = wishes;
+    if (&part != &*first) its.report = nullptr;
+    check_status(onefold_reduce(&asked, &its));
+  };
+  if (std::all_of(parts.begin(), parts.end(), [](const onefold_range_part& part) { return part.where.backend == ONEFOLD_CUDA; }))
+    side_by_side(parts.size(), reduce);
+  else
+    for (std::size_t i = 0; i < parts.size(); ++i) reduce(i);
+  std::array<std::int64_t, exact::most_words> sum{};
+  std::copy_n(to, kind.words(), sum.begin());
+  for (const auto& state : made) add(kind, sum.data(), state.data());
+  std::copy_n(sum.begin(), kind.words(), to);
+}
+
 }  // namespace
 
 }  // namespace onefold::detail
@@ -57,6 +101,16 @@ int onefold_exact_add(int32_t type, int32_t form, int64_t* to, const int64_t* fr
     const exact::kind_row& kind = kind_of(type, form);
     if (to == nullptr) refuse_null("state");
     add(kind, to, from);
+  });
+}
+
+int onefold_exact_add_parts(int32_t type, int32_t form, int64_t* to, const onefold_range_part* parts, size_t count,
+                            const onefold_options* how) {
+  return guarded([&] {
+    const exact::kind_row& kind = kind_of(type, form);
+    if (to == nullptr) refuse_null("state");
+    if (count > 0 && parts == nullptr) refuse_null("list of parts");
+    add_parts(kind, type, form, to, {parts, count}, how);
   });
 }
 

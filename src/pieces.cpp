@@ -90,11 +90,9 @@ struct piecewise_reduction::state {
   }
 };
 
-bool piecewise_reduction::is_for(const executor& where, element_type type, form what, bool wide, const options& how) noexcept {
+bool piecewise_reduction::is_for(const executor& where, form what, const options& how) noexcept {
   if (what == form::reduce_together) return false;
-  if (!is_for_cuda(where)) return true;
-  const bool has_squares = what != form::mean_variance && cpu::row_of(type, what, wide).state_bytes == sizeof(squares);
-  return !has_squares && (how.variant.empty() || how.variant == "fixed_order" || how.variant == "superaccumulator");
+  return !is_for_cuda(where) || how.variant.empty() || how.variant == "fixed_order" || how.variant == "superaccumulator";
 }
 
 piecewise_reduction::piecewise_reduction(const executor& where, element_type type, form what, bool wide, std::uint64_t tiles,

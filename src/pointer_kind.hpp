@@ -17,6 +17,15 @@ bool may_hold_device_memory() noexcept;
 /// may_hold_device_memory(). Never throws; what the driver does not know is host memory.
 pointer_place locate(const void* pointer) noexcept;
 
+/// For as long as one lives this thread asks the driver for no pointer: all are to host memory. For what runs where no call of CUDA's may be made.
+class all_is_host_memory {
+ public:
+  all_is_host_memory() noexcept;
+  ~all_is_host_memory();
+  all_is_host_memory(const all_is_host_memory&) = delete;
+  all_is_host_memory& operator=(const all_is_host_memory&) = delete;
+};
+
 /// Whether `pointer` is to device memory, asked often of host memory: some 10 ns where the same 64 KiB were host memory a moment ago. Should they
 /// have been given back and have become device memory since then, which is some ms, the answer is wrong: for refusals only.
 bool is_on_device(const void* pointer) noexcept;

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -28,9 +29,11 @@
 #include "../backends/cpu/forms.hpp"
 #include "../backends/float_environment.hpp"
 #include "../backends/forms.hpp"
+#include "batch.hpp"
 #include "c_api.hpp"
 #include "complex.hpp"
 #include "pointer_kind.hpp"
+#include "side_by_side.hpp"
 
 namespace onefold::detail {
 
@@ -76,6 +79,14 @@ struct range_input {
     return {x == nullptr ? nullptr : x + bytes, y == nullptr ? nullptr : y + bytes, nullptr, 0};
   }
 };
+
+range_input arrays_at(const void* x, const void* y) {
+  return {static_cast<const std::byte*>(x), static_cast<const std::byte*>(y), nullptr, 0};
+}
+range_input values_of(const onefold_value_source* source, std::uint64_t from) {
+  if (source == nullptr || source->fill == nullptr) refuse_null("function that gives the values");
+  return {nullptr, nullptr, source, from};
+}
 
 // A function from a later index on.
 class shifted_source {
@@ -208,10 +219,17 @@ struct range_reader {
     find_backend(backend::cuda)->read_back(there, to, from, bytes);
   }
 
-  // The values of the trees over elements of which the first has the index `first`: most_form_bytes for each result.
-  void reduce(const range_input& in, std::uint64_t first, std::uint64_t count, std::byte* states) const {
-    std::uint64_t result[2 * most_results];
-    alignas(8) std::byte side_by_side[most_state_bytes];
+  // The GPU that has the elements in its memory, if there is one to reduce them.
+  [[nodiscard]] std::optional<onefold_executor> gpu_of(const range_input& in) const {
+    if ((where.backend != ONEFOLD_CUDA && where.backend != ONEFOLD_BEST) || in.source != nullptr) return std::nullopt;
+    const pointer_place place = locate(in.x);
+    if (place.kind != pointer_kind::device || (of.has_two_inputs() && locate(in.y).kind != pointer_kind::device))
+      return std::nullopt;
+    return where.backend == ONEFOLD_CUDA ? where : onefold_cuda_device(place.device);
+  }
+
+  // A reduction whose accumulator is wanted.
+  [[nodiscard]] onefold_request request(const range_input& in, std::uint64_t count, void* result, void* tree_value) const {
     onefold_request what{};
     what.struct_bytes = sizeof(what);
     what.where = where;
@@ -222,11 +240,19 @@ struct range_reader {
     what.flags = of.wide ? ONEFOLD_WIDE : 0U;
     what.input = in.x;
     what.second = in.y;
-    const shifted_source from(in);
-    if (in.source != nullptr) what.source = from.source();
     what.count = count;
     what.output = result;
-    what.tree_value = results == 1 ? states : side_by_side;
+    what.tree_value = tree_value;
+    return what;
+  }
+
+  // The values of the trees over elements of which the first has the index `first`: most_form_bytes for each result.
+  void reduce(const range_input& in, std::uint64_t first, std::uint64_t count, std::byte* states) const {
+    std::uint64_t result[2 * most_results];
+    alignas(8) std::byte side_by_side[most_state_bytes];
+    onefold_request what = request(in, count, result, results == 1 ? states : side_by_side);
+    const shifted_source from(in);
+    if (in.source != nullptr) what.source = from.source();
     check_status(onefold_reduce(&what, &how));
     const std::byte* next = side_by_side;
     for (int k = 0; k < results; ++k, states += cpu::most_node_bytes) {
@@ -261,6 +287,7 @@ void make_values(const range_input& in, std::uint64_t count, void* const* values
 
 // Of a tile whose elements have been kept.
 void reduce_kept(const range_kind& of, const raw_elements& elements, std::uint64_t first, std::byte* state) {
+  const all_is_host_memory no_call_of_cuda;  // an image may be added in a function that CUDA calls
   const range_reader reader{of, onefold_serial(), checked_options(nullptr)};
   reader.reduce({elements.x.data(), of.has_two_inputs() ? elements.y.data() : nullptr, nullptr, 0}, first,
                 elements.x.size() / size_of(of.type), state);
@@ -295,10 +322,91 @@ void for_subtrees_of(const range_kind& of, std::uint64_t first, std::uint64_t co
   });
 }
 
+// --- on a GPU: all that is wanted of a range is put on the stream before the host waits, once ---------------------------------------------------
+
+// The first `count` elements, which are there when the image is.
+void keep(const range_reader& reader, const range_input& in, std::uint64_t count, raw_elements& to, gpu_reading& what) {
+  if (count == 0) return;
+  to.x.resize(static_cast<std::size_t>(count) * size_of(reader.of.type));
+  what.copies.push_back({to.x.data(), in.x, to.x.size()});
+  if (!reader.of.has_two_inputs()) return;
+  to.y.resize(to.x.size());
+  what.copies.push_back({to.y.data(), in.y, to.y.size()});
+}
+
+// The subtrees of elements of which the first, at `in`, has the index `first` and begins a tile. Of their states the image has what a GPU shows.
+void read_nodes(const range_reader& reader, const range_input& in, std::uint64_t first, std::uint64_t count,
+                std::vector<subtree>& nodes, gpu_reading& what) {
+  const range_kind& of = reader.of;
+  const std::size_t requests_before = what.requests.size();
+  for_subtrees_of(of, first, count, reader.how.report,
+                  [&](std::uint64_t number, int height, std::uint64_t elements, const onefold_report* report) {
+                    if (report != nullptr) what.reported = what.requests.size();
+                    nodes.push_back({number, height, {}});
+                    const range_input at = in.behind(number * of.tile() - first, size_of(of.type));
+                    what.requests.push_back(reader.request(at, elements, nullptr, nullptr));
+                  });
+  for (std::size_t i = 0; i < nodes.size(); ++i) what.requests[requests_before + i].tree_value = nodes[i].state;
+}
+
+void finish_nodes(const range_kind& of, std::vector<subtree>& nodes) {
+  for (subtree& node : nodes) {
+    cpu::shift_indices(of.row(), node.state, node.first * of.tile());
+    cpu::make_canonical(of.row(), node.state);
+  }
+}
+
+// What makes `made`, of which the kind and the ends are known, of elements at `in`. It stays where it is until the image has been stored.
+void read_range(const range_reader& reader, const range_input& in, onefold_range& made, gpu_reading& what) {
+  const std::size_t bytes = size_of(made.of.type), requests_before = what.requests.size();
+  const std::uint64_t nodes_begin = made.nodes_begin(), nodes_end = made.nodes_end();
+  keep(reader, in, nodes_begin - made.begin, made.head, what);
+  keep(reader, in.behind(nodes_end - made.begin, bytes), made.end - nodes_end, made.tail, what);
+  read_nodes(reader, in.behind(nodes_begin - made.begin, bytes), nodes_begin, nodes_end - nodes_begin, made.nodes, what);
+  // What a reduction refuses is refused of elements too that are only kept.
+  if (what.requests.size() == requests_before) what.requests.push_back(reader.request(in, 1, nullptr, nullptr));
+}
+
+void read_and_wait(const range_reader& reader, const gpu_reading& what) {
+  const auto batch = put_on_stream(what, reader.how);
+  batch->wait();
+  store(what, batch->data());
+}
+
+// The states of subtrees as read_nodes() takes them.
+std::vector<subtree> nodes_on_a_gpu(const range_reader& reader, const range_input& in, std::uint64_t first, std::uint64_t count) {
+  std::vector<subtree> nodes;
+  gpu_reading what;
+  read_nodes(reader, in, first, count, nodes, what);
+  if (nodes.size() == 1) {  // a call by itself asks for its result, which takes less time than the driver's wait
+    reader.reduce(in, first, count, nodes.front().state);
+    return nodes;
+  }
+  read_and_wait(reader, what);
+  finish_nodes(reader.of, nodes);
+  return nodes;
+}
+
+void make_on_a_gpu(const range_reader& reader, const range_input& in, onefold_range& made) {
+  if (made.raw_count() == 0) {
+    made.nodes = nodes_on_a_gpu(reader, in, made.begin, made.end - made.begin);
+    return;
+  }
+  gpu_reading what;
+  read_range(reader, in, made, what);
+  read_and_wait(reader, what);
+  finish_nodes(made.of, made.nodes);
+}
+
 // The state of `count` elements, at least one, of which the first has the index `begin`.
 onefold_range state_of(range_reader reader, std::uint64_t begin, const range_input& in, std::uint64_t count) {
   const range_kind& of = reader.of;
   onefold_range made{of, begin, begin + count};
+  if (const std::optional<onefold_executor> gpu = reader.gpu_of(in)) {
+    reader.where = *gpu;
+    make_on_a_gpu(reader, in, made);
+    return made;
+  }
   onefold_report* const report = std::exchange(reader.how.report, nullptr);
   if (made.nodes_begin() == made.nodes_end()) reader.how.report = report;  // of the one reduction that there is
   reader.check(in);
@@ -351,6 +459,127 @@ void add(onefold_range& to, const onefold_executor& where, const range_input& in
   check_end(to.of, to.end, count);
   if (count == 0) return;
   append(to, state_of({to.of, where, wishes}, to.end, in, count));
+}
+
+// --- parts of an array on several executors -----------------------------------------------------------------------------------------------------
+
+bool is_same(const onefold_executor& a, const onefold_executor& b) { return std::memcmp(&a, &b, sizeof(a)) == 0; }
+
+// What is read of one GPU's memory for several parts.
+struct gpu_share {
+  onefold_executor gpu;
+  onefold_options how;
+  gpu_reading what = {};
+};
+
+// The states of parts that lie one behind the other. What GPUs have in their memory is under way on all of them before one is waited for.
+std::vector<onefold_range> states_of(const range_kind& of, std::uint64_t begin, std::span<const onefold_range_part> parts,
+                                     const onefold_options& how) {
+  std::vector<onefold_range> made;
+  made.reserve(parts.size());
+  for (const onefold_range_part& part : parts) {
+    check_end(of, begin, part.count);
+    made.push_back({of, begin, begin + part.count});
+    begin += part.count;
+  }
+  std::vector<gpu_share> shares;
+  std::vector<std::size_t> others;
+  bool is_reported = false;
+  const auto reader_of = [&](std::size_t i) {
+    range_reader reader{of, parts[i].where, how};
+    if (std::exchange(is_reported, true)) reader.how.report = nullptr;
+    return reader;
+  };
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].count == 0) continue;
+    const range_input in = arrays_at(parts[i].x, of.has_two_inputs() ? parts[i].y : nullptr);
+    const std::optional<onefold_executor> gpu = range_reader{of, parts[i].where, how}.gpu_of(in);
+    if (!gpu) {
+      others.push_back(i);
+      continue;
+    }
+    range_reader reader = reader_of(i);
+    reader.where = *gpu;
+    auto share = std::find_if(shares.begin(), shares.end(), [&](const gpu_share& one) { return is_same(one.gpu, *gpu); });
+    if (share == shares.end()) share = shares.insert(share, {*gpu, reader.how});
+    read_range(reader, in, made[i], share->what);
+  }
+
+  std::vector<std::unique_ptr<batch_in_progress>> under_way;
+  under_way.reserve(shares.size());
+  for (const gpu_share& share : shares) under_way.push_back(put_on_stream(share.what, share.how));
+  // Host arrays that go to a GPU wait for the bus; those that CPUs reduce take all cores, and come one behind the other.
+  std::vector<range_reader> readers;
+  for (const std::size_t i : others) readers.push_back(reader_of(i));
+  const bool are_copied =
+      std::all_of(others.begin(), others.end(), [&](std::size_t i) { return parts[i].where.backend == ONEFOLD_CUDA; });
+  const auto reduce_other = [&](std::size_t k) {
+    const onefold_range_part& part = parts[others[k]];
+    onefold_range& range = made[others[k]];
+    range = state_of(readers[k], range.begin, arrays_at(part.x, of.has_two_inputs() ? part.y : nullptr), part.count);
+  };
+  if (are_copied)
+    side_by_side(others.size(), reduce_other);
+  else
+    for (std::size_t k = 0; k < others.size(); ++k) reduce_other(k);
+  for (std::size_t k = 0; k < shares.size(); ++k) {
+    under_way[k]->wait();
+    store(shares[k].what, under_way[k]->data());
+  }
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    if (parts[i].count > 0 && std::find(others.begin(), others.end(), i) == others.end()) finish_nodes(of, made[i].nodes);
+  return made;
+}
+
+void add_parts(onefold_range& to, std::span<const onefold_range_part> parts, const onefold_options* how) {
+  const std::vector<onefold_range> made = states_of(to.of, to.end, parts, checked_options(how));
+  onefold_range joined = to;
+  for (const onefold_range& part : made)
+    if (part.begin != part.end) append(joined, part);
+  to = std::move(joined);
+}
+
+// --- images: what a GPU makes of elements in stream order -----------------------------------------------------------------------------------------
+
+// What makes the image of elements that follow those of `before`.
+gpu_reading image_of(const range_reader& reader, const range_input& in, onefold_range& made) {
+  gpu_reading what;
+  read_range(reader, in, made, what);
+  return what;
+}
+
+std::size_t image_bytes(const onefold_range& before, std::uint64_t count) {
+  check_end(before.of, before.end, count);
+  if (count == 0) return 0;
+  onefold_range made{before.of, before.end, before.end + count};
+  return image_of({before.of, onefold_serial(), checked_options(nullptr)}, arrays_at(nullptr, nullptr), made).image_bytes();
+}
+
+void put_image(const onefold_range& before, const onefold_executor& where, const range_input& in, std::uint64_t count, void* image,
+               const onefold_options* how) {
+  range_reader reader{before.of, where, checked_options(how)};
+  check_end(before.of, before.end, count);
+  if (count == 0) return;
+  if (image == nullptr) refuse_null("image");
+  if (reinterpret_cast<std::uintptr_t>(image) % 16 != 0)
+    throw error(errc::misaligned_pointer, "the image is not aligned to 16 bytes");
+  const std::optional<onefold_executor> gpu = reader.gpu_of(in);
+  if (!gpu)
+    throw error(errc::unsupported,
+                "an image is made by cuda(), of elements in a GPU's memory: onefold_range_add() takes them from anywhere");
+  reader.where = *gpu;
+  onefold_range made{before.of, before.end, before.end + count};
+  static_cast<void>(put_on_stream(image_of(reader, in, made), reader.how, image));
+}
+
+void add_image(onefold_range& to, const void* image, std::uint64_t count) {
+  check_end(to.of, to.end, count);
+  if (count == 0) return;
+  if (image == nullptr) refuse_null("image");
+  onefold_range made{to.of, to.end, to.end + count};
+  store(image_of({to.of, onefold_serial(), checked_options(nullptr)}, arrays_at(nullptr, nullptr), made), image);
+  finish_nodes(made.of, made.nodes);
+  append(to, made);
 }
 
 // The value of neighbouring subtrees, and of what `state` holds, if anything, to the right of them: a node without a right sibling goes up to
@@ -745,15 +974,23 @@ void append_elements(part_header& part, range_reader reader, const range_input& 
   const bool is_first = part.count == 0;
   const std::uint64_t begin = check_tiles(part, of, first, count, total);
   if (!is_first && count == 0) return;
-  onefold_report* const report = std::exchange(reader.how.report, nullptr);
   few_subtrees nodes(row);
   if (!is_first) nodes.push_all(part);
-  for_subtrees_of(of, first, count, report, [&](std::uint64_t number, int height, std::uint64_t elements, onefold_report* its) {
-    const std::uint64_t at = number * of.tile();
-    reader.how.report = its;
-    reader.reduce(in.behind(at - first, size_of(of.type)), at, elements, nodes.next());
-    nodes.push(number, height);
-  });
+  if (const std::optional<onefold_executor> gpu = count == 0 ? std::nullopt : reader.gpu_of(in)) {
+    reader.where = *gpu;
+    for (const subtree& node : nodes_on_a_gpu(reader, in, first, count)) {
+      std::memcpy(nodes.next(), node.state, sizeof(node.state));
+      nodes.push(node.first, node.height);
+    }
+  } else {
+    onefold_report* const report = std::exchange(reader.how.report, nullptr);
+    for_subtrees_of(of, first, count, report, [&](std::uint64_t number, int height, std::uint64_t elements, onefold_report* its) {
+      const std::uint64_t at = number * of.tile();
+      reader.how.report = its;
+      reader.reduce(in.behind(at - first, size_of(of.type)), at, elements, nodes.next());
+      nodes.push(number, height);
+    });
+  }
   part.count += count;
   part.first = begin;
   part.end = (first + count + of.tile() - 1) / of.tile();
@@ -906,14 +1143,6 @@ void merge(const void* left_message, void* right_message) {
 // Elements are copied on the terms of a form that all types have, and complex numbers the largest tiles in.
 constexpr std::int32_t form_of_copies = ONEFOLD_NORM1;
 
-range_input arrays_at(const void* x, const void* y) {
-  return {static_cast<const std::byte*>(x), static_cast<const std::byte*>(y), nullptr, 0};
-}
-range_input values_of(const onefold_value_source* source, std::uint64_t from) {
-  if (source == nullptr || source->fill == nullptr) refuse_null("function that gives the values");
-  return {nullptr, nullptr, source, from};
-}
-
 void store_result(const void* message, std::size_t which, std::int32_t ranks, std::uint64_t total, std::int64_t ddof, void* to) {
   const message_header& header = header_of(message);
   if (header.magic != message_magic) throw error(errc::communication_failed, "these bytes are not the message of a reduction");
@@ -969,6 +1198,37 @@ int onefold_range_add_values(onefold_range* state, onefold_executor where, const
   return guarded([&] {
     if (state == nullptr) refuse_null("state");
     add(*state, where, values_of(source, 0), count, how);
+  });
+}
+
+int onefold_range_add_parts(onefold_range* state, const onefold_range_part* parts, size_t count, const onefold_options* how) {
+  return guarded([&] {
+    if (state == nullptr) refuse_null("state");
+    if (count > 0 && parts == nullptr) refuse_null("list of parts");
+    add_parts(*state, {parts, count}, how);
+  });
+}
+
+int onefold_range_image_bytes(const onefold_range* state, uint64_t count, size_t* bytes) {
+  return guarded([&] {
+    if (state == nullptr) refuse_null("state");
+    if (bytes == nullptr) refuse_null("place of the size");
+    *bytes = image_bytes(*state, count);
+  });
+}
+
+int onefold_range_put_image(const onefold_range* state, onefold_executor where, const void* x, const void* y, uint64_t count,
+                            void* image, const onefold_options* how) {
+  return guarded([&] {
+    if (state == nullptr) refuse_null("state");
+    put_image(*state, where, arrays_at(x, state->of.has_two_inputs() ? y : nullptr), count, image, how);
+  });
+}
+
+int onefold_range_add_image(onefold_range* state, const void* image, uint64_t count) {
+  return guarded([&] {
+    if (state == nullptr) refuse_null("state");
+    add_image(*state, image, count);
   });
 }
 

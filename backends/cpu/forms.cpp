@@ -484,6 +484,17 @@ void make_canonical(const form_row& row, std::byte* state) {
   }
 }
 
+void take_shown_state(const form_row& row, form what, std::uint64_t count, const std::byte* shown, std::byte* state) noexcept {
+  if (what != form::mean_variance || row.state_bytes != sizeof(detail::moments)) {
+    std::memcpy(state, shown, row.state_bytes);
+    return;
+  }
+  double of[2];
+  std::memcpy(of, shown, sizeof(of));
+  const detail::moments made{count, of[0], of[1]};
+  std::memcpy(state, &made, sizeof(made));
+}
+
 void place_values(const form_row& row, std::byte* state, std::uint64_t index) {
   const std::size_t bytes = row.element_bytes == sizeof(u64) ? sizeof(u64) : sizeof(u32);
   if (row.args == 2) std::memcpy(state + arg_bytes, state + bytes, bytes);

@@ -66,6 +66,9 @@ void shift_indices(const form_row& row, std::byte* state, std::uint64_t by);
 /// Every NaN of a state becomes the canonical one. Which of two it is that an addition gives is not specified, and no result has it.
 void make_canonical(const form_row& row, std::byte* state);
 
+/// The state of a tree over `count` elements, made of what a GPU shows of it: of moments the mean and the squared deviation, else all.
+void take_shown_state(const form_row& row, form what, std::uint64_t count, const std::byte* shown, std::byte* state) noexcept;
+
 /// What a kernel has stored, `args` values, becomes a state in which all have this index.
 void place_values(const form_row& row, std::byte* state, std::uint64_t index);
 

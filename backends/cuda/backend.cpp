@@ -222,21 +222,18 @@ void run_vectors(const onefold::detail::request& what, const options& how, const
 
 // The tree's accumulator, in the memory that a backend for CPUs would fill, and the result, which the host makes of it.
 bool run_for_tree_value(onefold::detail::request what, const options& how, const variant_info& variant, report& ran) {
-  if (!row_of_variant(variant).what.takes_workspace || !what.waits)
+  // In a batch the host makes of what is shown what the caller wants, when it has waited.
+  const bool is_shown_alone = !what.waits && what.output == what.tree_value;
+  if (!row_of_variant(variant).what.takes_workspace || !(what.waits || is_shown_alone))
     refuse(variant, "shows no accumulator of its tree: only fixed_order does, to calls that wait");
-  if (value_in_tree(what.type, what.form, what.wide).bytes == 0)
-    throw error(errc::unsupported, "the accumulator of " + std::string(name(what.form)) + " of " + std::string(name(what.type)) +
-                                       " cannot be had from cuda() so far: use openmp() or serial() with host memory");
-  alignas(16) std::byte value[cpu::most_form_bytes] = {};
-  void* const output = std::exchange(what.output, value);
+  if (what.form == form::reduce_together)
+    throw error(errc::unsupported, "the accumulators of reduce_together cannot be had from cuda(): ask for those of each operator");
+  if (is_shown_alone) return run_checked(what, how, variant, ran);
+  alignas(16) std::byte shown[cpu::most_form_bytes] = {}, value[cpu::most_form_bytes] = {};
+  void* const output = std::exchange(what.output, shown);
   if (!run_checked(what, how, variant, ran)) return false;
   const cpu::form_row& row = cpu::row_of(what.type, what.form, what.wide);
-  if (what.form == form::mean_variance) {
-    double of[2];
-    std::memcpy(of, value, sizeof(of));
-    const onefold::detail::moments made{what.count, of[0], of[1]};
-    std::memcpy(value, &made, sizeof(made));
-  }
+  cpu::take_shown_state(row, what.form, what.count, shown, value);
   std::memcpy(what.tree_value, value, row.state_bytes);
   const onefold::detail::default_float_environment one_operation_is_one_operation;
   row.conclude(row, value, what.count, what.ddof, output);

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <onefold/error.hpp>
@@ -33,9 +35,10 @@ bool leaves_launches_free(const options& how) {
 class batch_on_stream final : public onefold::detail::batch_in_progress {
  public:
   batch_on_stream(const executor& where, const options& how, std::size_t bytes)
-      : where_(where), device_(where.device()), gpu_(properties_of(device_)), bytes_(bytes), current_(device_) {
-    refuse_foreign_stream(where, current_);
+      : where_(where), device_(where.device()), gpu_(properties_of(device_)), bytes_(bytes), current_(std::in_place, device_) {
+    refuse_foreign_stream(where, *current_);
     is_captured_ = where.has_stream() && is_capturing(where.stream());
+    stream_ = stream_of(device_, where_.has_stream(), where_.stream());
     if (bytes > 0) prepare_results();
     groups_ = leaves_launches_free(how);
     if (!groups_) return;
@@ -45,6 +48,7 @@ class batch_on_stream final : public onefold::detail::batch_in_progress {
   ~batch_on_stream() override {
     // A call of the batch has failed, and its sentence is the one to be told; those before it may still write here.
     if (waits_) forget(calls().stream_synchronize(stream_));
+    if (results_ != nullptr) memory_->batch_results.give_back(std::move(results_));
   }
   batch_on_stream(const batch_on_stream&) = delete;
   batch_on_stream& operator=(const batch_on_stream&) = delete;
@@ -58,7 +62,7 @@ class batch_on_stream final : public onefold::detail::batch_in_progress {
     made->item.x = view_of_input(what.input, "input");
     if (made->item.x == nullptr) return false;
     if (what.count_at != nullptr)
-      made->item.count_at = static_cast<const std::uint64_t*>(device_view(what.count_at, "count", device_, current_));
+      made->item.count_at = static_cast<const std::uint64_t*>(device_view(what.count_at, "count", device_, *current_));
     if (what.form == form::dot) {
       made->item.y = view_of_input(what.second, "second input");
       if (made->item.y == nullptr) return false;
@@ -67,20 +71,38 @@ class batch_on_stream final : public onefold::detail::batch_in_progress {
     const auto* const ours = static_cast<const std::byte*>(data_);
     made->item.output = ours != nullptr && output >= ours && output < ours + bytes_
                             ? static_cast<std::byte*>(device_data_) + (output - ours)
-                            : device_view(what.output, "output", device_, current_);
+                            : device_view(what.output, "output", device_, *current_);
     taken_.push_back(*made);
     return true;
   }
 
   bool launch(report& ran) override {
-    if (taken_.empty()) return false;
+    const bool is_launched = !taken_.empty();
+    if (is_launched) launch_taken(ran);
+    current_.reset();  // batches on other devices may begin before this one is waited for
+    return is_launched;
+  }
+
+  void copy(void* to, const void* from, std::size_t bytes) override {
+    if (bytes > 0) check(calls().memcpy_async(to, from, bytes, cudaMemcpyDefault, stream_), "cudaMemcpyAsync");
+  }
+
+  void wait() override {
+    if (!waits_) return;
+    waits_ = false;
+    const device_scope current(device_);
+    check(calls().stream_synchronize(stream_), "cudaStreamSynchronize");
+  }
+
+ private:
+  void launch_taken(report& ran) {
     std::shared_ptr<stream_memory> kept;
     if (workspace_ == nullptr)
       kept = is_captured_ ? recorded_memory_of(device_, where_.stream()) : memory_of(device_, where_.has_stream(), where_.stream());
     stream_memory& work = workspace_ == nullptr ? *kept : *workspace_->work;
     const std::lock_guard lock(work.in_use);
     if (workspace_ != nullptr) {
-      work.stream = stream_of(device_, where_.has_stream(), where_.stream());
+      work.stream = stream_;
       workspace_->is_recorded = workspace_->is_recorded || is_captured_;
     }
     ran.device = device_;
@@ -116,25 +138,16 @@ class batch_on_stream final : public onefold::detail::batch_in_progress {
     }
     if (!is_captured_) work.slot_launches += now.slot_launches;
     work.end_in_doubt = false;
-    return true;
   }
 
-  void wait() override {
-    if (!waits_) return;
-    waits_ = false;
-    check(calls().stream_synchronize(stream_), "cudaStreamSynchronize");
-  }
-
- private:
   void prepare_results() {
     if (is_captured_)
       throw error(errc::unsupported,
                   "the stream is being captured, and a batch that gives values to the host would have to wait for them: put "
                   "requests with ONEFOLD_INTO into it");
     memory_ = memory_of(device_, where_.has_stream(), where_.stream());
-    stream_ = stream_of(device_, where_.has_stream(), where_.stream());
-    one_at_a_time_ = std::unique_lock(memory_->batch_in_use);
-    data_ = memory_->batch_results.at_least(bytes_, stream_);
+    results_ = memory_->batch_results.take(bytes_);
+    data_ = results_->data();
     check(calls().host_get_device_pointer(&device_data_, data_, 0), "cudaHostGetDevicePointer");
     waits_ = true;
   }
@@ -144,7 +157,7 @@ class batch_on_stream final : public onefold::detail::batch_in_progress {
   const void* view_of_input(const void* pointer, const char* role) {
     for (const auto& [seen, view] : seen_)
       if (seen == pointer) return view;
-    const cudaPointerAttributes found = attributes_of(pointer, role, device_, current_);
+    const cudaPointerAttributes found = attributes_of(pointer, role, device_, *current_);
     if (found.type == cudaMemoryTypeUnregistered) return nullptr;
     const void* const view = found.devicePointer;
     seen_[next_seen_++ % seen_.size()] = {pointer, view};
@@ -155,9 +168,10 @@ class batch_on_stream final : public onefold::detail::batch_in_progress {
   int device_;
   const device_properties& gpu_;
   std::size_t bytes_;
-  device_scope current_;
+  std::optional<device_scope> current_;  // until all is launched
   bool is_captured_ = false;
   bool groups_ = false;
+  cudaStream_t stream_ = nullptr;
   device_workspace* workspace_ = nullptr;
   std::vector<batched_request> taken_;
   std::array<std::pair<const void*, const void*>, 8> seen_{};
@@ -165,8 +179,7 @@ class batch_on_stream final : public onefold::detail::batch_in_progress {
 
   // Of results that are waited for.
   std::shared_ptr<stream_memory> memory_;
-  std::unique_lock<std::mutex> one_at_a_time_;
-  cudaStream_t stream_ = nullptr;
+  std::unique_ptr<buffer> results_;
   void* data_ = nullptr;
   void* device_data_ = nullptr;
   bool waits_ = false;

@@ -7,7 +7,8 @@
 
 namespace onefold::cuda_backend {
 
-/// Results that are waited for lie in pinned memory of the executor's stream, which one batch has at a time.
+/// Results that are waited for lie in pinned memory that is kept with the executor's stream. Batches on several devices may be under way in one
+/// thread: the device of one is current until it has been launched.
 std::unique_ptr<onefold::detail::batch_in_progress> begin_batch(const executor& where, const options& how, std::size_t bytes);
 
 }  // namespace onefold::cuda_backend

@@ -14,7 +14,6 @@
 #include "../forest.hpp"
 #include "captures.hpp"
 #include "exact/driver.hpp"
-#include "fixed_order/driver.hpp"
 #include "host_pieces.hpp"
 #include "results.hpp"
 #include "streams.hpp"
@@ -41,8 +40,6 @@ std::string why_not_copied(const request& what, const variant_info& variant) {
   if (what.device != nullptr) return "what functions and operators, or sums of complex numbers, read is not copied";
   if (!variant.takes_everything)
     return std::string(variant.name) + " does not copy it, as fixed_order, the default, and superaccumulator do";
-  if (what.form != form::reduce_together && value_in_tree(what.type, what.form, what.wide).bytes == 0)
-    return std::string(name(what.form)) + " of " + std::string(name(what.type)) + " is not made of pieces on cuda() so far";
   return {};
 }
 

@@ -59,6 +59,40 @@ void* buffer::at_least(std::size_t bytes, cudaStream_t stream, cudaMemPool_t poo
   return data_;
 }
 
+std::unique_ptr<buffer> result_places::take(std::size_t bytes) {
+  std::unique_ptr<buffer> place;
+  {
+    const std::lock_guard lock(lock_);
+    if (idle_.empty()) {
+      idle_.reserve(made_ + 1);
+      place = std::make_unique<buffer>(buffer::place::host);
+      ++made_;
+    } else {
+      place = std::move(idle_.back());
+      idle_.pop_back();
+    }
+  }
+  try {
+    place->at_least(bytes, nullptr);
+  } catch (...) {
+    give_back(std::move(place));
+    throw;
+  }
+  return place;
+}
+
+void result_places::give_back(std::unique_ptr<buffer> place) noexcept {
+  const std::lock_guard lock(lock_);
+  idle_.push_back(std::move(place));
+}
+
+std::size_t result_places::size_bytes() const {
+  const std::lock_guard lock(lock_);
+  std::size_t bytes = 0;
+  for (const auto& place : idle_) bytes += place->size_bytes();
+  return bytes;
+}
+
 stream_memory::~stream_memory() {
   if (mark != nullptr) forget(calls().event_destroy(mark));
   for (const cudaEvent_t event : copied)

@@ -3,7 +3,9 @@
 
 #include <atomic>
 #include <cstddef>
+#include <memory>
 #include <mutex>
+#include <vector>
 
 #include <onefold/device/destination.hpp>
 #include <onefold/types.hpp>
@@ -37,6 +39,22 @@ class buffer {
   cudaMemPool_t pool_ = nullptr;  ///< that data_ is from
 };
 
+/// Pieces of pinned host memory, one for each call that waits for results of several kinds: such calls may wait at the same time, and on several
+/// streams in any order.
+class result_places {
+ public:
+  /// One of at least `bytes` bytes, which nobody else has until it is given back. Throws out_of_memory.
+  std::unique_ptr<buffer> take(std::size_t bytes);
+  void give_back(std::unique_ptr<buffer> place) noexcept;
+  /// Of those that are not in use.
+  [[nodiscard]] std::size_t size_bytes() const;
+
+ private:
+  mutable std::mutex lock_;
+  std::vector<std::unique_ptr<buffer>> idle_;  // with room for all, so that giving one back needs no memory
+  std::size_t made_ = 0;
+};
+
 /// One stream's working memory, or a workspace's, or that of one call which a graph has recorded. A call holds `in_use` from its first launch
 /// to its last, so that calls from several host threads on one stream follow each other; on the device the stream orders them.
 struct stream_memory {
@@ -55,8 +73,7 @@ struct stream_memory {
   buffer slots{buffer::place::device};        ///< of fixed_order
   buffer host_partials{buffer::place::host};  ///< for finish::host
   buffer host_result{buffer::place::host};    ///< see result_on_host()
-  std::mutex batch_in_use;                    ///< held by a batch, which waits for its calls, from the first to the last
-  buffer batch_results{buffer::place::host};  ///< of such calls
+  result_places batch_results;                ///< of batches, which wait for their calls
   std::mutex copies_in_use;              ///< held by a call that copies arrays of host memory, from the first to the last piece
   buffer copies{buffer::place::device};  ///< of those arrays (host_pieces.hpp)
   static constexpr int most_copies = 3;  ///< pieces at a time

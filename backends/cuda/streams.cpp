@@ -206,8 +206,8 @@ memory_use memory_held(int device) {
   const auto add = [&](const stream_memory& work) {
     for (const buffer* piece : {&work.partials[0], &work.partials[1], &work.control, &work.slots, &work.copies})
       held.device_bytes += piece->size_bytes();
-    for (const buffer* piece : {&work.host_partials, &work.host_result, &work.batch_results})
-      held.pinned_bytes += piece->size_bytes();
+    for (const buffer* piece : {&work.host_partials, &work.host_result}) held.pinned_bytes += piece->size_bytes();
+    held.pinned_bytes += work.batch_results.size_bytes();
   };
   for (const auto& [id, work] : kept.of_stream) add(*work);
   for (const auto& work : kept.of_no_stream) add(*work);

@@ -56,6 +56,14 @@ class exact_state {
     return add_arrays(where, all.data, detail::view_of(y).data, detail::common_size(all, detail::view_of(y)), how);
   }
 
+  /// Adds parts, each of which lies where its executor reads it, at the same time: devices.hpp has calls for that.
+  exact_state& add_parts(const onefold_range_part* parts, std::size_t count, const options& how = {}) {
+    detail::check_status(detail::with_c_options(how, [&](const onefold_options* wishes) {
+      return onefold_exact_add_parts(type, static_cast<std::int32_t>(What), words_, parts, count, wishes);
+    }));
+    return *this;
+  }
+
   /// Adds another state, or words that were added by somebody else.
   exact_state& operator+=(const exact_state& other) {
     detail::check_status(onefold_exact_add(type, static_cast<std::int32_t>(What), words_, other.words_));

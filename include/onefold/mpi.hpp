@@ -155,10 +155,6 @@ constexpr std::uint64_t tile_of(int size) noexcept {
   return static_cast<std::uint64_t>(order::tile_rows) * static_cast<std::uint64_t>(order::lanes_of_bytes(std::size_t{1} << size));
 }
 
-/// What lies in a row of the tree where elements of type T have the largest tiles, whose borders are those of all others: of complex numbers a part.
-template <class T>
-using tile_element = typename c_type<part_type(element_type_of<T>)>::type;
-
 /// Who sends what to whom before the messages of elements of one size can be made: the first tile that a rank's range touches belongs to the rank
 /// that has the tile's first element.
 struct plan {
@@ -1286,7 +1282,7 @@ class layout {
   /// Whether no rank's range begins within a tile of elements of type T, so that calls send no elements: aligned_range() makes such ranges.
   template <class T>
   [[nodiscard]] bool is_aligned() const noexcept {
-    return !state_->plans[detail::ranks::size_index(sizeof(detail::ranks::tile_element<T>))].is_ragged;
+    return !state_->plans[detail::ranks::size_index(sizeof(detail::tile_element<T>))].is_ragged;
   }
 
  private:
@@ -1296,25 +1292,13 @@ class layout {
   std::unique_ptr<detail::ranks::shared_state> state_;
 };
 
-/// Elements begin .. end - 1.
-struct index_range {
-  std::uint64_t begin;
-  std::uint64_t end;
-  [[nodiscard]] constexpr std::uint64_t size() const noexcept { return end - begin; }
-};
+using onefold::index_range;
 
 /// The range of a rank where `total` elements of type T are shared out evenly in whole tiles: neighbours send each other no elements then. No call
 /// of MPI's.
 template <class T>
 [[nodiscard]] constexpr index_range aligned_range(std::uint64_t total, int rank, int ranks) noexcept {
-  using E = detail::ranks::tile_element<T>;
-  const std::uint64_t tiles = order::tiles<E>(total), each = tiles / static_cast<std::uint64_t>(ranks),
-                      more = tiles % static_cast<std::uint64_t>(ranks), number = static_cast<std::uint64_t>(rank);
-  const std::uint64_t first = each * number + (number < more ? number : more), end = first + each + (number < more ? 1 : 0);
-  const auto index = [total](std::uint64_t tile) {
-    return tile * order::tile_elements<E> < total ? tile * order::tile_elements<E> : total;
-  };
-  return {index(first), index(end)};
+  return detail::aligned_share<T>(total, static_cast<std::uint64_t>(rank), static_cast<std::uint64_t>(ranks));
 }
 
 /// Ranks whose elements lie anyhow: particles, blocks of a grid, unstructured meshes. Results are those of guarantee::exact, or of forms whose

@@ -376,6 +376,16 @@ ONEFOLD_API int onefold_reduce(const onefold_request* what, const onefold_option
  *  result are launched together, up to 72 at a time and up to 16 MiB each. `how` is for each; its report is that of the last, or of its launch. */
 ONEFOLD_API int onefold_reduce_batch(const onefold_request* requests, size_t count, const onefold_options* how);
 
+/* --- parts of an array on several executors ------------------------------------------------------------------------------------------------------ */
+
+/** Elements that lie where one executor reads them: a GPU's memory, or host memory, which cuda() copies. */
+typedef struct onefold_range_part {
+  onefold_executor where;
+  const void* x;
+  const void* y; /**< of ONEFOLD_DOT; else it is not looked at */
+  uint64_t count;
+} onefold_range_part;
+
 /* --- exact sums: docs/exact.md --------------------------------------------------------------------------------------------------------------- */
 
 /** int64 words of the state of a form of elements of this type, or 0 where it has none. A state of all zeros is that of no elements. */
@@ -383,6 +393,10 @@ ONEFOLD_API size_t onefold_exact_words(int32_t type, int32_t form);
 /** Adds a state to another; either may be the sum, word by word, of up to 2^31 states. Both are looked at first: what is no state is
  *  refused with ONEFOLD_INVALID_ARGUMENT, and `to` is left as it was. With `from` NULL `to` is made canonical. */
 ONEFOLD_API int onefold_exact_add(int32_t type, int32_t form, int64_t* to, const int64_t* from);
+/** Adds the elements of several parts to a state of that type and form, each part on its executor, those of GPUs at the same time. The report is for the
+ *  first part with elements. A state that is refused, or a part, leaves `to` as it was. */
+ONEFOLD_API int onefold_exact_add_parts(int32_t type, int32_t form, int64_t* to, const onefold_range_part* parts, size_t count,
+                                        const onefold_options* how);
 /** Stores the rounded result of a state. flags: ONEFOLD_WIDE or 0; ddof as in onefold_request. */
 ONEFOLD_API int onefold_exact_result(int32_t type, int32_t form, uint32_t flags, int64_t ddof, const int64_t* state, void* result);
 /** Stores the number of elements of a state. */
@@ -400,15 +414,31 @@ typedef struct onefold_range onefold_range;
 ONEFOLD_API int onefold_range_create(int32_t type, int32_t form, uint32_t flags, uint64_t begin, onefold_range** made);
 /** Gives the state back. NULL is none. */
 ONEFOLD_API void onefold_range_destroy(onefold_range* state);
-/** Appends the elements end .. end + count - 1: `count` elements at x, and for ONEFOLD_DOT as many at y, which else is not looked at. The executor
- *  is one of the CPU's; `how`, which may be NULL, asks for no other variant than fixed_order. The report is that of the largest subtree. Cost:
- *  one read, and a microsecond. */
+/** Appends the elements end .. end + count - 1: `count` elements at x, and for ONEFOLD_DOT as many at y, which else is not looked at. `how`, which
+ *  may be NULL, asks for no other variant than fixed_order. The report is that of the largest subtree. Cost: one read, and a microsecond; on cuda()
+ *  a wait of some microseconds. */
 ONEFOLD_API int onefold_range_add(onefold_range* state, onefold_executor where, const void* x, const void* y, uint64_t count,
                                   const onefold_options* how);
 /** The same of values that a function gives, which is asked for the indices 0 .. count - 1; those that it gives for the tiles at the ends stay in the
  *  state. For real numbers of 4 and 8 bytes, and every form but ONEFOLD_DOT. */
 ONEFOLD_API int onefold_range_add_values(onefold_range* state, onefold_executor where, const onefold_value_source* source,
                                          uint64_t count, const onefold_options* how);
+/** The same of the elements of several parts, one behind the other, so that each is reduced where it lies. What GPUs have in their memory is under way on
+ *  all of them before the first is waited for, and host arrays for several GPUs are copied at the same time. The report is for the first part with
+ *  elements. */
+ONEFOLD_API int onefold_range_add_parts(onefold_range* state, const onefold_range_part* parts, size_t count,
+                                        const onefold_options* how);
+
+/** In stream order: an image is what a GPU makes of elements that are to be appended to a state. onefold_range_put_image() puts on the stream of
+ *  `where`, an executor of cuda(), what makes the image of `count` elements at x, in that GPU's memory, which follow those of `state`, whose kind and
+ *  end alone are looked at. It does not wait, and may be captured. `image` is memory that the GPU writes to, aligned to 16 bytes, of as many bytes as
+ *  onefold_range_image_bytes() says. When the work has ended and the image lies in host memory, onefold_range_add_image() appends it to a state with that
+ *  end; it makes no call of CUDA's. Images are for the library that made them: what is to be kept, or goes elsewhere, are the bytes of states. */
+ONEFOLD_API int onefold_range_image_bytes(const onefold_range* state, uint64_t count, size_t* bytes);
+ONEFOLD_API int onefold_range_put_image(const onefold_range* state, onefold_executor where, const void* x, const void* y, uint64_t count,
+                                        void* image, const onefold_options* how);
+ONEFOLD_API int onefold_range_add_image(onefold_range* state, const void* image, uint64_t count);
+
 /** Appends the elements of `next`, which must be a state of the same form and type that begins where `state` ends. Cost: about a microsecond. */
 ONEFOLD_API int onefold_range_append(onefold_range* state, const onefold_range* next);
 /** Stores the result of a state that begins at 0, as onefold_reduce() does that of an array; ddof as in onefold_request. */

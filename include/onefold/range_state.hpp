@@ -96,6 +96,37 @@ class range_state {
     return add_arrays(where, all.data, detail::view_of(y).data, detail::common_size(all, detail::view_of(y)), how);
   }
 
+  /// Adds parts that follow each other, each of which lies where its executor reads it: devices.hpp has calls for that. What GPUs have in their memory
+  /// is under way on all of them before one is waited for.
+  range_state& add_parts(const onefold_range_part* parts, std::size_t count, const options& how = {}) {
+    detail::check_status(detail::with_c_options(
+        how, [&](const onefold_options* wishes) { return onefold_range_add_parts(state_.get(), parts, count, wishes); }));
+    return *this;
+  }
+
+  /// In stream order: puts on the stream of `where`, an executor of cuda(), what makes the image of `count` elements that follow this state's, of
+  /// which its end alone is looked at, and does not wait. Where the caller has an image in host memory, made and copied, it is added to a state with that
+  /// end. So a graph may record it, and a collective of NCCL's may carry it (nccl.hpp).
+  ///
+  /// @param x, y  in the memory of that GPU; y for dot, else null
+  /// @param image  image_bytes(count) bytes that the GPU writes to, aligned to 16
+  /// Errors   those of the reductions; unsupported where the elements lie elsewhere. Cost: a launch or two, a copy for each tile that is cut.
+  void put_image(const executor& where, const T* x, const T* y, std::uint64_t count, void* image, const options& how = {}) const {
+    detail::check_status(detail::with_c_options(how, [&](const onefold_options* wishes) {
+      return onefold_range_put_image(state_.get(), detail::c_executor(where), x, y, count, image, wishes);
+    }));
+  }
+  [[nodiscard]] std::size_t image_bytes(std::uint64_t count) const {
+    std::size_t bytes = 0;
+    detail::check_status(onefold_range_image_bytes(state_.get(), count, &bytes));
+    return bytes;
+  }
+  /// Makes no call of CUDA's. Cost: about a microsecond.
+  range_state& add_image(const void* image, std::uint64_t count) {
+    detail::check_status(onefold_range_add_image(state_.get(), image, count));
+    return *this;
+  }
+
   /// Adds what f gives for the indices of a number or a box, as `sum(where, n, f)` asks for them: f(0) .. f(n - 1), wherever the state ends. f returns a T
   /// (std::uint32_t stands for a bool). It is called once for each index; its values within the tiles at the ends stay in the state. On the
   /// CPU's executors.

@@ -33,7 +33,7 @@ void* allocate(int device, std::uint64_t bytes) {
   throw error(
       errc::out_of_memory,
       fmt::format("the data take {} bytes and GPU {} has {} of {} free: use --backend openmp or a part of the data, or leave "
-                  "--repeat and --variant out (all but norm2 of f64 then goes through the GPU in pieces)",
+                  "--repeat and --variant out (it then goes through the GPU in pieces)",
                   bytes, device, free, total));
 }
 

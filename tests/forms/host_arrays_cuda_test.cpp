@@ -17,7 +17,6 @@
 #include <thread>
 #include <vector>
 
-#include <onefold/detail/pieces.hpp>
 #include <onefold/detail/request.hpp>
 
 #include "../support/cuda.hpp"
@@ -70,7 +69,7 @@ void for_each_kind(const Each& each) {
         const auto type = static_cast<element_type>(t);
         const auto what = static_cast<form>(f);
         if (what == form::reduce_together || !takes_type(what, type) || (wide && !can_be_wide(type, what))) continue;
-        if (onefold::detail::piecewise_reduction::is_for(onefold::cuda(), type, what, wide, {})) each(type, what, wide);
+        each(type, what, wide);
       }
 }
 

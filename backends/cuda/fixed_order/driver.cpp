@@ -265,11 +265,8 @@ const device_fold& fold_of_batches() {
 }  // namespace
 
 tree_value_row value_in_tree(element_type type, form what, bool wide) noexcept {
+  if (what == form::mean_variance) return {2 * sizeof(double), sizeof(double)};
   const cpu::form_row& row = cpu::row_of(type, what, wide);
-  if (row.state_bytes == sizeof(onefold::detail::squares)) {
-    if (what == form::mean_variance) return {2 * sizeof(double), sizeof(double)};
-    return {0, 0};
-  }
   return {row.state_bytes, row.fields[0].bytes};
 }
 
@@ -293,10 +290,16 @@ void run_fixed_order(call& now) {
 
 std::optional<batched_request> batched_request_of(const onefold::detail::request& what) noexcept {
   const bool is_plain = what.source == nullptr && what.own == nullptr && what.device == nullptr && what.vectors == nullptr &&
-                        what.exact_state == nullptr && what.tree_value == nullptr && what.count > 0;
+                        what.exact_state == nullptr && what.count > 0;
   if (!is_plain) return std::nullopt;
   auto made = batched_request_of({what.type, what.form, what.wide, what.ddof, what.results, what.operators}, what.count);
   if (made && made->units > most_batched_tiles && what.count_at == nullptr) return std::nullopt;
+  if (made && what.tree_value != nullptr) {
+    const tree_value_row as = value_in_tree(what.type, what.form, what.wide);
+    made->item.how = static_cast<std::uint8_t>(onefold::detail::conclusion::none);
+    made->item.bytes = static_cast<std::uint8_t>(as.bytes);
+    made->item.argument = as.value_bytes;
+  }
   return made;
 }
 

@@ -12,8 +12,8 @@
 
 namespace onefold::cuda_backend {
 
-/// Where call::as_tree_value puts the tree's accumulator: bytes of it, and of a value in it. Of moments that is the mean and the squared deviation alone; of
-/// those that cannot be had, 0.
+/// Where call::as_tree_value puts the tree's accumulator: bytes of it, and of a value in it. Of moments that is the mean and the squared deviation alone.
+/// Of all forms but reduce_together.
 struct tree_value_row {
   std::size_t bytes;
   std::size_t value_bytes;

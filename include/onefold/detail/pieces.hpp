@@ -16,9 +16,8 @@ namespace onefold::detail {
 /// guarantee::exact a state that is added to the others'. Variants that promise no order combine the results of the pieces.
 class ONEFOLD_API piecewise_reduction {
  public:
-  /// Whether pieces of host memory can be reduced so: not by reduce_together, and on cuda() neither norm2 of doubles, whose kernels do not show
-  /// what they know of a piece, nor by variants that read the device's memory alone.
-  static bool is_for(const executor& where, element_type type, form what, bool wide, const options& how) noexcept;
+  /// Whether pieces of host memory can be reduced so: not by reduce_together, and on cuda() not by variants that read the device's memory alone.
+  static bool is_for(const executor& where, form what, const options& how) noexcept;
 
   /// @param where  on cuda() pieces are copied to the GPU: those of 32 MiB and more are on their way while others are reduced
   /// @param tiles  of every piece but the last: a power of two

@@ -5,10 +5,35 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <onefold/order.hpp>
 #include <onefold/types.hpp>
 
 namespace onefold {
+
+/// Elements begin .. end - 1.
+struct index_range {
+  std::uint64_t begin;
+  std::uint64_t end;
+  [[nodiscard]] constexpr std::uint64_t size() const noexcept { return end - begin; }
+};
+
 namespace detail {
+
+/// What lies in a row of the tree where elements of type T have the largest tiles, whose borders are those of all others: of complex numbers a part.
+template <class T>
+using tile_element = typename c_type<part_type(element_type_of<T>)>::type;
+
+/// Share number `which` of so many into which `total` elements of type T are divided evenly, in whole tiles.
+template <class T>
+constexpr index_range aligned_share(std::uint64_t total, std::uint64_t which, std::uint64_t shares) noexcept {
+  using E = tile_element<T>;
+  const std::uint64_t tiles = order::tiles<E>(total), each = tiles / shares, more = tiles % shares;
+  const std::uint64_t first = each * which + (which < more ? which : more), end = first + each + (which < more ? 1 : 0);
+  const auto index = [total](std::uint64_t tile) {
+    return tile * order::tile_elements<E> < total ? tile * order::tile_elements<E> : total;
+  };
+  return {index(first), index(end)};
+}
 
 /// Bytes that an element of an array takes in a row of the tree: of complex numbers, where lanes have real values of one for each, those of a part.
 constexpr std::size_t row_bytes_of(element_type type, form what) noexcept {

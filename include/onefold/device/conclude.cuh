@@ -39,6 +39,14 @@ __device__ __noinline__ std::uint64_t other_conclusion(onefold::detail::conclusi
   return onefold::detail::conclude<false>(how, value, count);
 }
 
+// The three sums of a norm, where they are wanted themselves.
+__device__ __noinline__ inline void store_sums(const onefold::detail::squares& value, const destination& to) {
+  store_part(to, 0, value.small);
+  store_part(to, 8, value.medium);
+  store_part(to, 16, value.big);
+}
+constexpr int squares_bytes = static_cast<int>(sizeof(onefold::detail::squares));
+
 // Several results, of the folds of onefold/records.def; out of line too.
 template <class E>
 __device__ __noinline__ void store_results(onefold::detail::arg_state<E> value, std::uint64_t, const destination& to) {
@@ -102,6 +110,10 @@ __device__ inline void store_bits(const destination& to, int place, std::uint64_
 template <class A>
 __device__ inline void store_sized(const A& value, std::uint64_t count, const destination& to) {
   store_bits(to, 0, onefold::detail::conclude(static_cast<onefold::detail::conclusion>(to.how), value, count), to.bytes);
+}
+__device__ inline void store_sized(const onefold::detail::squares& value, std::uint64_t count, const destination& to) {
+  if (to.bytes == squares_bytes) return store_sums(value, to);
+  store_bits(to, 0, onefold::detail::conclude(onefold::detail::conclusion::root, value, count), to.bytes);
 }
 template <class V>
 __device__ inline void store_sized(const onefold::detail::arg_state<V>& value, const destination& to, int place) {
@@ -201,6 +213,8 @@ __device__ inline void deliver(const Fold& fold, const typename Fold::accumulato
   } else if constexpr (!detail::is_one_number<A>) {
     detail::store_results(value, count, to);
   } else {
+    if constexpr (std::is_same<A, onefold::detail::squares>::value)
+      if (to.bytes == detail::squares_bytes) return detail::store_sums(value, to);
     const auto how = static_cast<onefold::detail::conclusion>(to.how);
     std::uint64_t bits = 0;
     if (how == onefold::detail::conclusion::none) [[likely]]
