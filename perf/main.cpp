@@ -96,10 +96,10 @@ void refuse_gpu_options(const CLI::App& ladder, bool on_cpu) {
 
 using gpu_study = nlohmann::json (*)(const study_options&, const device_info&);
 struct {
-  gpu_study sweep, forms, latency, tune, fused, exact, host_arrays;
+  gpu_study sweep, forms, latency, tune, fused, exact, host_arrays, ranges, devices;
 } constexpr gpu_studies =
 #ifdef ONEFOLD_HAVE_CUDA
-    {sweep, forms, latency, tune, fused, exact, host_arrays};
+    {sweep, forms, latency, tune, fused, exact, host_arrays, ranges, onefold::perf::devices};
 #else
     {};
 #endif
@@ -296,6 +296,17 @@ std::vector<command> add_studies(CLI::App& app, arguments& typed, study_options&
   add.common(hosts);
   add.device(hosts);
   all.push_back({hosts, [&how] { return on_gpu(gpu_studies.host_arrays, how); }});
+
+  CLI::App* states =
+      app.add_subcommand("ranges", "states of ranges on a GPU, by where they begin, against reductions of as many elements");
+  add.common(states);
+  add.device(states);
+  all.push_back({states, [&how] { return on_gpu(gpu_studies.ranges, how); }});
+
+  CLI::App* several = app.add_subcommand("devices", "one array on all GPUs, against one part on its GPU");
+  add.common(several);
+  add.device(several);
+  all.push_back({several, [&how] { return on_gpu(gpu_studies.devices, how); }});
 
   CLI::App* small_calls = app.add_subcommand("calls", "what a call of serial() on few elements costs, alone and from many threads");
   add.common(small_calls);

@@ -56,6 +56,12 @@ nlohmann::json exact(const study_options& how, const device_info& gpu);
 /// Sums of arrays in host memory on a GPU, against a copy of the same bytes.
 nlohmann::json host_arrays(const study_options& how, const device_info& gpu);
 
+/// States of ranges on a GPU, by where they begin, against reductions of as many elements.
+nlohmann::json ranges(const study_options& how, const device_info& gpu);
+
+/// One array on all GPUs, against one part on its GPU.
+nlohmann::json devices(const study_options& how, const device_info& gpu);
+
 /// Searches the launch policy of a GPU, and writes it to how.save.
 nlohmann::json tune(const study_options& how, const device_info& gpu);
 

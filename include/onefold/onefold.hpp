@@ -4,6 +4,7 @@
 #include <onefold/batch.hpp>
 #include <onefold/box.hpp>
 #include <onefold/catalogue.hpp>
+#include <onefold/devices.hpp>
 #include <onefold/error.hpp>
 #include <onefold/exact.hpp>
 #include <onefold/executor.hpp>

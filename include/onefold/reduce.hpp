@@ -41,6 +41,9 @@
 
 namespace onefold {
 
+template <class T>
+class parts;  // of an array, on several devices: devices.hpp
+
 /// Asks for another type to accumulate in: `sum(x, accumulate_as<double>)` of floats adds doubles and returns one. Double for float, float16 and
 /// bfloat16, in every form that rounds; 64 bits for integers of 32, in those that add or multiply. The type that is accumulated in anyway may
 /// be named too: float for the floats of two bytes, 64 bits for small integers.
@@ -342,6 +345,96 @@ struct reduction_of_ranks {
   }
 };
 
+// --- on several devices -------------------------------------------------------------------------------------------------------------------
+//
+// A place whose executors each read a part of an array (devices.hpp).
+
+struct place_of_parts {};
+template <class P>
+inline constexpr bool is_place_of_parts = std::is_base_of_v<place_of_parts, P>;
+
+template <class X>
+struct element_of_parts {
+  using type = element_of<const X>;
+};
+template <class T>
+struct element_of_parts<parts<T>> {
+  using type = T;
+};
+
+template <form What>
+struct reduction_of_parts {
+  template <class P, class X, class T = typename element_of_parts<X>::type, ONEFOLD_WHERE(is_place_of_parts<P>&& takes<What, T>())>
+  [[nodiscard]] form_result_t<What, T> operator()(const P& where, const X& input, const options& how = {}) const {
+    return where.template value<What, T>(where.parts_of(input), how);
+  }
+  template <class P, class X, class M, class T = typename element_of_parts<X>::type,
+            ONEFOLD_WHERE(is_place_of_parts<P>&& takes<What, T, M>())>
+  [[nodiscard]] form_result_t<What, T, M> operator()(const P& where, const X& input, M modifier, const options& how = {}) const {
+    return where.template value<What, T>(where.parts_of(input), how, modifier);
+  }
+  template <class P, class X, class M, class N, class T = typename element_of_parts<X>::type,
+            ONEFOLD_WHERE(is_place_of_parts<P>&& takes<What, T, M, N>())>
+  [[nodiscard]] form_result_t<What, T, M, N> operator()(const P& where, const X& input, M first, N second,
+                                                        const options& how = {}) const {
+    return where.template value<What, T>(where.parts_of(input), how, first, second);
+  }
+};
+
+struct dot_of_parts {
+  template <class P, class X, class Y, class T = typename element_of_parts<X>::type,
+            ONEFOLD_WHERE(is_place_of_parts<P>&& std::is_same_v<T, typename element_of_parts<Y>::type>&& takes<form::dot, T>())>
+  [[nodiscard]] form_result_t<form::dot, T> operator()(const P& where, const X& x, const Y& y, const options& how = {}) const {
+    return where.template dot<T>(where.parts_of(x), where.parts_of(y), how);
+  }
+  template <class P, class X, class Y, class M, class T = typename element_of_parts<X>::type,
+            ONEFOLD_WHERE(is_place_of_parts<P>&& std::is_same_v<T, typename element_of_parts<Y>::type>&& takes<form::dot, T, M>())>
+  [[nodiscard]] form_result_t<form::dot, T, M> operator()(const P& where, const X& x, const Y& y, M modifier,
+                                                          const options& how = {}) const {
+    return where.template dot<T>(where.parts_of(x), where.parts_of(y), how, modifier);
+  }
+};
+
+// --- in stream order, on several GPUs ---------------------------------------------------------------------------------------------------------
+//
+// A place that stores a form's result itself (nccl.hpp).
+
+struct place_of_streams {};
+template <class P>
+inline constexpr bool is_place_of_streams = std::is_base_of_v<place_of_streams, P>;
+
+template <form What>
+struct reduction_of_streams_into {
+  template <class P, class T, ONEFOLD_WHERE(is_place_of_streams<P>&& takes<What, T>())>
+  void operator()(const P& where, const T* input, std::uint64_t count, form_result_t<What, T>* output,
+                  const options& how = {}) const {
+    where.template into<What, T>(input, nullptr, count, output, how);
+  }
+  template <class P, class T, class M, ONEFOLD_WHERE(is_place_of_streams<P>&& takes<What, T, M>())>
+  void operator()(const P& where, const T* input, std::uint64_t count, form_result_t<What, T, M>* output, M modifier,
+                  const options& how = {}) const {
+    where.template into<What, T>(input, nullptr, count, output, how, modifier);
+  }
+  template <class P, class T, class M, class N, ONEFOLD_WHERE(is_place_of_streams<P>&& takes<What, T, M, N>())>
+  void operator()(const P& where, const T* input, std::uint64_t count, form_result_t<What, T, M, N>* output, M first, N second,
+                  const options& how = {}) const {
+    where.template into<What, T>(input, nullptr, count, output, how, first, second);
+  }
+};
+
+struct dot_of_streams_into {
+  template <class P, class T, ONEFOLD_WHERE(is_place_of_streams<P>&& takes<form::dot, T>())>
+  void operator()(const P& where, const T* x, const T* y, std::uint64_t count, form_result_t<form::dot, T>* output,
+                  const options& how = {}) const {
+    where.template into<form::dot, T>(x, y, count, output, how);
+  }
+  template <class P, class T, class M, ONEFOLD_WHERE(is_place_of_streams<P>&& takes<form::dot, T, M>())>
+  void operator()(const P& where, const T* x, const T* y, std::uint64_t count, form_result_t<form::dot, T, M>* output, M modifier,
+                  const options& how = {}) const {
+    where.template into<form::dot, T>(x, y, count, output, how, modifier);
+  }
+};
+
 // --- the named forms ----------------------------------------------------------------------------------------------------------------------
 //
 // They are function objects, as the algorithms of std::ranges are: one definition serves every form, and argument-dependent lookup never
@@ -365,8 +458,9 @@ struct complex_numbers_have_no_order {
 };
 
 template <form What>
-struct named_reduction : reduction_of_ranks<What>, complex_numbers_have_no_order<What> {
+struct named_reduction : reduction_of_ranks<What>, reduction_of_parts<What>, complex_numbers_have_no_order<What> {
   using reduction_of_ranks<What>::operator();
+  using reduction_of_parts<What>::operator();
   using complex_numbers_have_no_order<What>::operator();
 
   // A pointer and a count.
@@ -448,7 +542,9 @@ struct named_reduction : reduction_of_ranks<What>, complex_numbers_have_no_order
 };
 
 template <form What>
-struct named_reduction_into {
+struct named_reduction_into : reduction_of_streams_into<What> {
+  using reduction_of_streams_into<What>::operator();
+
   // A pointer and a count.
   template <class T, ONEFOLD_WHERE(takes<What, T>())>
   void operator()(const executor& where, const T* input, std::uint64_t count, form_result_t<What, T>* output,
@@ -570,8 +666,9 @@ struct dot_of_ranks {
   }
 };
 
-struct named_dot : dot_of_ranks {
+struct named_dot : dot_of_ranks, dot_of_parts {
   using dot_of_ranks::operator();
+  using dot_of_parts::operator();
 
   // Of two types: the sum of the products in the larger one, with the bits of an array that holds them. For cuda() include onefold/device.cuh.
   template <class T, class U, bool OnDevice = on_device<mixed_product<T>>, ONEFOLD_WHERE(are_mixed<T, U>)>
@@ -639,7 +736,9 @@ struct named_dot : dot_of_ranks {
   }
 };
 
-struct named_dot_into {
+struct named_dot_into : dot_of_streams_into {
+  using dot_of_streams_into::operator();
+
   template <class R, class S, bool OnDevice = on_device<mixed_product<R>>,
             ONEFOLD_WHERE(are_mixed<element_of<const R>, element_of<const S>>)>
   void operator()(const executor& where, const R& x, const S& y,

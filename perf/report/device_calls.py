@@ -1,5 +1,5 @@
-"""The sections of the studies `fused`, `exact` and `host`: reductions on a GPU beside a bare read of as many bytes, exact sums beside the default,
-and arrays in host memory beside a copy; and of a batch beside its calls one by one, which the study `latency` times."""
+"""The sections of the studies `fused`, `exact`, `host`, `ranges` and `devices`: reductions on a GPU beside a bare read of as many bytes, exact sums beside the
+default, arrays in host memory beside a copy, states of ranges beside the reduction, several GPUs beside one; and of a batch beside its calls one by one, which the study `latency` times."""
 
 from figures import is_limit, plural
 from parts import Section, Table, a_mark
@@ -159,6 +159,50 @@ def host_section(machine: Machine) -> Section | None:
                 )
         columns = ["memory", "bytes", "copy, GB/s", *(f"{call}, of the copy" for call in HOST_CALLS)]
         section.tables.append(Table("Floats in host memory: the speed of a copy, and the calls' as a part of it", columns, cells, True))
+    return section if section.tables else None
+
+
+# --- ranges ---
+
+
+def ranges_section(machine: Machine) -> Section | None:
+    section = Section("States of ranges on the GPU")
+    for record in machine.of("ranges"):
+        rows = [row for row in record.rows() if count_of(row) and median(at(row, "reduction")) and isinstance(row.get("states"), dict)]
+        if not rows:
+            machine.remarks.append(f"{record.short_path} is left out: it has no row that this report can read.")
+            continue
+        begins = list(dict.fromkeys(str(begin) for row in rows for begin in row["states"]))
+        cells = []
+        for row in rows:
+            alone = median(row["reduction"])
+            line = [text(row.get("form"), ""), elements(count_of(row)), microseconds(alone) + a_mark(is_noisy(row["reduction"]))]
+            for begin in begins:
+                times = row["states"].get(begin)
+                line.append(factor(median(times) / alone) + a_mark(is_noisy(times)) if median(times) else NOT_MEASURED)
+            cells.append(line)
+        columns = ["form", "n", "reduction, µs", *(f"state, {begin}" for begin in begins)]
+        section.tables.append(Table("States of ranges of floats to the host, in times of the reduction, by where the range begins", columns, cells, True))
+    return section if section.tables else None
+
+
+# --- several GPUs ---
+
+
+def devices_section(machine: Machine) -> Section | None:
+    section = Section("One array on several GPUs")
+    for record in machine.of("devices"):
+        rows = [row for row in record.rows() if count_of(row) and median(at(row, "one")) and median(at(row, "all"))]
+        if not rows:
+            machine.remarks.append(f"{record.short_path} is left out: it has no row that this report can read.")
+            continue
+        cells = []
+        for row in rows:
+            one, several = median(row["one"]), median(row["all"])
+            noisy = is_noisy(row["one"]) or is_noisy(row["all"])
+            cells.append([elements(count_of(row)), microseconds(one), microseconds(several) + a_mark(noisy), microseconds(several - one), factor(one / several)])
+        columns = ["elements of each", "one GPU, µs", "all, µs", "more, µs", "scaling"]
+        section.tables.append(Table("Sums of floats to the host: one part on its GPU, and as long a part on each of all GPUs", columns, cells, False))
     return section if section.tables else None
 
 

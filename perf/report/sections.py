@@ -5,7 +5,7 @@ import re
 import charts
 import figures
 from charts import Bar, Series
-from device_calls import batch_table, exact_section, fused_section, host_section
+from device_calls import batch_table, devices_section, exact_section, fused_section, host_section, ranges_section
 from figures import DEFAULT, TYPICAL, plural
 from memory_studies import memory_section
 from new_calls import calls_section, folds_section
@@ -803,6 +803,8 @@ BUILDERS = [
     fused_section,
     exact_section,
     host_section,
+    ranges_section,
+    devices_section,
     scaling_section,
     cpu_ladder_section,
     cpu_section,

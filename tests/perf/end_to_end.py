@@ -58,7 +58,7 @@ class PerfTest(unittest.TestCase):
             self.assertIn(word, done.stdout)
 
     def test_what_cannot_be_asked_is_refused_in_one_line_with_status_2(self):
-        self.refuse(says=["ladder, sweep, forms, latency, cpu, scaling, folds, fused, exact, host, calls, memory, peers, tune, report or compare", HINT])
+        self.refuse(says=["ladder, sweep, forms, latency, cpu, scaling, folds, fused, exact, host, ranges, devices, calls, memory, peers, tune, report or compare", HINT])
         self.refuse("pers", says=["did you mean peers?", HINT])
         self.refuse("laddder", says=["did you mean ladder?", HINT])
         self.refuse("ladder", "--bogus", says=["--bogus", HINT])

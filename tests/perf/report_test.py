@@ -335,6 +335,17 @@ def host():
     return made_up("host", rows=rows)
 
 
+def ranges():
+    rows = [{"form": form, "count": 1 << 20, "reduction": times(1e-5), "states": {"aligned": times(1.1e-5), "anywhere": times(2e-5)}}
+            for form in ("sum", "argmax")]
+    return made_up("ranges", rows=rows)
+
+
+def devices():
+    rows = [{"count": 1 << power, "one": times(one), "all": times(several)} for power, one, several in ((20, 1e-5, 2e-5), (28, 2.4e-4, 2.5e-4))]
+    return made_up("devices", rows=rows)
+
+
 def calls(**more):
     rows = [
         {"case": "one call", "form": form, "type": "f64", "count": count, "driver": driver, "onefold": times(4e-8 + driver * 1e-8),
@@ -361,7 +372,7 @@ def cpu_ladder():
 
 
 def everything():
-    return [ladder(), sweep(), sweep("f64"), latency(), peers(), scaling(), memory(), tune(), forms(), fused(), exact(), host(), cpu(), folds(), calls(), cpu_ladder()]
+    return [ladder(), sweep(), sweep("f64"), latency(), peers(), scaling(), memory(), tune(), forms(), fused(), exact(), host(), ranges(), devices(), cpu(), folds(), calls(), cpu_ladder()]
 
 
 def wrapped(bodies):
@@ -543,7 +554,7 @@ class Labels(unittest.TestCase):
         report = report_of(
             ladder({"fixed_order": 1e-5}),
             sweep(counts=[20]),
-            *[{**body, "rows": body["rows"][:1]} for body in (latency(), peers(), scaling(), forms(), fused(), exact(), host(), cpu(), folds(), calls())],
+            *[{**body, "rows": body["rows"][:1]} for body in (latency(), peers(), scaling(), forms(), fused(), exact(), host(), ranges(), devices(), cpu(), folds(), calls())],
         )
         self.assertGreaterEqual(self.check(report, "one row"), 7)
 
@@ -655,6 +666,14 @@ class Sentences(unittest.TestCase):
         rows = [[cell.replace(THIN_SPACE, " ") for cell in row] for row in section.tables[0].rows]
         self.assertEqual(rows[1], ["pinned", "8 GiB", "50.0", "96.0 %", "90.0 %", "50.0 %", "80.0 %"])
         self.assertEqual(rows[2][-1], "–")
+
+    def test_states_of_ranges_beside_a_reduction(self):
+        table = sections.ranges_section(machine_of(ranges())).tables[0]
+        self.assertEqual([[cell.replace(THIN_SPACE, " ") for cell in row] for row in table.rows][1], ["argmax", "2²⁰", "10.0", "1.10", "2.00"])
+
+    def test_several_gpus_beside_one(self):
+        table = sections.devices_section(machine_of(devices())).tables[0]
+        self.assertEqual([[cell.replace(THIN_SPACE, " ") for cell in row] for row in table.rows][1][1:], ["240", "250", "10.0", "0.960"])
 
     def test_a_batch_beside_one_call(self):
         rows = [{"reductions": many, "batch": times(batch), "alone": times(alone)} for many, batch, alone in ((1, 8e-6, 8e-6), (64, 24e-6, 512e-6))]

@@ -1,0 +1,193 @@
+#pragma once
+/// @file devices.hpp  One array on several GPUs of a host: each reduces what lies in its memory, all at the same time, and the result has the bits that the
+/// array has on one core.
+///
+///   onefold::devices gpus{onefold::cuda(0), onefold::cuda(1)};      // or devices::all()
+///   onefold::parts<double> x{{x0, n0}, {x1, n1}};                   // one array: first what lies on gpus[0], then what lies on gpus[1]
+///   double s = onefold::sum(gpus, x);
+///   double d = onefold::dot(gpus, x, y);
+///
+///   std::vector<double> host = ...;
+///   double t = onefold::sum(gpus, host);                            // each GPU copies a share of it
+///
+/// Forms     all with a call of their own that returns the value (reduce.hpp), of all element types; accumulate_as and ddof as there.
+/// Bits      under tree v1 those of the array that the parts make, one behind the other, wherever it is cut. With guarantee::exact those of the exact
+///           result, in forms that have an exact_state (exact.hpp) and those that no order changes.
+/// Result    on the host, when the call returns. The GPUs hand over through pinned memory of the host, so none has to reach another's memory. For a
+///           result in stream order, without a wait, there are images (range_state.hpp) and onefold/nccl.hpp.
+/// Executors of any kind: part i is read by executor i. Several parts may lie on one GPU, each with an executor of its own or with equal ones. Those of
+///           GPUs that have their parts in device memory are launched before one is waited for; parts in host memory go through their GPUs, on as many
+///           threads; CPUs reduce theirs meanwhile.
+/// Errors    those of the reductions, which all GPUs have ended by then; invalid_argument where there are more or fewer parts than executors, or the
+///           parts of a dot differ. A part on another GPU than its executor's is wrong_device.
+/// Cost      that of the largest part, a launch for each other GPU and some microseconds: docs/devices.md has figures. Parts that are cut within tiles
+///           (is_aligned) send the elements of those tiles to the host, less than two tiles of 4 KiB for each cut.
+/// Threads   as all calls: from several host threads at once, on the same GPUs too.
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <onefold/detail/exact_kinds.hpp>
+#include <onefold/detail/range_parts.hpp>
+#include <onefold/exact.hpp>
+#include <onefold/executor.hpp>
+#include <onefold/range_state.hpp>
+#include <onefold/reduce.hpp>
+
+namespace onefold {
+
+/// The parts of an array, in the order of its elements. They are not owned.
+template <class T>
+class parts {
+ public:
+  struct part {
+    const T* data;
+    std::uint64_t count;
+    part(const T* first, std::uint64_t elements) noexcept : data(first), count(elements) {}
+    /// A range's elements.
+    template <class R, ONEFOLD_WHERE(std::is_same_v<detail::element_of<const R>, T>)>
+    part(const R& range) noexcept
+        : part(std::data(range), static_cast<std::uint64_t>(std::size(range))) {}  // NOLINT(google-explicit-constructor)
+  };
+
+  parts(std::initializer_list<part> all) : parts(std::vector<part>(all)) {}
+  explicit parts(std::vector<part> all) noexcept : all_(std::move(all)) {}
+
+  [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
+  [[nodiscard]] const part& operator[](std::size_t which) const noexcept { return all_[which]; }
+  /// Elements of all parts.
+  [[nodiscard]] std::uint64_t count() const noexcept {
+    std::uint64_t elements = 0;
+    for (const part& one : all_) elements += one.count;
+    return elements;
+  }
+  /// Whether all parts but the first begin with a tile, so that no elements go to the host: what devices::share_out makes is.
+  [[nodiscard]] bool is_aligned() const noexcept {
+    std::uint64_t begin = 0;
+    for (const part& one : all_) {
+      if (one.count > 0 && begin % order::tile_elements<detail::tile_element<T>> != 0) return false;
+      begin += one.count;
+    }
+    return true;
+  }
+
+ private:
+  std::vector<part> all_;
+};
+
+/// The executors that reduce the parts of arrays, one for each part.
+class devices : public detail::place_of_parts {
+ public:
+  devices(std::initializer_list<executor> each) : devices(std::vector<executor>(each)) {}
+  explicit devices(std::vector<executor> each) noexcept : each_(std::move(each)) {}
+  /// Every GPU that this process sees. Errors: backend_not_built, backend_unavailable.
+  static devices all() {
+    return detail::telling_of_lacking_memory([] {
+      const backend_info gpus = detail::backend_info_of(backend::cuda);
+      if (!gpus.built || !gpus.usable) throw error(gpus.built ? errc::backend_unavailable : errc::backend_not_built, gpus.detail);
+      std::vector<executor> each;
+      for (const device_info& gpu : gpus.devices) each.push_back(cuda(gpu.number));
+      return devices(std::move(each));
+    });
+  }
+
+  [[nodiscard]] std::size_t size() const noexcept { return each_.size(); }
+  [[nodiscard]] const executor& operator[](std::size_t which) const noexcept { return each_[which]; }
+
+  /// An array in memory that all of them read, divided evenly in whole tiles.
+  template <class T>
+  [[nodiscard]] parts<T> share_out(const T* data, std::uint64_t count) const {
+    return detail::telling_of_lacking_memory([&] {
+      std::vector<typename parts<T>::part> all;
+      for (std::size_t i = 0; i < size(); ++i) {
+        const index_range share = detail::aligned_share<T>(count, i, size());
+        all.push_back({data + share.begin, share.size()});
+      }
+      return parts<T>(std::move(all));
+    });
+  }
+  template <class R, class T = detail::element_of<const R>, ONEFOLD_WHERE(is_element<T>)>
+  [[nodiscard]] parts<T> share_out(const R& range) const {
+    return share_out<T>(std::data(range), static_cast<std::uint64_t>(std::size(range)));
+  }
+
+  // For the forms.
+  template <class T>
+  [[nodiscard]] const parts<T>& parts_of(const parts<T>& x) const noexcept {
+    return x;
+  }
+  template <class R>
+  [[nodiscard]] auto parts_of(const R& range) const {
+    return share_out(range);
+  }
+  template <form What, class T, class... M>
+  [[nodiscard]] detail::form_result_t<What, T, M...> value(const parts<T>& x, const options& how, M... modifiers) const {
+    return run<What, T>(list_of(x), how, modifiers...);
+  }
+  template <class T, class... M>
+  [[nodiscard]] detail::form_result_t<form::dot, T, M...> dot(const parts<T>& x, const parts<T>& y, const options& how,
+                                                              M... modifiers) const {
+    std::vector<onefold_range_part> all = list_of(x);
+    check_size(y.size());
+    for (std::size_t i = 0; i < size(); ++i) {
+      if (x[i].count != y[i].count) detail::throw_different_lengths(x[i].count, y[i].count);
+      all[i].y = y[i].data;
+    }
+    return run<form::dot, T>(all, how, modifiers...);
+  }
+
+ private:
+  void check_size(std::size_t parts) const {
+    if (parts == size()) return;
+    detail::telling_of_lacking_memory([&] {
+      throw error(errc::invalid_argument, std::string("there are ")
+                                              .append(std::to_string(parts))
+                                              .append(" parts and ")
+                                              .append(std::to_string(size()))
+                                              .append(" executors: each part is read by one"));
+    });
+  }
+  template <class T>
+  [[nodiscard]] std::vector<onefold_range_part> list_of(const parts<T>& x) const {
+    check_size(x.size());
+    return detail::telling_of_lacking_memory([&] {
+      std::vector<onefold_range_part> all;
+      for (std::size_t i = 0; i < size(); ++i) all.push_back({detail::c_executor(each_[i]), x[i].data, nullptr, x[i].count});
+      return all;
+    });
+  }
+
+  template <form What, class T, class... M>
+  static detail::form_result_t<What, T, M...> run(const std::vector<onefold_range_part>& all, options how, M... modifiers) {
+    static_assert(detail::counts_on_host<M...>, "the parts say how many elements there are");
+    detail::request asked{serial(), element_type_of<T>, What, nullptr, 0, nullptr, true};
+    (detail::apply<T>(asked, modifiers), ...);
+    if (how.guarantee == guarantee::exact) {
+      if constexpr (detail::exact::has_state(What, element_type_of<T>))
+        return exact_state<What, T>().add_parts(all.data(), all.size(), how).value(modifiers...);
+      else if (onefold_is_free_of_order(static_cast<std::int32_t>(element_type_of<T>), static_cast<std::int32_t>(What)) == 0)
+        detail::telling_of_lacking_memory([] {
+          throw error(errc::guarantee_not_met,
+                      "guarantee::exact cannot be given on several devices: sum, norm1, dot, sum_of_squares, norm2, mean and "
+                      "mean_variance of float, double, float16 and bfloat16 have an exact state");
+        });
+      how.guarantee = guarantee::fixed;
+    }
+    using A = accumulator_t<T, (detail::is_wide<M, T>() || ...)>;
+    range_state<What, T, A> state;
+    state.add_parts(all.data(), all.size(), how);
+    if constexpr (What == form::mean_variance)
+      return state.value(ddof{asked.ddof});
+    else
+      return state.value();
+  }
+
+  std::vector<executor> each_;
+};
+
+}  // namespace onefold

@@ -1,0 +1,406 @@
+/// @file devices_test.cpp  One array on several executors: wherever it is cut, and whoever reduces a part, the result has the bits of the whole. On
+/// machines with several GPUs on all of them; everywhere the executors of CPUs stand for GPUs. Images, which GPUs make in stream order.
+
+#include <algorithm>
+#include <atomic>
+#include <complex>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <onefold/devices.hpp>
+
+#ifdef ONEFOLD_HAVE_CUDA
+#include "../support/cuda.hpp"
+#endif
+#include "range_support.hpp"
+
+namespace onefold_test {
+namespace {
+
+using onefold::devices;
+using onefold::options;
+using onefold::parts;
+
+// Where `count` elements are cut into so many parts, some of which may be empty: anywhere.
+std::vector<uint64_t> cuts_of(uint64_t count, std::size_t parts, uint64_t seed) {
+  const random_numbers random(seed);
+  std::vector<uint64_t> cuts{0, count};
+  for (std::size_t i = 1; i < parts; ++i) cuts.push_back(random.at(i) % (count + 1));
+  std::sort(cuts.begin(), cuts.end());
+  return cuts;
+}
+
+const std::vector<onefold_executor>& cpu_executors() {
+  static const std::vector<onefold_executor> all = [] {
+    std::vector<onefold_executor> found{onefold_serial(), onefold_best()};
+    if (backend_under_test(onefold::backend::openmp).built) found.push_back(onefold_openmp(3));
+    return found;
+  }();
+  return all;
+}
+
+TEST(parts_of_an_array, have_the_bytes_of_the_whole_in_every_form) {
+  int compared = 0;
+  for (const kind& of : every_kind())
+    for (const values_of values : {values_of::any_bits, values_of::few, values_of::infinities})
+      for (const uint64_t count : {uint64_t{1}, of.tile(), 9 * of.tile() + 5}) {
+        const uint64_t seed = current_seed() + count;
+        const arrays in(of, count, seed, values);
+        const uint64_t begin = count % 2 == 0 ? 3 : of.tile();
+        const std::vector<uint64_t> cuts = cuts_of(count, 4, seed + 1);
+        std::vector<onefold_range_part> all;
+        for (std::size_t i = 0; i + 1 < cuts.size(); ++i)
+          all.push_back({cpu_executors()[i % cpu_executors().size()], in.x(cuts[i]), in.second(cuts[i]), cuts[i + 1] - cuts[i]});
+        const state joined = empty_state(of, begin);
+        check(onefold_range_add_parts(joined.get(), all.data(), all.size(), nullptr));
+        ASSERT_EQ(bytes_of(joined), bytes_of(state_of(of, in, begin, 0, count))) << text(of) << ", " << count;
+        ++compared;
+      }
+  EXPECT_GT(compared, 2000);
+}
+
+class several_executors : public testing::Test {
+ protected:
+  several_executors() {
+    const random_numbers random(current_seed());
+    for (std::size_t i = 0; i < x_.size(); ++i) {
+      x_[i] = static_cast<double>(random.at(2 * i) >> 11) * 0x1p-53 - 0.25;
+      y_[i] = static_cast<double>(random.at(2 * i + 1) >> 11) * 0x1p-40 - 1000;
+    }
+  }
+  static parts<double> cut(const std::vector<double>& x) {
+    return {{x.data(), 777}, {x.data() + 777, 0}, {x.data() + 777, x.size() - 777}};
+  }
+
+  std::vector<double> x_ = std::vector<double>(100'003);
+  std::vector<double> y_ = std::vector<double>(100'003);
+  devices all_{onefold::serial(), onefold::best(), onefold::serial()};
+  parts<double> x_parts_ = cut(x_);
+  parts<double> y_parts_ = cut(y_);
+};
+
+TEST_F(several_executors, take_the_calls_that_one_takes) {
+  const auto one = onefold::serial();
+  EXPECT_EQ(onefold::sum(all_, x_parts_), onefold::sum(one, x_));
+  EXPECT_EQ(onefold::dot(all_, x_parts_, y_parts_), onefold::dot(one, x_, y_));
+  EXPECT_EQ(onefold::norm2(all_, x_parts_), onefold::norm2(one, x_));
+  const auto least = onefold::argmin(all_, x_parts_), expected = onefold::argmin(one, x_);
+  EXPECT_EQ(least.value, expected.value);
+  EXPECT_EQ(least.index, expected.index);
+  const auto unbiased = onefold::mean_variance(all_, x_parts_, onefold::ddof{1}),
+             of_one = onefold::mean_variance(one, x_, onefold::ddof{1});
+  EXPECT_EQ(unbiased.mean, of_one.mean);
+  EXPECT_EQ(unbiased.variance, of_one.variance);
+  EXPECT_EQ(onefold::count(all_, x_parts_), onefold::count(one, x_));
+  EXPECT_FALSE(onefold::none(all_, x_parts_));
+  const std::vector<float> floats(x_.begin(), x_.end());
+  const auto in_double = onefold::accumulate_as<double>;
+  EXPECT_EQ(onefold::sum(all_, floats, in_double), onefold::sum(one, floats, in_double));
+  EXPECT_EQ(onefold::dot(all_, floats, floats, in_double), onefold::dot(one, floats, floats, in_double));
+  const std::vector<std::complex<double>> complex(5000, {0.1, -0.3});
+  EXPECT_EQ(onefold::sum(all_, complex), onefold::sum(one, complex));
+}
+
+TEST_F(several_executors, share_out_an_array_in_whole_tiles) {
+  for (const uint64_t count : {uint64_t{0}, uint64_t{1}, uint64_t{512}, uint64_t{513}, uint64_t{1536}, uint64_t{100'003}}) {
+    const parts<double> shares = all_.share_out(x_.data(), count);
+    ASSERT_EQ(shares.size(), all_.size());
+    EXPECT_EQ(shares.count(), count);
+    EXPECT_TRUE(shares.is_aligned());
+    const double* next = x_.data();
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      EXPECT_TRUE(shares[i].count == 0 || shares[i].data == next);
+      next += shares[i].count;
+      EXPECT_LE(shares[i].count, (count / 512 / 3 + 1) * 512);
+    }
+    EXPECT_EQ(onefold::sum(all_, shares), onefold::sum(onefold::serial(), x_.data(), count));
+  }
+  EXPECT_FALSE(x_parts_.is_aligned());
+  EXPECT_EQ(onefold::sum(all_, x_), onefold::sum(onefold::serial(), x_));
+}
+
+TEST_F(several_executors, of_exact_sums_add_their_states) {
+  options exactly;
+  exactly.guarantee = onefold::guarantee::exact;
+  onefold::report ran;
+  exactly.report = &ran;
+  const double expected = onefold::sum(onefold::serial(), x_, exactly);
+  EXPECT_EQ(onefold::sum(all_, x_parts_, exactly), expected);
+  EXPECT_EQ(ran.guarantee, onefold::guarantee::exact);
+  EXPECT_EQ(onefold::dot(all_, x_parts_, y_parts_, exactly), onefold::dot(onefold::serial(), x_, y_, exactly));
+  // Other parts, in another order: another array, with the same elements.
+  const parts<double> turned{{x_.data() + 777, x_.size() - 777}, {x_.data(), 700}, {x_.data() + 700, 77}};
+  EXPECT_EQ(onefold::sum(all_, turned, exactly), expected);
+  EXPECT_EQ(onefold::max(all_, x_parts_, exactly), onefold::max(onefold::serial(), x_));
+  EXPECT_TRUE(
+      refuses(errc::guarantee_not_met, "several devices", [&] { static_cast<void>(onefold::prod(all_, x_parts_, exactly)); }));
+}
+
+TEST_F(several_executors, refuse_parts_that_do_not_fit) {
+  const devices two{onefold::serial(), onefold::serial()};
+  EXPECT_TRUE(refuses(errc::invalid_argument, "3 parts and 2 executors", [&] { static_cast<void>(onefold::sum(two, x_parts_)); }));
+  EXPECT_TRUE(refuses(errc::invalid_argument, "differ in length",
+                      [&] { static_cast<void>(onefold::dot(all_, x_parts_, all_.share_out(y_))); }));
+  const parts<double> null{{x_.data(), 5}, {nullptr, 4}, {x_.data(), 1}};
+  EXPECT_TRUE(refuses(errc::null_pointer, "null", [&] { static_cast<void>(onefold::sum(all_, null)); }));
+  EXPECT_TRUE(refuses(errc::invalid_argument, "no index", [&] {
+    static_cast<void>(onefold::argmin(all_, parts<double>{{x_.data(), 0}, {x_.data(), 0}, {x_.data(), 0}}));
+  }));
+  EXPECT_EQ(onefold::sum(devices(std::vector<onefold::executor>()), parts<double>(std::vector<parts<double>::part>())), 0.0);
+
+  onefold::range_state<form::sum, double> state(7);
+  state.add(onefold::serial(), x_.data(), 1000);
+  const auto before = state.bytes();
+  const onefold_range_part bad[] = {{onefold_serial(), x_.data(), nullptr, 5}, {onefold_serial(), nullptr, nullptr, 5}};
+  EXPECT_THROW(state.add_parts(bad, 2), onefold::error);
+  EXPECT_EQ(state.bytes(), before);
+  EXPECT_NE(onefold_range_add_parts(nullptr, bad, 1, nullptr), 0);
+}
+
+TEST_F(several_executors, tell_what_ran_of_the_first_part_with_elements) {
+  onefold::report ran;
+  options how;
+  how.report = &ran;
+  const parts<double> x{{x_.data(), 0}, {x_.data(), 2000}, {x_.data() + 2000, 3000}};
+  static_cast<void>(onefold::sum(all_, x, how));
+  EXPECT_EQ(ran.variant, "fixed_order");
+  EXPECT_EQ(ran.threads, 1);
+}
+
+TEST(images, are_made_by_gpus_alone) {
+  const std::vector<double> x(100, 1.0);
+  onefold::range_state<form::sum, double> state;
+  std::vector<double> image(state.image_bytes(x.size()) / sizeof(double) + 2);
+  EXPECT_TRUE(
+      refuses(errc::unsupported, "cuda()", [&] { state.put_image(onefold::serial(), x.data(), nullptr, x.size(), image.data()); }));
+  EXPECT_TRUE(
+      refuses(errc::null_pointer, "image", [&] { state.put_image(onefold::serial(), x.data(), nullptr, x.size(), nullptr); }));
+  EXPECT_TRUE(refuses(errc::misaligned_pointer, "16 bytes", [&] {
+    state.put_image(onefold::serial(), x.data(), nullptr, x.size(),
+                    reinterpret_cast<char*>(image.data()) + 8 + (reinterpret_cast<std::uintptr_t>(image.data()) % 16 == 8 ? 8 : 0));
+  }));
+  EXPECT_EQ(state.image_bytes(0), 0u);
+}
+
+#ifdef ONEFOLD_HAVE_CUDA
+
+// --- on GPUs: on all that there are, and on one of them several times -------------------------------------------------------------------------------
+
+class gpus : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto& backend = backend_under_test(onefold::backend::cuda);
+    if (!backend.usable) GTEST_SKIP() << backend.detail;
+    count_ = static_cast<int>(backend.devices.size());
+  }
+  [[nodiscard]] int device_of(std::size_t part) const { return static_cast<int>(part) % count_; }
+  int count_ = 0;
+};
+
+// Memory on one of several GPUs.
+class memory_on {
+ public:
+  memory_on(int device, const void* from, std::size_t bytes) {
+    int before = 0;
+    expect_success(cudaGetDevice(&before), "cudaGetDevice");
+    expect_success(cudaSetDevice(device), "cudaSetDevice");
+    memory_ = std::make_unique<device_memory>(bytes);
+    if (bytes > 0) expect_success(cudaMemcpy(memory_->as<std::byte>(), from, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+    expect_success(cudaSetDevice(before), "cudaSetDevice");
+  }
+  template <class T>
+  T* as() const {
+    return memory_->as<T>();
+  }
+
+ private:
+  std::unique_ptr<device_memory> memory_;
+};
+
+TEST_F(gpus, give_parts_the_bytes_of_the_whole_in_every_form_cuda) {
+  uint64_t compared = 0;
+  for (const kind& of : all_kinds())
+    for (const values_of values : {values_of::any_bits, values_of::few, values_of::infinities})
+      for (const uint64_t count : {uint64_t{1}, 3 * of.tile(), 21 * of.tile() + 7}) {
+        const uint64_t seed = current_seed() + count;
+        const arrays in(of, count, seed, values);
+        const std::vector<uint64_t> cuts = cuts_of(count, 5, seed + 1);
+        std::vector<memory_on> memory;
+        std::vector<onefold_range_part> all;
+        for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
+          const uint64_t its = cuts[i + 1] - cuts[i];
+          const std::size_t size = its * of.element_bytes();
+          memory.emplace_back(device_of(i), in.x(cuts[i]), size);
+          const void* const x = memory.back().as<void>();
+          const void* y = nullptr;
+          if (of.what == form::dot) {
+            memory.emplace_back(device_of(i), in.y(cuts[i]), size);
+            y = memory.back().as<void>();
+          }
+          all.push_back({onefold_cuda_device(device_of(i)), x, y, its});
+        }
+        // One part from the host, which a CPU reduces meanwhile.
+        all[2] = {onefold_serial(), in.x(cuts[2]), in.second(cuts[2]), cuts[3] - cuts[2]};
+        const state joined = empty_state(of, 0);
+        check(onefold_range_add_parts(joined.get(), all.data(), all.size(), nullptr));
+        ASSERT_EQ(bytes_of(joined), bytes_of(state_of(of, in, 0, 0, count))) << text(of) << ", " << count;
+        ++compared;
+      }
+  RecordProperty("compared", static_cast<int>(compared));
+  EXPECT_GT(compared, 2000u);
+}
+
+// Those of its forms that a GPU has.
+TEST_F(gpus, give_complex_numbers_the_bytes_of_the_whole_cuda) {
+  int compared = 0;
+  std::vector<std::string> refused;
+  for (const kind& of : complex_kinds())
+    for (const auto& [begin, count] :
+         {std::pair{uint64_t{0}, uint64_t{1}}, {uint64_t{0}, 8 * of.tile()}, {uint64_t{5}, 21 * of.tile() + 7}}) {
+      const arrays in(of, count, current_seed() + count, values_of::any_bits);
+      const memory_on x(0, in.x(), count * of.element_bytes()), y(0, in.y(), count * of.element_bytes());
+      const state there = empty_state(of, begin);
+      const void* const second = of.what == form::dot ? y.as<void>() : nullptr;
+      const int status = onefold_range_add(there.get(), onefold_cuda_device(0), x.as<void>(), second, count, nullptr);
+      if (status != 0) {
+        refused.push_back(text(of) + ": " + onefold_last_error());
+        continue;
+      }
+      EXPECT_EQ(bytes_of(there), bytes_of(state_of(of, in, begin, 0, count))) << text(of) << ", " << count << " from " << begin;
+      ++compared;
+    }
+  RecordProperty("refused", static_cast<int>(refused.size()));
+  for (const std::string& why : refused) std::printf("refused: %s\n", why.c_str());
+  EXPECT_GE(compared, 40);
+}
+
+TEST_F(gpus, reduce_in_calls_from_several_threads_in_any_order_cuda) {
+  std::vector<float> x(300'000);
+  std::iota(x.begin(), x.end(), -1000.0F);
+  const float expected = onefold::sum(onefold::serial(), x);
+  const devices one_way{onefold::cuda(0), onefold::cuda(count_ - 1), onefold::cuda(0)};
+  const devices other_way{onefold::cuda(count_ - 1), onefold::cuda(0), onefold::cuda(count_ - 1)};
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong = 0;
+  for (const devices* all : {&one_way, &other_way, &one_way, &other_way})
+    threads.emplace_back([&, all] {
+      std::vector<memory_on> memory;
+      std::vector<parts<float>::part> list;
+      const parts<float> on_host = all->share_out(x);
+      for (std::size_t i = 0; i < all->size(); ++i) {
+        memory.emplace_back((*all)[i].device(), on_host[i].data, on_host[i].count * sizeof(float));
+        list.emplace_back(memory.back().as<float>(), on_host[i].count);
+      }
+      const parts<float> there(list);
+      for (int again = 0; again < 200; ++again)
+        if (onefold::sum(*all, there) != expected) ++wrong;
+    });
+  for (std::thread& one : threads) one.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST_F(gpus, copy_shares_of_host_arrays_at_the_same_time_cuda) {
+  std::vector<double> x(5'000'001);
+  const random_numbers random(current_seed());
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(random.at(i) >> 11) * 0x1p-53 - 0.25;
+  const devices all = devices::all();
+  EXPECT_EQ(all.size(), static_cast<std::size_t>(count_));
+  EXPECT_EQ(onefold::sum(all, x), onefold::sum(onefold::serial(), x));
+  EXPECT_EQ(onefold::norm2(all, x), onefold::norm2(onefold::serial(), x));
+  options exactly;
+  exactly.guarantee = onefold::guarantee::exact;
+  EXPECT_EQ(onefold::sum(all, x, exactly), onefold::sum(onefold::serial(), x, exactly));
+}
+
+TEST_F(gpus, refuse_parts_on_another_gpu_cuda) {
+  if (count_ < 2) GTEST_SKIP() << "there is one GPU";
+  const std::vector<double> x(10'000, 0.1);
+  const memory_on there(1, x.data(), x.size() * sizeof(double));
+  const parts<double> both{{there.as<double>(), 5000}, {there.as<double>() + 5000, 5000}};
+  EXPECT_TRUE(refuses(errc::wrong_device, "", [&] {
+    static_cast<void>(onefold::sum(devices{onefold::cuda(1), onefold::cuda(0)}, both));
+  }));
+  EXPECT_EQ(onefold::sum(devices{onefold::cuda(1), onefold::cuda(1)}, both), onefold::sum(onefold::serial(), x));
+  int current = -1;
+  expect_success(cudaGetDevice(&current), "cudaGetDevice");
+  EXPECT_EQ(current, 0) << "the caller's device stays current";
+}
+
+class pinned_memory {
+ public:
+  explicit pinned_memory(std::size_t bytes) { expect_success(cudaMallocHost(&data_, bytes), "cudaMallocHost"); }
+  ~pinned_memory() { cudaFreeHost(data_); }
+  pinned_memory(const pinned_memory&) = delete;
+  pinned_memory& operator=(const pinned_memory&) = delete;
+  [[nodiscard]] std::byte* data() const { return static_cast<std::byte*>(data_); }
+
+ private:
+  void* data_ = nullptr;
+};
+
+TEST_F(gpus, make_images_in_stream_order_cuda) {
+  const stream on;
+  const auto where = onefold_cuda(0, on.get());
+  const device_memory there(std::size_t{1} << 20);
+  const pinned_memory here(std::size_t{1} << 20);
+  int compared = 0;
+  for (const kind& of : all_kinds()) {
+    const uint64_t tile = of.tile();
+    for (const auto& [begin, count] :
+         {std::pair{uint64_t{0}, uint64_t{1}}, {uint64_t{0}, 8 * tile}, {tile + 3, tile / 2}, {uint64_t{5}, 21 * tile + 7}}) {
+      const arrays in(of, count, current_seed() + count, values_of::any_bits);
+      const memory_on x(0, in.x(), count * of.element_bytes()), y(0, in.y(), count * of.element_bytes());
+      const void* const second = of.what == form::dot ? y.as<void>() : nullptr;
+      const state got = empty_state(of, begin);
+      std::size_t size = 0;
+      check(onefold_range_image_bytes(got.get(), count, &size));
+      ASSERT_LE(size, std::size_t{1} << 20);
+      const bool on_host = compared % 2 == 0;  // else through memory of the device
+      check(onefold_range_put_image(got.get(), where, x.as<void>(), second, count, on_host ? here.data() : there.as<void>(),
+                                    nullptr));
+      if (!on_host)
+        expect_success(cudaMemcpyAsync(here.data(), there.as<void>(), size, cudaMemcpyDefault, on.get()), "cudaMemcpyAsync");
+      on.synchronize();
+      check(onefold_range_add_image(got.get(), here.data(), count));
+      ASSERT_EQ(bytes_of(got), bytes_of(state_of(of, in, begin, 0, count))) << text(of) << ", " << count << " from " << begin;
+      ++compared;
+    }
+  }
+  EXPECT_GT(compared, 800);
+}
+
+TEST_F(gpus, make_images_in_graphs_cuda) {
+  std::vector<double> x(100'000);
+  std::iota(x.begin(), x.end(), 0.25);
+  const memory_on there(0, x.data(), x.size() * sizeof(double));
+  const stream on;
+  const auto where = onefold::cuda(0, on.get());
+  const onefold::range_state<form::mean_variance, double> before(100);
+  const pinned_memory image(before.image_bytes(x.size()));
+  recording graph(on.get());
+  before.put_image(where, there.as<double>(), nullptr, x.size(), image.data());
+  graph.end();
+  for (const double factor : {1.0, -3.0}) {
+    for (double& one : x) one *= factor;
+    expect_success(cudaMemcpyAsync(there.as<double>(), x.data(), x.size() * sizeof(double), cudaMemcpyDefault, on.get()),
+                   "cudaMemcpyAsync");
+    graph.replay();
+    on.synchronize();
+    auto got = before;
+    got.add_image(image.data(), x.size());
+    onefold::range_state<form::mean_variance, double> expected(100);
+    expected.add(onefold::serial(), x);
+    EXPECT_EQ(got.bytes(), expected.bytes());
+  }
+}
+
+#endif
+
+}  // namespace
+}  // namespace onefold_test
