@@ -5,7 +5,10 @@ include(CMakePackageConfigHelpers)
 
 set(onefold_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/onefold)
 set_target_properties(onefold_mpi PROPERTIES EXPORT_NAME mpi)
-install(TARGETS onefold onefold_mpi EXPORT onefold-targets
+set_target_properties(onefold_nccl PROPERTIES EXPORT_NAME nccl)
+configure_file(cmake/OnefoldNccl.cmake ${PROJECT_BINARY_DIR}/OnefoldNccl.cmake COPYONLY)
+install(FILES ${PROJECT_SOURCE_DIR}/cmake/OnefoldNccl.cmake DESTINATION ${onefold_package_folder})
+install(TARGETS onefold onefold_mpi onefold_nccl EXPORT onefold-targets
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/onefold DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

@@ -1,0 +1,221 @@
+/// @file nccl_test.cpp  Reductions over the ranks of an NCCL communicator, a thread for each GPU: the bits of one core, in stream order, in graphs.
+
+#include <nccl.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include <onefold/nccl.hpp>
+#include <onefold/onefold.hpp>
+
+#include "../support/cuda.hpp"
+#include "../support/data.hpp"
+#include "../support/gtest_support.hpp"
+
+namespace onefold_test {
+namespace {
+
+using onefold::errc;
+using onefold::form;
+using onefold::nccl::layout;
+using std::uint64_t;
+
+void expect_success(ncclResult_t status, const char* call) {
+  if (status != ncclSuccess) throw std::runtime_error(std::string("the test's ") + call + " failed: " + ncclGetErrorString(status));
+}
+using onefold_test::expect_success;
+
+// One rank: its GPU, its stream, its communicator.
+struct rank {
+  int number;
+  int ranks;
+  ncclComm_t comm;
+  cudaStream_t stream;
+};
+
+class several_ranks : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto& gpus = backend_under_test(onefold::backend::cuda);
+    if (!gpus.usable) GTEST_SKIP() << gpus.detail;
+    ranks_ = static_cast<int>(gpus.devices.size());
+    comms_.resize(static_cast<std::size_t>(ranks_));
+    expect_success(ncclCommInitAll(comms_.data(), ranks_, nullptr), "ncclCommInitAll");
+  }
+  void TearDown() override {
+    for (ncclComm_t comm : comms_) ncclCommDestroy(comm);
+  }
+  // Calls body(rank) on every rank at the same time.
+  template <class Body>
+  void on_all(const Body& body) {
+    std::vector<std::thread> threads;
+    std::vector<std::string> problems(comms_.size());
+    for (int i = 0; i < ranks_; ++i)
+      threads.emplace_back([&, i] {
+        try {
+          expect_success(cudaSetDevice(i), "cudaSetDevice");
+          const stream mine;
+          body(rank{i, ranks_, comms_[static_cast<std::size_t>(i)], mine.get()});
+        } catch (const std::exception& problem) {
+          problems[static_cast<std::size_t>(i)] = problem.what();
+        }
+      });
+    for (std::thread& one : threads) one.join();
+    for (const std::string& problem : problems) EXPECT_EQ(problem, "");
+  }
+
+  int ranks_ = 0;
+  std::vector<ncclComm_t> comms_;
+};
+
+// Where the ranks' parts begin, behind the last one the end: anywhere, some parts empty.
+std::vector<uint64_t> cuts_of(uint64_t count, int ranks, uint64_t seed) {
+  const random_numbers random(seed);
+  std::vector<uint64_t> cuts{0, count};
+  for (int i = 1; i < ranks; ++i) cuts.push_back(random.at(static_cast<uint64_t>(i)) % (count + 1));
+  std::sort(cuts.begin(), cuts.end());
+  return cuts;
+}
+
+template <class T>
+T element(const random_numbers& random, uint64_t i) {
+  const double value = static_cast<double>(random.at(i) >> 11) * 0x1p-43 - 300.0;
+  if constexpr (std::is_floating_point_v<T>)
+    return static_cast<T>(value);
+  else
+    return static_cast<T>(static_cast<std::int64_t>(value));
+}
+
+std::atomic<uint64_t> compared = 0;
+
+// Calls into(rows, x, y, count, result) of a rank's elements, and expected(x, y) of all.
+template <class T, class R, class Into, class Expected>
+void compare(several_ranks&, const rank& here, const std::vector<T>& x, const std::vector<T>& y, const std::vector<uint64_t>& cuts,
+             const Into& into, const Expected& expected) {
+  const uint64_t first = cuts[static_cast<std::size_t>(here.number)],
+                 count = cuts[static_cast<std::size_t>(here.number) + 1] - first;
+  const device_memory mine(count * sizeof(T)), other(count * sizeof(T)), result(sizeof(R));
+  expect_success(cudaMemcpy(mine.as<T>(), x.data() + first, count * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
+  expect_success(cudaMemcpy(other.as<T>(), y.data() + first, count * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
+  const layout rows(here.comm, here.number, here.stream, count);
+  EXPECT_EQ(rows.begin(), first);
+  EXPECT_EQ(rows.total(), x.size());
+  R got{}, wanted = expected(x, y);
+  for (int again = 0; again < 3; ++again) {
+    into(rows, mine.as<T>(), other.as<T>(), count, result.as<R>());
+    expect_success(cudaMemcpyAsync(&got, result.as<R>(), sizeof(R), cudaMemcpyDefault, here.stream), "cudaMemcpyAsync");
+    expect_success(cudaStreamSynchronize(here.stream), "cudaStreamSynchronize");
+    EXPECT_EQ(std::memcmp(&got, &wanted, sizeof(R)), 0) << "rank " << here.number << " of " << here.ranks << ", " << x.size();
+    ++compared;
+  }
+}
+
+template <class T>
+void compare_forms(several_ranks& test, const rank& here, uint64_t total, uint64_t seed) {
+  namespace o = onefold;
+  std::vector<T> x(total), y(total);
+  const random_numbers random(seed);
+  for (uint64_t i = 0; i < total; ++i) x[i] = element<T>(random, 2 * i), y[i] = element<T>(random, 2 * i + 1);
+  const auto cuts = cuts_of(total, here.ranks, seed);
+  const auto one = o::serial();
+#define ONEFOLD_COMPARE(name)                                                                                         \
+  compare<T, decltype(o::name(one, x))>(                                                                              \
+      test, here, x, y, cuts,                                                                                         \
+      [](const layout& rows, const T* a, const T*, uint64_t n, auto* result) { o::name##_into(rows, a, n, result); }, \
+      [&](const auto& a, const auto&) { return o::name(one, a); })
+  ONEFOLD_COMPARE(sum);
+  ONEFOLD_COMPARE(norm2);
+  ONEFOLD_COMPARE(max);
+  ONEFOLD_COMPARE(mean_variance);
+  ONEFOLD_COMPARE(minmax);
+  ONEFOLD_COMPARE(count);
+  ONEFOLD_COMPARE(all);
+#undef ONEFOLD_COMPARE
+  compare<T, decltype(o::dot(one, x, y))>(
+      test, here, x, y, cuts,
+      [](const layout& rows, const T* a, const T* b, uint64_t n, auto* result) { o::dot_into(rows, a, b, n, result); },
+      [&](const auto& a, const auto& b) { return o::dot(one, a, b); });
+}
+
+TEST_F(several_ranks, have_the_bits_of_one_core_cuda) {
+  for (const uint64_t total : {uint64_t{1}, uint64_t{1024}, uint64_t{20'000}, uint64_t{1'000'003}})
+    on_all([&](const rank& here) {
+      compare_forms<double>(*this, here, total, current_seed() + total);
+      compare_forms<float>(*this, here, total, current_seed() + total + 1);
+      compare_forms<std::int32_t>(*this, here, total, current_seed() + total + 2);
+    });
+  std::printf("%llu results over %d ranks compared\n", static_cast<unsigned long long>(compared.load()), ranks_);
+}
+
+TEST_F(several_ranks, give_places_in_the_whole_array_cuda) {
+  std::vector<float> x(50'000, 1.0F);
+  x[40'123] = -7.0F;
+  on_all([&](const rank& here) {
+    const auto cuts = cuts_of(x.size(), here.ranks, current_seed());
+    const uint64_t first = cuts[static_cast<std::size_t>(here.number)],
+                   count = cuts[static_cast<std::size_t>(here.number) + 1] - first;
+    const device_memory mine(count * sizeof(float)), place(sizeof(onefold::arg_result<float>));
+    expect_success(cudaMemcpy(mine.as<float>(), x.data() + first, count * sizeof(float), cudaMemcpyHostToDevice), "cudaMemcpy");
+    const layout rows(here.comm, here.number, here.stream, count);
+    auto* const result = place.as<onefold::arg_result<float>>();
+    onefold::argmin_into(rows, mine.as<float>(), count, result);
+    onefold::arg_result<float> got{};
+    expect_success(cudaMemcpyAsync(&got, result, sizeof(got), cudaMemcpyDefault, here.stream), "cudaMemcpyAsync");
+    expect_success(cudaStreamSynchronize(here.stream), "cudaStreamSynchronize");
+    EXPECT_EQ(got.value, -7.0F);
+    EXPECT_EQ(got.index, 40'123u);
+    EXPECT_TRUE(refuses(errc::invalid_argument, "this rank's part",
+                        [&] { onefold::argmin_into(rows, mine.as<float>(), count + 1, result); }));
+    EXPECT_TRUE(refuses(errc::null_pointer, "output", [&] { onefold::sum_into(rows, mine.as<float>(), count, nullptr); }));
+    onefold::options exactly;
+    exactly.guarantee = onefold::guarantee::exact;
+    EXPECT_TRUE(refuses(errc::guarantee_not_met, "exact",
+                        [&] { onefold::sum_into(rows, mine.as<float>(), count, place.as<float>(), exactly); }));
+  });
+}
+
+TEST_F(several_ranks, can_be_recorded_in_graphs_cuda) {
+  std::vector<double> x(200'000);
+  const random_numbers random(current_seed());
+  for (uint64_t i = 0; i < x.size(); ++i) x[i] = element<double>(random, i);
+  on_all([&](const rank& here) {
+    const auto cuts = cuts_of(x.size(), here.ranks, current_seed());
+    const uint64_t first = cuts[static_cast<std::size_t>(here.number)],
+                   count = cuts[static_cast<std::size_t>(here.number) + 1] - first;
+    const device_memory mine(count * sizeof(double)), results(2 * sizeof(double));
+    const layout rows(here.comm, here.number, here.stream, count);
+    auto* const result = results.as<double>();
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t launched = nullptr;
+    expect_success(cudaStreamBeginCapture(here.stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+    onefold::sum_into(rows, mine.as<double>(), count, result);
+    onefold::norm2_into(rows, mine.as<double>(), count, result + 1);
+    expect_success(cudaStreamEndCapture(here.stream, &graph), "cudaStreamEndCapture");
+    expect_success(cudaGraphInstantiate(&launched, graph, 0), "cudaGraphInstantiate");
+    std::vector<double> scaled = x;
+    for (int again = 0; again < 3; ++again) {
+      for (double& one : scaled) one *= -3.0;
+      expect_success(
+          cudaMemcpyAsync(mine.as<double>(), scaled.data() + first, count * sizeof(double), cudaMemcpyDefault, here.stream),
+          "cudaMemcpyAsync");
+      expect_success(cudaGraphLaunch(launched, here.stream), "cudaGraphLaunch");
+      double got[2] = {};
+      expect_success(cudaMemcpyAsync(got, result, sizeof(got), cudaMemcpyDefault, here.stream), "cudaMemcpyAsync");
+      expect_success(cudaStreamSynchronize(here.stream), "cudaStreamSynchronize");
+      EXPECT_EQ(got[0], onefold::sum(onefold::serial(), scaled));
+      EXPECT_EQ(got[1], onefold::norm2(onefold::serial(), scaled));
+    }
+    cudaGraphExecDestroy(launched);
+    cudaGraphDestroy(graph);
+  });
+}
+
+}  // namespace
+}  // namespace onefold_test
