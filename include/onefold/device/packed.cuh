@@ -7,6 +7,7 @@
 #include <onefold/device/fold.cuh>
 #include <onefold/device/input.hpp>
 #include <onefold/device/load.cuh>
+#include <onefold/device/places.cuh>
 #include <onefold/device/tree.cuh>
 #include <onefold/device/warp.cuh>
 #include <onefold/device/words.cuh>
@@ -201,23 +202,7 @@ __device__ inline typename Fold::accumulator cut_lanes_node(const Fold& fold, co
   }
 }
 
-// Reads a byte of each sector of a tile: all of it is on its way together then, and is found in the nearest cache. (A prefetch did not do that: a cut tile of
-// bytes took 15 us. What is read stays unused.)
-template <class E>
-__device__ inline void ask_for_tile([[maybe_unused]] const void* input, [[maybe_unused]] std::uint64_t begin,
-                                    [[maybe_unused]] std::uint64_t end) {
-#ifdef __CUDA_ARCH__
-  constexpr unsigned sector = 32;
-  const auto* const bytes = static_cast<const unsigned char*>(input);
-  const std::uint64_t size = (end - begin) * sizeof(E);
-#pragma unroll
-  for (unsigned k = 0; k < order::tile_rows * order::row_bytes / sector / warp_size; ++k) {
-    const std::uint64_t at = (k * warp_size + threadIdx.x % warp_size) * sector;
-    unsigned ignored;
-    if (at < size) asm volatile("ld.global.ca.u8 %0, [%1];" : "=r"(ignored) : "l"(bytes + begin * sizeof(E) + at));
-  }
-#endif
-}
+// Asks for a tile of all inputs of a fold.
 template <class Fold>
 __device__ inline void ask_for_tile(const tree_input& in, std::uint64_t tile) {
   using E = typename Fold::element;
@@ -247,6 +232,21 @@ __device__ __noinline__ typename Fold::accumulator cut_packs_node(const tree_inp
 
 }  // namespace detail
 
+namespace detail {
+
+// The node over a unit that exists as a whole. Of a fold that finds a place its values alone, as if all were in the unit's first element.
+template <class Fold>
+__device__ inline typename Fold::accumulator packed_unit_node(const tree_input& in, std::uint64_t unit) {
+  if constexpr (place_by_value<Fold>::exists) {
+    const typename place_by_value<Fold>::fold values{};
+    return place_by_value<Fold>::state(whole_packs_node(values, in, unit), unit * 2 * tile_elements<Fold>);
+  } else {
+    return whole_packs_node(for_whole_tiles(Fold{}), in, unit);
+  }
+}
+
+}  // namespace detail
+
 /// What a warp takes at a time, of one fold of a family. The host says in `end_packed` how many tiles exist as a whole.
 template <class Family>
 struct packed_tiles;
@@ -260,7 +260,7 @@ struct packed_tiles<fold_family<Combination, Folds...>> {
   static __device__ A whole_node(const family& fold, const tree_input& in, std::uint64_t unit) {
     A node = fold.neutral();
     int member = 0;
-    ((fold.which == member++ ? (void)(node = detail::whole_packs_node(for_whole_tiles(Folds{}), in, unit)) : (void)0), ...);
+    ((fold.which == member++ ? (void)(node = detail::packed_unit_node<Folds>(in, unit)) : (void)0), ...);
     return node;
   }
   static __device__ A any_node(const family& fold, const tree_input& in, std::uint64_t unit) {
@@ -268,6 +268,13 @@ struct packed_tiles<fold_family<Combination, Folds...>> {
     int member = 0;
     ((fold.which == member++ ? (void)(node = detail::cut_packs_node<Folds>(in, unit)) : (void)0), ...);
     return node;
+  }
+  static constexpr bool leaves_places = (detail::place_by_value<Folds>::exists || ...);
+  static __device__ A with_places(const family& fold, const tree_input& in, const A& value) {
+    A found = value;
+    int member = 0;
+    ((fold.which == member++ ? (void)(found = detail::with_places<Folds>(in.x, in.count, value)) : (void)0), ...);
+    return found;
   }
 };
 
