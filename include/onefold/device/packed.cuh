@@ -97,13 +97,7 @@ struct ordered_lanes {
 #pragma unroll
     for (int c = 0; c < size; ++c) of[c] = node_of_lane(fold, lane[c], order::tile_rows, begin + static_cast<unsigned>(c));
     constexpr int highest = warp_size / 4;
-#pragma unroll
-    for (int left = size / 2, distance = highest; left > 0; left /= 2, distance /= 2) {
-      const bool keeps_high = (thread & static_cast<unsigned>(distance)) != 0;
-#pragma unroll
-      for (int c = 0; c < left; ++c)
-        of[c] = fold.combine(chosen(keeps_high, of[c + left], of[c]), exchange(chosen(keeps_high, of[c], of[c + left]), distance));
-    }
+    halve<size / 2, highest>(fold, of, thread);
     A value = of[0];
 #pragma unroll
     for (int distance = highest / size; distance > 0; distance /= 2) value = fold.combine(value, exchange(value, distance));
@@ -111,14 +105,26 @@ struct ordered_lanes {
     for (int distance = highest; distance > highest / size; distance /= 2) value = fold.combine(value, exchange(value, distance));
     return fold.combine(value, exchange(value, warp_size / 2));
   }
+
+ private:
+  // Written as a loop it was not unrolled for eight lanes of moments, whose array was in memory then.
+  template <int Left, int Distance>
+  static __device__ void halve(const Fold& fold, A (&of)[size], unsigned thread) {
+    if constexpr (Left > 0) {
+      const bool keeps_high = (thread & static_cast<unsigned>(Distance)) != 0;
+#pragma unroll
+      for (int c = 0; c < Left; ++c)
+        of[c] = fold.combine(chosen(keeps_high, of[c + Left], of[c]), exchange(chosen(keeps_high, of[c], of[c + Left]), Distance));
+      halve<Left / 2, Distance / 2>(fold, of, thread);
+    }
+  }
 };
 
 // Rows whose packs are on their way together: with those behind them, of all inputs, 64 registers, and 32 beside large lanes.
 template <class Fold>
 constexpr int rows_of_packs() noexcept {
   constexpr bool large = !lanes_in_words<Fold>::exist && sizeof(ordered_lanes<Fold>) > 64;
-  constexpr bool huge = large && sizeof(ordered_lanes<Fold>) > 128;
-  return 8 / Fold::inputs / (huge ? 4 : large ? 2 : 1);
+  return 8 / Fold::inputs / (large ? 2 : 1);
 }
 
 // The node over tiles 2 `pair` and 2 `pair` + 1, which exist as a whole, in every thread of the warp.
