@@ -20,8 +20,9 @@ struct pairs {
   static __device__ bool exists(const tree_input& in, std::uint64_t unit) { return 2 * unit < in.end_tile; }
   static __device__ auto whole_node(const Fold& fold, const tree_input& in, std::uint64_t unit) {
     if constexpr (leaves_places)
-      return place_by_value<Fold>::state(packed_pair_node<How>(typename place_by_value<Fold>::fold{}, in, unit),
-                                         unit * 2 * tile_elements<Fold>);
+      return place_by_value<Fold>::state(
+          packed_pair_node<How, place_by_value<Fold>::is_fenced>(typename place_by_value<Fold>::fold{}, in, unit),
+          unit * 2 * tile_elements<Fold>);
     else
       return packed_pair_node<How>(for_whole_tiles(fold), in, unit);
   }
