@@ -143,7 +143,8 @@ void expect_nodes() {
       std::vector<std::string> bits(4);
       on_a_warp([&] {
         for (std::uint64_t unit = 0; unit < bits.size() && units::exists(in, unit); ++unit) {
-          const A node = units::is_whole(in, unit) ? units::whole_node(fold, in, unit) : units::any_node(fold, in, unit);
+          A node = units::is_whole(in, unit) ? units::whole_node(fold, in, unit) : units::any_node(fold, in, unit);
+          if constexpr (units::leaves_places) node = units::with_places(fold, in, node);
           if (threadIdx.x == 7) bits[unit] = bytes_of(node);
         }
       });

@@ -115,9 +115,9 @@ __device__ inline void collect_section(const Fold& fold, const plan& how, slot_w
 }
 
 // The last block's work: the last two sections' leaves, and the root over all sections.
-template <class Fold>
+template <class Fold, reading How>
 __device__ inline void collect_all(const Fold& fold, const plan& how, const slot_word* slots, unsigned long long launch,
-                                   std::uint64_t elements, const destination& to, typename Fold::accumulator* values) {
+                                   const tree_input& in, const destination& to, typename Fold::accumulator* values) {
   using A = typename Fold::accumulator;
   const unsigned lane = threadIdx.x;
   const std::uint32_t collected = how.collectors();
@@ -145,7 +145,13 @@ __device__ inline void collect_all(const Fold& fold, const plan& how, const slot
       value = fold.combine(value, exchange(value, 1 << log_section_parts));
     }
   }
-  if (threadIdx.x == 0) deliver(fold, value, elements, to);
+  using units = units_of<Fold, How>;
+  if constexpr (units::leaves_places) {
+    if (lane == 0) values[0] = value;
+    __syncwarp();
+    value = units::with_places(fold, in, values[0]);
+  }
+  if (threadIdx.x == 0) deliver(fold, value, in.count, to);
 }
 
 // Whether the launch's result is known already. By all threads of the block, which all get the same answer.
@@ -216,7 +222,7 @@ __global__ void __launch_bounds__(most_warps* warp_size, 1)
   if (leaf + 1 != how.leaves) return;
   __syncthreads();  // the leaf's values have been read
   const unsigned long long launch = shared.before.launches + 1;
-  detail::collect_all(fold, how, slots, launch, in.count, to, shared.values());
+  detail::collect_all<Fold, How>(fold, how, slots, launch, in, to, shared.values());
   if (threadIdx.x == 0) header->launches = launch;
 }
 

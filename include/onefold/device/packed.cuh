@@ -7,6 +7,7 @@
 #include <onefold/device/fold.cuh>
 #include <onefold/device/input.hpp>
 #include <onefold/device/load.cuh>
+#include <onefold/device/places.cuh>
 #include <onefold/device/tree.cuh>
 #include <onefold/device/warp.cuh>
 #include <onefold/device/words.cuh>
@@ -96,13 +97,7 @@ struct ordered_lanes {
 #pragma unroll
     for (int c = 0; c < size; ++c) of[c] = node_of_lane(fold, lane[c], order::tile_rows, begin + static_cast<unsigned>(c));
     constexpr int highest = warp_size / 4;
-#pragma unroll
-    for (int left = size / 2, distance = highest; left > 0; left /= 2, distance /= 2) {
-      const bool keeps_high = (thread & static_cast<unsigned>(distance)) != 0;
-#pragma unroll
-      for (int c = 0; c < left; ++c)
-        of[c] = fold.combine(chosen(keeps_high, of[c + left], of[c]), exchange(chosen(keeps_high, of[c], of[c + left]), distance));
-    }
+    halve<size / 2, highest>(fold, of, thread);
     A value = of[0];
 #pragma unroll
     for (int distance = highest / size; distance > 0; distance /= 2) value = fold.combine(value, exchange(value, distance));
@@ -110,14 +105,26 @@ struct ordered_lanes {
     for (int distance = highest; distance > highest / size; distance /= 2) value = fold.combine(value, exchange(value, distance));
     return fold.combine(value, exchange(value, warp_size / 2));
   }
+
+ private:
+  // Written as a loop it was not unrolled for eight lanes of moments, whose array was in memory then.
+  template <int Left, int Distance>
+  static __device__ void halve(const Fold& fold, A (&of)[size], unsigned thread) {
+    if constexpr (Left > 0) {
+      const bool keeps_high = (thread & static_cast<unsigned>(Distance)) != 0;
+#pragma unroll
+      for (int c = 0; c < Left; ++c)
+        of[c] = fold.combine(chosen(keeps_high, of[c + Left], of[c]), exchange(chosen(keeps_high, of[c], of[c + Left]), Distance));
+      halve<Left / 2, Distance / 2>(fold, of, thread);
+    }
+  }
 };
 
 // Rows whose packs are on their way together: with those behind them, of all inputs, 64 registers, and 32 beside large lanes.
 template <class Fold>
 constexpr int rows_of_packs() noexcept {
   constexpr bool large = !lanes_in_words<Fold>::exist && sizeof(ordered_lanes<Fold>) > 64;
-  constexpr bool huge = large && sizeof(ordered_lanes<Fold>) > 128;
-  return 8 / Fold::inputs / (huge ? 4 : large ? 2 : 1);
+  return 8 / Fold::inputs / (large ? 2 : 1);
 }
 
 // The node over tiles 2 `pair` and 2 `pair` + 1, which exist as a whole, in every thread of the warp.
@@ -201,23 +208,7 @@ __device__ inline typename Fold::accumulator cut_lanes_node(const Fold& fold, co
   }
 }
 
-// Reads a byte of each sector of a tile: all of it is on its way together then, and is found in the nearest cache. (A prefetch did not do that: a cut tile of
-// bytes took 15 us. What is read stays unused.)
-template <class E>
-__device__ inline void ask_for_tile([[maybe_unused]] const void* input, [[maybe_unused]] std::uint64_t begin,
-                                    [[maybe_unused]] std::uint64_t end) {
-#ifdef __CUDA_ARCH__
-  constexpr unsigned sector = 32;
-  const auto* const bytes = static_cast<const unsigned char*>(input);
-  const std::uint64_t size = (end - begin) * sizeof(E);
-#pragma unroll
-  for (unsigned k = 0; k < order::tile_rows * order::row_bytes / sector / warp_size; ++k) {
-    const std::uint64_t at = (k * warp_size + threadIdx.x % warp_size) * sector;
-    unsigned ignored;
-    if (at < size) asm volatile("ld.global.ca.u8 %0, [%1];" : "=r"(ignored) : "l"(bytes + begin * sizeof(E) + at));
-  }
-#endif
-}
+// Asks for a tile of all inputs of a fold.
 template <class Fold>
 __device__ inline void ask_for_tile(const tree_input& in, std::uint64_t tile) {
   using E = typename Fold::element;
@@ -247,6 +238,21 @@ __device__ __noinline__ typename Fold::accumulator cut_packs_node(const tree_inp
 
 }  // namespace detail
 
+namespace detail {
+
+// The node over a unit that exists as a whole. Of a fold that finds a place its values alone, as if all were in the unit's first element.
+template <class Fold>
+__device__ inline typename Fold::accumulator packed_unit_node(const tree_input& in, std::uint64_t unit) {
+  if constexpr (place_by_value<Fold>::exists) {
+    const typename place_by_value<Fold>::fold values{};
+    return place_by_value<Fold>::state(whole_packs_node(values, in, unit), unit * 2 * tile_elements<Fold>);
+  } else {
+    return whole_packs_node(for_whole_tiles(Fold{}), in, unit);
+  }
+}
+
+}  // namespace detail
+
 /// What a warp takes at a time, of one fold of a family. The host says in `end_packed` how many tiles exist as a whole.
 template <class Family>
 struct packed_tiles;
@@ -260,7 +266,7 @@ struct packed_tiles<fold_family<Combination, Folds...>> {
   static __device__ A whole_node(const family& fold, const tree_input& in, std::uint64_t unit) {
     A node = fold.neutral();
     int member = 0;
-    ((fold.which == member++ ? (void)(node = detail::whole_packs_node(for_whole_tiles(Folds{}), in, unit)) : (void)0), ...);
+    ((fold.which == member++ ? (void)(node = detail::packed_unit_node<Folds>(in, unit)) : (void)0), ...);
     return node;
   }
   static __device__ A any_node(const family& fold, const tree_input& in, std::uint64_t unit) {
@@ -268,6 +274,13 @@ struct packed_tiles<fold_family<Combination, Folds...>> {
     int member = 0;
     ((fold.which == member++ ? (void)(node = detail::cut_packs_node<Folds>(in, unit)) : (void)0), ...);
     return node;
+  }
+  static constexpr bool leaves_places = (detail::place_by_value<Folds>::exists || ...);
+  static __device__ A with_places(const family& fold, const tree_input& in, const A& value) {
+    A found = value;
+    int member = 0;
+    ((fold.which == member++ ? (void)(found = detail::with_places<Folds>(in.x, in.count, value)) : (void)0), ...);
+    return found;
   }
 };
 

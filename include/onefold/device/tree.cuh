@@ -47,7 +47,7 @@ inline constexpr bool has_long_arithmetic = std::is_same_v<typename Fold::accumu
 // of a row is then that of lane (p - shift) mod L. All steps of the halving pair lanes by their distance mod L, so they may be done on
 // positions as if those were lanes. Only the first `shift` positions of a row hold elements of the row above, and for those one thread of
 // sixteen leaves out the first row and takes one more behind the last.
-template <class Fold, reading How>
+template <class Fold, reading How, bool Fenced>
 __device__ inline thread_lanes<Fold> packed_tile(const Fold& fold, const tree_input& in, std::uint64_t tile) {
   using E = typename Fold::element;
   using P = pack<E>;
@@ -83,7 +83,7 @@ __device__ inline thread_lanes<Fold> packed_tile(const Fold& fold, const tree_in
     for (int c = 0; c < P::size; ++c)
       if (late(c) || is_start) edge.element[c] = __ldg(input + first + (late(c) ? rows * L : 0) + c);
   }
-  if constexpr (has_long_arithmetic<Fold, shifted>) __syncwarp();
+  if constexpr (Fenced || has_long_arithmetic<Fold, shifted>) __syncwarp();
   lane_t<Fold> lane[P::size];
 #pragma unroll
   for (int r = 0; r < rows; ++r) {
@@ -227,11 +227,12 @@ __device__ inline A chosen(bool first, const A& a, const A& b) {
 /// The node over tiles 2 `pair` and 2 `pair` + 1, all of whose packs exist, in every lane of the calling warp. All 32 lanes must
 /// call it together. Half a warp has a tile, a thread the lanes of one pack. While a thread holds several lanes, it keeps one half
 /// of them and exchanges the other for its partner's: 8 shuffles for 2048 elements of 4 bytes, 6 for 1024 of 8.
-template <reading How, class Fold>
+/// `Fenced`: the arithmetic begins behind all loads, also that of a fold of which packed_tile() does not know that it is long.
+template <reading How, bool Fenced = false, class Fold>
 __device__ inline typename Fold::accumulator packed_pair_node(const Fold& fold, const tree_input& in, std::uint64_t pair) {
   using A = typename Fold::accumulator;
   constexpr int size = pack<typename Fold::element>::size;
-  const auto mine = detail::packed_tile<Fold, How>(fold, in, 2 * pair + threadIdx.x % warp_size / (warp_size / 2));
+  const auto mine = detail::packed_tile<Fold, How, Fenced>(fold, in, 2 * pair + threadIdx.x % warp_size / (warp_size / 2));
   const auto& lane = mine.lane;
   __syncwarp();
   const unsigned thread = thread_of_block();

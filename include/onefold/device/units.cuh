@@ -2,6 +2,7 @@
 /// @file units.cuh  What a warp takes at a time: a unit of tiles, for a fold of any kind.
 
 #include <onefold/device/packed.cuh>
+#include <onefold/device/places.cuh>
 #include <onefold/device/rows.cuh>
 #include <onefold/device/tree.cuh>
 
@@ -9,22 +10,33 @@ namespace onefold::device {
 
 namespace detail {
 
-// What a warp takes at a time, and how.
+// What a warp takes at a time, and how. Where it `leaves_places`, a whole unit's node has the unit's first element in the place of the one that has the
+// value, until with_places() looks for it.
 template <class Fold, reading How>
 struct pairs {
   static constexpr int log_tiles = 1;
+  static constexpr bool leaves_places = place_by_value<Fold>::exists;
   static __device__ bool is_whole(const tree_input& in, std::uint64_t unit) { return is_packed(in, unit); }
   static __device__ bool exists(const tree_input& in, std::uint64_t unit) { return 2 * unit < in.end_tile; }
   static __device__ auto whole_node(const Fold& fold, const tree_input& in, std::uint64_t unit) {
-    return packed_pair_node<How>(for_whole_tiles(fold), in, unit);
+    if constexpr (leaves_places)
+      return place_by_value<Fold>::state(
+          packed_pair_node<How, place_by_value<Fold>::is_fenced>(typename place_by_value<Fold>::fold{}, in, unit),
+          unit * 2 * tile_elements<Fold>);
+    else
+      return packed_pair_node<How>(for_whole_tiles(fold), in, unit);
   }
   static __device__ auto any_node(const Fold& fold, const tree_input& in, std::uint64_t unit) {
     return any_pair_node(fold, in, unit);
+  }
+  static __device__ auto with_places(const Fold&, const tree_input& in, const typename Fold::accumulator& value) {
+    return detail::with_places<Fold>(in.x, in.count, value);
   }
 };
 template <class Fold>
 struct single_tiles {
   static constexpr int log_tiles = 0;
+  static constexpr bool leaves_places = false;
   static __device__ bool is_whole(const tree_input& in, std::uint64_t unit) { return unit < whole_tiles<Fold>(in); }
   static __device__ bool exists(const tree_input& in, std::uint64_t unit) { return unit < in.end_tile; }
   static __device__ auto whole_node(const Fold& fold, const tree_input& in, std::uint64_t unit) {
@@ -37,6 +49,7 @@ struct single_tiles {
 template <class Fold, std::size_t Alignment>
 struct tiles_by_rows {
   static constexpr int log_tiles = log_tiles_of_rows<Fold>;
+  static constexpr bool leaves_places = false;
   static __device__ bool is_whole(const tree_input& in, std::uint64_t unit) {
     return (unit + 1) << log_tiles <= whole_tiles<Fold>(in);
   }

@@ -71,6 +71,19 @@ __device__ inline A exchange(const A& value, int distance) {
   return detail::exchanged<A>::with(value, distance);
 }
 
+/// The least of the numbers that the threads of a warp have, which must call it together.
+__device__ inline std::uint32_t least_of_warp(std::uint32_t number) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  return __reduce_min_sync(whole_warp, number);
+#else
+  for (int distance = warp_size / 2; distance > 0; distance /= 2) {
+    const std::uint32_t other = exchange(number, distance);
+    number = other < number ? other : number;
+  }
+  return number;
+#endif
+}
+
 namespace detail {
 
 // The halving over one value of each thread of a warp.

@@ -189,57 +189,6 @@ struct extreme_of_words {
   }
 };
 
-// The first place of the extremum: keys with the value in their upper bytes and, below, the row, so that the first one is the lesser or greater.
-template <class E, class Op>
-struct place_of_words {
-  using K = onefold::detail::compared<E>;
-  static constexpr bool is_min = Op::id == operation::min;
-  static constexpr int size = 16 / static_cast<int>(sizeof(E));
-  static constexpr int value_bits = 8 * static_cast<int>(sizeof(E));
-  static constexpr std::uint32_t L = static_cast<std::uint32_t>(order::lanes<E>);
-  static constexpr std::uint32_t places = 2 * order::tile_rows * L;  // of two tiles
-  K key[size];
-  __device__ place_of_words() {
-    for (K& one : key) one = Op::template neutral<K>();
-  }
-  __device__ void add(const words& pack, int row) {
-    const auto below = static_cast<std::uint32_t>(is_min ? row : order::tile_rows - 1 - row);
-#pragma unroll
-    for (int w = 0; w < words::count; ++w) {
-      if constexpr (sizeof(E) == 1) {
-        take(4 * w, permuted<0x0654>(pack.of[w], below));
-        take(4 * w + 1, permuted<0x1654>(pack.of[w], below));
-        take(4 * w + 2, permuted<0x2654>(pack.of[w], below));
-        take(4 * w + 3, permuted<0x3654>(pack.of[w], below));
-      } else {
-        take(2 * w, permuted<0x1054>(pack.of[w], below));
-        take(2 * w + 1, permuted<0x3254>(pack.of[w], below));
-      }
-    }
-  }
-  // In all threads of the warp.
-  __device__ onefold::detail::arg_state<K> node(std::uint64_t pair) const {
-    constexpr std::uint32_t low_bits = 0xffff;
-    const unsigned thread = threadIdx.x % warp_size;
-    const std::uint32_t first = thread / (warp_size / 2) * order::tile_rows * L + thread % (warp_size / 2) * size;
-    K best = Op::template neutral<K>();
-#pragma unroll
-    for (int c = 0; c < size; ++c) {
-      const auto bits = static_cast<std::uint32_t>(key[c]);
-      const std::uint32_t lane = first + static_cast<std::uint32_t>(c);
-      const std::uint32_t base = is_min ? lane : places - 1 - (order::tile_rows - 1) * L - lane;
-      best = Op::template combine<K>(best, static_cast<K>((bits & ~low_bits) | ((bits & low_bits) * L + base)));
-    }
-#pragma unroll
-    for (int distance = warp_size / 2; distance > 0; distance /= 2) best = Op::template combine<K>(best, exchange(best, distance));
-    const std::uint32_t place = static_cast<std::uint32_t>(best) & low_bits;
-    return {static_cast<K>(best >> (32 - value_bits)), pair * places + (is_min ? place : places - 1 - place)};
-  }
-
- private:
-  __device__ void take(int c, std::uint32_t made) { key[c] = Op::template combine<K>(key[c], static_cast<K>(made)); }
-};
-
 }  // namespace detail
 
 /// What a thread keeps of whole tiles of a fold of small elements whose order is free, or nothing:
@@ -408,76 +357,6 @@ struct moments_in_words {
   }
 };
 
-// Integers as they are, and what is made of them again.
-template <class E, class Map>
-struct ordered_words {
-  using K = mapped_element<E, Map>;
-  template <class Op>
-  static __device__ std::uint32_t of(std::uint32_t word) {
-    return mapped_word<E, Map>(word);
-  }
-  template <class V>
-  static __device__ onefold::detail::arg_state<V> decoded(const onefold::detail::arg_state<V>& found) {
-    return found;
-  }
-};
-
-// Floats of 2 bytes as signed integers with their order: -0 < +0, and every NaN ahead of everything, as the same one.
-template <class E, class Map>
-struct ordered_halves {
-  using K = std::int16_t;
-  static constexpr std::uint32_t sizes = 0x7fff7fffU;
-  static constexpr std::uint32_t above_infinity =
-      onefold::detail::is_binary16<E> ? 0x03ff03ffU : 0x007f007fU;  // reach the highest bit
-  template <class Op>
-  static __device__ std::uint32_t of(std::uint32_t word) {
-    const std::uint32_t mapped = is_absolute<Map> ? word & sizes : word;
-    const std::uint32_t nan = permuted<0xbb99>((word & sizes) + above_infinity, 0);
-    const std::uint32_t ordered = mapped ^ (permuted<0xbb99>(mapped, 0) & sizes);
-    return (ordered & ~nan) | (nan & (Op::id == operation::min ? ~sizes : sizes));
-  }
-  static __device__ onefold::detail::arg_state<float> decoded(const onefold::detail::arg_state<std::int32_t>& found) {
-    const auto bits = static_cast<std::uint16_t>(found.value ^ (found.value < 0 ? 0x7fff : 0));
-    return {static_cast<float>(E::from_bits(bits)), found.index};
-  }
-};
-
-template <class E, class Map = onefold::detail::as_is>
-using ordered_as = std::conditional_t<onefold::detail::is_half<E>, ordered_halves<E, Map>, ordered_words<E, Map>>;
-
-template <class E, class Op, class Map = onefold::detail::as_is>
-struct place_of_elements {
-  using ordered = ordered_as<E, Map>;
-  place_of_words<typename ordered::K, Op> place;
-  __device__ void add(const words& x, int row) {
-    words mapped;
-#pragma unroll
-    for (int w = 0; w < words::count; ++w) mapped.of[w] = ordered::template of<Op>(x.of[w]);
-    place.add(mapped, row);
-  }
-  __device__ auto node(std::uint64_t pair) const { return ordered::decoded(place.node(pair)); }
-};
-
-template <class Fold, class E, class Op, class Map>
-struct place_in_words {
-  static constexpr bool exist = true;
-  place_of_elements<E, Op, Map> place;
-  __device__ void add(const words& x, const words&, int row) { place.add(x, row); }
-  __device__ typename Fold::accumulator node(const Fold&, std::uint64_t pair) const { return place.node(pair); }
-};
-
-template <class Fold, class E>
-struct places_in_words {
-  static constexpr bool exist = true;
-  place_of_elements<E, op::min> min;
-  place_of_elements<E, op::max> max;
-  __device__ void add(const words& x, const words&, int row) {
-    min.add(x, row);
-    max.add(x, row);
-  }
-  __device__ typename Fold::accumulator node(const Fold&, std::uint64_t pair) const { return {min.node(pair), max.node(pair)}; }
-};
-
 }  // namespace detail
 
 template <class E>
@@ -492,13 +371,5 @@ template <class E, bool Alike>
 struct lanes_in_words<onefold::detail::mean_variance_fold<E, Alike>>
     : std::conditional_t<detail::is_small_integer<E>, detail::moments_in_words<onefold::detail::mean_variance_fold<E, Alike>, E>,
                          detail::no_lanes_in_words> {};
-template <class E, class Op, class Map>
-struct lanes_in_words<onefold::detail::arg_fold<E, Op, Map>>
-    : std::conditional_t<detail::is_small_integer<E> || onefold::detail::is_half<E>,
-                         detail::place_in_words<onefold::detail::arg_fold<E, Op, Map>, E, Op, Map>, detail::no_lanes_in_words> {};
-template <class E>
-struct lanes_in_words<onefold::detail::argminmax_fold<E>>
-    : std::conditional_t<detail::is_small_integer<E> || onefold::detail::is_half<E>,
-                         detail::places_in_words<onefold::detail::argminmax_fold<E>, E>, detail::no_lanes_in_words> {};
 
 }  // namespace onefold::device
