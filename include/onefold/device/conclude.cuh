@@ -40,10 +40,10 @@ __device__ __noinline__ std::uint64_t other_conclusion(onefold::detail::conclusi
 }
 
 // The three sums of a norm, where they are wanted themselves.
-__device__ __noinline__ inline void store_sums(const onefold::detail::squares& value, const destination& to) {
-  store_part(to, 0, value.small);
-  store_part(to, 8, value.medium);
-  store_part(to, 16, value.big);
+__device__ __noinline__ inline void store_sums(double small, double medium, double big, const destination& to) {
+  store_part(to, 0, small);
+  store_part(to, 8, medium);
+  store_part(to, 16, big);
 }
 constexpr int squares_bytes = static_cast<int>(sizeof(onefold::detail::squares));
 
@@ -112,7 +112,7 @@ __device__ inline void store_sized(const A& value, std::uint64_t count, const de
   store_bits(to, 0, onefold::detail::conclude(static_cast<onefold::detail::conclusion>(to.how), value, count), to.bytes);
 }
 __device__ inline void store_sized(const onefold::detail::squares& value, std::uint64_t count, const destination& to) {
-  if (to.bytes == squares_bytes) return store_sums(value, to);
+  if (to.bytes == squares_bytes) return store_sums(value.small, value.medium, value.big, to);
   store_bits(to, 0, onefold::detail::conclude(onefold::detail::conclusion::root, value, count), to.bytes);
 }
 template <class V>
@@ -214,7 +214,7 @@ __device__ inline void deliver(const Fold& fold, const typename Fold::accumulato
     detail::store_results(value, count, to);
   } else {
     if constexpr (std::is_same<A, onefold::detail::squares>::value)
-      if (to.bytes == detail::squares_bytes) return detail::store_sums(value, to);
+      if (to.bytes == detail::squares_bytes) return detail::store_sums(value.small, value.medium, value.big, to);
     const auto how = static_cast<onefold::detail::conclusion>(to.how);
     std::uint64_t bits = 0;
     if (how == onefold::detail::conclusion::none) [[likely]]
