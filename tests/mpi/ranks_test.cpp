@@ -21,8 +21,8 @@ class ranges_on_a_gpu {
   static bool can(const std::vector<kind>& of, bool exactly) {
     static const bool is_here = backend_under_test(onefold::backend::cuda).usable;
     return is_here && std::none_of(of.begin(), of.end(), [&](const kind& each) {
-             return each.what == form::norm2 && part_type(each.type) == element_type::f64 &&
-                    !exactly;  // its three sums are shown by no kernel
+             if (!each.is_of_complex()) return false;
+             return each.what == form::mean_variance || asks_for_zero(each.what) || (each.what == form::dot && exactly);
            });
   }
   const void* copy([[maybe_unused]] const void* from, [[maybe_unused]] std::size_t bytes) {
