@@ -113,13 +113,17 @@ std::unique_ptr<batch_in_progress> put_on_stream(const gpu_reading& what, const 
   auto batch = begin_batch(*find_backend(backend::cuda), where, &how, image == nullptr ? what.image_bytes() : 0);
   auto* next = static_cast<std::byte*>(image == nullptr ? batch->data() : image);
   bool is_reported_taken = false;
+  const bool is_alone = what.requests.size() == 1;  // its own kernel starts sooner than that of batches
   for (std::size_t i = 0; i < what.requests.size(); ++i) {
     onefold_request one = what.requests[i];
     one.flags |= ONEFOLD_INTO;
     one.output = one.tree_value = next;
     next += in_places(cpu::most_node_bytes);
-    const bool is_taken = reduce_in_batch(one, i == what.reported ? &how : &without_report, *batch);
-    if (i == what.reported) is_reported_taken = is_taken;
+    const onefold_options& its = i == what.reported ? how : without_report;
+    if (is_alone)
+      check_status_of(one, &its);
+    else if (reduce_in_batch(one, &its, *batch) && i == what.reported)
+      is_reported_taken = true;
   }
   for (const copied_elements& some : what.copies) {
     batch->copy(next, some.from, some.bytes);
