@@ -202,7 +202,7 @@ def devices_section(machine: Machine) -> Section | None:
             noisy = is_noisy(row["one"]) or is_noisy(row["all"])
             cells.append([elements(count_of(row)), microseconds(one), microseconds(several) + a_mark(noisy), microseconds(several - one), factor(one / several)])
         columns = ["elements of each", "one GPU, µs", "all, µs", "more, µs", "scaling"]
-        section.tables.append(Table("Sums of floats to the host: one part on its GPU, and as long a part on each of all GPUs", columns, cells, False))
+        section.tables.append(Table("Sums of floats to the host: one part on its GPU, and as long a part on each of all GPUs", columns, cells, True))
     return section if section.tables else None
 
 
