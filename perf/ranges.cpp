@@ -49,7 +49,8 @@ void add_row(nlohmann::json& record, const study_options& how, const gpu_clock& 
           made = std::move(state);
         },
         repeats);
-    if (one.at == 0 && !same(made.value(), expected)) throw std::runtime_error("a state of a range has another value than the array");
+    if (one.at == 0 && !same(made.value(), expected))
+      throw std::runtime_error("a state of a range has another value than the array");
     fmt::print(" {:10.2f} {:>7}", times.median() * 1e6, ratio_text(times.median(), plain.median()));
     row["states"][one.name] = to_json(times);
   }

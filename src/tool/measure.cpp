@@ -41,8 +41,7 @@ void copy_to_gpu(std::optional<device_buffer>& copy, int device, const input_arr
 // those that are repeated, are to tell what the GPU takes, and not what the bus does.
 bool goes_through_gpu(const input_array& input, const input_array* second, const job& what) {
   const std::uint64_t bytes = input.bytes() + (second == nullptr ? 0 : second->bytes());
-  return what.repeat == 0 && bytes > whole_bytes &&
-         detail::piecewise_reduction::is_for(what.where, what.form, what.how);
+  return what.repeat == 0 && bytes > whole_bytes && detail::piecewise_reduction::is_for(what.where, what.form, what.how);
 }
 
 // One run, and how long the reductions in it took.
