@@ -52,6 +52,7 @@ nlohmann::json devices(const study_options& how, const device_info& gpu) {
     const std::uint64_t count = std::uint64_t{1} << power;
     if (count > most) break;
     std::vector<parts<float>::part> list;
+    list.reserve(memory.size());
     for (const device_memory& one : memory) list.emplace_back(static_cast<const float*>(one.get()), count);
     const parts<float> x(list);
     const float expected_of_one = sum(serial(), host.data(), count);

@@ -26,7 +26,7 @@ struct beginning {
   std::uint64_t at;  // the index of the range's first element
 };
 // Of a tile and of all larger subtrees; of a tile alone; within one.
-constexpr beginning beginnings[] = {{"aligned", 0}, {"at a tile", 1024 * 5}, {"anywhere", 1024 * 5 + 77}};
+constexpr beginning beginnings[] = {{"aligned", 0}, {"at a tile", 5'120}, {"anywhere", 5'197}};
 
 bool same(float a, float b) { return a == b; }
 bool same(const arg_result<float>& a, const arg_result<float>& b) { return a.value == b.value && a.index == b.index; }

@@ -510,6 +510,7 @@ std::vector<onefold_range> states_of(const range_kind& of, std::uint64_t begin, 
   for (const gpu_share& share : shares) under_way.push_back(put_on_stream(share.what, share.how));
   // Host arrays that go to a GPU wait for the bus; those that CPUs reduce take all cores, and come one behind the other.
   std::vector<range_reader> readers;
+  readers.reserve(others.size());
   for (const std::size_t i : others) readers.push_back(reader_of(i));
   const bool are_copied =
       std::all_of(others.begin(), others.end(), [&](std::size_t i) { return parts[i].where.backend == ONEFOLD_CUDA; });
