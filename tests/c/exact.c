@@ -48,6 +48,12 @@ static void test_on(onefold_executor where) {
   memset(sum, 0, sizeof sum);
   EXPECT_OK(onefold_exact_add(ONEFOLD_F64, ONEFOLD_SUM, sum, whole));
   EXPECT(memcmp(sum, whole, sizeof sum) == 0);
+  const onefold_range_part turned[] = {{where, x + count / 3, NULL, count - count / 3}, {onefold_serial(), x, NULL, count / 3}};
+  memset(sum, 0, sizeof sum);
+  EXPECT_REFUSED(onefold_exact_add_parts(ONEFOLD_F64, ONEFOLD_SUM, sum, NULL, 2, NULL), ONEFOLD_NULL_POINTER, "parts");
+  EXPECT_REFUSED(onefold_exact_add_parts(ONEFOLD_F64, ONEFOLD_PROD, sum, turned, 2, NULL), ONEFOLD_UNSUPPORTED, "no exact state");
+  EXPECT_OK(onefold_exact_add_parts(ONEFOLD_F64, ONEFOLD_SUM, sum, turned, 2, NULL));
+  EXPECT(memcmp(sum, whole, sizeof sum) == 0);
 
   how.guarantee = ONEFOLD_GUARANTEE_FIXED;
   EXPECT_REFUSED(onefold_reduce(&what, &how), ONEFOLD_GUARANTEE_NOT_MET, "no state that is exact");

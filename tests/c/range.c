@@ -107,15 +107,45 @@ static void test_on(onefold_executor where) {
   onefold_range_destroy(first);
 }
 
+/* Both parts in one call, which is how several GPUs are at work at the same time; and images, which they alone make. */
+static void test_parts_on(onefold_executor where) {
+  float of_whole = 0, of_parts = 0;
+  EXPECT_OK(onefold_dot_f32(where, x, y, count, &of_whole));
+  const onefold_range_part both[] = {{where, x, y, cut}, {onefold_serial(), x + cut, y + cut, count - cut}};
+  const onefold_range_part lacking[] = {{where, x, y, cut}, {where, NULL, y, 3}};
+  onefold_range* made = NULL;
+  EXPECT_OK(onefold_range_create(ONEFOLD_F32, ONEFOLD_DOT, 0, 0, &made));
+  EXPECT_REFUSED(onefold_range_add_parts(made, lacking, 2, NULL), ONEFOLD_NULL_POINTER, "input");
+  EXPECT_REFUSED(onefold_range_add_parts(made, NULL, 2, NULL), ONEFOLD_NULL_POINTER, "parts");
+  EXPECT_REFUSED(onefold_range_add_parts(NULL, both, 2, NULL), ONEFOLD_NULL_POINTER, "state");
+  EXPECT_OK(onefold_range_add_parts(made, both, 2, NULL));
+  EXPECT_OK(onefold_range_add_parts(made, NULL, 0, NULL));
+  EXPECT_OK(onefold_range_result(made, 0, &of_parts));
+  EXPECT(memcmp(&of_whole, &of_parts, sizeof of_whole) == 0);
+
+  size_t bytes = 0;
+  EXPECT_OK(onefold_range_image_bytes(made, 5000, &bytes));
+  EXPECT(bytes > 0 && bytes < 24 * 1024);
+  EXPECT_REFUSED(onefold_range_image_bytes(made, 5000, NULL), ONEFOLD_NULL_POINTER, "size");
+  EXPECT_REFUSED(onefold_range_image_bytes(NULL, 5000, &bytes), ONEFOLD_NULL_POINTER, "state");
+  EXPECT_REFUSED(onefold_range_put_image(made, where, x, y, 5, x, NULL), ONEFOLD_UNSUPPORTED, "cuda()");
+  EXPECT_REFUSED(onefold_range_put_image(made, where, x, y, 5, NULL, NULL), ONEFOLD_NULL_POINTER, "image");
+  EXPECT_REFUSED(onefold_range_add_image(made, NULL, 5), ONEFOLD_NULL_POINTER, "image");
+  EXPECT_REFUSED(onefold_range_add_image(NULL, x, 5), ONEFOLD_NULL_POINTER, "state");
+  onefold_range_destroy(made);
+}
+
 void test_range(void) {
   for (int i = 0; i < count; ++i) {
     x[i] = (float)((i * 7919) % 1013) * 0.1f - 40.0f;
     y[i] = 1.0f / (float)(i + 1);
   }
   test_on(onefold_serial());
+  test_parts_on(onefold_serial());
   onefold_backend_info openmp = {.struct_bytes = sizeof openmp};
   EXPECT_OK(onefold_describe_backend(ONEFOLD_OPENMP, &openmp, NULL, 0));
   if (openmp.built) test_on(onefold_openmp(0));
+  if (openmp.built) test_parts_on(onefold_openmp(0));
 
   onefold_range* made = NULL;
   EXPECT_REFUSED(onefold_range_create(ONEFOLD_C64, ONEFOLD_MAX, 0, 0, &made), ONEFOLD_UNSUPPORTED, "complex numbers have no order");
