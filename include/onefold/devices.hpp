@@ -55,7 +55,7 @@ class parts {
         : part(std::data(range), static_cast<std::uint64_t>(std::size(range))) {}  // NOLINT(google-explicit-constructor)
   };
 
-  parts(std::initializer_list<part> all) : parts(std::vector<part>(all)) {}
+  parts(std::initializer_list<part> all) : all_(detail::telling_of_lacking_memory([&] { return std::vector<part>(all); })) {}
   explicit parts(std::vector<part> all) noexcept : all_(std::move(all)) {}
 
   [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
@@ -83,7 +83,8 @@ class parts {
 /// The executors that reduce the parts of arrays, one for each part.
 class devices : public detail::place_of_parts {
  public:
-  devices(std::initializer_list<executor> each) : devices(std::vector<executor>(each)) {}
+  devices(std::initializer_list<executor> each)
+      : each_(detail::telling_of_lacking_memory([&] { return std::vector<executor>(each); })) {}
   explicit devices(std::vector<executor> each) noexcept : each_(std::move(each)) {}
   /// Every GPU that this process sees. Errors: backend_not_built, backend_unavailable.
   static devices all() {

@@ -162,6 +162,14 @@ std::vector<operation> operations_on(const std::string& label, const onefold::ex
          require(sums[3] == 4.0 * count, "the sum is wrong");
        }},
       {named("states_of_ranges"), [=] { append_parts(where); }},
+      {named("parts_on_several_executors"),
+       [=] {
+         const onefold::devices both{where, onefold::serial()};
+         const onefold::parts<float> x{{ones(), 100'007}, {ones() + 100'007, count - 100'007}};
+         require(onefold::sum(both, x) == count, "the sum is wrong");
+         require(onefold::sum(both, both.share_out(ones(), count), {.guarantee = onefold::guarantee::exact}) == count,
+                 "the exact sum is wrong");
+       }},
       {named("report_with_long_names"),
        [=] {
          onefold::report ran;
