@@ -113,7 +113,7 @@ void require_refused(errc code, Call call) {
 }
 
 struct operation {
-  const char* name;
+  std::string name;
   std::function<void()> run;
 };
 
@@ -141,9 +141,7 @@ void append_parts(const onefold::executor& where) {
 }
 
 std::vector<operation> operations_on(const std::string& label, const onefold::executor& where) {
-  static std::vector<std::string> names;  // never moved: reserved below
-  names.reserve(1000);
-  const auto named = [&](const char* what) { return names.emplace_back(label + "_" + what).c_str(); };
+  const auto named = [&](const char* what) { return label + "_" + what; };
   return {
       {named("sum"), [=] { require(onefold::sum(where, ones(), count) == count, "the sum is wrong"); }},
       {named("sum_into"),
@@ -352,7 +350,7 @@ class each_entry_point : public testing::TestWithParam<std::size_t> {
   static void expect_every_failure_told(int before) {
     // From 3.7 on Kokkos aborts where its start lacks memory.
     for (const std::string_view needs_kokkos : {"_report", "_reference"})
-      if (before == 0 && kokkos_aborts() && std::string_view(what().name).find(needs_kokkos) != std::string_view::npos)
+      if (before == 0 && kokkos_aborts() && what().name.find(needs_kokkos) != std::string_view::npos)
         GTEST_SKIP() << "Kokkos ends the process where its start lacks memory";
     const verdict baseline = in_a_process_of_its_own(GetParam(), before, 0);
     ASSERT_STREQ(baseline.problem, "");
@@ -376,7 +374,7 @@ class each_entry_point : public testing::TestWithParam<std::size_t> {
 TEST_P(each_entry_point, tells_of_lacking_memory_in_the_first_call_of_a_process) {
   for (const std::string_view same :
        {"sum_into", "norm2", "dot_in_double", "best_re", "best_why_not", "openmp_why_not", "openmp_report"})
-    if (std::string_view(what().name).find(same) != std::string_view::npos) GTEST_SKIP() << "starts Kokkos as others do";
+    if (what().name.find(same) != std::string_view::npos) GTEST_SKIP() << "starts Kokkos as others do";
   expect_every_failure_told(0);
 }
 TEST_P(each_entry_point, tells_of_lacking_memory_in_a_later_call) { expect_every_failure_told(1); }
@@ -395,7 +393,7 @@ INSTANTIATE_TEST_SUITE_P(memory, each_entry_point, testing::ValuesIn(numbers_of_
 TEST(the_counter_of_allocations, sees_those_of_the_library) {
   const auto all = all_operations();
   for (std::size_t number = 0; number < all.size(); ++number) {
-    if (std::string_view(all[number].name) != "serial_report_with_long_names") continue;
+    if (all[number].name != "serial_report_with_long_names") continue;
     for (const int before : {0, 1}) EXPECT_TRUE(in_a_process_of_its_own(number, before, 1).reached);
   }
 }
