@@ -256,6 +256,16 @@ struct absent_aware {
 };
 inline constexpr const char* no_index = "an argmin or argmax of no elements: there is no index";
 
+/// Whether a result with indices is that of nothing but absent values, as a GPU stores it.
+template <class V>
+constexpr bool is_of_nothing(const arg_result<V>& result) {
+  return result.index == ~std::uint64_t{0};
+}
+template <class V>
+constexpr bool is_of_nothing(const argminmax_result<V>& result) {
+  return is_of_nothing(result.min);
+}
+
 template <bool OnDevice, form What, class Space, class F>
 void run_some_values(const executor& where, const Space& space, F& f, void* output, bool waits, const options& how) {
   using T = typename values_of<Space, F>::type;
@@ -284,7 +294,11 @@ void run_some_values(const executor& where, const Space& space, F& f, void* outp
   const arrays_of<F> arrays(f);
   arrays.tell(what);
   own.run(what, how);
-  if (!on_gpu) *static_cast<result_of_form<What, T, false>*>(output) = aware::result(found);
+  using R = result_of_form<What, T, false>;
+  if (!on_gpu) *static_cast<R*>(output) = aware::result(found);
+  // A device cannot refuse: of nothing but absent values it stores an index that no value has.
+  if constexpr (has_index(What))
+    if (on_gpu && waits && is_of_nothing(*static_cast<const R*>(output))) own.refuse_nothing();
 }
 
 template <bool OnDevice, form What, class S, class F, class... M>

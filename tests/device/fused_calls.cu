@@ -263,6 +263,11 @@ std::vector<refused_call> refused_calls() {
   refuse("an own operator on nothing", "give it an initial value",
          [&] { return onefold::reduce(onefold::cuda(), managed, 0, longer{}); });
   refuse("argmin of nothing", "there is no index", [&] { return onefold::argmin(onefold::cuda(), 0, f); });
+  const auto nothing = [] __host__ __device__(std::uint64_t) { return onefold::maybe<double>(); };
+  refuse("argmin of absent values", "there is no index", [&] { return onefold::argmin(onefold::cuda(), 5000, nothing); });
+  refuse("argmax_magnitude of absent values", "there is no index",
+         [&] { return onefold::argmax_magnitude(onefold::cuda(), 5000, nothing); });
+  refuse("argminmax of absent values", "there is no index", [&] { return onefold::argminmax(onefold::cuda(), 5000, nothing); });
   refuse("argmax of nothing", "there is no index", [&] { return onefold::argmax(onefold::cuda(), 0, f); });
   refuse("serial() on memory of the GPU", "is GPU memory",
          [&] { return onefold::reduce(onefold::serial(), device, 16, longer{}); });
