@@ -1415,6 +1415,106 @@ void print_head(const char* of, const char* table) {
   std::puts("// ONEFOLD_GOLDEN_FOUR(type, form, accumulate, data, seed, n, first bits, second bits, third bits, fourth bits)");
 }
 
+// --- of complex numbers, whose parts are T
+
+template <class T>
+constexpr const char* complex_type = sizeof(T) == 4 ? "c64" : "c128";
+
+// 1 for each number that is not zero in one part at least, else 0.
+template <class T>
+std::vector<std::uint64_t> nonzero_numbers(const std::vector<T>& parts) {
+  std::vector<std::uint64_t> is_set;
+  for (std::size_t i = 0; i < parts.size(); i += 2) is_set.push_back(is_zero(parts[i]) && is_zero(parts[i + 1]) ? 0 : 1);
+  return is_set;
+}
+
+template <class T>
+void row_of_zeros(form_id form, family_id family, std::uint64_t seed, std::size_t n) {
+  const std::vector<T> parts = data<T>(family, seed, 2 * n);
+  std::uint64_t nonzero = 0;
+  for (const std::uint64_t one : nonzero_numbers(parts)) nonzero += one;
+  std::string bits = bits_of(nonzero);
+  if (form != form_id::count) {
+    const bool holds = form == form_id::all ? nonzero == n : form == form_id::any ? nonzero > 0 : nonzero == 0;
+    bits = bits_of(static_cast<std::uint8_t>(holds ? 1 : 0));
+  }
+  std::printf("ONEFOLD_GOLDEN(%s, %s, own, %s, %llu, %zu, %s)\n", complex_type<T>, name_of(form), name_of(family),
+              static_cast<unsigned long long>(seed), n, bits.c_str());
+}
+
+// The moments of each part, an array of its own of T, in f64; then converted.
+template <class T>
+void row_of_moments(family_id family, std::uint64_t seed, std::size_t n, std::int64_t ddof) {
+  const std::vector<T> parts = data<T>(family, seed, 2 * n);
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  double mean[2] = {nan, nan}, variance[2] = {nan, nan};
+  for (std::size_t part = 0; part < 2; ++part) {
+    std::vector<double> of_part;
+    for (std::size_t i = part; i < parts.size(); i += 2) of_part.push_back(static_cast<double>(parts[i]));
+    const std::optional<moments> all = tree_of_moments<T>(of_part);
+    if (!all) continue;
+    mean[part] = all->M;
+    const std::int64_t freedom = static_cast<std::int64_t>(all->N) - ddof;
+    if (freedom > 0) variance[part] = all->D / static_cast<double>(freedom);
+  }
+  const double both = variance[0] + variance[1];
+  std::printf("ONEFOLD_GOLDEN_THREE(%s, mean_variance, own, %s, %llu, %zu, %d, %s, %s, %s)\n", complex_type<T>, name_of(family),
+              static_cast<unsigned long long>(seed), n, static_cast<int>(ddof), bits_of(static_cast<T>(mean[0])).c_str(),
+              bits_of(static_cast<T>(mean[1])).c_str(), bits_of(static_cast<T>(both)).c_str());
+}
+
+template <class T>
+void rows_of_complex() {
+  for (const form_id form : {form_id::count, form_id::all, form_id::any, form_id::none}) {
+    std::uint64_t seed = 0;
+    const auto rows = [&](family_id family, const std::vector<std::size_t>& sizes) {
+      for (const std::size_t n : sizes) row_of_zeros<T>(form, family, ++seed, n);
+    };
+    rows(family_id::blank, {0, 1, 1025});
+    rows(family_id::minus_zero, {1, 777});
+    rows(family_id::lone, turn_of<T>(static_cast<std::size_t>(form), 4));
+    rows(family_id::hole, turn_of<T>(static_cast<std::size_t>(form) + 1, 3));
+    rows(family_id::zeros, {65, 5000});
+    rows(family_id::few, turn_of<T>(static_cast<std::size_t>(form) + 2, 3));
+    rows(family_id::subnormal, {1, 1025});
+    rows(family_id::one_nan, {1, 5000});
+    if (form == form_id::count) rows(family_id::few, {(std::size_t{1} << 18) + 5});
+  }
+  std::uint64_t seed = 0;
+  const auto rows = [&](family_id family, const std::vector<std::size_t>& sizes) {
+    for (const std::size_t n : sizes) {
+      ++seed;
+      const auto ddof = static_cast<std::int64_t>(seed % 2);
+      row_of_moments<T>(family, seed, n, ddof);
+      if (n <= 3) row_of_moments<T>(family, seed, n, 1 - ddof);
+    }
+  };
+  rows(family_id::uniform, {0, 1});
+  rows(family_id::uniform, few_sizes<T>());
+  rows(family_id::uniform, {(std::size_t{1} << 18) + 5});
+  rows(family_id::wide, {1, 65, 5000});
+  rows(family_id::zeros, {65});
+  rows(family_id::minus_zero, {3});
+  rows(family_id::subnormal, {1025});
+  rows(family_id::huge, {2, 777});
+  rows(family_id::offset, {1, 513, 54321});
+  rows(family_id::one_nan, {1, 5000});
+  rows(family_id::one_infinity, {1025});
+  rows(family_id::both_infinities, {65, 5000});
+  rows(family_id::equal, {1025});
+}
+
+void print_complex() {
+  std::puts("// Golden results of tree v1 (docs/order.md) of complex numbers. Columns and data: README.md beside this file.");
+  std::puts("// Made in this folder by");
+  std::puts("//   g++ -std=c++20 -O1 -ffp-contract=off -Wall -Wextra -Wconversion generate.cpp -o /tmp/golden");
+  std::puts("//   /tmp/golden complex > complex.inc");
+  std::puts("// ONEFOLD_GOLDEN(type, form, accumulate, data, seed, n, bits)");
+  std::puts("// ONEFOLD_GOLDEN_THREE(type, form, accumulate, data, seed, n, ddof, real bits, imaginary bits, variance bits)");
+  rows_of_complex<float>();
+  rows_of_complex<double>();
+}
+
 void print_small() {
   print_head("types of 1 and 2 bytes", "small");
   rows_of_small_integers<std::int8_t>("i8");
@@ -1487,8 +1587,11 @@ void print_operators() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::pair<const char*, void (*)()> tables[] = {
-      {"records", print_records}, {"operators", print_operators}, {"small", print_small}, {"further", print_further}};
+  const std::pair<const char*, void (*)()> tables[] = {{"records", print_records},
+                                                       {"operators", print_operators},
+                                                       {"small", print_small},
+                                                       {"further", print_further},
+                                                       {"complex", print_complex}};
   if (argc == 1) {
     print_forms();
     return 0;
@@ -1499,6 +1602,6 @@ int main(int argc, char** argv) {
       return 0;
     }
   }
-  std::fputs("usage: generate [records | operators | small | further]\n", stderr);
+  std::fputs("usage: generate [records | operators | small | further | complex]\n", stderr);
   return 2;
 }

@@ -1,0 +1,94 @@
+/// @file complex_golden_test.cpp  The golden table of complex numbers: every executor gives its bits.
+
+#include <array>
+#include <complex>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <onefold/onefold.hpp>
+
+#include "../../src/tool/golden.hpp"
+#include "record_fixture.hpp"
+
+namespace onefold_test {
+namespace {
+
+struct complex_row {
+  element_type type;
+  form what;
+  std::string_view data;
+  std::uint64_t seed, count;
+  std::int64_t ddof;
+  std::array<std::uint64_t, 3> bits;
+};
+
+constexpr complex_row rows[] = {
+#define ONEFOLD_GOLDEN(type, what, accumulate, data, seed, count, bits) \
+  {element_type::type, form::what, #data, seed, count, 0, {bits, 0, 0}},
+#define ONEFOLD_GOLDEN_THREE(type, what, accumulate, data, seed, count, ddof, real, imaginary, variance) \
+  {element_type::type, form::what, #data, seed, count, ddof, {real, imaginary, variance}},
+#include "../golden/complex.inc"
+#undef ONEFOLD_GOLDEN
+#undef ONEFOLD_GOLDEN_THREE
+};
+
+template <class T>
+std::uint64_t bits_of_part(T part) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &part, sizeof(part));
+  return bits;
+}
+
+template <class T>
+std::array<std::uint64_t, 3> by_the_library(const complex_row& row, const onefold::executor& where, const std::complex<T>* z) {
+  switch (row.what) {
+    case form::count:
+      return {onefold::count(where, z, row.count), 0, 0};
+    case form::all:
+      return {onefold::all(where, z, row.count) ? 1U : 0U, 0, 0};
+    case form::any:
+      return {onefold::any(where, z, row.count) ? 1U : 0U, 0, 0};
+    case form::none:
+      return {onefold::none(where, z, row.count) ? 1U : 0U, 0, 0};
+    default:
+      break;
+  }
+  const auto found = onefold::mean_variance(where, z, row.count, onefold::ddof{row.ddof});
+  return {bits_of_part(found.mean.real()), bits_of_part(found.mean.imag()), bits_of_part(found.variance)};
+}
+
+class complex_golden : public executor_test {
+ protected:
+  // At a boundary of 16 bytes and off it.
+  template <class T>
+  void expect_row(const complex_row& row) const {
+    const auto bits = onefold::tool::golden_data(onefold::element_type_of<T>, row.data, row.seed, 2 * row.count);
+    for (const std::size_t off : {0, 1}) {
+      elements parts(onefold::element_type_of<T>, bits.size() + 2 * off);
+      for (std::size_t i = 0; i < bits.size(); ++i) std::memcpy(&parts.as<T>()[2 * off + i], &bits[i], sizeof(T));
+      guarded_input memory(memory_for(where()), parts, operation::sum);
+      const auto* const z = static_cast<const std::complex<T>*>(memory.window(2 * off, bits.size()));
+      EXPECT_EQ(by_the_library(row, where(), z), row.bits)
+          << name(row.what) << " of " << name(row.type) << ", " << row.data << ", seed " << row.seed << ", " << row.count;
+      count_dispatch(where());
+    }
+  }
+};
+
+TEST_P(complex_golden, rows_are_met) {
+  for (const auto& row : rows) {
+    if (row.type == element_type::c64)
+      expect_row<float>(row);
+    else
+      expect_row<double>(row);
+  }
+  EXPECT_GE(std::size(rows), 200U);
+}
+
+INSTANTIATE_TEST_SUITE_P(forms, complex_golden, testing::ValuesIn(each_of_the_executors()), label_of_executor);
+
+}  // namespace
+}  // namespace onefold_test
