@@ -4,6 +4,8 @@
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 
 #include <onefold/detail/callback.hpp>
 #include <onefold/detail/folds.hpp>
@@ -18,6 +20,16 @@ template <class T>
 struct complex_of {
   T real, imaginary;
 };
+
+/// Whether a number is not zero. By its bits, which code that flushes subnormal numbers to zero does not change.
+template <class T>
+ONEFOLD_HOST_DEVICE inline bool is_nonzero(const complex_of<T>& z) noexcept {
+  using bits = std::conditional_t<sizeof(T) == sizeof(std::uint32_t), std::uint32_t, std::uint64_t>;
+  bits real, imaginary;
+  memcpy(&real, &z.real, sizeof(T));
+  memcpy(&imaginary, &z.imaginary, sizeof(T));
+  return (real | imaginary) << 1 != 0;  // without the signs
+}
 
 /// conj(x) y.
 struct conjugated_product {
@@ -78,12 +90,18 @@ ONEFOLD_HOST_DEVICE T concluded_complex(const T& tree, std::uint64_t) {
   return canonical(tree);
 }
 
-/// Mean and variance of complex numbers, of those of their parts. On the host, in the default floating-point environment.
+/// What mean_variance of complex numbers gives, with the layout of mean_variance_result<std::complex<T>>.
 template <class T>
-mean_variance_result<std::complex<T>> moments_of_complex(const mean_variance_result<double>& real,
-                                                         const mean_variance_result<double>& imaginary) {
-  const auto in_type = [](double x) { return canonical(static_cast<T>(x)); };
-  return {{in_type(real.mean), in_type(imaginary.mean)}, in_type(rounded_add(real.variance, imaginary.variance))};
+struct complex_mean_variance {
+  T real, imaginary, variance;
+};
+
+/// It, of the means and variances of the parts. On a host, in the default floating-point environment.
+template <class T>
+ONEFOLD_HOST_DEVICE complex_mean_variance<T> moments_of_complex(const mean_and_variance_of& real,
+                                                                const mean_and_variance_of& imaginary) {
+  return {canonical(static_cast<T>(real.mean)), canonical(static_cast<T>(imaginary.mean)),
+          canonical(static_cast<T>(rounded_add(real.variance, imaginary.variance)))};
 }
 
 /// Calls body.template operator()<F, Op, Mean>() with what a form of complex numbers makes of an element and how it combines that: sum, prod, dot,

@@ -1,12 +1,12 @@
 /// @file complex.cpp  Complex numbers as requests of other kinds: norm2, sum_of_squares and exact dots are those of the parts, all as real numbers in a
-/// row; what else there is goes the way of a user's own operator.
+/// row; what asks for zeros and mean_variance are those of values that a function makes of them, and have folds of their own on a GPU; what else there is goes
+/// the way of a user's own operator.
 
 #include "complex.hpp"
 
-#include <bit>
-#include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -49,10 +49,6 @@ void check_complex(const onefold_request& asked) {
     refuse_complex();
   check_count(asked.count, size_of(type));
   const auto its = static_cast<form>(asked.form);
-  if (asked.where.backend == ONEFOLD_CUDA && !has_complex_kernels(its))
-    throw error(errc::unsupported,
-                std::string(name(its)).append(
-                    " of complex numbers is computed on CPUs alone so far: use serial() or openmp() with host memory"));
   if (reinterpret_cast<std::uintptr_t>(asked.output) % size_of(part_type(result_type(type, its))) != 0) refuse_misaligned_output();
   const std::size_t bytes = result_bytes(type, its);
   const std::uint64_t array_bytes = asked.count * size_of(type);
@@ -85,16 +81,12 @@ int fill_parts(void* context, std::uint64_t first, std::uint64_t count, void* co
   return 0;
 }
 
-// 1 for each number that is not zero, else 0. By their bits, which a caller who flushes subnormal numbers to zero does not change.
+// 1 for each number that is not zero, else 0.
 template <class T>
 int fill_nonzero(void* context, std::uint64_t first, std::uint64_t count, void* const* values) {
-  using bits = std::conditional_t<sizeof(T) == sizeof(std::uint32_t), std::uint32_t, std::uint64_t>;
   const auto* const z = static_cast<const complex_of<T>*>(context) + first;
-  auto* const is_nonzero = static_cast<T*>(values[0]);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const bits either = std::bit_cast<bits>(z[i].real) | std::bit_cast<bits>(z[i].imaginary);
-    is_nonzero[i] = either << 1 != 0 ? T(1) : T(0);  // without the signs
-  }
+  auto* const to = static_cast<T*>(values[0]);
+  for (std::uint64_t i = 0; i < count; ++i) to[i] = is_nonzero(z[i]) ? T(1) : T(0);
   return 0;
 }
 
@@ -121,14 +113,51 @@ void run_moments(onefold_request what, const onefold_options* how) {
   if ((what.flags & ONEFOLD_INTO) != 0 && is_on_device(what.output))
     throw error(errc::device_pointer,
                 "the output is GPU memory, which the executors of CPUs cannot write to: copy the result there");
-  auto* const result = static_cast<mean_variance_result<std::complex<T>>*>(what.output);
+  void* const result = what.output;
   mean_variance_result<double> parts[2] = {};
   what.output = parts;
   what.flags = sizeof(T) < sizeof(double) ? ONEFOLD_WIDE : 0U;
   run_of_values<T>(what, how, fill_parts<T>, 2, nullptr);
   const default_float_environment one_operation_is_one_operation;
-  *result = moments_of_complex<T>(parts[0], parts[1]);
+  const complex_mean_variance<T> both =
+      moments_of_complex<T>({parts[0].mean, parts[0].variance}, {parts[1].mean, parts[1].variance});
+  std::memcpy(result, &both, sizeof(both));
 }
+
+#ifdef ONEFOLD_HAVE_CUDA
+// Whether a GPU reduces it, which it then names.
+bool is_for_gpu(onefold_request& what) {
+  if (what.where.backend == ONEFOLD_BEST && what.count > 0) {
+    const auto place = locate(what.input);
+    if (place.kind != pointer_kind::host) what.where = onefold_cuda_device(place.device);
+  }
+  return what.where.backend == ONEFOLD_CUDA;
+}
+
+// Forms whose states on a GPU are larger than the numbers, or smaller: what asks for zeros, and mean_variance. Of no elements too, whose results the kernels
+// know.
+template <class T>
+void run_states_on_gpu(onefold_request what, const onefold_options* how) {
+  const auto its = static_cast<form>(what.form);
+  const bool shows_state = what.tree_value != nullptr;
+  if (shows_state) what.output = std::exchange(what.tree_value, nullptr);
+  const cuda_backend::complex_conclusion conclusion{what.ddof, its, shows_state};
+  const device_fold fold = cuda_backend::fold_of_complex_states(static_cast<element_type>(what.type), conclusion, what.input);
+  if (asks_for_zero(its)) {
+    if (shows_state) what.form = ONEFOLD_COUNT;
+    return run_of_values<T>(what, how, fill_nonzero<T>, 1, &fold);
+  }
+  // Its result has three numbers of the parts' type, which no form of real numbers has.
+  const onefold_array array{what.input, sizeof(complex_of<T>), alignof(T)};
+  what.arrays = &array;
+  what.array_count = 1;
+  what.device = &fold;
+  what.type = ONEFOLD_F64;
+  what.form = ONEFOLD_SUM;
+  what.input = nullptr;
+  run_checked(what, how);
+}
+#endif
 
 template <class T>
 void run_exactly(onefold_request what, const onefold_options* how) {
@@ -235,6 +264,11 @@ void reduce_complex(const onefold_request& asked, const onefold_options* how) {
     throw error(errc::guarantee_not_met,
                 "exact_state of complex numbers takes the state of sum, mean, sum_of_squares and norm2, with guarantee::exact");
   if (its == form::sum_of_squares || its == form::norm2) return run_checked(of_parts(asked), how);
+#ifdef ONEFOLD_HAVE_CUDA
+  if (onefold_request on_gpu = asked;
+      (asks_for_zero(its) || (its == form::mean_variance && !asks_for_exact(how))) && is_for_gpu(on_gpu))
+    return is_single ? run_states_on_gpu<float>(on_gpu, how) : run_states_on_gpu<double>(on_gpu, how);
+#endif
   if (asks_for_zero(its))
     return is_single ? run_of_values<float>(asked, how, fill_nonzero<float>, 1, nullptr)
                      : run_of_values<double>(asked, how, fill_nonzero<double>, 1, nullptr);

@@ -146,8 +146,8 @@ struct states_of_parts {
 template <class T>
 void conclude_moments_of_parts(const form_row&, const void* state, u64, std::int64_t ddof, void* result) {
   const auto& found = as<moments_of_parts>(state);
-  const auto real = detail::mean_and_variance(found.real, ddof), imaginary = detail::mean_and_variance(found.imaginary, ddof);
-  const auto both = detail::moments_of_complex<T>({real.mean, real.variance}, {imaginary.mean, imaginary.variance});
+  const auto both =
+      detail::moments_of_complex<T>(detail::mean_and_variance(found.real, ddof), detail::mean_and_variance(found.imaginary, ddof));
   std::memcpy(result, &both, sizeof(both));
 }
 

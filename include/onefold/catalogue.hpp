@@ -71,8 +71,8 @@ struct variant_info {
   /// Whether the variant takes this element type with this form.
   [[nodiscard]] constexpr bool supports(element_type type, form what) const noexcept {
     if (!takes_type(what, type)) return false;
-    if (is_complex(type) && (!takes_everything || (backend == onefold::backend::cuda && !has_complex_kernels(what)))) return false;
     if (takes_everything) return true;
+    if (is_complex(type)) return false;
     if (guarantee == onefold::guarantee::exact) return detail::exact::has_state(what, type);
     return is_plain(what) && (operators[static_cast<int>(type)] >> static_cast<int>(what) & 1) != 0;
   }

@@ -545,9 +545,9 @@ ONEFOLD_API int onefold_is_free_of_order(int32_t type, int32_t form);
  */
 
 /* For complex numbers, T being c64 or c128, in the same way the forms sum prod mean dot, whose result is complex, and sum_of_squares norm1 norm2
- * norm_inf, whose result is a float or a double. dot takes the conjugate of x. On the CPU executors alone, ONEFOLD_UNSUPPORTED on a GPU, count all any
- * none, of numbers that are not zero in one part at least, and mean_variance, whose variance is the real mean of |x - mean|^2. Complex numbers have
- * no order, so there is no min, max or argmin of them: that is ONEFOLD_UNSUPPORTED too.
+ * norm_inf, whose result is a float or a double. dot takes the conjugate of x. Also count all any none, of numbers that are not zero in one part at
+ * least, and mean_variance, whose variance is the real mean of |x - mean|^2. Complex numbers have no order, so there is no min, max or argmin of them:
+ * that is ONEFOLD_UNSUPPORTED.
  *
  *   int onefold_sum_c128(onefold_executor where, const onefold_c128* x, uint64_t n, onefold_c128* result);
  *   int onefold_mean_variance_c128(onefold_executor where, const onefold_c128* x, uint64_t n, int64_t ddof,

@@ -310,9 +310,6 @@ constexpr bool takes_type(form what, element_type type) noexcept {
   return !is_float(type) || (what != form::bit_and && what != form::bit_or && what != form::bit_xor);
 }
 
-/// Whether a form of complex numbers has kernels for GPUs: what asks for zeros and mean_variance run on CPUs alone so far.
-constexpr bool has_complex_kernels(form what) noexcept { return !asks_for_zero(what) && what != form::mean_variance; }
-
 /// The type that values are added and multiplied in: the elements' own, but for small integers 64 bits and for small floats f32. `wide`
 /// is the next one, which accumulate_as asks for: f64 for floats, 64 bits for integers of 32.
 constexpr element_type accumulator_type(element_type type, bool wide = false) noexcept {

@@ -9,8 +9,10 @@
 #include <onefold/onefold.hpp>
 
 #include <array>
+#include <complex>
 #include <string>
 
+#include "../../backends/cuda/fixed_order/complex_states.cuh"
 #include "../support/gtest_support.hpp"
 
 namespace onefold_test {
@@ -245,6 +247,77 @@ TEST(rows_of_a_warp, of_every_kind_of_fold) {
     const auto wanted = onefold::reduce_together(onefold::serial(), n, five, op::sum{}, op::sum{}, op::sum{}, op::min{}, op::max{});
     expect(together, wanted, "five results");
   }
+}
+
+// --- complex numbers, element by element ------------------------------------------------------------------------------------------------------
+
+// A fold of complex numbers with the numbers as a function of the index.
+template <class Fold>
+struct of_memory : Fold {
+  static constexpr int inputs = 0;
+  const typename Fold::element* z;
+  auto value(std::uint64_t i) const { return Fold::value(z[i]); }
+};
+
+// What a fold stores, as the bytes of an R.
+template <class R, class Fold, class T>
+std::vector<unsigned char> stored(onefold::form what, std::int64_t ddof, bool shows_state, const std::vector<std::complex<T>>& x) {
+  of_memory<Fold> fold;
+  static_cast<onefold::cuda_backend::complex_conclusion&>(fold) = {ddof, what, shows_state};
+  fold.z = reinterpret_cast<const typename Fold::element*>(x.data());
+  const auto result = reduced(fold, x.size());
+  std::vector<unsigned char> bytes;
+  result.store([&](int place, const auto& part) {
+    EXPECT_EQ(place, 0);
+    bytes = bytes_of(part);
+  });
+  EXPECT_EQ(bytes.size(), sizeof(R));
+  return bytes;
+}
+
+template <class T>
+void expect_states_of(const std::vector<std::complex<T>>& x) {
+  using C = std::complex<T>;
+  using counted = onefold::cuda_backend::complex_count<T>;
+  using moments = onefold::cuda_backend::complex_moments<T>;
+  const std::size_t n = x.size();
+  const auto& on = onefold::serial();
+  for (const std::int64_t ddof : {0, 1, 7})
+    EXPECT_EQ((stored<onefold::mean_variance_result<C>, moments>(onefold::form::mean_variance, ddof, false, x)),
+              bytes_of(onefold::mean_variance(on, x.data(), n, onefold::ddof{ddof})))
+        << n << " with " << ddof;
+  const std::uint64_t count = onefold::count(on, x.data(), n);
+  EXPECT_EQ((stored<std::uint64_t, counted>(onefold::form::count, 0, false, x)), bytes_of(count)) << n;
+  EXPECT_EQ((stored<std::uint64_t, counted>(onefold::form::any, 0, true, x)), bytes_of(count)) << n;
+  EXPECT_EQ((stored<bool, counted>(onefold::form::all, 0, false, x)), bytes_of(onefold::all(on, x.data(), n))) << n;
+  EXPECT_EQ((stored<bool, counted>(onefold::form::any, 0, false, x)), bytes_of(onefold::any(on, x.data(), n))) << n;
+  EXPECT_EQ((stored<bool, counted>(onefold::form::none, 0, false, x)), bytes_of(onefold::none(on, x.data(), n))) << n;
+}
+
+template <class T>
+void expect_states_of_complex_numbers() {
+  for (const std::size_t n : {0U, 1U, 2U, 31U, 33U, 65U, 511U, 512U, 513U, 1023U, 1024U, 1025U, 2049U, 5003U, 20001U}) {
+    std::vector<std::complex<T>> x(n), zeros(n, {T(0), -T(0)});
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto k = static_cast<std::int64_t>(i);
+      x[i] = {number_of<T>(1, 0, k), i % 5 == 0 ? -T(0) : T(1000) + number_of<T>(2, 0, k)};
+      if (i % 3 == 0) x[i] = {T(0), x[i].imag()};
+    }
+    expect_states_of(x);
+    expect_states_of(zeros);
+    if (n == 0) continue;
+    zeros[n / 2] = {T(0), std::numeric_limits<T>::denorm_min()};
+    expect_states_of(zeros);
+    x[n / 3] = {std::numeric_limits<T>::infinity(), T(1)};
+    expect_states_of(x);
+    x[n / 2] = {T(1), std::numeric_limits<T>::quiet_NaN()};
+    expect_states_of(x);
+  }
+}
+
+TEST(rows_of_a_warp, of_states_of_complex_numbers) {
+  expect_states_of_complex_numbers<float>();
+  expect_states_of_complex_numbers<double>();
 }
 
 }  // namespace

@@ -1,0 +1,41 @@
+/// @file complex_states.cu  The folds of complex_states.cuh.
+
+#include "complex_states.cuh"
+
+#include <onefold/device.cuh>
+
+namespace onefold::cuda_backend {
+
+namespace {
+
+using onefold::detail::device_fold;
+
+// The fold has nothing but its conclusion, so that this is its object too.
+template <class Fold>
+device_fold with_object(const complex_conclusion& conclusion, const void* x, std::size_t result_bytes, std::size_t alignment) {
+  static_assert(sizeof(Fold) == sizeof(complex_conclusion) && alignof(Fold) == alignof(complex_conclusion));
+  device_fold made = onefold::detail::make_device_fold(Fold{conclusion}, x, nullptr);
+  made.object = &conclusion;
+  made.result_bytes = static_cast<std::uint32_t>(result_bytes);
+  made.result_alignment = static_cast<std::uint32_t>(alignment);
+  return made;
+}
+
+template <class T>
+device_fold fold_of(const complex_conclusion& conclusion, const void* x) {
+  const bool shows_state = conclusion.shows_state;
+  if (conclusion.what == form::mean_variance)
+    return with_object<complex_moments<T>>(
+        conclusion, x, shows_state ? sizeof(moments_of_parts) : sizeof(onefold::detail::complex_mean_variance<T>),
+        shows_state ? alignof(moments_of_parts) : alignof(T));
+  const std::size_t bytes = shows_state || conclusion.what == form::count ? sizeof(std::uint64_t) : 1;
+  return with_object<complex_count<T>>(conclusion, x, bytes, bytes);
+}
+
+}  // namespace
+
+device_fold fold_of_complex_states(element_type type, const complex_conclusion& conclusion, const void* x) {
+  return type == element_type::c64 ? fold_of<float>(conclusion, x) : fold_of<double>(conclusion, x);
+}
+
+}  // namespace onefold::cuda_backend
