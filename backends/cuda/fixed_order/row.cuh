@@ -8,6 +8,19 @@
 
 namespace onefold::cuda_backend {
 
+namespace detail {
+
+/// Whether a unit's node is folded from accumulators that are one number each: those of a plain fold, or the values alone of one that finds their place later.
+template <class Fold>
+constexpr bool reads_one_number() noexcept {
+  if constexpr (device::detail::place_by_value<Fold>::exists)
+    return reads_one_number<typename device::detail::place_by_value<Fold>::fold>();
+  else
+    return Fold::is_plain && device::detail::is_one_number<typename Fold::accumulator>;
+}
+
+}  // namespace detail
+
 /// The row of a fold with these kernels.
 template <class Fold>
 const onefold::detail::device_fold& row_with(const onefold::detail::device_kernels& kernels, bool prefers_single,
@@ -38,9 +51,9 @@ const onefold::detail::device_fold& row_of_fold() {
   using onefold::detail::device_kernels;
   const auto symbol = [](auto* kernel) { return reinterpret_cast<const void*>(kernel); };
   constexpr bool large = device::has_large_accumulators<Fold>;
-  // Packs from any alignment are for plain folds of one input. A tile by single elements is what the others have, and those which prefer it
-  // where there are few.
-  constexpr bool shifts = Fold::inputs == 1 && Fold::is_plain && device::detail::is_one_number<typename Fold::accumulator>;
+  // Packs from any alignment are for folds of one input that have one number for each lane. A tile by single elements is what the others have, and those
+  // which prefer it where there are few.
+  constexpr bool shifts = Fold::inputs == 1 && detail::reads_one_number<Fold>();
   constexpr bool singles = !shifts || large;
   static onefold::detail::device_kernels_known known[device_kernels::known_devices];
   static const device_kernels kernels = [&] {
