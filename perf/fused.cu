@@ -207,6 +207,13 @@ class calls_of {
         "dot of complex numbers", 2 * bytes,
         [=](const T* in, complex* out) { dot_into(gpu, numbers(in), numbers(another(in, 1)), n / 2, out); },
         [=] { return onefold::dot(numbers(x), numbers(x), n / 2); });
+    add<std::uint64_t>(
+        "count of complex numbers", bytes, [=](const T* in, std::uint64_t* out) { count_into(gpu, numbers(in), n / 2, out); },
+        [=] { return onefold::count(numbers(x), n / 2); });
+    add<mean_variance_result<complex>>(
+        "mean_variance of complex numbers", bytes,
+        [=](const T* in, mean_variance_result<complex>* out) { mean_variance_into(gpu, numbers(in), n / 2, out); },
+        [=] { return onefold::mean_variance(numbers(x), n / 2); });
     add<argminmax_result<T>>(
         "argminmax", bytes, [=](const T* in, argminmax_result<T>* out) { argminmax_into(gpu, in, n, out); },
         [=] {

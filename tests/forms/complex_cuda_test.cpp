@@ -69,6 +69,7 @@ TEST_F(complex_states, are_made_in_a_workspace_and_in_graphs_cuda) {
     const std::vector<c64> others = numbers(10 + round);
     const elements parts = parts_of(others);
     expect_success(cudaMemcpy(const_cast<c64*>(z), parts.data(), count * sizeof(c64), cudaMemcpyHostToDevice), "cudaMemcpy");
+    expect_success(cudaDeviceSynchronize(), "cudaDeviceSynchronize");  // the copy may return before the last of it is there
     graph.replay();
     fresh.synchronize();
     EXPECT_EQ(bytes(read<moments>(of_moments)), bytes(onefold::mean_variance(onefold::serial(), others, onefold::ddof{1})));

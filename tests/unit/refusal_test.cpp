@@ -1,5 +1,8 @@
 /// @file refusal_test.cpp  Every argument that cannot be, on every executor: refused with its code, and the next call works.
 
+#include <complex>
+#include <vector>
+
 #include "../support/gtest_support.hpp"
 #include "../support/place.hpp"
 #ifdef ONEFOLD_HAVE_CUDA
@@ -163,9 +166,9 @@ TEST_P(refusals_of, memory_that_it_cannot_reach) {
   const auto& gpu = backend_under_test(backend::cuda);
   if (where().backend() == backend::cuda) {
     double on_the_stack[4] = {1, 2, 3, 4};
-    const std::vector<double> on_the_heap(count, 1.0);
+    const std::vector<std::complex<double>> on_the_heap(count, 1.0);
     EXPECT_TRUE(refuses(errc::host_pointer, "input is host memory", [&] {
-      static_cast<void>(onefold::norm2(where(), on_the_heap));
+      static_cast<void>(onefold::sum(where(), on_the_heap));
     }));  // what is copied: forms/host_arrays_cuda_test.cpp
     EXPECT_TRUE(refuses(errc::host_pointer, "input is host memory",
                         [&] { static_cast<void>(onefold::sum(where(), on_the_stack, {.variant = "vector_load"})); }));
