@@ -1463,6 +1463,103 @@ void row_of_moments(family_id family, std::uint64_t seed, std::size_t n, std::in
               bits_of(static_cast<T>(mean[1])).c_str(), bits_of(static_cast<T>(both)).c_str());
 }
 
+// A number, whose parts are T.
+template <class T>
+struct number {
+  T real, imaginary;
+};
+template <class T>
+std::vector<number<T>> numbers_of(const std::vector<T>& parts) {
+  std::vector<number<T>> all;
+  for (std::size_t i = 0; i < parts.size(); i += 2) all.push_back({parts[i], parts[i + 1]});
+  return all;
+}
+template <class T>
+number<T> add_numbers(number<T> a, number<T> b) {
+  return {a.real + b.real, a.imaginary + b.imaginary};
+}
+template <class T>
+number<T> multiply_numbers(number<T> a, number<T> b) {
+  return {a.real * b.real - a.imaginary * b.imaginary, a.real * b.imaginary + a.imaginary * b.real};
+}
+
+float absolute_of(number<float> z) {
+  const double a = z.real, b = z.imaginary;
+  return static_cast<float>(std::sqrt(a * a + b * b));
+}
+double absolute_of(number<double> z) {
+  const double a = std::fabs(z.real), b = std::fabs(z.imaginary);
+  double s = 1, over_s = 1;
+  if (a >= 0x1p480 || b >= 0x1p480) {
+    s = 0x1p-600, over_s = 0x1p600;
+  } else if (a < 0x1p-480 && b < 0x1p-480) {
+    s = 0x1p600, over_s = 0x1p-600;
+  }
+  return std::sqrt((a * s) * (a * s) + (b * s) * (b * s)) * over_s;
+}
+
+// sum, prod, dot and mean, whose results are complex; and what has a real one. dot's second array is that of the seed and 1000 more.
+template <class T>
+void row_of_numbers(form_id form, family_id family, std::uint64_t seed, std::size_t n) {
+  using Z = number<T>;
+  const std::vector<T> parts = data<T>(family, seed, 2 * n);
+  const std::vector<Z> z = numbers_of(parts);
+  const auto print = [&](const char* macro, const std::string& bits) {
+    std::printf("%s(%s, %s, own, %s, %llu, %zu, %s)\n", macro, complex_type<T>, name_of(form), name_of(family),
+                static_cast<unsigned long long>(seed), n, bits.c_str());
+  };
+  const auto print_both = [&](Z result) { print("ONEFOLD_GOLDEN_TWO", bits_of(result.real) + ", " + bits_of(result.imaginary)); };
+  if (form == form_id::sum) return print_both(tree<Z, Z>(add_numbers<T>, z).value_or(Z{0, 0}));
+  if (form == form_id::prod) return print_both(tree<Z, Z>(multiply_numbers<T>, z).value_or(Z{1, 0}));
+  if (form == form_id::mean) {
+    const std::optional<Z> sum = tree<Z, Z>(add_numbers<T>, z);
+    constexpr T nan = std::numeric_limits<T>::quiet_NaN();
+    return print_both(sum ? Z{sum->real / static_cast<T>(n), sum->imaginary / static_cast<T>(n)} : Z{nan, nan});
+  }
+  if (form == form_id::dot) {
+    const std::vector<Z> y = numbers_of(data<T>(family, seed + 1000, 2 * n));
+    std::vector<Z> products;
+    for (std::size_t i = 0; i < n; ++i)
+      products.push_back(
+          {z[i].real * y[i].real + z[i].imaginary * y[i].imaginary, z[i].real * y[i].imaginary - z[i].imaginary * y[i].real});
+    return print_both(tree<Z, Z>(add_numbers<T>, products).value_or(Z{0, 0}));
+  }
+  if (form == form_id::norm2) return print("ONEFOLD_GOLDEN", norm2<T>(parts));
+  if (form == form_id::sum_of_squares) return print("ONEFOLD_GOLDEN", bits_of(tree<T, T>(add, squares<T>(parts)).value_or(T{0})));
+  std::vector<T> magnitudes;
+  for (const Z one : z) magnitudes.push_back(absolute_of(one));
+  print("ONEFOLD_GOLDEN", bits_of(tree<T, T>(form == form_id::norm1 ? add<T> : maximum<T>, magnitudes).value_or(T{0})));
+}
+
+template <class T>
+void rows_of_numbers() {
+  for (const form_id form : {form_id::sum, form_id::prod, form_id::dot, form_id::mean, form_id::norm1, form_id::norm_inf,
+                             form_id::norm2, form_id::sum_of_squares}) {
+    std::uint64_t seed = 0;
+    const auto rows = [&](family_id family, const std::vector<std::size_t>& sizes) {
+      for (const std::size_t n : sizes) row_of_numbers<T>(form, family, ++seed, n);
+    };
+    rows(family_id::uniform, {0, 1, 2, 3, 33});
+    rows(form == form_id::prod ? family_id::factors : family_id::uniform, few_sizes<T>());
+    rows(family_id::wide, {1, 65, 5000});
+    rows(family_id::bits, {2, 777});
+    rows(family_id::zeros, {65, 1025});
+    rows(family_id::minus_zero, {1, 777});
+    rows(family_id::subnormal, {1, 1025});
+    rows(family_id::tiny, {1, 65});
+    rows(family_id::huge, {1, 65, 777});
+    rows(family_id::one_nan, {1, 5000});
+    rows(family_id::one_infinity, {65});
+    rows(family_id::both_infinities, {1025});
+    if (form == form_id::sum || form == form_id::dot) rows(family_id::uniform, {(std::size_t{1} << 18) + 5});
+    if constexpr (std::is_same_v<T, double>) {
+      rows(family_id::edge_small, {1, 3, 777});
+      rows(family_id::edge_big, {1, 3, 777});
+      rows(family_id::mixed_classes, {1, 65, 5000});
+    }
+  }
+}
+
 template <class T>
 void rows_of_complex() {
   for (const form_id form : {form_id::count, form_id::all, form_id::any, form_id::none}) {
@@ -1510,7 +1607,10 @@ void print_complex() {
   std::puts("//   g++ -std=c++20 -O1 -ffp-contract=off -Wall -Wextra -Wconversion generate.cpp -o /tmp/golden");
   std::puts("//   /tmp/golden complex > complex.inc");
   std::puts("// ONEFOLD_GOLDEN(type, form, accumulate, data, seed, n, bits)");
+  std::puts("// ONEFOLD_GOLDEN_TWO(type, form, accumulate, data, seed, n, real bits, imaginary bits)");
   std::puts("// ONEFOLD_GOLDEN_THREE(type, form, accumulate, data, seed, n, ddof, real bits, imaginary bits, variance bits)");
+  rows_of_numbers<float>();
+  rows_of_numbers<double>();
   rows_of_complex<float>();
   rows_of_complex<double>();
 }
