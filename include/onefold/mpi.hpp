@@ -1069,8 +1069,9 @@ part part_of_values(values_of_function<Space, F>& values, void* result, M... mod
   static_assert(callback::results == 1 || !is_record(What), "forms with several results take functions of one value");
   static_assert(!callback::can_be_absent || !(has_index(What) || What == form::minmax),
                 "over ranks minima and maxima with indices, and minmax, take absent values in calls that wait, without a batch");
-  static_assert(!callback::can_be_absent || !(is_record(What) || What == form::mean),
-                "mean and mean_variance take no absent values: return a std::array of a value and a count, and divide their sums");
+  static_assert(
+      !callback::can_be_absent || !(is_record(What) || What == form::mean),
+      "over ranks mean and mean_variance take no absent values: return a std::array of a value and a count, and divide their sums");
   request what{serial(), element_type_of<T>, What, nullptr, values.space().size(), result, true};
   (apply<T>(what, modifiers), ...);
   part made{what.type, What, what.wide, what.ddof, nullptr, nullptr, what.count, what.count, result};

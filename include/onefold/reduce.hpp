@@ -272,7 +272,7 @@ void run_some_values(const executor& where, const Space& space, F& f, void* outp
   using aware = absent_aware<What, T>;
   using state = typename aware::state;
   static_assert(has_index(What) || What == form::minmax,
-                "mean and mean_variance take no absent values: return a std::array of a value and a count, and divide their sums");
+                "mean_variance takes no absent values: ask for the mean, and for that of the squared deviations from it");
   typename aware::template values<Space, F> values{space, f, 0};
   const auto combine = [](const state& a, const state& b) { return aware::fold::combine(a, b); };
   const index_line line{space.size()};
@@ -301,11 +301,44 @@ void run_some_values(const executor& where, const Space& space, F& f, void* outp
     if (on_gpu && waits && is_of_nothing(*static_cast<const R*>(output))) own.refuse_nothing();
 }
 
+/// The mean of the values that are present: their sum, over how many there are.
+template <bool OnDevice, class Space, class F, class... M>
+void run_mean_of_present(const executor& where, const Space& space, F& f, void* output, bool waits, const options& how,
+                         M... modifiers) {
+  using callback = block_callback<Space, F, true>;
+  using T = typename callback::element;
+  constexpr bool wide = (is_wide<M, T>() || ...);
+  if (how.guarantee == guarantee::exact)
+    throw error(
+        errc::guarantee_not_met,
+        "guarantee::exact cannot be given: a mean of values of which some may be absent has none so far; ask for the exact sum "
+        "of them, and for the sum of a function that is 1 where they are present");
+  callback values(space, f, op::sum::neutral<T>());
+  const auto device = device_side<OnDevice>::template of_form<form::mean>(space, f, modifiers...);
+  request what{where, element_type_of<T>, form::mean, nullptr, space.size(), output, waits};
+  (apply<T>(what, modifiers), ...);
+  what.source = values.source();
+  what.device = device.row();
+  const bool on_gpu = is_for_cuda(where);
+  auto sum = form_fold_t<form::mean, T, wide>::neutral();
+  if (!on_gpu) what.tree_value = &sum;
+  const arrays_of<F> arrays(f);
+  arrays.tell(what);
+  values.run(what, how);
+  if (on_gpu) return;
+  using R = form_result_t<form::mean, T, M...>;
+  *static_cast<R*>(output) = values.present() == 0 ? result_of_nothing<form::mean, T, wide>()
+                                                   : concluded<form::mean, T, wide>::of(sum, values.present(), 0);
+}
+
 template <bool OnDevice, form What, class S, class F, class... M>
 void run_function(const executor& where, const S& over, F& f, void* output, bool waits, const options& how, M... modifiers) {
   using Space = space_of<S>;
   const Space space = as_space(over);
-  if constexpr (value_traits<value_at_t<Space, F>>::can_be_absent && (is_record(What) || What == form::mean))
+  constexpr bool some = value_traits<value_at_t<Space, F>>::can_be_absent;
+  if constexpr (some && What == form::mean)
+    run_mean_of_present<OnDevice, Space, F>(where, space, f, output, waits, how, modifiers...);
+  else if constexpr (some && is_record(What))
     run_some_values<OnDevice, What, Space, F>(where, space, f, output, waits, how, modifiers...);
   else
     run_values<OnDevice, What, Space, F>(where, space, f, output, waits, how, modifiers...);

@@ -164,6 +164,7 @@ std::vector<both_results> fused_calls(std::uint64_t n) {
     return x[i] > 0 ? onefold::maybe<double>(x[i]) : onefold::maybe<double>();
   };
   compare("a filtered sum", [&](const onefold::executor& where) { return onefold::sum(where, n, positive); });
+  compare("a filtered mean", [&](const onefold::executor& where) { return onefold::mean(where, n, positive); });
   compare("a filtered min_number", [&](const onefold::executor& where) { return onefold::min_number(where, n, positive); });
   const auto is_positive = [=] __host__ __device__(double v) { return v > 0; };
   compare("count_if of an array", [&](const onefold::executor& where) { return onefold::count_if(where, x, n, is_positive); });
@@ -174,6 +175,7 @@ std::vector<both_results> fused_calls(std::uint64_t n) {
   if (n > 40) compare("a filtered argmin", [&](const onefold::executor& where) { return onefold::argmin(where, n, positive); });
   const auto nothing = [=] __host__ __device__(std::uint64_t) { return onefold::maybe<double>(); };
   compare("a min_number of absent values", [&](const onefold::executor& where) { return onefold::min_number(where, n, nothing); });
+  compare("a mean of absent values", [&](const onefold::executor& where) { return onefold::mean(where, n, nothing); });
   compare("a sum of absent values", [&](const onefold::executor& where) { return onefold::sum(where, n, nothing); });
   compare("a product of absent values", [&](const onefold::executor& where) { return onefold::prod(where, n, nothing); });
 

@@ -274,6 +274,12 @@ TEST_P(fused, may_leave_values_out) {
         check("min", onefold::min_number, [](T a, T b) { return op::min_number::combine<T>(a, b); });
         check("max", onefold::max_number, [](T a, T b) { return op::max_number::combine<T>(a, b); });
 
+        const std::optional<T> sum = tree_v1(some, [](T a, T b) { return a + b; });
+        const auto present = std::count_if(some.begin(), some.end(), [](const auto& one) { return one.has_value(); });
+        const T mean = sum ? the_one_nan(*sum / static_cast<T>(present)) : std::numeric_limits<T>::quiet_NaN();
+        EXPECT_EQ(bits_of(onefold::mean(where(), count, as_maybe)), bits_of(mean)) << count << " " << keep << " %";
+        EXPECT_EQ(bits_of(onefold::mean(where(), count, as_optional)), bits_of(mean)) << count << " " << keep << " %";
+
         std::optional<std::uint64_t> first;
         for (std::size_t i = 0; i < count; ++i)
           if (some[i] && (!first || *some[i] < *some[*first])) first = i;
@@ -288,6 +294,30 @@ TEST_P(fused, may_leave_values_out) {
       }
     }
   });
+}
+
+TEST_P(fused, that_leave_values_out_have_means_in_wider_types) {
+  for (const std::size_t count : sizes) {
+    const auto is_there = [](std::uint64_t i) { return i % 3 != 1; };
+    const auto x = [](std::uint64_t i) { return static_cast<float>(i % 1'000) + 0.1F; };
+    const auto k = [](std::uint64_t i) { return static_cast<std::int32_t>(i % 1'000) - 300; };
+    const auto some_x = [=](std::uint64_t i) { return is_there(i) ? onefold::maybe<float>(x(i)) : onefold::absent; };
+    const auto some_k = [=](std::uint64_t i) { return is_there(i) ? onefold::maybe<std::int32_t>(k(i)) : onefold::absent; };
+    std::uint64_t present = 0;
+    std::int64_t sum = 0;
+    for (std::uint64_t i = 0; i < count; ++i)
+      if (is_there(i)) ++present, sum += k(i);
+    const double nothing = std::numeric_limits<double>::quiet_NaN();
+    const double mean_of_x = onefold::sum(where(), count, some_x, onefold::accumulate_as<double>) / static_cast<double>(present);
+    const double mean_of_k = static_cast<double>(sum) / static_cast<double>(present);
+    EXPECT_EQ(bits_of(onefold::mean(where(), count, some_x, onefold::accumulate_as<double>)),
+              bits_of(present == 0 ? nothing : mean_of_x))
+        << count;
+    EXPECT_EQ(bits_of(onefold::mean(where(), count, some_k)), bits_of(present == 0 ? nothing : mean_of_k)) << count;
+    EXPECT_TRUE(refuses(errc::guarantee_not_met, "absent", [&] {
+      static_cast<void>(onefold::mean(where(), count, some_x, {.guarantee = onefold::guarantee::exact}));
+    }));
+  }
 }
 
 TEST_P(fused, that_leave_values_out_keep_signs_and_special_values) {

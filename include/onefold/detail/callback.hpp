@@ -118,7 +118,9 @@ struct results_of<std::array<T, K>> {
 };
 
 /// Values of a function over a space, as a value_source. An absent one is stored as `instead`, which changes no other.
-template <class Space, class F>
+///
+/// Counts  whether present() is asked for, which takes longer to know than any_present()
+template <class Space, class F, bool Counts = false>
 class block_callback {
  public:
   using returned = value_at_t<Space, F>;
@@ -140,6 +142,8 @@ class block_callback {
 
   [[nodiscard]] const value_source* source() const noexcept { return &source_; }
   [[nodiscard]] bool any_present() const noexcept { return any_present_; }
+  /// How many values of all that were asked for are there.
+  [[nodiscard]] std::uint64_t present() const noexcept { return present_; }
   void run(const request& what, const options& how) const { thrown_.run(what, how); }
   /// Throws where a call that was given source() has returned an error; what f has thrown as what it is.
   void check(int status) const { thrown_.check(status); }
@@ -163,6 +167,13 @@ class block_callback {
       for_rows(f_, space_, first, count, [&to](std::uint64_t k, auto length, const auto& at) {
         store_from(std::make_index_sequence<results>{}, to, k, length, at);
       });
+    } else if constexpr (can_be_absent && Counts) {
+      auto* const to = static_cast<element*>(values[0]);
+      std::uint64_t present = 0;
+      for_rows(f_, space_, first, count, [&present, to, instead = instead_](std::uint64_t k, auto length, const auto& at) {
+        present += store_and_count(to + k, length, at, instead);
+      });
+      present_.fetch_add(present, std::memory_order_relaxed);
     } else if constexpr (can_be_absent) {
       auto* const to = static_cast<element*>(values[0]);
       const bool was_any = any_present_.load(std::memory_order_relaxed);
@@ -229,11 +240,24 @@ class block_callback {
     return any != 0;
   }
 
+  // As store_values(), with `instead` for those that are absent; says how many are not.
+  template <class Index, class At>
+  [[gnu::noinline]] static std::uint64_t store_and_count(element* __restrict to, Index count, const At& at, element instead) {
+    std::uint64_t present = 0;
+    for (Index c = 0; c < count; ++c) {
+      const maybe<element> here = as_maybe(at(c));
+      to[c] = here.present ? here.value : instead;
+      present += here.present ? 1 : 0;
+    }
+    return present;
+  }
+
   value_source source_;
   const Space& space_;
   F& f_;
   element instead_;
   std::atomic<bool> any_present_{false};
+  std::atomic<std::uint64_t> present_{0};
   thrown thrown_;
 };
 

@@ -603,4 +603,30 @@ ONEFOLD_HOST_DEVICE inline result_of_form<What, T, Wide> result_of_nothing() noe
     return R(0);
 }
 
+/// The result of a form, made of the tree's value.
+template <form What, class T, bool Wide>
+struct concluded {
+  using result = result_of_form<What, T, Wide>;
+  static constexpr conclusion how = conclusion_of(element_type_of<T>, What, Wide);
+  template <class A>
+  ONEFOLD_HOST_DEVICE static result of(const A& value, std::uint64_t count, [[maybe_unused]] std::int64_t ddof) {
+    if constexpr (gives_arg<What>) {
+      return {canonical(value.value), value.index};
+    } else if constexpr (What == form::argminmax) {
+      return {{canonical(value.min.value), value.min.index}, {canonical(value.max.value), value.max.index}};
+    } else if constexpr (What == form::minmax) {
+      return {canonical(value.min), canonical(value.max)};
+    } else if constexpr (What == form::mean_variance) {
+      using R = decltype(result::mean);
+      const auto found = mean_and_variance(value, ddof);
+      return {canonical(static_cast<R>(found.mean)), canonical(static_cast<R>(found.variance))};
+    } else {
+      const std::uint64_t bits = conclude(how, value, count);
+      result made;
+      std::memcpy(&made, &bits, sizeof(made));
+      return made;
+    }
+  }
+};
+
 }  // namespace onefold::detail

@@ -123,34 +123,6 @@ struct mapped_values : inputs_of<From> {
   }
 };
 
-// --- results ------------------------------------------------------------------------------------------------------------------------------------
-
-/// The result of a form, made of the tree's value.
-template <form What, class T, bool Wide>
-struct concluded {
-  using result = result_of_form<What, T, Wide>;
-  static constexpr conclusion how = conclusion_of(element_type_of<T>, What, Wide);
-  template <class A>
-  ONEFOLD_HOST_DEVICE static result of(const A& value, std::uint64_t count, [[maybe_unused]] std::int64_t ddof) {
-    if constexpr (gives_arg<What>) {
-      return {canonical(value.value), value.index};
-    } else if constexpr (What == form::argminmax) {
-      return {{canonical(value.min.value), value.min.index}, {canonical(value.max.value), value.max.index}};
-    } else if constexpr (What == form::minmax) {
-      return {canonical(value.min), canonical(value.max)};
-    } else if constexpr (What == form::mean_variance) {
-      using R = decltype(result::mean);
-      const auto found = mean_and_variance(value, ddof);
-      return {canonical(static_cast<R>(found.mean)), canonical(static_cast<R>(found.variance))};
-    } else {
-      const std::uint64_t bits = conclude(how, value, count);
-      result made;
-      std::memcpy(&made, &bits, sizeof(made));
-      return made;
-    }
-  }
-};
-
 // --- the folds ------------------------------------------------------------------------------------------------------------------------------
 
 /// What a form's fold keeps of a lane, where that is no accumulator.
@@ -209,6 +181,34 @@ struct form_of_function : mapped_values<form_of_function<What, T, Wide, Fold, Fr
   ONEFOLD_HOST_DEVICE accumulator neutral() const { return Fold::neutral(); }
   ONEFOLD_HOST_DEVICE void conclude(const accumulator* value, std::uint64_t count, result* to) const {
     *to = value == nullptr ? result_of_nothing<What, T, Wide>() : concluded<What, T, Wide>::of(*value, count, ddof);
+  }
+};
+
+/// The mean of those values that are present: of a sum and how many there are.
+template <class T, bool Wide, class From>
+struct mean_of_present : mapped_values<mean_of_present<T, Wide, From>, From> {
+  using of_sum = form_fold_t<form::mean, T, Wide>;
+  using value_type = T;
+  struct accumulator {
+    typename of_sum::accumulator sum;
+    std::uint64_t count;
+  };
+  static constexpr bool is_plain = true;
+  static constexpr bool has_neutral = true;
+  using result = typename concluded<form::mean, T, Wide>::result;
+
+  explicit mean_of_present(const From& values) : mapped_values<mean_of_present, From>(values) {}
+  ONEFOLD_HOST_DEVICE maybe<accumulator> mapped(const typename From::returned& here) const {
+    if (!here.present) return absent;
+    return accumulator{of_sum::value(static_cast<typename of_sum::element>(here.value)), 1};
+  }
+  ONEFOLD_HOST_DEVICE accumulator combine(const accumulator& a, const accumulator& b) const {
+    return {of_sum::combine(a.sum, b.sum), a.count + b.count};
+  }
+  ONEFOLD_HOST_DEVICE accumulator neutral() const { return {of_sum::neutral(), 0}; }
+  ONEFOLD_HOST_DEVICE void conclude(const accumulator* value, std::uint64_t, result* to) const {
+    *to = value == nullptr ? result_of_nothing<form::mean, T, Wide>()
+                           : concluded<form::mean, T, Wide>::of(value->sum, value->count, 0);
   }
 };
 
@@ -334,6 +334,8 @@ auto fold_of_form(const Space& space, F& f, M... modifiers) {
   using Fold = form_fold_t<What, T, wide>;
   if constexpr (values::several) {
     return form_of_values<What, T, wide, Fold, values::count, typename from::type>(from::of(space, f));
+  } else if constexpr (What == form::mean && value_traits<value_at_t<Space, F>>::can_be_absent) {
+    return mean_of_present<T, wide, typename from::type>(from::of(space, f));
   } else {
     request asked{serial(), element_type_of<T>, What, nullptr, 0, nullptr, true};
     (apply<T>(asked, modifiers), ...);
