@@ -10,8 +10,8 @@
 
 #include <onefold/detail/host_device.hpp>
 
-struct __half;         // NOLINT(bugprone-reserved-identifier): CUDA's names
-struct __nv_bfloat16;  // NOLINT(bugprone-reserved-identifier)
+struct __half;         // NOLINT(clang-diagnostic-reserved-identifier): CUDA's names
+struct __nv_bfloat16;  // NOLINT(clang-diagnostic-reserved-identifier)
 
 namespace onefold {
 
