@@ -165,14 +165,42 @@ bool run_exact_sum(const onefold::detail::request& what, exact_part part, const 
   return true;
 }
 
+// The values of a function of the caller's. Of one result a host that waits rounds the state, as above.
+bool run_exact_values(onefold::detail::request what, const options& how, const variant_info& variant, report& ran) {
+  namespace exact = onefold::detail::exact;
+  const onefold::detail::device_exact* const kernel = exact_of(*what.device);
+  if (kernel == nullptr)
+    throw error(errc::guarantee_not_met,
+                "guarantee::exact cannot be given: cuda() has exact sums of functions for sum, norm1, sum_of_squares, norm2 and "
+                "mean, in units that were compiled with this version's onefold/device.cuh: store the values, or use openmp() or "
+                "serial() with host memory");
+  if (what.exact_state != nullptr && what.results != 1)
+    throw error(errc::unsupported, "several results have no one state: ask for the state of each");
+  if (what.count == 0) {  // as under fixed; its own fold knows what that is
+    if (what.exact_state != nullptr) std::fill_n(what.exact_state, exact::kind_of(what.form, what.type).words(), std::int64_t{0});
+    const std::span<const variant_info> all = list_variants();
+    return run_checked(what, how, *std::ranges::find(all, "fixed_order", &variant_info::name), ran);
+  }
+  exact_values_call call{};
+  static_cast<onefold::detail::device_fold&>(call) = *what.device;
+  call.exact = kernel;
+  what.device = &call;
+  if (!what.waits || what.results != 1) return run_checked(what, how, variant, ran);
+  exact_integers state{};
+  void* const output = std::exchange(what.output, state.data());
+  call.as_state = true;
+  call.result_bytes = static_cast<std::uint32_t>(exact::bytes_of(exact::kind_of(what.form, what.type)));
+  call.result_alignment = alignof(std::uint64_t);
+  if (!run_checked(what, how, variant, ran)) return false;
+  exact::conclude(what.type, what.form, what.wide, state.data(), what.count, what.ddof, output);
+  if (what.exact_state != nullptr) exact::store(exact::kind_of(what.form, what.type), state.data(), what.count, what.exact_state);
+  return true;
+}
+
 bool run_exactly(const onefold::detail::request& what, const options& how, const variant_info& variant, report& ran) {
   if (what.count_at != nullptr) refuse(variant, "takes no count that stands in memory on cuda() so far: read it first");
   if (what.device == nullptr) return run_exact_sum(what, exact_part::all, how, variant, ran);
-  if (!is_parts(*what.device))
-    throw error(
-        errc::guarantee_not_met,
-        "guarantee::exact cannot be given: cuda() has no exact sums of functions of the index so far: store their values, or use "
-        "openmp() or serial() with host memory");
+  if (!is_parts(*what.device)) return run_exact_values(what, how, variant, ran);
   onefold::detail::request part = part_of_complex(what);
   if (!run_exact_sum(part, exact_part::even, how, variant, ran)) return false;
   part.output = static_cast<std::byte*>(what.output) + size_of(what.type);

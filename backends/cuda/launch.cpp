@@ -13,7 +13,7 @@ void start(call& now, const void* kernel, cudaFunction_t function, const shape& 
   if (how.grid > 0x7fffffff)
     throw error(errc::unsupported, std::to_string(now.count) + " elements need more blocks of " + std::to_string(how.block) +
                                        " threads than one launch can have: choose a larger block_size or another variant");
-  if (how.shared_bytes > shared_bytes_without_opt_in)
+  if (how.shared_bytes > shared_bytes_without_opt_in && function == nullptr)  // who has a handle has asked for that too
     check(calls().func_set_attribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(how.shared_bytes)),
           "cudaFuncSetAttribute");
   cudaLaunchAttribute attributes[2]{};

@@ -5,13 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <onefold/detail/device_exact.hpp>
 #include <onefold/detail/exact_kinds.hpp>
 #include <onefold/types.hpp>
 
 namespace onefold::detail::exact {
-
-/// What the terms were, beside their sum: bits of a set.
-inline constexpr std::uint64_t has_nan = 1, has_infinity = 2, has_minus_infinity = 4, has_other_than_minus_zero = 8;
 
 /// 64-bit words, little-endian, in two's complement: integers in the unit of the kind's sums. A number of the elements, or pairs, that
 /// there were, goes with it where it is needed.

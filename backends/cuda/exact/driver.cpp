@@ -12,9 +12,12 @@ namespace onefold::cuda_backend {
 namespace {
 
 namespace exact = onefold::detail::exact;
+using onefold::detail::device_exact;
 
 // So many additions of 32 bits and less fit a limb of 64.
 constexpr std::uint64_t most_elements_of_launch = std::uint64_t{1} << 30;
+// Of a function's values all may go to the limbs one by one, as two pieces of 62 bits.
+constexpr std::uint64_t most_values_of_launch = std::uint64_t{1} << 29;
 
 // Adds the terms of all elements to one of the sums, in as many launches as the bins have room for.
 void add(call& now, exact_launch how, exact_terms terms, bool concludes, exact_memory* memory, unsigned long long* header,
@@ -43,9 +46,75 @@ void add(call& now, exact_launch how, exact_terms terms, bool concludes, exact_m
   }
 }
 
+// The driver's handle of a kernel in the caller's code, and whether that was compiled for compute capability 9.0 or more.
+struct code_of_caller {
+  cudaFunction_t function;
+  bool is_for_sm_90;
+};
+code_of_caller code_of(const call& now, const device_exact& kernel) {
+  onefold::detail::device_kernels_known* const known =
+      now.gpu.number < onefold::detail::device_kernels::known_devices ? kernel.known + now.gpu.number : nullptr;
+  if (known != nullptr)
+    if (void* const found = known->function[0].load(std::memory_order_acquire))
+      return {static_cast<cudaFunction_t>(found), known->code_capability.load(std::memory_order_relaxed) >= 90};
+  onefold::detail::device_kernel_info answer{};
+  check(static_cast<cudaError_t>(kernel.ask(&answer)), "cudaGetFuncBySymbol");
+  if (known != nullptr) {
+    known->code_capability.store(answer.code_capability, std::memory_order_relaxed);
+    known->function[0].store(answer.function, std::memory_order_release);
+  }
+  return {static_cast<cudaFunction_t>(answer.function), answer.code_capability >= 90};
+}
+
+// Adds up the values of a function, in the caller's code, and rounds the sums, in the library's.
+void run_values(call& now) {
+  const auto& asked = static_cast<const exact_values_call&>(*now.own);
+  const device_exact& kernel = *asked.exact;
+  const exact::kind_row& kind = exact::kind_of(now.form, now.type);
+  // The limbs of one result have their place in the header of the slots. Those of several lie where slots are: zeros before and behind.
+  const bool is_one = kernel.results == 1;
+  const std::size_t more = is_one ? 0 : static_cast<std::size_t>(kernel.results) * sizeof(exact_memory);
+  auto* const header = static_cast<std::byte*>(now.slots_of(device::slot_header_bytes + more, is_one ? 0 : sizeof(exact_memory)));
+  auto* memory = reinterpret_cast<exact_memory*>(header + (is_one ? exact_memory_at : device::slot_header_bytes));
+  auto* launches = reinterpret_cast<unsigned long long*>(header);
+  if (!is_one) check(calls().memset_async(memory, 0, more, now.work.stream), "cudaMemsetAsync");
+
+  device::destination to{};
+  to.bytes = static_cast<int>(asked.result_bytes) / kernel.results;
+  to.output = now.output;
+  to.host_words = now.host_words;
+  to.call_number = now.call_number;
+  exact_launch end{};
+  end.of_values = true;
+  end.as_state = asked.as_state;
+  end.number[0] = kind.limbs[0];
+  end.result = exact::rounding_of(now.type, now.form, now.wide, now.count, now.ddof);
+
+  const code_of_caller code = code_of(now, kernel);
+  const auto all = static_cast<std::uint64_t>(kernel.blocks) * static_cast<std::uint64_t>(now.gpu.multiprocessors);
+  const std::uint64_t warps = static_cast<std::uint64_t>(kernel.threads) / 32;
+  const std::uint64_t most = std::min(all * kernel.most_of_block, most_values_of_launch);
+  onefold::detail::exact_values how{{now.input, now.second, now.third}, 0, 0};
+  for (; how.first < now.count; how.first += how.count) {
+    how.count = std::min(most, now.count - how.first);
+    const std::uint64_t units = how.count / kernel.indices_of_warp + 1;
+    std::uint64_t blocks = std::min((units + warps - 1) / warps, all);
+    blocks = std::max(blocks, std::min((how.count + kernel.most_of_block - 1) / kernel.most_of_block, all));
+    void* adds[] = {&how, &memory, const_cast<void*>(asked.object)};
+    detail::start(now, kernel.symbol, code.function,
+                  {static_cast<std::int64_t>(blocks), kernel.threads, static_cast<std::size_t>(kernel.shared_bytes)},
+                  launch_kind::early, code.is_for_sm_90, adds);
+    end.concludes = how.first + how.count == now.count;
+    void* ends[] = {&end, &memory, &launches, &to};
+    detail::start(now, exact_end_kernel(), nullptr, {kernel.results, exact_end_threads}, launch_kind::early, is_code_for_sm_90(now),
+                  ends);
+  }
+}
+
 }  // namespace
 
 void run_superaccumulator(call& now) {
+  if (now.own->kernels != nullptr) return run_values(now);
   const exact_call& asked = *static_cast<const exact_call*>(now.own->object);
   const exact::kind_row& kind = exact::kind_of(now.form, now.type);
   auto* const header = static_cast<std::byte*>(now.slots_of(device::slot_header_bytes, 0));

@@ -1,6 +1,7 @@
 #pragma once
 /// @file driver.hpp  Variant superaccumulator on the host: exact sums.
 
+#include <onefold/detail/device_exact.hpp>
 #include <onefold/detail/device_fold.hpp>
 #include <onefold/detail/request.hpp>
 
@@ -15,7 +16,12 @@ struct exact_call {
   bool as_state;  ///< the result is the state, as a backend has it, and not the rounded number
 };
 
-/// Launches the sums of `now`, whose `own` has an exact_call and the arrays.
+/// A call with a function of the caller's, whose row this begins with.
+struct exact_values_call : onefold::detail::device_fold_with_exact {
+  bool as_state;  ///< as above; of one result
+};
+
+/// Launches the sums of `now`, whose `own` has an exact_call and the arrays, or is an exact_values_call.
 void run_superaccumulator(call& now);
 
 /// Whether these are the real and imaginary parts of an array of complex numbers, of which both have a sum.

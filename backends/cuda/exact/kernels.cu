@@ -70,9 +70,13 @@ __device__ __noinline__ void finish_launch(const exact_launch& how, exact_memory
   }
   if (threadIdx.x == 0) {
     state[0] = how.is_alone ? sums.flags : __ldcg(&memory->flags);
-    if (!how.is_alone) memory->arrived = 0;
+    if (!how.is_alone && !how.of_values) memory->arrived = 0;
     if (!how.is_alone && how.concludes) memory->flags = 0;
-    if (how.concludes) ++*launches;
+    if (how.concludes && launches != nullptr) ++*launches;
+    if (how.of_values) {
+      if ((state[0] & exact::has_term) == 0) state[0] |= exact::has_other_than_minus_zero;  // nothing at all is +0
+      state[0] &= ~exact::has_term;
+    }
   }
   __syncthreads();
   if (!how.concludes) return;
@@ -91,8 +95,33 @@ __device__ __noinline__ void finish_launch(const exact_launch& how, exact_memory
     exact::u64 result[2];
     exact::round_state(part, state + first, shared.rounding, result);
     const auto* const bytes = reinterpret_cast<const unsigned char*>(result);
-    for (int i = 0; i < to.bytes; ++i) static_cast<unsigned char*>(to.output)[i] = bytes[i];
+    for (int i = 0; i < to.bytes && to.output != nullptr; ++i) static_cast<unsigned char*>(to.output)[i] = bytes[i];
+    for (int i = 0; i < to.bytes && to.output == nullptr; i += 4)
+      device::detail::send_word(to, i / 4, static_cast<std::uint32_t>(result[i / 8] >> (8 * (i % 8))));
   }
+}
+
+__global__ void __launch_bounds__(exact_end_threads)
+    end_of_values_kernel(const __grid_constant__ exact_launch how, exact_memory* memory, unsigned long long* launches,
+                         const __grid_constant__ device::destination to) {
+  __shared__ block_sums sums;
+  __shared__ finish_memory shared;
+  device::wait_for_previous_kernel();
+  device::destination mine = to;
+  const auto before = static_cast<int>(blockIdx.x) * to.bytes;
+  if (to.output != nullptr)
+    mine.output = static_cast<unsigned char*>(to.output) + before;
+  else
+    mine.host_words = to.host_words + before / 4;
+  finish_launch(how, memory + blockIdx.x, nullptr, mine, sums, shared);
+  if (!how.concludes) return;
+  // Whoever is the last to end says that the launch has ended.
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  __threadfence();
+  if (atomicAdd(&memory->arrived, 1U) + 1 != gridDim.x) return;
+  memory->arrived = 0;
+  ++*launches;
 }
 
 }  // namespace exact_sums
@@ -146,5 +175,7 @@ const exact_kernel& exact_kernel_of(element_type type, exact_terms terms) {
       return kernel_of<double>(terms);
   }
 }
+
+const void* exact_end_kernel() { return reinterpret_cast<const void*>(&exact_sums::end_of_values_kernel); }
 
 }  // namespace onefold::cuda_backend

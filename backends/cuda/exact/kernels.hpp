@@ -24,4 +24,9 @@ struct exact_kernel {
 
 const exact_kernel& exact_kernel_of(element_type type, exact_terms terms);
 
+/// Behind a kernel of a function's values: a block for each result, which makes it of its limbs. Its arguments are an exact_launch, the limbs, the number of
+/// launches (device::slot_header), and the destination of all results.
+inline constexpr int exact_end_threads = 128;
+const void* exact_end_kernel();
+
 }  // namespace onefold::cuda_backend

@@ -4,7 +4,9 @@
 #include <type_traits>
 
 #include <onefold/detail/device_code.hpp>
+#include <onefold/detail/device_exact.hpp>
 #include <onefold/detail/own_folds.hpp>
+#include <onefold/device/exact_values.cuh>
 #include <onefold/transform.hpp>
 
 namespace onefold {
@@ -42,12 +44,82 @@ struct check_function<function_of_arrays<F, T...>> : check_function<std::decay_t
 template <class P>
 struct check_function<one_where<P>> : check_function<P> {};
 
+/// How the exact sum of a call is made, of the calls that have one.
+template <class Fold>
+struct exact_sum_of {
+  using type = void;
+};
+template <form What, class T, int Results>
+using exact_sum_of_form =
+    std::conditional_t<std::is_floating_point_v<T> && (What == form::sum || What == form::mean || What == form::norm1 ||
+                                                       What == form::sum_of_squares || What == form::norm2),
+                       device::exact_sums::values_sum<What, T, Results>, void>;
+template <form What, class T, bool Wide, class Fold, class From>
+struct exact_sum_of<form_of_function<What, T, Wide, Fold, From>> {
+  using type = exact_sum_of_form<What, T, 1>;
+};
+template <form What, class T, bool Wide, class Fold, int K, class From>
+struct exact_sum_of<form_of_values<What, T, Wide, Fold, K, From>> {
+  using type = exact_sum_of_form<What, T, K>;
+};
+
+/// The row that tells of a fold object: with an exact sum, if it has one.
+template <class Fold, class Sum = typename exact_sum_of<Fold>::type>
+class row_of_call {
+  static const void* symbol() { return reinterpret_cast<const void*>(&device::exact_values_kernel<Sum, Fold>); }
+  static constexpr std::uint64_t shared_bytes = std::uint64_t{Sum::warps} * Sum::bytes_of_warp;
+
+  static int ask(device_kernel_info* answer) {
+    cudaFunction_t function = nullptr;
+    cudaFuncAttributes attributes{};
+    cudaError_t status =
+        cudaFuncSetAttribute(symbol(), cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
+    if (status == cudaSuccess) status = cudaGetFuncBySymbol(&function, symbol());
+    if (status == cudaSuccess) status = cudaFuncGetAttributes(&attributes, symbol());
+    if (status != cudaSuccess) cudaGetLastError();  // told to the caller, and nobody else's
+    answer->function = function;
+    answer->code_capability = attributes.ptxVersion;
+    return static_cast<int>(status);
+  }
+
+  static const device_exact& exact() {
+    static device_kernels_known known[device_kernels::known_devices];
+    static const device_exact made{sizeof(device_exact),
+                                   Sum::results,
+                                   Sum::threads,
+                                   Sum::blocks,
+                                   shared_bytes,
+                                   Sum::most_of_thread * Sum::threads,
+                                   std::uint64_t{Sum::rows} * device::warp_size,
+                                   symbol(),
+                                   &ask,
+                                   known};
+    return made;
+  }
+
+ public:
+  using type = device_fold_with_exact;
+  static type of(const Fold& fold) {
+    type made{};
+    static_cast<device_fold&>(made) = make_device_fold(fold);
+    made.struct_bytes = sizeof(made);
+    made.exact = &exact();
+    return made;
+  }
+};
+template <class Fold>
+class row_of_call<Fold, void> {
+ public:
+  using type = device_fold;
+  static type of(const Fold& fold) { return make_device_fold(fold); }
+};
+
 /// A fold object and the row that tells of it, for as long as a call takes.
 template <class Fold>
 class made_device_side {
  public:
   template <class F>
-  made_device_side(const Fold& fold, const F& f) : fold_(fold), row_(make_device_fold(fold_)) {
+  made_device_side(const Fold& fold, const F& f) : fold_(fold), row_(row_of_call<Fold>::of(fold_)) {
     name_arrays(f);
   }
   made_device_side(const made_device_side&) = delete;
@@ -64,7 +136,7 @@ class made_device_side {
   }
 
   Fold fold_;
-  device_fold row_;
+  typename row_of_call<Fold>::type row_;
 };
 
 template <>

@@ -1,0 +1,228 @@
+/// @file exact_values_test.cpp  Exact sums of functions as the GPU's kernel makes them (onefold/device/exact_values.cuh), on blocks of host threads that
+/// run one after the other: the limbs have the results that serial() gives.
+
+#include "warp_on_host.hpp"
+
+#include <math.h>
+
+using std::max;
+
+namespace {
+
+// Of the device's functions those that this kernel calls beside what all do.
+template <class To, class From>
+To bits_as(From from) {
+  To to;
+  static_assert(sizeof(to) == sizeof(from));
+  std::memcpy(&to, &from, sizeof(to));
+  return to;
+}
+
+}  // namespace
+
+inline long long __double_as_longlong(double x) { return bits_as<long long>(x); }
+inline int __double2hiint(double x) { return static_cast<int>(bits_as<std::uint64_t>(x) >> 32); }
+inline int __double2loint(double x) { return static_cast<int>(bits_as<std::uint64_t>(x)); }
+inline double __hiloint2double(int high, int low) {
+  return bits_as<double>(std::uint64_t{static_cast<unsigned>(high)} << 32 | static_cast<unsigned>(low));
+}
+inline double __dadd_rn(double a, double b) { return a + b; }
+inline double __dsub_rn(double a, double b) { return a - b; }
+inline double __dmul_rn(double a, double b) { return a * b; }
+inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c); }
+inline int __popc(unsigned x) { return __builtin_popcount(x); }
+inline int __ffs(int x) { return __builtin_ffs(x); }
+inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
+  __extension__ using wide = unsigned __int128;
+  return static_cast<unsigned long long>(static_cast<wide>(a) * b >> 64);
+}
+inline unsigned long long atomicAdd(unsigned long long* at, unsigned long long more) {
+  const unsigned long long before = *at;
+  *at += more;
+  return before;
+}
+inline unsigned atomicOr(unsigned* at, unsigned more) {
+  const unsigned before = *at;
+  *at |= more;
+  return before;
+}
+inline int __any_sync(unsigned lanes, bool is_so) {
+  unsigned all = is_so ? 1 : 0;
+  for (int distance = 16; distance > 0; distance /= 2) all |= __shfl_xor_sync(lanes, all, distance);
+  return all != 0 ? 1 : 0;
+}
+inline int __all_sync(unsigned lanes, bool is_so) { return __any_sync(lanes, !is_so) == 0 ? 1 : 0; }
+
+#include <onefold/device/exact_values.cuh>
+#include <onefold/onefold.hpp>
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "../../backends/exact/state.hpp"
+#include "../exact/value_contents.hpp"
+#include "../support/gtest_support.hpp"
+
+namespace onefold_test {
+namespace {
+
+namespace dt = onefold::detail;
+namespace sums_on_device = onefold::device::exact_sums;
+using onefold::form;
+using onefold::maybe;
+
+constexpr onefold::options exactly_so() {
+  onefold::options how;
+  how.guarantee = onefold::guarantee::exact;
+  return how;
+}
+
+// What the kernel asks of a fold.
+template <class F>
+struct function_fold {
+  static constexpr int inputs = 0;
+  F from;
+};
+
+// The kernel's own work, and what the library makes of its limbs.
+template <form What, class T, int Results, class F>
+std::array<T, Results> on_blocks(const F& f, std::uint64_t first, std::uint64_t count, unsigned blocks) {
+  using sum = sums_on_device::values_sum<What, T, Results>;
+  const function_fold<F> fold{f};
+  const dt::exact_values how{{}, first, count};
+  std::vector<dt::exact_limbs> limbs(Results);
+  for (unsigned block = 0; block < blocks; ++block) {
+    std::vector<double> bins(sum::warps * sum::bytes_of_warp / sizeof(double), 7.0);  // what was there before
+    const auto sums = std::make_unique<sums_on_device::values_sums<sum>>();
+    on_a_block(sum::warps, [&] {
+      sums_on_device::clear(*sums);
+      __syncthreads();
+      sums_on_device::add_values_of_block<sum>(fold, how, block, blocks, bins.data(), *sums);
+      __syncthreads();
+      sums_on_device::hand_over(*sums, limbs.data());
+    });
+  }
+  std::array<T, Results> results{};
+  for (int k = 0; k < Results; ++k) {
+    const auto& of = limbs[static_cast<std::size_t>(k)];
+    std::uint64_t state[1 + dt::exact::most_integer_words] = {};
+    std::int64_t carried = 0;
+    for (int i = 0; i < sum::kind.limbs[0]; ++i) {
+      const std::int64_t now = of.limb[0][i] + carried;
+      carried = now >> 32;
+      state[1 + i / 2] |= i + 1 < sum::kind.limbs[0] || i % 2 != 0
+                              ? (static_cast<std::uint64_t>(now) & 0xffffffffU) << (32 * (i % 2))
+                              : static_cast<std::uint64_t>(now);
+    }
+    for (int i = sum::kind.limbs[0]; i < dt::exact_limbs::most; ++i) EXPECT_EQ(of.limb[0][i], 0) << "nothing is added beyond";
+    state[0] = of.flags & dt::exact::has_term ? of.flags & ~dt::exact::has_term : of.flags | dt::exact::has_other_than_minus_zero;
+    dt::exact::conclude(onefold::element_type_of<T>, What, false, state, count, 0, &results[static_cast<std::size_t>(k)]);
+  }
+  return results;
+}
+
+template <class T>
+std::uint64_t bits_of(T x) {
+  if constexpr (sizeof(T) == 8)
+    return bits_as<std::uint64_t>(x);
+  else
+    return bits_as<std::uint32_t>(x);
+}
+
+template <form What, class F>
+auto on_one_core(std::uint64_t count, const F& f) {
+  if constexpr (What == form::sum)
+    return onefold::sum(onefold::serial(), count, f, exactly_so());
+  else if constexpr (What == form::mean)
+    return onefold::mean(onefold::serial(), count, f, exactly_so());
+  else if constexpr (What == form::norm1)
+    return onefold::norm1(onefold::serial(), count, f, exactly_so());
+  else if constexpr (What == form::sum_of_squares)
+    return onefold::sum_of_squares(onefold::serial(), count, f, exactly_so());
+  else
+    return onefold::norm2(onefold::serial(), count, f, exactly_so());
+}
+
+template <form What, class T>
+void expect_the_sum_of(value_kind kind, std::uint64_t count, unsigned blocks) {
+  const std::vector<T> x = values_of_kind<T>(kind, count + 3, count + static_cast<std::uint64_t>(kind));
+  const auto at = [&x](std::uint64_t i) { return x[i]; };
+  const auto from_there = [&](std::uint64_t i) { return x[i + 3]; };
+  EXPECT_EQ(bits_of(on_blocks<What, T, 1>(at, 3, count, blocks)[0]), bits_of(on_one_core<What>(count, from_there)))
+      << onefold::name(What) << " of " << count << " " << onefold::name(onefold::element_type_of<T>) << ", kind "
+      << static_cast<int>(kind);
+}
+
+template <class T>
+class exact_values : public ::testing::Test {};
+using types = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(exact_values, types);
+
+TYPED_TEST(exact_values, of_a_function_give_what_one_core_gives) {
+  for (const value_kind kind : value_kinds)
+    for (const std::uint64_t count : {1U, 31U, 256U, 4'003U}) {
+      expect_the_sum_of<form::sum, TypeParam>(kind, count, 2);
+      expect_the_sum_of<form::sum_of_squares, TypeParam>(kind, count, 1);
+      if (count == 256) {
+        expect_the_sum_of<form::norm1, TypeParam>(kind, count, 1);
+        expect_the_sum_of<form::norm2, TypeParam>(kind, count, 2);
+        expect_the_sum_of<form::mean, TypeParam>(kind, count, 1);
+      }
+    }
+}
+
+template <form What, int Results, class T>
+void expect_several(value_kind kind, std::uint64_t count) {
+  const std::vector<T> x = values_of_kind<T>(kind, Results * count, 17);
+  const auto at = [&x](std::uint64_t i) {
+    std::array<T, Results> row;
+    std::copy_n(x.begin() + static_cast<std::ptrdiff_t>(Results * i), Results, row.begin());
+    return row;
+  };
+  const auto expected = on_one_core<What>(count, at);
+  const auto found = on_blocks<What, T, Results>(at, 0, count, 2);
+  for (std::size_t k = 0; k < Results; ++k)
+    EXPECT_EQ(bits_of(found[k]), bits_of(expected[k]))
+        << onefold::name(What) << ", result " << k << " of " << Results << ", kind " << static_cast<int>(kind);
+}
+
+TYPED_TEST(exact_values, with_several_results_give_each_as_it_is_alone) {
+  for (const value_kind kind : value_kinds) {
+    expect_several<form::sum, 2, TypeParam>(kind, 1'001);
+    expect_several<form::sum_of_squares, 3, TypeParam>(kind, 1'001);
+    expect_several<form::mean, 5, TypeParam>(kind, 301);
+    expect_several<form::sum, 16, TypeParam>(kind, 301);
+    expect_several<form::norm2, 16, TypeParam>(kind, 301);
+  }
+}
+
+TYPED_TEST(exact_values, that_are_absent_change_nothing) {
+  for (const value_kind kind : {value_kind::normal, value_kind::minus_zeros, value_kind::everywhere, value_kind::any_bits})
+    for (const std::uint64_t one_of : {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{1'000'000}}) {
+      const std::uint64_t count = 4'003;
+      const std::vector<TypeParam> x = values_of_kind<TypeParam>(kind, count, 5);
+      const auto at = [&](std::uint64_t i) {
+        return i % one_of == one_of - 1 ? maybe<TypeParam>(x[i]) : maybe<TypeParam>(onefold::absent);
+      };
+      EXPECT_EQ(bits_of(on_blocks<form::sum, TypeParam, 1>(at, 0, count, 1)[0]), bits_of(on_one_core<form::sum>(count, at)));
+      EXPECT_EQ(bits_of(on_blocks<form::norm2, TypeParam, 1>(at, 0, count, 1)[0]), bits_of(on_one_core<form::norm2>(count, at)));
+    }
+}
+
+TYPED_TEST(exact_values, are_asked_for_each_index_once) {
+  for (const value_kind kind : value_kinds) {
+    const std::uint64_t count = 9'001;
+    const std::vector<TypeParam> x = values_of_kind<TypeParam>(kind, count, 3);
+    std::vector<int> asked(count);
+    const auto at = [&](std::uint64_t i) {
+      ++asked[i];
+      return x[i];
+    };
+    on_blocks<form::sum, TypeParam, 1>(at, 0, count, 2);
+    EXPECT_EQ(asked, std::vector<int>(count, 1)) << static_cast<int>(kind);
+  }
+}
+
+}  // namespace
+}  // namespace onefold_test

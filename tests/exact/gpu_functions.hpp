@@ -1,0 +1,42 @@
+#pragma once
+/// @file gpu_functions.hpp  Exact sums of functions and users' maps on the GPU and on one core, from a unit that nvcc compiles.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "value_contents.hpp"
+
+namespace onefold_test {
+
+/// What one call gave.
+struct exact_call_results {
+  std::string call;
+  std::vector<unsigned char> gpu;
+  std::vector<unsigned char> cpu;
+  std::string problem;  ///< the sentence of an error on one side; empty where both gave a result
+};
+
+/// Every form with one result over `count` numbers.
+std::vector<exact_call_results> exact_forms(value_kind kind, std::uint64_t count);
+/// Several results, boxes, users' maps of several arrays, values that may be absent.
+std::vector<exact_call_results> exact_maps(value_kind kind, std::uint64_t count);
+
+/// The sentences of what cuda() refuses.
+std::vector<std::string> refused_exact_calls();
+
+/// How often f was called for each index, in sums of numbers that leave the windows again and again.
+std::vector<int> calls_for_each_index(std::uint64_t count);
+
+/// The bits of two sums, of one result and of several, on a stream of its own with a workspace: first called, then three times from a captured graph, with calls
+/// under the fixed order between.
+std::vector<std::vector<unsigned char>> captured_exact_sums(std::uint64_t count);
+
+/// The implementation and the number of launches in the report of a call.
+struct exact_run {
+  std::string implementation;
+  int launches;
+};
+exact_run report_of_exact_sum(std::uint64_t count);
+
+}  // namespace onefold_test
