@@ -232,6 +232,24 @@ class calls_of {
         [=] {
           return onefold::sum(best(), n, of_three<T>{x, x, x});
         });
+    options exactly;
+    exactly.guarantee = guarantee::exact;
+    add<T>(
+        "an exact sum by a function of the index", bytes,
+        [=](const T* in, T* out) { sum_into(gpu, n, squared_at<T>{in}, out, exactly); },
+        [=] { return onefold::sum(best(), n, squared_at<T>{x}, exactly); });
+    add<T>(
+        "an exact sum over three arrays", 3 * bytes,
+        [=](const T* in, T* out) {
+          sum_into(gpu, n, of_three<T>{in, another(in, 1), another(in, 2)}, out, exactly);
+        },
+        [=] {
+          return onefold::sum(best(), n, of_three<T>{x, x, x}, exactly);
+        });
+    add<std::array<T, 5>>(
+        "five exact sums of a function of the index", bytes,
+        [=](const T* in, std::array<T, 5>* out) { sum_into(gpu, n, five_at<T>{in}, out->data(), exactly); },
+        [=] { return onefold::sum(best(), n, five_at<T>{x}, exactly); });
     add<T>(
         "a filter: the positive ones", bytes, [=](const T* in, T* out) { sum_into(gpu, n, positive_at<T>{in}, out); },
         [=] { return onefold::sum(best(), n, positive_at<T>{x}); });

@@ -30,7 +30,8 @@ using onefold::detail::request;
 bool has_complex_parts(const request& what) { return what.device != nullptr && is_parts(*what.device); }
 
 bool is_exact_call(const request& what, const variant_info& variant) {
-  return variant.guarantee == guarantee::exact && what.vectors == nullptr;  // whose fold is the variant's own
+  const bool is_own = what.device == nullptr || is_parts(*what.device);  // the variant's fold, and not a function of the caller's
+  return variant.guarantee == guarantee::exact && what.vectors == nullptr && is_own;
 }
 
 // Why arrays of host memory are not copied, behind "and"; empty where they are.

@@ -59,9 +59,11 @@ TEST_F(exact_gpu_functions, say_what_ran) {
   EXPECT_EQ(ran.launches, 2);
 }
 
-TEST_F(exact_gpu_functions, refuse_other_forms) {
-  for (const std::string& sentence : refused_exact_calls())
-    EXPECT_NE(sentence.find("guarantee::exact cannot be given"), std::string::npos) << sentence;
+TEST_F(exact_gpu_functions, refuse_other_forms_and_arrays_of_the_host) {
+  const auto all = refused_exact_calls();
+  ASSERT_EQ(all.size(), 3U);
+  for (std::size_t k = 0; k < 2; ++k) EXPECT_NE(all[k].find("guarantee::exact cannot be given"), std::string::npos) << all[k];
+  EXPECT_NE(all[2].find("the input is host memory"), std::string::npos) << all[2];
 }
 
 }  // namespace

@@ -71,10 +71,11 @@ void run_values(call& now) {
   const auto& asked = static_cast<const exact_values_call&>(*now.own);
   const device_exact& kernel = *asked.exact;
   const exact::kind_row& kind = exact::kind_of(now.form, now.type);
-  // The limbs of one result have their place in the header of the slots. Those of several lie where slots are: zeros before and behind.
+  // The limbs of one result have their place in the header of the slots. Those of several lie where slots are, which have
+  // twice the bytes of a state: zeros before and behind.
   const bool is_one = kernel.results == 1;
   const std::size_t more = is_one ? 0 : static_cast<std::size_t>(kernel.results) * sizeof(exact_memory);
-  auto* const header = static_cast<std::byte*>(now.slots_of(device::slot_header_bytes + more, is_one ? 0 : sizeof(exact_memory)));
+  auto* const header = static_cast<std::byte*>(now.slots_of(device::slot_header_bytes + more, more / 2));
   auto* memory = reinterpret_cast<exact_memory*>(header + (is_one ? exact_memory_at : device::slot_header_bytes));
   auto* launches = reinterpret_cast<unsigned long long*>(header);
   if (!is_one) check(calls().memset_async(memory, 0, more, now.work.stream), "cudaMemsetAsync");
