@@ -223,14 +223,9 @@ void check_callable(const request& what, backend where, const variant_info& vari
 }
 
 // More than one dot of two arrays: which variants have it.
-void check_dots(const request& what, backend where, const variant_info& variant) {
+void check_dots(const request& what, const variant_info& variant) {
   const bool exactly = variant.guarantee == guarantee::exact;
-  if (what.of_complex_parts && where == backend::cuda)
-    throw error(
-        errc::guarantee_not_met,
-        "guarantee::exact cannot be given: dot of complex numbers is exact on CPUs alone so far, so use serial() or openmp() "
-        "with host memory");
-  if (what.vectors != nullptr && !variant.takes_everything && !(exactly && where != backend::cuda))
+  if (what.vectors != nullptr && !variant.takes_everything && !exactly)
     throw error(errc::unsupported, std::string(variant.name) + " takes two arrays: leave the variant's name away");
 }
 
@@ -251,7 +246,7 @@ void check_and_run(request& what, const options& how) {
   if (!has_input) check_callable(what, where, variant);
   if (what.exact_state != nullptr && variant.guarantee < guarantee::exact)
     throw error(errc::guarantee_not_met, std::string(variant.name) + " makes no state that is exact: ask for guarantee::exact");
-  check_dots(what, where, variant);
+  check_dots(what, variant);
   if (where != backend::cuda && may_hold_device_memory()) {
     if (has_input) check_host_arrays(what, where);
     for (int i = 0; i < (what.count > 0 ? what.array_count : 0); ++i)

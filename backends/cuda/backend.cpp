@@ -199,6 +199,12 @@ bool run_exact_values(onefold::detail::request what, const options& how, const v
 
 bool run_exactly(const onefold::detail::request& what, const options& how, const variant_info& variant, report& ran) {
   if (what.count_at != nullptr) refuse(variant, "takes no count that stands in memory on cuda() so far: read it first");
+  if (what.of_complex_parts) {
+    if (!run_exact_sum(what, exact_part::all, how, variant, ran)) return false;
+    onefold::detail::request imaginary = what;
+    imaginary.output = static_cast<std::byte*>(what.output) + size_of(what.type);
+    return run_exact_sum(imaginary, exact_part::turned, how, variant, ran);
+  }
   if (what.device == nullptr) return run_exact_sum(what, exact_part::all, how, variant, ran);
   if (!is_parts(*what.device)) return run_exact_values(what, how, variant, ran);
   onefold::detail::request part = part_of_complex(what);
@@ -248,6 +254,21 @@ void run_vectors(const onefold::detail::request& what, const options& how, const
   }
 }
 
+// The same exactly: each is a dot of its own.
+void run_exact_dots(const onefold::detail::request& what, const options& how, const variant_info& variant, report& ran) {
+  const onefold_vectors& of = *what.vectors;
+  onefold::detail::request one = what;
+  one.vectors = nullptr;
+  for (int i = 0; i < of.rows; ++i)
+    for (int j = 0; j < of.columns; ++j) {
+      one.input = of.x[i];
+      one.second = of.y[j];
+      const auto place = static_cast<std::size_t>(i) * static_cast<std::size_t>(of.columns) + static_cast<std::size_t>(j);
+      one.output = static_cast<std::byte*>(what.output) + place * size_of(what.type);
+      run(one, how, variant, ran);
+    }
+}
+
 // The tree's accumulator, in the memory that a backend for CPUs would fill, and the result, which the host makes of it.
 bool run_for_tree_value(onefold::detail::request what, const options& how, const variant_info& variant, report& ran) {
   // In a batch the host makes of what is shown what the caller wants, when it has waited.
@@ -269,7 +290,8 @@ bool run_for_tree_value(onefold::detail::request what, const options& how, const
 }
 
 void run(const onefold::detail::request& what, const options& how, const variant_info& variant, report& ran) {
-  if (what.vectors != nullptr && variant.guarantee < guarantee::exact) return run_vectors(what, how, variant, ran);
+  if (what.vectors != nullptr && variant.guarantee == guarantee::exact) return run_exact_dots(what, how, variant, ran);
+  if (what.vectors != nullptr) return run_vectors(what, how, variant, ran);
   if (!run_in_place(what, how, variant, ran)) reduce_host_arrays(what, how, variant, ran);
 }
 

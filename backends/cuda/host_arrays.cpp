@@ -116,6 +116,7 @@ void reduce_trees(const request& what, const options& how, const variant_info& v
 void reduce_exactly(const request& what, const options& how, const variant_info& variant, report& ran, host_pieces& pieces,
                     std::byte* results) {
   const bool of_parts = has_complex_parts(what);
+  const bool has_two = of_parts || what.of_complex_parts;
   const exact::kind_row& kind = exact::kind_of(what.form, what.type);
   exact_integers sums[2] = {};
   request piece = of_parts ? part_of_complex(what) : what;
@@ -123,16 +124,16 @@ void reduce_exactly(const request& what, const options& how, const variant_info&
   while (pieces.next()) {
     piece.input = pieces.view(0);
     piece.second = pieces.view(1);
-    piece.count = pieces.count();
+    piece.count = what.of_complex_parts ? 2 * pieces.count() : pieces.count();
     const auto add = [&](exact_part part, exact_integers& to) {
       exact_integers of_piece{};
       static_cast<void>(exact_state_in_place(piece, part, how, variant, ran, of_piece));
       exact::merge(kind, to.data(), of_piece.data());
     };
     add(of_parts ? exact_part::even : exact_part::all, sums[0]);
-    if (of_parts) add(exact_part::odd, sums[1]);
+    if (has_two) add(of_parts ? exact_part::odd : exact_part::turned, sums[1]);
   }
-  for (std::size_t k = 0; k < (of_parts ? 2U : 1U); ++k) {
+  for (std::size_t k = 0; k < (has_two ? 2U : 1U); ++k) {
     if (what.exact_state != nullptr)
       exact::store(kind, sums[k].data(), what.count, what.exact_state + k * static_cast<std::size_t>(kind.words()));
     exact::conclude(what.type, what.form, what.wide, sums[k].data(), what.count, what.ddof, results + k * size_of(what.type));
@@ -178,21 +179,22 @@ void reduce_host_arrays(const request& what, const options& how, const variant_i
   if (what.where.has_stream() && is_capturing(what.where.stream())) refuse_capture(what);
   void* const output = what.waits ? nullptr : device_view(what.output, "output", device, current);
   const bool of_parts = has_complex_parts(what);
-  const std::size_t element_bytes = size_of(what.type) * (of_parts ? 2 : 1);
+  const bool of_pairs = of_parts || what.of_complex_parts;  // which stay together
+  const std::size_t element_bytes = size_of(what.type) * (of_pairs ? 2 : 1);
   piecewise_input inputs[host_pieces::most_inputs];
   std::size_t count = 0;
   inputs[count++] = input_of(of_parts ? what.device->input[0] : what.input, element_bytes, "input", device, current);
   if (what.form == form::dot) inputs[count++] = input_of(what.second, element_bytes, "second input", device, current);
 
   const std::shared_ptr<stream_memory> work = memory_of(device, what.where.has_stream(), what.where.stream());
-  host_pieces pieces(*work, device, {inputs, count}, what.count);
+  host_pieces pieces(*work, device, {inputs, count}, what.of_complex_parts ? what.count / 2 : what.count);
   ran.scratch_bytes = pieces.buffer_bytes();
   alignas(16) std::byte results[most_results * sizeof(std::uint64_t)] = {};
   if (variant.guarantee == guarantee::exact)
     reduce_exactly(what, how, variant, ran, pieces, results);
   else
     reduce_trees(what, how, variant, ran, pieces, results);
-  const std::size_t bytes = of_parts ? 2 * size_of(what.type) : result_bytes(what.type, what.form, what.wide, what.results);
+  const std::size_t bytes = of_pairs ? 2 * size_of(what.type) : result_bytes(what.type, what.form, what.wide, what.results);
   if (what.waits)
     std::memcpy(what.output, results, bytes);
   else

@@ -5,9 +5,9 @@
 ///   std::vector<double> all = multi_dot(where, {v0, v1}, {w0, w1});
 ///
 /// Vectors   ranges, or pointers and a count; float or double, all equally long, in memory that the executor can read. At most 128 dots.
-/// Bits      each dot's are those that dot() gives, on CPUs with guarantee::exact too; cuda() refuses that.
+/// Bits      each dot's are those that dot() gives, with guarantee::exact too.
 /// Cost      on cuda() one launch and one read of every vector for up to 8 dots with one vector in common, and for up to 4 by 4; more dots are
-///           several such launches. On a CPU one read, and the second-level cache for the rest.
+///           several such launches, and exact ones one each. On a CPU one read, and the second-level cache for the rest.
 /// Memory    a workspace is one for states of 128 bytes (workspace::bytes(n, 128)). Exact: docs/exact.md.
 /// Errors, threads, graphs as in reduce.hpp.
 

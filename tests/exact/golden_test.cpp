@@ -217,7 +217,6 @@ std::array<std::uint64_t, 2> complex_dot(const onefold::executor& where, const e
 }
 
 TEST_P(exact_golden, rows_of_complex_numbers_are_met) {
-  if (where().backend() == onefold::backend::cuda) GTEST_SKIP() << "dots of complex numbers are exact on CPUs alone so far";
   for (const auto& row : complex_rows) {
     EXPECT_EQ(row.type == element_type::f32 ? complex_dot<float>(where(), row) : complex_dot<double>(where(), row), row.bits)
         << text_of(row);

@@ -129,7 +129,8 @@ void run_superaccumulator(call& now) {
   to.call_number = now.call_number;
 
   exact_launch how{};
-  how.part = asked.part;
+  const bool turns = asked.part == exact_part::turned;
+  how.part = turns ? exact_part::all : asked.part;
   how.absolute = now.form == form::norm1;
   how.tells_flags = true;
   how.as_state = asked.as_state;
@@ -143,7 +144,8 @@ void run_superaccumulator(call& now) {
   how.sum = is_moments ? 1 : 0;
   how.tells_flags = !is_moments;  // those of moments speak of the elements
   const bool squares = now.form != form::dot || now.second == now.input;
-  add(now, how, squares ? exact_terms::squares : exact_terms::products, true, memory, launches, to);
+  const exact_terms products = squares ? exact_terms::squares : exact_terms::products;
+  add(now, how, turns ? exact_terms::turned_products : products, true, memory, launches, to);
 }
 
 }  // namespace onefold::cuda_backend

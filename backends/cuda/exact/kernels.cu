@@ -153,6 +153,8 @@ const exact_kernel& window_sums() {
 
 template <class E>
 const exact_kernel& kernel_of(exact_terms terms) {
+  if constexpr (sizeof(E) >= 4)  // there are no complex numbers of two halves
+    if (terms == exact_terms::turned_products) return window_sums<product_terms<E, false, true>>();
   if (terms == exact_terms::products) return window_sums<product_terms<E, false>>();
   if (terms == exact_terms::squares) return window_sums<product_terms<E, true>>();
   if constexpr (sizeof(E) == 8)

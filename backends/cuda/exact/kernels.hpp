@@ -11,7 +11,7 @@
 namespace onefold::cuda_backend {
 
 /// What is added up.
-enum class exact_terms : int { elements, products, squares };
+enum class exact_terms : int { elements, products, squares, turned_products };
 
 struct exact_kernel {
   const void* symbol;

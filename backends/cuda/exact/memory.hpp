@@ -18,23 +18,23 @@ using exact_memory = onefold::detail::exact_limbs;
 inline constexpr std::size_t exact_memory_at = 64;  ///< bytes behind the beginning of the header
 static_assert(exact_memory_at + sizeof(exact_memory) <= device::slot_header_bytes);
 
-/// Which elements of an array count.
-enum class exact_part : int { all, even, odd };
+/// Which elements of an array count; `turned`: all, and those of the second array as the imaginary part of a dot takes them.
+enum class exact_part : int { all, even, odd, turned };
 
 /// One launch, which adds the terms of some elements to one of the sums; the last of a call makes the result.
 struct exact_launch {
   const void* x;
   const void* y;        ///< of dot; else null
   std::uint64_t count;  ///< of elements of this launch
-  exact_part part;
-  bool absolute;     ///< of sums: |x|
-  bool tells_flags;  ///< whether the flags are those of these terms
-  bool concludes;    ///< whether it is the call's last one
-  bool is_alone;     ///< whether it is the call's only one, of one block
-  bool of_values;    ///< whether the terms are those of a function, of which all may be absent
-  bool as_state;     ///< whether the result is the state, as exact::bytes_of() has it, and not the rounded number
-  int sum;           ///< which of the two
-  int number[2];     ///< of limbs of each
+  exact_part part;      ///< never `turned`: another kernel does that
+  bool absolute;        ///< of sums: |x|
+  bool tells_flags;     ///< whether the flags are those of these terms
+  bool concludes;       ///< whether it is the call's last one
+  bool is_alone;        ///< whether it is the call's only one, of one block
+  bool of_values;       ///< whether the terms are those of a function, of which all may be absent
+  bool as_state;        ///< whether the result is the state, as exact::bytes_of() has it, and not the rounded number
+  int sum;              ///< which of the two
+  int number[2];        ///< of limbs of each
   onefold::detail::exact::rounding result;
 };
 

@@ -86,6 +86,33 @@ __device__ inline pack gather_pack(const void* from) {
   return found;
 }
 
+/// Elements of y for the imaginary part of a dot. Element i is the one beside it, with the other sign where i is odd. `first` is where a pack of the first
+/// array begins; `is_odd` whether with an odd element.
+template <class E>
+__device__ inline E turned_element(const E* y, std::uint64_t i) {
+  return i % 2 == 0 ? y[i + 1] : -y[i - 1];
+}
+template <class E>
+__device__ inline pack turned_pack(const E* first, bool is_odd, bool gathers) {
+  constexpr unsigned sign = 0x80000000U;
+  if (is_odd) {  // pairs lie across packs
+    if constexpr (sizeof(E) == 8) {
+      const double before = __ldcs(first - 1);
+      const double behind = __ldcs(first + 2);
+      return {static_cast<unsigned>(__double2loint(before)), static_cast<unsigned>(__double2hiint(before)) ^ sign,
+              static_cast<unsigned>(__double2loint(behind)), static_cast<unsigned>(__double2hiint(behind))};
+    } else {
+      const auto bits = [&](int i) { return __float_as_uint(__ldcs(first + i)); };
+      return {bits(-1) ^ sign, bits(2), bits(1) ^ sign, bits(4)};
+    }
+  }
+  const pack p = gathers ? gather_pack<E>(first) : load_pack(reinterpret_cast<const pack*>(first));
+  if constexpr (sizeof(E) == 8)
+    return {p.of[2], p.of[3], p.of[0], p.of[1] ^ sign};
+  else
+    return {p.of[1], p.of[0] ^ sign, p.of[3], p.of[2] ^ sign};
+}
+
 /// How the elements are given to the warps: units of `Packs` packs for each lane, one warp after the other; what lies ahead of the first 16-byte boundary
 /// and behind the last unit, one warp takes element by element.
 template <class E, int Packs>
@@ -300,7 +327,9 @@ __global__ void __launch_bounds__(window_threads, window_blocks)
     for (int k = 0; k < packs; ++k) {
       const std::uint64_t at = ((unit * packs + static_cast<unsigned>(k)) * warp_size + lane) * elements::count;
       into.x[k] = load_pack(reinterpret_cast<const pack*>(x_body + at));
-      if constexpr (Terms::arrays == 2)
+      if constexpr (Terms::turns)
+        into.y[k] = turned_pack(y_body + at, given.head % 2 != 0, gathers);
+      else if constexpr (Terms::arrays == 2)
         into.y[k] = gathers ? gather_pack<E>(y_body + at) : load_pack(reinterpret_cast<const pack*>(y_body + at));
     }
   };
@@ -309,6 +338,12 @@ __global__ void __launch_bounds__(window_threads, window_blocks)
     const int k = Terms::arrays == 2 ? i / elements::count : 0;
     const auto x = x_at(from, i);
     return term_of<Terms>(x, Terms::arrays == 2 ? elements::get(from.y[k], i % elements::count) : x, mask);
+  };
+  const auto y_at_edge = [&](std::uint64_t at, typename elements::value x) {
+    if constexpr (Terms::turns)
+      return turned_element(static_cast<const E*>(how.y), at);
+    else
+      return Terms::arrays == 2 ? elements::load(how.y, at) : x;
   };
   const bool takes_all = how.part == exact_part::all;
   const auto counts = [&](int i) { return i % elements::count % 2 == 0 ? takes_even : takes_odd; };
@@ -445,7 +480,7 @@ __global__ void __launch_bounds__(window_threads, window_blocks)
     } else if (has_edge && lane < given.edge(how.count)) {
       const std::uint64_t at = given.at_edge(lane);
       const auto x = elements::load(how.x, at);
-      const auto t = term_of<Terms>(x, Terms::arrays == 2 ? elements::load(how.y, at) : x, mask);
+      const auto t = term_of<Terms>(x, y_at_edge(at, x), mask);
       highest = static_cast<unsigned>(::min(decltype(narrow)::bin_of(t.value), scaled_bins - 1));
     }
     narrow.open(base_for(greatest_of_warp(highest)));
@@ -463,7 +498,7 @@ __global__ void __launch_bounds__(window_threads, window_blocks)
       const std::uint64_t at = given.at_edge(i);
       if (how.part != exact_part::all && (how.part == exact_part::odd) != (at % 2 != 0)) continue;
       const auto x = elements::load(how.x, at);
-      const auto t = term_of<Terms>(x, Terms::arrays == 2 ? elements::load(how.y, at) : x, mask);
+      const auto t = term_of<Terms>(x, y_at_edge(at, x), mask);
       if (!is_zero(t) || __double_as_longlong(t.value) != __double_as_longlong(-0.0)) flags |= exact::has_other_than_minus_zero;
       if (is_zero(t)) continue;
       if (narrow.is_outside(t.value)) {

@@ -119,18 +119,21 @@ struct element_terms {
   using type = E;
   using value = std::conditional_t<sizeof(E) == 8, double, float>;
   static constexpr bool is_product = false;
+  static constexpr bool turns = false;
   static constexpr int arrays = 1;
   static constexpr int packs = 4;
   static constexpr int below = 2;          ///< bins below that of a term that it needs
   static constexpr bool has_rest = false;  ///< whether a term is more than a double
   static constexpr bool fits = false;      ///< whether all terms that are numbers fit the window
 };
-/// x y, or x x. `Squares`: no second array.
-template <class E, bool Squares>
+/// x y, or x x. `Squares`: no second array. `Turns`: the elements of y change places and signs as in the imaginary part of a dot of complex numbers
+/// (decision 0037): of (c, d) the first is d and the second -c.
+template <class E, bool Squares, bool Turns = false>
 struct product_terms {
   using type = E;
   using value = std::conditional_t<sizeof(E) == 8, double, float>;
   static constexpr bool is_product = true;
+  static constexpr bool turns = Turns;
   static constexpr int arrays = Squares ? 1 : 2;
   static constexpr int packs = (sizeof(E) == 2 ? 2 : 4) / arrays;
   static constexpr bool has_rest = sizeof(E) == 8;
