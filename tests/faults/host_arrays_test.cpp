@@ -210,6 +210,35 @@ TEST_P(host_arrays, of_complex_numbers_have_exact_sums_and_norms) {
   EXPECT_EQ(std::memcmp(words[0], words[1], sizeof(words[0])), 0) << "a state for each part";
 }
 
+TEST_P(host_arrays, of_complex_numbers_have_exact_dots) {
+  const auto bytes = numbers(element_type::f64, 2 * 12'005, current_seed());
+  const auto others = numbers(element_type::f64, 2 * 12'005, current_seed() + 1);
+  const auto* const x = reinterpret_cast<const std::complex<double>*>(bytes.data());
+  const auto* const y = reinterpret_cast<const std::complex<double>*>(others.data());
+  onefold::options exactly;
+  exactly.guarantee = onefold::guarantee::exact;
+  slow_.reduces(element_type::f64, {form::dot});
+  for (const std::size_t n : {1, 1'024, 12'005}) {
+    slow_.forget();
+    EXPECT_EQ(onefold::dot(where_, x, y, n, exactly), onefold::dot(onefold::serial(), x, y, n, exactly)) << n;
+    EXPECT_EQ(slow_.copied().size(), 2 * ((16 * n + piece / 2 - 1) / (piece / 2))) << "each array once";
+  }
+}
+
+TEST_P(host_arrays, of_several_vectors_have_exact_dots) {
+  const auto bytes = numbers(element_type::f64, 15'000, current_seed());
+  const auto vector = [&](std::size_t k) {
+    return onefold::vector_view<double>(reinterpret_cast<const double*>(bytes.data()) + 3'000 * k, 3'000);
+  };
+  onefold::options exactly;
+  exactly.guarantee = onefold::guarantee::exact;
+  slow_.reduces(element_type::f64, {form::dot});
+  const auto dots = [&](const onefold::executor& where) {
+    return onefold::multi_dot(where, {vector(0), vector(1)}, {vector(2), vector(3), vector(4)}, exactly);
+  };
+  EXPECT_EQ(dots(where_), dots(onefold::serial()));
+}
+
 TEST_P(host_arrays, are_stored_in_stream_order_where_that_was_asked_for) {
   const auto bytes = numbers(element_type::f64, 30'011, current_seed());
   const auto* const x = reinterpret_cast<const double*>(bytes.data());

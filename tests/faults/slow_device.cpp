@@ -113,7 +113,7 @@ slow_device::slow_device(fake_runtime& runtime, copies when) : runtime_(runtime)
     if (kernel == cuda_backend::any_kernel())
       self.put(config->stream, {self.store(config, arguments)});
     else if (self.is_exact_kernel(kernel))
-      self.put(config->stream, {self.exact(arguments)});
+      self.put(config->stream, {self.exact(kernel, arguments)});
     return status;
   };
   calls.has_arrived = [](const volatile unsigned long long* word, unsigned call_number) {
@@ -193,12 +193,15 @@ std::function<void()> slow_device::fixed_order(cudaFunction_t function, void** a
 
 bool slow_device::is_exact_kernel(const void* kernel) const {
   using cuda_backend::exact_terms;
-  for (const auto terms : {exact_terms::elements, exact_terms::products, exact_terms::squares})
+  for (const auto terms : {exact_terms::elements, exact_terms::products, exact_terms::squares, exact_terms::turned_products})
     if (exact_sums::has_state(forms_.front(), type_) && cuda_backend::exact_kernel_of(type_, terms).symbol == kernel) return true;
   return false;
 }
 
-std::function<void()> slow_device::exact(void** arguments) {
+std::function<void()> slow_device::exact(const void* kernel, void** arguments) {
+  // Only of doubles: a reduction's numbers that change places in pairs.
+  const bool turns = type_ == onefold::element_type::f64 &&
+                     kernel == cuda_backend::exact_kernel_of(type_, cuda_backend::exact_terms::turned_products).symbol;
   const auto how = argument<cuda_backend::exact_launch>(arguments, 0);
   const auto to = argument<onefold::device::destination>(arguments, 3);
   return [=, type = type_, what = forms_.front()] {
@@ -217,7 +220,14 @@ std::function<void()> slow_device::exact(void** arguments) {
     }
     alignas(16) std::byte result[64] = {};
     std::int64_t words[exact_sums::most_words] = {};
-    onefold::detail::request asked{onefold::serial(), type, what, x, count, result, true, how.y};
+    const void* y = how.y;
+    std::vector<double> turned;
+    if (turns) {
+      const auto* const from = static_cast<const double*>(how.y);
+      for (std::uint64_t i = 0; i < count; i += 2) turned.insert(turned.end(), {from[i + 1], -from[i]});
+      y = turned.data();
+    }
+    onefold::detail::request asked{onefold::serial(), type, what, x, count, result, true, y};
     asked.exact_state = words;
     onefold::options exactly;
     exactly.guarantee = onefold::guarantee::exact;

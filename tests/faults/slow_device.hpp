@@ -65,7 +65,7 @@ class slow_device {
   void drain_until(cudaEvent_t event, std::uint64_t record);
   [[nodiscard]] bool is_pinned(const void* memory) const;
   std::function<void()> fixed_order(cudaFunction_t function, void** arguments);
-  std::function<void()> exact(void** arguments);
+  std::function<void()> exact(const void* kernel, void** arguments);
   std::function<void()> store(const cudaLaunchConfig_t* config, void** arguments);
   [[nodiscard]] bool is_exact_kernel(const void* kernel) const;
 
