@@ -39,7 +39,8 @@ struct batch_in_progress {
   virtual bool launch(report& ran) = 0;
   /// Puts a copy on the stream, from memory that the device reads to data().
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
-  virtual void wait() = 0;
+  /// Waits for all calls, of which `results` store a result at data(), one each.
+  virtual void wait(std::size_t results) = 0;
 };
 
 struct backend_entry {

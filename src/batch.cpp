@@ -64,10 +64,11 @@ constexpr std::size_t in_places(std::size_t bytes) { return (bytes + place_bytes
 void run_together(const onefold_request* requests, std::size_t count, const onefold_options* how) {
   std::vector<std::size_t> places;
   places.reserve(count);
-  std::size_t bytes = 0;
+  std::size_t bytes = 0, results = 0;
   for (std::size_t i = 0; i < count; ++i) {
     places.push_back(bytes);
     if (is_stored(requests[i])) continue;
+    ++results;
     if (requests[i].output == nullptr) refuse_null("output of a request");
     bytes += std::max(in_places(bytes_of_results(requests[i])), place_bytes);
   }
@@ -83,7 +84,7 @@ void run_together(const onefold_request* requests, std::size_t count, const onef
     is_last_taken = reduce_in_batch(what, how, *batch);
   }
   launch(*batch, is_last_taken && how != nullptr ? how->report : nullptr);
-  batch->wait();
+  batch->wait(results);
   for (std::size_t i = 0; i < count; ++i)
     if (!is_stored(requests[i])) std::memcpy(requests[i].output, data + places[i], bytes_of_results(requests[i]));
 }
@@ -121,7 +122,7 @@ std::unique_ptr<batch_in_progress> put_on_stream(const gpu_reading& what, const 
     next += in_places(cpu::most_node_bytes);
     const onefold_options& its = i == what.reported ? how : without_report;
     if (is_alone)
-      check_status_of(one, &its);
+      reduce_beside_batch(one, &its, *batch);
     else if (reduce_in_batch(one, &its, *batch) && i == what.reported)
       is_reported_taken = true;
   }

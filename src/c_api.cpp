@@ -268,8 +268,8 @@ void check_count_at(const request& what) {
 
 // What a request is part of.
 struct whole_call {
-  batch_in_progress* batch = nullptr;  // not null: kept for its launch where that can be
-  bool* taken = nullptr;               // of a batch: whether it was
+  batch_in_progress* batch = nullptr;  // not null: this waits for the result
+  bool* taken = nullptr;               // not null: it may be kept for the batch's launch, and here is whether it was
   bool of_complex_parts = false;
 };
 
@@ -306,7 +306,8 @@ void reduce_checked(const onefold_request& asked, const onefold_options* how, co
                asked.vectors,
                asked.exact_state,
                asked.count_at,
-               of.of_complex_parts};
+               of.of_complex_parts,
+               of.batch};
   if (asked.array_count < 0 || asked.array_count > 3) refuse_number("request.array_count", asked.array_count);
   for (int i = 0; i < what.array_count; ++i) {
     const std::uint32_t alignment = asked.arrays[i].alignment;
@@ -336,7 +337,7 @@ void reduce_checked(const onefold_request& asked, const onefold_options* how, co
     if (own.state_bytes < 1 || own.state_bytes > most_state_bytes)
       refuse_number("state_bytes of the own operator", own.state_bytes);
   }
-  if (of.batch != nullptr && (*of.taken = dispatch_to_batch(what, *of.batch))) return;
+  if (of.taken != nullptr && (*of.taken = dispatch_to_batch(what, *of.batch))) return;
   if (how == nullptr) return dispatch(what, no_wishes);
   if (how->struct_bytes == sizeof(*how)) return reduce_with_options(what, *how);
   reduce_with_options(what, as_known(*how, sizeof(how->struct_bytes), "options"));
@@ -348,6 +349,10 @@ bool reduce_in_batch(const onefold_request& asked, const onefold_options* how, b
   bool taken = false;
   reduce_checked(asked, how, {.batch = &batch, .taken = &taken});
   return taken;
+}
+
+void reduce_beside_batch(const onefold_request& asked, const onefold_options* how, batch_in_progress& batch) {
+  reduce_checked(asked, how, {.batch = &batch});
 }
 
 void reduce_complex_parts(const onefold_request& asked, const onefold_options* how) {

@@ -42,6 +42,8 @@ std::unique_ptr<batch_in_progress> begin_batch(const backend_entry& entry, const
                                                std::size_t bytes);
 /// Runs a request of it, or returns true: the batch has taken it. Throws onefold::error.
 bool reduce_in_batch(const onefold_request& asked, const onefold_options* how, batch_in_progress& batch);
+/// Runs a request by itself whose result the batch waits for. Throws onefold::error.
+void reduce_beside_batch(const onefold_request& asked, const onefold_options* how, batch_in_progress& batch);
 
 /// Writes a report to the caller's structure.
 void put_report(const report& ran, onefold_report* to);

@@ -369,7 +369,7 @@ void read_range(const range_reader& reader, const range_input& in, onefold_range
 
 void read_and_wait(const range_reader& reader, const gpu_reading& what) {
   const auto batch = put_on_stream(what, reader.how);
-  batch->wait();
+  batch->wait(what.requests.size());
   store(what, batch->data());
 }
 
@@ -378,7 +378,7 @@ std::vector<subtree> nodes_on_a_gpu(const range_reader& reader, const range_inpu
   std::vector<subtree> nodes;
   gpu_reading what;
   read_nodes(reader, in, first, count, nodes, what);
-  if (nodes.size() == 1) {  // a call by itself asks for its result, which takes less time than the driver's wait
+  if (nodes.size() == 1) {  // a call by itself asks for its result, which takes less of the host's time
     reader.reduce(in, first, count, nodes.front().state);
     return nodes;
   }
@@ -524,7 +524,7 @@ std::vector<onefold_range> states_of(const range_kind& of, std::uint64_t begin, 
   else
     for (std::size_t k = 0; k < others.size(); ++k) reduce_other(k);
   for (std::size_t k = 0; k < shares.size(); ++k) {
-    under_way[k]->wait();
+    under_way[k]->wait(shares[k].what.requests.size());
     store(shares[k].what, under_way[k]->data());
   }
   for (std::size_t i = 0; i < parts.size(); ++i)

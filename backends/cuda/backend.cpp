@@ -244,6 +244,7 @@ void run_vectors(const onefold::detail::request& what, const options& how, const
       const onefold::detail::device_fold fold = fold_of_dots(what.type, dots);
       onefold::detail::request part = what;
       part.vectors = nullptr;
+      part.batch = nullptr;  // which asks for one result
       part.device = &fold;
       part.output = what.waits ? found : output + static_cast<std::size_t>(i * columns + j) * size;
       run(part, how, variant, ran);
@@ -308,7 +309,12 @@ bool run_checked(const onefold::detail::request& what, const options& how, const
   const inputs_of_request inputs(what, device, current);
   if (is_to_be_copied(what, variant, inputs)) return false;
   if (what.device != nullptr) refuse_misaligned(what.output, what.device->result_alignment, "output");
-  void* output = what.waits ? nullptr : device_view(what.output, "output", device, current);
+  // Not of no elements, whose result is stored as it is.
+  const bool may_send_words = what.batch != nullptr && !what.waits && row.what.takes_workspace &&
+                              variant.guarantee < guarantee::exact && what.count_at == nullptr && what.count > 0;
+  unsigned long long* const words =
+      may_send_words ? static_cast<batch_of_calls*>(what.batch)->words_for(what.output, bytes_of_result(what)) : nullptr;
+  void* output = what.waits || words != nullptr ? nullptr : device_view(what.output, "output", device, current);
   const std::uint64_t* count_at = nullptr;
   if (what.count_at != nullptr) {
     if (!row.what.takes_workspace) refuse(variant, "takes no count that stands in memory: leave its name away");
@@ -372,6 +378,10 @@ bool run_checked(const onefold::detail::request& what, const options& how, const
            .as_tree_value = what.tree_value != nullptr,
            .workspace = workspace,
            .count_at = count_at};
+  if (words != nullptr) {
+    now.host_words = words;
+    now.call_number = static_cast<batch_of_calls*>(what.batch)->call_number();
+  }
   if (what.waits) aim_at_host(now, row.what.takes_workspace && count_at == nullptr);
   launch_variant(now, what, row, chosen.entry, captured);
   return true;

@@ -16,6 +16,7 @@
 #include "fixed_order/driver.hpp"
 #include "pointers.hpp"
 #include "policy.hpp"
+#include "results.hpp"
 #include "runtime.hpp"
 #include "streams.hpp"
 #include "workspace.hpp"
@@ -32,7 +33,7 @@ bool leaves_launches_free(const options& how) {
          how.grid_size == 0 && how.width == 0 && (!how.guarantee || *how.guarantee <= guarantee::fixed);
 }
 
-class batch_on_stream final : public onefold::detail::batch_in_progress {
+class batch_on_stream final : public batch_of_calls {
  public:
   batch_on_stream(const executor& where, const options& how, std::size_t bytes)
       : where_(where), device_(where.device()), gpu_(properties_of(device_)), bytes_(bytes), current_(std::in_place, device_) {
@@ -53,7 +54,7 @@ class batch_on_stream final : public onefold::detail::batch_in_progress {
   batch_on_stream(const batch_on_stream&) = delete;
   batch_on_stream& operator=(const batch_on_stream&) = delete;
 
-  [[nodiscard]] void* data() const noexcept override { return data_; }
+  [[nodiscard]] void* data() const noexcept override { return results_ == nullptr ? nullptr : results_->values.data(); }
 
   bool take(const onefold::detail::request& what) override {
     if (!groups_) return false;
@@ -67,11 +68,12 @@ class batch_on_stream final : public onefold::detail::batch_in_progress {
       made->item.y = view_of_input(what.second, "second input");
       if (made->item.y == nullptr) return false;
     }
-    const auto* const output = static_cast<const std::byte*>(what.output);
-    const auto* const ours = static_cast<const std::byte*>(data_);
-    made->item.output = ours != nullptr && output >= ours && output < ours + bytes_
-                            ? static_cast<std::byte*>(device_data_) + (output - ours)
-                            : device_view(what.output, "output", device_, *current_);
+    if (unsigned long long* const words = words_for(what.output, made->item.bytes)) {
+      made->item.output = words;
+      made->item.how |= batched_item::in_words;
+    } else {
+      made->item.output = device_view(what.output, "output", device_, *current_);
+    }
     taken_.push_back(*made);
     return true;
   }
@@ -84,14 +86,31 @@ class batch_on_stream final : public onefold::detail::batch_in_progress {
   }
 
   void copy(void* to, const void* from, std::size_t bytes) override {
+    needs_driver_ = needs_driver_ || bytes > 0;
     if (bytes > 0) check(calls().memcpy_async(to, from, bytes, cudaMemcpyDefault, stream_), "cudaMemcpyAsync");
   }
 
-  void wait() override {
+  unsigned long long* words_for(void* output, std::size_t bytes) override {
+    auto* const begin = static_cast<std::byte*>(output);
+    auto* const ours = static_cast<std::byte*>(data());
+    if (ours == nullptr || begin < ours || begin >= ours + bytes_) return nullptr;
+    const auto first = static_cast<std::size_t>(begin - ours) / 4;  // a word has 4 bytes of it
+    in_words_.push_back({begin, first, bytes});
+    return static_cast<unsigned long long*>(results_->device_words) + first;
+  }
+  [[nodiscard]] unsigned call_number() const noexcept override { return results_ == nullptr ? 0 : results_->number; }
+
+  void wait(std::size_t results) override {
     if (!waits_) return;
+    if (needs_driver_ || in_words_.size() != results) {
+      const device_scope current(device_);
+      waits_ = false;
+      check(calls().stream_synchronize(stream_), "cudaStreamSynchronize");
+    }
+    wait_for_words words(device_, stream_);
+    for (const auto& [to, first, bytes] : in_words_)
+      words.receive(static_cast<const volatile unsigned long long*>(results_->words.data()) + first, to, bytes, call_number());
     waits_ = false;
-    const device_scope current(device_);
-    check(calls().stream_synchronize(stream_), "cudaStreamSynchronize");
   }
 
  private:
@@ -125,6 +144,7 @@ class batch_on_stream final : public onefold::detail::batch_in_progress {
              .ran = ran,
              .tree = policy.fixed_order,
              .choices = no_choices,
+             .call_number = call_number(),
              .workspace = workspace_};
     if (!is_captured_) work.end_in_doubt = true;
     try {
@@ -147,8 +167,6 @@ class batch_on_stream final : public onefold::detail::batch_in_progress {
                   "requests with ONEFOLD_INTO into it");
     memory_ = memory_of(device_, where_.has_stream(), where_.stream());
     results_ = memory_->batch_results.take(bytes_);
-    data_ = results_->data();
-    check(calls().host_get_device_pointer(&device_data_, data_, 0), "cudaHostGetDevicePointer");
     waits_ = true;
   }
 
@@ -179,9 +197,14 @@ class batch_on_stream final : public onefold::detail::batch_in_progress {
 
   // Of results that are waited for.
   std::shared_ptr<stream_memory> memory_;
-  std::unique_ptr<buffer> results_;
-  void* data_ = nullptr;
-  void* device_data_ = nullptr;
+  struct words_of_result {
+    std::byte* to;      // in data()
+    std::size_t first;  // of the words
+    std::size_t bytes;  // of the result
+  };
+  std::unique_ptr<result_place> results_;
+  std::vector<words_of_result> in_words_;
+  bool needs_driver_ = false;  // to know that what is no result in words is there
   bool waits_ = false;
 };
 

@@ -18,22 +18,21 @@ namespace {
 // driver's wait costs 2 us more, and not so long that a core is kept from other work for nothing.
 constexpr auto patience = std::chrono::microseconds(50);
 
-// Waits for all words of a result, and puts them together.
-void await_words(const volatile unsigned long long* words, std::byte* result, std::size_t bytes, unsigned call_number,
-                 cudaStream_t stream) {
+}  // namespace
+
+void wait_for_words::receive(const volatile unsigned long long* words, std::byte* result, std::size_t bytes, unsigned call_number) {
   const int count = device::host_words_of(bytes);
-  const auto begin = std::chrono::steady_clock::now();
-  bool asked_driver = false;
   for (int arrived = 0; arrived < count;) {
     if (calls().has_arrived(words + arrived, call_number)) {
       ++arrived;
       continue;
     }
-    if (std::chrono::steady_clock::now() - begin < patience) continue;
-    // The words come before the kernel ends, so after this they are here, or there is an error to report.
-    if (asked_driver) throw error(errc::device_error, "the stream has ended, but the result of the reduction has not arrived");
-    check(calls().stream_synchronize(stream), "cudaStreamSynchronize");
-    asked_driver = true;
+    if (std::chrono::steady_clock::now() - begin_ < patience) continue;
+    // The words come before their kernel ends, so after this they are here, or there is an error to report.
+    if (asked_driver_) throw error(errc::device_error, "the stream has ended, but the result of the reduction has not arrived");
+    const device_scope current(device_);
+    check(calls().stream_synchronize(stream_), "cudaStreamSynchronize");
+    asked_driver_ = true;
   }
   std::atomic_thread_fence(std::memory_order_acquire);
   for (std::size_t at = 0; at < bytes; at += 4) {
@@ -42,12 +41,11 @@ void await_words(const volatile unsigned long long* words, std::byte* result, st
   }
 }
 
-}  // namespace
-
 void wait_for_result(const call& now, void* output, std::size_t bytes) {
   if (now.host_words != nullptr) {
-    await_words(static_cast<const volatile unsigned long long*>(now.work.host_result.data()), static_cast<std::byte*>(output),
-                bytes, now.call_number, now.work.stream);
+    wait_for_words(now.gpu.number, now.work.stream)
+        .receive(static_cast<const volatile unsigned long long*>(now.work.host_result.data()), static_cast<std::byte*>(output),
+                 bytes, now.call_number);
   } else {
     check(calls().stream_synchronize(now.work.stream), "cudaStreamSynchronize");
     std::memcpy(output, now.host_value, bytes);

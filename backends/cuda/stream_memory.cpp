@@ -59,13 +59,27 @@ void* buffer::at_least(std::size_t bytes, cudaStream_t stream, cudaMemPool_t poo
   return data_;
 }
 
-std::unique_ptr<buffer> result_places::take(std::size_t bytes) {
-  std::unique_ptr<buffer> place;
+namespace {
+
+// At least `bytes` bytes; new memory holds zeros.
+void* pinned_zeros(buffer& of, std::size_t bytes, void*& on_device) {
+  if (bytes <= of.size_bytes() && on_device != nullptr) return of.data();
+  on_device = nullptr;  // until all that follows has been done
+  void* const place = of.at_least(bytes, nullptr);
+  std::memset(place, 0, of.size_bytes());
+  check(calls().host_get_device_pointer(&on_device, place, 0), "cudaHostGetDevicePointer");
+  return place;
+}
+
+}  // namespace
+
+std::unique_ptr<result_place> result_places::take(std::size_t bytes) {
+  std::unique_ptr<result_place> place;
   {
     const std::lock_guard lock(lock_);
     if (idle_.empty()) {
       idle_.reserve(made_ + 1);
-      place = std::make_unique<buffer>(buffer::place::host);
+      place = std::make_unique<result_place>();
       ++made_;
     } else {
       place = std::move(idle_.back());
@@ -73,7 +87,9 @@ std::unique_ptr<buffer> result_places::take(std::size_t bytes) {
     }
   }
   try {
-    place->at_least(bytes, nullptr);
+    pinned_zeros(place->values, bytes, place->device_values);
+    pinned_zeros(place->words, 2 * bytes, place->device_words);
+    if (++place->number == 0) ++place->number;
   } catch (...) {
     give_back(std::move(place));
     throw;
@@ -81,7 +97,7 @@ std::unique_ptr<buffer> result_places::take(std::size_t bytes) {
   return place;
 }
 
-void result_places::give_back(std::unique_ptr<buffer> place) noexcept {
+void result_places::give_back(std::unique_ptr<result_place> place) noexcept {
   const std::lock_guard lock(lock_);
   idle_.push_back(std::move(place));
 }
@@ -89,7 +105,7 @@ void result_places::give_back(std::unique_ptr<buffer> place) noexcept {
 std::size_t result_places::size_bytes() const {
   const std::lock_guard lock(lock_);
   std::size_t bytes = 0;
-  for (const auto& place : idle_) bytes += place->size_bytes();
+  for (const auto& place : idle_) bytes += place->values.size_bytes() + place->words.size_bytes();
   return bytes;
 }
 

@@ -39,19 +39,28 @@ class buffer {
   cudaMemPool_t pool_ = nullptr;  ///< that data_ is from
 };
 
-/// Pieces of pinned host memory, one for each call that waits for results of several kinds: such calls may wait at the same time, and on several
-/// streams in any order.
+/// Pinned host memory for the results of a batch: as they are, and, twice as large, as words that carry the batch's number. These hold nothing else,
+/// so that neither what an earlier batch left nor what a kernel of its writes late is taken for a result.
+struct result_place {
+  buffer values{buffer::place::host};
+  buffer words{buffer::place::host};
+  void* device_values = nullptr;  ///< as the device sees them
+  void* device_words = nullptr;
+  unsigned number = 0;  ///< of the batch, in its words; 0 is what they hold at first
+};
+
+/// A place for each batch that waits: such calls may wait at the same time, and on several streams in any order.
 class result_places {
  public:
-  /// One of at least `bytes` bytes, which nobody else has until it is given back. Throws out_of_memory.
-  std::unique_ptr<buffer> take(std::size_t bytes);
-  void give_back(std::unique_ptr<buffer> place) noexcept;
+  /// One for at least `bytes` bytes of results, which nobody else has until it is given back. Throws out_of_memory.
+  std::unique_ptr<result_place> take(std::size_t bytes);
+  void give_back(std::unique_ptr<result_place> place) noexcept;
   /// Of those that are not in use.
   [[nodiscard]] std::size_t size_bytes() const;
 
  private:
   mutable std::mutex lock_;
-  std::vector<std::unique_ptr<buffer>> idle_;  // with room for all, so that giving one back needs no memory
+  std::vector<std::unique_ptr<result_place>> idle_;  // with room for all, so that giving one back needs no memory
   std::size_t made_ = 0;
 };
 

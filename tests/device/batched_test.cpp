@@ -82,6 +82,10 @@ class launches {
     item.fold = static_cast<std::uint8_t>(cb::batched_fold(form.type, form.what, form.wide));
     item.how = static_cast<std::uint8_t>(dt::conclusion_of(form.type, form.what, form.wide));
     item.bytes = static_cast<std::uint8_t>(onefold::result_bytes(form.type, form.what, form.wide));
+    if (in_words_) {
+      item.how |= cb::batched_item::in_words;
+      item.output = &words_[2 * table_.items];
+    }
     ++table_.items;
     table_.blocks += plan.leaves;
     if (plan.leaves > 1) ++table_.several;
@@ -90,13 +94,27 @@ class launches {
   void run(unsigned warps) {
     table_.header = slots_.data();
     for (std::uint64_t& result : results_) result = 0;
+    ++table_.call_number;
     for (std::uint32_t block = 0; block < table_.blocks; ++block) {
       const auto shared = std::make_unique<cb::detail::batched_memory>();
       on_a_block(warps, [&] { cb::run_batched_block(cb::batched_folds{}, table_, block, *shared); });
     }
   }
 
+  // Of items that are added from now on: results are sent to a host that polls.
+  void send_words() { in_words_ = true; }
+
   [[nodiscard]] std::uint64_t result(int item) const { return results_[item]; }
+  // Of a result in words, of which all must carry the number of the launch.
+  [[nodiscard]] std::uint64_t received(int item, std::size_t bytes) const {
+    std::uint64_t result = 0;
+    for (std::size_t word = 0; 4 * word < bytes; ++word) {
+      const std::uint64_t sent = words_[2 * static_cast<std::size_t>(item) + word];
+      EXPECT_EQ(sent >> 32, table_.call_number) << "word " << word << " of result " << item;
+      result |= (sent & 0xffffffff) << (32 * word);
+    }
+    return result;
+  }
   [[nodiscard]] std::uint32_t items() const { return table_.items; }
   [[nodiscard]] std::uint32_t several() const { return table_.several; }
   [[nodiscard]] const onefold::device::slot_header& header() const {
@@ -107,6 +125,8 @@ class launches {
   cb::batched_table table_{};
   std::vector<onefold::device::slot_word> slots_;
   std::uint64_t results_[cb::most_batched] = {};
+  std::uint64_t words_[2 * cb::most_batched] = {};
+  bool in_words_ = false;
 };
 
 // Bits of a form's result on one core.
@@ -160,6 +180,21 @@ TEST_F(batches_on_host, of_all_forms_have_the_bits_that_each_has_alone) {
       EXPECT_EQ(batch.result(static_cast<int>(i)), expected[i])
           << name(forms[begin + i].what) << " of " << name(forms[begin + i].type);
   }
+}
+
+TEST_F(batches_on_host, send_words_to_a_host_that_polls) {
+  const std::vector<wanted> forms = all_forms();
+  launches batch;
+  batch.add(forms.front(), at(forms.front().type, 0, 0), at(forms.front().type, 1, 0), 700, 256);
+  batch.send_words();
+  for (const wanted& form : forms) batch.add(form, at(form.type, 0, 1), at(form.type, 1, 2), 700, 256);
+  batch.run(4);
+  const wanted& first = forms.front();
+  EXPECT_EQ(batch.result(0), alone(first, at(first.type, 0, 0), at(first.type, 1, 0), 700)) << "stored, beside words";
+  for (std::size_t i = 0; i < forms.size(); ++i)
+    EXPECT_EQ(batch.received(static_cast<int>(i) + 1, onefold::result_bytes(forms[i].type, forms[i].what, forms[i].wide)),
+              alone(forms[i], at(forms[i].type, 0, 1), at(forms[i].type, 1, 2), 700))
+        << name(forms[i].what) << " of " << name(forms[i].type);
 }
 
 TEST_F(batches_on_host, of_several_blocks_hand_over_in_slots_and_count_their_launch_once) {

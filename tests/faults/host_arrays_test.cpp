@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <onefold/detail/pieces.hpp>
@@ -287,6 +288,31 @@ TEST_P(host_arrays, go_with_other_requests_in_a_batch) {
   const auto* const x = reinterpret_cast<const float*>(bytes.data());
   EXPECT_EQ(found[0], onefold::sum(onefold::serial(), x, count));
   EXPECT_EQ(found[1], onefold::max(onefold::serial(), x, count));
+}
+
+// Each by a launch of its own, whose result the host polls for.
+TEST_P(host_arrays, that_a_device_reads_need_no_wait_of_the_drivers_in_a_batch) {
+  static int waits;
+  static cudaError_t (*wait)(cudaStream_t);
+  const double* const x = pinned_numbers(5'000);
+  slow_.reduces(element_type::f64, {form::argmin, form::argmax});
+  wait = std::exchange(onefold::cuda_backend::calls().stream_synchronize, [](cudaStream_t stream) {
+    ++waits;
+    return wait(stream);
+  });
+  for (const std::uint64_t count : {5'000, 4'999, 100}) {
+    onefold::arg_result<double> least{}, most{};
+    const onefold_request requests[] = {
+        onefold::detail::c_request({where_, element_type::f64, form::argmin, x, count, &least, true}),
+        onefold::detail::c_request({where_, element_type::f64, form::argmax, x, count, &most, true})};
+    waits = 0;
+    onefold::detail::run_batch(std::vector(std::begin(requests), std::end(requests)), {});
+    EXPECT_EQ(waits, 0);
+    const auto expected = onefold::argmin(onefold::serial(), x, count);
+    EXPECT_EQ(least.value, expected.value);
+    EXPECT_EQ(least.index, expected.index);
+    EXPECT_EQ(most.index, onefold::argmax(onefold::serial(), x, count).index);
+  }
 }
 
 // Two pieces ahead of the one that is being reduced, each byte once, through three buffers.

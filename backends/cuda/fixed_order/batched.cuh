@@ -43,7 +43,7 @@ struct batched_place {
   device::slot_header* header;  ///< null if leaves is 1
   std::uint32_t slot;           ///< of the item's first leaf
   std::uint64_t count;
-  device::destination to;
+  device::destination to;  ///< as the item has it
 };
 
 // What becomes of a leaf's value, which the first warp has; the others have left.
@@ -67,7 +67,13 @@ __device__ __noinline__ void conclude_leaf(const batched_place& at, typename C::
   }
   if (threadIdx.x != 0) return;
   if (at.count == 0) value = value_of_nothing(fold);
-  device::detail::store_sized(value, at.count, at.to);
+  device::destination to = at.to;
+  if ((to.how & batched_item::in_words) != 0) {
+    to.how &= ~batched_item::in_words;
+    to.host_words = static_cast<unsigned long long*>(to.output);
+    to.output = nullptr;
+  }
+  device::detail::store_sized(value, at.count, to);
 }
 
 template <class Fold>
@@ -138,6 +144,7 @@ __device__ inline void run_batched_block(const batched_table& table, std::uint32
   at.to.how = item.how;
   at.to.bytes = item.bytes;
   at.to.output = item.output;
+  at.to.call_number = table.call_number;
   at.to.argument = item.argument;
   conclude_leaf<C>(at, value);
 }

@@ -10,16 +10,18 @@ namespace onefold::cuda_backend {
 
 /// One reduction of a launch.
 struct batched_item {
+  static constexpr std::uint8_t in_words = 0x80;
+
   const void* x;
   const void* y;                  ///< of dot, else null
   std::uint64_t count;            ///< elements; with count_at at most so many
   const std::uint64_t* count_at;  ///< null, or where the number of elements stands in memory that the device reads
-  void* output;                   ///< device memory or mapped host memory
+  void* output;                   ///< device memory or mapped host memory, or destination::host_words
   std::uint64_t argument;         ///< device::destination's, as the next two
   std::uint32_t first_block;      ///< its blocks follow each other; each reads a leaf of 2^log_leaf tiles
   std::uint8_t log_leaf;
   std::uint8_t fold;   ///< batched_fold()
-  std::uint8_t how;    ///< the conclusion
+  std::uint8_t how;    ///< the conclusion, and in_words where it is sent in words
   std::uint8_t bytes;  ///< of the result
 };
 
@@ -30,7 +32,8 @@ struct batched_table {
   void* header;  ///< slot_header, and slots behind it; null where no item has several blocks
   std::uint32_t items;
   std::uint32_t blocks;
-  std::uint32_t several;  ///< items of several blocks
+  std::uint32_t several;      ///< items of several blocks
+  std::uint32_t call_number;  ///< in words
   batched_item item[most_batched];
 };
 static_assert(sizeof(batched_table) <= 4096, "CUDA before 12.1 takes no more");

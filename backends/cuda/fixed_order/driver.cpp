@@ -317,6 +317,7 @@ void run_batched(call& now, std::span<const batched_request> all) {
 
   while (!all.empty()) {
     batched_table table{};
+    table.call_number = now.call_number;
     std::uint64_t most_units = 1;  // of a leaf
     while (!all.empty() && table.items < most_batched) {
       const batched_request& next = all.front();

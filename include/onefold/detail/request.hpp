@@ -25,6 +25,8 @@ inline constexpr std::uint32_t most_state_bytes = 1024;
 /// A reduction in code of the caller's, for cuda(): made in device.cuh.
 struct device_fold;
 
+struct batch_in_progress;
+
 struct request {
   executor where;
   element_type type;
@@ -50,6 +52,8 @@ struct request {
   std::int64_t* exact_state = nullptr;       // guarantee::exact: not null where the state's words are stored too
   const std::uint64_t* count_at = nullptr;   // not null: where the number of elements stands, and count is the most that it may be
   bool of_complex_parts = false;  // dot, exact: both arrays are the parts of complex numbers, and the output has room for two
+  batch_in_progress* batch =
+      nullptr;  // not null: the batch of which this is a part, and which waits if the output lies in its memory
 };
 
 // A report in C++'s types. Throws std::bad_alloc.
