@@ -43,6 +43,8 @@ struct batch_in_progress {
   virtual void wait(std::size_t results) = 0;
 };
 
+inline constexpr std::size_t most_stored_bytes = 128;
+
 struct backend_entry {
   /// The variants that are native to this backend, in learning order.
   std::span<const variant_info> (*variants)();
@@ -71,6 +73,8 @@ struct backend_entry {
   std::unique_ptr<batch_in_progress> (*begin_batch)(const executor& where, const options& how, std::size_t bytes);
   /// Copies to host memory, behind what is on the executor's stream, and waits. Null where all memory is the host's.
   void (*read_back)(const executor& where, void* to, const void* from, std::size_t bytes);
+  /// Stores up to most_stored_bytes of the host's in stream order. Null where all memory is the host's.
+  void (*store)(const executor& where, void* output, const void* value, std::size_t bytes);
 };
 
 /// The backend's entry, or null when this library was built without it.

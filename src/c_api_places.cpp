@@ -12,6 +12,7 @@
 #include "../backends/cuda/fixed_order/plan.hpp"  // plain C++: the size of a workspace is known where there is no GPU
 #include "c_api.hpp"
 #include "catalogue.hpp"
+#include "pointer_kind.hpp"
 #include "select.hpp"
 
 namespace onefold::detail {
@@ -39,6 +40,25 @@ onefold_workspace* make_workspace(const executor& where, void* memory, std::size
   if (where.chooses_itself()) return nullptr;
   const auto& entry = built_backend(where);
   return entry.make_workspace == nullptr ? nullptr : entry.make_workspace(where, memory, bytes).release();
+}
+
+void store(executor where, void* output, const void* value, std::size_t bytes) {
+  if (bytes == 0) return;
+  if (output == nullptr) refuse_null("output");
+  if (value == nullptr) refuse_null("value");
+  if (bytes > most_stored_bytes)
+    throw error(errc::invalid_argument, "a result has at most " + std::to_string(most_stored_bytes) + " bytes, and " +
+                                            std::to_string(bytes) + " are to be stored");
+  if (where.chooses_itself()) {
+    const pointer_place place = locate(output);
+    where = place.kind == pointer_kind::host ? serial() : cuda(place.device);
+  }
+  const backend_entry& entry = built_backend(where);
+  if (entry.store != nullptr) return entry.store(where, output, value, bytes);
+  if (is_on_device(output))
+    throw error(errc::device_pointer,
+                "the output is GPU memory, which the " + std::string(name(where.backend())) + " executor cannot write: use cuda()");
+  std::memcpy(output, value, bytes);
 }
 
 backend backend_of(int number) {
@@ -123,6 +143,10 @@ int onefold_synchronize(onefold_executor where) {
     const auto place = executor_of(where);
     if (!place.chooses_itself()) built_backend(place).synchronize(place);
   });
+}
+
+int onefold_store(onefold_executor where, void* output, const void* value, size_t bytes) {
+  return guarded([&] { store(executor_of(where), output, value, bytes); });
 }
 
 int onefold_describe_backend(int backend, onefold_backend_info* info, onefold_device_info* devices, size_t capacity) {

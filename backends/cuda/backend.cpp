@@ -402,6 +402,14 @@ void read_back(const executor& where, void* to, const void* from, std::size_t by
   wait_for(where);
 }
 
+void store(const executor& where, void* output, const void* value, std::size_t bytes) {
+  const int device = where.device();
+  properties_of(device);
+  const device_scope current(device);
+  refuse_foreign_stream(where, current);
+  store_value(device_view(output, "output", device, current), value, bytes, stream_of(device, where.has_stream(), where.stream()));
+}
+
 memory_use held(const executor& where) {
   properties_of(where.device());
   return memory_held(where.device());
@@ -450,6 +458,6 @@ extern const backend_entry cuda_backend{cuda_backend::list_variants, cuda_backen
                                         cuda_backend::run,           cuda_backend::wait_for,        cuda_backend::make_workspace,
                                         cuda_backend::held,          cuda_backend::release,         cuda_backend::policy_of,
                                         cuda_backend::use_policy,    cuda_backend::use_policy_file, cuda_backend::policy_text,
-                                        cuda_backend::begin_batch,   cuda_backend::read_back};
+                                        cuda_backend::begin_batch,   cuda_backend::read_back,       cuda_backend::store};
 
 }  // namespace onefold::detail

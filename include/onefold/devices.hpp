@@ -7,6 +7,8 @@
 ///   double s = onefold::sum(gpus, x);
 ///   double d = onefold::dot(gpus, x, y);
 ///
+///   onefold::sum_into(gpus, x, {d_sum0, d_sum1});                   // the result in the memory of each
+///
 ///   std::vector<double> host = ...;
 ///   double t = onefold::sum(gpus, host);                            // each GPU copies a share of it
 ///
@@ -14,12 +16,14 @@
 /// Bits      under tree v1 those of the array that the parts make, one behind the other, wherever it is cut. With guarantee::exact those of the exact
 ///           result, in forms that have an exact_state (exact.hpp) and those that no order changes.
 /// Result    on the host, when the call returns. The GPUs hand over through pinned memory of the host, so none has to reach another's memory. For a
-///           result in stream order, without a wait, there are images (range_state.hpp) and onefold/nccl.hpp.
+///           result in stream order, without a wait, there are images (range_state.hpp) and onefold/nccl.hpp. The `*_into` calls wait for it as
+///           the others do, then have each executor store it in the order of its stream, for which they do not wait: work that is put on that stream later
+///           finds it. The value goes with the launch, so none has to reach another's memory there, either.
 /// Executors of any kind: part i is read by executor i. Several parts may lie on one GPU, each with an executor of its own or with equal ones. Those of
 ///           GPUs that have their parts in device memory are launched before one is waited for; parts in host memory go through their GPUs, on as many
 ///           threads; CPUs reduce theirs meanwhile.
 /// Errors    those of the reductions, which all GPUs have ended by then; invalid_argument where there are more or fewer parts than executors, or the
-///           parts of a dot differ. A part on another GPU than its executor's is wrong_device.
+///           parts of a dot differ, or where there are more or fewer outputs. A part on another GPU than its executor's is wrong_device.
 /// Cost      that of the largest part, a launch for each other GPU and some microseconds: docs/devices.md has figures. Parts that are cut within tiles
 ///           (is_aligned) send the elements of those tiles to the host, less than two tiles of 4 KiB for each cut.
 /// Threads   as all calls: from several host threads at once, on the same GPUs too.
@@ -78,6 +82,20 @@ class parts {
 
  private:
   std::vector<part> all_;
+};
+
+/// Where the executors of several parts have the result, each in memory that it writes: an address for each. The memory is not owned.
+template <class R>
+class outputs {
+ public:
+  outputs(std::initializer_list<R*> each) : each_(detail::telling_of_lacking_memory([&] { return std::vector<R*>(each); })) {}
+  outputs(std::vector<R*> each) noexcept : each_(std::move(each)) {}  // NOLINT(google-explicit-constructor)
+
+  [[nodiscard]] std::size_t size() const noexcept { return each_.size(); }
+  [[nodiscard]] R* operator[](std::size_t which) const noexcept { return each_[which]; }
+
+ private:
+  std::vector<R*> each_;
 };
 
 /// The executors that reduce the parts of arrays, one for each part.
@@ -141,16 +159,29 @@ class devices : public detail::place_of_parts {
     }
     return run<form::dot, T>(all, how, modifiers...);
   }
+  // What make() returns, to each of the executors.
+  template <class R, class Make>
+  void store(const Make& make, const outputs<R>& to) const {
+    check_size(to.size(), " outputs and ", " executors: each writes to one");
+    for (std::size_t i = 0; i < size(); ++i) {
+      if (to[i] != nullptr) continue;
+      detail::telling_of_lacking_memory([&] {
+        throw error(errc::null_pointer,
+                    std::string("the output pointer of executor ").append(std::to_string(i)).append(" is null"));
+      });
+    }
+    const R found = make();
+    for (std::size_t i = 0; i < size(); ++i)
+      detail::check_status(onefold_store(detail::c_executor(each_[i]), to[i], &found, sizeof(found)));
+  }
 
  private:
-  void check_size(std::size_t parts) const {
-    if (parts == size()) return;
+  void check_size(std::size_t given, const char* what = " parts and ",
+                  const char* why = " executors: each part is read by one") const {
+    if (given == size()) return;
     detail::telling_of_lacking_memory([&] {
-      throw error(errc::invalid_argument, std::string("there are ")
-                                              .append(std::to_string(parts))
-                                              .append(" parts and ")
-                                              .append(std::to_string(size()))
-                                              .append(" executors: each part is read by one"));
+      throw error(errc::invalid_argument,
+                  std::string("there are ").append(std::to_string(given)).append(what).append(std::to_string(size())).append(why));
     });
   }
   template <class T>

@@ -386,6 +386,11 @@ typedef struct onefold_range_part {
   uint64_t count;
 } onefold_range_part;
 
+/** Stores `bytes` bytes at `output`, memory that the executor writes to: on cuda() in the order of its stream and without waiting for it, capturable; on CPUs
+ *  in the call. `value` is host memory that is read in the call. For a result of at most 128 bytes that several GPUs are to have, one call for each. Errors:
+ *  those of an output of onefold_reduce(). */
+ONEFOLD_API int onefold_store(onefold_executor where, void* output, const void* value, size_t bytes);
+
 /* --- exact sums: docs/exact.md --------------------------------------------------------------------------------------------------------------- */
 
 /** int64 words of the state of a form of elements of this type, or 0 where it has none. A state of all zeros is that of no elements. */
@@ -435,8 +440,8 @@ ONEFOLD_API int onefold_range_add_parts(onefold_range* state, const onefold_rang
  *  onefold_range_image_bytes() says. When the work has ended and the image lies in host memory, onefold_range_add_image() appends it to a state with that
  *  end; it makes no call of CUDA's. Images are for the library that made them: what is to be kept, or goes elsewhere, are the bytes of states. */
 ONEFOLD_API int onefold_range_image_bytes(const onefold_range* state, uint64_t count, size_t* bytes);
-ONEFOLD_API int onefold_range_put_image(const onefold_range* state, onefold_executor where, const void* x, const void* y, uint64_t count,
-                                        void* image, const onefold_options* how);
+ONEFOLD_API int onefold_range_put_image(const onefold_range* state, onefold_executor where, const void* x, const void* y,
+                                        uint64_t count, void* image, const onefold_options* how);
 ONEFOLD_API int onefold_range_add_image(onefold_range* state, const void* image, uint64_t count);
 
 /** Appends the elements of `next`, which must be a state of the same form and type that begins where `state` ends. Cost: about a microsecond. */

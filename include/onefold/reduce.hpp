@@ -43,6 +43,8 @@ namespace onefold {
 
 template <class T>
 class parts;  // of an array, on several devices: devices.hpp
+template <class R>
+class outputs;  // of a result that all of them get
 
 /// Asks for another type to accumulate in: `sum(x, accumulate_as<double>)` of floats adds doubles and returns one. Double for float, float16 and
 /// bfloat16, in every form that rounds; 64 bits for integers of 32, in those that add or multiply. The type that is accumulated in anyway may
@@ -442,6 +444,41 @@ struct dot_of_parts {
   }
 };
 
+template <form What>
+struct reduction_of_parts_into {
+  template <class P, class X, class T = typename element_of_parts<X>::type, ONEFOLD_WHERE(is_place_of_parts<P>&& takes<What, T>())>
+  void operator()(const P& where, const X& input, const outputs<form_result_t<What, T>>& to, const options& how = {}) const {
+    where.store([&] { return where.template value<What, T>(where.parts_of(input), how); }, to);
+  }
+  template <class P, class X, class M, class T = typename element_of_parts<X>::type,
+            ONEFOLD_WHERE(is_place_of_parts<P>&& takes<What, T, M>())>
+  void operator()(const P& where, const X& input, const outputs<form_result_t<What, T, M>>& to, M modifier,
+                  const options& how = {}) const {
+    where.store([&] { return where.template value<What, T>(where.parts_of(input), how, modifier); }, to);
+  }
+  template <class P, class X, class M, class N, class T = typename element_of_parts<X>::type,
+            ONEFOLD_WHERE(is_place_of_parts<P>&& takes<What, T, M, N>())>
+  void operator()(const P& where, const X& input, const outputs<form_result_t<What, T, M, N>>& to, M first, N second,
+                  const options& how = {}) const {
+    where.store([&] { return where.template value<What, T>(where.parts_of(input), how, first, second); }, to);
+  }
+};
+
+struct dot_of_parts_into {
+  template <class P, class X, class Y, class T = typename element_of_parts<X>::type,
+            ONEFOLD_WHERE(is_place_of_parts<P>&& std::is_same_v<T, typename element_of_parts<Y>::type>&& takes<form::dot, T>())>
+  void operator()(const P& where, const X& x, const Y& y, const outputs<form_result_t<form::dot, T>>& to,
+                  const options& how = {}) const {
+    where.store([&] { return where.template dot<T>(where.parts_of(x), where.parts_of(y), how); }, to);
+  }
+  template <class P, class X, class Y, class M, class T = typename element_of_parts<X>::type,
+            ONEFOLD_WHERE(is_place_of_parts<P>&& std::is_same_v<T, typename element_of_parts<Y>::type>&& takes<form::dot, T, M>())>
+  void operator()(const P& where, const X& x, const Y& y, const outputs<form_result_t<form::dot, T, M>>& to, M modifier,
+                  const options& how = {}) const {
+    where.store([&] { return where.template dot<T>(where.parts_of(x), where.parts_of(y), how, modifier); }, to);
+  }
+};
+
 // --- in stream order, on several GPUs ---------------------------------------------------------------------------------------------------------
 //
 // A place that stores a form's result itself (nccl.hpp).
@@ -589,7 +626,8 @@ struct named_reduction : reduction_of_ranks<What>, reduction_of_parts<What>, com
 };
 
 template <form What>
-struct named_reduction_into : reduction_of_streams_into<What> {
+struct named_reduction_into : reduction_of_streams_into<What>, reduction_of_parts_into<What> {
+  using reduction_of_parts_into<What>::operator();
   using reduction_of_streams_into<What>::operator();
 
   // A pointer and a count.
@@ -783,7 +821,8 @@ struct named_dot : dot_of_ranks, dot_of_parts {
   }
 };
 
-struct named_dot_into : dot_of_streams_into {
+struct named_dot_into : dot_of_streams_into, dot_of_parts_into {
+  using dot_of_parts_into::operator();
   using dot_of_streams_into::operator();
 
   template <class R, class S, bool OnDevice = on_device<mixed_product<R>>,

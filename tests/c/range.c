@@ -123,6 +123,15 @@ static void test_parts_on(onefold_executor where) {
   EXPECT_OK(onefold_range_result(made, 0, &of_parts));
   EXPECT(memcmp(&of_whole, &of_parts, sizeof of_whole) == 0);
 
+  float stored = 0;
+  char many[129] = {0};
+  EXPECT_OK(onefold_store(where, &stored, &of_parts, sizeof stored));
+  EXPECT(memcmp(&stored, &of_parts, sizeof stored) == 0);
+  EXPECT_OK(onefold_store(onefold_best(), NULL, NULL, 0));
+  EXPECT_REFUSED(onefold_store(where, NULL, &of_parts, sizeof stored), ONEFOLD_NULL_POINTER, "output");
+  EXPECT_REFUSED(onefold_store(where, &stored, NULL, sizeof stored), ONEFOLD_NULL_POINTER, "value");
+  EXPECT_REFUSED(onefold_store(where, many, many, sizeof many), ONEFOLD_INVALID_ARGUMENT, "128");
+
   size_t bytes = 0;
   EXPECT_OK(onefold_range_image_bytes(made, 5000, &bytes));
   EXPECT(bytes > 0 && bytes < 24 * 1024);

@@ -107,6 +107,43 @@ TEST_F(several_executors, take_the_calls_that_one_takes) {
   EXPECT_EQ(onefold::sum(all_, complex), onefold::sum(one, complex));
 }
 
+TEST_F(several_executors, store_the_result_where_each_has_a_place_for_it) {
+  const auto one = onefold::serial();
+  double sums[3] = {}, dots[3] = {};
+  onefold::sum_into(all_, x_parts_, {&sums[0], &sums[1], &sums[2]});
+  onefold::dot_into(all_, x_parts_, y_parts_, {&dots[2], &dots[0], &dots[1]});
+  onefold::arg_result<double> least[3];
+  std::vector<onefold::arg_result<double>*> places{&least[0], &least[1], &least[2]};
+  onefold::argmin_into(all_, x_parts_, places);
+  onefold::mean_variance_result<double> moments[3];
+  onefold::mean_variance_into(all_, x_parts_, {&moments[0], &moments[1], &moments[2]}, onefold::ddof{1});
+  bool any[3] = {};
+  onefold::any_into(all_, x_parts_,
+                    onefold::outputs<bool>{&any[0], &any[1], &any[2]});  // a function, which takes no list in braces
+  const std::vector<float> floats(x_.begin(), x_.end());
+  double in_double[3] = {};
+  onefold::sum_into(all_, floats, {&in_double[0], &in_double[1], &in_double[2]}, onefold::accumulate_as<double>);
+  onefold::options exactly;
+  exactly.guarantee = onefold::guarantee::exact;
+  double exact[3] = {};
+  onefold::sum_into(all_, x_parts_, {&exact[0], &exact[1], &exact[2]}, exactly);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(sums[i], onefold::sum(one, x_));
+    EXPECT_EQ(dots[i], onefold::dot(one, x_, y_));
+    EXPECT_EQ(least[i].index, onefold::argmin(one, x_).index);
+    EXPECT_EQ(moments[i].variance, onefold::mean_variance(one, x_, onefold::ddof{1}).variance);
+    EXPECT_TRUE(any[i]);
+    EXPECT_EQ(in_double[i], onefold::sum(one, floats, onefold::accumulate_as<double>));
+    EXPECT_EQ(exact[i], onefold::sum(one, x_, exactly));
+  }
+  EXPECT_TRUE(refuses(errc::invalid_argument, "2 outputs and 3 executors", [&] {
+    onefold::sum_into(all_, x_parts_, {&sums[0], &sums[1]});
+  }));
+  EXPECT_TRUE(refuses(errc::null_pointer, "output pointer of executor 1", [&] {
+    onefold::sum_into(all_, x_parts_, {&sums[0], nullptr, &sums[2]});
+  }));
+}
+
 TEST_F(several_executors, share_out_an_array_in_whole_tiles) {
   for (const uint64_t count : {uint64_t{0}, uint64_t{1}, uint64_t{512}, uint64_t{513}, uint64_t{1536}, uint64_t{100'003}}) {
     const parts<double> shares = all_.share_out(x_.data(), count);
@@ -278,6 +315,39 @@ TEST_F(gpus, give_complex_numbers_the_bytes_of_the_whole_cuda) {
   RecordProperty("refused", static_cast<int>(refused.size()));
   for (const std::string& why : refused) std::printf("refused: %s\n", why.c_str());
   EXPECT_GE(compared, 40);
+}
+
+TEST_F(gpus, all_get_the_result_in_stream_order_cuda) {
+  std::vector<double> x(100'003);
+  const random_numbers random(current_seed());
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(random.at(i) >> 11) * 0x1p-53 - 0.25;
+  const double none = 0;
+  std::vector<onefold::executor> each;
+  std::vector<memory_on> memory, results;
+  std::vector<parts<double>::part> list;
+  std::vector<double*> to;
+  const auto several = static_cast<std::size_t>(std::max(count_, 2));
+  for (std::size_t i = 0; i < several; ++i) {
+    const auto share = onefold::detail::aligned_share<double>(x.size(), i, several);
+    each.push_back(onefold::cuda(device_of(i)));
+    memory.emplace_back(device_of(i), x.data() + share.begin, share.size() * sizeof(double));
+    results.emplace_back(device_of(i), &none, sizeof(none));
+    list.emplace_back(memory.back().as<const double>(), share.size());
+    to.push_back(results.back().as<double>());
+  }
+  const devices all(each);
+  const double expected = onefold::sum(onefold::serial(), x);
+  onefold::report ran;
+  onefold::sum_into(all, parts<double>(list), to, {.report = &ran});
+  EXPECT_EQ(ran.backend, onefold::backend::cuda);
+  for (std::size_t i = 0; i < several; ++i) {
+    // Behind it on the stream, and on this GPU alone.
+    EXPECT_EQ(onefold::sum(each[i], to[i], 1), expected) << "GPU " << device_of(i);
+  }
+  std::vector<double> here(several, 0);  // the host's own memory, which a GPU does not write
+  std::vector<double*> host;
+  for (double& one : here) host.push_back(&one);
+  EXPECT_TRUE(refuses(errc::host_pointer, "output", [&] { onefold::sum_into(all, parts<double>(list), host); }));
 }
 
 TEST_F(gpus, reduce_in_calls_from_several_threads_in_any_order_cuda) {
