@@ -350,6 +350,25 @@ TEST_F(gpus, all_get_the_result_in_stream_order_cuda) {
   EXPECT_TRUE(refuses(errc::host_pointer, "output", [&] { onefold::sum_into(all, parts<double>(list), host); }));
 }
 
+TEST_F(gpus, store_values_that_graphs_replay_cuda) {
+  expect_success(cudaSetDevice(0), "cudaSetDevice");
+  const stream on;
+  const auto where = onefold_cuda(0, on.get());
+  const double none = 0;
+  const memory_on result(0, &none, sizeof(none));
+  double value = 2.5;
+  recording graph(on.get());
+  EXPECT_EQ(onefold_store(where, result.as<double>(), &value, sizeof(value)), ONEFOLD_OK) << onefold_last_error();
+  graph.end();
+  value = 0;  // read when it was recorded
+  for (int round = 0; round < 2; ++round) {
+    expect_success(cudaMemset(result.as<double>(), 0, sizeof(double)), "cudaMemset");
+    expect_success(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    graph.replay();
+    EXPECT_EQ(onefold::sum(onefold::cuda(0, on.get()), result.as<double>(), 1), 2.5);
+  }
+}
+
 TEST_F(gpus, reduce_in_calls_from_several_threads_in_any_order_cuda) {
   std::vector<float> x(300'000);
   std::iota(x.begin(), x.end(), -1000.0F);
