@@ -8,7 +8,7 @@
 #include <string>
 #include <type_traits>
 
-#include "../support/cuda.hpp"
+#include "../support/both_sides.cuh"
 
 namespace onefold_test {
 
@@ -16,58 +16,20 @@ namespace {
 
 namespace op = onefold::op;
 
-/// Memory that both sides read, filled with numbers of which sums round.
+/// Filled with numbers of which sums round.
 template <class T>
-class shared_array {
+class shared_array : public managed_array<T> {
  public:
-  shared_array(std::uint64_t count, std::uint64_t seed) {
-    expect_success(cudaMallocManaged(&data_, (count + 1) * sizeof(T)), "cudaMallocManaged");
+  shared_array(std::uint64_t count, std::uint64_t seed) : managed_array<T>(count) {
+    T* const data = this->get();
     std::uint64_t bits = seed;
     for (std::uint64_t i = 0; i < count; ++i) {
       bits = bits * 6364136223846793005U + 1442695040888963407U;
-      data_[i] = static_cast<T>(static_cast<double>(static_cast<std::int64_t>(bits >> 11)) / 4503599627370496.0 - 1.0) *
-                 (std::is_integral_v<T> ? T(1000) : T(1));
-      if (std::is_integral<T>::value) data_[i] = static_cast<T>(bits >> 33);
+      data[i] = static_cast<T>(static_cast<double>(static_cast<std::int64_t>(bits >> 11)) / 4503599627370496.0 - 1.0) *
+                (std::is_integral_v<T> ? T(1000) : T(1));
+      if (std::is_integral<T>::value) data[i] = static_cast<T>(bits >> 33);
     }
   }
-  ~shared_array() { cudaFree(data_); }
-  shared_array(const shared_array&) = delete;
-  shared_array& operator=(const shared_array&) = delete;
-  [[nodiscard]] T* get() const { return data_; }
-
- private:
-  T* data_ = nullptr;
-};
-
-template <class T>
-std::vector<unsigned char> bytes_of(const T& value) {
-  std::vector<unsigned char> bytes(sizeof(value));
-  std::memcpy(bytes.data(), &value, sizeof(value));
-  return bytes;
-}
-template <class T>
-std::vector<unsigned char> bytes_of(const onefold::arg_result<T>& found) {  // without what stands between the two
-  auto bytes = bytes_of(found.value);
-  const auto index = bytes_of(found.index);
-  bytes.insert(bytes.end(), index.begin(), index.end());
-  return bytes;
-}
-
-class comparison {
- public:
-  template <class Call>
-  void operator()(std::string name, const Call& call) {
-    both_results now{std::move(name), {}, {}, {}};
-    try {
-      now.gpu = bytes_of(call(onefold::cuda()));
-      expect_success(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-      now.cpu = bytes_of(call(onefold::serial()));
-    } catch (const onefold::error& problem) {
-      now.problem = problem.what();
-    }
-    all.push_back(std::move(now));
-  }
-  std::vector<both_results> all;
 };
 
 /// Commutes and is associative to the bit; 24 bytes.
@@ -83,6 +45,7 @@ struct wider {
     return {a.length, a.index < b.index ? a.index : b.index, low};
   }
 };
+using onefold_test::bytes_of;
 std::vector<unsigned char> bytes_of(const widest& found) {
   auto bytes = bytes_of(found.length);
   for (const auto& more : {bytes_of(found.index), bytes_of(found.low)}) bytes.insert(bytes.end(), more.begin(), more.end());

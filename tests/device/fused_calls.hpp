@@ -5,15 +5,9 @@
 #include <string>
 #include <vector>
 
-namespace onefold_test {
+#include "../support/both_sides.hpp"
 
-/// What one call gave.
-struct both_results {
-  std::string call;
-  std::vector<unsigned char> gpu;
-  std::vector<unsigned char> cpu;
-  std::string problem;  ///< the sentence of an error on one side; empty where both gave a result
-};
+namespace onefold_test {
 
 /// Every kind of call over `count` elements.
 std::vector<both_results> fused_calls(std::uint64_t count);

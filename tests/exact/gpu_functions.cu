@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "../support/cuda.hpp"
+#include "../support/both_sides.cuh"
 
 namespace onefold_test {
 
@@ -21,45 +21,14 @@ onefold::options exactly_so() {
   return how;
 }
 
-/// Memory that both sides read.
+/// Filled with numbers of a kind.
 template <class T>
-class shared_values {
+class shared_values : public managed_array<T> {
  public:
-  shared_values(value_kind kind, std::uint64_t count, std::uint64_t seed) {
-    expect_success(cudaMallocManaged(&data_, (count + 1) * sizeof(T)), "cudaMallocManaged");
+  shared_values(value_kind kind, std::uint64_t count, std::uint64_t seed) : managed_array<T>(count) {
     const std::vector<T> values = values_of_kind<T>(kind, count, seed);
-    if (count != 0) std::memcpy(data_, values.data(), count * sizeof(T));
+    if (count != 0) std::memcpy(this->get(), values.data(), count * sizeof(T));
   }
-  ~shared_values() { cudaFree(data_); }
-  shared_values(const shared_values&) = delete;
-  shared_values& operator=(const shared_values&) = delete;
-  [[nodiscard]] T* get() const { return data_; }
-
- private:
-  T* data_ = nullptr;
-};
-
-template <class T>
-std::vector<unsigned char> bytes_of(const T& value) {
-  std::vector<unsigned char> bytes(sizeof(value));
-  std::memcpy(bytes.data(), &value, sizeof(value));
-  return bytes;
-}
-
-class comparison {
- public:
-  template <class Call>
-  void operator()(std::string name, const Call& call) {
-    exact_call_results now{std::move(name), {}, {}, {}};
-    try {
-      now.gpu = bytes_of(call(onefold::cuda()));
-      now.cpu = bytes_of(call(onefold::serial()));
-    } catch (const std::exception& problem) {
-      now.problem = problem.what();
-    }
-    all.push_back(std::move(now));
-  }
-  std::vector<exact_call_results> all;
 };
 
 // A result that the GPU stores, and does not send to a host that waits.
@@ -138,7 +107,7 @@ void compare_maps(comparison& compare, value_kind kind, std::uint64_t n, const s
 
 }  // namespace
 
-std::vector<exact_call_results> exact_forms(value_kind kind, std::uint64_t count) {
+std::vector<both_results> exact_forms(value_kind kind, std::uint64_t count) {
   comparison compare;
   compare_forms<float>(compare, kind, count, "floats");
   compare_forms<double>(compare, kind, count, "doubles");
@@ -149,7 +118,7 @@ std::vector<exact_call_results> exact_forms(value_kind kind, std::uint64_t count
   return compare.all;
 }
 
-std::vector<exact_call_results> exact_maps(value_kind kind, std::uint64_t count) {
+std::vector<both_results> exact_maps(value_kind kind, std::uint64_t count) {
   comparison compare;
   compare_maps<float>(compare, kind, count, "floats");
   compare_maps<double>(compare, kind, count, "doubles");

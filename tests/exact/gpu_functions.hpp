@@ -5,22 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "../support/both_sides.hpp"
 #include "value_contents.hpp"
 
 namespace onefold_test {
 
-/// What one call gave.
-struct exact_call_results {
-  std::string call;
-  std::vector<unsigned char> gpu;
-  std::vector<unsigned char> cpu;
-  std::string problem;  ///< the sentence of an error on one side; empty where both gave a result
-};
-
 /// Every form with one result over `count` numbers.
-std::vector<exact_call_results> exact_forms(value_kind kind, std::uint64_t count);
+std::vector<both_results> exact_forms(value_kind kind, std::uint64_t count);
 /// Several results, boxes, users' maps of several arrays, values that may be absent.
-std::vector<exact_call_results> exact_maps(value_kind kind, std::uint64_t count);
+std::vector<both_results> exact_maps(value_kind kind, std::uint64_t count);
 
 /// The sentences of what cuda() refuses.
 std::vector<std::string> refused_exact_calls();

@@ -18,8 +18,8 @@ class exact_gpu_functions : public testing::Test {
   }
 };
 
-void expect_same_bits(const std::vector<exact_call_results>& all, value_kind kind, std::uint64_t count) {
-  for (const exact_call_results& one : all) {
+void expect_same_bits(const std::vector<both_results>& all, value_kind kind, std::uint64_t count) {
+  for (const both_results& one : all) {
     EXPECT_EQ(one.problem, "") << one.call;
     EXPECT_FALSE(one.gpu.empty()) << one.call;
     EXPECT_EQ(one.gpu, one.cpu) << one.call << ", kind " << static_cast<int>(kind) << ", " << count << " of them";

@@ -12,9 +12,12 @@
 
 #include "../../src/tool/golden.hpp"
 #include "record_fixture.hpp"
+#include "small_oracle.hpp"
 
 namespace onefold_test {
 namespace {
+
+using small::bits_of;
 
 struct complex_row {
   element_type type;
@@ -39,15 +42,8 @@ constexpr complex_row rows[] = {
 };
 
 template <class T>
-std::uint64_t bits_of_part(T part) {
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, &part, sizeof(part));
-  return bits;
-}
-
-template <class T>
 std::array<std::uint64_t, 3> bits_of_both(const std::complex<T>& z) {
-  return {bits_of_part(z.real()), bits_of_part(z.imag()), 0};
+  return {bits_of(z.real()), bits_of(z.imag()), 0};
 }
 
 template <class T>
@@ -63,13 +59,13 @@ std::array<std::uint64_t, 3> by_the_library(const complex_row& row, const onefol
     case form::dot:
       return bits_of_both(onefold::dot(where, z, second, row.count));
     case form::norm1:
-      return {bits_of_part(onefold::norm1(where, z, row.count)), 0, 0};
+      return {bits_of(onefold::norm1(where, z, row.count)), 0, 0};
     case form::norm2:
-      return {bits_of_part(onefold::norm2(where, z, row.count)), 0, 0};
+      return {bits_of(onefold::norm2(where, z, row.count)), 0, 0};
     case form::norm_inf:
-      return {bits_of_part(onefold::norm_inf(where, z, row.count)), 0, 0};
+      return {bits_of(onefold::norm_inf(where, z, row.count)), 0, 0};
     case form::sum_of_squares:
-      return {bits_of_part(onefold::sum_of_squares(where, z, row.count)), 0, 0};
+      return {bits_of(onefold::sum_of_squares(where, z, row.count)), 0, 0};
     case form::count:
       return {onefold::count(where, z, row.count), 0, 0};
     case form::all:
@@ -82,7 +78,7 @@ std::array<std::uint64_t, 3> by_the_library(const complex_row& row, const onefol
       break;
   }
   const auto found = onefold::mean_variance(where, z, row.count, onefold::ddof{row.ddof});
-  return {bits_of_part(found.mean.real()), bits_of_part(found.mean.imag()), bits_of_part(found.variance)};
+  return {bits_of(found.mean.real()), bits_of(found.mean.imag()), bits_of(found.variance)};
 }
 
 class complex_golden : public executor_test {
