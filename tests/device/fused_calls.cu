@@ -246,7 +246,7 @@ std::vector<refused_call> refused_calls() {
 best_run best_of_device_memory(std::uint64_t n) {
   const shared_array<double> values(n, 9);
   const device_memory copy((n + 1) * sizeof(double));
-  expect_success(cudaMemcpy(copy.as<double>(), values.get(), n * sizeof(double), cudaMemcpyDefault), "cudaMemcpy");
+  copy_to_device(copy.as<double>(), values.get(), n * sizeof(double));
   const auto* const x = copy.as<const double>();
   onefold::report ran;
   onefold::options how;

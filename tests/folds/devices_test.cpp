@@ -248,7 +248,7 @@ class memory_on {
     expect_success(cudaGetDevice(&before), "cudaGetDevice");
     expect_success(cudaSetDevice(device), "cudaSetDevice");
     memory_ = std::make_unique<device_memory>(bytes);
-    if (bytes > 0) expect_success(cudaMemcpy(memory_->as<std::byte>(), from, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+    if (bytes > 0) copy_to_device(memory_->as<std::byte>(), from, bytes);
     expect_success(cudaSetDevice(before), "cudaSetDevice");
   }
   template <class T>

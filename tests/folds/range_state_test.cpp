@@ -840,8 +840,8 @@ TEST(range_states_on_a_gpu, have_the_bytes_of_the_cpu_cuda) {
         const arrays in(of, count, current_seed() + count, values);
         const std::size_t size = count * of.element_bytes();
         const device_memory x(size), y(size);
-        expect_success(cudaMemcpy(x.as<std::byte>(), in.x(), size, cudaMemcpyHostToDevice), "cudaMemcpy");
-        expect_success(cudaMemcpy(y.as<std::byte>(), in.y(), size, cudaMemcpyHostToDevice), "cudaMemcpy");
+        copy_to_device(x.as<std::byte>(), in.x(), size);
+        copy_to_device(y.as<std::byte>(), in.y(), size);
         const state there = empty_state(of, begin);
         const void* const second = of.what == form::dot ? y.as<std::byte>() : nullptr;
         const int status = onefold_range_add(there.get(), onefold_cuda_device(0), x.as<std::byte>(), second, count, nullptr);
@@ -860,7 +860,7 @@ TEST(range_states_on_a_gpu, of_best_go_where_the_elements_are_cuda) {
   if (!gpu.usable) GTEST_SKIP() << gpu.detail;
   const std::vector<double> host(100'000, 0.1);
   const device_memory x(sizeof(double) * host.size());
-  expect_success(cudaMemcpy(x.as<double>(), host.data(), sizeof(double) * host.size(), cudaMemcpyHostToDevice), "cudaMemcpy");
+  copy_to_device(x.as<double>(), host.data(), sizeof(double) * host.size());
   range_state<form::sum, double> sums;
   sums.add(onefold::best(), x.as<double>(), 77'777);
   sums.add(onefold::best(), host.data() + 77'777, host.size() - 77'777);

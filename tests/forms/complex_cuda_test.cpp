@@ -68,7 +68,7 @@ TEST_F(complex_states, are_made_in_a_workspace_and_in_graphs_cuda) {
   for (std::uint64_t round = 0; round < 3; ++round) {
     const std::vector<c64> others = numbers(10 + round);
     const elements parts = parts_of(others);
-    expect_success(cudaMemcpy(const_cast<c64*>(z), parts.data(), count * sizeof(c64), cudaMemcpyHostToDevice), "cudaMemcpy");
+    copy_to_device(const_cast<c64*>(z), parts.data(), count * sizeof(c64));
     expect_success(cudaDeviceSynchronize(), "cudaDeviceSynchronize");  // the copy may return before the last of it is there
     graph.replay();
     fresh.synchronize();

@@ -24,9 +24,9 @@ TEST_F(a_count_on_the_gpu, is_read_at_every_replay_cuda) {
       result(sizeof(double));
   auto* const x = memory.as<double>();
   const elements values = any_values(element_type::f64, most, 1);
-  expect_success(cudaMemcpy(x, values.data(), values.bytes(), cudaMemcpyHostToDevice), "cudaMemcpy");
+  copy_to_device(x, values.data(), values.bytes());
   const std::vector<std::uint64_t> all = {5, 0, 1'000'003, most};
-  expect_success(cudaMemcpy(counts.as<void>(), all.data(), 32, cudaMemcpyHostToDevice), "cudaMemcpy");
+  copy_to_device(counts.as<void>(), all.data(), 32);
   recording graph(on.get());
   onefold::norm2_into(where, x, most, result.as<double>(), count_at{count.as<std::uint64_t>()});
   graph.end();

@@ -84,7 +84,7 @@ TEST_F(host_arrays, have_the_bits_of_serial_in_every_form_cuda) {
   std::vector<std::uint64_t> pageable(2 * most / 8);
   for (std::size_t i = 0; i < pageable.size(); ++i) pageable[i] = random.at(i);
   std::memcpy(pinned, pageable.data(), 2 * most);
-  expect_success(cudaMemcpy(there.as<void>(), static_cast<std::byte*>(pinned) + most, most, cudaMemcpyHostToDevice), "cudaMemcpy");
+  copy_to_device(there.as<void>(), static_cast<std::byte*>(pinned) + most, most);
   for_each_kind([&](element_type type, form what, bool wide) {
     const std::size_t size = onefold::size_of(type);
     const std::uint64_t elements = piece / size / (what == form::dot ? 2 : 1);
@@ -156,7 +156,7 @@ TEST_F(host_arrays, are_read_behind_the_work_ahead_on_the_stream_cuda) {
   expect_success(cudaMallocHost(reinterpret_cast<void**>(&pinned), count * sizeof(double)), "cudaMallocHost");
   const std::vector<double> ones(count, 1.0);
   const device_memory there(count * sizeof(double));
-  expect_success(cudaMemcpy(there.as<void>(), ones.data(), count * sizeof(double), cudaMemcpyHostToDevice), "cudaMemcpy");
+  copy_to_device(there.as<void>(), ones.data(), count * sizeof(double));
   for (const cudaStream_t on : {own.get(), cudaStreamLegacy}) {
     const auto where = on == cudaStreamLegacy ? onefold::cuda() : onefold::cuda(0, on);
     std::fill(pageable.begin(), pageable.end(), 0.0);

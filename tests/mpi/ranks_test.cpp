@@ -30,7 +30,7 @@ class ranges_on_a_gpu {
     if (from == nullptr) return nullptr;
     held_.push_back(std::make_unique<device_memory>(bytes));
     void* const to = held_.back()->as<void>();
-    expect_success(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+    copy_to_device(to, from, bytes);
     return to;
 #else
     return from;

@@ -102,8 +102,8 @@ void compare(several_ranks&, const rank& here, const std::vector<T>& x, const st
   const uint64_t first = cuts[static_cast<std::size_t>(here.number)],
                  count = cuts[static_cast<std::size_t>(here.number) + 1] - first;
   const device_memory mine(count * sizeof(T)), other(count * sizeof(T)), result(sizeof(R));
-  expect_success(cudaMemcpy(mine.as<T>(), x.data() + first, count * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
-  expect_success(cudaMemcpy(other.as<T>(), y.data() + first, count * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
+  copy_to_device(mine.as<T>(), x.data() + first, count * sizeof(T));
+  copy_to_device(other.as<T>(), y.data() + first, count * sizeof(T));
   const layout rows(here.comm, here.number, here.stream, count);
   EXPECT_EQ(rows.begin(), first);
   EXPECT_EQ(rows.total(), x.size());
@@ -162,7 +162,7 @@ TEST_F(several_ranks, give_places_in_the_whole_array_cuda) {
     const uint64_t first = cuts[static_cast<std::size_t>(here.number)],
                    count = cuts[static_cast<std::size_t>(here.number) + 1] - first;
     const device_memory mine(count * sizeof(float)), place(sizeof(onefold::arg_result<float>));
-    expect_success(cudaMemcpy(mine.as<float>(), x.data() + first, count * sizeof(float), cudaMemcpyHostToDevice), "cudaMemcpy");
+    copy_to_device(mine.as<float>(), x.data() + first, count * sizeof(float));
     const layout rows(here.comm, here.number, here.stream, count);
     auto* const result = place.as<onefold::arg_result<float>>();
     onefold::argmin_into(rows, mine.as<float>(), count, result);

@@ -13,6 +13,13 @@ inline void expect_success(cudaError_t status, const char* call) {
   if (status != cudaSuccess) throw std::runtime_error(std::string("the test's ") + call + " failed: " + cudaGetErrorString(status));
 }
 
+/// Copies to the GPU, and waits until it is there: of up to 64 KiB of pageable memory cudaMemcpy returns as soon as it has read them, and a stream that
+/// does not wait for the default one would not wait for them either.
+inline void copy_to_device(void* to, const void* from, std::size_t bytes) {
+  expect_success(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "cudaMemcpy");
+  expect_success(cudaStreamSynchronize(cudaStreamLegacy), "cudaStreamSynchronize");
+}
+
 /// Memory of the GPU, and 64 bytes more.
 class device_memory {
  public:

@@ -60,14 +60,12 @@ block::~block() {
   }
 }
 
-// Pageable cudaMemcpy has copied the source before it returns but may not have arrived; a later call on another stream must see it.
 void block::write(std::size_t offset, const void* from, std::size_t bytes) {
   if (kind_ == memory::host) {
     std::memcpy(address_ + offset, from, bytes);
     return;
   }
-  expect_success(cudaMemcpy(address_ + offset, from, bytes, cudaMemcpyDefault), "cudaMemcpy");
-  expect_success(cudaStreamSynchronize(cudaStreamLegacy), "cudaStreamSynchronize");
+  copy_to_device(address_ + offset, from, bytes);
 }
 
 void block::read(std::size_t offset, void* to, std::size_t bytes) const {
