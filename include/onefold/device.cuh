@@ -50,8 +50,18 @@ class device_fold_maker {
   using element = typename own::element;
 
   static constexpr bool has_few = sizeof(A) <= device::most_few_state_bytes;
-  // An input is read in packs of several elements, or in words of 16 bytes where its type promises less.
-  static constexpr bool has_aligned = own::reads_pairs || (own::inputs == 1 && sizeof(element) % 16 == 0 && alignof(element) < 16);
+  // Whether an input is read in larger words where it lies better than its type promises.
+  template <int K>
+  static constexpr bool gains() noexcept {
+    if constexpr (K < own::inputs) {
+      using E = typename own::template input<K>;
+      return (sizeof(E) % 16 == 0 && alignof(E) < 16) || (sizeof(E) % 8 == 0 && alignof(E) < 8);
+    } else {
+      return false;
+    }
+  }
+  // An input is read in packs of several elements, or each element in words as large as may be.
+  static constexpr bool has_aligned = own::reads_pairs || gains<0>() || gains<1>() || gains<2>();
   static constexpr std::uint8_t log_tiles = device::log_tiles_of_rows<own>;
 
   template <class Kernel>

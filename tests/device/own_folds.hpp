@@ -101,6 +101,21 @@ struct mixed_sum {
   ONEFOLD_BOTH void conclude(const double* tree, std::uint64_t, double* to) const { *to = tree == nullptr ? 0.0 : *tree; }
 };
 
+/// Two arrays whose elements often lie better than their type promises: 8 bytes, on boundaries of 4.
+struct product_of_pairs {
+  static constexpr int inputs = 2;
+  using element = several<float, 2>;
+  using value_type = float;
+  using accumulator = float;
+  using result = float;
+  ONEFOLD_BOTH float value(const element& x, const element& y) const {
+    return onefold::detail::rounded_add(onefold::detail::rounded_multiply(x.of[0], y.of[0]),
+                                        onefold::detail::rounded_multiply(x.of[1], y.of[1]));
+  }
+  ONEFOLD_BOTH float combine(float a, float b) const { return onefold::detail::rounded_add(a, b); }
+  ONEFOLD_BOTH void conclude(const float* tree, std::uint64_t, float* to) const { *to = tree == nullptr ? 0.0f : *tree; }
+};
+
 /// The first place of the least of the values that are not left out: lanes that are no accumulators, and a result of two parts.
 struct filtered_argmin {
   using least = onefold::detail::arg_fold<float, onefold::op::min>;
@@ -192,6 +207,6 @@ onefold::detail::device_fold device_fold_of(const Fold& fold, const void* x, con
 #define ONEFOLD_FOR_EACH_OWN_FOLD(body)                                                                                          \
   body((side_by_side<float, 3>)) body((side_by_side<double, 2>)) body((side_by_side<double, 3>)) body((side_by_side<double, 5>)) \
       body((side_by_side<double, 8>)) body((mapped_sum<doubled_and_one>)) body((sum_of_index)) body((filtered_sum))              \
-          body((mixed_sum)) body((filtered_argmin)) body((bytes_together)) body((counted))
+          body((mixed_sum)) body((product_of_pairs)) body((filtered_argmin)) body((bytes_together)) body((counted))
 
 }  // namespace onefold_test

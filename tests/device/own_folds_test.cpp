@@ -25,7 +25,7 @@ struct both_sides {
     std::mt19937_64 random(seed);
     for (T& x : host) fill(x, random);
     device = memory.template as<T>() + offset;
-    if (n > 0) expect_success(cudaMemcpy(device, host.data(), n * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
+    if (n > 0) copy_to_device(device, host.data(), n * sizeof(T));
   }
   static void fill(float& x, std::mt19937_64& random) { x = std::uniform_real_distribution<float>(-1, 1)(random); }
   static void fill(double& x, std::mt19937_64& random) { x = std::uniform_real_distribution<double>(-1, 1)(random); }
@@ -244,6 +244,19 @@ TEST_F(own_folds_cuda, of_three_arrays_of_different_types) {
   for (const std::uint64_t n : sizes<mixed_sum>())
     check(
         fold, n, [&](std::uint64_t i) { return fold.value(x.host[i], y.host[i], z.host[i]); }, x.device, y.device, z.device);
+}
+
+TEST_F(own_folds_cuda, of_two_arrays_whose_elements_lie_well_or_not) {
+  using element = product_of_pairs::element;
+  const product_of_pairs fold{};
+  const std::uint64_t most = sizes<product_of_pairs>().back();
+  for (const std::uint64_t offset_of_x : {0, 1})
+    for (const std::uint64_t offset_of_y : {0, 1, 2}) {
+      const both_sides<element> x(most, offset_of_x, current_seed()), y(most, offset_of_y, current_seed() + 1);
+      for (const std::uint64_t n : sizes<product_of_pairs>())
+        check(
+            fold, n, [&](std::uint64_t i) { return fold.value(x.host[i], y.host[i]); }, x.device, y.device);
+    }
 }
 
 TEST_F(own_folds_cuda, are_refused_what_they_cannot_read) {

@@ -251,12 +251,21 @@ TEST(rows_of_a_warp, of_every_kind_of_fold) {
 
 // --- complex numbers, element by element ------------------------------------------------------------------------------------------------------
 
-// A fold of complex numbers with the numbers as a function of the index.
+// A fold of complex numbers with the numbers as a function of the index, and so its view of whole tiles.
 template <class Fold>
-struct of_memory : Fold {
+struct of_numbers : Fold {
   static constexpr int inputs = 0;
-  const typename Fold::element* z;
+  inline static const typename Fold::element* z = nullptr;
   auto value(std::uint64_t i) const { return Fold::value(z[i]); }
+};
+template <class Fold, class = void>
+struct of_memory : of_numbers<Fold> {
+  static void read(const typename Fold::element* z) { of_numbers<Fold>::z = z; }
+};
+template <class Fold>
+struct of_memory<Fold, std::void_t<typename Fold::of_whole_tiles>> : of_numbers<Fold> {
+  using of_whole_tiles = of_numbers<typename Fold::of_whole_tiles>;
+  static void read(const typename Fold::element* z) { of_numbers<Fold>::z = of_whole_tiles::z = z; }
 };
 
 // What a fold stores, as the bytes of an R.
@@ -264,7 +273,7 @@ template <class R, class Fold, class T>
 std::vector<unsigned char> stored(onefold::form what, std::int64_t ddof, bool shows_state, const std::vector<std::complex<T>>& x) {
   of_memory<Fold> fold;
   static_cast<onefold::cuda_backend::complex_conclusion&>(fold) = {ddof, what, shows_state};
-  fold.z = reinterpret_cast<const typename Fold::element*>(x.data());
+  fold.read(reinterpret_cast<const typename Fold::element*>(x.data()));
   const auto result = reduced(fold, x.size());
   std::vector<unsigned char> bytes;
   result.store([&](int place, const auto& part) {

@@ -69,10 +69,11 @@ struct complex_moments_result {
   }
 };
 
-/// mean_variance: that of an array of real parts beside that of an array of imaginary ones, whose lanes are those of T.
-template <class T>
-struct complex_moments : complex_conclusion {
-  using of_part = onefold::detail::mean_variance_fold<T>;
+/// The moments of real parts beside those of imaginary ones, each as an array of its own has them, in lanes of T. `Alike`: in nodes that are combined
+/// all lanes have as many rows.
+template <class T, bool Alike>
+struct moments_of_both {
+  using of_part = onefold::detail::mean_variance_fold<T, Alike>;
   using parts = onefold::detail::complex_of<double>;
   static constexpr int inputs = 1;
   using element = onefold::detail::complex_of<T>;
@@ -97,8 +98,21 @@ struct complex_moments : complex_conclusion {
     return {of_part::combine(a.real, b.real), of_part::combine(a.imaginary, b.imaginary)};
   }
   __device__ accumulator neutral() const { return {of_part::neutral(), of_part::neutral()}; }
+};
+
+/// mean_variance.
+template <class T>
+struct complex_moments : complex_conclusion, moments_of_both<T, false> {
+  // Without it every exchange of a whole tile had the divisions of unequal counts as a call, and what is kept across calls in memory.
+  using of_whole_tiles = moments_of_both<T, true>;
+  using typename moments_of_both<T, false>::accumulator;
+  using typename moments_of_both<T, false>::result;
+
+  complex_moments() = default;
+  explicit complex_moments(const complex_conclusion& concluding) : complex_conclusion(concluding) {}
+
   __device__ void conclude(const accumulator* tree, std::uint64_t, result* to) const {
-    *to = {tree == nullptr ? neutral() : *tree, ddof, shows_state};
+    *to = {tree == nullptr ? this->neutral() : *tree, ddof, shows_state};
   }
 };
 

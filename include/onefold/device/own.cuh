@@ -77,6 +77,19 @@ struct own_lane<Fold, true> {
   int rows;
 };
 
+// What a fold is where all elements of the tiles exist: itself, or what it names, which has no data.
+template <class Fold, class = void>
+struct own_whole {
+  using type = Fold;
+  static __device__ const Fold& of(const Fold& fold) { return fold; }
+};
+template <class Fold>
+struct own_whole<Fold, std::void_t<typename Fold::of_whole_tiles>> {
+  using type = typename Fold::of_whole_tiles;
+  static_assert(std::is_empty<type>::value, "it is made anew for every tile");
+  static __device__ type of(const Fold&) { return {}; }
+};
+
 template <class Fold, bool Plain, bool Filters>
 struct own_lane_of {
   using type = own_lane<Fold, Filters>;
@@ -93,7 +106,7 @@ struct own_lane_of<Fold, true, Filters> {
 /// There   a view of whole tiles: where values cannot be absent, no node of them is
 template <class Fold, bool There = false>
 struct own_fold {
-  std::conditional_t<There, const Fold&, Fold> fold;
+  std::conditional_t<There && !std::is_empty<Fold>::value, const Fold&, Fold> fold;
 
   static constexpr int inputs = Fold::inputs;
   static_assert(inputs >= 0 && inputs <= 3, "a fold has no input, or up to three");
@@ -116,7 +129,7 @@ struct own_fold {
   static_assert(std::is_trivially_copyable<node>::value, "accumulators are copied byte by byte");
   static_assert(sizeof(accumulator) <= 1024, "accumulators have at most 1 KiB");
 
-  __device__ own_fold<Fold, true> of_whole() const { return {fold}; }
+  __device__ own_fold<typename detail::own_whole<Fold>::type, true> of_whole() const { return {detail::own_whole<Fold>::of(fold)}; }
 
   template <class... X>
   __device__ std::conditional_t<is_plain, accumulator, item> value(const X&... x) const {

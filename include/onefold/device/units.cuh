@@ -10,6 +10,15 @@ namespace onefold::device {
 
 namespace detail {
 
+// A minimum or maximum of doubles is several comparisons, with which the compiler would begin behind some of a tile's loads (see place_by_value).
+template <class Fold>
+inline constexpr bool begins_behind_loads = false;
+template <class Map, class Op>
+inline constexpr bool begins_behind_loads<onefold::detail::fold<double, double, Map, Op>> =
+    std::is_same<Op, op::min>::value || std::is_same<Op, op::max>::value;
+template <>
+inline constexpr bool begins_behind_loads<onefold::detail::minmax_fold<double>> = true;
+
 // What a warp takes at a time, and how. Where it `leaves_places`, a whole unit's node has the unit's first element in the place of the one that has the
 // value, until with_places() looks for it.
 template <class Fold, reading How>
@@ -24,7 +33,7 @@ struct pairs {
           packed_pair_node<How, place_by_value<Fold>::is_fenced>(typename place_by_value<Fold>::fold{}, in, unit),
           unit * 2 * tile_elements<Fold>);
     else
-      return packed_pair_node<How>(for_whole_tiles(fold), in, unit);
+      return packed_pair_node<How, begins_behind_loads<Fold>>(for_whole_tiles(fold), in, unit);
   }
   static __device__ auto any_node(const Fold& fold, const tree_input& in, std::uint64_t unit) {
     return any_pair_node(fold, in, unit);
