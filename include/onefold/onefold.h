@@ -309,6 +309,14 @@ typedef struct onefold_own_code {
   int (*conclude)(void* context, const void* state, uint64_t count, void* result);
 } onefold_own_code;
 
+/** What an onefold_own_code calls whose result is a mean and a variance of values of which some are absent: the state of one tile of `lanes` lanes
+ *  (4 to 256), of which the first `count` values exist (1 to 16 * lanes), and value i is there where present[i] is not 0. A state has 24 bytes:
+ *  uint64_t count, double mean, double deviation (docs/order.md). */
+ONEFOLD_API void onefold_moments_of_tile(int32_t lanes, const double* values, const unsigned char* present, uint64_t count,
+                                         void* state);
+/** `level` of an onefold_own_code with such states. */
+ONEFOLD_API void onefold_moments_level(void* states, uint64_t count);
+
 /** An array that functions of the caller's read. */
 typedef struct onefold_array {
   const void* data;

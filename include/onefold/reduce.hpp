@@ -31,6 +31,7 @@
 #include <onefold/detail/device_code.hpp>
 #include <onefold/detail/folds.hpp>
 #include <onefold/detail/own.hpp>
+#include <onefold/detail/present_moments.hpp>
 #include <onefold/detail/request.hpp>
 #include <onefold/executor.hpp>
 #include <onefold/maybe.hpp>
@@ -273,8 +274,7 @@ void run_some_values(const executor& where, const Space& space, F& f, void* outp
   using T = typename values_of<Space, F>::type;
   using aware = absent_aware<What, T>;
   using state = typename aware::state;
-  static_assert(has_index(What) || What == form::minmax,
-                "mean_variance takes no absent values: ask for the mean, and for that of the squared deviations from it");
+  static_assert(has_index(What) || What == form::minmax, "the other records have functions of their own");
   typename aware::template values<Space, F> values{space, f, 0};
   const auto combine = [](const state& a, const state& b) { return aware::fold::combine(a, b); };
   const index_line line{space.size()};
@@ -333,6 +333,34 @@ void run_mean_of_present(const executor& where, const Space& space, F& f, void* 
                                                    : concluded<form::mean, T, wide>::of(sum, values.present(), 0);
 }
 
+inline std::int64_t ddof_of() { return 0; }
+template <class First, class... M>
+std::int64_t ddof_of([[maybe_unused]] First first, M... others) {
+  if constexpr (std::is_same_v<First, ddof>)
+    return first.value;
+  else
+    return ddof_of(others...);
+}
+
+/// The mean and the variance of the values that are present.
+template <bool OnDevice, class Space, class F, class... M>
+void run_mean_variance_of_present(const executor& where, const Space& space, F& f, void* output, bool waits, const options& how,
+                                  M... modifiers) {
+  using T = typename values_of<Space, F>::type;
+  if (how.guarantee == guarantee::exact)
+    throw error(errc::guarantee_not_met,
+                "guarantee::exact cannot be given: a variance of values of which some may be absent has none so far");
+  present_moments<Space, F, (is_wide<M, T>() || ...)> own(space, f, ddof_of(modifiers...));
+  const auto device = device_side<OnDevice>::template of_form<form::mean_variance>(space, f, modifiers...);
+  request what{where, element_type_of<T>, form::mean_variance, nullptr, space.size(), output, waits};
+  (apply<T>(what, modifiers), ...);
+  what.own = own.code();
+  what.device = device.row();
+  const arrays_of<F> arrays(f);
+  arrays.tell(what);
+  own.run(what, how);
+}
+
 template <bool OnDevice, form What, class S, class F, class... M>
 void run_function(const executor& where, const S& over, F& f, void* output, bool waits, const options& how, M... modifiers) {
   using Space = space_of<S>;
@@ -340,6 +368,8 @@ void run_function(const executor& where, const S& over, F& f, void* output, bool
   constexpr bool some = value_traits<value_at_t<Space, F>>::can_be_absent;
   if constexpr (some && What == form::mean)
     run_mean_of_present<OnDevice, Space, F>(where, space, f, output, waits, how, modifiers...);
+  else if constexpr (some && What == form::mean_variance)
+    run_mean_variance_of_present<OnDevice, Space, F>(where, space, f, output, waits, how, modifiers...);
   else if constexpr (some && is_record(What))
     run_some_values<OnDevice, What, Space, F>(where, space, f, output, waits, how, modifiers...);
   else

@@ -128,6 +128,8 @@ std::vector<both_results> fused_calls(std::uint64_t n) {
   };
   compare("a filtered sum", [&](const onefold::executor& where) { return onefold::sum(where, n, positive); });
   compare("a filtered mean", [&](const onefold::executor& where) { return onefold::mean(where, n, positive); });
+  compare("a filtered mean_variance",
+          [&](const onefold::executor& where) { return onefold::mean_variance(where, n, positive, onefold::ddof{1}); });
   compare("a filtered min_number", [&](const onefold::executor& where) { return onefold::min_number(where, n, positive); });
   const auto is_positive = [=] __host__ __device__(double v) { return v > 0; };
   compare("count_if of an array", [&](const onefold::executor& where) { return onefold::count_if(where, x, n, is_positive); });
@@ -139,6 +141,8 @@ std::vector<both_results> fused_calls(std::uint64_t n) {
   const auto nothing = [=] __host__ __device__(std::uint64_t) { return onefold::maybe<double>(); };
   compare("a min_number of absent values", [&](const onefold::executor& where) { return onefold::min_number(where, n, nothing); });
   compare("a mean of absent values", [&](const onefold::executor& where) { return onefold::mean(where, n, nothing); });
+  compare("a mean_variance of absent values",
+          [&](const onefold::executor& where) { return onefold::mean_variance(where, n, nothing); });
   compare("a sum of absent values", [&](const onefold::executor& where) { return onefold::sum(where, n, nothing); });
   compare("a product of absent values", [&](const onefold::executor& where) { return onefold::prod(where, n, nothing); });
 

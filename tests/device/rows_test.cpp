@@ -231,6 +231,8 @@ TEST(rows_of_a_warp, of_every_kind_of_fold) {
     };
     auto filter = positive;
     expect(reduced(dt::fold_of_form<onefold::form::sum>(all, filter), n), onefold::sum(n, filter), "a filtered sum");
+    expect(reduced(dt::fold_of_form<onefold::form::mean_variance>(all, filter), n), onefold::mean_variance(n, filter),
+           "a filtered mean_variance");
     auto two = [](std::uint64_t i) { return pair_of_sums{line<double>{}(i), line<double>{}(i + 1)}; };
     add_pairs pairs;
     expect(reduced(dt::fold_of_own(all, two, pairs, dt::no_init{}), n), onefold::transform_reduce(n, pairs, two), "16 bytes");

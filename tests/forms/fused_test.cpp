@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "fused_fixture.hpp"
+#include "small_oracle.hpp"
 
 namespace onefold_test {
 namespace {
@@ -294,6 +295,79 @@ TEST_P(fused, may_leave_values_out) {
       }
     }
   });
+}
+
+// The moments of what is there of some values, by the page.
+template <class T>
+std::optional<small::moments> moments_of_those_there(const std::vector<std::optional<T>>& some) {
+  constexpr std::size_t lanes = 256 / sizeof(T);
+  const auto join = [](const std::optional<small::moments>& a, const std::optional<small::moments>& b) {
+    return !a ? b : !b ? a : std::optional<small::moments>(small::merged(*a, *b));
+  };
+  std::vector<std::optional<small::moments>> level;
+  for (std::size_t start = 0; start < some.size(); start += 16 * lanes) {
+    std::vector<std::optional<small::moments>> lane(lanes);
+    for (std::size_t j = 0; j < lanes; ++j) {
+      std::vector<double> there;
+      for (std::size_t i = start + j; i < some.size() && i < start + 16 * lanes; i += lanes)
+        if (some[i]) there.push_back(static_cast<double>(*some[i]));
+      if (!there.empty()) lane[j] = small::of_lane(there);
+    }
+    for (std::size_t h = lanes / 2; h >= 1; h /= 2)
+      for (std::size_t j = 0; j < h; ++j) lane[j] = join(lane[j], lane[j + h]);
+    level.push_back(lane[0]);
+  }
+  for (; level.size() > 1; level.resize((level.size() + 1) / 2))
+    for (std::size_t i = 0; i < level.size(); i += 2) level[i / 2] = i + 1 < level.size() ? join(level[i], level[i + 1]) : level[i];
+  return level.empty() ? std::nullopt : level[0];
+}
+
+TEST_P(fused, that_leave_values_out_have_variances) {
+  for (int t = 0; t < onefold::full_type_count; ++t)
+    with_type(static_cast<element_type>(t), [&]<class T> {
+      using result = decltype(onefold::mean_variance(std::vector<T>()));
+      using R = decltype(result::mean);
+      SCOPED_TRACE(std::string(onefold::name(onefold::element_type_of<T>)));
+      for (const std::size_t count : sizes) {
+        const auto x = any_vector<T>(count, current_seed() + count);
+        for (const unsigned keep : {0u, 1u, 50u, 99u, 100u}) {
+          random_numbers random(current_seed() + keep);
+          std::vector<std::optional<T>> some(count);
+          std::int64_t there = 0;
+          for (std::size_t i = 0; i < count; ++i)
+            if (random.at(i) % 100 < keep) some[i] = x[i], ++there;
+          const auto f = [&](std::uint64_t i) { return some[i]; };
+          const auto all = moments_of_those_there(some);
+          for (const std::int64_t ddof : {0, 1}) {
+            const double nan = std::numeric_limits<double>::quiet_NaN();
+            const double variance = there > ddof ? all->deviations / static_cast<double>(there - ddof) : nan;
+            const result expected{the_one_nan(static_cast<R>(all ? all->mean : nan)), the_one_nan(static_cast<R>(variance))};
+            EXPECT_EQ(bits_of(onefold::mean_variance(where(), count, f, onefold::ddof{ddof})), bits_of(expected))
+                << count << ", " << keep << " %, ddof " << ddof;
+            result stored{};
+            onefold::mean_variance_into(where(), count, f, &stored, onefold::ddof{ddof});
+            EXPECT_EQ(bits_of(stored), bits_of(expected)) << count << ", " << keep << " %, ddof " << ddof;
+          }
+          if (keep == 100) {
+            EXPECT_EQ(bits_of(onefold::mean_variance(where(), count, f)), bits_of(onefold::mean_variance(where(), x)));
+          }
+          if constexpr (std::is_same_v<T, float>) {
+            const auto wide = onefold::mean_variance(where(), count, f, onefold::accumulate_as<double>);
+            EXPECT_EQ(bits_of(wide.mean), bits_of(the_one_nan(all ? all->mean : std::numeric_limits<double>::quiet_NaN())));
+          }
+          if (HasFailure()) return;
+        }
+      }
+    });
+  const auto nothing = [](std::uint64_t) { return onefold::maybe<double>(onefold::absent); };
+  EXPECT_EQ(bits_of(onefold::mean_variance(where(), 100, nothing)), bits_of(onefold::mean_variance(where(), 0, nothing)));
+  EXPECT_TRUE(refuses(errc::guarantee_not_met, "absent", [&] {
+    static_cast<void>(onefold::mean_variance(where(), 100, nothing, {.guarantee = onefold::guarantee::exact}));
+  }));
+  const auto throwing = [](std::uint64_t i) {
+    return i == 70'000 ? throw std::runtime_error("at 70000") : onefold::maybe<double>(1.0);
+  };
+  EXPECT_THROW(static_cast<void>(onefold::mean_variance(where(), 100'000, throwing)), std::runtime_error);
 }
 
 TEST_P(fused, that_leave_values_out_have_means_in_wider_types) {
