@@ -26,6 +26,17 @@ struct workspace_state : onefold_workspace {
 
 inline workspace_state* workspace_access::state(const workspace& of) noexcept { return static_cast<workspace_state*>(handle(of)); }
 
+/// Maximal complete subtrees that lie side by side: those over the tiles of a request's array, of which the first has the number `first_tile` in a tree.
+/// All of them are complete but the last, if the array ends within a tile.
+struct tree_nodes {
+  std::uint64_t first_tile;
+  std::uint64_t tile;       ///< elements of one
+  std::uint64_t behind;     ///< elements behind the array that may be read
+  std::size_t place_bytes;  ///< from one accumulator to the next
+
+  [[nodiscard]] std::uint64_t end_tile(std::uint64_t count) const noexcept { return first_tile + (count + tile - 1) / tile; }
+};
+
 /// A batch under way: where results lie that the host waits for, the requests that are launched together, and the wait for all. One thread uses
 /// it, and every function throws onefold::error.
 struct batch_in_progress {
@@ -35,9 +46,12 @@ struct batch_in_progress {
   /// Keeps a request for launch(), or returns false: it is to be run by itself. Its pointers have been looked at as dispatch() does, and it
   /// does not wait.
   virtual bool take(const request& what) = 0;
+  /// The same of nodes over the request's array, whose accumulators go to its output and behind.
+  virtual bool take_nodes(const request& what, const tree_nodes& which) = 0;
   /// Launches what was taken, and returns whether there was anything; then `ran` says how.
   virtual bool launch(report& ran) = 0;
-  /// Puts a copy on the stream, from memory that the device reads to data().
+  /// Puts a copy on the stream, from memory that the device reads to memory that it writes. It is there when the batch has been waited for. Ahead of
+  /// launch().
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
   /// Waits for all calls, of which `results` store a result at data(), one each.
   virtual void wait(std::size_t results) = 0;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <onefold/detail/device_fold.hpp>
+#include <onefold/detail/range_parts.hpp>
 #include <onefold/detail/request.hpp>
 #include <onefold/error.hpp>
 
@@ -99,32 +100,91 @@ void run_all(const onefold_request* requests, std::size_t count, const onefold_o
   for (std::size_t i = 0; i < count; ++i) check_status_of(requests[i], how);
 }
 
+constexpr std::size_t node_place = in_places(cpu::most_node_bytes);
+
+// Calls each(before, height, count) for the nodes: elements of the array ahead of each, and its own.
+template <class Each>
+void for_nodes_of(const nodes_of_array& nodes, const Each& each) {
+  const std::uint64_t end = nodes.first_tile + (nodes.all.count + nodes.tile - 1) / nodes.tile;
+  for_subtrees(nodes.first_tile, end, [&](std::uint64_t first, int height) {
+    const std::uint64_t before = (first - nodes.first_tile) * nodes.tile;
+    each(before, height, std::min(nodes.tile << height, nodes.all.count - before));
+  });
+}
+
+// One request for each node. Returns whether the batch has taken the one that is reported.
+bool put_one_by_one(const nodes_of_array& nodes, const onefold_options& how, const onefold_options& without_report,
+                    std::byte* place, batch_in_progress& batch) {
+  int highest = -1;
+  std::uint64_t reported = 0;  // the first of those
+  for_nodes_of(nodes, [&](std::uint64_t before, int height, std::uint64_t) {
+    if (height <= highest) return;
+    highest = height;
+    reported = before;
+  });
+  bool is_reported_taken = false;
+  for_nodes_of(nodes, [&](std::uint64_t before, int, std::uint64_t count) {
+    const auto part_of = [&](const void* array) -> const void* {
+      const std::size_t element = size_of(static_cast<element_type>(nodes.all.type));
+      return array == nullptr ? nullptr : static_cast<const std::byte*>(array) + static_cast<std::size_t>(before) * element;
+    };
+    onefold_request one = nodes.all;
+    one.input = part_of(nodes.all.input);
+    one.second = part_of(nodes.all.second);
+    one.count = count;
+    one.flags |= ONEFOLD_INTO;
+    one.output = one.tree_value = place;
+    place += node_place;
+    const bool is_reported = nodes.is_reported && before == reported;
+    if (reduce_in_batch(one, is_reported ? &how : &without_report, batch) && is_reported) is_reported_taken = true;
+  });
+  return is_reported_taken;
+}
+
+// Puts nodes into the batch, or on its stream, `place` being for the first of them. Returns whether it is the batch's launch that is reported.
+bool put_nodes(const nodes_of_array& nodes, const onefold_options& how, bool is_alone, std::byte* place, batch_in_progress& batch) {
+  onefold_options without_report = how;
+  without_report.report = nullptr;
+  onefold_request all = nodes.all;
+  all.flags |= ONEFOLD_INTO;
+  all.output = all.tree_value = place;
+  if (is_alone) {  // its own kernel starts sooner than that of batches
+    reduce_beside_batch(all, nodes.is_reported ? &how : &without_report, batch);
+    return false;
+  }
+  if (nodes_in_batch(all, {nodes.first_tile, nodes.tile, nodes.behind, node_place}, batch)) return nodes.is_reported;
+  return put_one_by_one(nodes, how, without_report, place, batch);
+}
+
 }  // namespace
 
+std::size_t nodes_of_array::count() const {
+  std::size_t count = 0;
+  for_nodes_of(*this, [&](std::uint64_t, int, std::uint64_t) { ++count; });
+  return count;
+}
+
+std::size_t gpu_reading::node_count() const {
+  std::size_t count = 0;
+  for (const nodes_of_array& some : nodes) count += some.count();
+  return count;
+}
+
 std::size_t gpu_reading::image_bytes() const {
-  std::size_t bytes = requests.size() * in_places(cpu::most_node_bytes);
+  std::size_t bytes = node_count() * node_place;
   for (const copied_elements& some : copies) bytes += in_places(some.bytes);
   return bytes;
 }
 
 std::unique_ptr<batch_in_progress> put_on_stream(const gpu_reading& what, const onefold_options& how, void* image) {
-  onefold_options without_report = how;
-  without_report.report = nullptr;
-  const executor where = executor_of(what.requests.front().where);
+  const executor where = executor_of(what.nodes.front().all.where);
+  const std::size_t node_count = what.node_count();
   auto batch = begin_batch(*find_backend(backend::cuda), where, &how, image == nullptr ? what.image_bytes() : 0);
   auto* next = static_cast<std::byte*>(image == nullptr ? batch->data() : image);
   bool is_reported_taken = false;
-  const bool is_alone = what.requests.size() == 1;  // its own kernel starts sooner than that of batches
-  for (std::size_t i = 0; i < what.requests.size(); ++i) {
-    onefold_request one = what.requests[i];
-    one.flags |= ONEFOLD_INTO;
-    one.output = one.tree_value = next;
-    next += in_places(cpu::most_node_bytes);
-    const onefold_options& its = i == what.reported ? how : without_report;
-    if (is_alone)
-      reduce_beside_batch(one, &its, *batch);
-    else if (reduce_in_batch(one, &its, *batch) && i == what.reported)
-      is_reported_taken = true;
+  for (const nodes_of_array& some : what.nodes) {
+    if (put_nodes(some, how, node_count == 1 && what.copies.empty(), next, *batch)) is_reported_taken = true;
+    next += some.count() * node_place;
   }
   for (const copied_elements& some : what.copies) {
     batch->copy(next, some.from, some.bytes);
@@ -136,13 +196,18 @@ std::unique_ptr<batch_in_progress> put_on_stream(const gpu_reading& what, const 
 
 void store(const gpu_reading& what, const void* image) {
   const auto* next = static_cast<const std::byte*>(image);
-  for (const onefold_request& one : what.requests) {
-    const auto type = static_cast<element_type>(one.type);
-    const auto its = static_cast<form>(one.form);
-    if (one.tree_value != nullptr)
-      cpu::take_shown_state(cpu::row_of(type, its, (one.flags & ONEFOLD_WIDE) != 0), its, one.count, next,
-                            static_cast<std::byte*>(one.tree_value));
-    next += in_places(cpu::most_node_bytes);
+  for (const nodes_of_array& some : what.nodes) {
+    const auto type = static_cast<element_type>(some.all.type);
+    const auto its = static_cast<form>(some.all.form);
+    const cpu::form_row& row = cpu::row_of(type, its, (some.all.flags & ONEFOLD_WIDE) != 0);
+    std::byte* state = some.states;
+    for_nodes_of(some, [&](std::uint64_t, int, std::uint64_t count) {
+      if (state != nullptr) {
+        cpu::take_shown_state(row, its, count, next, state);
+        state += some.stride;
+      }
+      next += node_place;
+    });
   }
   for (const copied_elements& some : what.copies) {
     std::memcpy(some.to, next, some.bytes);

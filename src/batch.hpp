@@ -2,6 +2,7 @@
 /// @file batch.hpp  Nodes of trees, and elements beside them, from the memory of a GPU: put on its stream together, and waited for once.
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -18,13 +19,26 @@ struct copied_elements {
   std::size_t bytes;
 };
 
-/// What is read of one GPU's memory. The accumulators of the trees of requests, at least one, all with one executor of that GPU, go to their
-/// `tree_value`, and to nowhere where that is null; their outputs are not used. An image of it has all that side by side.
-struct gpu_reading {
-  std::vector<onefold_request> requests;
-  std::vector<copied_elements> copies;
-  std::size_t reported = 0;  ///< the request that the options' report is for
+/// The accumulators of the maximal complete subtrees over an array, which begins with a tile and ends with one. `all` is the request for the array, whose
+/// outputs are not used; that of node k goes to `states` + k * `stride`, or all to nowhere where that is null.
+struct nodes_of_array {
+  onefold_request all;
+  std::uint64_t first_tile;  ///< its number in the tree
+  std::uint64_t tile;        ///< elements of one
+  std::uint64_t behind;      ///< elements of the same memory behind the array
+  std::byte* states;
+  std::size_t stride;
+  bool is_reported;  ///< the options' report is for the highest of them
 
+  [[nodiscard]] std::size_t count() const;
+};
+
+/// What is read of one GPU's memory: nodes, at least one, all with one executor of that GPU, and elements. An image of it has all that side by side.
+struct gpu_reading {
+  std::vector<nodes_of_array> nodes;
+  std::vector<copied_elements> copies;
+
+  [[nodiscard]] std::size_t node_count() const;
   [[nodiscard]] std::size_t image_bytes() const;
 };
 

@@ -270,6 +270,7 @@ void check_count_at(const request& what) {
 struct whole_call {
   batch_in_progress* batch = nullptr;  // not null: this waits for the result
   bool* taken = nullptr;               // not null: it may be kept for the batch's launch, and here is whether it was
+  const tree_nodes* nodes = nullptr;   // not null: nodes over its array are meant, by a batch that takes them or not at all
   bool of_complex_parts = false;
 };
 
@@ -337,7 +338,7 @@ void reduce_checked(const onefold_request& asked, const onefold_options* how, co
     if (own.state_bytes < 1 || own.state_bytes > most_state_bytes)
       refuse_number("state_bytes of the own operator", own.state_bytes);
   }
-  if (of.taken != nullptr && (*of.taken = dispatch_to_batch(what, *of.batch))) return;
+  if (of.taken != nullptr && ((*of.taken = dispatch_to_batch(what, *of.batch, of.nodes)) || of.nodes != nullptr)) return;
   if (how == nullptr) return dispatch(what, no_wishes);
   if (how->struct_bytes == sizeof(*how)) return reduce_with_options(what, *how);
   reduce_with_options(what, as_known(*how, sizeof(how->struct_bytes), "options"));
@@ -348,6 +349,13 @@ void reduce_checked(const onefold_request& asked, const onefold_options* how, co
 bool reduce_in_batch(const onefold_request& asked, const onefold_options* how, batch_in_progress& batch) {
   bool taken = false;
   reduce_checked(asked, how, {.batch = &batch, .taken = &taken});
+  return taken;
+}
+
+bool nodes_in_batch(const onefold_request& asked, const tree_nodes& which, batch_in_progress& batch) {
+  if (asked.type == ONEFOLD_C64 || asked.type == ONEFOLD_C128) return false;
+  bool taken = false;
+  reduce_checked(asked, nullptr, {.batch = &batch, .taken = &taken, .nodes = &which});
   return taken;
 }
 

@@ -16,6 +16,7 @@ namespace onefold::detail {
 
 struct backend_entry;
 struct batch_in_progress;
+struct tree_nodes;
 
 /// Keeps the sentence for onefold_last_error() and returns the code.
 int failed(errc code, std::string_view sentence) noexcept;
@@ -42,6 +43,8 @@ std::unique_ptr<batch_in_progress> begin_batch(const backend_entry& entry, const
                                                std::size_t bytes);
 /// Runs a request of it, or returns true: the batch has taken it. Throws onefold::error.
 bool reduce_in_batch(const onefold_request& asked, const onefold_options* how, batch_in_progress& batch);
+/// Returns whether the batch has taken nodes over a request's array, which are put at its output and behind. Throws onefold::error.
+bool nodes_in_batch(const onefold_request& asked, const tree_nodes& which, batch_in_progress& batch);
 /// Runs a request by itself whose result the batch waits for. Throws onefold::error.
 void reduce_beside_batch(const onefold_request& asked, const onefold_options* how, batch_in_progress& batch);
 

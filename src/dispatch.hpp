@@ -18,9 +18,11 @@ void dispatch(request& what, const options& how);
 void reduce_complex_parts(const onefold_request& asked, const onefold_options* how);
 
 struct batch_in_progress;
+struct tree_nodes;
 
-/// Checks the pointers of a request of a batch. Returns whether the batch has taken it; else it is to be dispatched. Throws as dispatch().
-bool dispatch_to_batch(request& what, batch_in_progress& batch);
+/// Checks the pointers of a request of a batch. Returns whether the batch has taken it; else it is to be dispatched. Throws as dispatch(). With
+/// `nodes` it means nodes over its array.
+bool dispatch_to_batch(request& what, batch_in_progress& batch, const tree_nodes* nodes = nullptr);
 
 /// No array is larger than half of the address space: a count beyond that is a negative number, or one in bytes gone wrong, and throws
 /// onefold::error.

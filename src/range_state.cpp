@@ -334,19 +334,18 @@ void keep(const range_reader& reader, const range_input& in, std::uint64_t count
   what.copies.push_back({to.y.data(), in.y, to.y.size()});
 }
 
-// The subtrees of elements of which the first, at `in`, has the index `first` and begins a tile. Of their states the image has what a GPU shows.
-void read_nodes(const range_reader& reader, const range_input& in, std::uint64_t first, std::uint64_t count,
+// The subtrees of elements of which the first, at `in`, has the index `first` and begins a tile, and behind which there are more. Of their states the image
+// has what a GPU shows.
+void read_nodes(const range_reader& reader, const range_input& in, std::uint64_t first, std::uint64_t count, std::uint64_t behind,
                 std::vector<subtree>& nodes, gpu_reading& what) {
-  const range_kind& of = reader.of;
-  const std::size_t requests_before = what.requests.size();
-  for_subtrees_of(of, first, count, reader.how.report,
-                  [&](std::uint64_t number, int height, std::uint64_t elements, const onefold_report* report) {
-                    if (report != nullptr) what.reported = what.requests.size();
-                    nodes.push_back({number, height, {}});
-                    const range_input at = in.behind(number * of.tile() - first, size_of(of.type));
-                    what.requests.push_back(reader.request(at, elements, nullptr, nullptr));
-                  });
-  for (std::size_t i = 0; i < nodes.size(); ++i) what.requests[requests_before + i].tree_value = nodes[i].state;
+  if (count == 0) return;
+  const std::uint64_t tile = reader.of.tile();
+  nodes.reserve(2 * static_cast<std::size_t>(std::bit_width(count / tile)));
+  for_subtrees(first / tile, (first + count + tile - 1) / tile, [&](std::uint64_t number, int height) {
+    nodes.push_back({number, height, {}});
+  });
+  what.nodes.push_back({reader.request(in, count, nullptr, nullptr), first / tile, tile, behind, nodes.front().state,
+                        sizeof(subtree), reader.how.report != nullptr});
 }
 
 void finish_nodes(const range_kind& of, std::vector<subtree>& nodes) {
@@ -358,18 +357,20 @@ void finish_nodes(const range_kind& of, std::vector<subtree>& nodes) {
 
 // What makes `made`, of which the kind and the ends are known, of elements at `in`. It stays where it is until the image has been stored.
 void read_range(const range_reader& reader, const range_input& in, onefold_range& made, gpu_reading& what) {
-  const std::size_t bytes = size_of(made.of.type), requests_before = what.requests.size();
+  const std::size_t bytes = size_of(made.of.type);
   const std::uint64_t nodes_begin = made.nodes_begin(), nodes_end = made.nodes_end();
   keep(reader, in, nodes_begin - made.begin, made.head, what);
   keep(reader, in.behind(nodes_end - made.begin, bytes), made.end - nodes_end, made.tail, what);
-  read_nodes(reader, in.behind(nodes_begin - made.begin, bytes), nodes_begin, nodes_end - nodes_begin, made.nodes, what);
+  read_nodes(reader, in.behind(nodes_begin - made.begin, bytes), nodes_begin, nodes_end - nodes_begin, made.end - nodes_end,
+             made.nodes, what);
   // What a reduction refuses is refused of elements too that are only kept.
-  if (what.requests.size() == requests_before) what.requests.push_back(reader.request(in, 1, nullptr, nullptr));
+  if (nodes_begin == nodes_end)
+    what.nodes.push_back({reader.request(in, 1, nullptr, nullptr), 0, made.of.tile(), 0, nullptr, 0, reader.how.report != nullptr});
 }
 
 void read_and_wait(const range_reader& reader, const gpu_reading& what) {
   const auto batch = put_on_stream(what, reader.how);
-  batch->wait(what.requests.size());
+  batch->wait(what.node_count());
   store(what, batch->data());
 }
 
@@ -377,7 +378,7 @@ void read_and_wait(const range_reader& reader, const gpu_reading& what) {
 std::vector<subtree> nodes_on_a_gpu(const range_reader& reader, const range_input& in, std::uint64_t first, std::uint64_t count) {
   std::vector<subtree> nodes;
   gpu_reading what;
-  read_nodes(reader, in, first, count, nodes, what);
+  read_nodes(reader, in, first, count, 0, nodes, what);
   if (nodes.size() == 1) {  // a call by itself asks for its result, which takes less of the host's time
     reader.reduce(in, first, count, nodes.front().state);
     return nodes;
@@ -424,12 +425,16 @@ onefold_range state_of(range_reader reader, std::uint64_t begin, const range_inp
   return made;
 }
 
-void append(onefold_range& to, const onefold_range& next) {
+void append(onefold_range& to, onefold_range next) {
   if (to.of != next.of)
     throw error(errc::invalid_argument, "a state of " + next.of.text() + " cannot be appended to one of " + to.of.text());
   if (to.end != next.begin)
     throw error(errc::invalid_argument, "the state ends at element " + std::to_string(to.end) + " and the other one begins at " +
                                             std::to_string(next.begin) + ": append neighbours, in the order of their elements");
+  if (to.begin == to.end) {
+    to = std::move(next);
+    return;
+  }
   onefold_range joined = to;
   const bool in_first_tile = joined.end < joined.parts().first_border();
   raw_elements& open = in_first_tile ? joined.head : joined.tail;
@@ -524,7 +529,7 @@ std::vector<onefold_range> states_of(const range_kind& of, std::uint64_t begin, 
   else
     for (std::size_t k = 0; k < others.size(); ++k) reduce_other(k);
   for (std::size_t k = 0; k < shares.size(); ++k) {
-    under_way[k]->wait(shares[k].what.requests.size());
+    under_way[k]->wait(shares[k].what.node_count());
     store(shares[k].what, under_way[k]->data());
   }
   for (std::size_t i = 0; i < parts.size(); ++i)
@@ -533,10 +538,10 @@ std::vector<onefold_range> states_of(const range_kind& of, std::uint64_t begin, 
 }
 
 void add_parts(onefold_range& to, std::span<const onefold_range_part> parts, const onefold_options* how) {
-  const std::vector<onefold_range> made = states_of(to.of, to.end, parts, checked_options(how));
+  std::vector<onefold_range> made = states_of(to.of, to.end, parts, checked_options(how));
   onefold_range joined = to;
-  for (const onefold_range& part : made)
-    if (part.begin != part.end) append(joined, part);
+  for (onefold_range& part : made)
+    if (part.begin != part.end) append(joined, std::move(part));
   to = std::move(joined);
 }
 
@@ -580,7 +585,7 @@ void add_image(onefold_range& to, const void* image, std::uint64_t count) {
   onefold_range made{to.of, to.end, to.end + count};
   store(image_of({to.of, onefold_serial(), checked_options(nullptr)}, arrays_at(nullptr, nullptr), made), image);
   finish_nodes(made.of, made.nodes);
-  append(to, made);
+  append(to, std::move(made));
 }
 
 // The value of neighbouring subtrees, and of what `state` holds, if anything, to the right of them: a node without a right sibling goes up to

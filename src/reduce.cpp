@@ -270,9 +270,9 @@ void check_and_run(request& what, const options& how) {
 
 void dispatch(request& what, const options& how) { check_and_run(what, how); }
 
-bool dispatch_to_batch(request& what, batch_in_progress& batch) {
+bool dispatch_to_batch(request& what, batch_in_progress& batch, const tree_nodes* nodes) {
   check_pointers(what);
-  return batch.take(what);
+  return nodes == nullptr ? batch.take(what) : batch.take_nodes(what, *nodes);
 }
 
 }  // namespace detail

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <onefold/detail/range_parts.hpp>
 #include <onefold/error.hpp>
 
 #include "../../src/catalogue.hpp"
@@ -78,25 +79,60 @@ class batch_on_stream final : public batch_of_calls {
     return true;
   }
 
+  bool take_nodes(const onefold::detail::request& what, const onefold::detail::tree_nodes& which) override {
+    if (!groups_) return false;
+    std::optional<batched_run> made = batched_run_of(what, which);
+    if (!made) return false;
+    batched_item& item = made->item;
+    item.x = view_of_input(what.input, "input");
+    item.y = what.form == form::dot ? view_of_input(what.second, "second input") : nullptr;
+    if (item.x == nullptr || (what.form == form::dot && item.y == nullptr)) return false;
+    auto* output = static_cast<std::byte*>(what.output);
+    if (offset_of(output) != nowhere) {
+      item.output = device_words_at(offset_of(output));
+      item.how |= batched_item::in_words;
+      made->stride = which.place_bytes / bytes_of_word * sizeof(unsigned long long);
+      in_words_.reserve(in_words_.size() + most_batched);
+      onefold::detail::for_subtrees(made->tiles.first, made->tiles.end, [&](std::uint64_t, int) {
+        static_cast<void>(words_for(output, item.bytes));
+        output += which.place_bytes;
+      });
+    } else {
+      item.output = device_view(output, "output", device_, *current_);
+      made->stride = which.place_bytes;
+    }
+    runs_.push_back(*made);
+    return true;
+  }
+
   bool launch(report& ran) override {
-    const bool is_launched = !taken_.empty();
+    const bool is_launched = !taken_.empty() || !runs_.empty() || !copies_.empty();
     if (is_launched) launch_taken(ran);
     current_.reset();  // batches on other devices may begin before this one is waited for
     return is_launched;
   }
 
   void copy(void* to, const void* from, std::size_t bytes) override {
-    needs_driver_ = needs_driver_ || bytes > 0;
-    if (bytes > 0) check(calls().memcpy_async(to, from, bytes, cudaMemcpyDefault, stream_), "cudaMemcpyAsync");
+    if (bytes == 0) return;
+    const void* const view = groups_ ? view_of_input(from, "input") : nullptr;
+    const std::size_t offset = offset_of(to);
+    if (view == nullptr) {
+      needs_driver_ = true;
+      check(calls().memcpy_async(to, from, bytes, cudaMemcpyDefault, stream_), "cudaMemcpyAsync");
+    } else if (offset == nowhere) {
+      copies_.push_back(batched_copy(view, device_view(to, "output", device_, *current_), bytes, nullptr));
+    } else {
+      copies_.push_back(
+          batched_copy(view, static_cast<std::byte*>(results_->device_values) + offset, bytes, device_words_at(offset)));
+      copied_.push_back({offset, bytes});
+    }
   }
 
   unsigned long long* words_for(void* output, std::size_t bytes) override {
-    auto* const begin = static_cast<std::byte*>(output);
-    auto* const ours = static_cast<std::byte*>(data());
-    if (ours == nullptr || begin < ours || begin >= ours + bytes_) return nullptr;
-    const auto first = static_cast<std::size_t>(begin - ours) / 4;  // a word has 4 bytes of it
-    in_words_.push_back({begin, first, bytes});
-    return static_cast<unsigned long long*>(results_->device_words) + first;
+    const std::size_t offset = offset_of(output);
+    if (offset == nowhere) return nullptr;
+    in_words_.push_back({static_cast<std::byte*>(output), offset, bytes});
+    return device_words_at(offset);
   }
   [[nodiscard]] unsigned call_number() const noexcept override { return results_ == nullptr ? 0 : results_->number; }
 
@@ -108,12 +144,45 @@ class batch_on_stream final : public batch_of_calls {
       check(calls().stream_synchronize(stream_), "cudaStreamSynchronize");
     }
     wait_for_words words(device_, stream_);
-    for (const auto& [to, first, bytes] : in_words_)
-      words.receive(static_cast<const volatile unsigned long long*>(results_->words.data()) + first, to, bytes, call_number());
+    const auto words_at = [this](std::size_t offset) {
+      return static_cast<const volatile unsigned long long*>(results_->words.data()) + offset / bytes_of_word;
+    };
+    for (const auto& [offset, bytes] : copied_) {
+      std::byte nothing[bytes_of_word];
+      words.receive(words_at(offset), nothing, sizeof(nothing), call_number());
+      // Results are still on their way while these come into the cache.
+      for (std::size_t at = 0; at < bytes; at += 64) __builtin_prefetch(static_cast<const std::byte*>(data()) + offset + at);
+    }
+    for (const auto& [to, offset, bytes] : in_words_) words.receive(words_at(offset), to, bytes, call_number());
     waits_ = false;
   }
 
  private:
+  static constexpr std::size_t bytes_of_word = 4;  // of a result
+  static constexpr std::size_t nowhere = ~std::size_t{0};
+
+  // Of a place in data(), or nowhere.
+  [[nodiscard]] std::size_t offset_of(const void* place) const noexcept {
+    const auto* const at = static_cast<const std::byte*>(place);
+    const auto* const ours = static_cast<const std::byte*>(data());
+    return ours == nullptr || at < ours || at >= ours + bytes_ ? nowhere : static_cast<std::size_t>(at - ours);
+  }
+  [[nodiscard]] unsigned long long* device_words_at(std::size_t offset) const noexcept {
+    return static_cast<unsigned long long*>(results_->device_words) + offset / bytes_of_word;
+  }
+
+  // The copies go with whatever is launched first.
+  void launch_all(call& now) {
+    for (const batched_run& run : runs_) {
+      if (run_by_leaves(now, run, copies_))
+        copies_.clear();
+      else
+        append_nodes(run, taken_);
+    }
+    taken_.insert(taken_.end(), copies_.begin(), copies_.end());
+    run_batched(now, taken_);
+  }
+
   void launch_taken(report& ran) {
     std::shared_ptr<stream_memory> kept;
     if (workspace_ == nullptr)
@@ -148,7 +217,7 @@ class batch_on_stream final : public batch_of_calls {
              .workspace = workspace_};
     if (!is_captured_) work.end_in_doubt = true;
     try {
-      run_batched(now, taken_);
+      launch_all(now);
     } catch (...) {
       if (!is_captured_) {
         work.slot_launches += now.slot_launches;
@@ -192,18 +261,25 @@ class batch_on_stream final : public batch_of_calls {
   cudaStream_t stream_ = nullptr;
   device_workspace* workspace_ = nullptr;
   std::vector<batched_request> taken_;
+  std::vector<batched_run> runs_;
+  std::vector<batched_request> copies_;
   std::array<std::pair<const void*, const void*>, 8> seen_{};
   std::size_t next_seen_ = 0;
 
   // Of results that are waited for.
   std::shared_ptr<stream_memory> memory_;
   struct words_of_result {
-    std::byte* to;      // in data()
-    std::size_t first;  // of the words
-    std::size_t bytes;  // of the result
+    std::byte* to;       // in data()
+    std::size_t offset;  // of that
+    std::size_t bytes;   // of the result
   };
   std::unique_ptr<result_place> results_;
   std::vector<words_of_result> in_words_;
+  struct copy_of_ours {
+    std::size_t offset;  // in data(), and of the word which says that all of it is there
+    std::size_t bytes;
+  };
+  std::vector<copy_of_ours> copied_;
   bool needs_driver_ = false;  // to know that what is no result in words is there
   bool waits_ = false;
 };

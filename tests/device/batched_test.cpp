@@ -3,7 +3,9 @@
 
 #include "warp_on_host.hpp"
 
+#include "../../backends/cpu/forms.hpp"
 #include "../../backends/cuda/fixed_order/batched.cuh"
+#include "../../backends/cuda/fixed_order/runs.hpp"
 
 #include <cmath>
 #include <limits>
@@ -155,7 +157,10 @@ class batches_on_host : public testing::Test {
   const std::vector<float> f32_[2] = {values<float>(most + 8, 1), values<float>(most + 8, 2)};
   const std::vector<double> f64_[2] = {values<double>(most + 8, 3), values<double>(most + 8, 4)};
 
+  const std::vector<float>* f32_of_test = nullptr;  // instead
+
   [[nodiscard]] const void* at(element_type type, int which, std::size_t offset) const {
+    if (f32_of_test != nullptr) return f32_of_test->data() + offset;
     if (type == element_type::f32) return f32_[which].data() + offset;
     return f64_[which].data() + offset;
   }
@@ -258,6 +263,159 @@ TEST_F(batches_on_host, whose_leaves_are_read_in_parts_have_the_same_bits) {
   batch.run(4);
   EXPECT_EQ(batch.result(0), alone(sum, many.data(), nullptr, many.size()));
   EXPECT_EQ(batch.result(1), alone({element_type::f32, form::norm2, false}, many.data() + 1, nullptr, many.size() - 1));
+}
+
+// --- behind a kernel that reads leaves ------------------------------------------------------------------------------------------------------------
+
+TEST(whole_leaves, hold_the_subtrees_that_are_not_smaller_and_no_other) {
+  std::mt19937 random(11);
+  for (int again = 0; again < 3000; ++again) {
+    const std::uint64_t first = random() % (again % 2 == 0 ? 100 : 100'000),
+                        end = first + 1 + random() % (again % 3 == 0 ? 40 : 30'000);
+    const int log_leaf = static_cast<int>(random() % 8);
+    const auto whole = cb::whole_leaves_of({first, end}, log_leaf);
+    std::uint64_t next = whole.first;
+    dt::for_subtrees(first, end, [&](std::uint64_t begin, int height) {
+      const std::uint64_t behind = begin + (std::uint64_t{1} << height);
+      if (height >= log_leaf) {
+        EXPECT_EQ(begin, next);
+        next = behind;
+      } else {
+        EXPECT_TRUE(behind <= whole.first || begin >= whole.end);
+      }
+    });
+    EXPECT_EQ(next, std::max(whole.first, whole.end)) << first << " to " << end << ", leaves of 2^" << log_leaf;
+  }
+}
+
+// What fixed_order shows of its tree.
+std::vector<std::byte> node_alone(const wanted& form, const void* x, const void* y, std::uint64_t count) {
+  std::uint64_t result = 0;
+  alignas(16) std::byte state[onefold::cpu::most_form_bytes] = {};
+  onefold::detail::request what{onefold::serial(), form.type, form.what, x, count, &result, true, y, form.wide};
+  what.tree_value = state;
+  dt::run(what, {});
+  return {state, state + onefold::cpu::row_of(form.type, form.what, form.wide).state_bytes};
+}
+
+// The form whose accumulator is that of the form's nodes.
+wanted form_of_nodes(wanted form) {
+  if (form.what == form::all || form.what == form::any || form.what == form::none) form.what = form::count;
+  return form;
+}
+
+class leaves_on_host : public batches_on_host {
+ protected:
+  // The nodes of a run of tiles whose first has the number `first`, by the block of the launch behind that of its leaves, twice.
+  void compare(const wanted& form, std::uint64_t first, std::uint64_t tiles, int log_leaf, std::size_t offset, unsigned warps) {
+    const std::size_t element = size_of(form.type);
+    const std::uint64_t tile = onefold::order::tile_rows * onefold::order::row_bytes / element;
+    const void* const x = at(form.type, 0, offset);
+    const void* const y = at(form.type, 1, offset);
+    constexpr std::size_t place = 64;
+    std::vector<std::uint64_t> places(cb::most_batched * 2 * place / sizeof(std::uint64_t));
+    const std::size_t state_bytes = onefold::cpu::row_of(form.type, form.what, form.wide).state_bytes;
+    cb::batched_run run{};
+    run.item.x = x;
+    run.item.y = form.what == form::dot ? y : nullptr;
+    run.item.output = places.data();
+    run.item.fold = static_cast<std::uint8_t>(cb::batched_fold(form.type, form.what, form.wide));
+    run.item.how = cb::batched_item::in_words;
+    run.item.bytes = static_cast<std::uint8_t>(state_bytes);
+    run.type = form.type;
+    run.what = form.what;
+    run.wide = form.wide;
+    run.tiles = {first, first + tiles};
+    run.count = tiles * tile;
+    run.stride = 2 * place;
+
+    // As the leaves' kernel leaves them.
+    const std::size_t slot_bytes = onefold::device::slot_bytes_of(state_bytes);
+    const auto whole = cb::whole_leaves_of(run.tiles, log_leaf);
+    std::vector<onefold::device::slot_word> memory(onefold::device::slot_header_bytes / sizeof(onefold::device::slot_word) +
+                                                   4 * tiles + 16);
+    auto* const slots = reinterpret_cast<std::byte*>(memory.data()) + onefold::device::slot_header_bytes;
+    const auto read_leaves = [&](unsigned long long launch) {
+      for (std::uint64_t leaf = whole.first; leaf < whole.end; leaf += std::uint64_t{1} << log_leaf) {
+        const std::size_t before = static_cast<std::size_t>(leaf - first) * tile * element;
+        const auto state = node_alone(form, static_cast<const std::byte*>(x) + before, static_cast<const std::byte*>(y) + before,
+                                      tile << log_leaf);
+        std::byte* const slot = slots + static_cast<std::size_t>((leaf - whole.first) >> log_leaf) * slot_bytes;
+        for (std::size_t w = 0; w * 8 < state.size(); ++w) {
+          onefold::device::slot_word word{0, launch};
+          std::memcpy(&word.bits, state.data() + 8 * w, std::min<std::size_t>(8, state.size() - 8 * w));
+          std::memcpy(slot + w * sizeof(word), &word, sizeof(word));
+        }
+      }
+    };
+
+    // Elements beside them, from an odd place, one copy of which a host polls for.
+    std::vector<unsigned char> copied(2 * 4096, 0xee);
+    unsigned long long told = 0;
+    const auto* const bytes = static_cast<const unsigned char*>(x);
+    std::vector<cb::batched_request> beside(2);
+    for (int k = 0; k < 2; ++k) {
+      beside[k].item.x = bytes + (k == 0 ? 4 : 3);
+      beside[k].item.count = k == 0 ? 4000 : 1001;
+      beside[k].item.output = copied.data() + 4096 * k;
+      beside[k].item.argument = k == 0 ? reinterpret_cast<std::uintptr_t>(&told) : 0;
+      beside[k].item.fold = cb::batched_item::copied;
+    }
+    ASSERT_TRUE(cb::fits_a_table(run, beside.size()));
+    cb::batched_table table = cb::table_behind_leaves(run, log_leaf, slots, slot_bytes, beside);
+    table.header = memory.data();
+    for (unsigned long long launch = 1; launch < 3; ++launch) {
+      table.call_number = static_cast<std::uint32_t>(launch + 5);
+      read_leaves(launch);
+      for (std::uint32_t block = 0; block < table.blocks; ++block) {
+        const auto shared = std::make_unique<cb::detail::batched_memory>();
+        on_a_block(warps, [&] { cb::run_batched_block(cb::batched_folds{}, table, block, *shared); });
+      }
+      const auto& header = *reinterpret_cast<const onefold::device::slot_header*>(memory.data());
+      EXPECT_EQ(header.launches, table.several > 0 ? launch : 0);
+      EXPECT_EQ(header.ended, 0U);
+      EXPECT_EQ(told, std::uint64_t{table.call_number} << 32);
+      EXPECT_EQ(std::memcmp(copied.data(), bytes + 4, 4000), 0);
+      EXPECT_EQ(std::memcmp(copied.data() + 4096, bytes + 3, 1001), 0);
+      EXPECT_EQ(copied[4000], 0xee);
+      EXPECT_EQ(copied[4096 + 1001], 0xee);
+      std::size_t next = 0;
+      dt::for_subtrees(first, first + tiles, [&](std::uint64_t begin, int height) {
+        const std::size_t before = static_cast<std::size_t>(begin - first) * tile * element;
+        const auto expected =
+            node_alone(form, static_cast<const std::byte*>(x) + before, static_cast<const std::byte*>(y) + before, tile << height);
+        std::vector<std::byte> got(expected.size());
+        for (std::size_t w = 0; w * 4 < got.size(); ++w) {
+          const std::uint64_t sent = places[next + w];
+          EXPECT_EQ(sent >> 32, table.call_number);
+          std::memcpy(got.data() + 4 * w, &sent, 4);
+        }
+        EXPECT_EQ(got, expected) << name(form.what) << " of " << name(form.type) << ", tiles " << begin << " and 2^" << height
+                                 << " in all, of " << tiles << " from " << first << ", leaves of 2^" << log_leaf;
+        next += 2 * place / sizeof(std::uint64_t);
+      });
+    }
+  }
+};
+
+TEST_F(leaves_on_host, become_nodes_beside_those_of_few_tiles) {
+  const std::uint64_t most_tiles = 38;  // of f32; twice as many of f64
+  std::mt19937 random(7);
+  for (const wanted& each : all_forms()) {
+    const wanted form = form_of_nodes(each);
+    const std::uint64_t all = form.type == element_type::f32 ? most_tiles : 2 * most_tiles;
+    compare(form, 5, all, 2, 1, 2);
+    compare(form, random() % 64, all - random() % 20, 1 + static_cast<int>(random() % 2), random() % 4, 1);
+    compare(form, 64, 16, 0, 0, 4);
+  }
+}
+
+TEST_F(leaves_on_host, are_collected_by_several_warps_where_they_are_many) {
+  // A subtree of 1024 leaves, more than one warp collects.
+  const std::vector<float> many = values<float>(1100 * 1024, 21);
+  f32_of_test = &many;
+  compare({element_type::f32, form::sum, false}, 1021, 1030, 0, 0, 3);
+  compare({element_type::f32, form::norm2, false}, 1023, 1026, 0, 2, 2);
 }
 
 }  // namespace

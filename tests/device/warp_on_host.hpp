@@ -146,6 +146,7 @@ inline warp& my_warp() { return (*warps_of_block)[threadIdx.x / 32]; }
 
 }  // namespace onefold_test
 
+inline void __threadfence_system() {}
 inline void __syncwarp() { onefold_test::my_warp().together.wait(); }
 inline void __syncthreads() { onefold_test::all_of_block->wait(); }
 

@@ -855,6 +855,115 @@ TEST(range_states_on_a_gpu, have_the_bytes_of_the_cpu_cuda) {
   EXPECT_GT(compared, 3000);
 }
 
+// Of those the fold's own kernel reads leaves wherever subtrees begin, in blocks of two launches that are at work together.
+TEST(range_states_on_a_gpu, of_many_tiles_have_the_bytes_of_the_cpu_cuda) {
+  const auto& gpu = backend_under_test(onefold::backend::cuda);
+  if (!gpu.usable) GTEST_SKIP() << gpu.detail;
+  constexpr uint64_t most_tiles = 9'100;
+  const stream on;
+  const auto where = onefold_cuda(0, on.get());
+  void* pinned = nullptr;
+  expect_success(cudaMallocHost(&pinned, std::size_t{1} << 16), "cudaMallocHost");
+  const std::unique_ptr<void, decltype(&cudaFreeHost)> image(pinned, cudaFreeHost);
+  int compared = 0;
+  for (const onefold::element_type type : {onefold::element_type::f32, onefold::element_type::f64, onefold::element_type::i32}) {
+    const kind whole{type, form::sum};
+    const uint64_t tile = whole.tile(), most = most_tiles * tile;
+    const std::size_t size = most * whole.element_bytes();
+    for (const values_of values : {values_of::few, values_of::infinities}) {
+      const arrays in(whole, most, current_seed() + static_cast<uint64_t>(values), values);
+      const device_memory x(size), y(size);
+      expect_success(cudaMemcpy(x.as<std::byte>(), in.x(), size, cudaMemcpyHostToDevice), "cudaMemcpy");
+      expect_success(cudaMemcpy(y.as<std::byte>(), in.y(), size, cudaMemcpyHostToDevice), "cudaMemcpy");
+      std::vector<kind> kinds;
+      append_kinds(kinds, static_cast<int>(type), static_cast<int>(type) + 1);
+      for (const kind& of : kinds) {
+        const bool is_rare = values == values_of::infinities || type == onefold::element_type::i32;
+        if (is_rare && of.what != form::sum && of.what != form::norm2 && of.what != form::min && of.what != form::argmax) continue;
+        // Where in the array, where in the tree, and how many.
+        struct part {
+          uint64_t offset, begin, count;
+        };
+        const part parts[] = {{0, 5 * tile, 2'100 * tile},
+                              {0, 5 * tile + 77, 9'000 * tile + 3},
+                              {1, 4'095 * tile, 8'193 * tile},
+                              {3, 12'345 * tile + 1, 4'096 * tile},
+                              {2, (1 << 20) * tile, 5'003 * tile + tile / 2}};
+        for (const part& one : parts) {
+          const std::size_t before = one.offset * of.element_bytes();
+          const bool has_two = of.what == form::dot;
+          const void* const second = has_two ? y.as<std::byte>() + before : nullptr;
+          const state expected = empty_state(of, one.begin);
+          check(onefold_range_add(expected.get(), onefold_serial(), in.x(one.offset), has_two ? in.y(one.offset) : nullptr,
+                                  one.count, nullptr));
+          const std::string what = text(of) + ", " + std::to_string(one.count) + " from " + std::to_string(one.begin);
+          for (int again = 0; again < 3; ++again) {
+            const state got = empty_state(of, one.begin);
+            check(onefold_range_add(got.get(), where, x.as<std::byte>() + before, second, one.count, nullptr));
+            ASSERT_EQ(bytes_of(got), bytes_of(expected)) << what;
+          }
+          // As two parts, of which the second begins anywhere, and as an image that a graph makes.
+          const uint64_t first = one.count / 2 + 1;
+          onefold_range_part both[2]{};
+          both[0].where = both[1].where = where;
+          both[0].x = x.as<std::byte>() + before;
+          both[0].y = second;
+          both[0].count = first;
+          both[1].x = x.as<std::byte>() + before + first * of.element_bytes();
+          both[1].y = has_two ? y.as<std::byte>() + before + first * of.element_bytes() : nullptr;
+          both[1].count = one.count - first;
+          const state in_parts = empty_state(of, one.begin);
+          check(onefold_range_add_parts(in_parts.get(), both, 2, nullptr));
+          ASSERT_EQ(bytes_of(in_parts), bytes_of(expected)) << what << ", in two parts";
+          const state imaged = empty_state(of, one.begin);
+          recording graph(on.get());
+          check(onefold_range_put_image(imaged.get(), where, both[0].x, second, one.count, image.get(), nullptr));
+          graph.end();
+          for (int again = 0; again < 3; ++again) {
+            std::memset(image.get(), 0, std::size_t{1} << 16);
+            graph.replay();
+            on.synchronize();
+            const state from_image = empty_state(of, one.begin);
+            check(onefold_range_add_image(from_image.get(), image.get(), one.count));
+            ASSERT_EQ(bytes_of(from_image), bytes_of(expected)) << what << ", in a graph";
+          }
+          ++compared;
+        }
+      }
+    }
+  }
+  EXPECT_GT(compared, 300);
+}
+
+// Their slots may be the caller's, and few; what was written to the array last is seen, and what a call leaves behind disturbs none of another kind.
+TEST(range_states_on_a_gpu, of_many_tiles_come_behind_other_work_cuda) {
+  const auto& gpu = backend_under_test(onefold::backend::cuda);
+  if (!gpu.usable) GTEST_SKIP() << gpu.detail;
+  constexpr uint64_t count = 5'000'003;
+  std::vector<float> host(count);
+  const random_numbers random(current_seed());
+  for (uint64_t i = 0; i < count; ++i) host[i] = static_cast<float>(random.at(i) >> 40) * 0x1p-24F;
+  const device_memory x(count * sizeof(float)), other(count * sizeof(float)), result(sizeof(float));
+  const stream on;
+  const auto where = onefold::cuda(0, on.get());
+  onefold::workspace small(where, 300'000), large(where, count);
+  for (int again = 0; again < 20; ++again) {
+    for (uint64_t i = 0; i < count; i += 1000) host[i] = static_cast<float>(again + 1);
+    expect_success(cudaMemcpyAsync(other.as<float>(), host.data(), count * sizeof(float), cudaMemcpyDefault, on.get()),
+                   "cudaMemcpyAsync");
+    expect_success(cudaMemcpyAsync(x.as<float>(), other.as<float>(), count * sizeof(float), cudaMemcpyDefault, on.get()),
+                   "cudaMemcpyAsync");
+    onefold::sum_into(where, x.as<float>(), count, result.as<float>());
+    onefold::options how;
+    how.workspace = again % 3 == 0 ? nullptr : again % 3 == 1 ? &small : &large;
+    range_state<form::sum, float> got(5'197), expected(5'197);
+    got.add(where, x.as<float>(), count, how);
+    expected.add(onefold::serial(), host.data(), count);
+    ASSERT_EQ(got.bytes(), expected.bytes()) << again;
+    EXPECT_EQ(onefold::sum(where, x.as<float>(), count), onefold::sum(onefold::serial(), host));
+  }
+}
+
 TEST(range_states_on_a_gpu, of_best_go_where_the_elements_are_cuda) {
   const auto& gpu = backend_under_test(onefold::backend::cuda);
   if (!gpu.usable) GTEST_SKIP() << gpu.detail;

@@ -3,6 +3,8 @@
 ///
 /// An array of up to 32 tiles is read by one block, a longer one by one for each leaf; the block of the last leaf collects. The tree is that of
 /// docs/order.md, whatever else is in the launch. What follows the reading is compiled once for each combination, out of line.
+///
+/// Of a subtree that the kernel ahead of this one reads, leaf by leaf, one block collects the leaves' values.
 
 #include <onefold/detail/folds.hpp>
 #include <onefold/device/collect.cuh>
@@ -46,6 +48,27 @@ struct batched_place {
   device::destination to;  ///< as the item has it
 };
 
+__device__ inline batched_place place_of(const batched_table& table, const batched_item& item) {
+  batched_place at{};
+  at.leaves = 1;
+  at.several = table.several;
+  at.header = static_cast<device::slot_header*>(table.header);
+  at.count = item.count;
+  at.to.how = item.how;
+  at.to.bytes = item.bytes;
+  at.to.output = item.output;
+  at.to.call_number = table.call_number;
+  at.to.argument = item.argument;
+  return at;
+}
+
+// Of all blocks of an item it is known that they have read the launch's number. When it is known of all items, it may change. By one thread.
+__device__ inline void count_ended(const batched_place& at, unsigned long long launch) {
+  if (atomicAdd(&at.header->ended, 1u) + 1 != at.several) return;
+  at.header->ended = 0;
+  at.header->launches = launch;
+}
+
 // What becomes of a leaf's value, which the first warp has; the others have left.
 template <class C>
 __device__ __noinline__ void conclude_leaf(const batched_place& at, typename C::accumulator value) {
@@ -59,11 +82,7 @@ __device__ __noinline__ void conclude_leaf(const batched_place& at, typename C::
     if (threadIdx.x == 0) device::hand_to_slot(slots, at.leaf, value, launch);
     if (at.leaf + 1 != at.leaves) return;
     value = device::detail::part_node(fold, slots, 0, at.leaves, launch);
-    // Of all blocks of this item it is now known that they have read the launch's number. When it is known of all items, it may change.
-    if (threadIdx.x == 0 && atomicAdd(&at.header->ended, 1u) + 1 == at.several) {
-      at.header->ended = 0;
-      at.header->launches = launch;
-    }
+    if (threadIdx.x == 0) count_ended(at, launch);
   }
   if (threadIdx.x != 0) return;
   if (at.count == 0) value = value_of_nothing(fold);
@@ -76,6 +95,47 @@ __device__ __noinline__ void conclude_leaf(const batched_place& at, typename C::
   device::detail::store_sized(value, at.count, to);
 }
 
+// The node over `leaves` leaves from slots, by all warps, and what becomes of it. `at` has one leaf, whose value it is.
+template <class C>
+__device__ __noinline__ void conclude_slots(const batched_place& at, const void* first_slot, std::uint32_t leaves,
+                                            typename C::accumulator* values) {
+  static_assert(device::most_leaves >> device::log_part <= 1u << batched_memory::log_most, "a value for each part");
+  const C fold{};
+  const auto* const slots = static_cast<const device::slot_word*>(first_slot);
+  const unsigned long long launch = *const_cast<const volatile unsigned long long*>(&at.header->launches) + 1;
+  int log_parts = 0;
+  while (leaves > 1u << (device::log_part + log_parts)) ++log_parts;
+  const std::uint32_t each = leaves >> log_parts;
+  for (std::uint32_t part = threadIdx.x / device::warp_size; part < 1u << log_parts; part += blockDim.x / device::warp_size) {
+    const auto node = device::detail::part_node(fold, slots, part * each, each, launch);
+    if (threadIdx.x % device::warp_size == 0) values[part] = node;
+  }
+  __syncthreads();
+  if (threadIdx.x >= device::warp_size) return;
+  const auto value = device::detail::tree_of(fold, values, log_parts);
+  conclude_leaf<C>(at, value);
+  if (threadIdx.x == 0) count_ended(at, launch);  // behind the result, which would wait for the answer
+}
+
+// Copies, by all threads of a block, and tells a host that polls.
+__device__ __noinline__ inline void copy_bytes(const void* input, void* output, std::uint64_t bytes, std::uint64_t word,
+                                               std::uint32_t call_number) {
+  const auto* const from = static_cast<const unsigned char*>(input);
+  auto* const to = static_cast<unsigned char*>(output);
+  std::uint64_t in_words = 0;
+  if ((reinterpret_cast<std::uintptr_t>(from) | reinterpret_cast<std::uintptr_t>(to)) % sizeof(std::uint32_t) == 0) {
+    in_words = bytes / sizeof(std::uint32_t);
+    for (std::uint64_t i = threadIdx.x; i < in_words; i += blockDim.x)
+      reinterpret_cast<std::uint32_t*>(to)[i] = reinterpret_cast<const std::uint32_t*>(from)[i];
+  }
+  for (std::uint64_t i = in_words * sizeof(std::uint32_t) + threadIdx.x; i < bytes; i += blockDim.x) to[i] = from[i];
+  if (word == 0) return;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  __threadfence_system();  // the host sees what the block has copied, when it sees the word
+  *reinterpret_cast<volatile unsigned long long*>(word) = static_cast<unsigned long long>(call_number) << 32;
+}
+
 template <class Fold>
 __device__ inline void run_batched_block(const batched_table& table, std::uint32_t number, std::uint32_t block,
                                          batched_memory& shared) {
@@ -84,6 +144,12 @@ __device__ inline void run_batched_block(const batched_table& table, std::uint32
   using units = device::detail::units_of<Fold, device::reading::single>;
   static_assert(sizeof(A) <= most_batched_state_bytes && std::is_same_v<A, typename C::accumulator>);
   const batched_item& item = table.item[number];
+  A* const values = reinterpret_cast<A*>(shared.bytes);
+  if ((item.how & batched_item::from_slots) != 0) {
+    batched_place at = place_of(table, item);
+    at.to.how &= ~batched_item::from_slots;
+    return conclude_slots<C>(at, item.x, static_cast<std::uint32_t>(item.count), values);
+  }
   const std::uint32_t end = number + 1 < table.items ? table.item[number + 1].first_block : table.blocks;
   const std::uint32_t leaves = end - item.first_block;
   const std::uint32_t leaf = block - item.first_block;
@@ -100,7 +166,6 @@ __device__ inline void run_batched_block(const batched_table& table, std::uint32
     while (log_leaf > least && (in.end_tile - 1) >> (log_leaf - 1) < leaves) --log_leaf;
   }
 
-  A* const values = reinterpret_cast<A*>(shared.bytes);
   A* const waiting = values + (1 << batched_memory::log_most);  // complete subtrees of the leaf, as a binary number has ones
   const int log_values = ::min(log_leaf, batched_memory::log_most);
   const std::uint64_t first = std::uint64_t{leaf} << log_leaf;
@@ -134,18 +199,11 @@ __device__ inline void run_batched_block(const batched_table& table, std::uint32
     if (is_last) break;
   }
   if (warp != 0) return;
-  batched_place at{};
+  batched_place at = place_of(table, item);
   at.leaf = leaf;
   at.leaves = leaves;
-  at.several = table.several;
-  at.header = static_cast<device::slot_header*>(table.header);
   at.slot = item.first_block;
   at.count = in.count;
-  at.to.how = item.how;
-  at.to.bytes = item.bytes;
-  at.to.output = item.output;
-  at.to.call_number = table.call_number;
-  at.to.argument = item.argument;
   conclude_leaf<C>(at, value);
 }
 
@@ -173,7 +231,10 @@ __device__ inline void run_batched_block(fold_list<Folds...> folds, const batche
     else
       end = middle;
   }
-  detail::run_batched_block(folds, table.item[number].fold, table, number, block, shared);
+  const batched_item& item = table.item[number];
+  if (item.fold == batched_item::copied)
+    return detail::copy_bytes(item.x, item.output, item.count, item.argument, table.call_number);
+  detail::run_batched_block(folds, item.fold, table, number, block, shared);
 }
 
 }  // namespace onefold::cuda_backend

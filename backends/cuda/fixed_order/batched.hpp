@@ -8,9 +8,13 @@
 
 namespace onefold::cuda_backend {
 
-/// One reduction of a launch.
+/// One reduction of a launch, or one of two other things that are made beside them.
 struct batched_item {
   static constexpr std::uint8_t in_words = 0x80;
+  /// The node over `count` leaves, a power of two: x is the slot of the first, in which the kernel ahead of this one puts its value (batched_table::follows_leaves).
+  static constexpr std::uint8_t from_slots = 0x40;
+  /// In the place of a fold: `count` bytes are copied from x to output. Then, unless argument is 0, a word at that address tells a host that polls.
+  static constexpr std::uint8_t copied = 0xff;
 
   const void* x;
   const void* y;                  ///< of dot, else null
@@ -21,7 +25,7 @@ struct batched_item {
   std::uint32_t first_block;      ///< its blocks follow each other; each reads a leaf of 2^log_leaf tiles
   std::uint8_t log_leaf;
   std::uint8_t fold;   ///< batched_fold()
-  std::uint8_t how;    ///< the conclusion, and in_words where it is sent in words
+  std::uint8_t how;    ///< the conclusion, in_words where it is sent in words, and from_slots
   std::uint8_t bytes;  ///< of the result
 };
 
@@ -32,8 +36,10 @@ struct batched_table {
   void* header;  ///< slot_header, and slots behind it; null where no item has several blocks
   std::uint32_t items;
   std::uint32_t blocks;
-  std::uint32_t several;      ///< items of several blocks
+  std::uint32_t several;      ///< items of several blocks, or from slots
   std::uint32_t call_number;  ///< in words
+  /// Begins while the kernel ahead is at work, which is known to have started in all its blocks, and waits for its slots alone.
+  bool follows_leaves;
   batched_item item[most_batched];
 };
 static_assert(sizeof(batched_table) <= 4096, "CUDA before 12.1 takes no more");

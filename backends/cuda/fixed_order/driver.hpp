@@ -7,8 +7,9 @@
 
 #include <onefold/detail/request.hpp>
 
+#include "../../backend.hpp"
 #include "../variant.hpp"
-#include "batched.hpp"
+#include "runs.hpp"
 
 namespace onefold::cuda_backend {
 
@@ -23,13 +24,19 @@ tree_value_row value_in_tree(element_type type, form what, bool wide) noexcept;
 /// Launches what the call asks for: one of the library's folds, or the caller's own.
 void run_fixed_order(call& now);
 
-/// A request as a part of a launch of several: its item, but for the addresses as the device sees them and the blocks.
-struct batched_request {
-  batched_item item;
-  std::uint64_t units;  ///< tiles
-};
-/// None where that kernel has not its fold, or its array is so large that others in the same launch gain nothing.
+/// A request as a part of a launch of several. None where that kernel has not its fold, or its array is so large that others in the same launch gain nothing.
 std::optional<batched_request> batched_request_of(const onefold::detail::request& what) noexcept;
+
+/// Nodes over a request's array as parts of a launch. None where that kernel has not its fold. The addresses, and the stride, are still to be written.
+std::optional<batched_run> batched_run_of(const onefold::detail::request& what, const onefold::detail::tree_nodes& which) noexcept;
+
+/// Of a run that keeps a GPU busy: launches the fold's own kernel once, over all of it but its ends, whose blocks read leaves of one size, and the
+/// kernel of batches, which has the ends, what is to be made `beside`, and the nodes over those leaves. Returns false, with nothing launched, where that
+/// gains nothing or cannot be.
+bool run_by_leaves(call& now, const batched_run& run, std::span<const batched_request> beside);
+
+/// A copy of `bytes` bytes in the launch, whose end the device tells at `word` unless that is null (batched_item::copied).
+batched_request batched_copy(const void* from, void* to, std::size_t bytes, unsigned long long* word) noexcept;
 
 /// Launches them, most_batched together. The call says where; what it asks for is not looked at.
 void run_batched(call& now, std::span<const batched_request> all);

@@ -208,6 +208,8 @@ __global__ void __launch_bounds__(most_warps* warp_size, detail::least_blocks<Fo
   __shared__ detail::shared_values<Fold> shared;
   if (!how.one_wave) let_next_kernel_start();  // it waits in its turn, with its first blocks in place
   wait_for_previous_kernel();
+  // What the one ahead has written can be seen now, by those of the next kernel too.
+  if (how.next_collects) let_next_kernel_start();
   // Read early, needed late: it arrives in the shadow of the input. By a copy that needs no register: one that is spilled would have to be
   // waited for ahead of the input (7 % of a dot product's time).
   if (threadIdx.x == 0) {

@@ -30,6 +30,8 @@ struct plan {
   int log_warps;  ///< of a block
   int log_leaf;   ///< units of a leaf, at least one for each warp
   bool one_wave;  ///< all blocks are expected to run at once
+  /// No block collects, but the kernel behind this one does, which starts when all blocks of this one have: it waits for slots alone.
+  bool next_collects;
 
   /// Sections that have a block to collect them.
   ONEFOLD_HOST_DEVICE constexpr std::uint32_t collectors() const noexcept { return sections > 2 ? sections - 2 : 0; }
