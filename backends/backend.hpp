@@ -50,8 +50,8 @@ struct batch_in_progress {
   virtual bool take_nodes(const request& what, const tree_nodes& which) = 0;
   /// Launches what was taken, and returns whether there was anything; then `ran` says how.
   virtual bool launch(report& ran) = 0;
-  /// Puts a copy on the stream, from memory that the device reads to memory that it writes. It is there when the batch has been waited for. Ahead of
-  /// launch().
+  /// Puts a copy of device memory on the stream, to memory that the device writes. It is there when the batch has been waited for. Ahead of launch(),
+  /// and behind a request for the same array, which is looked at.
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
   /// Waits for all calls, of which `results` store a result at data(), one each.
   virtual void wait(std::size_t results) = 0;

@@ -114,16 +114,15 @@ class batch_on_stream final : public batch_of_calls {
 
   void copy(void* to, const void* from, std::size_t bytes) override {
     if (bytes == 0) return;
-    const void* const view = groups_ ? view_of_input(from, "input") : nullptr;
     const std::size_t offset = offset_of(to);
-    if (view == nullptr) {
+    if (!groups_) {
       needs_driver_ = true;
       check(calls().memcpy_async(to, from, bytes, cudaMemcpyDefault, stream_), "cudaMemcpyAsync");
     } else if (offset == nowhere) {
-      copies_.push_back(batched_copy(view, device_view(to, "output", device_, *current_), bytes, nullptr));
+      copies_.push_back(batched_copy(from, device_view(to, "output", device_, *current_), bytes, nullptr));
     } else {
       copies_.push_back(
-          batched_copy(view, static_cast<std::byte*>(results_->device_values) + offset, bytes, device_words_at(offset)));
+          batched_copy(from, static_cast<std::byte*>(results_->device_values) + offset, bytes, device_words_at(offset)));
       copied_.push_back({offset, bytes});
     }
   }

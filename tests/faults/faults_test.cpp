@@ -14,6 +14,7 @@
 #include <onefold/onefold.hpp>
 
 #include "../../backends/cuda/runtime.hpp"
+#include "../../src/batch.hpp"
 #include "../support/gtest_support.hpp"
 #include "fake_runtime.hpp"
 
@@ -27,7 +28,7 @@ using onefold::finish;
 // --- one operation, made to fail
 // -------------------------------------------------------------------------------------------------------
 
-enum class delivery { value, into, values_of_batch, into_of_batch };
+enum class delivery { value, into, values_of_batch, into_of_batch, values_of_range, into_of_range };
 
 struct operation_under_fault {
   std::string_view variant;
@@ -59,17 +60,18 @@ std::vector<operation_under_fault> operations() {
       if (how != finish::host) all.push_back({variant.name, how, delivery::into});
     }
     if (variant.name != "fixed_order") continue;
-    for (const auto as : {delivery::values_of_batch, delivery::into_of_batch}) all.push_back({variant.name, finish::automatic, as});
+    for (const auto as : {delivery::values_of_batch, delivery::into_of_batch, delivery::values_of_range, delivery::into_of_range})
+      all.push_back({variant.name, finish::automatic, as});
   }
   return all;
 }
 
 std::string name_of(const testing::TestParamInfo<operation_under_fault>& info) {
-  constexpr const char* ways[] = {"_value", "_into", "_batch", "_batch_into"};
+  constexpr const char* ways[] = {"_value", "_into", "_batch", "_batch_into", "_range", "_range_into"};
   return std::string(info.param.variant) + "_" + std::string(onefold::name(info.param.how)) + ways[static_cast<int>(info.param.as)];
 }
 
-bool waits(delivery as) { return as == delivery::value || as == delivery::values_of_batch; }
+bool waits(delivery as) { return as == delivery::value || as == delivery::values_of_batch || as == delivery::values_of_range; }
 
 void PrintTo(const operation_under_fault& one, std::ostream* out) {
   *out << one.variant << ", " << onefold::name(one.how) << (waits(one.as) ? "" : ", into");
@@ -87,6 +89,7 @@ class each_operation : public testing::TestWithParam<operation_under_fault> {
   void run(const stage& on, std::uint64_t elements = count) {
     const onefold::options how{.variant = GetParam().variant, .finish = GetParam().how};
     if (GetParam().as == delivery::into) return onefold::sum_into(on.where, on.input, elements, on.output, how);
+    if (GetParam().as == delivery::values_of_range || GetParam().as == delivery::into_of_range) return run_range(on, elements);
     if (GetParam().as != delivery::value) return run_batch(on, elements);
     const float sum = onefold::sum(on.where, on.input, elements, how);
     EXPECT_EQ(sum, 0.0f);  // what the fake's memory adds up to
@@ -111,6 +114,31 @@ class each_operation : public testing::TestWithParam<operation_under_fault> {
     EXPECT_EQ(sums[0], 0.0f);  // what the fake's memory gives
     EXPECT_EQ(sums[1], 0.0f);
     EXPECT_EQ(least.value, 0.0f);
+  }
+
+  // The nodes of a range that begins at its fifth tile, and elements beside them; of `count` elements, which stand for more, leaf by leaf.
+  void run_range(const stage& on, std::uint64_t elements) {
+    using namespace onefold::detail;
+    if (elements == 0) return;
+    constexpr std::uint64_t tile = 1024;
+    const std::uint64_t tiles = elements == count ? range_tiles : elements / tile + 1;
+    if (array_of_range_ == nullptr)
+      array_of_range_ = static_cast<float*>(runtime_.device_memory((range_tiles + 1) * tile * sizeof(float)));
+    if (image_ == nullptr) image_ = runtime_.device_memory(1 << 16);
+    float nodes[64];
+    std::fill(std::begin(nodes), std::end(nodes), 1.0f);
+    float head[100];
+    gpu_reading what;
+    const request all{on.where, onefold::element_type::f32, onefold::form::sum, array_of_range_, tiles * tile, nullptr, false};
+    what.nodes.push_back({c_request(all), 5, tile, 10, reinterpret_cast<std::byte*>(nodes), sizeof(float), false});
+    what.copies.push_back({head, array_of_range_, sizeof(head)});
+    onefold_options how{};
+    how.struct_bytes = sizeof(how);
+    if (!waits(GetParam().as)) return static_cast<void>(put_on_stream(what, how, image_));
+    const auto batch = put_on_stream(what, how);
+    batch->wait(what.node_count());
+    store(what, batch->data());
+    for (std::size_t k = 0; k < what.node_count(); ++k) EXPECT_EQ(nodes[k], 0.0f);
   }
 
   [[nodiscard]] stage fresh(bool with_stream) {
@@ -189,6 +217,9 @@ class each_operation : public testing::TestWithParam<operation_under_fault> {
   fake_runtime runtime_;
   const float* input_ = static_cast<const float*>(runtime_.device_memory(count * sizeof(float)));
   float* output_ = static_cast<float*>(runtime_.device_memory(16));
+  static constexpr std::uint64_t range_tiles = 3500;
+  float* array_of_range_ = nullptr;
+  void* image_ = nullptr;
 };
 
 TEST_P(each_operation, survives_every_fault_of_the_first_call_on_a_device) {
