@@ -59,6 +59,18 @@ struct batch_in_progress {
 
 inline constexpr std::size_t most_stored_bytes = 128;
 
+/// Images of neighbouring parts of an array, which are all of it, in a GPU's memory (onefold.h: onefold_range_join_images()).
+struct images_of_parts {
+  element_type type;
+  form what;
+  bool wide;
+  const void* images;
+  std::size_t stride;
+  const std::uint64_t* borders;  ///< where parts begin, in the host's memory
+  std::size_t parts;
+  std::uint64_t total;  ///< elements, where the last part ends
+};
+
 struct backend_entry {
   /// The variants that are native to this backend, in learning order.
   std::span<const variant_info> (*variants)();
@@ -89,6 +101,10 @@ struct backend_entry {
   void (*read_back)(const executor& where, void* to, const void* from, std::size_t bytes);
   /// Stores up to most_stored_bytes of the host's in stream order. Null where all memory is the host's.
   void (*store)(const executor& where, void* output, const void* value, std::size_t bytes);
+  /// Whether join_images() takes these, of which it reads no memory here. Null where there are no images; so is the next.
+  bool (*can_join_images)(const images_of_parts& all) noexcept;
+  /// Stores the result of the array in stream order. Throws onefold::error.
+  void (*join_images)(const executor& where, const images_of_parts& all, void* output);
 };
 
 /// The backend's entry, or null when this library was built without it.

@@ -588,6 +588,30 @@ void add_image(onefold_range& to, const void* image, std::uint64_t count) {
   append(to, std::move(made));
 }
 
+bool can_join_images(const images_of_parts& all) {
+  const backend_entry* const gpus = find_backend(backend::cuda);
+  return gpus != nullptr && gpus->can_join_images != nullptr && gpus->can_join_images(all);
+}
+
+void join_images(const onefold_executor& where, const images_of_parts& all, void* result) {
+  if (all.images == nullptr) refuse_null("images");
+  if (all.borders == nullptr) refuse_null("borders of the parts");
+  if (result == nullptr) refuse_null("result");
+  if (reinterpret_cast<std::uintptr_t>(all.images) % 16 != 0 || all.stride % 16 != 0)
+    throw error(errc::misaligned_pointer, "images are not aligned to 16 bytes");
+  const std::span<const std::uint64_t> borders(all.borders, all.parts);
+  if (!borders.empty() && (borders.front() != 0 || borders.back() > all.total || !std::is_sorted(borders.begin(), borders.end())))
+    throw error(errc::invalid_argument, "the first part begins at 0, and each of the others where the one before it ends");
+  if (where.backend != ONEFOLD_CUDA)
+    throw error(errc::unsupported, "images are put together by cuda(): onefold_range_add_image() takes them anywhere");
+  if (!can_join_images(all))
+    throw error(errc::unsupported,
+                "no kernel puts the images of " + std::to_string(all.parts) + " parts together for " +
+                    range_kind{all.type, all.what, all.wide}.text() +
+                    ": onefold_range_can_join_images() tells, and onefold_range_add_image() takes images of all forms");
+  find_backend(backend::cuda)->join_images(executor_of(where), all, result);
+}
+
 // The value of neighbouring subtrees, and of what `state` holds, if anything, to the right of them: a node without a right sibling goes up to
 // the level where it is one itself.
 void fold_from_right(const cpu::form_row& row, std::span<const subtree> nodes, bool has_value, std::byte* state) {
@@ -1235,6 +1259,23 @@ int onefold_range_add_image(onefold_range* state, const void* image, uint64_t co
   return guarded([&] {
     if (state == nullptr) refuse_null("state");
     add_image(*state, image, count);
+  });
+}
+
+int onefold_range_can_join_images(int32_t type, int32_t form, uint32_t flags, size_t parts, uint64_t total) {
+  int can = 0;
+  const int status = guarded([&] {
+    const range_kind of = checked_kind(type, form, flags);
+    can = can_join_images({of.type, of.what, of.wide, nullptr, 0, nullptr, parts, total}) ? 1 : 0;
+  });
+  return status == ONEFOLD_OK ? can : 0;
+}
+
+int onefold_range_join_images(int32_t type, int32_t form, uint32_t flags, onefold_executor where, const void* images, size_t stride,
+                              const uint64_t* borders, size_t parts, uint64_t total, void* result) {
+  return guarded([&] {
+    const range_kind of = checked_kind(type, form, flags);
+    join_images(where, {of.type, of.what, of.wide, images, stride, borders, parts, total}, result);
   });
 }
 

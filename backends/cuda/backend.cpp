@@ -21,6 +21,7 @@
 #include "fixed_order/dots.hpp"
 #include "fixed_order/driver.hpp"
 #include "host_arrays.hpp"
+#include "images.hpp"
 #include "pointers.hpp"
 #include "policy.hpp"
 #include "results.hpp"
@@ -454,10 +455,22 @@ bool exact_state_in_place(const onefold::detail::request& what, exact_part part,
 
 namespace onefold::detail {
 
-extern const backend_entry cuda_backend{cuda_backend::list_variants, cuda_backend::describe,        cuda_backend::reason_against,
-                                        cuda_backend::run,           cuda_backend::wait_for,        cuda_backend::make_workspace,
-                                        cuda_backend::held,          cuda_backend::release,         cuda_backend::policy_of,
-                                        cuda_backend::use_policy,    cuda_backend::use_policy_file, cuda_backend::policy_text,
-                                        cuda_backend::begin_batch,   cuda_backend::read_back,       cuda_backend::store};
+extern const backend_entry cuda_backend{cuda_backend::list_variants,
+                                        cuda_backend::describe,
+                                        cuda_backend::reason_against,
+                                        cuda_backend::run,
+                                        cuda_backend::wait_for,
+                                        cuda_backend::make_workspace,
+                                        cuda_backend::held,
+                                        cuda_backend::release,
+                                        cuda_backend::policy_of,
+                                        cuda_backend::use_policy,
+                                        cuda_backend::use_policy_file,
+                                        cuda_backend::policy_text,
+                                        cuda_backend::begin_batch,
+                                        cuda_backend::read_back,
+                                        cuda_backend::store,
+                                        cuda_backend::can_join_images,
+                                        cuda_backend::join_images};
 
 }  // namespace onefold::detail

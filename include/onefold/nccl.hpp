@@ -12,12 +12,15 @@
 ///           captured into a graph. On one thread for several GPUs: between ncclGroupStart() and ncclGroupEnd() make no calls of onefold's, but use a thread for
 ///           each GPU.
 /// How       each rank's GPU makes the image of its range (range_state.hpp), some hundred bytes and elements of cut tiles; ncclAllGather brings all to
-///           every rank, and a function of the host's, in stream order, puts them together. So neither CPUs nor GPUs wait for each other outside of NCCL.
+///           every rank, and a kernel puts them together: of forms with one result of numbers of 4 and 8 bytes, over up to 480 ranks, or fewer where these have
+///           very many subtrees (onefold_range_can_join_images()). Of all others a function of the host's does, in stream order, which costs 50 us. So neither CPUs nor
+///           GPUs wait for each other outside of NCCL.
+/// Results   lie in memory that the GPU reaches.
 /// Errors    onefold::error: those of the reductions; communication_failed where NCCL has returned an error; device_error where the runtime has;
 ///           invalid_argument for another count than the layout's, or argmin and its like of no elements. What goes wrong in stream order, lack of memory
 ///           alone, is thrown by the next call and by check(); results then have all bits set. guarantee::exact is guarantee_not_met.
-/// Cost      one reduction, one ncclAllGather, two small copies and the host's function: docs/devices.md has figures. Device and pinned memory of 24 KiB for
-///           each rank of the communicator, had once.
+/// Cost      one reduction, a copy for each tile that is cut, one ncclAllGather and one launch, or two small copies and the host's function: docs/devices.md has
+///           figures. Device and pinned memory of 24 KiB for each rank of the communicator, had once.
 /// Lifetime  a layout outlives the work on its stream and the graphs that have recorded calls; it is destroyed before the communicator.
 /// Threads   calls on one layout are made by one thread at a time.
 
@@ -93,19 +96,22 @@ class device_scope {
   int before_ = 0;
 };
 
-/// What puts the images of all ranks together: always the same for a form, an element type and an accumulator.
+/// What puts the images of all ranks together: always the same for a form, an element type and an accumulator. A kernel, or a function of the host's, for
+/// which the rest is.
 struct conclusion {
   std::int32_t what;
   std::int32_t type;
   bool wide;
   std::int64_t ddof;
   std::size_t stride = 0;  ///< bytes from one rank's image to the next one's
+  bool by_kernel = false;
   void (*run)(const conclusion&) = nullptr;
   const std::vector<std::uint64_t>* counts = nullptr;
   const std::byte* images = nullptr;
   void* result = nullptr;
   std::atomic<int>* failure = nullptr;
 
+  [[nodiscard]] std::uint32_t flags() const noexcept { return wide ? ONEFOLD_WIDE : 0U; }
   [[nodiscard]] bool is_for(const conclusion& other) const noexcept {
     return what == other.what && type == other.type && wide == other.wide && ddof == other.ddof;
   }
@@ -162,7 +168,10 @@ class layout : public onefold::detail::place_of_streams {
     int ranks = 0;
     detail::check(ncclCommCount(comm, &ranks), "ncclCommCount");
     detail::check(ncclCommUserRank(comm, &rank_), "ncclCommUserRank");
-    onefold::detail::telling_of_lacking_memory([&] { counts_.resize(static_cast<std::size_t>(ranks)); });
+    onefold::detail::telling_of_lacking_memory([&] {
+      counts_.resize(static_cast<std::size_t>(ranks));
+      borders_.reserve(counts_.size());
+    });
     mine_ = detail::allocate_device(detail::most_image_bytes);
     all_ = detail::allocate_device(counts_.size() * detail::most_image_bytes);
     images_ = detail::allocate_pinned(counts_.size() * detail::most_image_bytes);
@@ -176,7 +185,10 @@ class layout : public onefold::detail::place_of_streams {
     detail::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
     std::memcpy(counts_.data(), images_.get(), bytes);
     for (int i = 0; i < rank_; ++i) begin_ += counts_[static_cast<std::size_t>(i)];
-    for (const std::uint64_t one : counts_) total_ += one;
+    for (const std::uint64_t one : counts_) {
+      borders_.push_back(total_);
+      total_ += one;
+    }
   }
   layout(const layout&) = delete;
   layout& operator=(const layout&) = delete;
@@ -220,6 +232,12 @@ class layout : public onefold::detail::place_of_streams {
     const detail::device_scope current(device_);
     state(begin_).put_image(cuda(device_, stream_), x, y, count, mine_.get(), how);
     detail::check(ncclAllGather(mine_.get(), all_.get(), its.stride, ncclUint8, comm_, stream_), "ncclAllGather");
+    if (its.by_kernel) {
+      onefold::detail::check_status(onefold_range_join_images(its.type, its.what, its.flags(),
+                                                              onefold::detail::c_executor(cuda(device_, stream_)), all_.get(),
+                                                              its.stride, borders_.data(), borders_.size(), total_, output));
+      return;
+    }
     detail::check(cudaMemcpyAsync(images_.get(), all_.get(), its.stride * counts_.size(), cudaMemcpyDefault, stream_),
                   "cudaMemcpyAsync");
     detail::check(cudaLaunchHostFunc(stream_, detail::run_conclusion, &its), "cudaLaunchHostFunc");
@@ -260,6 +278,7 @@ class layout : public onefold::detail::place_of_streams {
       auto made = std::make_unique<detail::conclusion>(wanted);
       made->stride = stride(counts_);
       if (made->stride > detail::most_image_bytes) throw error(errc::unsupported, "an image is larger than a layout has room for");
+      made->by_kernel = onefold_range_can_join_images(made->type, made->what, made->flags(), counts_.size(), total_) != 0;
       made->run = run;
       made->counts = &counts_;
       made->images = static_cast<const std::byte*>(images_.get());
@@ -277,7 +296,8 @@ class layout : public onefold::detail::place_of_streams {
   int rank_ = 0;
   std::uint64_t begin_ = 0;
   std::uint64_t total_ = 0;
-  std::vector<std::uint64_t> counts_;  // of all ranks
+  std::vector<std::uint64_t> counts_;   // of all ranks
+  std::vector<std::uint64_t> borders_;  // where they begin
   // What one call leaves the next one on the stream overwrites, behind it.
   detail::device_memory mine_, all_;
   detail::pinned_memory images_, result_;

@@ -451,6 +451,15 @@ ONEFOLD_API int onefold_range_image_bytes(const onefold_range* state, uint64_t c
 ONEFOLD_API int onefold_range_put_image(const onefold_range* state, onefold_executor where, const void* x, const void* y,
                                         uint64_t count, void* image, const onefold_options* how);
 ONEFOLD_API int onefold_range_add_image(onefold_range* state, const void* image, uint64_t count);
+/** In stream order, from images to the result, by one kernel: puts on the stream of `where`, an executor of cuda(), what stores at `result` the result of an
+ *  array of `total` elements that has `parts` parts. Part p begins with element borders[p], the first one with 0, and ends where the next one begins, the last
+ *  one with `total`; its image, as onefold_range_put_image() makes it on a state that ends with borders[p], is `p * stride` bytes behind `images`. Images and
+ *  result lie in memory that the GPU reaches; images and stride are aligned to 16 bytes. It reads `borders` before it returns, does not wait, allocates nothing, and may
+ *  be captured. onefold_range_can_join_images() returns 1 if there is a kernel for that, of forms with one result of real numbers of 4 and 8 bytes, and room
+ *  for so many parts (64 and more of doubles, 480 where they are small), else 0; then the other function fails with ONEFOLD_UNSUPPORTED. flags: ONEFOLD_WIDE or 0. */
+ONEFOLD_API int onefold_range_can_join_images(int32_t type, int32_t form, uint32_t flags, size_t parts, uint64_t total);
+ONEFOLD_API int onefold_range_join_images(int32_t type, int32_t form, uint32_t flags, onefold_executor where, const void* images,
+                                          size_t stride, const uint64_t* borders, size_t parts, uint64_t total, void* result);
 
 /** Appends the elements of `next`, which must be a state of the same form and type that begins where `state` ends. Cost: about a microsecond. */
 ONEFOLD_API int onefold_range_append(onefold_range* state, const onefold_range* next);

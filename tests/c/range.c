@@ -139,6 +139,24 @@ static void test_parts_on(onefold_executor where) {
   EXPECT_REFUSED(onefold_range_image_bytes(NULL, 5000, &bytes), ONEFOLD_NULL_POINTER, "state");
   EXPECT_REFUSED(onefold_range_put_image(made, where, x, y, 5, x, NULL), ONEFOLD_UNSUPPORTED, "cuda()");
   EXPECT_REFUSED(onefold_range_put_image(made, where, x, y, 5, NULL, NULL), ONEFOLD_NULL_POINTER, "image");
+  const uint64_t borders[2] = {0, 3}, late[1] = {1};
+  EXPECT(onefold_range_can_join_images(ONEFOLD_C64, ONEFOLD_SUM, 0, 2, 5) == 0);
+  EXPECT(onefold_range_can_join_images(ONEFOLD_F32, ONEFOLD_SUM, 0, 0, 5) == 0);
+  EXPECT(onefold_range_can_join_images(77, ONEFOLD_SUM, 0, 1, 5) == 0);
+  EXPECT_REFUSED(onefold_range_join_images(ONEFOLD_F32, ONEFOLD_SUM, 0, where, x, 64, borders, 1, 5, NULL), ONEFOLD_NULL_POINTER,
+                 "result");
+  EXPECT_REFUSED(onefold_range_join_images(ONEFOLD_F32, ONEFOLD_SUM, 0, where, NULL, 64, borders, 1, 5, &stored),
+                 ONEFOLD_NULL_POINTER, "images");
+  EXPECT_REFUSED(onefold_range_join_images(ONEFOLD_F32, ONEFOLD_SUM, 0, where, x, 64, late, 1, 5, &stored),
+                 ONEFOLD_INVALID_ARGUMENT, "begins at 0");
+  EXPECT_REFUSED(onefold_range_join_images(ONEFOLD_F32, ONEFOLD_SUM, 0, where, x, 64, borders, 2, 2, &stored),
+                 ONEFOLD_INVALID_ARGUMENT, "ends");
+  EXPECT_REFUSED(onefold_range_join_images(ONEFOLD_F32, ONEFOLD_SUM, 0, where, x, 64, borders, 2, 5, &stored), ONEFOLD_UNSUPPORTED,
+                 "cuda()");
+  EXPECT_REFUSED(onefold_range_join_images(ONEFOLD_F32, ONEFOLD_SUM, 0, where, x, 8, borders, 1, 5, &stored),
+                 ONEFOLD_MISALIGNED_POINTER, "16 bytes");
+  EXPECT_REFUSED(onefold_range_join_images(ONEFOLD_F32, ONEFOLD_SUM, 0, where, x, 64, NULL, 1, 5, &stored), ONEFOLD_NULL_POINTER,
+                 "borders");
   EXPECT_REFUSED(onefold_range_add_image(made, NULL, 5), ONEFOLD_NULL_POINTER, "image");
   EXPECT_REFUSED(onefold_range_add_image(NULL, x, 5), ONEFOLD_NULL_POINTER, "state");
   onefold_range_destroy(made);

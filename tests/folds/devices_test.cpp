@@ -464,6 +464,60 @@ TEST_F(gpus, make_images_in_stream_order_cuda) {
   EXPECT_GT(compared, 800);
 }
 
+TEST_F(gpus, join_images_in_stream_order_cuda) {
+  const stream on;
+  const auto where = onefold_cuda(0, on.get());
+  int joined = 0, others = 0;
+  for (const kind& of : all_kinds()) {
+    const uint64_t tile = of.tile();
+    const auto type = static_cast<int32_t>(of.type), what = static_cast<int32_t>(of.what);
+    if (onefold_range_can_join_images(type, what, of.flags(), 2, 3 * tile) == 0) {
+      ++others;
+      EXPECT_TRUE(is_record(of.what) || size_of(of.type) < 4) << text(of);
+      const uint64_t nothing[1] = {};
+      alignas(16) std::byte here[64];
+      EXPECT_EQ(onefold_range_join_images(type, what, of.flags(), where, here, 16, nothing, 1, 0, here), ONEFOLD_UNSUPPORTED);
+      continue;
+    }
+    for (const uint64_t parts : {1, 2, 3, 8, 64})
+      for (const uint64_t each : {uint64_t{3}, tile, 5 * tile / 2 + 1}) {
+        std::vector<uint64_t> borders{0};
+        const random_numbers random(current_seed() + parts);
+        for (uint64_t p = 0; p < parts; ++p)  // some empty, and every second layout cut anywhere
+          borders.push_back(borders.back() + (random.at(p) % 5 == 0   ? 0
+                                              : random.at(1) % 2 == 0 ? each
+                                                                      : random.at(p + 100) % (2 * each)));
+        const uint64_t total = borders.back();
+        const arrays in(of, total, current_seed() + total, values_of::rounding);
+        const memory_on x(0, in.x(), total * of.element_bytes()), y(0, in.y(), total * of.element_bytes());
+        const device_memory result(64);
+        std::size_t stride = 16;
+        for (uint64_t p = 0; p < parts; ++p) {
+          std::size_t bytes = 0;
+          check(onefold_range_image_bytes(empty_state(of, borders[p]).get(), borders[p + 1] - borders[p], &bytes));
+          stride = std::max(stride, bytes);
+        }
+        const device_memory images(parts * stride);
+        for (uint64_t p = 0; p < parts; ++p) {
+          const std::size_t first = borders[p] * of.element_bytes();
+          check(onefold_range_put_image(empty_state(of, borders[p]).get(), where, x.as<std::byte>() + first,
+                                        of.what == form::dot ? y.as<std::byte>() + first : nullptr, borders[p + 1] - borders[p],
+                                        images.as<std::byte>() + p * stride, nullptr));
+        }
+        check(onefold_range_join_images(type, what, of.flags(), where, images.as<void>(), stride, borders.data(), parts, total,
+                                        result.as<void>()));
+        bytes got(of.result_bytes());
+        expect_success(cudaMemcpyAsync(got.data(), result.as<void>(), got.size(), cudaMemcpyDefault, on.get()), "cudaMemcpyAsync");
+        on.synchronize();
+        ASSERT_EQ(got, whole(of, in, total)) << text(of) << ", " << parts << " parts of " << total;
+        ++joined;
+      }
+  }
+  EXPECT_GT(joined, 1000);
+  EXPECT_GT(others, 50);
+  std::printf("%d results of images\n", joined);
+}
+
 TEST_F(gpus, make_images_in_graphs_cuda) {
   std::vector<double> x(100'000);
   std::iota(x.begin(), x.end(), 0.25);

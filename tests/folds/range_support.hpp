@@ -49,8 +49,9 @@ inline bytes result_of(const kind& of, const state& from) {
 }
 
 // Of any bits, NaN of every kind among them; few different ones, of which many are equal, zeros of both signs too; the same with some infinities,
-// so that a NaN comes about where subtrees meet.
-enum class values_of { any_bits, few, infinities };
+// so that a NaN comes about where subtrees meet; numbers of which sums and products round, so that their order shows, with zeros of both signs and, in norm2,
+// of all its classes.
+enum class values_of { any_bits, few, infinities, rounding };
 
 class arrays {
  public:
@@ -61,7 +62,9 @@ class arrays {
       array.resize(count * of.element_bytes());
       const std::size_t number_bytes = size_of(part_type(of.type));  // two of each complex number
       for (uint64_t i = 0; i < array.size() / number_bytes; ++i) {
-        const uint64_t bits = values == values_of::any_bits ? random.at(i) : few_bits(random.at(i));
+        const uint64_t bits = values == values_of::any_bits   ? random.at(i)
+                              : values == values_of::rounding ? rounding_bits(random.at(i))
+                                                              : few_bits(random.at(i));
         std::memcpy(array.data() + i * number_bytes, &bits, number_bytes);
       }
     }
@@ -73,21 +76,31 @@ class arrays {
 
  private:
   [[nodiscard]] uint64_t few_bits(uint64_t random) const {
-    constexpr float infinity = std::numeric_limits<float>::infinity();
-    auto value = static_cast<float>(static_cast<int>(random % 7) - 3) * 0.375F;
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    double value = (static_cast<int>(random % 7) - 3) * 0.375;
     if (values_ == values_of::infinities && (random >> 16) % 997 == 0) value = value < 0 ? -infinity : infinity;
     const bool negative_zero = random % 7 == 3 && (random >> 8) % 2 == 0;
+    return bits_of(negative_zero ? -0.0 : value, random % 7 - 3);
+  }
+  [[nodiscard]] uint64_t rounding_bits(uint64_t random) const {
+    double value = 0.75 + static_cast<double>(random >> 12) * 0x1p-53;
+    if (of_.what == form::norm2 && (random >> 1) % 2 == 0) value *= (random >> 2) % 2 == 0 ? 0x1p-500 : 1e10;
+    if ((random >> 3) % 61 == 0) value = 0;
+    return bits_of(random % 2 == 0 ? value : -value, random);
+  }
+  // Of a float, or of an integer.
+  [[nodiscard]] uint64_t bits_of(double value, uint64_t integer) const {
     switch (part_type(of_.type)) {
       case element_type::f32:
-        return std::bit_cast<uint32_t>(negative_zero ? -0.0F : value);
+        return std::bit_cast<uint32_t>(static_cast<float>(value));
       case element_type::f64:
-        return std::bit_cast<uint64_t>(negative_zero ? -0.0 : double{value});
+        return std::bit_cast<uint64_t>(value);
       case element_type::f16:
-        return onefold::float16(negative_zero ? -0.0F : value).bits();
+        return onefold::float16(static_cast<float>(value)).bits();
       case element_type::bf16:
-        return onefold::bfloat16(negative_zero ? -0.0F : value).bits();
+        return onefold::bfloat16(static_cast<float>(value)).bits();
       default:
-        return random % 7 - 3;
+        return integer;
     }
   }
 

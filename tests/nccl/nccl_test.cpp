@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -133,6 +135,9 @@ void compare_forms(several_ranks& test, const rank& here, uint64_t total, uint64
   ONEFOLD_COMPARE(sum);
   ONEFOLD_COMPARE(norm2);
   ONEFOLD_COMPARE(max);
+  ONEFOLD_COMPARE(mean);
+  ONEFOLD_COMPARE(norm_inf);
+  ONEFOLD_COMPARE(any);
   ONEFOLD_COMPARE(mean_variance);
   ONEFOLD_COMPARE(minmax);
   ONEFOLD_COMPARE(count);
@@ -150,8 +155,42 @@ TEST_F(several_ranks, have_the_bits_of_one_core_cuda) {
       compare_forms<double>(*this, here, total, current_seed() + total);
       compare_forms<float>(*this, here, total, current_seed() + total + 1);
       compare_forms<std::int32_t>(*this, here, total, current_seed() + total + 2);
+      compare_forms<std::int64_t>(*this, here, total, current_seed() + total + 3);
+      compare_forms<std::int16_t>(*this, here, total, current_seed() + total + 4);
     });
   std::printf("%llu results over %d ranks compared\n", static_cast<unsigned long long>(compared.load()), ranks_);
+}
+
+// So that the tests above are of the kernel that puts images together and of the host's function.
+TEST_F(several_ranks, have_a_kernel_for_forms_with_one_result_of_numbers_of_4_and_8_bytes_cuda) {
+  const auto can = [&](int32_t type, int32_t what) {
+    return onefold_range_can_join_images(type, what, 0, static_cast<std::size_t>(ranks_), 1'000'003);
+  };
+  for (const int32_t type : {ONEFOLD_F32, ONEFOLD_F64, ONEFOLD_I32, ONEFOLD_I64}) {
+    for (const int32_t what : {ONEFOLD_SUM, ONEFOLD_NORM2, ONEFOLD_MAX, ONEFOLD_MEAN, ONEFOLD_ALL, ONEFOLD_DOT})
+      EXPECT_EQ(can(type, what), 1) << type << ", " << what;
+    for (const int32_t what : {ONEFOLD_MINMAX, ONEFOLD_MEAN_VARIANCE, ONEFOLD_ARGMIN}) EXPECT_EQ(can(type, what), 0) << what;
+  }
+  EXPECT_EQ(can(ONEFOLD_I16, ONEFOLD_SUM), 0);
+}
+
+TEST_F(several_ranks, without_elements_have_the_result_of_none_cuda) {
+  on_all([&](const rank& here) {
+    const device_memory results(4 * sizeof(double));
+    const layout rows(here.comm, here.number, here.stream, 0);
+    auto* const result = results.as<double>();
+    onefold::sum_into(rows, result, 0, result);
+    onefold::prod_into(rows, result, 0, result + 1);
+    onefold::mean_into(rows, result, 0, result + 2);
+    onefold::min_into(rows, result, 0, result + 3);
+    double got[4] = {};
+    expect_success(cudaMemcpyAsync(got, result, sizeof(got), cudaMemcpyDefault, here.stream), "cudaMemcpyAsync");
+    expect_success(cudaStreamSynchronize(here.stream), "cudaStreamSynchronize");
+    EXPECT_EQ(got[0], 0);
+    EXPECT_EQ(got[1], 1);
+    EXPECT_TRUE(std::isnan(got[2]));
+    EXPECT_EQ(got[3], std::numeric_limits<double>::infinity());
+  });
 }
 
 TEST_F(several_ranks, give_places_in_the_whole_array_cuda) {
@@ -189,7 +228,7 @@ TEST_F(several_ranks, can_be_recorded_in_graphs_cuda) {
     const auto cuts = cuts_of(x.size(), here.ranks, current_seed());
     const uint64_t first = cuts[static_cast<std::size_t>(here.number)],
                    count = cuts[static_cast<std::size_t>(here.number) + 1] - first;
-    const device_memory mine(count * sizeof(double)), results(2 * sizeof(double));
+    const device_memory mine(count * sizeof(double)), results(4 * sizeof(double));
     const layout rows(here.comm, here.number, here.stream, count);
     auto* const result = results.as<double>();
     cudaGraph_t graph = nullptr;
@@ -197,6 +236,7 @@ TEST_F(several_ranks, can_be_recorded_in_graphs_cuda) {
     expect_success(cudaStreamBeginCapture(here.stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
     onefold::sum_into(rows, mine.as<double>(), count, result);
     onefold::norm2_into(rows, mine.as<double>(), count, result + 1);
+    onefold::minmax_into(rows, mine.as<double>(), count, reinterpret_cast<onefold::minmax_result<double>*>(result + 2));
     expect_success(cudaStreamEndCapture(here.stream, &graph), "cudaStreamEndCapture");
     expect_success(cudaGraphInstantiate(&launched, graph, 0), "cudaGraphInstantiate");
     std::vector<double> scaled = x;
@@ -206,11 +246,14 @@ TEST_F(several_ranks, can_be_recorded_in_graphs_cuda) {
           cudaMemcpyAsync(mine.as<double>(), scaled.data() + first, count * sizeof(double), cudaMemcpyDefault, here.stream),
           "cudaMemcpyAsync");
       expect_success(cudaGraphLaunch(launched, here.stream), "cudaGraphLaunch");
-      double got[2] = {};
+      double got[4] = {};
       expect_success(cudaMemcpyAsync(got, result, sizeof(got), cudaMemcpyDefault, here.stream), "cudaMemcpyAsync");
       expect_success(cudaStreamSynchronize(here.stream), "cudaStreamSynchronize");
       EXPECT_EQ(got[0], onefold::sum(onefold::serial(), scaled));
       EXPECT_EQ(got[1], onefold::norm2(onefold::serial(), scaled));
+      const auto both = onefold::minmax(onefold::serial(), scaled);
+      EXPECT_EQ(got[2], both.min);
+      EXPECT_EQ(got[3], both.max);
     }
     cudaGraphExecDestroy(launched);
     cudaGraphDestroy(graph);

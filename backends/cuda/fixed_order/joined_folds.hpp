@@ -1,0 +1,62 @@
+#pragma once
+/// @file joined_folds.hpp  The folds that the kernel of joined images has, and where a form finds its own. Plain C++.
+
+#include "batched_folds.hpp"
+
+namespace onefold::cuda_backend {
+
+namespace detail {
+
+template <class... A, class... B>
+constexpr fold_list<A..., B...> both_of(fold_list<A...>, fold_list<B...>) noexcept {
+  return {};
+}
+
+// Those of all forms with one result, of integers of 4 and 8 bytes, written out as batched_folds are. Signed ones share most with unsigned ones.
+using integers_folds =
+    fold_list<fold<std::uint32_t, std::uint32_t, as_is, op::sum>, fold<std::uint32_t, std::uint32_t, as_is, op::prod>,
+              fold<std::int32_t, std::int32_t, as_is, op::min>, fold<std::uint32_t, std::uint32_t, as_is, op::min>,
+              fold<std::int32_t, std::int32_t, as_is, op::max>, fold<std::uint32_t, std::uint32_t, as_is, op::max>,
+              fold<std::uint32_t, std::uint32_t, product, op::sum>, fold<std::uint32_t, std::uint32_t, square, op::sum>,
+              fold<std::int32_t, std::uint32_t, absolute, op::sum>, fold<std::int32_t, std::uint32_t, absolute, op::max>,
+              fold<std::int32_t, double, as_is, op::sum>, fold<std::uint32_t, double, as_is, op::sum>,
+              fold<std::int32_t, double, square, op::sum>, fold<std::uint32_t, double, square, op::sum>,
+              fold<std::uint32_t, std::uint32_t, as_is, op::bit_and>, fold<std::uint32_t, std::uint32_t, as_is, op::bit_or>,
+              fold<std::uint32_t, std::uint32_t, as_is, op::bit_xor>, fold<std::uint32_t, std::uint64_t, nonzero, op::sum>,  //
+              fold<std::int32_t, std::uint64_t, as_is, op::sum>, fold<std::uint32_t, std::uint64_t, as_is, op::sum>,
+              fold<std::int32_t, std::uint64_t, as_is, op::prod>, fold<std::uint32_t, std::uint64_t, as_is, op::prod>,
+              fold<std::int32_t, std::uint64_t, product, op::sum>, fold<std::uint32_t, std::uint64_t, product, op::sum>,
+              fold<std::int32_t, std::uint64_t, square, op::sum>, fold<std::uint32_t, std::uint64_t, square, op::sum>,
+              fold<std::int32_t, std::uint64_t, absolute, op::sum>,  //
+              fold<std::uint64_t, std::uint64_t, as_is, op::sum>, fold<std::uint64_t, std::uint64_t, as_is, op::prod>,
+              fold<std::int64_t, std::int64_t, as_is, op::min>, fold<std::uint64_t, std::uint64_t, as_is, op::min>,
+              fold<std::int64_t, std::int64_t, as_is, op::max>, fold<std::uint64_t, std::uint64_t, as_is, op::max>,
+              fold<std::uint64_t, std::uint64_t, product, op::sum>, fold<std::uint64_t, std::uint64_t, square, op::sum>,
+              fold<std::int64_t, std::uint64_t, absolute, op::sum>, fold<std::int64_t, std::uint64_t, absolute, op::max>,
+              fold<std::int64_t, double, as_is, op::sum>, fold<std::uint64_t, double, as_is, op::sum>,
+              fold<std::int64_t, double, square, op::sum>, fold<std::uint64_t, double, square, op::sum>,
+              fold<std::uint64_t, std::uint64_t, as_is, op::bit_and>, fold<std::uint64_t, std::uint64_t, as_is, op::bit_or>,
+              fold<std::uint64_t, std::uint64_t, as_is, op::bit_xor>, fold<std::uint64_t, std::uint64_t, nonzero, op::sum>>;
+
+}  // namespace detail
+
+using joined_folds = decltype(detail::both_of(batched_folds{}, detail::integers_folds{}));
+
+/// The number of a form's fold in the list, or -1 where it is not there: those of real numbers of 4 and 8 bytes are, in all forms with one result.
+constexpr int joined_fold(element_type type, form what, bool wide) noexcept {
+  if (is_record(what) || !takes_type(what, type)) return -1;
+  int found = -1;
+  const auto look = [&found]<class Fold>() { found = detail::number_in<Fold>(joined_folds{}); };
+  switch (type) {
+#define ONEFOLD_TYPE(name, T)                                            \
+  case element_type::name:                                               \
+    onefold::detail::with_fold_of<element_type::name>(what, wide, look); \
+    break;
+#include <onefold/types.def>
+    default:
+      break;
+  }
+  return found;
+}
+
+}  // namespace onefold::cuda_backend

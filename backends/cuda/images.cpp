@@ -1,0 +1,63 @@
+#include "images.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include <onefold/detail/folds.hpp>
+#include <onefold/order.hpp>
+
+#include "../forms.hpp"
+#include "device.hpp"
+#include "fixed_order/driver.hpp"
+#include "fixed_order/joined.hpp"
+#include "fixed_order/joined_folds.hpp"
+#include "pointers.hpp"
+#include "results.hpp"
+#include "runtime.hpp"
+#include "streams.hpp"
+
+namespace onefold::cuda_backend {
+
+bool can_join_images(const onefold::detail::images_of_parts& all) noexcept {
+  if (joined_fold(all.type, all.what, all.wide) < 0) return false;
+  const auto tile = order::tile_rows * static_cast<std::uint64_t>(order::lanes_of_bytes(size_of(all.type)));
+  return fits_joined(all.total / tile, all.parts, value_in_tree(all.type, all.what, all.wide).bytes);
+}
+
+void join_images(const executor& where, const onefold::detail::images_of_parts& all, void* output) {
+  const int device = where.device();
+  properties_of(device);
+  const device_scope current(device);
+  refuse_foreign_stream(where, current);
+  const cudaStream_t stream = stream_of(device, where.has_stream(), where.stream());
+  void* const result = device_view(output, "result", device, current);
+  if (all.total == 0) {
+    std::byte of_none[sizeof(std::uint64_t)];
+    return store_value(result, of_none, onefold::detail::store_empty(all.type, all.what, all.wide, of_none), stream);
+  }
+  joined_table table{};
+  table.images = static_cast<const unsigned char*>(device_view(all.images, "images", device, current));
+  table.stride = all.stride;
+  table.parts = static_cast<std::uint32_t>(all.parts);
+  std::copy_n(all.borders, all.parts, table.borders);
+  table.borders[all.parts] = all.total;
+  table.fold = joined_fold(all.type, all.what, all.wide);
+  table.to.how = static_cast<int>(onefold::detail::conclusion_of(all.type, all.what, all.wide));
+  table.to.bytes = static_cast<int>(result_bytes(all.type, all.what, all.wide));
+  table.to.output = result;
+
+  cudaLaunchAttribute early{};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(1);
+  config.blockDim = dim3(static_cast<unsigned>(joined_threads(table.parts)));
+  config.stream = stream;
+  config.attrs = &early;
+  config.numAttrs = code_capability(device) >= 90 ? 1 : 0;
+  void* arguments[] = {&table};
+  check(calls().launch_kernel(&config, joined_kernel(), arguments), "cudaLaunchKernelExC");
+}
+
+}  // namespace onefold::cuda_backend
