@@ -80,7 +80,8 @@ void time_size(int device, int ranks, ncclComm_t comm, std::barrier<>& together,
     const uint64_t cut = each + 101;
     std::vector<double> x(cut);
     for (uint64_t i = 0; i < cut; ++i) x[i] = element_at(static_cast<uint64_t>(device) * cut + i);
-    const device_array there(x), results({0, 0, 0, 0, 0, 0, 0, 0});
+    const device_array there(x), results({0, 0, 0, 0, 0, 0, 0, 0}),
+        gathered(std::vector<double>(8U * static_cast<unsigned>(ranks)));
     double* const result = results.data;
     const onefold::nccl::layout aligned(comm, device, stream, each), ragged(comm, device, stream, cut);
     const auto sum_alone = [&] { onefold::sum_into(onefold::cuda(device, stream), there.data, each, result); };
@@ -90,6 +91,11 @@ void time_size(int device, int ranks, ncclComm_t comm, std::barrier<>& together,
          [&] {
            sum_alone();
            check(ncclAllReduce(result, result + 1, 1, ncclDouble, ncclSum, comm, stream), "ncclAllReduce");
+         }},
+        {"sum and ncclAllGather",
+         [&] {
+           sum_alone();
+           check(ncclAllGather(result, gathered.data, 64, ncclUint8, comm, stream), "ncclAllGather");
          }},
         {"sum_into, aligned", [&] { onefold::sum_into(aligned, there.data, each, result + 2); }},
         {"sum_into, cut", [&] { onefold::sum_into(ragged, there.data, cut, result + 3); }},

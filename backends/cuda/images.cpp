@@ -42,6 +42,7 @@ void join_images(const executor& where, const onefold::detail::images_of_parts& 
   table.parts = static_cast<std::uint32_t>(all.parts);
   std::copy_n(all.borders, all.parts, table.borders);
   table.borders[all.parts] = all.total;
+  plan_items(table, size_of(all.type) == 4 ? 10 : 9);
   table.fold = joined_fold(all.type, all.what, all.wide);
   table.to.how = static_cast<int>(onefold::detail::conclusion_of(all.type, all.what, all.wide));
   table.to.bytes = static_cast<int>(result_bytes(all.type, all.what, all.wide));
@@ -52,7 +53,7 @@ void join_images(const executor& where, const onefold::detail::images_of_parts& 
   early.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(1);
-  config.blockDim = dim3(static_cast<unsigned>(joined_threads(table.parts)));
+  config.blockDim = dim3(static_cast<unsigned>(joined_threads(table)));
   config.stream = stream;
   config.attrs = &early;
   config.numAttrs = code_capability(device) >= 90 ? 1 : 0;

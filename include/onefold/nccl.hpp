@@ -12,7 +12,7 @@
 ///           captured into a graph. On one thread for several GPUs: between ncclGroupStart() and ncclGroupEnd() make no calls of onefold's, but use a thread for
 ///           each GPU.
 /// How       each rank's GPU makes the image of its range (range_state.hpp), some hundred bytes and elements of cut tiles; ncclAllGather brings all to
-///           every rank, and a kernel puts them together: of forms with one result of numbers of 4 and 8 bytes, over up to 480 ranks, or fewer where these have
+///           every rank, and a kernel puts them together: of forms with one result of numbers of 4 and 8 bytes, over up to 400 ranks, or fewer where these have
 ///           very many subtrees (onefold_range_can_join_images()). Of all others a function of the host's does, in stream order, which costs 50 us. So neither CPUs nor
 ///           GPUs wait for each other outside of NCCL.
 /// Results   lie in memory that the GPU reaches.

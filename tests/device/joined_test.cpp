@@ -93,8 +93,6 @@ class joined_images : public testing::Test {
     for (uint32_t p = 0; p < parts; ++p)
       std::copy(images[p].begin(), images[p].end(), reinterpret_cast<std::byte*>(all.data()) + p * stride);
 
-    alignas(16) std::byte found[64];
-    std::fill(std::begin(found), std::end(found), std::byte{0xee});
     cb::joined_table table{};
     table.images = reinterpret_cast<const unsigned char*>(all.data());
     table.stride = stride;
@@ -103,23 +101,31 @@ class joined_images : public testing::Test {
     table.fold = cb::joined_fold(of.type, of.what, of.wide);
     table.to.how = static_cast<int>(dt::conclusion_of(of.type, of.what, of.wide));
     table.to.bytes = static_cast<int>(of.result_bytes());
-    table.to.output = found;
     ASSERT_GE(table.fold, 0);
-    const auto shared = std::make_unique<cb::detail::joined_memory>();
-    std::memset(shared.get(), 0x5a, sizeof(*shared));
-    on_a_block(static_cast<unsigned>(cb::joined_threads(parts)) / 32,
-               [&] { cb::run_joined_block(cb::joined_folds{}, table, *shared, [] {}); });
-
-    const bytes result(found, found + of.result_bytes());
-    EXPECT_EQ(found[of.result_bytes()], std::byte{0xee});
-    EXPECT_EQ(result, result_of(of, appended)) << text(of) << ", " << parts << " parts of " << total << ", seed " << seed;
-    EXPECT_EQ(result, whole(of, in, total)) << text(of) << ", " << parts << " parts of " << total << ", seed " << seed;
-    ++compared_;
+    const bytes expected = result_of(of, appended);
+    EXPECT_EQ(expected, whole(of, in, total)) << text(of);
+    // By the block alone, and as the host plans it, where it does.
+    for (const bool is_planned : {false, true}) {
+      if (is_planned) cb::plan_items(table, std::countr_zero(of.tile()));
+      if (is_planned && table.items == 0) continue;
+      alignas(16) std::byte found[64];
+      std::fill(std::begin(found), std::end(found), std::byte{0xee});
+      table.to.output = found;
+      const auto shared = std::make_unique<cb::detail::joined_memory>();
+      std::memset(shared.get(), 0x5a, sizeof(*shared));
+      on_a_block(static_cast<unsigned>(cb::joined_threads(table)) / 32,
+                 [&] { cb::run_joined_block(cb::joined_folds{}, table, *shared, [] {}); });
+      EXPECT_EQ(found[of.result_bytes()], std::byte{0xee});
+      EXPECT_EQ(bytes(found, found + of.result_bytes()), expected)
+          << text(of) << ", " << parts << " parts of " << total << ", seed " << seed << (is_planned ? ", planned" : "");
+      ++compared_;
+      planned_ += is_planned ? 1 : 0;
+    }
   }
-  ~joined_images() override { std::printf("%d results\n", compared_); }
+  ~joined_images() override { std::printf("%d results, %d of them planned\n", compared_, planned_); }
 
   uint64_t seed_ = current_seed();
-  int compared_ = 0;
+  int compared_ = 0, planned_ = 0;
 };
 
 // Parts of about `each` elements, cut anywhere; every fourth may be empty.

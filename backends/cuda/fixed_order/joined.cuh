@@ -1,7 +1,8 @@
 #pragma once
 /// @file joined.cuh  The block that puts the images of an array's parts together, for any of the folds in a list.
 ///
-/// It does what append() of src/range_state.cpp does for one part after the other, and all parts at the same time. Warps read values of subtrees into
+/// It does what append() of src/range_state.cpp does for one part after the other, and all parts at the same time. Where there are few values, the host has
+/// planned when they are joined (plan_items()). Else warps read values of subtrees into
 /// shared memory, and fold the tiles that borders cut, whose elements lie in the images of two parts or more. Then a thread for each border joins what is next to
 /// it, as far up as it goes, which is the longest chain of operations; one thread joins what is left of that, and stores the result. The tree is that of
 /// docs/order.md: an operation is done where both operands are there, in whatever order that comes to pass.
@@ -283,12 +284,57 @@ __device__ __noinline__ void conclude_joined(const joined_table& table, int log_
   device::detail::store_sized(join_rest<C>(shared, table.parts, log_tile), shared.borders[table.parts], table.to);
 }
 
+// Of items, which stand side by side. By one thread, which has the stack of values that wait in the place of those that it has taken.
+template <class C>
+__device__ __noinline__ void conclude_items(const joined_table& table, joined_memory& shared) {
+  using A = typename C::accumulator;
+  A* const values = reinterpret_cast<A*>(shared.values);
+  std::uint32_t waiting = 0;
+  A value;
+  for (std::uint32_t i = 0; i < table.items; ++i) {
+    value = values[i];
+    for (std::uint32_t joined = table.joined[i]; joined > 0; --joined) value = C::combine(values[--waiting], value);
+    values[waiting++] = value;
+  }
+  for (--waiting; waiting > 0;) value = C::combine(values[--waiting], value);
+  device::detail::store_sized(value, table.borders[table.parts], table.to);
+}
+
+// Where the host has planned it: a warp for the subtrees, and one for each tile that is cut.
+template <class Fold, class Wait>
+__device__ inline void join_items(const joined_table& table, joined_memory& shared, const Wait& wait_for_images) {
+  using A = typename Fold::accumulator;
+  constexpr int log_tile = sizeof(typename Fold::element) == 4 ? 10 : 9;
+  A* const values = reinterpret_cast<A*>(shared.values);
+  if (table.cuts > 0) {
+    for (std::uint32_t p = threadIdx.x; p <= table.parts; p += blockDim.x) shared.borders[p] = table.borders[p];
+    __syncthreads();
+  }
+  wait_for_images();
+  const unsigned warp = threadIdx.x / device::warp_size, lane = threadIdx.x % device::warp_size;
+  if (warp == 0) {
+    for (std::uint32_t i = lane; i < table.items; i += device::warp_size)
+      if (table.place[i] != joined_table::of_cut) values[i] = *reinterpret_cast<const A*>(table.images + table.place[i]);
+  } else {
+    const std::uint32_t number = table.cut_at[warp - 1];
+    std::uint64_t tile = 0;
+    std::uint32_t first = 0;
+    is_cut_at(shared, table.parts, number, log_tile, tile, first);
+    const A value = joined_tile<Fold>(table, shared, first, number < table.parts ? number : table.parts - 1, tile);
+    if (lane == 0) values[table.cut_item[warp - 1]] = value;
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) conclude_items<device::combination_of<Fold>>(table, shared);
+}
+
 template <class Fold, class Wait>
 __device__ inline void run_joined_block(const joined_table& table, joined_memory& shared, const Wait& wait_for_images) {
   using A = typename Fold::accumulator;
   using C = device::combination_of<Fold>;
   static_assert(std::is_same_v<A, typename C::accumulator>);
+  static_assert(most_joined_items * sizeof(A) <= joined_value_bytes);
   constexpr int log_tile = sizeof(typename Fold::element) == 4 ? 10 : 9;
+  if (table.items > 0) return join_items<Fold>(table, shared, wait_for_images);
   prepare_joined(table, log_tile, shared);
   wait_for_images();
   const std::uint32_t warps = blockDim.x / device::warp_size, warp = threadIdx.x / device::warp_size;

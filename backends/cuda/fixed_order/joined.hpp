@@ -12,15 +12,27 @@
 
 namespace onefold::cuda_backend {
 
-inline constexpr std::uint32_t most_joined_parts = 480;  ///< of a launch, whose parameters fill the 4 KiB that every driver takes
+inline constexpr std::uint32_t most_joined_parts = 400;  ///< of a launch, whose parameters fill the 4 KiB that every driver takes
+
+inline constexpr std::uint32_t most_joined_items = 128;
+inline constexpr std::uint32_t most_joined_cuts = 15;  ///< a warp for each, and one for the subtrees
 
 /// What the kernel takes. Borders come with it, so that no load is ahead of those of the images.
 struct joined_table {
+  static constexpr std::uint32_t of_cut = 0xffffffff;
+
   const unsigned char* images;  ///< in device memory
   std::uint64_t stride;         ///< bytes from one image to the next, a multiple of 16
   std::uint32_t parts;          ///< 1 to most_joined_parts
   int fold;                     ///< joined_fold()
   device::destination to;
+  // Of few values the host knows where each comes from and when it is joined, which spares the block the bits of 64-bit numbers; else 0 items.
+  std::uint32_t items;
+  std::uint32_t cuts;
+  std::uint32_t place[most_joined_items];   ///< bytes from `images` to the value of a subtree; of a tile that is cut, of_cut
+  std::uint8_t joined[most_joined_items];   ///< with so many values before it, from the last one on, as soon as it is there
+  std::uint8_t cut_item[most_joined_cuts];  ///< which items are tiles that are cut,
+  std::uint16_t cut_at[most_joined_cuts];   ///< and the parts at whose begins they are; behind the last part the number of parts
   std::uint64_t borders[most_joined_parts +
                         1];  ///< of which the first is 0, and that behind the last part the number of elements, at least 1
 };
@@ -78,6 +90,57 @@ struct joined_nodes {
 
 }  // namespace detail
 
+/// Fills in the items of a table whose images, stride, parts and borders are known, of tiles of 2^log_tile elements. Without these, or if they are too many, the
+/// block finds out by itself.
+inline void plan_items(joined_table& table, int log_tile) noexcept {
+  constexpr std::uint64_t most_offset = 0xfffffffe;
+  table.items = table.cuts = 0;
+  if (table.parts * table.stride > most_offset) return;
+  std::uint32_t items = 0, cuts = 0;
+  std::uint64_t tiles = 0;  // that are complete
+  // Where subtrees wait for their right siblings a number has ones; a new one joins those that are in its way.
+  const auto add = [&](std::uint32_t place, int height) {
+    if (items == most_joined_items) return false;
+    table.place[items] = place;
+    std::uint8_t joined = 0;
+    for (int level = height; (tiles >> level & 1) != 0; ++level) ++joined;
+    table.joined[items++] = joined;
+    tiles += std::uint64_t{1} << height;
+    return true;
+  };
+  const auto add_cut = [&](std::uint32_t number) {
+    if (cuts == most_joined_cuts) return false;
+    table.cut_item[cuts] = static_cast<std::uint8_t>(items);
+    table.cut_at[cuts++] = static_cast<std::uint16_t>(number);
+    return true;
+  };
+  const std::uint64_t tile = std::uint64_t{1} << log_tile;
+  for (std::uint32_t p = 0; p < table.parts; ++p) {
+    const std::uint64_t begin = table.borders[p], end = table.borders[p + 1];
+    const std::uint64_t first = (begin + tile - 1) >> log_tile;
+    if (begin % tile != 0 && end >= first << log_tile && begin != end && (!add_cut(p) || !add(joined_table::of_cut, 0))) return;
+    const detail::joined_nodes nodes(first, end >> log_tile);
+    auto place = static_cast<std::uint32_t>(p * table.stride);
+    const auto add_node = [&](int height) {
+      const bool is_added = add(place, height);
+      place += static_cast<std::uint32_t>(joined_place_bytes);
+      return is_added;
+    };
+    for (std::uint64_t left = nodes.left; left != 0; left &= left - 1)
+      if (!add_node(detail::lowest_bit(left))) return;
+    for (std::uint64_t right = nodes.right; right != 0; right ^= std::uint64_t{1} << detail::highest_bit(right))
+      if (!add_node(detail::highest_bit(right))) return;
+  }
+  // The last tile joins all.
+  if (table.borders[table.parts] % tile != 0) {
+    if (items == most_joined_items || !add_cut(table.parts)) return;
+    table.place[items] = joined_table::of_cut;
+    table.joined[items++] = 0;
+  }
+  table.items = items;
+  table.cuts = cuts;
+}
+
 /// Whether the kernel has room for the subtrees of any `parts` parts of an array of so many tiles, whose values have `state_bytes` bytes.
 constexpr bool fits_joined(std::uint64_t tiles, std::uint64_t parts, std::size_t state_bytes) noexcept {
   if (parts < 1 || parts > most_joined_parts) return false;
@@ -89,7 +152,10 @@ constexpr bool fits_joined(std::uint64_t tiles, std::uint64_t parts, std::size_t
 
 /// The kernel's symbol, and the threads of its block.
 const void* joined_kernel() noexcept;
-constexpr int joined_threads(std::uint32_t parts) noexcept { return 32 * static_cast<int>(parts < 8 ? 2 * parts : 16); }
-static_assert(joined_threads(most_joined_parts) >= static_cast<int>(most_joined_parts));
+inline int joined_threads(const joined_table& table) noexcept {
+  if (table.items > 0) return 32 * static_cast<int>(1 + table.cuts);
+  return 32 * static_cast<int>(table.parts < 8 ? 2 * table.parts : 16);
+}
+static_assert(most_joined_parts <= 16 * 32);
 
 }  // namespace onefold::cuda_backend
