@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <barrier>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -81,7 +82,7 @@ void time_size(int device, int ranks, ncclComm_t comm, std::barrier<>& together,
     std::vector<double> x(cut);
     for (uint64_t i = 0; i < cut; ++i) x[i] = element_at(static_cast<uint64_t>(device) * cut + i);
     const device_array there(x), results({0, 0, 0, 0, 0, 0, 0, 0}),
-        gathered(std::vector<double>(8U * static_cast<unsigned>(ranks)));
+        gathered(std::vector<double>(8 * static_cast<std::size_t>(ranks)));
     double* const result = results.data;
     const onefold::nccl::layout aligned(comm, device, stream, each), ragged(comm, device, stream, cut);
     const auto sum_alone = [&] { onefold::sum_into(onefold::cuda(device, stream), there.data, each, result); };
@@ -166,6 +167,7 @@ int main() {
     std::barrier<> together(ranks);
     for (const int power : {10, 14, 17, 20, 24}) {
       std::vector<std::thread> threads;
+      threads.reserve(comms.size());
       for (int i = 0; i < ranks; ++i)
         threads.emplace_back([&, i] {
           try {
