@@ -85,15 +85,22 @@ struct function_fold {
   F from;
 };
 
+// Blocks of few warps: so each of them has many turns, of a few thousand values too.
+template <form What, class T, int Results>
+struct small_sum : sums_on_device::values_sum<What, T, Results> {
+  static constexpr int warps = 2;
+  static constexpr int threads = warps * onefold::device::warp_size;
+};
+
 // The kernel's own work, and what the library makes of its limbs.
 template <form What, class T, int Results, class F>
 std::array<T, Results> on_blocks(const F& f, std::uint64_t first, std::uint64_t count, unsigned blocks) {
-  using sum = sums_on_device::values_sum<What, T, Results>;
+  using sum = small_sum<What, T, Results>;
   const function_fold<F> fold{f};
   const dt::exact_values how{{}, first, count};
   std::vector<dt::exact_limbs> limbs(Results);
   for (unsigned block = 0; block < blocks; ++block) {
-    std::vector<double> bins(sum::warps * sum::bytes_of_warp / sizeof(double), 7.0);  // what was there before
+    std::vector<double> bins(1 + sum::warps * sum::bytes_of_warp / sizeof(double), 7.0);  // what was there before
     const auto sums = std::make_unique<sums_on_device::values_sums<sum>>();
     on_a_block(sum::warps, [&] {
       sums_on_device::clear(*sums);
@@ -157,7 +164,7 @@ void expect_the_sum_of(value_kind kind, std::uint64_t count, unsigned blocks) {
 // Under a sanitizer the threads of a block take ten times as long: there what leads along all ways to memory, and else everything.
 std::vector<value_kind> kinds_here() {
 #ifdef ONEFOLD_TEST_SANITIZED
-  return {value_kind::normal, value_kind::any_bits, value_kind::rising, value_kind::outliers};
+  return {value_kind::normal, value_kind::any_bits, value_kind::rising, value_kind::outliers, value_kind::seesaw};
 #else
   return {std::begin(value_kinds), std::end(value_kinds)};
 #endif
@@ -170,12 +177,12 @@ TYPED_TEST_SUITE(exact_values, types);
 
 TYPED_TEST(exact_values, of_a_function_give_what_one_core_gives) {
   for (const value_kind kind : kinds_here())
-    for (const std::uint64_t count : {1U, 31U, 256U, 2'003U}) {
-      const bool is_few = count < 256;  // which have few ways to go
+    for (const std::uint64_t count : {1U, 31U, 512U, 6'003U}) {
+      const bool is_few = count < 512;  // which have few ways to go
       if (is_few && kind != value_kind::normal && kind != value_kind::minus_zeros && kind != value_kind::any_bits) continue;
       expect_the_sum_of<form::sum, TypeParam>(kind, count, 2);
       expect_the_sum_of<form::sum_of_squares, TypeParam>(kind, count, 1);
-      if (count == 256) {
+      if (count == 512) {
         expect_the_sum_of<form::norm1, TypeParam>(kind, count, 1);
         expect_the_sum_of<form::norm2, TypeParam>(kind, count, 2);
         expect_the_sum_of<form::mean, TypeParam>(kind, count, 1);
@@ -200,11 +207,11 @@ void expect_several(value_kind kind, std::uint64_t count) {
 
 TYPED_TEST(exact_values, with_several_results_give_each_as_it_is_alone) {
   for (const value_kind kind : kinds_here()) {
-    expect_several<form::sum, 2, TypeParam>(kind, 1'001);
-    expect_several<form::sum_of_squares, 3, TypeParam>(kind, 1'001);
-    expect_several<form::mean, 5, TypeParam>(kind, 301);
-    expect_several<form::sum, 16, TypeParam>(kind, 301);
-    expect_several<form::norm2, 16, TypeParam>(kind, 301);
+    expect_several<form::sum, 2, TypeParam>(kind, 5'001);
+    expect_several<form::sum_of_squares, 3, TypeParam>(kind, 5'001);
+    expect_several<form::mean, 5, TypeParam>(kind, 3'301);
+    expect_several<form::sum, 16, TypeParam>(kind, 1'301);
+    expect_several<form::norm2, 16, TypeParam>(kind, 701);
   }
 }
 

@@ -22,12 +22,16 @@ enum class value_kind {
   late,      ///< zeros at first, then 1
   rising,    ///< stretches, each of which lies far above the one before
   falling,
-  outliers  ///< one of a thousand is anywhere
+  outliers,  ///< one of a thousand is anywhere
+  climbing,  ///< of one sign, and soon a few thousand times the first: running sums are left by their carries
+  seesaw,    ///< large ones that cancel two rows of a warp later, so that running sums leave their place and come back
+  specks     ///< zeros and numbers that are all but zero among others
 };
 inline constexpr value_kind value_kinds[] = {
     value_kind::normal,     value_kind::within_60, value_kind::within_250,  value_kind::everywhere, value_kind::any_bits,
     value_kind::infinities, value_kind::zeros,     value_kind::minus_zeros, value_kind::subnormal,  value_kind::greatest,
-    value_kind::late,       value_kind::rising,    value_kind::falling,     value_kind::outliers};
+    value_kind::late,       value_kind::rising,    value_kind::falling,     value_kind::outliers,   value_kind::climbing,
+    value_kind::seesaw,     value_kind::specks};
 
 template <class T>
 std::vector<T> values_of_kind(value_kind kind, std::size_t count, std::uint64_t seed) {
@@ -104,6 +108,20 @@ std::vector<T> values_of_kind(value_kind kind, std::size_t count, std::uint64_t 
         break;
       case value_kind::outliers:
         all[i] = below(1000) == 0 ? around(one, last) : around(one, 3);
+        break;
+      case value_kind::climbing:
+        all[i] = made(seed % 2 != 0, one + (stretch == 0 ? 0 : below(12)), random());
+        break;
+      case value_kind::seesaw: {
+        const auto row = i / 32;
+        if (row % 4 == 1)
+          all[i] = around(one + 40, 35);
+        else
+          all[i] = row % 4 == 3 ? -all[i - 64] : around(one, 3);
+        break;
+      }
+      case value_kind::specks:
+        all[i] = below(4) == 0 ? made(below(2) != 0, 0, below(2) == 0 ? 0 : random() >> 20) : around(one, 3);
         break;
     }
   }

@@ -1,11 +1,14 @@
 #pragma once
-/// @file exact_values.cuh  Exact sums of the values of a function on a GPU (decision 0040): bins of each thread's own, as the library's kernels for arrays have
-/// them (exact_bins.cuh), in the caller's translation unit, where his function is.
+/// @file exact_values.cuh  Exact sums of the values of a function on a GPU (decisions 0040 and 0044), in the caller's translation unit, where his function is.
 ///
-/// f is called once for each index, so that nothing can be read again. What does not lie in a warp's window of bins goes into the block's limbs
-/// one by one; where that is much and a window elsewhere would take most of it, the warp empties its bins and moves the window.
+/// Running sums in registers (exact_running.cuh) take what has about the magnitude of its neighbours. f is called once for each index, so that nothing can be read
+/// again, and what they do not take goes elsewhere at once:
 ///
-///   warp: 32 x Rows indices -> f -> values in registers -> two exact sums of each thread's -> its column of bins
+///   one result: into bins of each thread's own, as the library's kernels for arrays have them (exact_bins.cuh). What does not lie in a warp's window of bins goes
+///   into the block's limbs one by one; where that is much and a window elsewhere would take most of it, the warp empties its bins and moves the window
+///   several: into the limbs by running sums of other magnitudes, the greatest first, and those that took most stay. Bins for each would leave room for few warps
+///
+///   warp: 32 x Rows indices -> f -> values in registers -> running sums -> seldom, and at the end: integers -> the block's limbs
 ///   the end of a block:  bins -> integers -> its limbs -> atomics -> the launch's limbs, which a kernel of the library's rounds
 
 #include <cstdint>
@@ -16,6 +19,7 @@
 #include <onefold/detail/exact_kinds.hpp>
 #include <onefold/device/dependent.cuh>
 #include <onefold/device/exact_bins.cuh>
+#include <onefold/device/exact_running.cuh>
 #include <onefold/maybe.hpp>
 #include <onefold/types.hpp>
 
@@ -38,25 +42,25 @@ struct values_sum {
   static constexpr int limbs = kind.limbs[0] + 2;  ///< of a block: pieces may reach beyond
   static constexpr int results = Results;
 
-  /// Bins of a window. All that floats need, and 560 binary orders of magnitude of doubles; of several results there is less room.
-  static constexpr int all_of_floats = is_squares ? 37 : 21;
-  static constexpr int bins_alone = sizeof(E) == 4 ? all_of_floats : 37;
-  static constexpr int room = Results == 1 ? 37 : Results == 2 || terms::has_rest ? 18 : 12;
-  static constexpr int bins = bins_alone < room ? bins_alone : room;
-  static constexpr bool fits = sizeof(E) == 4 && bins == all_of_floats;  ///< whether all numbers do
-  static constexpr int base_of_fitting = is_squares ? 43 : 52;           ///< two below the bin of the smallest square, or element
+  /// Bins of a window, of one result. All that floats need, and 560 binary orders of magnitude of doubles.
+  static constexpr bool has_bins = Results == 1;
+  static constexpr bool fits = sizeof(E) == 4;  ///< whether all numbers do
+  static constexpr int bins = fits && !is_squares ? 21 : 37;
+  static constexpr int base_of_fitting = is_squares ? 43 : 52;  ///< two below the bin of the smallest square, or element
 
-  /// Indices of a lane at a time.
-  static constexpr int rows = Results == 1 ? 8 : Results <= 4 ? 4 : 2;
+  /// Indices of a lane at a time: what is read for them is to hide the memory's latency, and their values lie in registers.
+  static constexpr int rows = Results == 1 ? 16 / static_cast<int>(sizeof(E) / 4) : Results <= 6 && !terms::has_rest ? 8 : 4;
+  /// Whether floats that lie close together are added up before they go into running sums. Of one result that took too many registers (0.58 of the read, and 0.73 without).
+  static constexpr bool adds_close = rows == 8 && sizeof(E) == 4 && !is_squares && !has_bins;
+  static constexpr unsigned turns_between = running_sum::most_between / rows;  ///< two that settle running sums
 
-  static constexpr int bytes_of_warp = Results * bins * warp_size * static_cast<int>(sizeof(double));
-  static constexpr int bytes_of_sums = Results * (limbs + 1) * static_cast<int>(sizeof(long long));
-  static constexpr int blocks = 2;                                                  ///< of a multiprocessor
-  static constexpr int bytes_of_block = (228 / blocks - 1) * 1024 - bytes_of_sums;  ///< of 228 KiB, 1 of each block for the system
-  static constexpr int warps = bytes_of_block / bytes_of_warp < 12 ? bytes_of_block / bytes_of_warp : 12;
-  static_assert(warps >= 1, "a warp's bins fit");
+  static constexpr int bytes_of_warp = has_bins ? bins * warp_size * static_cast<int>(sizeof(double)) : 0;
+  static constexpr int warps = has_bins ? 12 : Results <= 8 ? 8 : 6;
+  static constexpr int blocks = Results == 1 || Results > 4 ? 2 : 3;  ///< of a multiprocessor
+  static_assert(blocks * (warps * bytes_of_warp + Results * (limbs + 1) * 8 + 1024) <= 228 * 1024, "they fit its shared memory");
   static constexpr int threads = warps * warp_size;
-  static constexpr std::uint64_t most_of_thread = std::uint64_t{1} << 15;  ///< 36 bits each and 31 of others, of 53
+  /// Indices. Bins have 53 bits, 36 of each of them and 31 of others; running sums look after themselves.
+  static constexpr std::uint64_t most_of_thread = std::uint64_t{1} << 15;
 };
 
 /// What a block adds up of each result.
@@ -66,84 +70,60 @@ struct values_sums {
   unsigned flags[Sum::results];
 };
 
-/// A warp's window of bins for one of the results, and what is put into it.
+/// Values of a lane for one result, and the terms that they are.
+template <class Sum>
+struct row_of_values {
+  using terms = typename Sum::terms;
+  typename terms::value of[Sum::rows];
+
+  /// Those whose bit in `there` is not set are none: -0 changes nothing, not even a sum of nothing but -0.
+  __device__ term<terms> term_at(int i, unsigned there) const {
+    const auto x = (there >> i & 1) != 0 ? of[i] : static_cast<typename terms::value>(-0.0);
+    return term_of<terms>(x, x, Sum::mask);
+  }
+  struct row_of_terms {
+    term<terms> one[Sum::rows];
+  };
+  __device__ row_of_terms terms_of(unsigned there) const {
+    row_of_terms all;
+#pragma unroll
+    for (int i = 0; i < Sum::rows; ++i) all.one[i] = term_at(i, there);
+    return all;
+  }
+};
+
+/// The sum of a function's only result: running sums ahead of a warp's window of bins.
 template <class Sum>
 struct values_window {
   using terms = typename Sum::terms;
   window<terms, Sum::bins, Sum::threads> bins;
+  running_sums<terms> running;
   unsigned flags;
-
-  /// Values of a lane for one result.
-  struct row_of_values {
-    typename terms::value of[Sum::rows];
-  };
 
   __device__ void begin(double* column) {
     bins.column = column;
+    running.close();
     flags = 0;
     bins.open(Sum::fits ? Sum::base_of_fitting : 0);
     if constexpr (!Sum::fits) bins.reach = 0;  // nothing is inside, and the first terms say where the window should lie
   }
 
-  /// Adds all; those whose bit in `there` is not set are none.
-  __device__ void add(const row_of_values& values, unsigned there, long long* limbs) {
-    constexpr int rows = Sum::rows;
-    using two = sums_of_two<rows>;
-    turn now;
-    now.highest = 0;
-    now.lowest = 0xffffffff;
-    bool is_odd = false;  // whether there is a term so small that it may be taken for zero here
-#pragma unroll
-    for (int i = 0; i < rows; ++i) {
-      // -0 changes nothing, not even a sum of nothing but -0.
-      const auto x = (there >> i & 1) != 0 ? values.of[i] : static_cast<typename terms::value>(-0.0);
-      now.one[i] = term_of<terms>(x, x, Sum::mask);
-      const int size = __double2hiint(now.one[i].value) & 0x7fffffff;
-      now.look(size);
-      if constexpr (terms::has_rest)
-        is_odd |= size == 0 && now.one[i].x != 0;
-      else if constexpr (!Sum::fits)
-        is_odd |= size == 0 && __double2loint(now.one[i].value) != 0;
-    }
-    const bool is_usual = !is_odd && bins.is_below_end(now.highest) && bins.is_above_begin(now.lowest) &&
-                          (now.highest != 0 || (flags & exact::has_other_than_minus_zero) != 0);
-    if (__all_sync(all_lanes, is_usual)) {
-      flags |= exact::has_other_than_minus_zero;
-    } else {
-      const both after = add_outside({*this, now}, limbs);
-      *this = after.window;
-      now = after.terms_of_turn;
-    }
-    const int highest = ::max(now.highest, lowest_exponent << 20);  // of nothing but zeros
-    const int spread = bins.has_room_above(highest) ? (highest >> 20) - static_cast<int>(now.lowest >> 20) : 0x7fff;
-    if (bins.has_room_below() && __all_sync(all_lanes, spread <= two::most_spread)) {
-      two sum;
-      sum.add(
-          highest >> 20, [&](int i, double so_far) { return __dadd_rn(so_far, now.one[i].value); },
-          [&](int i, double d) { return __dsub_rn(now.one[i].value, d); });
-      bins.add_low(sum.high);
-      bins.add_low(sum.low);
-      if constexpr (terms::has_rest) {
-        sum.add((highest >> 20) - 52, [&](int i, double so_far) { return __dadd_rn(so_far, now.one[i].rest); },
-                [&](int i, double d) { return __dsub_rn(now.one[i].rest, d); });
-        bins.add_low(sum.high);
-        bins.add_low(sum.low);
-      }
-    } else {
-#pragma unroll
-      for (int i = 0; i < rows; ++i) {
-        bins.add(now.one[i].value);
-        if constexpr (terms::has_rest) bins.add_low(now.one[i].rest);
-      }
-    }
+  /// Adds all that are `there`.
+  __device__ void add(const row_of_values<Sum>& values, unsigned there, long long* limbs) {
+    if (!running.is_open() || !running.add(values.terms_of(there).one)) *this = add_anew(*this, values, there, limbs);
   }
 
-  /// The bins become integers in `limbs`, and are empty. By the whole warp.
-  __device__ void flush(long long* limbs) {
+  /// The bins become integers in `limbs`. By the whole warp.
+  __device__ void flush_window(long long* limbs) {
     constexpr int first_quantum = -1043;
     __syncwarp();
     flush_bins<Sum::threads>(bins.column, Sum::bins, bins.base, first_quantum, Sum::unit, limbs);
     __syncwarp();
+  }
+  /// All that is not in `limbs` goes there. By the whole warp.
+  __device__ void flush(long long* limbs) {
+    running.flush(Sum::unit, limbs);
+    flush_window(limbs);
   }
 
  private:
@@ -152,6 +132,7 @@ struct values_window {
     term<terms> one[Sum::rows];
     int highest;
     unsigned lowest;
+    bool is_odd;  // whether there is a term so small that it may be taken for zero here
     __device__ void look(int size) {
       highest = ::max(highest, size);
       lowest = ::min(lowest, static_cast<unsigned>(size) - 1);  // zeros are no smaller than others
@@ -184,12 +165,19 @@ struct values_window {
     unsigned left = 0;
     const unsigned still = moved.outside(now, left);
     if (2 * left > many) return found;
-    flush(limbs);
+    flush_window(limbs);
     bins.open(base);
     return still;
   }
 
-  // Terms that are outside go into the limbs, and are zeros from here on. By value, so that what seldom comes here lies in registers.
+  // What follows takes and returns all by value, so that what seldom comes here lies in registers.
+
+  // Terms that running sums have not taken: into others, which begin anew, or into bins.
+  static __device__ __noinline__ values_window add_anew(values_window all, row_of_values<Sum> values, unsigned there,
+                                                        long long* limbs);
+  __device__ void add_to_bins(turn now, long long* limbs);
+
+  // Terms that are outside go into the limbs, and are zeros from here on.
   static __device__ __noinline__ both add_outside(both all, long long* limbs);
 };
 
@@ -225,6 +213,177 @@ __device__ __noinline__ typename values_window<Sum>::both values_window<Sum>::ad
   return all;
 }
 
+template <class Sum>
+__device__ __noinline__ values_window<Sum> values_window<Sum>::add_anew(values_window all, row_of_values<Sum> values,
+                                                                        unsigned there, long long* limbs) {
+  turn now;
+  now.highest = 0;
+  now.lowest = 0xffffffff;
+  now.is_odd = false;
+#pragma unroll
+  for (int i = 0; i < Sum::rows; ++i) {
+    now.one[i] = values.term_at(i, there);
+    const int size = __double2hiint(now.one[i].value) & 0x7fffffff;
+    now.look(size);
+    if constexpr (terms::has_rest)
+      now.is_odd |= size == 0 && now.one[i].x != 0;
+    else if constexpr (!Sum::fits)
+      now.is_odd |= size == 0 && __double2loint(now.one[i].value) != 0;
+  }
+  running_sums<terms>& running = all.running;
+  running.flush(Sum::unit, limbs);
+  running.close();
+  // Others begin where they take all of these terms.
+  const auto greatest = static_cast<int>(greatest_of_warp(static_cast<unsigned>(now.highest) >> 20));
+  const int least = ::min(static_cast<int>(now.lowest >> 20), 0x7ff);
+  if (running.takes(greatest) && __all_sync(all_lanes, greatest - least < running.most_below - running.above)) {
+    running.open_for(greatest);
+    if (running.add(now.one)) {
+      all.flags |= exact::has_other_than_minus_zero;
+      return all;
+    }
+    running.close();
+  }
+  all.add_to_bins(now, limbs);
+  return all;
+}
+
+template <class Sum>
+__device__ void values_window<Sum>::add_to_bins(turn now, long long* limbs) {
+  constexpr int rows = Sum::rows;
+  using two = sums_of_two<rows>;
+  const bool is_usual = !now.is_odd && bins.is_below_end(now.highest) && bins.is_above_begin(now.lowest) &&
+                        (now.highest != 0 || (flags & exact::has_other_than_minus_zero) != 0);
+  if (__all_sync(all_lanes, is_usual)) {
+    flags |= exact::has_other_than_minus_zero;
+  } else {
+    const both after = add_outside({*this, now}, limbs);
+    *this = after.window;
+    now = after.terms_of_turn;
+  }
+  const int highest = ::max(now.highest, lowest_exponent << 20);  // of nothing but zeros
+  const int spread = bins.has_room_above(highest) ? (highest >> 20) - static_cast<int>(now.lowest >> 20) : 0x7fff;
+  if (bins.has_room_below() && __all_sync(all_lanes, spread <= two::most_spread)) {
+    two sum;
+    sum.add(
+        highest >> 20, [&](int i, double so_far) { return __dadd_rn(so_far, now.one[i].value); },
+        [&](int i, double d) { return __dsub_rn(now.one[i].value, d); });
+    bins.add_low(sum.high);
+    bins.add_low(sum.low);
+    if constexpr (terms::has_rest) {
+      sum.add((highest >> 20) - 52, [&](int i, double so_far) { return __dadd_rn(so_far, now.one[i].rest); },
+              [&](int i, double d) { return __dsub_rn(now.one[i].rest, d); });
+      bins.add_low(sum.high);
+      bins.add_low(sum.low);
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < rows; ++i) {
+      bins.add(now.one[i].value);
+      if constexpr (terms::has_rest) bins.add_low(now.one[i].rest);
+    }
+  }
+}
+
+/// The sum of one of several results: running sums, and where these do not take a term, others in their place.
+template <class Sum>
+struct values_running {
+  using terms = typename Sum::terms;
+  running_sums<terms> running;
+  unsigned flags;
+
+  __device__ void begin(double* /*column*/) {
+    running.close();
+    flags = 0;
+  }
+
+  /// As that of values_window.
+  __device__ void add(const row_of_values<Sum>& values, unsigned there, long long* limbs) {
+    const auto now = values.terms_of(there);
+    if constexpr (Sum::adds_close)
+      if (running.add_close(now.one)) return;
+    if (!running.add(now.one)) *this = add_by_magnitude(*this, values, there, limbs);
+  }
+
+  __device__ void flush(long long* limbs) const { running.flush(Sum::unit, limbs); }
+
+ private:
+  // By value, so that what seldom comes here lies in registers.
+  static __device__ __noinline__ values_running add_by_magnitude(values_running all, row_of_values<Sum> values, unsigned there,
+                                                                 long long* limbs);
+};
+
+template <class Sum>
+__device__ __noinline__ values_running<Sum> values_running<Sum>::add_by_magnitude(values_running all, row_of_values<Sum> values,
+                                                                                  unsigned there, long long* limbs) {
+  running_sums<terms>& running = all.running;
+  running.flush(Sum::unit, limbs);
+  const auto exponent_at = [](const term<terms>& t) { return ::max(exponent_of(t.value), 1); };
+  unsigned waiting = 0;  // a bit for each term that is to be added
+#pragma unroll
+  for (int i = 0; i < Sum::rows; ++i) {
+    const auto t = values.term_at(i, there);
+    if (is_zero(t)) {
+      if (__double_as_longlong(t.value) != __double_as_longlong(-0.0)) all.flags |= exact::has_other_than_minus_zero;
+      continue;
+    }
+    all.flags |= exact::has_other_than_minus_zero;
+    if (running.takes(exponent_at(t)))
+      waiting |= 1U << i;
+    else
+      add_apart<terms>(t, Sum::unit, limbs, all.flags);
+  }
+  // The greatest first, with all that their sums take; the sums that took most begin anew. A few terms are faster one by one, and so are all that are left where
+  // that has been so again and again.
+  constexpr unsigned few = 16;
+  constexpr int most_of_few = 3;
+  unsigned most = 0;
+  int times_few = 0;
+  int begun = running.is_open() ? running.of_terms.exponent() : 0;
+#pragma unroll 1
+  while (true) {
+    unsigned greatest = 0;
+#pragma unroll
+    for (int i = 0; i < Sum::rows; ++i)
+      if ((waiting >> i & 1) != 0) greatest = ::max(greatest, static_cast<unsigned>(exponent_at(values.term_at(i, there))));
+    greatest = greatest_of_warp(greatest);
+    if (greatest == 0) break;
+    running.open_for(static_cast<int>(greatest));
+    const int exponent = running.of_terms.exponent();
+    const int least = running.least();
+    unsigned taken = 0;
+#pragma unroll
+    for (int i = 0; i < Sum::rows; ++i)
+      if ((waiting >> i & 1) != 0 && exponent_at(values.term_at(i, there)) >= least) taken |= 1U << i;
+    const unsigned many = sum_of_warp(static_cast<unsigned>(__popc(taken)));
+    if (many > most) {
+      most = many;
+      begun = exponent;
+    }
+    const bool are_few = many < few;
+    if (are_few && ++times_few == most_of_few) taken = waiting;
+    unsigned moved = 0;  // nowhere: there is room for all
+#pragma unroll
+    for (int i = 0; i < Sum::rows; ++i) {
+      if ((taken >> i & 1) == 0) continue;
+      if (are_few)
+        add_apart<terms>(values.term_at(i, there), Sum::unit, limbs, all.flags);
+      else
+        running.add(values.term_at(i, there), moved);
+    }
+    waiting &= ~taken;
+    if (!are_few) running.flush(Sum::unit, limbs);
+  }
+  if (begun != 0)
+    running.begin(begun);
+  else
+    running.close();
+  return all;
+}
+
+template <class Sum>
+using values_taken = std::conditional_t<Sum::has_bins, values_window<Sum>, values_running<Sum>>;
+
 /// The values of a fold's function: what it returns for the index with number i.
 template <class Fold>
 __device__ inline auto value_for(const Fold& fold, [[maybe_unused]] const onefold::detail::exact_values& how, std::uint64_t i) {
@@ -254,19 +413,24 @@ __device__ inline void add_values_of_block(const Fold& fold, const onefold::deta
                                            unsigned blocks, double* bins, values_sums<Sum>& sums) {
   using E = typename Sum::terms::type;
   using returned = decltype(value_for(fold, how, std::uint64_t{}));
-  using row_of_values = typename values_window<Sum>::row_of_values;
   constexpr bool may_be_absent = onefold::detail::value_traits<returned>::can_be_absent;
   constexpr int results = Sum::results;
   constexpr int rows = Sum::rows;
   constexpr std::uint64_t of_unit = std::uint64_t{warp_size} * rows;
 
-  values_window<Sum> windows[results];
+  values_taken<Sum> taken[results];
 #pragma unroll
-  for (int k = 0; k < results; ++k) windows[k].begin(bins + k * Sum::bins * Sum::threads + threadIdx.x);
+  for (int k = 0; k < results; ++k) taken[k].begin(bins + threadIdx.x);
 
-  unsigned any = 0;
-  const auto add_unit = [&](std::uint64_t first, auto is_whole) {
-    row_of_values values[results];
+  struct unit_of_values {
+    row_of_values<Sum> of[results];
+    unsigned there;
+  };
+  unsigned any = may_be_absent ? 0 : 1;
+  unsigned turns = 0;
+  const auto read = [&](std::uint64_t first, auto is_whole) {
+    unit_of_values made;
+    auto& values = made.of;
     unsigned there = 0;
 #pragma unroll
     for (int i = 0; i < rows; ++i) {
@@ -292,9 +456,20 @@ __device__ inline void add_values_of_block(const Fold& fold, const onefold::deta
         }
       }
     }
-    any |= there;
+    if constexpr (may_be_absent) any |= there;
+    made.there = there;
+    return made;
+  };
+  const auto limbs_of = [&](int k) { return sums.limb + k * Sum::limbs; };
+  const auto settle = [&] {
+    if (++turns % Sum::turns_between != 0) return;
 #pragma unroll
-    for (int k = 0; k < results; ++k) windows[k].add(values[k], there, sums.limb + k * Sum::limbs);
+    for (int k = 0; k < results; ++k) taken[k].running.settle(Sum::unit, limbs_of(k));
+  };
+  const auto add = [&](const unit_of_values& values) {
+#pragma unroll
+    for (int k = 0; k < results; ++k) taken[k].add(values.of[k], values.there, limbs_of(k));
+    settle();
   };
 
   const std::uint64_t warps = std::uint64_t{blocks} * Sum::warps;
@@ -302,14 +477,14 @@ __device__ inline void add_values_of_block(const Fold& fold, const onefold::deta
   const unsigned lane = threadIdx.x % warp_size;
   const std::uint64_t whole = how.count / of_unit;
 #pragma unroll 1
-  for (std::uint64_t unit = warp; unit < whole; unit += warps) add_unit(unit * of_unit + lane, std::true_type());
-  if (whole * of_unit != how.count && warp == whole % warps) add_unit(whole * of_unit + lane, std::false_type());
+  for (std::uint64_t unit = warp; unit < whole; unit += warps) add(read(unit * of_unit + lane, std::true_type()));
+  if (whole * of_unit != how.count && warp == whole % warps) add(read(whole * of_unit + lane, std::false_type()));
 
 #pragma unroll
   for (int k = 0; k < results; ++k) {
-    windows[k].flush(sums.limb + k * Sum::limbs);
-    if (any != 0) windows[k].flags |= exact::has_term;
-    if (windows[k].flags != 0) atomicOr(&sums.flags[k], windows[k].flags);
+    taken[k].flush(limbs_of(k));
+    if (any != 0) taken[k].flags |= exact::has_term;
+    if (taken[k].flags != 0) atomicOr(&sums.flags[k], taken[k].flags);
   }
 }
 
