@@ -226,10 +226,8 @@ TEST_F(batches_on_host, of_several_blocks_hand_over_in_slots_and_count_their_lau
 
 TEST_F(batches_on_host, count_what_stands_in_memory) {
   const std::uint64_t stored[] = {0, 1, 512, 700, 16'384, 16'385, 30'001, 40'000, 41'000};  // the last is more than there may be
-  for (const wanted& form : {wanted{element_type::f64, form::norm2, false}, wanted{element_type::f64, form::dot, false},
-                             wanted{element_type::f32, form::sum, false}, wanted{element_type::f32, form::prod, true},
-                             wanted{element_type::f64, form::min, false}, wanted{element_type::f32, form::mean, false},
-                             wanted{element_type::f32, form::all, false}, wanted{element_type::f64, form::max_number, false}}) {
+
+  for (const wanted& form : all_forms()) {
     launches batch;
     for (const std::uint64_t& n : stored) batch.add(form, at(form.type, 0, 1), at(form.type, 1, 2), 40'000, 256, &n);
     batch.run(2);

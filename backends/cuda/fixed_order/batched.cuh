@@ -25,10 +25,11 @@ struct batched_memory {
   alignas(16) unsigned char bytes[((1 << log_most) + most_levels) * most_batched_state_bytes];
 };
 
-// What the tree gives for no elements, ahead of the conclusion.
+// What the tree gives for no elements, ahead of the conclusion. Asked of an item's own fold: those that combine alike can differ in it.
 template <class E, class A, class Map, class Op>
 __device__ inline A value_of_nothing(const onefold::detail::fold<E, A, Map, Op>&) {
-  return Op::template identity<A>();
+  constexpr bool is_norm_inf = std::is_same_v<Map, onefold::detail::absolute> && std::is_same_v<Op, op::max>;
+  return is_norm_inf ? A(0) : Op::template identity<A>();
 }
 __device__ inline onefold::detail::squares value_of_nothing(const onefold::detail::norm2_fold& fold) { return fold.neutral(); }
 
@@ -85,7 +86,6 @@ __device__ __noinline__ void conclude_leaf(const batched_place& at, typename C::
     if (threadIdx.x == 0) count_ended(at, launch);
   }
   if (threadIdx.x != 0) return;
-  if (at.count == 0) value = value_of_nothing(fold);
   device::destination to = at.to;
   if ((to.how & batched_item::in_words) != 0) {
     to.how &= ~batched_item::in_words;
@@ -199,6 +199,7 @@ __device__ inline void run_batched_block(const batched_table& table, std::uint32
     if (is_last) break;
   }
   if (warp != 0) return;
+  if (in.count == 0) value = value_of_nothing(Fold{});  // in every leaf, and so in their root
   batched_place at = place_of(table, item);
   at.leaf = leaf;
   at.leaves = leaves;
