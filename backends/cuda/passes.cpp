@@ -27,35 +27,37 @@ std::int64_t chosen_blocks(const call& now, const void* kernel) {
   return wanted == 0 ? resident : std::min(wanted, resident);
 }
 
-void* partials_for(call& now, std::int64_t blocks, std::size_t value_bytes, int which) {
-  return now.work.piece(now.work.partials[which], static_cast<std::size_t>(blocks) * value_bytes);
+void* partials_for(call& now, std::int64_t blocks, int which) {
+  return now.work.piece(now.work.partials[which], static_cast<std::size_t>(blocks) * size_of(now.type));
 }
 
-handover<void> handover_of(const call& now, operation op, handing how, void* partials) {
-  return {how, partials, now.work.accumulator(now.type, op), now.work.ticket(), now.output};
-}
-
-void finish_on_host(call& now, host_combination combine, std::size_t value_bytes, const void* partials, std::int64_t blocks) {
-  const std::size_t bytes = static_cast<std::size_t>(blocks) * value_bytes;
+void finish_on_host(call& now, operation op, const void* partials, std::int64_t blocks) {
+  const std::size_t bytes = static_cast<std::size_t>(blocks) * size_of(now.type);
   void* const values = now.work.piece(now.work.host_partials, bytes);
   check(calls().memcpy_async(values, partials, bytes, cudaMemcpyDeviceToHost, now.work.stream), "cudaMemcpyAsync");
   check(calls().stream_synchronize(now.work.stream), "cudaStreamSynchronize");
   const onefold::detail::default_float_environment one_operation_is_one_operation;
-  combine(values, blocks, now.host_value);
+  combination_on_host(now.type, op)(values, blocks, now.host_value);
 }
 
-void run_passes(call& now, const pass_kernel& what, const shape_source& shape_of) {
+namespace {
+
+/// @param shape_of  shape(std::uint64_t count)
+template <class Shape>
+void run(call& now, const pass_kernel& what, Shape shape_of) {
   const void* input = now.input;
   const shape first = shape_of(now.count);
-  const auto to = [&](handing how, void* partials) { return handover_of(now, what.op, how, partials); };
-  const auto partials = [&](const shape& how, int which = 0) { return partials_for(now, how.grid, what.value_bytes, which); };
+  const auto to = [&](handing how, void* partials) {
+    return handover<void>{how, partials, now.work.accumulator(now.type, what.op), now.work.ticket(), now.output};
+  };
+  const auto partials = [&](const shape& how, int which = 0) { return partials_for(now, how.grid, which); };
 
   switch (now.finish) {
     case finish::atomic: {
       launch_pass(now, what, first, input, now.count, to(handing::accumulator, nullptr));
       void* accumulator = now.work.accumulator(now.type, what.op);
       void* arguments[] = {&accumulator, &now.output};
-      detail::start(now, what.collect, nullptr, {1, 1}, launch_kind::early, is_code_for_sm_90(now), arguments);
+      detail::start(now, collect_kernel(now.type, what.op), nullptr, {1, 1}, launch_kind::early, is_code_for_sm_90(now), arguments);
       return;
     }
     case finish::last_block:
@@ -74,7 +76,7 @@ void run_passes(call& now, const pass_kernel& what, const shape_source& shape_of
     case finish::host: {
       void* const values = partials(first);
       launch_pass(now, what, first, input, now.count, to(handing::partials, values));
-      finish_on_host(now, what.combine, what.value_bytes, values, first.grid);
+      finish_on_host(now, what.op, values, first.grid);
       return;
     }
     default:
@@ -93,16 +95,21 @@ void run_passes(call& now, const pass_kernel& what, const shape_source& shape_of
   }
 }
 
+}  // namespace
+
+void run_passes(call& now, const pass_kernel& what, shape_rule shape_of) {
+  run(now, what, [&](std::uint64_t count) { return shape_of(now, count); });
+}
+
 void run_resident(call& now, const pass_kernel& what, int per_thread, int per_round) {
   const std::int64_t resident = chosen_blocks(now, what.kernel);
   bool first_pass = true;
-  auto shape_of = [&](std::uint64_t count) {
+  run(now, what, [&](std::uint64_t count) {
     const auto block = static_cast<std::uint64_t>(now.block_size);
     if (std::exchange(first_pass, false) && now.grid_size != 0) return shape{now.grid_size, now.block_size};
     if (count <= block * static_cast<std::uint64_t>(now.choices.alone_rounds * per_round)) return shape{1, now.block_size};
     return shape{std::min(blocks_for(count, block * static_cast<std::uint64_t>(per_thread)), resident), now.block_size};
-  };
-  run_passes(now, what, shape_source(shape_of));
+  });
 }
 
 }  // namespace onefold::cuda_backend

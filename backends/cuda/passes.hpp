@@ -14,30 +14,24 @@ namespace onefold::cuda_backend {
 /// Stores what so many values give, combined from left to right.
 using host_combination = void (*)(const void* values, std::int64_t count, void* result);
 
-/// A kernel that leaves one value per block, with what its finishes need beside it.
+/// The combination of elements of a type, null where no variant reduces them (collect.cu).
+host_combination combination_on_host(element_type type, operation op);
+
+/// void(T* accumulator, T* result): hands the accumulator over and leaves the neutral element in it for the next call (collect.cu).
+const void* collect_kernel(element_type type, operation op);
+
+/// A kernel that leaves one value per block.
 struct pass_kernel {
-  const void* kernel;   ///< void(const T* input, std::uint64_t count, handover<T>, extras...)
-  const void* collect;  ///< void(T* accumulator, T* result): hands the accumulator over, and leaves the neutral element in it
+  const void* kernel;  ///< void(const T* input, std::uint64_t count, handover<T>, extras...)
   operation op;
-  std::uint32_t value_bytes;
-  host_combination combine;
-  void* const* extras;  ///< the addresses of the kernel's further arguments, at most most_extras
-  int extra_count;
+  void* const* extras = nullptr;  ///< the addresses of the kernel's further arguments, at most most_extras
+  int extra_count = 0;
   static constexpr int most_extras = 2;
 };
 
-/// The shapes of launches, asked for pass by pass, in their order: what refers to a function object of the caller's.
-class shape_source {
- public:
-  template <class Shape>
-  explicit shape_source(Shape& shape_of)
-      : of_(&shape_of), call_([](void* of, std::uint64_t count) -> shape { return (*static_cast<Shape*>(of))(count); }) {}
-  shape operator()(std::uint64_t count) const { return call_(of_, count); }
-
- private:
-  void* of_;
-  shape (*call_)(void* of, std::uint64_t count);
-};
+/// The launch of a pass over `count` elements or block values. A plain function of the variant's: a function object of each type and operator
+/// had a third of its object.
+using shape_rule = shape (*)(const call& now, std::uint64_t count);
 
 /// Blocks of `per_block` elements that cover `count` elements.
 inline std::int64_t blocks_for(std::uint64_t count, std::uint64_t per_block) {
@@ -49,8 +43,8 @@ std::int64_t chosen_blocks(const call& now, const void* kernel);
 
 /// Runs a kernel that leaves one value per block, and finishes as the call asks.
 ///
-/// @param shape_of  the launch for a pass over so many elements
-void run_passes(call& now, const pass_kernel& what, const shape_source& shape_of);
+/// @param shape_of  asked at each pass, in their order
+void run_passes(call& now, const pass_kernel& what, shape_rule shape_of);
 
 /// run_passes() for kernels whose threads take many elements each: the grid is what the device holds at once, fewer blocks where
 /// there is less to do, or the caller's grid_size.
@@ -60,13 +54,10 @@ void run_passes(call& now, const pass_kernel& what, const shape_source& shape_of
 ///                    is less than the wait for other blocks costs
 void run_resident(call& now, const pass_kernel& what, int per_thread, int per_round);
 
-/// Device memory for the values of so many blocks; there are two, for passes in turn.
-void* partials_for(call& now, std::int64_t blocks, std::size_t value_bytes, int which = 0);
+/// Device memory for the values of so many blocks, of the call's type; there are two, for passes in turn.
+void* partials_for(call& now, std::int64_t blocks, int which = 0);
 
-/// Combines values in device memory on the host, which waits for them, into the call's host_value.
-void finish_on_host(call& now, host_combination combine, std::size_t value_bytes, const void* partials, std::int64_t blocks);
-
-/// Where the values of a kernel's blocks go.
-handover<void> handover_of(const call& now, operation op, handing how, void* partials);
+/// Combines values of the call's type in device memory on the host, which waits for them, into the call's host_value.
+void finish_on_host(call& now, operation op, const void* partials, std::int64_t blocks);
 
 }  // namespace onefold::cuda_backend

@@ -32,13 +32,15 @@ struct atomic_global {
   template <class T, class Op>
   static constexpr bool supports = true;
 
+  static shape of_all(const call& now, std::uint64_t count) {
+    return {blocks_for(count, static_cast<std::uint64_t>(now.block_size)), now.block_size};
+  }
+  // Of those who compare and swap, each round has one winner: more than a block of them only adds traffic.
+  static shape of_one_block(const call& now, std::uint64_t) { return {1, now.block_size}; }
+
   template <class T, class Op>
   static void run(call& now) {
-    run_passes<T, Op>(now, atomic_global_kernel<T, Op>, [&](std::uint64_t count) {
-      // Of those who compare and swap, each round has one winner: more than a block of them only adds traffic.
-      if constexpr (!has_native_atomic<Op>) return shape{1, now.block_size};
-      return shape{blocks_for(count, static_cast<std::uint64_t>(now.block_size)), now.block_size};
-    });
+    run_passes<T, Op>(now, atomic_global_kernel<T, Op>, has_native_atomic<Op> ? of_all : of_one_block);
   }
 };
 

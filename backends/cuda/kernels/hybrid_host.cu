@@ -40,12 +40,12 @@ struct hybrid_host {
     int pass = 0;
     do {
       const shape how{blocks_for(static_cast<std::uint64_t>(count), segment), now.block_size, segment * sizeof(T)};
-      T* partials = static_cast<T*>(partials_for(now, how.grid, sizeof(T), pass++ % 2));
+      T* partials = static_cast<T*>(partials_for(now, how.grid, pass++ % 2));
       launch(now, hybrid_host_kernel<T, Op>, how, values, static_cast<std::uint64_t>(count), partials);
       values = partials;
       count = how.grid;
     } while (count > now.choices.host_values);
-    finish_on_host(now, detail::combine_on_host<T, Op>, sizeof(T), values, count);
+    finish_on_host(now, Op::id, values, count);
   }
 };
 

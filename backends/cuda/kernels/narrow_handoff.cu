@@ -50,7 +50,7 @@ struct narrow_handoff {
     std::uint64_t count = now.count;
     for (int pass = 0; count > segment; ++pass) {
       const shape how{blocks_for(count, segment), now.block_size, segment * sizeof(T)};
-      T* handed_over = static_cast<T*>(partials_for(now, how.grid * now.width, sizeof(T), pass % 2));
+      T* handed_over = static_cast<T*>(partials_for(now, how.grid * now.width, pass % 2));
       launch(now, narrow_handoff_kernel<T, Op>, how, input, count, static_cast<unsigned>(now.width), handed_over);
       input = handed_over;
       count = static_cast<std::uint64_t>(how.grid) * static_cast<std::uint64_t>(now.width);

@@ -54,20 +54,21 @@ struct persistent_blocks {
   template <class T, class Op>
   static constexpr bool supports = true;
 
-  template <class T, class Op>
-  static void run(call& now) {
+  // Whole rows of the block, so that reads are coalesced; the same for every pass, should the kernel be launched again.
+  static std::uint64_t chunk_of(const call& now) {
     const auto block = static_cast<std::uint64_t>(now.block_size);
     const std::uint64_t most = static_cast<std::uint64_t>(now.gpu.multiprocessors) *
                                static_cast<std::uint64_t>(now.gpu.threads_per_multiprocessor) / block;
     const std::uint64_t share = (now.count + most - 1) / most;
-    // Whole rows of the block, so that reads are coalesced; the same for every pass, should the kernel be launched again.
-    const std::uint64_t chunk = (share + block - 1) / block * block;
-    run_passes<T, Op>(
-        now, persistent_blocks_kernel<T, Op>,
-        [&](std::uint64_t count) {
-          return shape{blocks_for(count, chunk), now.block_size, block * slot_bytes_per_thread};
-        },
-        chunk);
+    return (share + block - 1) / block * block;
+  }
+  static shape shape_of(const call& now, std::uint64_t count) {
+    return {blocks_for(count, chunk_of(now)), now.block_size, static_cast<std::size_t>(now.block_size) * slot_bytes_per_thread};
+  }
+
+  template <class T, class Op>
+  static void run(call& now) {
+    run_passes<T, Op>(now, persistent_blocks_kernel<T, Op>, shape_of, chunk_of(now));
   }
 };
 

@@ -51,19 +51,21 @@ struct segment_wide {
   template <class T, class Op>
   static constexpr bool supports = true;
 
+  static std::size_t shared_bytes_of(const call& now) { return static_cast<std::size_t>(now.width) * size_of(now.type); }
+  static shape shape_of(const call& now, std::uint64_t count) {
+    return {blocks_for(count, static_cast<std::uint64_t>(now.width)), now.block_size, shared_bytes_of(now)};
+  }
+  static void require_shared_memory(const call& now) {
+    if (shared_bytes_of(now) <= static_cast<std::size_t>(now.gpu.shared_bytes_per_block)) return;
+    throw error(errc::unsupported, "segment_wide with a width of " + std::to_string(now.width) + " needs " +
+                                       std::to_string(shared_bytes_of(now)) + " bytes of shared memory per block; " + now.gpu.name +
+                                       " gives " + std::to_string(now.gpu.shared_bytes_per_block) + ": choose a smaller width");
+  }
+
   template <class T, class Op>
   static void run(call& now) {
-    const std::size_t shared_bytes = static_cast<std::size_t>(now.width) * sizeof(T);
-    if (shared_bytes > static_cast<std::size_t>(now.gpu.shared_bytes_per_block))
-      throw error(errc::unsupported, "segment_wide with a width of " + std::to_string(now.width) + " needs " +
-                                         std::to_string(shared_bytes) + " bytes of shared memory per block; " + now.gpu.name +
-                                         " gives " + std::to_string(now.gpu.shared_bytes_per_block) + ": choose a smaller width");
-    run_passes<T, Op>(
-        now, segment_wide_kernel<T, Op>,
-        [&](std::uint64_t count) {
-          return shape{blocks_for(count, static_cast<std::uint64_t>(now.width)), now.block_size, shared_bytes};
-        },
-        static_cast<unsigned>(now.width));
+    require_shared_memory(now);
+    run_passes<T, Op>(now, segment_wide_kernel<T, Op>, shape_of, static_cast<unsigned>(now.width));
   }
 };
 

@@ -38,11 +38,13 @@ struct shared_interleaved {
   template <class T, class Op>
   static constexpr bool supports = true;
 
+  static shape shape_of(const call& now, std::uint64_t count) {
+    return {blocks_for(count, static_cast<std::uint64_t>(now.block_size)), now.block_size, now.block_size * size_of(now.type)};
+  }
+
   template <class T, class Op>
   static void run(call& now) {
-    run_passes<T, Op>(now, shared_interleaved_kernel<T, Op>, [&](std::uint64_t count) {
-      return shape{blocks_for(count, static_cast<std::uint64_t>(now.block_size)), now.block_size, now.block_size * sizeof(T)};
-    });
+    run_passes<T, Op>(now, shared_interleaved_kernel<T, Op>, shape_of);
   }
 };
 
