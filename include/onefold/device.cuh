@@ -24,6 +24,8 @@
 ///   is_plain                false where a lane keeps something else than an accumulator: then also
 ///   lane, first(v), next(lane, v, row), close(lane, rows, index, lanes)   as in onefold/detail/folds.hpp, of values that are there;
 ///                           first(v, row) instead, if the fold has it, is told in which row the lane begins, and `rows` are how many were there
+///   reads_many              true where a function of the index reads so many arrays (six and more) that its threads need all the registers
+///                           that there are; else, with several results, twice as many threads share them
 ///
 /// All of them are called on the device alone. Of the library's own arithmetic the rounding is spelled out; of a fold's it is as nvcc is told:
 /// the tree is promised, not what the compiler makes of a product and a sum (-fmad=false).

@@ -20,6 +20,7 @@ struct dots_fold : dots_of_launch {
   using accumulator = sums;
   static constexpr bool is_plain = true;
   static constexpr bool has_neutral = true;
+  static constexpr bool reads_many = true;
 
   // The results that are asked for, each at its place.
   struct result {

@@ -28,6 +28,11 @@ struct says_plain : std::true_type {};
 template <class Fold>
 struct says_plain<Fold, std::void_t<decltype(Fold::is_plain)>> : std::integral_constant<bool, Fold::is_plain> {};
 
+template <class Fold, class = void>
+struct says_reads_many : std::false_type {};
+template <class Fold>
+struct says_reads_many<Fold, std::void_t<decltype(Fold::reads_many)>> : std::integral_constant<bool, Fold::reads_many> {};
+
 // The element types of the inputs: `element`, or input<k>. Of a function of the index, the type of its values.
 template <class Fold, int K, class = void>
 struct input_of {
@@ -119,6 +124,7 @@ struct own_fold {
   static constexpr std::size_t value_bytes = sizeof(typename Fold::value_type);
   static_assert(value_bytes >= 1 && value_bytes <= 64, "the values of a fold have 1 to 64 bytes");
   static constexpr bool is_plain = detail::says_plain<Fold>::value;
+  static constexpr bool reads_many = detail::says_reads_many<Fold>::value;
   static constexpr bool filters = detail::is_maybe<item>::value;
   static constexpr bool may_be_absent = filters || (!There && !detail::says_neutral<Fold>::value);
   static constexpr bool reads_pairs = inputs == 1 && sizeof(element) == value_bytes && (value_bytes == 4 || value_bytes == 8);
