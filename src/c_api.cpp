@@ -307,6 +307,7 @@ void reduce_checked(const onefold_request& asked, const onefold_options* how, co
                asked.vectors,
                asked.exact_state,
                asked.count_at,
+               asked.present,
                of.of_complex_parts,
                of.batch};
   if (asked.array_count < 0 || asked.array_count > 3) refuse_number("request.array_count", asked.array_count);

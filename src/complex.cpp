@@ -98,6 +98,7 @@ void run_of_values(onefold_request what, const onefold_options* how, int (*fill)
   const onefold_array array{what.input, sizeof(complex_of<T>), alignof(T)};
   what.type = static_cast<std::int32_t>(part_type(static_cast<element_type>(what.type)));
   what.source = &source;
+  what.present = nullptr;
   what.results = results;
   what.input = nullptr;
   what.arrays = &array;

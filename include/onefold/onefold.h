@@ -374,6 +374,10 @@ typedef struct onefold_request {
    *  when the reduction begins, in stream order, and takes more than `count` for `count`; it does so for floats and doubles in forms with one
    *  result. The CPU executors read it in the call, and refuse more. */
   const uint64_t* count_at;
+  /** ONEFOLD_MEAN and ONEFOLD_MEAN_VARIANCE of `source` under ONEFOLD_GUARANTEE_EXACT, on CPUs: NULL, or what says how many of the values are there. It is
+   *  called once, with the source's context, when all values were asked for, and is what the sum is divided by; a value that is absent is stored as -0, or
+   *  0 of integers. cuda refuses it. */
+  uint64_t (*present)(void* context);
 } onefold_request;
 
 /** Checks, chooses and runs. `how` may be NULL. Cost: one read of the input. */

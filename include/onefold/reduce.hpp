@@ -310,16 +310,12 @@ void run_mean_of_present(const executor& where, const Space& space, F& f, void* 
   using callback = block_callback<Space, F, true>;
   using T = typename callback::element;
   constexpr bool wide = (is_wide<M, T>() || ...);
-  if (how.guarantee == guarantee::exact)
-    throw error(
-        errc::guarantee_not_met,
-        "guarantee::exact cannot be given: a mean of values of which some may be absent has none so far; ask for the exact sum "
-        "of them, and for the sum of a function that is 1 where they are present");
   callback values(space, f, op::sum::neutral<T>());
   const auto device = device_side<OnDevice>::template of_form<form::mean>(space, f, modifiers...);
   request what{where, element_type_of<T>, form::mean, nullptr, space.size(), output, waits};
   (apply<T>(what, modifiers), ...);
   what.source = values.source();
+  what.present = &callback::tell_present;
   what.device = device.row();
   const bool on_gpu = is_for_cuda(where);
   auto sum = form_fold_t<form::mean, T, wide>::neutral();
@@ -327,7 +323,7 @@ void run_mean_of_present(const executor& where, const Space& space, F& f, void* 
   const arrays_of<F> arrays(f);
   arrays.tell(what);
   values.run(what, how);
-  if (on_gpu) return;
+  if (on_gpu || values.has_told()) return;  // an exact sum is divided before it is rounded
   using R = form_result_t<form::mean, T, M...>;
   *static_cast<R*>(output) = values.present() == 0 ? result_of_nothing<form::mean, T, wide>()
                                                    : concluded<form::mean, T, wide>::of(sum, values.present(), 0);
@@ -347,17 +343,21 @@ template <bool OnDevice, class Space, class F, class... M>
 void run_mean_variance_of_present(const executor& where, const Space& space, F& f, void* output, bool waits, const options& how,
                                   M... modifiers) {
   using T = typename values_of<Space, F>::type;
-  if (how.guarantee == guarantee::exact)
-    throw error(errc::guarantee_not_met,
-                "guarantee::exact cannot be given: a variance of values of which some may be absent has none so far");
-  present_moments<Space, F, (is_wide<M, T>() || ...)> own(space, f, ddof_of(modifiers...));
   const auto device = device_side<OnDevice>::template of_form<form::mean_variance>(space, f, modifiers...);
   request what{where, element_type_of<T>, form::mean_variance, nullptr, space.size(), output, waits};
   (apply<T>(what, modifiers), ...);
-  what.own = own.code();
   what.device = device.row();
   const arrays_of<F> arrays(f);
   arrays.tell(what);
+  if (how.guarantee == guarantee::exact) {  // two sums, to which an absent value adds nothing
+    using callback = block_callback<Space, F, true>;
+    callback values(space, f, op::sum::neutral<T>());
+    what.source = values.source();
+    what.present = &callback::tell_present;
+    return values.run(what, how);
+  }
+  present_moments<Space, F, (is_wide<M, T>() || ...)> own(space, f, ddof_of(modifiers...));
+  what.own = own.code();
   own.run(what, how);
 }
 

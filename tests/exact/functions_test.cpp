@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <complex>
 #include <optional>
 #include <stdexcept>
@@ -154,6 +155,112 @@ TEST_P(exact_functions, that_leave_elements_out_sum_the_others) {
   EXPECT_EQ(scalar_of(onefold::sum(where(), std::uint64_t{200}, one_minus_zero, exactly)), scalar_of(-0.0));
   const auto none = [](std::uint64_t) { return onefold::maybe<double>(); };
   EXPECT_EQ(scalar_of(onefold::sum(where(), std::uint64_t{200}, none, exactly)), scalar_of(0.0));
+  count_dispatch(where());
+}
+
+// Means and variances of the elements of x at which `is_there` says so, beside the oracle's of an array of these alone.
+template <class T, class IsThere>
+void expect_means_of_those_there(const onefold::executor& where, const std::vector<T>& x, const IsThere& is_there,
+                                 std::string_view data) {
+  exact_elements there(onefold::element_type_of<T>);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    if (is_there(i)) there.add(scalar_of(x[i]).bits);
+  const auto f = [&](std::uint64_t i) { return is_there(i) ? onefold::maybe<T>(x[i]) : onefold::absent; };
+  const auto in = [&] { return std::string(data) + ", " + std::to_string(there.count()) + " of " + std::to_string(x.size()); };
+  ASSERT_EQ(scalar_of(onefold::mean(where, x.size(), f, exactly)), there.result(form::mean)) << in();
+  T stored{};
+  onefold::mean_into(where, x.size(), f, &stored, exactly);
+  ASSERT_EQ(scalar_of(stored), there.result(form::mean)) << in();
+  for (const std::int64_t ddof : {0, 1, 7}) {
+    const auto both = onefold::mean_variance(where, x.size(), f, onefold::ddof{ddof}, exactly);
+    ASSERT_EQ(scalar_of(both.mean), there.result(form::mean)) << in();
+    ASSERT_EQ(scalar_of(both.variance), there.variance(ddof)) << in() << ", ddof " << ddof;
+  }
+  if constexpr (std::is_same_v<T, float>) {
+    ASSERT_EQ(scalar_of(onefold::mean(where, x.size(), f, onefold::accumulate_as<double>, exactly)), there.result(form::mean, true))
+        << in();
+    const auto wide = onefold::mean_variance(where, x.size(), f, onefold::accumulate_as<double>, exactly);
+    ASSERT_EQ(scalar_of(wide.mean), there.result(form::mean, true)) << in();
+    ASSERT_EQ(scalar_of(wide.variance), there.variance(0, true)) << in();
+  }
+}
+
+TEST_P(exact_functions, that_leave_elements_out_have_the_mean_and_variance_of_the_others) {
+  for_float_and_double([&]<class T> {
+    random_numbers random(current_seed());
+    for (const std::size_t n : {0u, 1u, 2u, 3u, 100u, 2'047u, 2'049u, 30'001u})
+      for (const spread kind : {spread::whole, spread::within_60, spread::highest, spread::subnormal})
+        for (const std::uint64_t percent : {0u, 3u, 50u, 97u, 100u}) {
+          auto x = random_elements<T>(n, kind, signs::both, current_seed() + n);
+          std::vector<char> there(n);
+          for (std::size_t i = 0; i < n; ++i) {
+            there[i] = random.below(100) < percent ? 1 : 0;
+            // What an absent place holds says nothing, and pairs that are there cancel.
+            if (there[i] == 0) x[i] = from_bits<T>(layout<T>().nan());
+            if (i > 0 && random.below(3) == 0) x[i] = -x[i - 1];
+          }
+          const auto is_there = [&](std::uint64_t i) { return there[i] != 0; };
+          ASSERT_NO_FATAL_FAILURE(expect_means_of_those_there(where(), x, is_there, "random"));
+        }
+    count_dispatch(where());
+  });
+}
+
+TEST_P(exact_functions, that_leave_elements_out_keep_signs_ties_and_special_values) {
+  for_float_and_double([&]<class T> {
+    constexpr float_layout in = layout<T>();
+    const T one = 1, next = std::nextafter(one, T(2));
+    const std::vector<std::vector<T>> sets{
+        {from_bits<T>(in.sign())},                              // -0, among absent ones
+        {from_bits<T>(in.sign()), T(0)},                        // and +0
+        {one, next},                                            // the middle of neighbours: ties to even
+        {next, std::nextafter(next, T(2))},                     //
+        {from_bits<T>(1), T(0)},                                // half of the smallest number
+        {from_bits<T>(3), T(0)},                                // one and a half
+        {largest<T>(), largest<T>(), -from_bits<T>(1)},         // whose sum is beyond the largest number
+        {infinity<T>(), one},                                   //
+        {infinity<T>(true), one},                               //
+        {infinity<T>(), infinity<T>(true)},                     //
+        {from_bits<T>(in.nan()), one},                          //
+        {largest<T>(), from_bits<T>(1), -largest<T>(), T(0.5)}  // what is left when others have cancelled
+    };
+    for (const std::vector<T>& set : sets)
+      for (const std::uint64_t apart : {1u, 2u, 3u, 777u}) {
+        std::vector<T> x(set.size() * apart + 5, from_bits<T>(in.nan()));
+        for (std::size_t i = 0; i < set.size(); ++i) x[i * apart] = set[i];
+        const auto is_there = [&](std::uint64_t i) { return i % apart == 0 && i / apart < set.size(); };
+        ASSERT_NO_FATAL_FAILURE(expect_means_of_those_there(where(), x, is_there, "chosen"));
+      }
+    count_dispatch(where());
+  });
+}
+
+// A variant's name asks for the exact sum too.
+TEST_P(exact_functions, that_leave_elements_out_are_asked_for_by_name) {
+  const auto f = [](std::uint64_t i) -> std::optional<double> {
+    if (i % 2 == 1) return std::nullopt;
+    return i == 0 ? 0x1p53 : i == 2 ? 1.0 : i == 4 ? 2.0 : 0.0;
+  };
+  std::vector<std::atomic<int>> asked(20'003);
+  onefold::report ran;
+  EXPECT_EQ(onefold::mean(where(), std::uint64_t{8}, f, {.variant = "superaccumulator", .report = &ran}), 0x1p51 + 1);
+  EXPECT_EQ(ran.variant, "superaccumulator");
+  EXPECT_EQ(ran.guarantee, onefold::guarantee::exact);
+  EXPECT_TRUE(std::isnan(onefold::mean(where(), std::uint64_t{0}, f, {.variant = "superaccumulator"})));
+  const auto third = [&](std::uint64_t i) {
+    ++asked[i];
+    return i % 3 == 0 ? onefold::maybe<double>(i == 0 ? 0x1p100 : 1.0) : onefold::absent;
+  };
+  static_cast<void>(onefold::mean_variance(where(), asked.size(), third, exactly));
+  for (std::size_t i = 0; i < asked.size(); ++i) ASSERT_EQ(asked[i].load(), 1) << i;
+  EXPECT_THROW(static_cast<void>(onefold::mean(
+                   where(), std::uint64_t{30'000},
+                   [](std::uint64_t i) {
+                     if (i == 29'000) throw std::range_error("29000");
+                     return onefold::maybe<double>(1.0);
+                   },
+                   exactly)),
+               std::range_error);
   count_dispatch(where());
 }
 

@@ -144,6 +144,13 @@ class block_callback {
   [[nodiscard]] bool any_present() const noexcept { return any_present_; }
   /// How many values of all that were asked for are there.
   [[nodiscard]] std::uint64_t present() const noexcept { return present_; }
+  /// present() of a source's context, for whoever divides by it in the library; has_told() then.
+  [[nodiscard]] static std::uint64_t tell_present(void* context) {
+    auto& own = *static_cast<block_callback*>(context);
+    own.has_told_ = true;
+    return own.present_;
+  }
+  [[nodiscard]] bool has_told() const noexcept { return has_told_; }
   void run(const request& what, const options& how) const { thrown_.run(what, how); }
   /// Throws where a call that was given source() has returned an error; what f has thrown as what it is.
   void check(int status) const { thrown_.check(status); }
@@ -258,6 +265,7 @@ class block_callback {
   element instead_;
   std::atomic<bool> any_present_{false};
   std::atomic<std::uint64_t> present_{0};
+  bool has_told_ = false;
   thrown thrown_;
 };
 

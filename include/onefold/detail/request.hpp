@@ -51,6 +51,7 @@ struct request {
   const onefold_vectors* vectors = nullptr;  // dot: not null instead of input and second
   std::int64_t* exact_state = nullptr;       // guarantee::exact: not null where the state's words are stored too
   const std::uint64_t* count_at = nullptr;   // not null: where the number of elements stands, and count is the most that it may be
+  std::uint64_t (*present)(void* context) = nullptr;  // exact means of a source's values: not null where some may be absent
   bool of_complex_parts = false;  // dot, exact: both arrays are the parts of complex numbers, and the output has room for two
   batch_in_progress* batch =
       nullptr;  // not null: the batch of which this is a part, and which waits if the output lies in its memory
@@ -97,6 +98,7 @@ inline onefold_request c_request(const request& what) {
   asked.tree_value = what.tree_value;
   asked.exact_state = what.exact_state;
   asked.count_at = what.count_at;
+  asked.present = what.present;
   return asked;
 }
 
