@@ -262,8 +262,9 @@ void reduce_complex(const onefold_request& asked, const onefold_options* how) {
   const auto its = static_cast<form>(asked.form);
   const bool is_single = asked.type == ONEFOLD_C64;
   if (asked.exact_state != nullptr && !(asks_for_exact(how) && exact::has_state_of_parts(its)))
-    throw error(errc::guarantee_not_met,
-                "exact_state of complex numbers takes the state of sum, mean, sum_of_squares and norm2, with guarantee::exact");
+    throw error(
+        errc::guarantee_not_met,
+        "exact_state of complex numbers takes the states of sum, mean, dot, sum_of_squares and norm2, with guarantee::exact");
   if (its == form::sum_of_squares || its == form::norm2) return run_checked(of_parts(asked), how);
 #ifdef ONEFOLD_HAVE_CUDA
   if (onefold_request on_gpu = asked;

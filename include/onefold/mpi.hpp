@@ -368,14 +368,13 @@ struct part {
       if (!exact::is_free_of_order(form_of_result(k), type)) return false;
     return true;
   }
-  /// Whether there is an exact result that depends on the order otherwise. Of complex numbers it is that of the parts: of sum and mean one for each.
+  /// Whether there is an exact result that depends on the order otherwise. Of complex numbers it is that of the parts: of sum, mean and dot one for each.
   [[nodiscard]] bool has_exact_state() const noexcept {
     return is_complex(type) ? exact::has_state_of_parts(form) : exact::has_state(form, type);
   }
-  [[nodiscard]] bool sums_parts() const noexcept {
-    return is_complex(type) && (form == onefold::form::sum || form == onefold::form::mean);
+  [[nodiscard]] int exact_results() const noexcept {
+    return is_complex(type) && exact::has_state_for_each_part(form) ? 2 : results;
   }
-  [[nodiscard]] int exact_results() const noexcept { return sums_parts() ? 2 : results; }
   [[nodiscard]] std::size_t exact_words() const noexcept { return exact::kind_of(form, part_type(type)).words(); }
   [[nodiscard]] void* place_of_exact_result(int k) const noexcept {
     return static_cast<std::byte*>(result) + static_cast<std::size_t>(k) * result_bytes(part_type(type), form, wide);

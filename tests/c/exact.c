@@ -58,7 +58,7 @@ static void test_on(onefold_executor where) {
   how.guarantee = ONEFOLD_GUARANTEE_FIXED;
   EXPECT_REFUSED(onefold_reduce(&what, &how), ONEFOLD_GUARANTEE_NOT_MET, "no state that is exact");
 
-  /* Complex numbers have the states of their parts, but for those of dot and where nothing asks for exact ones. */
+  /* Complex numbers have the states of their parts, where exact ones are asked for. */
   double two[2];
   int64_t room[400];
   what.type = ONEFOLD_C128;
@@ -71,6 +71,13 @@ static void test_on(onefold_executor where) {
   how.guarantee = ONEFOLD_GUARANTEE_EXACT;
   EXPECT_OK(onefold_reduce(&what, &how));
   what.form = ONEFOLD_DOT;
+  EXPECT_OK(onefold_reduce(&what, &how));
+  double imaginary = 1;
+  EXPECT_OK(onefold_exact_count(ONEFOLD_F64, ONEFOLD_DOT, room, &n));
+  EXPECT(n == 8); /* products of either part, two of each pair */
+  EXPECT_OK(onefold_exact_result(ONEFOLD_F64, ONEFOLD_DOT, 0, 0, room + 142, &imaginary));
+  EXPECT(two[0] > 0 && imaginary == 0 && two[1] == 0); /* of an array with itself */
+  what.form = ONEFOLD_NORM1;
   EXPECT_REFUSED(onefold_reduce(&what, &how), ONEFOLD_GUARANTEE_NOT_MET, "exact_state of complex numbers");
   how.guarantee = ONEFOLD_GUARANTEE_FIXED;
   what.form = ONEFOLD_SUM;

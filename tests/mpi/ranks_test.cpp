@@ -227,7 +227,8 @@ TEST(over_ranks, exact_results_go_in_one_message_with_others) {
       if (random.below(2) == 0) {
         const element_type types[] = {element_type::f32, element_type::f64, element_type::f16, element_type::bf16};
         of.push_back({types[random.below(4)], what});
-        if (random.below(3) == 0 && (what == form::sum || what == form::mean || what == form::norm2 || what == form::count))
+        if (random.below(3) == 0 &&
+            (what == form::sum || what == form::mean || what == form::dot || what == form::norm2 || what == form::count))
           of.back().type = random.below(2) == 0 ? element_type::c64 : element_type::c128;
         in.emplace_back(of.back(), n, random(), random.below(2) == 0);
       }
@@ -360,7 +361,15 @@ void expect_complex_calls() {
   expect_same(onefold::sum_of_squares(anyhow, some), onefold::sum_of_squares(one, x.all, exactly), "exact sum of squares");
   expect_same(onefold::norm_inf(anyhow, some), onefold::norm_inf(one, x.all), "norm_inf");
   expect_same(onefold::count(anyhow, some), onefold::count(one, x.all), "count");
-  EXPECT_TRUE(refuses(errc::guarantee_not_met, "make a layout", [&] { static_cast<void>(onefold::dot(anyhow, some, some)); }));
+  std::vector<C> others = some;
+  for (C& z : others) z = {z.imag(), -z.real() / 3};
+  expect_same(onefold::dot(anyhow, some, others), onefold::dot(one, x.all, all_y, exactly), "exact dot");
+  expect_same(onefold::dot(here, x.mine, y, exactly), onefold::dot(one, x.all, all_y, exactly), "exact dot of a layout");
+  onefold::mpi::batch exact_work(anyhow);
+  exact_work.add(onefold::dot, others, some, &product).add(onefold::mean, some, &sum).run();
+  expect_same(product, onefold::dot(one, all_y, x.all, exactly), "exact dot of a batch");
+  expect_same(sum, onefold::mean(one, x.all, exactly), "exact mean of a batch");
+  EXPECT_TRUE(refuses(errc::guarantee_not_met, "make a layout", [&] { static_cast<void>(onefold::norm1(anyhow, some)); }));
   EXPECT_TRUE(
       refuses(errc::guarantee_not_met, "no exact result", [&] { static_cast<void>(onefold::norm1(here, x.mine, exactly)); }));
 }

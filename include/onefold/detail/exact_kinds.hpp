@@ -36,9 +36,12 @@ constexpr bool has_state(form what, element_type type) noexcept {
          what == form::mean || what == form::mean_variance;
 }
 
-/// Whether the exact result of complex numbers has states of the parts' type: sum and mean one for each part, the others one for all.
+/// Whether the exact result of complex numbers has a state of the parts' type for each part: of dot one of all products in it.
+constexpr bool has_state_for_each_part(form what) noexcept { return what == form::sum || what == form::mean || what == form::dot; }
+
+/// Whether the exact result of complex numbers has states of the parts' type: one for each part, or one for all.
 constexpr bool has_state_of_parts(form what) noexcept {
-  return what == form::sum || what == form::mean || what == form::sum_of_squares || what == form::norm2;
+  return has_state_for_each_part(what) || what == form::sum_of_squares || what == form::norm2;
 }
 
 /// The kind of a form that has one.
