@@ -29,8 +29,7 @@ const exact::kind_row& kind_of(std::int32_t type, std::int32_t what) {
   if (!is_known(type, what))
     throw error(errc::unsupported,
                 "this form of this element type has no exact state: sum, norm1, dot, sum_of_squares, norm2, mean and mean_variance "
-                "of f32, f64, "
-                "f16 and bf16 have");
+                "of f32, f64, f16 and bf16 have, and norm2, mean and mean_variance of integers");
   return exact::kind_of(static_cast<form>(what), static_cast<element_type>(type));
 }
 

@@ -8,7 +8,6 @@
 
 #include "../backends/backend.hpp"
 #include "dispatch.hpp"
-#include "integers.hpp"
 #include "pointer_kind.hpp"
 #include "select.hpp"
 
@@ -242,8 +241,6 @@ void check_and_run(request& what, const options& how) {
   what.where = resolve(what);
   const backend where = what.where.backend();
   if (where != backend::cuda && what.count_at != nullptr) read_count(what, where);
-  integers_as_doubles integers;
-  if (how.guarantee == guarantee::exact) read_integers_exactly(what, how, integers);
   const variant_info& variant = select(what, where, how);
   const backend_entry* entry = find_backend(where);
   if (entry == nullptr) throw error(errc::backend_not_built, not_built_sentence(where));

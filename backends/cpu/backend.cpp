@@ -37,7 +37,8 @@ constexpr variant_info cpu_variant(std::string_view name, std::string_view seed,
   if (promise == guarantee::exact) {
     for (int type = 0; type < element_type_count; ++type)
       row.operators[type] = exact::has_state(form::sum, static_cast<element_type>(type)) ? 1U : 0U;
-    row.limits = "it takes floats with sum, norm1, dot, sum_of_squares, norm2, mean or mean_variance";
+    row.limits =
+        "it takes floats with sum, norm1, dot, sum_of_squares, norm2, mean or mean_variance, and integers with the last three";
   }
   return row;
 }

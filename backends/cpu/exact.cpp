@@ -14,6 +14,7 @@
 #include <onefold/results.hpp>
 
 #include "../exact/state.hpp"
+#include "exact_integers.hpp"
 #include "instruction_set.hpp"
 #include "plan.hpp"
 
@@ -34,6 +35,22 @@ const exact_row& row_of(const exact_table& kernels, element_type type) {
       return kernels.bf16;
     case element_type::f32:
       return kernels.f32;
+    case element_type::i8:
+      return exact_integers::row<std::int8_t>;
+    case element_type::u8:
+      return exact_integers::row<std::uint8_t>;
+    case element_type::i16:
+      return exact_integers::row<std::int16_t>;
+    case element_type::u16:
+      return exact_integers::row<std::uint16_t>;
+    case element_type::i32:
+      return exact_integers::row<std::int32_t>;
+    case element_type::u32:
+      return exact_integers::row<std::uint32_t>;
+    case element_type::i64:
+      return exact_integers::row<std::int64_t>;
+    case element_type::u64:
+      return exact_integers::row<std::uint64_t>;
     default:
       return kernels.f64;
   }

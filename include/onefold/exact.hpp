@@ -6,7 +6,8 @@
 ///   MPI_Allreduce(MPI_IN_PLACE, total.words(), total.size(), MPI_INT64_T, MPI_SUM, comm);
 ///   double sum = total.value();
 ///
-/// Forms     sum, norm1, dot, sum_of_squares, norm2, mean, mean_variance of f32, f64, f16 and bf16.
+/// Forms     sum, norm1, dot, sum_of_squares, norm2, mean, mean_variance of f32, f64, f16 and bf16; norm2, mean, mean_variance of integers, whose states
+///           are those of doubles, of which cuda() makes none.
 /// Bits      equal sets of elements have equal words, in whatever order and parts they were added, on whatever executor.
 /// Errors    those of the reductions; invalid_argument where words are no state, which then is not changed.
 /// Cost      of adding an array that of a reduction and a microsecond; of adding a state 1 to 2 us, of a value 0.2 to 1.1 (a Zen 5).
@@ -24,7 +25,8 @@ template <form What, class T>
 class exact_state {
   static_assert(
       detail::exact::has_state(What, element_type_of<T>),
-      "sum, norm1, dot, sum_of_squares, norm2, mean and mean_variance of float, double, float16 and bfloat16 have an exact state");
+      "sum, norm1, dot, sum_of_squares, norm2, mean and mean_variance of float, double, float16 and bfloat16 have an exact state, "
+      "and norm2, mean and mean_variance of integers");
 
  public:
   /// Adds `count` elements at x.

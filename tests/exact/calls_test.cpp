@@ -267,18 +267,12 @@ TEST_P(exact_calls, that_cannot_be_met_are_refused) {
   EXPECT_TRUE(refused([&] { return onefold::prod(where(), f, exactly); }));
   EXPECT_TRUE(refused([&] { return onefold::prod(where(), f, accumulate_as<double>, exactly); }));
   EXPECT_TRUE(refused([&] { return onefold::prod(where(), std::vector<float16>(3), exactly); }));
-  EXPECT_TRUE(refused([&] { return onefold::norm2(where(), wide, exactly); }));
-  EXPECT_TRUE(refused([&] { return onefold::mean_variance(where(), wide, exactly); }));
   EXPECT_TRUE(refused([&] { return onefold::mean(where(), wide, {.variant = "fixed_order", .guarantee = guarantee::exact}); }));
   EXPECT_TRUE(refused([&] { return onefold::norm1(where(), z, exactly); }));
   EXPECT_TRUE(refused([&] { return onefold::norm_inf(where(), z, exactly); }));
   EXPECT_TRUE(refused([&] { return onefold::prod(where(), z, exactly); }));
   const auto at = [](std::uint64_t k) { return x[k]; };
   EXPECT_TRUE(refused([&] { return onefold::prod(where(), x.size(), at, exactly); }));
-  EXPECT_TRUE(refused([&] {
-    return onefold::mean(
-        where(), std::uint64_t{3}, [](std::uint64_t k) { return static_cast<int>(k); }, exactly);
-  }));
   // Operators of the caller's, also where what they combine would have an exact sum.
   const auto plus = [](double a, double b) { return a + b; };
   EXPECT_TRUE(refused([&] { return onefold::reduce(where(), x, plus, exactly); }));

@@ -194,7 +194,9 @@ std::function<void()> slow_device::fixed_order(cudaFunction_t function, void** a
 bool slow_device::is_exact_kernel(const void* kernel) const {
   using cuda_backend::exact_terms;
   for (const auto terms : {exact_terms::elements, exact_terms::products, exact_terms::squares, exact_terms::turned_products})
-    if (exact_sums::has_state(forms_.front(), type_) && cuda_backend::exact_kernel_of(type_, terms).symbol == kernel) return true;
+    if (is_float(type_) && exact_sums::has_state(forms_.front(), type_) &&
+        cuda_backend::exact_kernel_of(type_, terms).symbol == kernel)
+      return true;
   return false;
 }
 

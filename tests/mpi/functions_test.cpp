@@ -266,6 +266,17 @@ TEST(functions_over_ranks, have_exact_results_without_a_layout) {
   exactly.guarantee = onefold::guarantee::exact;
   const auto here = world.on(onefold::openmp());
   expect_same(onefold::sum(here, x.mine.size(), function_of(x)), onefold::sum(onefold::serial(), x.all, exactly), "exact sum");
+  // Of integers near the largest, whose sum wraps.
+  const auto whole = [](double value) {
+    return std::numeric_limits<std::int64_t>::max() - static_cast<std::int64_t>((value + 1) * 1000);
+  };
+  std::vector<std::int64_t> integers;
+  for (const double one : x.all) integers.push_back(whole(one));
+  const auto mine = [&](std::uint64_t i) { return whole(x.mine[i]); };
+  expect_same(onefold::mean(here, x.mine.size(), mine), onefold::mean(onefold::serial(), integers, exactly),
+              "exact mean of integers");
+  expect_same(onefold::norm2(here, x.mine.size(), mine), onefold::norm2(onefold::serial(), integers, exactly),
+              "exact norm of integers");
   expect_same(onefold::max(here, x.mine.size(), function_of(x)), onefold::max(onefold::serial(), x.all), "max");
   EXPECT_TRUE(refuses(errc::guarantee_not_met, "make a layout",
                       [&] { static_cast<void>(onefold::prod(here, x.mine.size(), function_of(x))); }));

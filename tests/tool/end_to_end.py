@@ -719,7 +719,6 @@ class Exact(ToolTest):
         floats, integers = self.input("x", "f32", [1.0]), self.input("i", "i32", [1])
         for said, *arguments in (
             ("--exact cannot be given: prod of f32 has no exact form: sum, norm1,", "prod", *floats, "--exact"),
-            ("--exact cannot be given: norm2 of i64 has no exact form", "norm2", *self.input("w", "i64", [1, 2, 3]), "--exact"),
             ("fixed_order promises guarantee fixed", "sum", *floats, "--exact", "--variant", "fixed_order"),
             ("--guarantee excludes --exact", "sum", *floats, "--exact", "--guarantee", "none"),
             ("--exact excludes --begin", "sum", *floats, "--exact", "--begin", "1", "--state", "s.npy"),
@@ -755,6 +754,21 @@ class Exact(ToolTest):
                             self.assertEqual((merged["count"], merged["form"], merged["files"]), (3000, form, files))
                             self.assertEqual((merged["result_type"], merged["accumulate"]), (expected["result_type"], expected["accumulate"]))
                             self.assertEqual(self.words(both + "2"), self.words(os.path.join(self.folder, "whole.npy")))
+
+    def test_states_of_integers_are_those_of_doubles(self):
+        values = [(1 << 63) - 1 - 977 * i * i for i in range(3000)]
+        whole, parts = self.input("whole", "i64", values), [self.input(f"part{i}", "i64", values[i::2]) for i in range(2)]
+        for form in ("mean", "norm2", "mean_variance"):
+            expected = self.succeed_json(form, *whole, "--exact")
+            states = [os.path.join(self.folder, f"state{i}.npy") for i in range(2)]
+            for part, state in zip(parts, states):
+                self.succeed(form, *part, "--exact", "--state", state)
+            merged = self.succeed_json("merge", *states, "--form", form)
+            for name in ("mean_bits", "variance_bits") if form == "mean_variance" else ("bits",):
+                self.assertEqual(merged[name], expected[name], form)
+            self.assertEqual((merged["count"], merged["result_type"]), (3000, "f64"))
+            if form == "mean":
+                self.assertEqual(merged["value"], float(Fraction(sum(values), 3000)))
 
     def test_words_that_others_added(self):
         states = []
@@ -1368,7 +1382,10 @@ class Lists(ToolTest):
             if variant["built"]:
                 every, exact = variant["name"] == "fixed_order", variant["guarantee"] == "exact"
                 if exact:
-                    self.assertEqual({element: set(forms) for element, forms in variant["supported"].items()}, {element: set(EXACT) for element in FLOATS})
+                    expected = {element: set(EXACT) for element in FLOATS}
+                    if place == "cpu":
+                        expected |= {element: {"norm2", "mean", "mean_variance"} for element in (*TYPES, *SMALL) if element not in FLOATS}
+                    self.assertEqual({element: set(forms) for element, forms in variant["supported"].items()}, expected)
                     self.assertRegex(text, rf"(?m)^{start}.* {' '.join(FLOATS)} +exact sums +{re.escape(variant['idea'])}$")
                     continue
                 self.assertEqual(variant["accumulates_f32_in_f64"], every)

@@ -31,7 +31,8 @@ inline constexpr kind_row kinds[8] = {{1, {-149, 0}, {11, 0}},     {2, {-1074, 0
 
 /// Whether a form of elements of this type has an exact state. Others have a result that no order changes, or none that is exact.
 constexpr bool has_state(form what, element_type type) noexcept {
-  if (!is_float(type) || is_complex(type)) return false;
+  if (is_complex(type)) return false;
+  if (!is_float(type)) return what == form::mean || what == form::norm2 || what == form::mean_variance;
   return what == form::sum || what == form::norm1 || what == form::dot || what == form::sum_of_squares || what == form::norm2 ||
          what == form::mean || what == form::mean_variance;
 }
@@ -44,9 +45,9 @@ constexpr bool has_state_of_parts(form what) noexcept {
   return has_state_for_each_part(what) || what == form::sum_of_squares || what == form::norm2;
 }
 
-/// The kind of a form that has one.
+/// The kind of a form that has one. That of integers is that of doubles: whole numbers are multiples of its units.
 constexpr const kind_row& kind_of(form what, element_type type) noexcept {
-  const int of_doubles = type == element_type::f64 ? 1 : 0;
+  const int of_doubles = type == element_type::f64 || !is_float(type) ? 1 : 0;
   switch (what) {
     case form::norm1:
       return kinds[2 + of_doubles];
