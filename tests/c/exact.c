@@ -4,6 +4,15 @@
 
 enum { count = 3999 };
 
+/* Every third value is there. */
+static int fill_thirds(void* context, uint64_t first, uint64_t how_many, void* const* values) {
+  (void)context;
+  double* const to = values[0];
+  for (uint64_t i = 0; i < how_many; ++i) to[i] = (first + i) % 3 == 0 ? 6 : -0.0;
+  return 0;
+}
+static uint64_t a_third(void* context) { return *(const uint64_t*)context / 3; }
+
 static void test_on(onefold_executor where) {
   static double x[count];
   for (int i = 0; i < count; ++i) x[i] = i % 3 == 0 ? 1e300 : i % 3 == 1 ? -1e300 : (i % 7) * 1e-300;
@@ -57,6 +66,46 @@ static void test_on(onefold_executor where) {
 
   how.guarantee = ONEFOLD_GUARANTEE_FIXED;
   EXPECT_REFUSED(onefold_reduce(&what, &how), ONEFOLD_GUARANTEE_NOT_MET, "no state that is exact");
+
+  /* Values of a function, of which the others are absent. */
+  uint64_t all = count;
+  const onefold_value_source thirds = {&all, fill_thirds};
+  onefold_mean_variance_result_f64 moments = {0, 1};
+  onefold_request of_values;
+  memset(&of_values, 0, sizeof of_values);
+  of_values.struct_bytes = sizeof of_values;
+  of_values.where = where;
+  of_values.type = ONEFOLD_F64;
+  of_values.form = ONEFOLD_MEAN_VARIANCE;
+  of_values.source = &thirds;
+  of_values.count = count;
+  of_values.output = &moments;
+  of_values.present = a_third;
+  how.guarantee = ONEFOLD_GUARANTEE_EXACT;
+  EXPECT_OK(onefold_reduce(&of_values, &how));
+  EXPECT(moments.mean == 6 && moments.variance == 0);
+  of_values.present = NULL;
+  EXPECT_OK(onefold_reduce(&of_values, &how));
+  EXPECT(moments.mean == 2 && moments.variance == 8);
+
+  /* Integers have the states of doubles. */
+  const int64_t longest[] = {INT64_MAX, INT64_MAX, INT64_MAX - 6};
+  int64_t of_integers[210];
+  onefold_request of_longest;
+  memset(&of_longest, 0, sizeof of_longest);
+  of_longest.struct_bytes = sizeof of_longest;
+  of_longest.where = where;
+  of_longest.type = ONEFOLD_I64;
+  of_longest.form = ONEFOLD_MEAN_VARIANCE;
+  of_longest.input = longest;
+  of_longest.count = 3;
+  of_longest.output = &moments;
+  of_longest.exact_state = of_integers;
+  EXPECT_OK(onefold_reduce(&of_longest, &how));
+  EXPECT(moments.mean == 0x1p63 && moments.variance == 8);
+  EXPECT(onefold_exact_words(ONEFOLD_I64, ONEFOLD_MEAN_VARIANCE) == 210);
+  EXPECT_OK(onefold_exact_result(ONEFOLD_F64, ONEFOLD_MEAN_VARIANCE, 0, 1, of_integers, &moments));
+  EXPECT(moments.variance == 12);
 
   /* Complex numbers have the states of their parts, where exact ones are asked for. */
   double two[2];
