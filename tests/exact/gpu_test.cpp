@@ -1039,6 +1039,7 @@ TEST_F(exact_gpu, refuses_what_has_no_exact_sum_and_memory_that_it_cannot_read_c
   constexpr errc not_met = errc::guarantee_not_met;
   EXPECT_TRUE(refused(not_met, "prod", [&] { return onefold::prod(where_, there, 1'000, exactly); }));
   EXPECT_TRUE(refused(not_met, "mean", [&] { return onefold::mean(where_, whole.device(), 100, exactly); }));
+  EXPECT_TRUE(refused(not_met, "norm2", [&] { return onefold::norm2(where_, whole.device(), 100, exactly); }));
   EXPECT_TRUE(refused(not_met, "", [&] { return onefold::dot(where_, there, narrow.device(), 1'000, exactly); }));
   EXPECT_TRUE(refused(not_met, "fixed_order", [&] {
     return onefold::sum(where_, there, 1'000, {.variant = "fixed_order", .guarantee = guarantee::exact});
