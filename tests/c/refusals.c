@@ -13,7 +13,8 @@ static onefold_request sum_of(const double* x, uint64_t n, double* result) {
                           NULL,        NULL,
                           NULL,        0,
                           0,           NULL,
-                          NULL,        NULL};
+                          NULL,        NULL,
+                          NULL};
   return what;
 }
 
