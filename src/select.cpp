@@ -40,14 +40,15 @@ const variant_info& select_exact(const request& what, backend where, const varia
   if (own_code)
     throw error(errc::guarantee_not_met,
                 sentence + "an operator of your own, an initial value and products of two types have no exact sum so far");
-  if (!exact::has_state(what.form, what.type) || (where == backend::cuda && !is_float(what.type)))
+  static const variant_info* const rows[] = {find_row(exact_variant, backend::serial), find_row(exact_variant, backend::cuda)};
+  const variant_info& row = *rows[where == backend::cuda ? 1 : 0];
+  if (!row.supports(what.type, what.form))
     throw error(
         errc::guarantee_not_met,
         sentence + std::string(name(what.form)) + " of " + std::string(name(what.type)) +
             " has no exact form: sum, norm1, dot, sum_of_squares, norm2, mean and mean_variance of floats have, and on CPUs "
             "mean, norm2 and mean_variance of integers");
-  static const variant_info* const rows[] = {find_row(exact_variant, backend::serial), find_row(exact_variant, backend::cuda)};
-  return *rows[where == backend::cuda ? 1 : 0];
+  return row;
 }
 
 }  // namespace

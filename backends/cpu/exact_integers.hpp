@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <onefold/detail/exact_kinds.hpp>
+
 #include "kernels/exact_table.hpp"
 
 namespace onefold::cpu {
@@ -15,9 +17,14 @@ using u64 = std::uint64_t;
 using u128 = unsigned __int128;
 using i128 = __int128;
 
-// Adds value * 2^bit, of two's complement, whose sign goes on to the last word.
+// The sums of what a form adds: their units are powers of two, and their words have two limbs each.
+constexpr const detail::exact::kind_row& of_elements = detail::exact::kind_of(form::mean, element_type::f64);
+constexpr const detail::exact::kind_row& of_squares = detail::exact::kind_of(form::norm2, element_type::f64);
+
+// Adds the value, of two's complement, whose sign goes on to the last word.
 template <int Words>
-void add_at(const u64 (&value)[Words], int bit, u64* integer, int words) noexcept {
+void add_to(const detail::exact::kind_row& sum_of, const u64 (&value)[Words], u64* integer) noexcept {
+  const int bit = -sum_of.unit[0], words = sum_of.limbs[0] / 2;
   const int shift = bit % 64;
   const u64 sign = value[Words - 1] >> 63 != 0 ? ~u64{0} : 0;
   const auto word_of = [&](int i) { return i < 0 ? 0 : i < Words ? value[i] : sign; };
@@ -30,10 +37,6 @@ void add_at(const u64 (&value)[Words], int bit, u64* integer, int words) noexcep
   }
 }
 
-// The units of the kinds' sums are 2^-unit, and the sums have so many words.
-constexpr int unit_of_sums = 1074, words_of_sums = 34;
-constexpr int unit_of_products = 2148, words_of_products = 67;
-
 template <class T>
 void add_elements(const void* x, const void*, u64 count, bool, u64* flags, u64* integer) {
   static_assert(most_exact_elements <= u64{1} << 31, "sums of shorter integers fit 64 bits, and longer ones' 128");
@@ -41,7 +44,7 @@ void add_elements(const void* x, const void*, u64 count, bool, u64* flags, u64* 
   std::conditional_t<sizeof(T) < sizeof(u64), std::int64_t, i128> sum = 0;
   for (u64 i = 0; i < count; ++i) sum += at[i];
   const auto wide = static_cast<u128>(static_cast<i128>(sum));
-  add_at<2>({static_cast<u64>(wide), static_cast<u64>(wide >> 64)}, unit_of_sums, integer, words_of_sums);
+  add_to<2>(of_elements, {static_cast<u64>(wide), static_cast<u64>(wide >> 64)}, integer);
   if (count > 0) *flags |= exact_other_than_minus_zero;  // no integer is -0
 }
 
@@ -73,8 +76,7 @@ void add_squares(const void* x, const void*, u64 count, bool, u64* flags, u64* i
     }
   }
   high += low >> 64;
-  add_at<3>({static_cast<u64>(low), static_cast<u64>(high), static_cast<u64>(high >> 64)}, unit_of_products, integer,
-            words_of_products);
+  add_to<3>(of_squares, {static_cast<u64>(low), static_cast<u64>(high), static_cast<u64>(high >> 64)}, integer);
   if (count > 0) *flags |= exact_other_than_minus_zero;
 }
 

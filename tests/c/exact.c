@@ -13,6 +13,18 @@ static int fill_thirds(void* context, uint64_t first, uint64_t how_many, void* c
 }
 static uint64_t a_third(void* context) { return *(const uint64_t*)context / 3; }
 
+static onefold_request request_of(onefold_executor where, int32_t type, int32_t form, uint64_t how_many, void* output) {
+  onefold_request what;
+  memset(&what, 0, sizeof what);
+  what.struct_bytes = sizeof what;
+  what.where = where;
+  what.type = type;
+  what.form = form;
+  what.count = how_many;
+  what.output = output;
+  return what;
+}
+
 static void test_on(onefold_executor where) {
   static double x[count];
   for (int i = 0; i < count; ++i) x[i] = i % 3 == 0 ? 1e300 : i % 3 == 1 ? -1e300 : (i % 7) * 1e-300;
@@ -24,15 +36,8 @@ static void test_on(onefold_executor where) {
   memset(&how, 0, sizeof how);
   how.struct_bytes = sizeof how;
   how.guarantee = ONEFOLD_GUARANTEE_EXACT;
-  onefold_request what;
-  memset(&what, 0, sizeof what);
-  what.struct_bytes = sizeof what;
-  what.where = where;
-  what.type = ONEFOLD_F64;
-  what.form = ONEFOLD_SUM;
+  onefold_request what = request_of(where, ONEFOLD_F64, ONEFOLD_SUM, count, &result);
   what.input = x;
-  what.count = count;
-  what.output = &result;
   what.exact_state = whole;
   EXPECT_OK(onefold_reduce(&what, &how));
   EXPECT(result > 1e-300 && result < 1e-296); /* what is left when the others have cancelled */
@@ -71,15 +76,8 @@ static void test_on(onefold_executor where) {
   uint64_t all = count;
   const onefold_value_source thirds = {&all, fill_thirds};
   onefold_mean_variance_result_f64 moments = {0, 1};
-  onefold_request of_values;
-  memset(&of_values, 0, sizeof of_values);
-  of_values.struct_bytes = sizeof of_values;
-  of_values.where = where;
-  of_values.type = ONEFOLD_F64;
-  of_values.form = ONEFOLD_MEAN_VARIANCE;
+  onefold_request of_values = request_of(where, ONEFOLD_F64, ONEFOLD_MEAN_VARIANCE, count, &moments);
   of_values.source = &thirds;
-  of_values.count = count;
-  of_values.output = &moments;
   of_values.present = a_third;
   how.guarantee = ONEFOLD_GUARANTEE_EXACT;
   EXPECT_OK(onefold_reduce(&of_values, &how));
@@ -91,15 +89,8 @@ static void test_on(onefold_executor where) {
   /* Integers have the states of doubles. */
   const int64_t longest[] = {INT64_MAX, INT64_MAX, INT64_MAX - 6};
   int64_t of_integers[210];
-  onefold_request of_longest;
-  memset(&of_longest, 0, sizeof of_longest);
-  of_longest.struct_bytes = sizeof of_longest;
-  of_longest.where = where;
-  of_longest.type = ONEFOLD_I64;
-  of_longest.form = ONEFOLD_MEAN_VARIANCE;
+  onefold_request of_longest = request_of(where, ONEFOLD_I64, ONEFOLD_MEAN_VARIANCE, 3, &moments);
   of_longest.input = longest;
-  of_longest.count = 3;
-  of_longest.output = &moments;
   of_longest.exact_state = of_integers;
   EXPECT_OK(onefold_reduce(&of_longest, &how));
   EXPECT(moments.mean == 0x1p63 && moments.variance == 8);
