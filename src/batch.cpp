@@ -102,11 +102,13 @@ void run_all(const onefold_request* requests, std::size_t count, const onefold_o
 
 constexpr std::size_t node_place = in_places(cpu::most_node_bytes);
 
+// The nodes as a batch is told of them.
+tree_nodes tree_of(const nodes_of_array& nodes) { return {nodes.first_tile, nodes.tile, nodes.behind, node_place}; }
+
 // Calls each(before, height, count) for the nodes: elements of the array ahead of each, and its own.
 template <class Each>
 void for_nodes_of(const nodes_of_array& nodes, const Each& each) {
-  const std::uint64_t end = nodes.first_tile + (nodes.all.count + nodes.tile - 1) / nodes.tile;
-  for_subtrees(nodes.first_tile, end, [&](std::uint64_t first, int height) {
+  for_subtrees(nodes.first_tile, tree_of(nodes).end_tile(nodes.all.count), [&](std::uint64_t first, int height) {
     const std::uint64_t before = (first - nodes.first_tile) * nodes.tile;
     each(before, height, std::min(nodes.tile << height, nodes.all.count - before));
   });
@@ -152,7 +154,7 @@ bool put_nodes(const nodes_of_array& nodes, const onefold_options& how, bool is_
     reduce_beside_batch(all, nodes.is_reported ? &how : &without_report, batch);
     return false;
   }
-  if (nodes_in_batch(all, {nodes.first_tile, nodes.tile, nodes.behind, node_place}, batch)) return nodes.is_reported;
+  if (nodes_in_batch(all, tree_of(nodes), batch)) return nodes.is_reported;
   return put_one_by_one(nodes, how, without_report, place, batch);
 }
 
