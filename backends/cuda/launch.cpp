@@ -6,6 +6,16 @@
 
 namespace onefold::cuda_backend {
 
+namespace {
+
+void allow_shared_memory(const void* kernel, std::size_t bytes) {
+  if (bytes > shared_bytes_without_opt_in)
+    check(calls().func_set_attribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+          "cudaFuncSetAttribute");
+}
+
+}  // namespace
+
 namespace detail {
 
 void start(call& now, const void* kernel, cudaFunction_t function, const shape& how, launch_kind kind, bool is_for_sm_90,
@@ -13,9 +23,7 @@ void start(call& now, const void* kernel, cudaFunction_t function, const shape& 
   if (how.grid > 0x7fffffff)
     throw error(errc::unsupported, std::to_string(now.count) + " elements need more blocks of " + std::to_string(how.block) +
                                        " threads than one launch can have: choose a larger block_size or another variant");
-  if (how.shared_bytes > shared_bytes_without_opt_in && function == nullptr)  // who has a handle has asked for that too
-    check(calls().func_set_attribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(how.shared_bytes)),
-          "cudaFuncSetAttribute");
+  if (function == nullptr) allow_shared_memory(kernel, how.shared_bytes);  // who has a handle has asked for that too
   cudaLaunchAttribute attributes[2]{};
   unsigned count = 0;
   if (kind == launch_kind::cooperative) {
@@ -52,6 +60,7 @@ void start(call& now, const void* kernel, cudaFunction_t function, const shape& 
 }  // namespace detail
 
 std::int64_t resident_blocks(const call& now, const void* kernel, int block, std::size_t shared_bytes) {
+  allow_shared_memory(kernel, shared_bytes);  // or a multiprocessor has no room for it
   int per_multiprocessor = 0;
   check(calls().max_active_blocks(&per_multiprocessor, kernel, block, shared_bytes),
         "cudaOccupancyMaxActiveBlocksPerMultiprocessor");

@@ -249,9 +249,10 @@ fake_runtime::fake_runtime() {
             return active->step("cudaPointerGetAttributes");
           },
       .launch_kernel =
-          [](const cudaLaunchConfig_t* config, const void*, void**) {
+          [](const cudaLaunchConfig_t* config, const void* kernel, void**) {
             active->use(config->stream);
             const auto status = active->step("cudaLaunchKernelExC");
+            if (status == cudaSuccess && config->dynamicSmemBytes > active->shared_bytes_of(kernel)) return cudaErrorInvalidValue;
             if (status == cudaSuccess) ++active->launches_;
             return status;
           },
@@ -268,8 +269,9 @@ fake_runtime::fake_runtime() {
             return status;
           },
       .max_active_blocks =
-          [](int* blocks, const void*, int block_size, std::size_t) {
-            *blocks = std::max(8192 / block_size, 1);  // four times a real one's, so that the cooperative finish has room
+          [](int* blocks, const void* kernel, int block_size, std::size_t shared_bytes) {
+            // Four times a real one's, so that the cooperative finish has room; and as there none where the kernel may not have its memory.
+            *blocks = shared_bytes > active->shared_bytes_of(kernel) ? 0 : std::max(8192 / block_size, 1);
             return active->step("cudaOccupancyMaxActiveBlocksPerMultiprocessor");
           },
       .func_get_attributes =
@@ -278,7 +280,13 @@ fake_runtime::fake_runtime() {
             attributes->ptxVersion = 90;
             return active->step("cudaFuncGetAttributes");
           },
-      .func_set_attribute = [](const void*, cudaFuncAttribute, int) { return active->step("cudaFuncSetAttribute"); },
+      .func_set_attribute =
+          [](const void* kernel, cudaFuncAttribute attribute, int value) {
+            const auto status = active->step("cudaFuncSetAttribute");
+            if (status == cudaSuccess && attribute == cudaFuncAttributeMaxDynamicSharedMemorySize)
+              active->shared_bytes_[kernel] = static_cast<std::size_t>(value);
+            return status;
+          },
       .has_arrived = [](const volatile unsigned long long*, unsigned) { return true; },
       .have_ended = [](unsigned long long, unsigned long long) { return !active->busy_; },
   };

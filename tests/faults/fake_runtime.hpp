@@ -107,6 +107,11 @@ class fake_runtime {
   cudaError_t step(const char* name);
   cudaError_t allocate(const char* name, void** pointer, std::size_t bytes, kind of);
   cudaError_t release(const char* name, void* pointer);
+  // Dynamic, that a kernel may have.
+  [[nodiscard]] std::size_t shared_bytes_of(const void* kernel) const {
+    const auto found = shared_bytes_.find(kernel);
+    return found == shared_bytes_.end() ? std::size_t{48} << 10 : found->second;
+  }
   void use(cudaStream_t stream) { streams_used_.insert(stream); }
   // What may not be done anywhere while a stream is captured, but by threads that have said that they know what they do.
   void spoil(const char* name);
@@ -116,6 +121,7 @@ class fake_runtime {
   }
 
   std::map<void*, allocation> memory_;
+  std::map<const void*, std::size_t> shared_bytes_;  // of kernels that have asked for more than all may have
   std::set<cudaStream_t> streams_used_;
   std::uint64_t calls_made_ = 0, launches_ = 0;
   std::uint64_t fails_at_ = 0;
