@@ -1,5 +1,5 @@
-/// @file fault.cu  A kernel that destroys this process's CUDA context, and what onefold says from then on.
-/// Exit code 0: as it should be; 77: no GPU here. Otherwise standard error says what was not.
+/// @file fault.cu  A kernel that destroys this process's CUDA context, and what onefold says from then on. With the argument "one_of_two": that of one of two GPUs.
+/// Exit code 0: as it should be; 77: too few GPUs here. Otherwise standard error says what was not.
 
 #include <cuda_runtime.h>
 
@@ -65,13 +65,55 @@ void run() {
   }
 }
 
+template <class Call>
+bool is_right_or_refused(Call call, float right) {
+  try {
+    return call() == right;
+  } catch (const onefold::error& problem) {
+    return problem.code() == onefold::errc::device_lost;
+  }
+}
+
+// Two arrays, each on its GPU, of which the second is lost while a sum over both is under way.
+void run_on_two() {
+  const std::size_t count = 1'000'000;
+  const std::vector<float> ones(count, 1.0f);
+  float* data[2] = {};
+  float* result[2] = {};
+  for (int gpu = 0; gpu < 2; ++gpu) {
+    require(cudaSetDevice(gpu) == cudaSuccess && cudaMalloc(&data[gpu], count * sizeof(float)) == cudaSuccess &&
+                cudaMalloc(&result[gpu], sizeof(float)) == cudaSuccess &&
+                cudaMemcpy(data[gpu], ones.data(), count * sizeof(float), cudaMemcpyHostToDevice) == cudaSuccess,
+            "memory of GPU " + std::to_string(gpu));
+  }
+  const onefold::devices gpus{onefold::cuda(0), onefold::cuda(1)};
+  const onefold::parts<float> x{{data[0], count}, {data[1], count}};
+  const onefold::parts<float> cut{{data[0], count - 1}, {data[1], count}};
+  require(onefold::sum(gpus, x) == 2'000'000 && onefold::sum(gpus, cut) == 1'999'999,
+          "the sum is wrong before anything has happened");
+
+  write_far_outside<<<1, 32>>>(reinterpret_cast<int*>(0x10));  // on GPU 1
+  require(cudaGetLastError() == cudaSuccess, "the faulty kernel could not be launched");
+  require_device_lost([&] { static_cast<void>(onefold::sum(gpus, x)); }, "sum while the GPU is lost");
+  for (int again = 0; again < 3; ++again) {
+    require_device_lost([&] { static_cast<void>(onefold::sum(gpus, x)); }, "sum over both");
+    require_device_lost([&] { static_cast<void>(onefold::sum(gpus, cut)); }, "sum over both, cut within a tile");
+    require_device_lost([&] { onefold::sum_into(gpus, x, {result[0], result[1]}); }, "sum_into over both");
+    require_device_lost([&] { static_cast<void>(onefold::sum(gpus, ones)); }, "sum of host memory over both");
+    // CUDA itself may refuse memory of the host that all GPUs can reach.
+    require(is_right_or_refused([&] { return onefold::sum(onefold::cuda(0), data[0], count); }, 1'000'000), "the other GPU");
+    require(onefold::sum(onefold::openmp(), ones) == 1'000'000, "the CPU no longer works");
+  }
+}
+
 }  // namespace
 
-int main() {
+int main(int count, char** arguments) {
+  const bool is_one_of_two = count == 2 && std::string(arguments[1]) == "one_of_two";
   int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) return 77;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices < (is_one_of_two ? 2 : 1)) return 77;
   try {
-    run();
+    is_one_of_two ? run_on_two() : run();
     return 0;
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "%s\n", problem.what());
