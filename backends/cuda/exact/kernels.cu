@@ -7,97 +7,125 @@ namespace onefold::cuda_backend {
 
 namespace exact_sums {
 
-// Carries, so that limbs are digits of 32 bits and the last one has the sign. By all threads. From the limb with the number that it returns on there are
-// digits of the sign alone, and those ahead of shared.first are zeros.
-__device__ inline int carry(long long* limbs, int number, finish_memory& shared) {
-  if (threadIdx.x == 0) {
-    shared.first = number;
-    shared.last = -1;
+// Of one number of `size` bytes, or of two side by side, which lie where one does.
+__device__ inline void store_result(const device::destination& to, const exact::u64 (&result)[2], int size) {
+  if (to.output == nullptr) {
+    for (int i = 0; i < to.bytes; i += 4)
+      device::detail::send_word(to, i / 4, static_cast<std::uint32_t>(result[i / 8] >> (8 * (i % 8))));
+    return;
   }
-  __syncthreads();
-  for (int i = static_cast<int>(threadIdx.x); i < number; i += static_cast<int>(blockDim.x)) {
-    if (limbs[i] == 0) continue;
-    atomicMin(&shared.first, i);
-    atomicMax(&shared.last, i);
+  device::detail::store_bits(to, 0, result[0], size);
+  if (to.bytes > size) device::detail::store_bits(to, size, size == 8 ? result[1] : result[0] >> (8 * size), size);
+}
+
+// The limbs of a sum that are not zeros, and what is behind them, as 32-bit digits.
+struct digits {
+  int first;  ///< ahead of it there are zeros
+  int end;    ///< from there on digits of the sign alone
+};
+
+// Carries, so that limbs are digits of 32 bits and the last one has the sign. By the lanes of a warp, of which each knows limbs lane, lane + 32, ..
+template <int OfLane>
+__device__ inline digits carry(long long* limbs, int number, const long long (&mine)[OfLane]) {
+  const auto lane = static_cast<int>(threadIdx.x % warp_size);
+  digits found{number, 0};
+  int last = -1;
+#pragma unroll
+  for (int k = 0; k < OfLane; ++k) {
+    const unsigned used = __ballot_sync(all_lanes, mine[k] != 0);
+    if (used == 0) continue;
+    found.first = ::min(found.first, k * warp_size + __ffs(static_cast<int>(used)) - 1);
+    last = (k + 1) * warp_size - 1 - __clz(static_cast<int>(used));
   }
-  __syncthreads();
   // Of most sums few limbs are not zero, and behind them there is nothing but the sign.
-  const int end = ::min(shared.last + 3, number);
-  if (threadIdx.x == 0) {
+  found.end = ::min(last + 3, number);
+  int sign = 0;
+  if (lane == 0) {
     long long carried = 0;
-    for (int i = shared.first; i < end; ++i) {
+    for (int i = found.first; i < found.end; ++i) {
       const long long now = limbs[i] + carried;
       carried = now >> 32;
       limbs[i] = i + 1 < number ? now & 0xffffffff : now;
     }
-    shared.sign = static_cast<int>(carried);
+    sign = static_cast<int>(carried);
   }
-  __syncthreads();
-  for (int i = end + static_cast<int>(threadIdx.x); i < number; i += static_cast<int>(blockDim.x))
-    limbs[i] = i + 1 < number ? shared.sign & 0xffffffffLL : shared.sign;
-  __syncthreads();
-  return end;
+  sign = __shfl_sync(all_lanes, sign, 0);
+#pragma unroll 1
+  for (int i = found.end + lane; i < number; i += warp_size) limbs[i] = i + 1 < number ? sign & 0xffffffffLL : sign;
+  __syncwarp();
+  return found;
 }
 
-__device__ __noinline__ void finish_launch(const exact_launch& how, exact_memory* memory, unsigned long long* launches,
-                                           const device::destination& to, block_sums& sums, finish_memory& shared) {
+__device__ __noinline__ void finish_launch(exact_memory* memory, unsigned long long* launches, block_sums& sums,
+                                           finish_memory& shared) {
+  if (threadIdx.x >= warp_size) return;
+  constexpr int limbs_of_lane = (exact_memory::most + warp_size - 1) / warp_size;
+  const auto lane = static_cast<int>(threadIdx.x);
+  exact_launch& how = sums.how;
+  const device::destination& to = sums.to;
   long long* const limbs = sums.limb;
   exact::u64* const state = shared.state;
+  const unsigned flags = how.is_alone ? sums.flags : __ldcg(&memory->flags);  // is under way while the limbs are
   int words = 1;
   int first = 0;  // words of the first sum that are not zeros, or the sign: the others need not be looked at
   int last = 0;
   for (int s = 0; s < 2; ++s) {
     const int number = how.number[s];
     if (number == 0) break;
-    for (int i = static_cast<int>(threadIdx.x); i < number; i += static_cast<int>(blockDim.x)) {
-      if (how.is_alone) break;
-      limbs[i] = __ldcg(memory->limb[s] + i);
+    long long mine[limbs_of_lane];
+#pragma unroll
+    for (int k = 0; k < limbs_of_lane; ++k) {
+      const int i = k * warp_size + lane;
+      mine[k] = i >= number ? 0 : how.is_alone ? limbs[i] : __ldcg(memory->limb[s] + i);
+    }
+#pragma unroll
+    for (int k = 0; k < limbs_of_lane; ++k) {
+      const int i = k * warp_size + lane;
+      if (i >= number || how.is_alone) break;
+      limbs[i] = mine[k];
       if (how.concludes) memory->limb[s][i] = 0;
     }
-    const int end = carry(limbs, number, shared);
-    for (int i = static_cast<int>(threadIdx.x); i < number; i += static_cast<int>(blockDim.x)) {
+    __syncwarp();
+    const digits used = carry(limbs, number, mine);
+#pragma unroll 1
+    for (int i = lane; i < number; i += warp_size) {
       if (!how.concludes) memory->limb[s][i] = limbs[i];
       if (i % 2 != 0) continue;
       const auto low = static_cast<exact::u64>(limbs[i]);
       state[words + i / 2] = i + 1 < number ? low | static_cast<exact::u64>(limbs[i + 1]) << 32 : low;
     }
     if (s == 0) {
-      first = ::min(shared.first, number - 1) / 2;
-      last = ::max(first, ::min((end + 1) / 2, exact::integer_words(number) - 1));
+      first = ::min(used.first, number - 1) / 2;
+      last = ::max(first, ::min((used.end + 1) / 2, exact::integer_words(number) - 1));
     }
     words += exact::integer_words(number);
-    __syncthreads();
+    __syncwarp();
   }
-  if (threadIdx.x == 0) {
-    state[0] = how.is_alone ? sums.flags : __ldcg(&memory->flags);
+  if (lane == 0) {
+    state[0] = flags;
     if (!how.is_alone && !how.of_values) memory->arrived = 0;
     if (!how.is_alone && how.concludes) memory->flags = 0;
-    if (how.concludes && launches != nullptr) ++*launches;
+    if (how.concludes && launches != nullptr) atomicAdd(launches, 1ULL);  // whose result nobody waits for
     if (how.of_values) {
       if ((state[0] & exact::has_term) == 0) state[0] |= exact::has_other_than_minus_zero;  // nothing at all is +0
       state[0] &= ~exact::has_term;
     }
   }
-  __syncthreads();
+  __syncwarp();
   if (!how.concludes) return;
   if (how.as_state) {
-    for (int i = static_cast<int>(threadIdx.x); i < words; i += static_cast<int>(blockDim.x))
-      device::detail::store_part(to, 8 * i, state[i]);
-  } else if (threadIdx.x == 0) {
-    exact::rounding part = how.result;
+    for (int i = lane; i < words; i += warp_size) device::detail::store_part(to, 8 * i, state[i]);
+  } else if (lane == 0) {
     if (how.number[1] == 0) {
       state[first] = state[0];  // the flags stand ahead
-      part.words[0] = last - first + 1;
-      part.unit[0] += 64 * first;
+      how.result.words[0] = last - first + 1;
+      how.result.unit[0] += 64 * first;
     } else {
       first = 0;
     }
-    exact::u64 result[2];
-    exact::round_state(part, state + first, shared.rounding, result);
-    const auto* const bytes = reinterpret_cast<const unsigned char*>(result);
-    for (int i = 0; i < to.bytes && to.output != nullptr; ++i) static_cast<unsigned char*>(to.output)[i] = bytes[i];
-    for (int i = 0; i < to.bytes && to.output == nullptr; i += 4)
-      device::detail::send_word(to, i / 4, static_cast<std::uint32_t>(result[i / 8] >> (8 * (i % 8))));
+    exact::u64 result[2] = {};
+    exact::round_state(how.result, state + first, shared.rounding, result);
+    store_result(to, result, static_cast<int>(how.result.to.bytes));
   }
 }
 
@@ -106,20 +134,20 @@ __global__ void __launch_bounds__(exact_end_threads)
                          const __grid_constant__ device::destination to) {
   __shared__ block_sums sums;
   __shared__ finish_memory shared;
-  device::wait_for_previous_kernel();
   device::destination mine = to;
   const auto before = static_cast<int>(blockIdx.x) * to.bytes;
   if (to.output != nullptr)
     mine.output = static_cast<unsigned char*>(to.output) + before;
   else
     mine.host_words = to.host_words + before / 4;
-  finish_launch(how, memory + blockIdx.x, nullptr, mine, sums, shared);
+  sums.clear(how, mine);
+  device::wait_for_previous_kernel();
+  finish_launch(memory + blockIdx.x, nullptr, sums, shared);
   if (!how.concludes) return;
   // Whoever is the last to end says that the launch has ended.
   __syncthreads();
   if (threadIdx.x != 0) return;
-  __threadfence();
-  if (atomicAdd(&memory->arrived, 1U) + 1 != gridDim.x) return;
+  if (arrive(&memory->arrived) + 1 != gridDim.x) return;
   memory->arrived = 0;
   ++*launches;
 }

@@ -136,22 +136,37 @@ struct shares {
 
 // --- the end of a block, and of a launch -----------------------------------------------------------------------------------------------------------
 
-/// What a block adds up.
+/// What a block adds up; and what the end of a launch needs to know, in memory that is near: a kernel's parameters, read through a pointer, come from
+/// far away, line after line.
 struct block_sums {
   long long limb[exact_memory::most];
+  exact_launch how;
+  device::destination to;
   unsigned flags;
   bool is_last;  ///< whether it is the launch's last one to have added its own
 
-  __device__ void clear() {
+  __device__ void clear(const exact_launch& launch, const device::destination& destination) {
     for (int i = static_cast<int>(threadIdx.x); i < exact_memory::most; i += static_cast<int>(blockDim.x)) limb[i] = 0;
     if (threadIdx.x == 0) flags = 0;
+    if (threadIdx.x == warp_size) {
+      how = launch;
+      to = destination;
+    }
     __syncthreads();
   }
 };
 
+/// Counts a block, of which all has been added before, and before whatever the last one reads. __threadfence() would order more than that, which takes longer.
+__device__ inline unsigned arrive(unsigned* count) {
+  unsigned before;
+  asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;" : "=r"(before) : "l"(count) : "memory");
+  return before;
+}
+
 /// Adds a block's sums to the launch's, and says whether it was the last block to do so. One that is alone keeps what it has.
 __device__ inline bool hand_over(const exact_launch& how, exact_memory* memory, block_sums& sums, unsigned flags) {
-  if (how.tells_flags && flags != 0) atomicOr(&sums.flags, flags);
+  flags = any_of_warp(flags);
+  if (how.tells_flags && flags != 0 && threadIdx.x % warp_size == 0) atomicOr(&sums.flags, flags);
   __syncthreads();
   if (how.is_alone) return true;
   auto* const to = reinterpret_cast<unsigned long long*>(memory->limb[how.sum]);
@@ -159,23 +174,18 @@ __device__ inline bool hand_over(const exact_launch& how, exact_memory* memory, 
     if (sums.limb[i] != 0) atomicAdd(to + i, static_cast<unsigned long long>(sums.limb[i]));
   if (threadIdx.x == 0 && sums.flags != 0) atomicOr(&memory->flags, sums.flags);
   __syncthreads();
-  if (threadIdx.x == 0) {
-    __threadfence();
-    sums.is_last = atomicAdd(&memory->arrived, 1U) + 1 == gridDim.x;
-    __threadfence();
-  }
+  if (threadIdx.x == 0) sums.is_last = arrive(&memory->arrived) + 1 == gridDim.x;
   __syncthreads();
   return sums.is_last;
 }
 
-/// The end of a launch, once for all kernels: carries, and stores the result or leaves the limbs for the next one. By the threads of one block.
+/// The end of a launch, once for all kernels: carries, and stores the result or leaves the limbs for the next one. By the first warp of one block.
 struct finish_memory {
   exact::u64 state[1 + exact_memory::most];
   exact::scratch rounding;
-  int first, last, sign;
 };
-__device__ __noinline__ void finish_launch(const exact_launch& how, exact_memory* memory, unsigned long long* launches,
-                                           const device::destination& to, block_sums& sums, finish_memory& shared);
+__device__ __noinline__ void finish_launch(exact_memory* memory, unsigned long long* launches, block_sums& sums,
+                                           finish_memory& shared);
 
 // --- floats: one bin for each -------------------------------------------------------------------------------------------------------------------------
 
@@ -194,10 +204,12 @@ __global__ void __launch_bounds__(float_threads, float_blocks)
   constexpr int quantum = -150;  // of the first bin
   extern __shared__ double bins[];
   __shared__ block_sums sums;
+  __shared__ int bases[float_threads / warp_size];
+  if (threadIdx.x < float_threads / warp_size) bases[threadIdx.x] = 0;
   double* const column = bins + threadIdx.x;
 #pragma unroll
   for (int b = 0; b < float_bins; ++b) column[b * float_threads] = -0.0;
-  sums.clear();
+  sums.clear(how, to);
   device::wait_for_previous_kernel();
 
   const shares<E, packs> given(how.x, how.count);
@@ -270,14 +282,18 @@ __global__ void __launch_bounds__(float_threads, float_blocks)
     }
     for_edge(look);
   }
-#pragma unroll 1
+  bool is_minus_zero = true;
+#pragma unroll
   for (int b = 0; b < float_bins; ++b)
-    if (__double_as_longlong(column[b * float_threads]) != __double_as_longlong(-0.0)) flags |= exact::has_other_than_minus_zero;
+    is_minus_zero &= __double_as_longlong(column[b * float_threads]) == __double_as_longlong(-0.0);
+  if (!is_minus_zero) flags |= exact::has_other_than_minus_zero;
   __syncwarp();
-  flush_bins<float_threads>(column, float_bins, 0, quantum, how.result.unit[how.sum], sums.limb);
+  sum_bins_of_warp<float_bins, float_threads>(column, 0, quantum);
+  __syncthreads();
+  add_bins_of_block<float_bins, float_threads>(bins, bases, quantum, how.result.unit[how.sum], sums.limb);
   __syncthreads();
   if (hand_over(how, memory, sums, flags))
-    finish_launch(how, memory, launches, to, sums, *reinterpret_cast<finish_memory*>(bins));  // which nobody needs any more
+    finish_launch(memory, launches, sums, *reinterpret_cast<finish_memory*>(bins));  // which nobody needs any more
 }
 
 // --- doubles and products: a window of bins ---------------------------------------------------------------------------------------------------------
@@ -302,7 +318,8 @@ __global__ void __launch_bounds__(window_threads, window_blocks)
   extern __shared__ double bins[];
   __shared__ block_sums sums;
   __shared__ std::uint64_t stopped[block_warps];
-  sums.clear();
+  __shared__ int bases[block_warps];
+  sums.clear(how, to);
   device::wait_for_previous_kernel();
 
   const shares<E, packs> given(how.x, how.count);
@@ -512,7 +529,10 @@ __global__ void __launch_bounds__(window_threads, window_blocks)
   }
   constexpr int first_quantum = -1043;
   __syncwarp();
-  flush_bins<window_threads>(narrow.column, window_bins, narrow.base, first_quantum, how.result.unit[how.sum], sums.limb);
+  sum_bins_of_warp<window_bins, window_threads>(narrow.column, narrow.base, first_quantum);
+  if (lane == 0) bases[warp_of_block] = narrow.base;
+  __syncthreads();
+  add_bins_of_block<window_bins, window_threads>(bins, bases, first_quantum, how.result.unit[how.sum], sums.limb);
   __syncthreads();
 
   if constexpr (!Terms::fits) {
@@ -538,12 +558,12 @@ __global__ void __launch_bounds__(window_threads, window_blocks)
         }
       }
       __syncwarp();
-      flush_bins<stride>(wide.column, all_bins, wide.base, first_quantum, how.result.unit[how.sum], sums.limb);
+      flush_bins<all_bins, stride>(wide.column, wide.base, first_quantum, how.result.unit[how.sum], sums.limb);
     }
     __syncthreads();
   }
   if (hand_over(how, memory, sums, flags))
-    finish_launch(how, memory, launches, to, sums, *reinterpret_cast<finish_memory*>(bins));  // which nobody needs any more
+    finish_launch(memory, launches, sums, *reinterpret_cast<finish_memory*>(bins));  // which nobody needs any more
 }
 
 }  // namespace onefold::cuda_backend::exact_sums

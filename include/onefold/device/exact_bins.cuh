@@ -69,6 +69,15 @@ __device__ inline long long sum_of_warp(long long v) {
   return (static_cast<long long>(highs) << 27) + lows;
 }
 
+__device__ inline unsigned any_of_warp(unsigned bits) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_or_sync(all_lanes, bits);
+#else
+  for (int distance = warp_size / 2; distance > 0; distance /= 2) bits |= __shfl_xor_sync(all_lanes, bits, distance);
+  return bits;
+#endif
+}
+
 __device__ inline unsigned greatest_of_warp(unsigned v) {
 #if __CUDA_ARCH__ >= 800
   return __reduce_max_sync(all_lanes, v);
@@ -86,31 +95,82 @@ __device__ inline unsigned flags_of(double x) {
 
 // --- bins ------------------------------------------------------------------------------------------------------------------------------------------
 
-inline constexpr int all_bins = 130;  ///< from number -2 on: of all doubles
+inline constexpr int lowest_bin = -2;  ///< its number
+inline constexpr int all_bins = 130;   ///< from that number on: of all doubles
 
 /// From this number on a bin holds 2^-64 of its value, because (x + A) would overflow: of 2^993 and more.
 inline constexpr int scaled_bins = 126;
 inline constexpr int scale = 64;
 
-/// A column of bins of doubles, `Stride` doubles apart, becomes integers in `limbs`. Bin b is number `base` + b and has the quantum 2^(16 (base + b) + first).
-/// By a whole warp.
-template <int Stride>
-__device__ inline void flush_bins(const double* column, int bins, int base, int first, int unit, long long* limbs) {
-  constexpr int together = 8;
-#pragma unroll 1
-  for (int at = 0; at < bins; at += together) {
-    unsigned used = 0;  // bins of which some thread's is not zero
+inline constexpr int bins_at_once = 16;
+
+/// A bit for each bin of a warp from number `at` on that is not zero in some lane: of `bins_at_once`, as far as there are `Bins`. They are `Stride` doubles apart.
+template <int Bins, int Stride>
+__device__ inline unsigned used_bins(const double* column, int at) {
+  unsigned mine = 0;
 #pragma unroll
-    for (int k = 0; k < together; ++k)
-      if (__any_sync(all_lanes, at + k < bins && column[(at + k) * Stride] != 0)) used |= 1U << k;
+  for (int k = 0; k < bins_at_once; ++k) {
+    const long long bits = __double_as_longlong(column[::min(at + k, Bins - 1) * Stride]);
+    if (bits << 1 != 0) mine |= 1U << k;
+  }
+  const unsigned there = Bins - at < bins_at_once ? (1U << (Bins - at)) - 1 : (1U << bins_at_once) - 1;
+  return any_of_warp(mine) & there;
+}
+
+/// The integer that is in bin b of all lanes. That bin has number `base` + b and the quantum 2^(16 (base + b) + first).
+template <int Stride>
+__device__ inline long long sum_of_bin(const double* column, int b, int base, int first) {
+  const int quantum = 16 * (base + b) + first;
+  return sum_of_warp(in_quanta(column[b * Stride], base + b >= scaled_bins ? quantum - scale : quantum));
+}
+
+/// Adds a warp's bins to `limbs`, whose unit is 2^unit. By the whole warp.
+template <int Bins, int Stride>
+__device__ inline void flush_bins(const double* column, int base, int first, int unit, long long* limbs) {
+#pragma unroll 1
+  for (int at = 0; at < Bins; at += bins_at_once)
+#pragma unroll 1
+    for (unsigned used = used_bins<Bins, Stride>(column, at); used != 0; used &= used - 1) {
+      const int b = at + __ffs(static_cast<int>(used)) - 1;
+      const long long sum = sum_of_bin<Stride>(column, b, base, first);
+      if (threadIdx.x % warp_size == 0 && sum != 0) add_integer(limbs, sum, 16 * (base + b) + first - unit);
+    }
+}
+
+/// The same in two steps, for all warps of a block: a bin has one thread that adds its integers up, so that warps do not wait for each other at the limbs. In the
+/// first a warp puts them where its first lane's bins were; then the block waits.
+template <int Bins, int Stride>
+__device__ inline void sum_bins_of_warp(double* column, int base, int first) {
+  const unsigned lane = threadIdx.x % warp_size;
+  auto* const sums = reinterpret_cast<long long*>(column - lane);
+#pragma unroll 1
+  for (int at = 0; at < Bins; at += bins_at_once) {
+    unsigned used = used_bins<Bins, Stride>(column, at);
+    const int mine = at + static_cast<int>(lane);
+    if (lane < bins_at_once && mine < Bins && (used >> lane & 1) == 0) sums[mine * Stride] = 0;
 #pragma unroll 1
     for (; used != 0; used &= used - 1) {
       const int b = at + __ffs(static_cast<int>(used)) - 1;
-      const int quantum = 16 * (base + b) + first;
-      const long long sum = sum_of_warp(in_quanta(column[b * Stride], base + b >= scaled_bins ? quantum - scale : quantum));
-      if (threadIdx.x % warp_size == 0 && sum != 0) add_integer(limbs, sum, quantum - unit);
+      const long long sum = sum_of_bin<Stride>(column, b, base, first);
+      if (lane == 0) sums[b * Stride] = sum;
     }
   }
+}
+/// The second step, by `all_bins` threads or more: `columns` are those of the block's first thread, and bases[w] is that of warp w.
+template <int Bins, int Stride>
+__device__ inline void add_bins_of_block(const double* columns, const int* bases, int first, int unit, long long* limbs) {
+  if (threadIdx.x >= all_bins) return;
+  const int number = static_cast<int>(threadIdx.x) + lowest_bin;
+  const auto* const sums = reinterpret_cast<const long long*>(columns);
+  long long sum = 0;
+#pragma unroll
+  for (int w = 0; w < Stride / warp_size; ++w) {
+    const int b = number - bases[w];
+    const bool is_there = static_cast<unsigned>(b) < static_cast<unsigned>(Bins);
+    const long long more = sums[(is_there ? b : 0) * Stride + w * warp_size];
+    sum += is_there ? more : 0;
+  }
+  if (sum != 0) add_integer(limbs, sum, 16 * number + first - unit);
 }
 
 /// The terms of a sum: the elements themselves.

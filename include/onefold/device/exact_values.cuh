@@ -117,7 +117,7 @@ struct values_window {
   __device__ void flush_window(long long* limbs) {
     constexpr int first_quantum = -1043;
     __syncwarp();
-    flush_bins<Sum::threads>(bins.column, Sum::bins, bins.base, first_quantum, Sum::unit, limbs);
+    flush_bins<Sum::bins, Sum::threads>(bins.column, bins.base, first_quantum, Sum::unit, limbs);
     __syncwarp();
   }
   /// All that is not in `limbs` goes there. By the whole warp.
