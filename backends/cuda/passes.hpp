@@ -41,6 +41,13 @@ inline std::int64_t blocks_for(std::uint64_t count, std::uint64_t per_block) {
 /// Blocks of a grid that stays on the device: as many as fit, or fewer if the launch policy says so.
 std::int64_t chosen_blocks(const call& now, const void* kernel);
 
+/// Of kernels whose threads take `PerThread` elements each and have room for `Places` values in shared memory.
+template <unsigned PerThread, unsigned Places>
+shape shape_by_threads(const call& now, std::uint64_t count) {
+  const auto threads = static_cast<std::uint64_t>(now.block_size);
+  return {blocks_for(count, PerThread * threads), now.block_size, Places * threads * size_of(now.type)};
+}
+
 /// Runs a kernel that leaves one value per block, and finishes as the call asks.
 ///
 /// @param shape_of  asked at each pass, in their order

@@ -37,14 +37,9 @@ struct segment_pairwise {
   template <class T, class Op>
   static constexpr bool supports = true;
 
-  static shape shape_of(const call& now, std::uint64_t count) {
-    const std::uint64_t segment = 2 * static_cast<std::uint64_t>(now.block_size);
-    return {blocks_for(count, segment), now.block_size, segment * size_of(now.type)};
-  }
-
   template <class T, class Op>
   static void run(call& now) {
-    run_passes<T, Op>(now, segment_pairwise_kernel<T, Op>, shape_of);
+    run_passes<T, Op>(now, segment_pairwise_kernel<T, Op>, shape_by_threads<2, 2>);
   }
 };
 

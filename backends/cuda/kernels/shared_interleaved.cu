@@ -38,13 +38,9 @@ struct shared_interleaved {
   template <class T, class Op>
   static constexpr bool supports = true;
 
-  static shape shape_of(const call& now, std::uint64_t count) {
-    return {blocks_for(count, static_cast<std::uint64_t>(now.block_size)), now.block_size, now.block_size * size_of(now.type)};
-  }
-
   template <class T, class Op>
   static void run(call& now) {
-    run_passes<T, Op>(now, shared_interleaved_kernel<T, Op>, shape_of);
+    run_passes<T, Op>(now, shared_interleaved_kernel<T, Op>, shape_by_threads<1, 1>);
   }
 };
 

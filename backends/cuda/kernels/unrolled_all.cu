@@ -32,14 +32,11 @@ struct unrolled_all {
   template <class T, class Op>
   static constexpr bool supports = true;
 
-  static shape shape_of(const call& now, std::uint64_t count) {
-    return {blocks_for(count, 2 * static_cast<std::uint64_t>(now.block_size)), now.block_size, now.block_size * size_of(now.type)};
-  }
-
   template <class T, class Op>
   static void run(call& now) {
-    with_block_size(now.block_size,
-                    [&]<int BlockSize>() { run_passes<T, Op>(now, unrolled_all_kernel<T, Op, BlockSize>, shape_of); });
+    with_block_size(now.block_size, [&]<int BlockSize>() {
+      run_passes<T, Op>(now, unrolled_all_kernel<T, Op, BlockSize>, shape_by_threads<2, 1>);
+    });
   }
 };
 
