@@ -124,6 +124,15 @@ const runtime& real_runtime() noexcept {
             return ask_driver(driver().pointer_attribute, static_cast<void*>(found), CU_POINTER_ATTRIBUTE_CONTEXT,
                               reinterpret_cast<CUdeviceptr>(pointer));
           },
+      .allocation_of =
+          [](const void** begin, std::size_t* bytes, const void* pointer) {
+            const auto of = reinterpret_cast<CUdeviceptr>(pointer);
+            const cudaError_t status =
+                ask_driver(driver().pointer_attribute, static_cast<void*>(begin), CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, of);
+            return status != cudaSuccess
+                       ? status
+                       : ask_driver(driver().pointer_attribute, static_cast<void*>(bytes), CU_POINTER_ATTRIBUTE_RANGE_SIZE, of);
+          },
       .exchange_capture_mode = cudaThreadExchangeStreamCaptureMode,
       .get_attribute = cudaDeviceGetAttribute,
       .get_properties = [](cudaDeviceProp* properties, int device) { return cudaGetDeviceProperties(properties, device); },

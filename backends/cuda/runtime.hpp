@@ -15,12 +15,13 @@ using context = CUctx_st*;
 struct runtime {
   cudaError_t (*get_device_count)(int* count);
   /// The driver's: the calling thread's context, null where it has none; putting another there; a device's primary context, which is the
-  /// runtime's; that of a stream; that of device memory, null where the memory belongs to none.
+  /// runtime's; that of a stream; that of device memory, null where the memory belongs to none. And the allocation that device memory is a part of.
   cudaError_t (*get_context)(context* current);
   cudaError_t (*set_context)(context wanted);
   cudaError_t (*retain_primary_context)(context* primary, int device);
   cudaError_t (*context_of_stream)(cudaStream_t stream, context* found);
   cudaError_t (*context_of_memory)(context* found, const void* pointer);
+  cudaError_t (*allocation_of)(const void** begin, std::size_t* bytes, const void* pointer);
   cudaError_t (*exchange_capture_mode)(cudaStreamCaptureMode* mode);
   cudaError_t (*get_attribute)(int* value, cudaDeviceAttr attribute, int device);
   cudaError_t (*get_properties)(cudaDeviceProp* properties, int device);

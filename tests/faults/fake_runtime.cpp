@@ -37,7 +37,7 @@ cudaStream_t as_stream(std::uintptr_t number) { return reinterpret_cast<cudaStre
 fake_runtime::fake_runtime() {
   active = this;
   make_current(0);
-  static_assert(sizeof(onefold::cuda_backend::runtime) == 45 * sizeof(void (*)()), "a new call of the runtime needs its fake here");
+  static_assert(sizeof(onefold::cuda_backend::runtime) == 46 * sizeof(void (*)()), "a new call of the runtime needs its fake here");
   onefold::cuda_backend::calls() = {
       .get_device_count =
           [](int* count) {
@@ -74,6 +74,19 @@ fake_runtime::fake_runtime() {
             if (known == active->memory_.end()) return cudaErrorInvalidValue;
             *found = known->second.owner;
             return cudaSuccess;
+          },
+      .allocation_of =
+          [](const void** begin, std::size_t* bytes, const void* pointer) {
+            const auto status = active->step("cuPointerGetAttribute");
+            if (status != cudaSuccess) return status;
+            for (const auto& [address, piece] : active->memory_) {
+              const auto* const first = static_cast<const std::byte*>(address);
+              if (pointer < first || pointer >= first + piece.bytes) continue;
+              *begin = address;
+              *bytes = piece.bytes;
+              return cudaSuccess;
+            }
+            return cudaErrorInvalidValue;
           },
       .exchange_capture_mode =
           [](cudaStreamCaptureMode* wanted) {
