@@ -108,40 +108,6 @@ struct integer {
   }
 };
 
-// --- bins ------------------------------------------------------------------------------------------------------------------------------------
-
-// A bin for every 16 exponents, in several banks, so that neighbours that meet in one need not wait for each other. An element's upper digits and the
-// others are added apart: 2^17 elements of one bin are exact.
-constexpr int banks = 4;
-constexpr int bin_count = 126;
-struct bin_splits {
-  f64 of[bin_count];
-  consteval bin_splits() : of() {
-    for (int k = 0; k < bin_count; ++k) of[k] = start_of(16 * k - 991);
-  }
-};
-constexpr bin_splits bin_split = {};
-struct wide_bins {
-  static constexpr int count = bin_count;
-  static constexpr int beyond = 16 * count;  // exponents from which on the splitting would overflow
-  typedef f64 pair __attribute__((vector_size(16)));
-  pair bin[banks][count];  // zeros where way::bins_begun() has made it: most calls need none
-
-  ONEFOLD_INLINE void add(int bank, f64 x) {
-    const u64 k = bits_of_double(x) >> 56 & 127;
-    const f64 high = (x + bin_split.of[k]) - bin_split.of[k];
-    bin[bank][k] += pair{high, x - high};
-  }
-  template <class Integer>
-  void flush(Integer to) const {
-    for (int k = 0; k < count; ++k) {
-      const pair all = (bin[0][k] + bin[1][k]) + (bin[2][k] + bin[3][k]);
-      if (all[0] != 0) to.add(all[0]);
-      if (all[1] != 0) to.add(all[1]);
-    }
-  }
-};
-
 // --- levels ----------------------------------------------------------------------------------------------------------------------------------
 
 using doubles = vec<f64, width<f64>>;
@@ -209,6 +175,70 @@ ONEFOLD_INLINE doubles load_doubles(const E* x, int i, int count) {
   E part[width<f64>] = {};
   __builtin_memcpy(part, x + i, static_cast<u64>(count) * sizeof(E));
   return load<E, f64>(part);
+}
+
+// --- bins ------------------------------------------------------------------------------------------------------------------------------------
+
+// A bin for every 16 exponents, in several banks, so that neighbours that meet in one need not wait for each other. An element's upper digits and the
+// others are added apart: 2^17 elements of one bin are exact.
+constexpr int banks = 4;
+constexpr int bin_count = 126;
+
+// Terms on their way to the bins, each in two parts. What knows no order is done in vectors, which leaves a third of the time to the bins themselves.
+struct split_terms {
+  static constexpr int most = 64;
+  f64 high[most];
+  f64 low[most];
+  u64 bin[most];
+
+  // Finite terms become numbers i, i + 1, .. of these.
+  ONEFOLD_INLINE void put(int i, doubles x) {
+    const masks upper = reinterpret_cast<masks>(x) & static_cast<i64>(u64{127} << 56);
+    // 1.5 * 2^(16 k - 991) in bin k.
+    const doubles begin = reinterpret_cast<doubles>(upper + static_cast<i64>(bits_of_double(start_of(-991))));
+    const doubles digits_of_bin = (x + begin) - begin;
+    const doubles others = x - digits_of_bin;
+    const masks number = upper >> 56;
+    __builtin_memcpy(high + i, &digits_of_bin, sizeof(digits_of_bin));
+    __builtin_memcpy(low + i, &others, sizeof(others));
+    __builtin_memcpy(bin + i, &number, sizeof(number));
+  }
+  ONEFOLD_INLINE void take_out(int i) {
+    high[i] = low[i] = 0;
+    bin[i] = 0;
+  }
+};
+static_assert(split_terms::most % width<f64> == 0);
+
+struct wide_bins {
+  static constexpr int count = bin_count;
+  static constexpr int beyond = 16 * count;  // exponents from which on the splitting would overflow
+  typedef f64 pair __attribute__((vector_size(16)));
+  pair bin[banks][count];  // zeros where way::bins_begun() has made it: most calls need none
+
+  ONEFOLD_INLINE void add(const split_terms& terms, int number) {
+    int i = 0;
+    for (; i + banks <= number; i += banks) {
+      ONEFOLD_UNROLL(4)
+      for (int bank = 0; bank < banks; ++bank) bin[bank][terms.bin[i + bank]] += pair{terms.high[i + bank], terms.low[i + bank]};
+    }
+    for (int bank = 0; i < number; ++i, ++bank) bin[bank][terms.bin[i]] += pair{terms.high[i], terms.low[i]};
+  }
+  template <class Integer>
+  void flush(Integer to) const {
+    for (int k = 0; k < count; ++k) {
+      const pair all = (bin[0][k] + bin[1][k]) + (bin[2][k] + bin[3][k]);
+      if (all[0] != 0) to.add(all[0]);
+      if (all[1] != 0) to.add(all[1]);
+    }
+  }
+};
+
+// Calls each(first, number) for some terms at a time.
+template <class Each>
+ONEFOLD_INLINE void for_split_terms(int count, const Each& each) {
+  for (int first = 0; first < count; first += split_terms::most)
+    each(first, count - first < split_terms::most ? count - first : split_terms::most);
 }
 
 // Of the sizes in a block: the bits of the largest and of the smallest that is not zero, less one.
@@ -515,7 +545,14 @@ struct sums_of<f64, Absolute> {
     if (how.far || how.top == way::unknown || how.levels == level_choices::count)
       how.top = top_of_double(range_of<false>(x, count).most);
     const int levels = how.levels;
-    if (take_levels(level_choices{}, how.levels, [&]<int N>() { return take<N>(x, count, to, how); })) return;
+    int fewest = 0;  // levels that may be enough, once that has been looked for
+    if (take_levels(level_choices{}, how.levels, [&]<int N>() {
+          if (N < fewest) return false;
+          if (take<N>(x, count, to, how)) return true;
+          if (fewest == 0 && how.top <= highest) fewest = fewest_levels_of(x, count);
+          return false;
+        }))
+      return;
     if (how.top <= highest) return add_to_bins(x, count, to, how);
     how.levels = levels;  // of which there may still be enough for others
     if (how.top > field_of_one + 1)
@@ -527,6 +564,15 @@ struct sums_of<f64, Absolute> {
 
  private:
   static constexpr int highest = field_of_one - block_log - 1;  // of tops with which a level does not overflow
+
+  // That hold the first digits of the largest and of the smallest element: fewer than are enough, or as many.
+  static int fewest_levels_of(const f64* x, int count) {
+    const range<f64> all = range_of<true>(x, count);
+    const int lowest = (all.lowest() > 0 ? all.lowest() : 1) - field_of_one;
+    int fewest = 1;
+    while (levels<1>::place_of(all.top() + block_log + 1, fewest - 1) - (digits - 1) > lowest) ++fewest;
+    return fewest;
+  }
 
   // With N levels. Where the block is not what was expected, once more with what it is. No level begins beyond `highest`: it would be no number.
   template <int N>
@@ -548,13 +594,24 @@ struct sums_of<f64, Absolute> {
 
   static void add_to_bins(const f64* x, int count, integer_t to, way& how) {
     wide_bins& bins = how.bins_begun();
-    for (int i = 0; i < count; ++i) {
-      const f64 v = value(x[i]);
-      if (field_of(bits_of_double(v)) >= wide_bins::beyond)
-        to.add(v);
-      else
-        bins.add(i % banks, v);
-    }
+    for_split_terms(count, [&](int first, int number) {
+      split_terms terms;
+      masks sizes = {};
+      for (int i = 0; i < number; i += width<f64>) {
+        doubles v = load_doubles(x + first, i, number - i < width<f64> ? number - i : width<f64>);
+        const masks size = reinterpret_cast<masks>(v) & static_cast<i64>(~sign_bit);
+        sizes = size > sizes ? size : sizes;
+        if constexpr (Absolute) v = reinterpret_cast<doubles>(size);
+        terms.put(i, v);
+      }
+      if (field_of(static_cast<u64>(largest_of(sizes))) >= wide_bins::beyond)
+        for (int i = 0; i < number; ++i) {
+          if (field_of(bits_of_double(x[first + i])) < wide_bins::beyond) continue;
+          to.add(value(x[first + i]));
+          terms.take_out(i);
+        }
+      bins.add(terms, number);
+    });
   }
 };
 
@@ -617,14 +674,19 @@ struct products_of {
         }))
       return;
     wide_bins& bins = how.bins_begun();
-    for (int i = 0; i < count; ++i) {
-      const f64 p = static_cast<f64>(x[i]) * static_cast<f64>(y[i]);
-      bins.add(i % banks, p);
-      if constexpr (is_double) {
-        const doubles a = all<f64>(x[i]), b = all<f64>(y[i]), c = all<f64>(p);
-        bins.add(i % banks, rest_of_product(a, b, c)[0]);
+    for_split_terms(count, [&](int first, int number) {
+      split_terms terms;
+      [[maybe_unused]] split_terms rests;
+      for (int i = 0; i < number; i += width<f64>) {
+        const int here = number - i < width<f64> ? number - i : width<f64>;
+        const doubles a = load_doubles(x + first, i, here), b = load_doubles(y + first, i, here);
+        const doubles p = a * b;
+        terms.put(i, p);
+        if constexpr (is_double) rests.put(i, rest_of_product(a, b, p));
       }
-    }
+      bins.add(terms, number);
+      if constexpr (is_double) bins.add(rests, number);
+    });
   }
 
  private:
