@@ -112,6 +112,7 @@ struct integer {
 
 using doubles = vec<f64, width<f64>>;
 using masks = vec<i64, width<f64>>;
+using bit_patterns = vec<u64, width<f64>>;
 
 // Running sums of N levels, of which a vector's lanes have one each.
 template <int N>
@@ -193,12 +194,12 @@ struct split_terms {
 
   // Finite terms become numbers i, i + 1, .. of these.
   ONEFOLD_INLINE void put(int i, doubles x) {
-    const masks upper = reinterpret_cast<masks>(x) & static_cast<i64>(u64{127} << 56);
-    // 1.5 * 2^(16 k - 991) in bin k.
-    const doubles begin = reinterpret_cast<doubles>(upper + static_cast<i64>(bits_of_double(start_of(-991))));
+    const bit_patterns upper = reinterpret_cast<bit_patterns>(x) & (u64{127} << 56);
+    // 1.5 * 2^(16 k - 991) in bin k. Beyond the bins it is any number: such terms are taken out.
+    const doubles begin = reinterpret_cast<doubles>(upper + bits_of_double(start_of(-991)));
     const doubles digits_of_bin = (x + begin) - begin;
     const doubles others = x - digits_of_bin;
-    const masks number = upper >> 56;
+    const bit_patterns number = upper >> 56;
     __builtin_memcpy(high + i, &digits_of_bin, sizeof(digits_of_bin));
     __builtin_memcpy(low + i, &others, sizeof(others));
     __builtin_memcpy(bin + i, &number, sizeof(number));
