@@ -66,9 +66,9 @@ nlohmann::json fused_row(const study_options& how, element_type type, std::uint6
   return row;
 }
 
-// `any` of 2^28 bytes, of which none is set, or the first, or one in the middle; and count, which reads them all.
+// `any` of 2^31 bytes, of which none is set, or the first, or one in the middle; and count, which reads them all.
 nlohmann::json early_end_times(const study_options& how) {
-  constexpr std::uint64_t count = std::uint64_t{1} << 28;
+  constexpr std::uint64_t count = std::uint64_t{1} << 31;
   const gpu_clock clock(how.device);
   void* memory = nullptr;
   check(cudaMalloc(&memory, count), "cudaMalloc");

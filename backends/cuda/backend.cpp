@@ -291,6 +291,33 @@ bool run_for_tree_value(onefold::detail::request what, const options& how, const
   return true;
 }
 
+// Bytes of an array's parts that all, any and none look at one after the other, as long as nothing has decided. Each costs a call that waits and a kernel's
+// end, 10 to 17 us together: 2 to 4 % of the time of so many bytes (decision 0046).
+constexpr std::uint64_t bytes_asked_first = std::uint64_t{64} << 20;
+constexpr std::uint64_t bytes_asked_next = std::uint64_t{2} << 30;
+
+bool may_be_decided_early(const onefold::detail::request& what) {
+  const bool is_decidable = what.form == form::all || what.form == form::any || what.form == form::none;
+  return is_decidable && what.waits && what.batch == nullptr && what.device == nullptr && what.count_at == nullptr &&
+         what.count >= bytes_asked_next / size_of(what.type);
+}
+
+// As run_in_place().
+bool run_until_decided(const onefold::detail::request& what, const options& how, const variant_info& variant, report& ran) {
+  const std::size_t size = size_of(what.type);
+  onefold::detail::request part = what;
+  for (std::uint64_t at = 0; at < what.count; at += part.count) {
+    const std::uint64_t rest = what.count - at;
+    part.input = static_cast<const std::byte*>(what.input) + at * size;
+    part.count = at == 0 ? bytes_asked_first / size : rest < 2 * bytes_asked_next / size ? rest : bytes_asked_next / size;
+    if (!run_checked(part, how, variant, ran)) return false;
+    bool answer = false;
+    std::memcpy(&answer, what.output, sizeof(answer));
+    if (answer == (what.form == form::any)) return true;
+  }
+  return true;
+}
+
 void run(const onefold::detail::request& what, const options& how, const variant_info& variant, report& ran) {
   if (what.vectors != nullptr && variant.guarantee == guarantee::exact) return run_exact_dots(what, how, variant, ran);
   if (what.vectors != nullptr) return run_vectors(what, how, variant, ran);
@@ -443,6 +470,7 @@ std::string policy_text(const executor& where, const launch_policy& chosen) {
 bool run_in_place(const onefold::detail::request& what, const options& how, const variant_info& variant, report& ran) {
   if (variant.guarantee == guarantee::exact) return run_exactly(what, how, variant, ran);
   if (what.tree_value != nullptr && what.device == nullptr && what.count > 0) return run_for_tree_value(what, how, variant, ran);
+  if (may_be_decided_early(what)) return run_until_decided(what, how, variant, ran);
   return run_checked(what, how, variant, ran);
 }
 

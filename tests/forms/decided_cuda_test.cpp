@@ -72,6 +72,34 @@ TEST_F(decided_results, of_every_size_of_elements_cuda) {
   count_dispatch(onefold::cuda());
 }
 
+// In three parts, of which the first has 64 MiB, the next 2 GiB.
+TEST_F(decided_results, of_gibibytes_that_are_looked_at_in_parts_cuda) {
+  constexpr std::uint64_t large = (std::uint64_t{6} << 30) + (std::uint64_t{96} << 20);
+  constexpr std::uint64_t first = std::uint64_t{64} << 20, next = first + (std::uint64_t{2} << 30);
+  std::size_t free_bytes = 0, all_bytes = 0;
+  expect_success(cudaMemGetInfo(&free_bytes, &all_bytes), "cudaMemGetInfo");
+  if (free_bytes < large + (std::uint64_t{1} << 28)) GTEST_SKIP() << "the GPU has too little free memory";
+  const device_memory memory(large);
+  auto* const x = memory.as<std::uint8_t>();
+  const auto set = [&](std::uint64_t i, int value) { expect_success(cudaMemset(x + i, value, 1), "cudaMemset"); };
+  const auto where = onefold::cuda(0);
+  expect_success(cudaMemset(x, 0, large), "cudaMemset");
+  expect_answers(where, x, large, 0, "nothing");
+  for (const std::uint64_t i : {std::uint64_t{0}, first - 1, first, next - 1, next, large - 1}) {
+    set(i, 1);
+    expect_answers(where, x, large, 1, "one element");
+    set(i, 0);
+  }
+  expect_success(cudaMemset(x, 1, large), "cudaMemset");
+  expect_answers(where, x, large, large, "everything");
+  for (const std::uint64_t i : {std::uint64_t{0}, first - 1, first, next - 1, next, large - 1}) {
+    set(i, 0);
+    expect_answers(where, x, large, large - 1, "all but one");
+    set(i, 1);
+  }
+  count_dispatch(onefold::cuda());
+}
+
 TEST_F(decided_results, in_a_graph_that_is_replayed_cuda) {
   const stream on;
   const auto where = onefold::cuda(0, on.get());
