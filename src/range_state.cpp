@@ -7,6 +7,7 @@
 ///       | head, elements | nodes, complete aligned subtrees     | tail, elements   |
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -46,9 +47,15 @@ struct range_kind {
   element_type type;
   form what;
   bool wide;
+  std::uint8_t operator_count = 0;  // not 0: of reduce_together, which has a result for each
+  std::array<operation, most_results> operators = {};
 
   friend bool operator==(const range_kind&, const range_kind&) = default;
-  [[nodiscard]] const cpu::form_row& row() const { return cpu::row_of(type, what, wide); }
+  [[nodiscard]] bool is_together() const { return operator_count != 0; }
+  [[nodiscard]] std::size_t results() const { return is_together() ? operator_count : 1; }
+  [[nodiscard]] const cpu::form_row& row(std::size_t result = 0) const {
+    return cpu::row_of(type, is_together() ? form_of(operators[result]) : what, wide);
+  }
   [[nodiscard]] bool has_two_inputs() const { return what == form::dot; }
   [[nodiscard]] std::uint64_t tile() const {
     return order::tile_rows * static_cast<std::uint64_t>(order::lanes_of_bytes(row_bytes_of(type, what)));
@@ -62,7 +69,9 @@ struct range_kind {
     return what == form::all || what == form::any || what == form::none ? form::count : what;
   }
   [[nodiscard]] std::string text() const {
-    return std::string(name(what)).append(" of ").append(name(type)).append(wide ? ", accumulated in a wider type" : "");
+    std::string all(name(what));
+    for (std::size_t k = 0; k < operator_count; ++k) all.append(k == 0 ? " (" : ", ").append(name(operators[k]));
+    return all.append(is_together() ? ") of " : " of ").append(name(type)).append(wide ? ", accumulated in a wider type" : "");
   }
 };
 
@@ -88,20 +97,25 @@ range_input values_of(const onefold_value_source* source, std::uint64_t from) {
   return {nullptr, nullptr, source, from};
 }
 
-// A function from a later index on.
+// A function from a later index on. Each of its values may be wanted several times: of reduce_together every operator has an array of its own.
 class shifted_source {
  public:
-  explicit shifted_source(const range_input& in) : in_(in) {}
+  shifted_source(const range_input& in, int times, std::size_t value_bytes) : in_(in), times_(times), value_bytes_(value_bytes) {}
   shifted_source(const shifted_source&) = delete;
   shifted_source& operator=(const shifted_source&) = delete;
   [[nodiscard]] const value_source* source() const { return &source_; }
 
  private:
   static int fill(void* context, std::uint64_t first, std::uint64_t count, void* const* values) {
-    const range_input& in = static_cast<const shifted_source*>(context)->in_;
-    return in.source->fill(in.source->context, in.from + first, count, values);
+    const auto& own = *static_cast<const shifted_source*>(context);
+    const int failed = own.in_.source->fill(own.in_.source->context, own.in_.from + first, count, values);
+    if (failed != 0) return failed;
+    for (int k = 1; k < own.times_; ++k) std::memcpy(values[k], values[0], static_cast<std::size_t>(count) * own.value_bytes_);
+    return 0;
   }
   range_input in_;
+  int times_;
+  std::size_t value_bytes_;
   value_source source_{this, fill};
 };
 
@@ -116,7 +130,7 @@ struct raw_elements {
   }
 };
 
-// The value of a complete subtree of 2^height tiles, of which the first has the number `first`.
+// The value of a complete subtree of 2^height tiles, of which the first has the number `first`. A node of several results is one for each, side by side.
 struct subtree {
   std::uint64_t first;
   int height;
@@ -170,24 +184,27 @@ struct onefold_range {
   range_kind of;
   std::uint64_t begin;
   std::uint64_t end = begin;
-  raw_elements head = {};  // of the tile that `begin` cuts
-  std::vector<subtree> nodes = {};
-  raw_elements tail = {};  // of the tile that `end` cuts, unless that is the head's
+  raw_elements head = {};           // of the tile that `begin` cuts
+  std::vector<subtree> nodes = {};  // of.results() for each
+  raw_elements tail = {};           // of the tile that `end` cuts, unless that is the head's
 
   [[nodiscard]] range_parts parts() const { return {of.tile(), begin, end}; }
   [[nodiscard]] std::uint64_t nodes_begin() const { return parts().nodes_begin(); }
   [[nodiscard]] std::uint64_t nodes_end() const { return parts().nodes_end(); }
   [[nodiscard]] std::uint64_t raw_count() const { return nodes_begin() - begin + (end - nodes_end()); }
 
-  void push(subtree next) {
-    while (!nodes.empty() && next.is_right_sibling_of(nodes.back())) {
-      subtree left = nodes.back();
-      combine(of.row(), left.state, next.state);
-      ++left.height;
-      nodes.pop_back();
-      next = left;
+  // Adds a node, which is not one of these.
+  void push(const subtree* next) {
+    const std::size_t results = of.results();
+    nodes.insert(nodes.end(), next, next + results);
+    while (nodes.size() > results && nodes.back().is_right_sibling_of(nodes[nodes.size() - 1 - results])) {
+      subtree* const left = &nodes[nodes.size() - 2 * results];
+      for (std::size_t k = 0; k < results; ++k) {
+        combine(of.row(k), left[k].state, left[results + k].state);
+        ++left[k].height;
+      }
+      nodes.erase(nodes.end() - static_cast<std::ptrdiff_t>(results), nodes.end());
     }
-    nodes.push_back(next);
   }
 };
 
@@ -228,6 +245,12 @@ struct range_reader {
     return where.backend == ONEFOLD_CUDA ? where : onefold_cuda_device(place.device);
   }
 
+  // Whether a reduction of these may go to one: GPUs show the accumulators of one form alone.
+  [[nodiscard]] bool may_go_to_a_gpu(const range_input& in) const {
+    if (where.backend == ONEFOLD_CUDA) return true;
+    return where.backend == ONEFOLD_BEST && in.source == nullptr && locate(in.x).kind != pointer_kind::host;
+  }
+
   // A reduction whose accumulator is wanted.
   [[nodiscard]] onefold_request request(const range_input& in, std::uint64_t count, void* result, void* tree_value) const {
     onefold_request what{};
@@ -246,16 +269,17 @@ struct range_reader {
     return what;
   }
 
-  // The values of the trees over elements of which the first has the index `first`: most_form_bytes for each result.
-  void reduce(const range_input& in, std::uint64_t first, std::uint64_t count, std::byte* states) const {
+  // The values of the trees over elements of which the first has the index `first`: one for each result, `stride` bytes apart.
+  void reduce(const range_input& in, std::uint64_t first, std::uint64_t count, std::byte* states,
+              std::size_t stride = cpu::most_node_bytes) const {
     std::uint64_t result[2 * most_results];
     alignas(8) std::byte side_by_side[most_state_bytes];
     onefold_request what = request(in, count, result, results == 1 ? states : side_by_side);
-    const shifted_source from(in);
+    const shifted_source from(in, of.is_together() ? results : 1, size_of(of.type));
     if (in.source != nullptr) what.source = from.source();
     check_status(onefold_reduce(&what, &how));
     const std::byte* next = side_by_side;
-    for (int k = 0; k < results; ++k, states += cpu::most_node_bytes) {
+    for (int k = 0; k < results; ++k, states += stride) {
       const cpu::form_row& row = kind(k).row();
       if (results > 1) std::memcpy(states, next, row.state_bytes);
       next += (std::size_t{row.state_bytes} + 7) / 8 * 8;  // where cpu::parts puts the next one
@@ -272,11 +296,15 @@ struct range_reader {
                                                 }};
     range_reader alone = *this;
     alone.results = 1;
-    alone.operators = nullptr;
+    alone.operators = of.is_together() ? of.operators.data() : nullptr;
     alignas(8) std::byte unused[cpu::most_node_bytes];
     alone.reduce(in.source == nullptr ? in : range_input{nullptr, nullptr, &zeros, 0}, 0, 1, unused);
   }
 };
+
+range_reader reader_of(const range_kind& of, const onefold_executor& where, const onefold_options& how) {
+  return {of, where, how, static_cast<int>(of.results()), of.is_together() ? of.operators.data() : nullptr};
+}
 
 // The values of a function, `values` having a place for those of each result.
 void make_values(const range_input& in, std::uint64_t count, void* const* values) {
@@ -286,11 +314,11 @@ void make_values(const range_input& in, std::uint64_t count, void* const* values
 }
 
 // Of a tile whose elements have been kept.
-void reduce_kept(const range_kind& of, const raw_elements& elements, std::uint64_t first, std::byte* state) {
+void reduce_kept(const range_kind& of, const raw_elements& elements, std::uint64_t first, std::byte* states, std::size_t stride) {
   const all_is_host_memory no_call_of_cuda;  // an image may be added in a function that CUDA calls
-  const range_reader reader{of, onefold_serial(), checked_options(nullptr)};
+  const range_reader reader = reader_of(of, onefold_serial(), checked_options(nullptr));
   reader.reduce({elements.x.data(), of.has_two_inputs() ? elements.y.data() : nullptr, nullptr, 0}, first,
-                elements.x.size() / size_of(of.type), state);
+                elements.x.size() / size_of(of.type), states, stride);
 }
 
 // The first `count` elements.
@@ -399,9 +427,29 @@ void make_on_a_gpu(const range_reader& reader, const range_input& in, onefold_ra
   finish_nodes(made.of, made.nodes);
 }
 
+onefold_range state_of(range_reader reader, std::uint64_t begin, const range_input& in, std::uint64_t count);
+
+// Of reduce_together, made of a state for each operator: as many reads.
+onefold_range state_of_each(const range_reader& reader, std::uint64_t begin, const range_input& in, std::uint64_t count) {
+  onefold_range all{reader.of, begin, begin + count};
+  const std::size_t results = reader.of.results();
+  for (std::size_t k = 0; k < results; ++k) {
+    const range_kind alone = reader.kind(static_cast<int>(k));
+    range_reader its{alone, reader.where, reader.how};
+    if (k > 0) its.how.report = nullptr;
+    onefold_range one = state_of(its, begin, in, count);
+    all.nodes.resize(results * one.nodes.size());
+    for (std::size_t i = 0; i < one.nodes.size(); ++i) all.nodes[results * i + k] = one.nodes[i];
+    all.head = std::move(one.head);  // the same elements each time
+    all.tail = std::move(one.tail);
+  }
+  return all;
+}
+
 // The state of `count` elements, at least one, of which the first has the index `begin`.
 onefold_range state_of(range_reader reader, std::uint64_t begin, const range_input& in, std::uint64_t count) {
   const range_kind& of = reader.of;
+  if (of.is_together() && reader.may_go_to_a_gpu(in)) return state_of_each(reader, begin, in, count);
   onefold_range made{of, begin, begin + count};
   if (const std::optional<onefold_executor> gpu = reader.gpu_of(in)) {
     reader.where = *gpu;
@@ -416,10 +464,11 @@ onefold_range state_of(range_reader reader, std::uint64_t begin, const range_inp
   made.head = keep(reader, in, made.nodes_begin() - begin);
   for_subtrees_of(of, made.nodes_begin(), made.nodes_end() - made.nodes_begin(), report,
                   [&](std::uint64_t number, int height, std::uint64_t elements, onefold_report* its) {
-                    subtree node{number, height, {}};
+                    const std::size_t before = made.nodes.size();
+                    made.nodes.resize(before + of.results(), {number, height, {}});
                     reader.how.report = its;
-                    reader.reduce(in.behind(number * of.tile() - begin, bytes), number * of.tile(), elements, node.state);
-                    made.nodes.push_back(node);
+                    reader.reduce(in.behind(number * of.tile() - begin, bytes), number * of.tile(), elements,
+                                  made.nodes[before].state, sizeof(subtree));
                   });
   made.tail = keep(reader, in.behind(made.nodes_end() - begin, bytes), made.end - made.nodes_end());
   return made;
@@ -441,12 +490,14 @@ void append(onefold_range& to, onefold_range next) {
   open.append(next.head);
   joined.end = next.nodes_begin();
   if (!in_first_tile && !next.head.x.empty() && joined.end % joined.of.tile() == 0) {
-    subtree tile{joined.end / joined.of.tile() - 1, 0, {}};
-    reduce_kept(joined.of, joined.tail, tile.first * joined.of.tile(), tile.state);
+    subtree tile[most_results];
+    const std::uint64_t number = joined.end / joined.of.tile() - 1;
+    std::fill_n(tile, joined.of.results(), subtree{number, 0, {}});
+    reduce_kept(joined.of, joined.tail, number * joined.of.tile(), tile[0].state, sizeof(subtree));
     joined.push(tile);
     joined.tail = {};
   }
-  for (const subtree& node : next.nodes) joined.push(node);
+  for (std::size_t i = 0; i < next.nodes.size(); i += next.of.results()) joined.push(&next.nodes[i]);
   joined.tail.append(next.tail);
   joined.end = next.end;
   to = std::move(joined);
@@ -463,7 +514,7 @@ void add(onefold_range& to, const onefold_executor& where, const range_input& in
   const onefold_options wishes = checked_options(how);
   check_end(to.of, to.end, count);
   if (count == 0) return;
-  append(to, state_of({to.of, where, wishes}, to.end, in, count));
+  append(to, state_of(reader_of(to.of, where, wishes), to.end, in, count));
 }
 
 // --- parts of an array on several executors -----------------------------------------------------------------------------------------------------
@@ -537,7 +588,20 @@ std::vector<onefold_range> states_of(const range_kind& of, std::uint64_t begin, 
   return made;
 }
 
+// Of reduce_together one part comes behind the other.
+void add_parts_in_turn(onefold_range& to, std::span<const onefold_range_part> parts, onefold_options how) {
+  onefold_range joined = to;
+  for (const onefold_range_part& part : parts) {
+    check_end(joined.of, joined.end, part.count);
+    if (part.count == 0) continue;
+    append(joined, state_of(reader_of(to.of, part.where, how), joined.end, arrays_at(part.x, nullptr), part.count));
+    how.report = nullptr;
+  }
+  to = std::move(joined);
+}
+
 void add_parts(onefold_range& to, std::span<const onefold_range_part> parts, const onefold_options* how) {
+  if (to.of.is_together()) return add_parts_in_turn(to, parts, checked_options(how));
   std::vector<onefold_range> made = states_of(to.of, to.end, parts, checked_options(how));
   onefold_range joined = to;
   for (onefold_range& part : made)
@@ -554,7 +618,15 @@ gpu_reading image_of(const range_reader& reader, const range_input& in, onefold_
   return what;
 }
 
+void check_has_images(const range_kind& of) {
+  if (of.is_together())
+    throw error(errc::unsupported,
+                "reduce_together has no images: onefold_range_add() takes elements in a GPU's memory, or make the "
+                "image of a state of each operator");
+}
+
 std::size_t image_bytes(const onefold_range& before, std::uint64_t count) {
+  check_has_images(before.of);
   check_end(before.of, before.end, count);
   if (count == 0) return 0;
   onefold_range made{before.of, before.end, before.end + count};
@@ -563,6 +635,7 @@ std::size_t image_bytes(const onefold_range& before, std::uint64_t count) {
 
 void put_image(const onefold_range& before, const onefold_executor& where, const range_input& in, std::uint64_t count, void* image,
                const onefold_options* how) {
+  check_has_images(before.of);
   range_reader reader{before.of, where, checked_options(how)};
   check_end(before.of, before.end, count);
   if (count == 0) return;
@@ -579,6 +652,7 @@ void put_image(const onefold_range& before, const onefold_executor& where, const
 }
 
 void add_image(onefold_range& to, const void* image, std::uint64_t count) {
+  check_has_images(to.of);
   check_end(to.of, to.end, count);
   if (count == 0) return;
   if (image == nullptr) refuse_null("image");
@@ -613,12 +687,13 @@ void join_images(const onefold_executor& where, const images_of_parts& all, void
 }
 
 // The value of neighbouring subtrees, and of what `state` holds, if anything, to the right of them: a node without a right sibling goes up to
-// the level where it is one itself.
-void fold_from_right(const cpu::form_row& row, std::span<const subtree> nodes, bool has_value, std::byte* state) {
+// the level where it is one itself. Of nodes of several results those of one: its value in every node is `results` behind that in the node before.
+void fold_from_right(const cpu::form_row& row, std::span<const subtree> nodes, bool has_value, std::byte* state,
+                     std::size_t results = 1, std::size_t result = 0) {
   const default_float_environment one_operation_is_one_operation;
-  for (; !nodes.empty(); nodes = nodes.first(nodes.size() - 1)) {
+  for (std::size_t i = nodes.size(); i > 0; i -= results) {
     alignas(16) std::byte root[cpu::most_node_bytes];
-    std::memcpy(root, nodes.back().state, row.state_bytes);
+    std::memcpy(root, nodes[i - results + result].state, row.state_bytes);
     if (has_value) combine_here(row, root, state);
     std::memcpy(state, root, row.state_bytes);
     has_value = true;
@@ -627,6 +702,12 @@ void fold_from_right(const cpu::form_row& row, std::span<const subtree> nodes, b
 
 // The result for no elements, where there is one.
 void store_result_of_none(const range_kind& of, void* to) {
+  if (of.is_together()) {
+    request nothing{executor_of(onefold_serial()), of.type, of.what, nullptr, 0, to, true};
+    nothing.results = static_cast<int>(of.results());
+    nothing.operators = of.operators.data();
+    return store_empty(nothing, to);
+  }
   if (of.row().has_index()) throw error(errc::invalid_argument, std::string(name(of.what)) + " of no elements: there is no index");
   if (!is_complex(of.type)) return static_cast<void>(store_empty(of.type, of.what, of.wide, to));
   alignas(16) std::byte result[cpu::most_node_bytes];
@@ -641,17 +722,26 @@ void store_result_of_none(const range_kind& of, void* to) {
 }
 
 void store_result(const onefold_range& of, std::int64_t ddof, void* to) {
-  const cpu::form_row& row = of.of.row();
   if (of.begin != 0)
     throw error(errc::invalid_argument, "a state that begins at element " + std::to_string(of.begin) +
                                             " has no result: append it to that of the elements before");
   if (of.end == 0) return store_result_of_none(of.of, to);
-  alignas(16) std::byte state[cpu::most_node_bytes];
+  alignas(16) std::byte states[most_results * cpu::most_node_bytes];
+  static_assert(cpu::most_node_bytes % 16 == 0);
   const bool has_value = !of.tail.x.empty();
-  if (has_value) reduce_kept(of.of, of.tail, of.nodes_end(), state);
-  fold_from_right(row, of.nodes, has_value, state);
-  const default_float_environment one_operation_is_one_operation;
-  row.conclude(row, state, of.end, ddof, to);
+  if (has_value) reduce_kept(of.of, of.tail, of.nodes_end(), states, cpu::most_node_bytes);
+  const std::size_t results = of.of.results();
+  auto* next = static_cast<std::byte*>(to);
+  for (std::size_t k = 0; k < results; ++k) {
+    const cpu::form_row& row = of.of.row(k);
+    std::byte* const state = states + k * cpu::most_node_bytes;
+    fold_from_right(row, of.nodes, has_value, state, results, k);
+    const default_float_environment one_operation_is_one_operation;
+    row.conclude(row, state, of.end, ddof, next);
+    if (!of.of.is_together()) continue;
+    if (row.result_bytes == row.element_bytes) to_total(of.of.type, next);  // a small one is in the type of a sum
+    next += size_of(result_type(of.of.type, of.of.what));
+  }
 }
 
 // --- as bytes: docs/order.md ------------------------------------------------------------------------------------------------------------
@@ -665,7 +755,8 @@ struct range_header {
   std::uint8_t type;
   std::uint8_t form;
   std::uint8_t wide;
-  std::uint8_t reserved[3];
+  std::uint8_t operators;  // of reduce_together: how many follow the header, a byte each, padded to a multiple of 8
+  std::uint8_t reserved[2];
   std::uint64_t begin;
   std::uint64_t end;
 };
@@ -702,13 +793,16 @@ const std::byte* get_fields(const cpu::form_row& row, const std::byte* from, std
   return from;
 }
 
+std::size_t operators_bytes(std::size_t operators) { return (operators + 7) / 8 * 8; }
+
 std::size_t bytes_of(const onefold_range& of) {
-  const std::size_t of_a_node = field_bytes(of.of.row());
+  std::size_t of_a_node = 0;
+  for (std::size_t k = 0; k < of.of.results(); ++k) of_a_node += field_bytes(of.of.row(k));
   std::size_t nodes = 0;
   of.parts().for_nodes([&](std::uint64_t, int) { ++nodes; });
   const std::size_t of_an_element = size_of(of.of.type) * (of.of.has_two_inputs() ? 2 : 1);
-  return sizeof(range_header) + static_cast<std::size_t>(of.raw_count()) * of_an_element + nodes * of_a_node +
-         sizeof(std::uint64_t);
+  return sizeof(range_header) + operators_bytes(of.of.operator_count) + static_cast<std::size_t>(of.raw_count()) * of_an_element +
+         nodes * of_a_node + sizeof(std::uint64_t);
 }
 
 void write(const onefold_range& of, std::byte* to) {
@@ -726,16 +820,39 @@ void write(const onefold_range& of, std::byte* to) {
                       static_cast<std::uint8_t>(of.of.type),
                       static_cast<std::uint8_t>(of.of.what),
                       static_cast<std::uint8_t>(of.of.wide ? 1 : 0),
+                      of.of.operator_count,
                       {},
                       of.begin,
                       of.end};
   std::memcpy(header.magic, magic, sizeof(magic));
   put(&header, sizeof(header));
+  static_assert(sizeof(operation) == 1 && most_results % 8 == 0);
+  put(of.of.operators.data(), operators_bytes(of.of.operator_count));  // those that are not there are zeros
   put_elements(of.head);
-  for (const subtree& node : of.nodes) next = put_fields(of.of.row(), node.state, next);
+  const std::size_t results = of.of.results();
+  for (std::size_t i = 0; i < of.nodes.size(); ++i) next = put_fields(of.of.row(i % results), of.nodes[i].state, next);
   put_elements(of.tail);
   const std::uint64_t checksum = checksum_of(to, static_cast<std::size_t>(next - to));
   put(&checksum, sizeof(checksum));
+}
+
+[[noreturn]] void refuse_damaged() {
+  throw error(errc::invalid_argument, "the bytes of the state of a range are damaged, or not as many as there were");
+}
+
+// The operators of a state of reduce_together, which begin at `from` and end within `size` bytes.
+void read_operators(std::size_t count, const std::byte* from, std::size_t size, range_kind& kind) {
+  const std::size_t padded = operators_bytes(count);
+  if (count == 0 || count > most_results || padded > size) refuse_damaged();
+  for (std::size_t k = 0; k < padded; ++k) {
+    const int number = std::to_integer<int>(from[k]);
+    if (k >= count && number != 0) refuse_damaged();
+    if (number >= operation_count)
+      throw error(errc::invalid_argument, "the bytes are a state of an operator with the number " + std::to_string(number) +
+                                              ", which this library does not know");
+    kind.operators[k] = static_cast<operation>(number);
+  }
+  kind.operator_count = static_cast<std::uint8_t>(count);
 }
 
 onefold_range read(const range_kind& expected, const std::byte* from, std::size_t size) {
@@ -749,22 +866,20 @@ onefold_range read(const range_kind& expected, const std::byte* from, std::size_
   const std::size_t summed = size - sizeof(std::uint64_t);
   std::uint64_t checksum;
   std::memcpy(&checksum, from + summed, sizeof(checksum));
-  const auto refuse_damaged = [] {
-    throw error(errc::invalid_argument, "the bytes of the state of a range are damaged, or not as many as there were");
-  };
   if (checksum != checksum_of(from, summed)) refuse_damaged();
-  const range_kind kind{static_cast<element_type>(header.type), static_cast<form>(header.form), header.wide == 1};
+  range_kind kind{static_cast<element_type>(header.type), static_cast<form>(header.form), header.wide == 1};
+  if (kind.what == form::reduce_together) read_operators(header.operators, from + sizeof(header), summed - sizeof(header), kind);
   if (kind != expected)
     throw error(errc::invalid_argument,
                 "the bytes are a state of " + kind.text() + ", and one of " + expected.text() + " was to be read");
-  if (header.wide > 1 || std::any_of(std::begin(header.reserved), std::end(header.reserved), [](auto byte) { return byte != 0; }) ||
+  if (header.wide > 1 || header.operators != kind.operator_count ||
+      std::any_of(std::begin(header.reserved), std::end(header.reserved), [](auto byte) { return byte != 0; }) ||
       header.begin > header.end || header.end > kind.most_elements())
     refuse_damaged();
   onefold_range made{kind, header.begin, header.end};
   if (size != bytes_of(made)) refuse_damaged();
 
-  const cpu::form_row& row = kind.row();
-  const std::byte* next = from + sizeof(header);
+  const std::byte* next = from + sizeof(header) + operators_bytes(kind.operator_count);
   const auto get_elements = [&](raw_elements& to, std::uint64_t count) {
     const std::size_t bytes = static_cast<std::size_t>(count) * size_of(kind.type);
     to.x.assign(next, next + bytes);
@@ -775,9 +890,11 @@ onefold_range read(const range_kind& expected, const std::byte* from, std::size_
   };
   get_elements(made.head, made.nodes_begin() - made.begin);
   made.parts().for_nodes([&](std::uint64_t first, int height) {
-    subtree node{first, height, {}};
-    next = get_fields(row, next, node.state);
-    made.nodes.push_back(node);
+    for (std::size_t k = 0; k < kind.results(); ++k) {
+      subtree node{first, height, {}};
+      next = get_fields(kind.row(k), next, node.state);
+      made.nodes.push_back(node);
+    }
   });
   get_elements(made.tail, made.end - made.nodes_end());
   return made;
@@ -790,11 +907,33 @@ range_kind checked_kind(std::int32_t type, std::int32_t what, std::uint32_t flag
   if ((flags & ~ONEFOLD_WIDE) != 0) refuse_number("the flags of a state are ONEFOLD_WIDE or 0; what was given", flags);
   const range_kind kind{static_cast<element_type>(type), static_cast<form>(what), flags != 0};
   if (kind.what == form::reduce_together)
-    throw error(errc::unsupported, "reduce_together has no state of a range: make one for each operator");
+    throw error(errc::unsupported,
+                "reduce_together takes a list of operators: onefold_range_create_together() makes its state; parts of messages and "
+                "images are made for each operator");
   if (of_complex) check_complex_form(what, kind.type);
   if (!takes_type(kind.what, kind.type)) refuse_type(kind.what, kind.type);
   if (kind.wide && !can_be_wide(kind.type, kind.what)) refuse_wide(kind.what, kind.type);
   return kind;
+}
+
+range_kind checked_together(std::int32_t type, const std::uint8_t* operators, std::size_t count) {
+  if (operators == nullptr) refuse_null("list of operators");
+  if (count == 0 || count > most_results) refuse_number("the number of operators", static_cast<std::int64_t>(count));
+  if (type == ONEFOLD_C64 || type == ONEFOLD_C128) check_complex_form(ONEFOLD_REDUCE_TOGETHER, static_cast<element_type>(type));
+  if (type < 0 || type >= element_type_count) refuse_number("the type", type);
+  range_kind kind{static_cast<element_type>(type), form::reduce_together, false};
+  kind.operator_count = static_cast<std::uint8_t>(count);
+  for (std::size_t k = 0; k < count; ++k) {
+    if (operators[k] >= operation_count) refuse_number("an operator", operators[k]);
+    kind.operators[k] = static_cast<operation>(operators[k]);
+  }
+  return kind;
+}
+
+onefold_range* create(const range_kind& of, std::uint64_t begin) {
+  if (begin > of.most_elements())
+    throw error(errc::invalid_argument, "no element has the index " + std::to_string(begin) + ": is it a negative number?");
+  return new onefold_range{of, begin};
 }
 
 // --- messages: what ranks know of their parts, in a form that is merged in place ----------------------------------------------------------------
@@ -1205,11 +1344,14 @@ void store_result(const void* message, std::size_t which, std::int32_t ranks, st
 int onefold_range_create(int32_t type, int32_t form, uint32_t flags, uint64_t begin, onefold_range** made) {
   return guarded([&] {
     if (made == nullptr) refuse_null("place of the new state");
-    const range_kind kind = checked_kind(type, form, flags);
-    if (begin > kind.most_elements())
-      throw onefold::error(onefold::errc::invalid_argument,
-                           "no element has the index " + std::to_string(begin) + ": is it a negative number?");
-    *made = new onefold_range{kind, begin};
+    *made = create(checked_kind(type, form, flags), begin);
+  });
+}
+
+int onefold_range_create_together(int32_t type, const uint8_t* operators, size_t count, uint64_t begin, onefold_range** made) {
+  return guarded([&] {
+    if (made == nullptr) refuse_null("place of the new state");
+    *made = create(checked_together(type, operators, count), begin);
   });
 }
 

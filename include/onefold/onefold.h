@@ -430,6 +430,11 @@ typedef struct onefold_range onefold_range;
 /** The state of no elements, the first of which is to have the index `begin`. Of every form but ONEFOLD_REDUCE_TOGETHER of every type that has it;
  *  flags: ONEFOLD_WIDE or 0. */
 ONEFOLD_API int onefold_range_create(int32_t type, int32_t form, uint32_t flags, uint64_t begin, onefold_range** made);
+/** The same of ONEFOLD_REDUCE_TOGETHER: `count` operators, 1 to 16, each an ONEFOLD_OP_*, of real numbers of any type. Its result is that many values in a
+ *  row, as onefold_reduce() stores them. Elements are read once on CPUs, and once for each operator on cuda(); a function gives one value for all of
+ *  them. Parts are read one behind the other, and there are no images (ONEFOLD_UNSUPPORTED). */
+ONEFOLD_API int onefold_range_create_together(int32_t type, const uint8_t* operators, size_t count, uint64_t begin,
+                                              onefold_range** made);
 /** Gives the state back. NULL is none. */
 ONEFOLD_API void onefold_range_destroy(onefold_range* state);
 /** Appends the elements end .. end + count - 1: `count` elements at x, and for ONEFOLD_DOT as many at y, which else is not looked at. `how`, which
@@ -466,7 +471,7 @@ ONEFOLD_API int onefold_range_can_join_images(int32_t type, int32_t form, uint32
 ONEFOLD_API int onefold_range_join_images(int32_t type, int32_t form, uint32_t flags, onefold_executor where, const void* images,
                                           size_t stride, const uint64_t* borders, size_t parts, uint64_t total, void* result);
 
-/** Appends the elements of `next`, which must be a state of the same form and type that begins where `state` ends. Cost: about a microsecond. */
+/** Appends the elements of `next`, which must be a state of the same form, type and operators that begins where `state` ends. Cost: about a microsecond. */
 ONEFOLD_API int onefold_range_append(onefold_range* state, const onefold_range* next);
 /** Stores the result of a state that begins at 0, as onefold_reduce() does that of an array; ddof as in onefold_request. */
 ONEFOLD_API int onefold_range_result(const onefold_range* state, int64_t ddof, void* result);
@@ -478,7 +483,7 @@ ONEFOLD_API uint64_t onefold_range_end(const onefold_range* state);
 ONEFOLD_API size_t onefold_range_bytes(const onefold_range* state);
 /** Stores the state as bytes, which have no padding and are the same on every machine; `size` is onefold_range_bytes(). */
 ONEFOLD_API int onefold_range_write(const onefold_range* state, void* bytes, size_t size);
-/** Makes of `state` the one that `size` bytes say, which must be of its form and type. What is no such state, is cut or damaged is refused with
+/** Makes of `state` the one that `size` bytes say, which must be of its form, type and operators. What is no such state, is cut or damaged is refused with
  *  ONEFOLD_INVALID_ARGUMENT. */
 ONEFOLD_API int onefold_range_read(onefold_range* state, const void* bytes, size_t size);
 /* --- messages: reductions of several ranks in one collective operation ------------------------------------------------------------------------ */

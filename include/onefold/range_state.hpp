@@ -13,8 +13,12 @@
 ///   range_state<form::norm2, double> residual(first);
 ///   residual.add(openmp(), n, [&](std::uint64_t i) { return b[i] - Ax[i]; });  // no array for b - Ax
 ///
+///   together_range_state<double, op::sum, op::min, op::max> three(first);  // reduce_together: one read
+///   three.add(openmp(), x);
+///
 /// Forms     all with a call of their own (reduce.hpp) of all element types. `A` is the type to accumulate in, as accumulate_as
-///           takes it: range_state<form::sum, float, double>. Operators of the caller's: own_range_state.hpp.
+///           takes it: range_state<form::sum, float, double>. Several operators: together_range_state, of real numbers. Operators of the caller's:
+///           own_range_state.hpp.
 /// Bits      equal ranges of equal elements have equal bytes, however they were cut, read and appended (docs/order.md). The result has the bits
 ///           of the reduction of the array. argmin and its like give global indices.
 /// Errors    those of the reductions; invalid_argument where ranges are no neighbours, bytes are no state or a result is asked for that is not there
@@ -24,6 +28,7 @@
 ///           and ends within tiles (dot, and complex numbers in norm1, norm_inf and mean_variance: 16). all, any and none do not end early.
 /// Threads   one state is used by one thread at a time; several may read it.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -42,9 +47,64 @@
 
 namespace onefold {
 
+namespace detail {
+
+/// What states of ranges share, whatever they are of.
+class range_owner {
+ public:
+  explicit range_owner(onefold_range* made) noexcept : state_(made) {}
+  [[nodiscard]] onefold_range* get() const noexcept { return state_.get(); }
+
+  void append(const range_owner& next) { check_status(onefold_range_append(get(), next.get())); }
+  void add(const executor& where, const void* x, const void* y, std::uint64_t count, const options& how) {
+    check_status(with_c_options(
+        how, [&](const onefold_options* wishes) { return onefold_range_add(get(), c_executor(where), x, y, count, wishes); }));
+  }
+  void add_parts(const onefold_range_part* parts, std::size_t count, const options& how) {
+    check_status(
+        with_c_options(how, [&](const onefold_options* wishes) { return onefold_range_add_parts(get(), parts, count, wishes); }));
+  }
+  /// T: of the state's elements.
+  template <class T, class S, class F>
+  void add_values(const executor& where, const S& over, F& f, const options& how) {
+    using space = space_of<S>;
+    using values = value_traits<value_at_t<space, F>>;
+    static_assert(std::is_same_v<typename results_of<typename values::type>::type, T>,
+                  "the function returns values of another type than the state's elements");
+    static_assert(!results_of<typename values::type>::several, "make a state for each of the function's values");
+    static_assert(!values::can_be_absent, "a state has no place for absent values: return what changes no other, -0.0 for a sum");
+    const space indices = as_space(over);
+    block_callback<space, F> callback(indices, f);
+    callback.check(with_c_options(how, [&](const onefold_options* wishes) {
+      return onefold_range_add_values(get(), c_executor(where), callback.source(), indices.size(), wishes);
+    }));
+  }
+  void store_result(std::int64_t ddof, void* result) const { check_status(onefold_range_result(get(), ddof, result)); }
+
+  [[nodiscard]] std::uint64_t begin() const noexcept { return onefold_range_begin(get()); }
+  [[nodiscard]] std::uint64_t end() const noexcept { return onefold_range_end(get()); }
+  [[nodiscard]] std::vector<std::byte> bytes() const {
+    return telling_of_lacking_memory([this] {
+      std::vector<std::byte> all(onefold_range_bytes(get()));
+      check_status(onefold_range_write(get(), all.data(), all.size()));
+      return all;
+    });
+  }
+  void read(const void* bytes, std::size_t size) { check_status(onefold_range_read(get(), bytes, size)); }
+
+ private:
+  struct deleter {
+    void operator()(onefold_range* state) const noexcept { onefold_range_destroy(state); }
+  };
+  std::unique_ptr<onefold_range, deleter> state_;
+};
+
+}  // namespace detail
+
 template <form What, class T, class A = accumulator_t<T, false>>
 class range_state {
-  static_assert(What != form::reduce_together, "reduce_together has no state of a range: make one for each operator");
+  static_assert(What != form::reduce_together,
+                "reduce_together has a list of operators: together_range_state<T, op::sum, op::min>");
   static_assert(takes_type(What, element_type_of<T>), "bits of integers are combined alone, and complex numbers have no order");
   static constexpr bool wide = element_type_of<A> != accumulator_type(element_type_of<T>);
   static_assert(!wide ||
@@ -55,12 +115,7 @@ class range_state {
   using value_type = detail::result_of_form<What, T, wide>;
 
   /// Of no elements. The first one that is added has the index `begin`.
-  explicit range_state(std::uint64_t begin = 0) {
-    onefold_range* made = nullptr;
-    detail::check_status(onefold_range_create(static_cast<std::int32_t>(element_type_of<T>), static_cast<std::int32_t>(What),
-                                              wide ? ONEFOLD_WIDE : 0U, begin, &made));
-    state_.reset(made);
-  }
+  explicit range_state(std::uint64_t begin = 0) : state_(new_state(begin)) {}
   range_state(const range_state& other) : range_state(other.begin()) { append(other); }
   range_state& operator=(const range_state& other) {
     if (this != &other) *this = range_state(other);
@@ -74,33 +129,34 @@ class range_state {
   /// Adds the `count` elements at x: they follow those that are there.
   template <form W = What, ONEFOLD_WHERE(W != form::dot)>
   range_state& add(const executor& where, const T* x, std::uint64_t count, const options& how = {}) {
-    return add_arrays(where, x, nullptr, count, how);
+    state_.add(where, x, nullptr, count, how);
+    return *this;
   }
   /// Adds a range's.
   template <class R, form W = What, ONEFOLD_WHERE(W != form::dot && std::is_same_v<detail::element_of<const R>, T>)>
   range_state& add(const executor& where, const R& x, const options& how = {}) {
     const auto all = detail::view_of(x);
-    return add_arrays(where, all.data, nullptr, all.count, how);
+    return add(where, all.data, all.count, how);
   }
 
   /// Of dot: adds those of x and y.
   template <form W = What, ONEFOLD_WHERE(W == form::dot)>
   range_state& add(const executor& where, const T* x, const T* y, std::uint64_t count, const options& how = {}) {
-    return add_arrays(where, x, y, count, how);
+    state_.add(where, x, y, count, how);
+    return *this;
   }
   template <class R, class S, form W = What,
             ONEFOLD_WHERE(W == form::dot && std::is_same_v<detail::element_of<const R>, T> &&
                           std::is_same_v<detail::element_of<const S>, T>)>
   range_state& add(const executor& where, const R& x, const S& y, const options& how = {}) {
     const auto all = detail::view_of(x);
-    return add_arrays(where, all.data, detail::view_of(y).data, detail::common_size(all, detail::view_of(y)), how);
+    return add(where, all.data, detail::view_of(y).data, detail::common_size(all, detail::view_of(y)), how);
   }
 
   /// Adds parts that follow each other, each of which lies where its executor reads it: devices.hpp has calls for that. What GPUs have in their memory
   /// is under way on all of them before one is waited for.
   range_state& add_parts(const onefold_range_part* parts, std::size_t count, const options& how = {}) {
-    detail::check_status(detail::with_c_options(
-        how, [&](const onefold_options* wishes) { return onefold_range_add_parts(state_.get(), parts, count, wishes); }));
+    state_.add_parts(parts, count, how);
     return *this;
   }
 
@@ -132,23 +188,13 @@ class range_state {
   /// CPU's executors.
   template <class S, class F, form W = What, ONEFOLD_WHERE(detail::is_index_space<S>&& detail::takes_function<W, S, F>::value)>
   range_state& add(const executor& where, const S& over, F&& f, const options& how = {}) {
-    using space = detail::space_of<S>;
-    using values = detail::value_traits<detail::value_at_t<space, F>>;
-    static_assert(std::is_same_v<typename detail::results_of<typename values::type>::type, T>,
-                  "the function returns values of another type than the state's elements");
-    static_assert(!detail::results_of<typename values::type>::several, "make a state for each of the function's values");
-    static_assert(!values::can_be_absent, "a state has no place for absent values: return what changes no other, -0.0 for a sum");
-    const space indices = detail::as_space(over);
-    detail::block_callback<space, std::remove_reference_t<F>> callback(indices, f);
-    callback.check(detail::with_c_options(how, [&](const onefold_options* wishes) {
-      return onefold_range_add_values(state_.get(), detail::c_executor(where), callback.source(), indices.size(), wishes);
-    }));
+    state_.template add_values<T>(where, over, f, how);
     return *this;
   }
 
   /// Adds the elements of a state that begins where this one ends.
   range_state& append(const range_state& next) {
-    detail::check_status(onefold_range_append(state_.get(), next.state_.get()));
+    state_.append(next.state_);
     return *this;
   }
 
@@ -161,44 +207,122 @@ class range_state {
   }
 
   /// The index of the first element, and that of the one that would be added next.
-  [[nodiscard]] std::uint64_t begin() const noexcept { return onefold_range_begin(state_.get()); }
-  [[nodiscard]] std::uint64_t end() const noexcept { return onefold_range_end(state_.get()); }
+  [[nodiscard]] std::uint64_t begin() const noexcept { return state_.begin(); }
+  [[nodiscard]] std::uint64_t end() const noexcept { return state_.end(); }
 
   /// The state as bytes, which are the same on every machine.
-  [[nodiscard]] std::vector<std::byte> bytes() const {
-    return detail::telling_of_lacking_memory([this] {
-      std::vector<std::byte> all(onefold_range_bytes(state_.get()));
-      detail::check_status(onefold_range_write(state_.get(), all.data(), all.size()));
-      return all;
-    });
-  }
+  [[nodiscard]] std::vector<std::byte> bytes() const { return state_.bytes(); }
   /// The state that bytes() has given: of this form, type and accumulator.
   static range_state from_bytes(const void* bytes, std::size_t size) {
     range_state made;
-    detail::check_status(onefold_range_read(made.state_.get(), bytes, size));
+    made.state_.read(bytes, size);
     return made;
   }
   static range_state from_bytes(const std::vector<std::byte>& bytes) { return from_bytes(bytes.data(), bytes.size()); }
 
  private:
-  struct deleter {
-    void operator()(onefold_range* state) const noexcept { onefold_range_destroy(state); }
-  };
-
-  range_state& add_arrays(const executor& where, const T* x, const T* y, std::uint64_t count, const options& how) {
-    detail::check_status(detail::with_c_options(how, [&](const onefold_options* wishes) {
-      return onefold_range_add(state_.get(), detail::c_executor(where), x, y, count, wishes);
-    }));
-    return *this;
+  static onefold_range* new_state(std::uint64_t begin) {
+    onefold_range* made = nullptr;
+    detail::check_status(onefold_range_create(static_cast<std::int32_t>(element_type_of<T>), static_cast<std::int32_t>(What),
+                                              wide ? ONEFOLD_WIDE : 0U, begin, &made));
+    return made;
   }
 
   [[nodiscard]] value_type value_with(std::int64_t ddof) const {
     value_type result;
-    detail::check_status(onefold_range_result(state_.get(), ddof, &result));
+    state_.store_result(ddof, &result);
     return result;
   }
 
-  std::unique_ptr<onefold_range, deleter> state_;
+  detail::range_owner state_;
+};
+
+/// The same of reduce_together: `Ops` are 1 to 16 of op::sum, op::prod, op::min and op::max, and T is real. The results are those of reduce_together() on
+/// the array, and each has the bits of the operator's own range_state.
+///
+/// Cost      on CPUs one read of what is added, on cuda() one for each operator. The elements that a state keeps are there once, nodes for each operator.
+/// Parts     are read one behind the other (add_parts), and there are no images.
+/// All else  is as with range_state; append(), from_bytes() and what is read are of the same operators in the same order.
+template <class T, class... Ops>
+class together_range_state {
+  static_assert(detail::is_real<T>, "reduce_together is for real numbers: complex ones have no order");
+  static_assert(detail::are_operators<Ops...>, "1 to 16 operators of onefold::op");
+
+ public:
+  using value_type = std::array<accumulator_t<T, false>, sizeof...(Ops)>;
+
+  /// Of no elements. The first one that is added has the index `begin`.
+  explicit together_range_state(std::uint64_t begin = 0) : state_(new_state(begin)) {}
+  together_range_state(const together_range_state& other) : together_range_state(other.begin()) { append(other); }
+  together_range_state& operator=(const together_range_state& other) {
+    if (this != &other) *this = together_range_state(other);
+    return *this;
+  }
+  /// What has been moved from can be assigned to, and nothing else.
+  together_range_state(together_range_state&&) noexcept = default;
+  together_range_state& operator=(together_range_state&&) noexcept = default;
+  ~together_range_state() = default;
+
+  /// Adds the `count` elements at x: they follow those that are there.
+  together_range_state& add(const executor& where, const T* x, std::uint64_t count, const options& how = {}) {
+    state_.add(where, x, nullptr, count, how);
+    return *this;
+  }
+  /// Adds a range's.
+  template <class R, ONEFOLD_WHERE(std::is_same_v<detail::element_of<const R>, T>)>
+  together_range_state& add(const executor& where, const R& x, const options& how = {}) {
+    const auto all = detail::view_of(x);
+    return add(where, all.data, all.count, how);
+  }
+  /// Adds parts that follow each other, each of which lies where its executor reads it.
+  together_range_state& add_parts(const onefold_range_part* parts, std::size_t count, const options& how = {}) {
+    state_.add_parts(parts, count, how);
+    return *this;
+  }
+  /// Adds what f gives for the indices of a number or a box: one T for each, of which all operators take that one. On the CPU's executors.
+  template <class S, class F, ONEFOLD_WHERE(detail::is_index_space<S>&& detail::takes_function<form::sum, S, F>::value)>
+  together_range_state& add(const executor& where, const S& over, F&& f, const options& how = {}) {
+    state_.template add_values<T>(where, over, f, how);
+    return *this;
+  }
+
+  /// Adds the elements of a state that begins where this one ends.
+  together_range_state& append(const together_range_state& next) {
+    state_.append(next.state_);
+    return *this;
+  }
+
+  /// The results, in the order of the operators. Requires that the range begins at 0.
+  [[nodiscard]] value_type value() const {
+    value_type results;
+    state_.store_result(0, results.data());
+    return results;
+  }
+
+  /// The index of the first element, and that of the one that would be added next.
+  [[nodiscard]] std::uint64_t begin() const noexcept { return state_.begin(); }
+  [[nodiscard]] std::uint64_t end() const noexcept { return state_.end(); }
+
+  /// The state as bytes, which are the same on every machine.
+  [[nodiscard]] std::vector<std::byte> bytes() const { return state_.bytes(); }
+  /// The state that bytes() has given: of these operators and this type.
+  static together_range_state from_bytes(const void* bytes, std::size_t size) {
+    together_range_state made;
+    made.state_.read(bytes, size);
+    return made;
+  }
+  static together_range_state from_bytes(const std::vector<std::byte>& bytes) { return from_bytes(bytes.data(), bytes.size()); }
+
+ private:
+  static onefold_range* new_state(std::uint64_t begin) {
+    constexpr std::uint8_t operators[] = {static_cast<std::uint8_t>(Ops::id)...};
+    onefold_range* made = nullptr;
+    detail::check_status(
+        onefold_range_create_together(static_cast<std::int32_t>(element_type_of<T>), operators, sizeof...(Ops), begin, &made));
+    return made;
+  }
+
+  detail::range_owner state_;
 };
 
 }  // namespace onefold

@@ -41,9 +41,12 @@ range_kind parse_range_header(std::span<const std::byte> bytes) {
   if (kind.type == element_type::c64 || kind.type == element_type::c128)
     throw input_error(fmt::format("is a state of {}, complex numbers, which programs alone read so far: range_state::from_bytes()",
                                   name(kind.type)));
-  if (type >= element_type_count || what >= form_count + record_count || wide > 1 || kind.form == form::reduce_together ||
-      !takes_type(kind.form, kind.type) || (kind.wide && !can_be_wide(kind.type, kind.form)))
+  if (type >= element_type_count || what >= form_count + record_count || wide > 1 || !takes_type(kind.form, kind.type) ||
+      (kind.wide && !can_be_wide(kind.type, kind.form)))
     throw input_error("is a state of a range that is damaged: write or copy it again");
+  if (kind.form == form::reduce_together)
+    throw input_error(
+        "is a state of reduce_together, several operators, which programs alone read so far: together_range_state::from_bytes()");
   return kind;
 }
 

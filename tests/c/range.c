@@ -107,6 +107,53 @@ static void test_on(onefold_executor where) {
   onefold_range_destroy(first);
 }
 
+/* Several operators in one read, whose state is sent too. */
+static void test_together_on(onefold_executor where) {
+  static const uint8_t operators[] = {ONEFOLD_OP_SUM, ONEFOLD_OP_MIN, ONEFOLD_OP_MAX};
+  float of_whole[3], of_parts[3] = {0};
+  EXPECT_OK(onefold_sum_f32(where, x, count, &of_whole[0]));
+  EXPECT_OK(onefold_min_f32(where, x, count, &of_whole[1]));
+  EXPECT_OK(onefold_max_f32(where, x, count, &of_whole[2]));
+  onefold_range* first = NULL;
+  onefold_range* second = NULL;
+  onefold_range* received = NULL;
+  EXPECT_OK(onefold_range_create_together(ONEFOLD_F32, operators, 3, 0, &first));
+  EXPECT_OK(onefold_range_create_together(ONEFOLD_F32, operators, 3, cut, &second));
+  EXPECT_OK(onefold_range_create_together(ONEFOLD_F32, operators, 3, 0, &received));
+  EXPECT_OK(onefold_range_add(first, where, x, NULL, cut, NULL));
+  const onefold_value_source rest = {x + cut, give_values};
+  EXPECT_OK(onefold_range_add_values(second, where, &rest, count - cut, NULL));
+  static unsigned char bytes[20000];
+  const size_t size = onefold_range_bytes(second);
+  EXPECT(size > 0 && size <= sizeof bytes);
+  EXPECT_OK(onefold_range_write(second, bytes, size));
+  EXPECT(bytes[11] == ONEFOLD_REDUCE_TOGETHER && bytes[13] == 3 && memcmp(bytes + 32, operators, 3) == 0);
+  EXPECT_OK(onefold_range_read(received, bytes, size));
+  EXPECT_OK(onefold_range_append(first, received));
+  EXPECT_OK(onefold_range_result(first, 0, of_parts));
+  EXPECT(memcmp(of_whole, of_parts, sizeof of_whole) == 0);
+
+  EXPECT_REFUSED(onefold_range_append(first, received), ONEFOLD_INVALID_ARGUMENT, "neighbours");
+  EXPECT_REFUSED(onefold_range_append(NULL, received), ONEFOLD_NULL_POINTER, "state");
+  onefold_range* other = NULL;
+  EXPECT_OK(onefold_range_create_together(ONEFOLD_F32, operators, 2, count, &other));
+  EXPECT_REFUSED(onefold_range_append(first, other), ONEFOLD_INVALID_ARGUMENT, "reduce_together (sum, min) of f32");
+  EXPECT_REFUSED(onefold_range_read(other, bytes, size), ONEFOLD_INVALID_ARGUMENT, "reduce_together (sum, min, max) of f32");
+  onefold_range_destroy(other);
+  onefold_range_destroy(received);
+  onefold_range_destroy(second);
+  onefold_range_destroy(first);
+
+  other = NULL;
+  static const uint8_t unknown[] = {ONEFOLD_OP_SUM, 4};
+  EXPECT_REFUSED(onefold_range_create_together(ONEFOLD_F32, unknown, 2, 0, &other), ONEFOLD_INVALID_ARGUMENT, "operator");
+  EXPECT_REFUSED(onefold_range_create_together(ONEFOLD_F32, operators, 0, 0, &other), ONEFOLD_INVALID_ARGUMENT, "operators");
+  EXPECT_REFUSED(onefold_range_create_together(ONEFOLD_F32, NULL, 2, 0, &other), ONEFOLD_NULL_POINTER, "operators");
+  EXPECT_REFUSED(onefold_range_create_together(ONEFOLD_F32, operators, 2, 0, NULL), ONEFOLD_NULL_POINTER, "new state");
+  EXPECT_REFUSED(onefold_range_create_together(ONEFOLD_C64, operators, 2, 0, &other), ONEFOLD_UNSUPPORTED, "complex");
+  EXPECT(other == NULL);
+}
+
 /* Both parts in one call, which is how several GPUs are at work at the same time; and images, which they alone make. */
 static void test_parts_on(onefold_executor where) {
   float of_whole = 0, of_parts = 0;
@@ -168,10 +215,12 @@ void test_range(void) {
     y[i] = 1.0f / (float)(i + 1);
   }
   test_on(onefold_serial());
+  test_together_on(onefold_serial());
   test_parts_on(onefold_serial());
   onefold_backend_info openmp = {.struct_bytes = sizeof openmp};
   EXPECT_OK(onefold_describe_backend(ONEFOLD_OPENMP, &openmp, NULL, 0));
   if (openmp.built) test_on(onefold_openmp(0));
+  if (openmp.built) test_together_on(onefold_openmp(0));
   if (openmp.built) test_parts_on(onefold_openmp(0));
 
   onefold_range* made = NULL;

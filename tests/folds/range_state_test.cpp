@@ -26,44 +26,6 @@ namespace {
 
 // --- cuts and orders ----------------------------------------------------------------------------------------------------------------------
 
-// Where the parts of n elements begin and end, from 0 to n.
-std::vector<uint64_t> cuts_of(uint64_t n, uint64_t tile, random_numbers& random) {
-  std::vector<uint64_t> cuts{0, n};
-  const uint64_t style = random.below(6);
-  const uint64_t parts = 1 + random.below(12);
-  for (uint64_t i = 0; i < parts; ++i) {
-    const uint64_t any = random.below(n + 1);
-    const uint64_t border = std::min(n, any / tile * tile);
-    switch (style) {
-      case 0:  // anywhere
-        cuts.push_back(any);
-        break;
-      case 1:  // between tiles
-        cuts.push_back(border);
-        break;
-      case 2:  // on both sides of a border: parts of one element
-        for (const uint64_t beside : {border, border + 1, border + 2}) cuts.push_back(std::min(n, beside));
-        if (border > 0) cuts.push_back(border - 1);
-        break;
-      case 3:  // nothing between
-        cuts.insert(cuts.end(), 1 + random.below(3), any);
-        break;
-      case 4:  // within one tile
-        cuts.push_back(std::min(n, n / 2 / tile * tile + random.below(tile)));
-        break;
-      default:
-        cuts.push_back(random.below(2) == 0 ? any : border);
-    }
-  }
-  std::ranges::sort(cuts);
-  return cuts;
-}
-
-onefold_executor any_executor(random_numbers& random) {
-  const auto& all = places();
-  return onefold::detail::c_executor(all[random.below(all.size())].where);
-}
-
 // Cut, read by any executors, put together in any order. `after` sees every state that comes about.
 template <class After>
 state put_together(const kind& of, const arrays& in, uint64_t origin, uint64_t n, random_numbers& random, const After& after) {
@@ -339,35 +301,6 @@ TEST(range_states, of_no_elements_have_the_result_for_none_and_change_no_other) 
 }
 
 // --- bytes --------------------------------------------------------------------------------------------------------------------------------
-
-// Bytes as docs/order.md has them, written down once more.
-class byte_writer {
- public:
-  template <class Number>
-  byte_writer& put(Number value) {
-    unsigned char of_value[sizeof(value)];
-    std::memcpy(of_value, &value, sizeof(value));
-    for (const unsigned char one : of_value) all_.push_back(static_cast<std::byte>(one));
-    return *this;
-  }
-  byte_writer& header(int type, int what, int wide, uint64_t begin, uint64_t end) {
-    for (const char letter : {'o', 'n', 'e', 'f', 'o', 'l', 'd', '\0', '\1', '\0'}) put(letter);
-    put(static_cast<uint8_t>(type)).put(static_cast<uint8_t>(what)).put(static_cast<uint8_t>(wide));
-    return put(uint8_t{0}).put(uint8_t{0}).put(uint8_t{0}).put(begin).put(end);
-  }
-  [[nodiscard]] bytes summed() const {
-    uint64_t hash = 14695981039346656037U;
-    for (const std::byte one : all_) {
-      hash ^= static_cast<uint64_t>(one);
-      hash *= 1099511628211U;
-    }
-    byte_writer with_checksum = *this;
-    return with_checksum.put(hash).all_;
-  }
-
- private:
-  bytes all_;
-};
 
 TEST(the_bytes_of_a_state, are_those_of_the_document) {
   // Within a tile: the elements alone.

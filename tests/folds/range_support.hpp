@@ -1,6 +1,8 @@
 #pragma once
-/// @file range_support.hpp  States of ranges of any form and type, through the C interface; arrays of hard values; results of whole arrays.
+/// @file range_support.hpp  States of ranges of any form and type, through the C interface; arrays of hard values; results of whole arrays;
+/// cuts, and bytes of states written down.
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <limits>
@@ -135,5 +137,85 @@ inline state state_of(const kind& of, const arrays& in, uint64_t origin, uint64_
   check(onefold_range_add(made.get(), where, in.x(first), in.second(first), end - first, nullptr));
   return made;
 }
+
+// --- cuts -----------------------------------------------------------------------------------------------------------------------------------
+
+// Where the parts of n elements begin and end, from 0 to n.
+inline std::vector<uint64_t> cuts_of(uint64_t n, uint64_t tile, random_numbers& random) {
+  std::vector<uint64_t> cuts{0, n};
+  const uint64_t style = random.below(6);
+  const uint64_t parts = 1 + random.below(12);
+  for (uint64_t i = 0; i < parts; ++i) {
+    const uint64_t any = random.below(n + 1);
+    const uint64_t border = std::min(n, any / tile * tile);
+    switch (style) {
+      case 0:  // anywhere
+        cuts.push_back(any);
+        break;
+      case 1:  // between tiles
+        cuts.push_back(border);
+        break;
+      case 2:  // on both sides of a border: parts of one element
+        for (const uint64_t beside : {border, border + 1, border + 2}) cuts.push_back(std::min(n, beside));
+        if (border > 0) cuts.push_back(border - 1);
+        break;
+      case 3:  // nothing between
+        cuts.insert(cuts.end(), 1 + random.below(3), any);
+        break;
+      case 4:  // within one tile
+        cuts.push_back(std::min(n, n / 2 / tile * tile + random.below(tile)));
+        break;
+      default:
+        cuts.push_back(random.below(2) == 0 ? any : border);
+    }
+  }
+  std::ranges::sort(cuts);
+  return cuts;
+}
+
+inline onefold_executor any_executor(random_numbers& random) {
+  const auto& all = places();
+  return onefold::detail::c_executor(all[random.below(all.size())].where);
+}
+
+// --- bytes ----------------------------------------------------------------------------------------------------------------------------------
+
+// Bytes as docs/order.md has them, written down once more.
+class byte_writer {
+ public:
+  template <class Number>
+  byte_writer& put(Number value) {
+    unsigned char of_value[sizeof(value)];
+    std::memcpy(of_value, &value, sizeof(value));
+    for (const unsigned char one : of_value) all_.push_back(static_cast<std::byte>(one));
+    return *this;
+  }
+  byte_writer& header(int type, int what, int wide, uint64_t begin, uint64_t end) {
+    for (const char letter : {'o', 'n', 'e', 'f', 'o', 'l', 'd', '\0', '\1', '\0'}) put(letter);
+    put(static_cast<std::uint8_t>(type)).put(static_cast<std::uint8_t>(what)).put(static_cast<std::uint8_t>(wide));
+    return put(std::uint8_t{0}).put(std::uint8_t{0}).put(std::uint8_t{0}).put(begin).put(end);
+  }
+  byte_writer& put(const std::byte* some, std::size_t count) {
+    all_.insert(all_.end(), some, some + count);
+    return *this;
+  }
+  // Another byte of what is there.
+  byte_writer& at(std::size_t i, int value) {
+    all_.at(i) = static_cast<std::byte>(value);
+    return *this;
+  }
+  [[nodiscard]] bytes summed() const {
+    uint64_t hash = 14695981039346656037U;
+    for (const std::byte one : all_) {
+      hash ^= static_cast<uint64_t>(one);
+      hash *= 1099511628211U;
+    }
+    byte_writer with_checksum = *this;
+    return with_checksum.put(hash).all_;
+  }
+
+ private:
+  bytes all_;
+};
 
 }  // namespace onefold_test

@@ -140,6 +140,25 @@ void append_parts(const onefold::executor& where) {
   require(first.value() == count, "the sum is wrong");
 }
 
+void append_parts_of_several_operators(const onefold::executor& where) {
+  constexpr std::size_t cut = 100'007;
+  using both = onefold::together_range_state<float, onefold::op::sum, onefold::op::max>;
+  both first, second(cut);
+  const auto change = [](both& state, const auto& how) {
+    const auto before = state.bytes();
+    try {
+      how(state);
+    } catch (const onefold::error&) {
+      require(state.bytes() == before, "the state has changed");
+      throw;
+    }
+  };
+  change(first, [&](both& state) { state.add(where, ones(), cut); });
+  change(second, [&](both& state) { state.add(where, ones() + cut, count - cut); });
+  change(first, [&](both& state) { state.append(both::from_bytes(second.bytes())); });
+  require(first.value() == std::array<float, 2>{count, 1}, "a result is wrong");
+}
+
 std::vector<operation> operations_on(const std::string& label, const onefold::executor& where) {
   const auto named = [&](const char* what) { return label + "_" + what; };
   return {
@@ -160,6 +179,7 @@ std::vector<operation> operations_on(const std::string& label, const onefold::ex
          require(sums[3] == 4.0 * count, "the sum is wrong");
        }},
       {named("states_of_ranges"), [=] { append_parts(where); }},
+      {named("states_of_several_operators"), [=] { append_parts_of_several_operators(where); }},
       {named("parts_on_several_executors"),
        [=] {
          const onefold::devices both{where, onefold::serial()};

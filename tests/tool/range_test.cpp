@@ -16,6 +16,8 @@
 
 #include <onefold/error.hpp>
 #include <onefold/exact.hpp>
+#include <onefold/operators.hpp>
+#include <onefold/range_state.hpp>
 
 #include "any_form.hpp"
 #include "any_range.hpp"
@@ -191,13 +193,29 @@ TEST(RangeHeader, OfWhatHasNoStateIsRefused) {
             "is a state of c128, complex numbers, which programs alone read so far: range_state::from_bytes()");
   EXPECT_EQ(said(10, static_cast<int>(element_type::c128) + 1), damaged);
   EXPECT_EQ(said(10, 255), damaged);
-  EXPECT_EQ(said(11, static_cast<int>(form::reduce_together)), damaged);
+  EXPECT_EQ(
+      said(11, static_cast<int>(form::reduce_together)),
+      "is a state of reduce_together, several operators, which programs alone read so far: together_range_state::from_bytes()");
   EXPECT_EQ(said(11, 255), damaged);
   EXPECT_EQ(said(12, 1), damaged) << "argmax in a wider type";
   EXPECT_EQ(said(12, 2), damaged);
   EXPECT_EQ(said(0, 'O'), "is no state of a range: 'onefold sum FILE --state STATE' writes one");
   EXPECT_EQ(error_of<input_error>([&] { static_cast<void>(parse_range_header(std::span(good).first(31))); }),
             "is the beginning of a state of a range: it is truncated, write or copy it again");
+}
+
+// A program's state of several operators is told from one that is damaged, beside a good one too.
+TEST(RangeFiles, OfSeveralOperatorsAreRefused) {
+  const temporary_folder folder;
+  together_range_state<float, op::sum, op::min> both(5);
+  both.add(serial(), std::vector<float>(3'000, 0.5F));
+  const std::string path = folder.write("both", both.bytes());
+  const std::string expected = path +
+                               ": is a state of reduce_together, several operators, which programs alone read so far: "
+                               "together_range_state::from_bytes()";
+  EXPECT_EQ(refusal({path}), expected);
+  const std::string before = write(folder, "before", any_range({element_type::f32, form::sum, false}, 0));
+  EXPECT_EQ(refusal({before, path}), expected);
 }
 
 // --- files that are written -------------------------------------------------------------------------------------------------------------
