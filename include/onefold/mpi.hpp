@@ -50,6 +50,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -170,9 +171,23 @@ struct plan {
   std::vector<sender> senders;  ///< to this rank, in their order: at most a tile's elements
 };
 
+/// What goes on only while this rank is in a call of the library's.
+class driven {
+ public:
+  driven() = default;
+  driven(const driven&) = delete;
+  driven& operator=(const driven&) = delete;
+  virtual ~driven() = default;
+  /// Goes on as far as it can without waiting. What fails is kept for whoever waits for it.
+  virtual void advance() noexcept = 0;
+};
+
 /// How the elements of one array lie on the ranks, or that nothing is known of it.
 struct distribution {
   context on;
+  std::vector<driven*> under_way;  // started here, and not through yet
+  std::uint32_t trees = 0;         // of states, so far: on all ranks the same number
+  bool starts_trees = false;       // one was started without waiting for it: on all ranks the same, unlike whether one is under way
   bool is_layout = false;
   std::uint64_t begin = 0;
   std::uint64_t count = 0;
@@ -180,6 +195,22 @@ struct distribution {
   plan plans[sizes];
 
   explicit distribution(MPI_Comm comm) : on(comm) {}
+
+  void advance_all() noexcept {
+    for (std::size_t i = under_way.size(); i > 0; --i) under_way[i - 1]->advance();  // one that is through is taken out
+  }
+  /// Until MPI is done with these requests. Meanwhile what is under way goes on, which another rank may wait for before it comes here.
+  int wait_for(int requests_made, MPI_Request* requests) noexcept {
+    if (requests_made == 0) return MPI_SUCCESS;
+    int done = 0;
+    while (!under_way.empty()) {
+      const int status = MPI_Testall(requests_made, requests, &done, MPI_STATUSES_IGNORE);
+      if (status != MPI_SUCCESS || done != 0) return status;
+      advance_all();
+      std::this_thread::yield();
+    }
+    return MPI_Waitall(requests_made, requests, MPI_STATUSES_IGNORE);
+  }
 
   /// Collective.
   void make_layout(std::uint64_t elements, const std::uint64_t* given_begin) {
@@ -387,26 +418,421 @@ struct part {
   }
 };
 
-/// Several reductions, from the local ones to the results: one message where the order matters or none does, and one of the words of exact
-/// sums. On every rank the same calls of MPI follow each other, whatever goes wrong on some of them.
-class transfer {
+/// One reduction with an operator of the caller's, as a tree of states sees it.
+class state_part {
  public:
-  explicit transfer(distribution& of) : of_(of) {}
-  transfer(const transfer&) = delete;
-  transfer& operator=(const transfer&) = delete;
-  ~transfer() {
-    if (is_under_way_ && !is_finalized()) static_cast<void>(wait_for_all());
+  state_part() = default;
+  state_part(const state_part&) = delete;
+  state_part& operator=(const state_part&) = delete;
+  virtual ~state_part() = default;
+  /// Equal where ranks ask for the same.
+  [[nodiscard]] virtual std::uint64_t signature() const noexcept = 0;
+  /// Throws where this rank's call cannot be.
+  virtual void check(const distribution& of, const options& how) const = 0;
+  /// Makes the state of this rank's values.
+  virtual void reduce(const distribution& of, const executor& where, const options& how) = 0;
+  [[nodiscard]] virtual std::vector<std::byte> bytes() const = 0;
+  /// Puts the state of the ranks that follow behind.
+  virtual void append(const std::byte* bytes, std::size_t size) = 0;
+  /// The result of all ranks' values.
+  [[nodiscard]] virtual std::size_t result_bytes() const noexcept = 0;
+  virtual void conclude(std::byte* to) const = 0;
+  /// Stores what conclude() has made where the caller wants it.
+  virtual void store(const std::byte* result) const = 0;
+};
+
+/// F and Op are references where what is called outlives the call, else what holds it. Store takes the result.
+template <class Space, class F, class Op, class Init, class Store>
+class typed_state_part final : public state_part {
+  using returned = value_traits<value_at_t<Space, std::remove_reference_t<F>>>;
+
+ public:
+  using value_type = typename returned::type;
+  using state =
+      own_range_state<std::conditional_t<returned::can_be_absent, maybe<value_type>, value_type>, std::remove_reference_t<Op>&>;
+
+  /// @param what    how errors call the operator
+  /// @param number  equal where ranks call the same
+  template <class G, class P>
+  typed_state_part(const Space& space, G&& f, std::uint64_t other_count, P&& op, const Init& init, Store store,
+                   const char* what = "an operator of your own", int number = 0)
+      : space_(space),
+        f_(std::forward<G>(f)),
+        other_count_(other_count),
+        op_(std::forward<P>(op)),
+        init_(init),
+        store_(std::move(store)),
+        what_(what),
+        number_(number) {
+    check_value_type<value_type>();
   }
 
+  [[nodiscard]] std::uint64_t signature() const noexcept override {
+    return (sizeof(value_type) * 8 + (returned::can_be_absent ? 4 : 0) + (has_init ? 2 : 0)) * 4096 +
+           static_cast<std::uint64_t>(number_);
+  }
+  void check(const distribution& of, const options& how) const override {
+    const std::uint64_t count = space_.size();
+    if (!of.is_layout)
+      throw error(errc::guarantee_not_met,
+                  std::string(what_) + " has no exact result, and a communicator knows no order: make a layout");
+    if (how.guarantee == guarantee::exact)
+      throw error(errc::guarantee_not_met, std::string(what_) + " has no exact result: leave the guarantee away");
+    if (count > std::uint64_t{1} << 62) throw error(errc::invalid_argument, "the number of indices is negative");
+    if (count != of.count)
+      throw error(errc::invalid_argument, "the layout has " + std::to_string(of.count) +
+                                              " elements on this rank, and the reduction " + std::to_string(count) +
+                                              ": make a layout for each distribution");
+    if (count != other_count_) throw_different_lengths(count, other_count_);
+    if (of.total == 0 && !has_init)
+      throw error(errc::invalid_argument, "a reduction of no elements with an operator of your own: give it an initial value");
+  }
+  void reduce(const distribution& of, const executor& where, const options& how) override {
+    state_.emplace(of.begin, op_);
+    state_->add(where, space_, f_, how);
+  }
+  [[nodiscard]] std::vector<std::byte> bytes() const override { return state_->bytes(); }
+  void append(const std::byte* bytes, std::size_t size) override { state_->append(state::from_bytes(bytes, size, op_)); }
+  [[nodiscard]] std::size_t result_bytes() const noexcept override { return sizeof(value_type); }
+  void conclude(std::byte* to) const override {
+    value_type value;
+    if constexpr (has_init)
+      value = state_->value(static_cast<value_type>(init_));
+    else
+      value = state_->value();
+    std::memcpy(to, static_cast<const void*>(&value), sizeof(value));
+  }
+  void store(const std::byte* result) const override {
+    value_type value;
+    std::memcpy(static_cast<void*>(&value), result, sizeof(value));
+    store_(value);
+  }
+
+ private:
+  static constexpr bool has_init = !std::is_same_v<Init, no_init>;
+
+  Space space_;
+  F f_;
+  std::uint64_t other_count_;
+  Op op_;
+  Init init_;
+  Store store_;
+  const char* what_;
+  int number_;
+  std::optional<state> state_;
+};
+
+/// The states of one or several reductions with operators of the caller's, from all ranks to the results: along a binomial tree to rank 0, each to a rank that has
+/// those of all ranks between; rank 0 makes the results and sends them, along the same tree to all, or to the root. One message for each edge and direction.
+///
+///   rank  0 <- 1    2 <- 3    4        a rank sends when it has what comes from the right, so every state is put behind that of the ranks before it
+///         0 <------ 2         4
+///         0 <---------------- 4
+///
+/// On every rank the same messages are sent, whatever goes wrong on some of them: a message says so, and has no states then. They have a tag of their
+/// own for each tree, so that several may be under way and go on in any order. Nothing is combined by MPI, and so a rank gets on only within calls of the
+/// library's: advance().
+class state_tree final : public driven {
+ public:
+  /// What a rank says of itself, as a status: it asks for other reductions than this one; it has been told to give up.
+  static constexpr std::int32_t different_calls = -1;
+  static constexpr std::int32_t given_up = -2;
+
+  explicit state_tree(distribution& of) noexcept : of_(of) {}
+  ~state_tree() override { abandon(); }
+
+  /// Ahead of what may fail on this rank alone: memory, and the number of the tree, which is counted on all ranks.
+  void prepare(const std::vector<state_part*>& parts, int root) {
+    tag_ = first_tag + static_cast<int>(of_.trees++ % tags);
+    root_ = root;
+    parts_ = parts;
+    of_.under_way.reserve(of_.under_way.size() + 1);
+    sent_.clear();
+    sent_.reserve(2 + 32);  // to the rank before; to one for each doubling of the ranks
+    signature_ = of_.total + 1;
+    result_.resize(sizeof(result_header));
+    for (const state_part* each : parts_) {
+      signature_ = signature_ * 1000003 + each->signature();
+      result_.resize(result_.size() + each->result_bytes());
+    }
+    failure_ = nullptr;
+    coming_ = MPI_REQUEST_NULL;
+  }
+  /// With the parts' states of this rank's values, unless `status` says that it, or another that has told it, has failed.
+  void start(std::int32_t status, int rank) noexcept {
+    status_ = status;
+    rank_ = rank;
+    step_ = 1;
+    stage_ = stage::gathers;
+    of_.under_way.push_back(this);
+    advance();
+  }
+
+  /// Whether all that this rank sends is sent, and all it needs has come.
+  [[nodiscard]] bool is_through() const noexcept { return stage_ == stage::through; }
+  void advance() noexcept override { go_on(false); }
+  /// Until this tree is through. The others that are under way here go on meanwhile: a rank may wait for one of them before it comes to this.
+  void wait() noexcept {
+    while (!is_through()) {
+      if (of_.under_way.size() == 1) {
+        go_on(true);
+      } else {
+        of_.advance_all();
+        std::this_thread::yield();
+      }
+    }
+  }
+  /// Where MPI has failed: what is under way may never end.
+  void abandon() noexcept {
+    stage_ = stage::through;
+    of_.under_way.erase(std::remove(of_.under_way.begin(), of_.under_way.end(), this), of_.under_way.end());
+  }
+
+  /// This rank's own failure; of another's where there should be a result.
+  void throw_what_has_failed() {
+    if (failure_ != nullptr) std::rethrow_exception(std::exchange(failure_, nullptr));
+    if (gets_result() && status_ != 0) refuse();
+  }
+  void store_results() const {
+    const std::byte* next = result_.data() + sizeof(result_header);
+    for (const state_part* each : parts_) {
+      each->store(next);
+      next += each->result_bytes();
+    }
+  }
+
+ private:
+  enum class stage { gathers, hears, tells, sends, through };
+  // Ahead of the states, a number of bytes and as many of each; without them where a rank has failed.
+  struct state_header {
+    std::uint64_t signature;
+    std::int32_t status;  // not 0: there is no result, and
+    std::int32_t rank;    // this one knows why
+  };
+  // Ahead of the results; without them where there are none.
+  struct result_header {
+    std::int32_t status;
+    std::int32_t rank;
+  };
+  static constexpr int first_tag = 2 * sizes;   // behind those of layouts and heads
+  static constexpr std::uint32_t tags = 16384;  // and more than are under way at a time; every MPI has tags up to 32767
+
+  [[nodiscard]] bool gets_result() const noexcept { return root_ < 0 || root_ == of_.on.rank(); }
+
+  template <class Body>
+  void attempt(const Body& body) {
+    if (status_ != 0) return;
+    keep_what_is_thrown(body, [this](std::int32_t status) {
+      failure_ = std::current_exception();
+      status_ = status;
+      rank_ = of_.on.rank();
+    });
+  }
+
+  void go_on(bool waits) noexcept {
+    try {
+      telling_of_lacking_memory([&] {
+        while (takes_a_step(waits)) {
+        }
+      });
+    } catch (...) {  // MPI has failed, or memory for a message lacks
+      if (failure_ == nullptr) failure_ = std::current_exception();
+      abandon();
+    }
+  }
+  // Whether there is another step now.
+  bool takes_a_step(bool waits) {
+    const int me = of_.on.rank(), all = of_.on.size();
+    switch (stage_) {
+      case stage::gathers:
+        if (step_ >= all) {
+          conclude();
+          stage_ = stage::tells;
+        } else if (me % (2 * step_) != 0) {
+          send_states(me - step_);
+          stage_ = gets_result() ? stage::hears : stage::sends;
+        } else {
+          if (me + step_ < all) {
+            if (!receive(me + step_, waits)) return false;
+            take_states(me + step_);
+          }
+          step_ *= 2;
+        }
+        return true;
+      case stage::hears:
+        if (!receive(root_ < 0 ? me - step_ : 0, waits)) return false;
+        take_results();
+        stage_ = stage::tells;
+        return true;
+      case stage::tells:  // in a tree of all ranks the largest first
+        if (root_ < 0)
+          for (int step = step_ / 2; step > 0; step /= 2)
+            if (me + step < all) send(result_, me + step);
+        if (root_ > 0 && me == 0) send(result_, root_);
+        stage_ = stage::sends;
+        return true;
+      case stage::sends: {
+        int done = 1;
+        if (waits)
+          check(MPI_Waitall(static_cast<int>(sent_.size()), sent_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+        else
+          check(MPI_Testall(static_cast<int>(sent_.size()), sent_.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+        if (done != 0) abandon();
+        return false;
+      }
+      case stage::through:
+        break;
+    }
+    return false;
+  }
+
+  void send(const std::vector<std::byte>& bytes, int to) {
+    check(MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, to, tag_, of_.on.comm(),
+                    &sent_.emplace_back(MPI_REQUEST_NULL)),
+          "MPI_Isend");
+  }
+  // A message whose size the sender knows alone: whether it is here.
+  bool receive(int from, bool waits) {
+    if (coming_ == MPI_REQUEST_NULL) {
+      MPI_Message message = MPI_MESSAGE_NULL;
+      MPI_Status about;
+      int is_there = 1, size = 0;
+      if (waits)
+        check(MPI_Mprobe(from, tag_, of_.on.comm(), &message, &about), "MPI_Mprobe");
+      else
+        check(MPI_Improbe(from, tag_, of_.on.comm(), &is_there, &message, &about), "MPI_Improbe");
+      if (is_there == 0) return false;
+      check(MPI_Get_count(&about, MPI_BYTE, &size), "MPI_Get_count");
+      received_.resize(static_cast<std::size_t>(size));
+      check(MPI_Imrecv(received_.data(), size, MPI_BYTE, &message, &coming_), "MPI_Imrecv");
+    }
+    int done = 1;
+    if (waits)
+      check(MPI_Wait(&coming_, MPI_STATUS_IGNORE), "MPI_Wait");
+    else
+      check(MPI_Test(&coming_, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    return done != 0;
+  }
+
+  void send_states(int to) {
+    states_.resize(sizeof(state_header));
+    attempt([&] {
+      for (const state_part* each : parts_) {
+        const std::vector<std::byte> bytes = each->bytes();
+        const std::uint64_t size = bytes.size();
+        const auto* const first = reinterpret_cast<const std::byte*>(&size);
+        states_.insert(states_.end(), first, first + sizeof(size));
+        states_.insert(states_.end(), bytes.begin(), bytes.end());
+      }
+    });
+    if (status_ != 0) states_.resize(sizeof(state_header));
+    const state_header header{signature_, status_, rank_};
+    std::memcpy(states_.data(), &header, sizeof(header));
+    send(states_, to);
+  }
+  void take_states(int from) {
+    state_header header;
+    std::memcpy(&header, received_.data(), sizeof(header));
+    if (status_ != 0) return;
+    if (header.status != 0 || header.signature != signature_) {
+      status_ = header.status != 0 ? header.status : different_calls;
+      rank_ = header.status != 0 ? header.rank : from;
+      return;
+    }
+    attempt([&] {
+      const std::byte* next = received_.data() + sizeof(header);
+      for (state_part* each : parts_) {
+        std::uint64_t size = 0;
+        std::memcpy(&size, next, sizeof(size));
+        next += sizeof(size);
+        each->append(next, static_cast<std::size_t>(size));
+        next += size;
+      }
+    });
+  }
+  void conclude() {
+    attempt([&] {
+      std::byte* next = result_.data() + sizeof(result_header);
+      for (const state_part* each : parts_) {
+        each->conclude(next);
+        next += each->result_bytes();
+      }
+    });
+    if (status_ != 0) result_.resize(sizeof(result_header));
+    const result_header header{status_, rank_};
+    std::memcpy(result_.data(), &header, sizeof(header));
+  }
+  void take_results() {
+    result_.swap(received_);
+    result_header header;
+    std::memcpy(&header, result_.data(), sizeof(header));
+    status_ = header.status;
+    rank_ = header.rank;
+  }
+  [[noreturn]] void refuse() const {
+    telling_of_lacking_memory([&] {
+      const std::string rank = "rank " + std::to_string(rank_);
+      if (status_ == given_up) throw error(errc::communication_failed, rank + " has given the reduction up");
+      throw error(errc::communication_failed, status_ == different_calls
+                                                  ? "the ranks do not ask for the same reductions: the types or options of " +
+                                                        rank + " are not those of the ranks before it"
+                                                  : rank + " could not take part in the reduction (" +
+                                                        std::string(name(static_cast<errc>(status_))) +
+                                                        "): what is thrown there says why");
+    });
+    throw_out_of_memory();  // not reached
+  }
+
+  distribution& of_;
+  std::vector<state_part*> parts_;
+  int root_ = -1;
+  int tag_ = first_tag;
+  std::uint64_t signature_ = 0;
+  stage stage_ = stage::through;
+  int step_ = 1;
+  std::int32_t status_ = 0;
+  int rank_ = -1;
+  std::exception_ptr failure_;
+  std::vector<std::byte> states_;  // what is sent towards rank 0
+  std::vector<std::byte> received_;
+  std::vector<std::byte> result_;
+  MPI_Request coming_ = MPI_REQUEST_NULL;
+  std::vector<MPI_Request> sent_;
+};
+
+/// Several reductions, from the local ones to the results: one message where the order matters or none does, and one of the words of exact
+/// sums. Those with operators of the caller's go along a tree of states. On every rank the same calls of MPI follow each other, whatever goes wrong on
+/// some of them.
+class transfer {
+ public:
+  explicit transfer(distribution& of) : of_(of), tree_(of) {}
+  transfer(const transfer&) = delete;
+  transfer& operator=(const transfer&) = delete;
+  ~transfer() { wait_quietly(); }
+
   std::vector<part> parts;
+  std::vector<state_part*> states;                ///< with operators of the caller's
+  std::vector<std::unique_ptr<state_part>> kept;  ///< those of them that are a batch's
   executor where = serial();
   int root = -1;          ///< all ranks
   bool gives_up = false;  ///< the next call tells the others that this rank cannot take part
 
   [[nodiscard]] bool is_root() const noexcept { return root < 0 || root == of_.on.rank(); }
 
+  /// Forgets the reductions. Those that are under way are waited for.
+  void clear() noexcept {
+    wait_quietly();
+    parts.clear();
+    states.clear();
+    kept.clear();
+  }
+
   /// Collective, as the following: begins with what this rank does alone, or with its neighbours.
   void run(const options& how) {
+    if (of_.starts_trees) {  // a rank that waits in MPI_Allreduce would let no tree go on; and all ranks call that, or MPI_Iallreduce
+      start_messages(how);
+      return finish();
+    }
     unless_mpi_fails([&] {
       prepare(how);
       with_messages([&](const void* mine, void* all, int count, MPI_Datatype type, MPI_Op op) {
@@ -415,10 +841,27 @@ class transfer {
         else
           check(MPI_Reduce(mine, all, count, type, op, root, of_.on.comm()), "MPI_Reduce");
       });
+      start_tree();
     });
     finish();
   }
   void start(const options& how) {
+    if (!states.empty()) of_.starts_trees = true;
+    start_messages(how);
+  }
+  bool test() {
+    if (!is_under_way_) return true;
+    int done = 1;
+    check(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+    of_.advance_all();
+    return done != 0 && tree_.is_through();
+  }
+  void wait() {
+    if (is_under_way_) finish();
+  }
+
+ private:
+  void start_messages(const options& how) {
     unless_mpi_fails([&] {
       prepare(how);
       with_messages([&](const void* mine, void* all, int count, MPI_Datatype type, MPI_Op op) {
@@ -428,19 +871,10 @@ class transfer {
         else
           check(MPI_Ireduce(mine, all, count, type, op, root, of_.on.comm(), &request), "MPI_Ireduce");
       });
+      start_tree();
     });
   }
-  bool test() {
-    int done = 1;
-    if (is_under_way_)
-      check(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
-    return done != 0;
-  }
-  void wait() {
-    if (is_under_way_) finish();
-  }
 
- private:
   // What every MPI we know sends without asking the receiver first. Open MPI does up to 4 KiB.
   static constexpr std::size_t chunk_bytes = 3968;
   // Ranks that failed; the sum of their numbers, from 1; signatures, and their squares.
@@ -460,9 +894,18 @@ class transfer {
       body();
     } catch (...) {
       requests_.clear();
+      tree_.abandon();
       is_under_way_ = false;
       throw;
     }
+  }
+  void start_tree() {
+    if (states.empty()) return;
+    // What a rank has failed with itself is neither of the two.
+    const std::int32_t status = failed_with_ == ONEFOLD_OK                     ? state_tree::given_up
+                                : failed_with_ == ONEFOLD_COMMUNICATION_FAILED ? state_tree::different_calls
+                                                                               : failed_with_;
+    tree_.start(has_failed() ? status : 0, failed_rank_);
   }
 
   template <class Body>
@@ -487,9 +930,13 @@ class transfer {
           check_part(each, how);
           if (each.values != nullptr) each.values->check_arrays(where, each.count);
         }
+        for (const state_part* each : states) each->check(of_, how);
       });
     send_heads();
-    attempt_more([&] { reduce_all(how); });
+    attempt_more([&] {
+      reduce_all(how);
+      for (state_part* each : states) each->reduce(of_, where, how);
+    });
     receive_heads();
     attempt_more([&] { tell_presence(); });
     if (has_failed()) say_so();
@@ -509,6 +956,7 @@ class transfer {
     failure_ = nullptr;
     failed_with_ = ONEFOLD_OK;
     failed_rank_ = -1;
+    if (!states.empty()) tree_.prepare(states, root);
     is_exact_.assign(parts.size(), 0);
     kinds_.clear();
     std::size_t words = 0, head_bytes = 0;
@@ -532,10 +980,12 @@ class transfer {
     words_of_all_.resize(words_.size());
     signature_ = static_cast<std::int64_t>(signature % 8388593);  // whose squares' sum is no int64's overflow
     if (words > 0) words_[2] = signature_, words_[3] = signature_ * signature_;
-    if (kinds_.size() != kinds_of_blank_.size() || root != root_of_blank_ ||
-        (!kinds_.empty() && std::memcmp(kinds_.data(), kinds_of_blank_.data(), kinds_.size() * sizeof(kinds_[0])) != 0))
+    if (kinds_.empty())
+      message_.clear();
+    else if (kinds_.size() != kinds_of_blank_.size() || root != root_of_blank_ ||
+             std::memcmp(kinds_.data(), kinds_of_blank_.data(), kinds_.size() * sizeof(kinds_[0])) != 0)
       make_blank();
-    message_ = blank_;
+    if (!kinds_.empty()) message_ = blank_;
     requests_.clear();
     requests_.reserve(2 + sizes * (1 + (head_bytes + sizeof(head_header)) / chunk_bytes));
   }
@@ -551,15 +1001,13 @@ class transfer {
   void make_blank() {
     kinds_of_blank_.clear();
     blank_.clear();
-    if (!kinds_.empty()) {
-      const std::size_t bytes = onefold_message_bytes(kinds_.data(), kinds_.size());
-      if (bytes == 0) throw_status(ONEFOLD_INVALID_ARGUMENT);
-      blank_.resize(bytes / sizeof(std::uint64_t));
-      message_of_all_.resize(blank_.size());
-      check_status(onefold_message_begin(blank_.data(), bytes, kinds_.data(), kinds_.size(),
-                                         of_.total * 64 + static_cast<std::uint64_t>(root + 1), of_.on.rank()));
-      message_type_ = of_.on.type_of(bytes);
-    }
+    const std::size_t bytes = onefold_message_bytes(kinds_.data(), kinds_.size());
+    if (bytes == 0) throw_status(ONEFOLD_INVALID_ARGUMENT);
+    blank_.resize(bytes / sizeof(std::uint64_t));
+    message_of_all_.resize(blank_.size());
+    check_status(onefold_message_begin(blank_.data(), bytes, kinds_.data(), kinds_.size(),
+                                       of_.total * 64 + static_cast<std::uint64_t>(root + 1), of_.on.rank()));
+    message_type_ = of_.on.type_of(bytes);
     kinds_of_blank_ = kinds_;
     root_of_blank_ = root;
   }
@@ -754,7 +1202,9 @@ class transfer {
     });
   }
   void receive(std::byte* to, std::size_t bytes, int from, int s) {
-    check(MPI_Recv(to, static_cast<int>(bytes), MPI_BYTE, from, sizes + s, of_.on.comm(), MPI_STATUS_IGNORE), "MPI_Recv");
+    MPI_Request coming = MPI_REQUEST_NULL;
+    check(MPI_Irecv(to, static_cast<int>(bytes), MPI_BYTE, from, sizes + s, of_.on.comm(), &coming), "MPI_Irecv");
+    check(of_.wait_for(1, &coming), "MPI_Waitall");
   }
   void take_heads(int s, const plan::sender& from, std::vector<std::vector<std::byte>>& tiles) {
     const std::byte* next = received_.data();
@@ -784,15 +1234,23 @@ class transfer {
     if (!words_.empty()) each(words_.data(), words_of_all_.data(), static_cast<int>(words_.size()), MPI_INT64_T, MPI_SUM);
   }
 
-  int wait_for_all() {
-    return requests_.empty() ? MPI_SUCCESS : MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+  int wait_for_all() noexcept {
+    const int status = of_.wait_for(static_cast<int>(requests_.size()), requests_.data());
+    status == MPI_SUCCESS ? tree_.wait() : tree_.abandon();
+    return status;
+  }
+  // The others need what this rank has to send, also where it does not ask for the result.
+  void wait_quietly() noexcept {
+    if (std::exchange(is_under_way_, false) && !is_finalized()) static_cast<void>(wait_for_all());
   }
 
   void finish() {
     is_under_way_ = false;
     check(wait_for_all(), "MPI_Waitall");
     if (failure_ != nullptr) std::rethrow_exception(std::exchange(failure_, nullptr));
-    if (std::exchange(gives_up, false) || !is_root()) return;
+    if (std::exchange(gives_up, false)) return;
+    if (!states.empty()) tree_.throw_what_has_failed();
+    if (!is_root()) return;
     if (!words_.empty()) check_guards();
     const std::int64_t* words = words_of_all_.data() + guard_words;
     std::size_t which = 0;
@@ -813,6 +1271,7 @@ class transfer {
       check_status(result_of_message(which - 1, UINT64_MAX, 0, &ranks_with_values));
       if (ranks_with_values == 0) each.store_nothing(each.result);
     }
+    if (!states.empty()) tree_.store_results();
   }
   int result_of_message(std::size_t which, std::uint64_t total, std::int64_t ddof, void* result) const {
     return onefold_message_result(message_of_all_.data(), which, of_.on.size(), total, ddof, result);
@@ -830,6 +1289,7 @@ class transfer {
   }
 
   distribution& of_;
+  state_tree tree_;
   std::vector<char> is_exact_;
   std::vector<onefold_message_part> kinds_;  // of those that are not exact
   std::vector<onefold_message_part> kinds_of_blank_;
@@ -852,169 +1312,6 @@ class transfer {
   int failed_rank_ = -1;
 };
 
-/// What ranks tell each other of a reduction with an operator of the caller's. A state follows, if nothing has failed.
-struct own_message {
-  std::uint64_t signature;
-  std::int64_t state_bytes;
-  std::int32_t status;  // not 0: there is no result, and
-  std::int32_t rank;    // this one knows why
-};
-struct own_result {
-  std::int32_t status;
-  std::int32_t rank;
-  unsigned char value[most_value_bytes];
-};
-
-/// A reduction with an operator of the caller's. States go to rank 0 along a binomial tree, each to a rank that has those of all ranks between; rank 0 makes
-/// the result and sends it. On every rank the same calls of MPI follow each other, whatever goes wrong on some of them.
-template <class Value, class Op>
-class own_transfer {
- public:
-  using state = own_range_state<Value, Op&>;
-  using value_type = typename state::value_type;
-
-  /// @param what    how errors call the operator
-  /// @param number  equal where ranks call the same
-  own_transfer(distribution& of, Op& op, int root, const char* what = "an operator of your own", int number = 0)
-      : of_(of), op_(op), root_(root), what_(what), number_(number) {}
-  own_transfer(const own_transfer&) = delete;
-  own_transfer& operator=(const own_transfer&) = delete;
-
-  /// Collective, as the next: this rank's values.
-  template <class Space, class F, class Init>
-  void run(const executor& where, const Space& space, F& f, std::uint64_t other_count, const Init& init, const options& how,
-           value_type* result) {
-    signature_ = ((of_.total * 131 + sizeof(value_type)) * 8 + (value_traits<Value>::can_be_absent ? 4 : 0) +
-                  (std::is_same_v<Init, no_init> ? 0 : 2)) *
-                     4096 +
-                 static_cast<std::uint64_t>(number_);
-    attempt([&] {
-      check_call(space.size(), other_count, how);
-      if (of_.total == 0 && std::is_same_v<Init, no_init>)
-        throw error(errc::invalid_argument, "a reduction of no elements with an operator of your own: give it an initial value");
-      bytes_.reserve(256);
-      state mine(of_.begin, op_);
-      mine.add(where, space, f, how);
-      bytes_ = mine.bytes();
-    });
-    gather();
-    own_result last{};
-    if (of_.on.rank() == 0) attempt([&] { conclude(init, last); });
-    last.status = status_;
-    last.rank = rank_;
-    tell(last);
-    if (failure_ != nullptr) std::rethrow_exception(failure_);
-    if (root_ >= 0 && root_ != of_.on.rank()) return;
-    if (last.status != 0) refuse(last);
-    std::memcpy(static_cast<void*>(result), last.value, sizeof(value_type));
-  }
-
- private:
-  static constexpr std::int32_t different_calls = -1;
-  static constexpr int tag = 2 * sizes;
-
-  template <class Body>
-  void attempt(const Body& body) {
-    if (status_ == 0) keep_what_is_thrown(body, [this](std::int32_t status) { keep_failure(status); });
-  }
-  void keep_failure(std::int32_t status) noexcept {
-    failure_ = std::current_exception();
-    status_ = status;
-    rank_ = of_.on.rank();
-  }
-
-  void check_call(std::uint64_t count, std::uint64_t other_count, const options& how) const {
-    if (!of_.is_layout)
-      throw error(errc::guarantee_not_met,
-                  std::string(what_) + " has no exact result, and a communicator knows no order: make a layout");
-    if (how.guarantee == guarantee::exact)
-      throw error(errc::guarantee_not_met, std::string(what_) + " has no exact result: leave the guarantee away");
-    if (count > std::uint64_t{1} << 62) throw error(errc::invalid_argument, "the number of indices is negative");
-    if (count != of_.count)
-      throw error(errc::invalid_argument, "the layout has " + std::to_string(of_.count) +
-                                              " elements on this rank, and the reduction " + std::to_string(count) +
-                                              ": make a layout for each distribution");
-    if (count != other_count) throw_different_lengths(count, other_count);
-  }
-
-  // Afterwards rank 0 has the state of all, in bytes_.
-  void gather() {
-    const int me = of_.on.rank(), all = of_.on.size();
-    for (int step = 1; step < all; step *= 2) {
-      if (me % (2 * step) != 0) return send(me - step);
-      if (me + step < all) receive(me + step);
-    }
-  }
-  void send(int to) {
-    const own_message header{signature_, status_ == 0 ? static_cast<std::int64_t>(bytes_.size()) : 0, status_, rank_};
-    check(MPI_Send(&header, sizeof(header), MPI_BYTE, to, tag, of_.on.comm()), "MPI_Send");
-    if (header.state_bytes > 0)
-      check(MPI_Send(bytes_.data(), static_cast<int>(header.state_bytes), MPI_BYTE, to, tag, of_.on.comm()), "MPI_Send");
-  }
-  void receive(int from) {
-    own_message header;
-    check(MPI_Recv(&header, sizeof(header), MPI_BYTE, from, tag, of_.on.comm(), MPI_STATUS_IGNORE), "MPI_Recv");
-    telling_of_lacking_memory([&] { received_.resize(static_cast<std::size_t>(header.state_bytes)); });
-    if (header.state_bytes > 0)
-      check(MPI_Recv(received_.data(), static_cast<int>(header.state_bytes), MPI_BYTE, from, tag, of_.on.comm(), MPI_STATUS_IGNORE),
-            "MPI_Recv");
-    if (status_ != 0) return;
-    if (header.status != 0 || header.signature != signature_) {
-      status_ = header.status != 0 ? header.status : different_calls;
-      rank_ = header.status != 0 ? header.rank : from;
-      return;
-    }
-    attempt([&] {
-      state mine = state::from_bytes(bytes_.data(), bytes_.size(), op_);
-      mine.append(state::from_bytes(received_.data(), received_.size(), op_));
-      bytes_ = mine.bytes();
-    });
-  }
-  template <class Init>
-  void conclude(const Init& init, own_result& to) const {
-    const state all = state::from_bytes(bytes_.data(), bytes_.size(), op_);
-    value_type value;
-    if constexpr (std::is_same_v<Init, no_init>)
-      value = all.value();
-    else
-      value = all.value(static_cast<value_type>(init));
-    std::memcpy(to.value, static_cast<const void*>(&value), sizeof(value));
-  }
-  void tell(own_result& last) {
-    constexpr int bytes = sizeof(own_result);
-    if (root_ < 0)
-      check(MPI_Bcast(&last, bytes, MPI_BYTE, 0, of_.on.comm()), "MPI_Bcast");
-    else if (root_ != 0 && of_.on.rank() == 0)
-      check(MPI_Send(&last, bytes, MPI_BYTE, root_, tag, of_.on.comm()), "MPI_Send");
-    else if (root_ != 0 && of_.on.rank() == root_)
-      check(MPI_Recv(&last, bytes, MPI_BYTE, 0, tag, of_.on.comm(), MPI_STATUS_IGNORE), "MPI_Recv");
-  }
-  [[noreturn]] static void refuse(const own_result& last) {
-    telling_of_lacking_memory([&] {
-      const std::string rank = "rank " + std::to_string(last.rank);
-      throw error(errc::communication_failed, last.status == different_calls
-                                                  ? "the ranks do not ask for the same reductions: the types or options of " +
-                                                        rank + " are not those of the ranks before it"
-                                                  : rank + " could not take part in the reduction (" +
-                                                        std::string(name(static_cast<errc>(last.status))) +
-                                                        "): what is thrown there says why");
-    });
-    throw_out_of_memory();  // not reached
-  }
-
-  distribution& of_;
-  Op& op_;
-  int root_;
-  const char* what_;
-  int number_;
-  std::uint64_t signature_ = 0;
-  std::vector<std::byte> bytes_;  // of the state of this rank and those that have sent theirs
-  std::vector<std::byte> received_;
-  std::int32_t status_ = 0;
-  std::int32_t rank_ = -1;
-  std::exception_ptr failure_;
-};
-
 /// What a layout or communicator is: how elements are distributed, and the memory of the last call that has waited.
 struct shared_state : distribution {
   explicit shared_state(MPI_Comm comm) : distribution(comm) {}
@@ -1026,7 +1323,7 @@ class borrowed_transfer {
  public:
   borrowed_transfer(shared_state& from, const executor& where, int root) : from_(from), mine_(std::move(from.idle)) {
     if (mine_ == nullptr) telling_of_lacking_memory([&] { mine_ = std::make_unique<transfer>(from); });
-    mine_->parts.clear();
+    mine_->clear();
     mine_->where = where;
     mine_->root = root;
   }
@@ -1080,6 +1377,66 @@ part part_of_values(values_of_function<Space, F>& values, void* result, M... mod
   if constexpr (gives_itself && callback::can_be_absent && std::is_floating_point_v<T>)
     made.store_nothing = store_result_of_nothing<What, T, (is_wide<M, T>() || ...)>;
   return made;
+}
+
+/// Where a result goes as it is.
+template <class R>
+struct result_store {
+  R* to;
+  void operator()(const R& found) const { *to = found; }
+};
+
+// Where values may be absent, forms that have more than one number: an operator on values and their indices in the whole array. What all ranks begin with has
+// an index that no value has.
+template <form What, class Space, class F>
+using result_of_some = result_of_form<What, typename values_of<Space, std::remove_reference_t<F>>::type, false>;
+template <form What, class Space, class F>
+struct values_of_some {
+  using function = std::remove_reference_t<F>;
+  using aware = absent_aware<What, typename values_of<Space, function>::type>;
+  Space space;
+  F f;
+  std::uint64_t begin;
+  auto operator()(std::uint64_t i) { return typename aware::template values<Space, function>{space, f, begin}(i); }
+};
+template <class Fold>
+struct combine_states_of {
+  using state = typename Fold::accumulator;
+  state operator()(const state& a, const state& b) const { return Fold::combine(a, b); }
+};
+template <form What, class Aware, class R>
+struct store_of_some {
+  R* to;
+  void operator()(const typename Aware::state& found) const {
+    const auto none = Aware::fold::neutral();
+    if constexpr (What == form::argminmax) {
+      if (found.min.index == none.min.index) refuse();
+    } else if constexpr (has_index(What)) {
+      if (found.index == none.index) refuse();
+    }
+    *to = Aware::result(found);
+  }
+  [[noreturn]] static void refuse() {
+    telling_of_lacking_memory([] { throw error(errc::invalid_argument, no_index); });
+    throw_out_of_memory();  // not reached
+  }
+};
+template <form What, class Space, class F>
+using typed_part_of_some =
+    typed_state_part<index_line, values_of_some<What, Space, F>,
+                     combine_states_of<typename values_of_some<What, Space, F>::aware::fold>,
+                     typename values_of_some<What, Space, F>::aware::state,
+                     store_of_some<What, typename values_of_some<What, Space, F>::aware, result_of_some<What, Space, F>>>;
+/// F is a reference where f outlives the call. Made in place: `auto part = part_of_some<..>(..)` moves nothing.
+template <form What, class F, class Space, class G>
+typed_part_of_some<What, Space, F> part_of_some(const Space& space, G&& f, std::uint64_t other_count, std::uint64_t begin,
+                                                result_of_some<What, Space, F>* result) {
+  using values = values_of_some<What, Space, F>;
+  using T = typename values_of<Space, std::remove_reference_t<F>>::type;
+  return typed_part_of_some<What, Space, F>(index_line{space.size()}, values{space, std::forward<G>(f), begin}, other_count,
+                                            combine_states_of<typename values::aware::fold>{}, values::aware::fold::neutral(),
+                                            {result}, "an extremum of values that may be absent",
+                                            1 + static_cast<int>(What) * element_type_count + static_cast<int>(element_type_of<T>));
 }
 
 /// The first of the results that a function's values have.
@@ -1153,13 +1510,13 @@ class place_on : public detail::place_of_ranks {
     using returned = detail::value_at_t<Space, F>;
     using value_type = typename detail::value_traits<returned>::type;
     if constexpr (!is_built_in_operator<std::decay_t<Op>>) {
-      return reduce_by<returned>(space, f, other_count, op, init, how);
+      return reduce_by(space, f, other_count, op, init, how);
     } else if constexpr (std::is_same_v<Init, detail::no_init>) {
       return value_of_function<form_of(std::decay_t<Op>::id)>(space, f, other_count, how);
     } else {
       static_assert(is_full_element<value_type>, "the library's operators take elements");
       detail::operator_function<std::decay_t<Op>> combine;
-      return reduce_by<returned>(space, f, other_count, combine, init, how);
+      return reduce_by(space, f, other_count, combine, init, how);
     }
   }
   // Each operator by itself, in one message.
@@ -1204,55 +1561,36 @@ class place_on : public detail::place_of_ranks {
   // has an index that no value has.
   template <form What, class Space, class F>
   [[nodiscard]] auto value_of_some(const Space& space, F& f, std::uint64_t other_count, const options& how) const {
-    using T = typename detail::values_of<Space, F>::type;
-    using aware = detail::absent_aware<What, T>;
-    using state = typename aware::state;
-    using R = detail::result_of_form<What, T, false>;
-    typename aware::template values<Space, F> values{space, f, of_->begin};
-    auto combine = [](const state& a, const state& b) { return aware::fold::combine(a, b); };
-    constexpr int number = 1 + static_cast<int>(What) * element_type_count + static_cast<int>(element_type_of<T>);
-    detail::ranks::own_transfer<maybe<state>, decltype(combine)> with(*of_, combine, root_,
-                                                                      "an extremum of values that may be absent", number);
-    const state none = aware::fold::neutral();
-    state found = none;
-    with.run(where_, detail::index_line{space.size()}, values, other_count, none, how, &found);
-    const bool is_here = root_ < 0 || root_ == of_->on.rank();
-    if constexpr (What == form::argminmax) {
-      if (is_here && found.min.index == none.min.index) refuse_no_index();
-    } else if constexpr (has_index(What)) {
-      if (is_here && found.index == none.index) refuse_no_index();
-    }
-    if constexpr (Rooted)
-      return is_here ? result<R>(aware::result(found)) : result<R>();
-    else
-      return aware::result(found);
+    detail::ranks::result_of_some<What, Space, F> found{};
+    auto part = detail::ranks::part_of_some<What, F&>(space, f, other_count, of_->begin, &found);
+    return run_states(part, how, found);
   }
-  [[noreturn]] static void refuse_no_index() {
-    detail::telling_of_lacking_memory([] { throw error(errc::invalid_argument, detail::no_index); });
-    detail::throw_out_of_memory();  // not reached
-  }
-  template <class Returned, class Space, class F, class Op, class Init>
+  template <class Space, class F, class Op, class Init>
   [[nodiscard]] auto reduce_by(const Space& space, F& f, std::uint64_t other_count, Op& op, const Init& init,
                                const options& how) const {
-    using traits = detail::value_traits<Returned>;
-    using value_type = typename traits::type;
-    detail::check_value_type<value_type>();
-    detail::ranks::own_transfer<std::conditional_t<traits::can_be_absent, maybe<value_type>, value_type>, Op> with(*of_, op, root_);
-    value_type found{};
-    with.run(where_, space, f, other_count, init, how, &found);
-    if constexpr (Rooted)
-      return root_ == of_->on.rank() ? result<value_type>(found) : result<value_type>();
-    else
-      return found;
+    typename detail::value_traits<detail::value_at_t<Space, F>>::type found{};
+    detail::ranks::result_store<decltype(found)> store{&found};
+    detail::ranks::typed_state_part<Space, F&, Op&, Init, decltype(store)> part(space, f, other_count, op, init, store);
+    return run_states(part, how, found);
   }
 
+  template <class R>
+  [[nodiscard]] result<R> run_states(detail::ranks::state_part& what, const options& how, const R& found) const {
+    const detail::ranks::borrowed_transfer with(*of_, where_, root_);
+    detail::telling_of_lacking_memory([&] { with->states.push_back(&what); });
+    return run(*with, how, found);
+  }
   template <class R>
   [[nodiscard]] result<R> run(const detail::ranks::part& what, const options& how, const R& found) const {
     const detail::ranks::borrowed_transfer with(*of_, where_, root_);
     detail::telling_of_lacking_memory([&] { with->parts.push_back(what); });
-    with->run(how);
+    return run(*with, how, found);
+  }
+  template <class R>
+  [[nodiscard]] static result<R> run(detail::ranks::transfer& with, const options& how, const R& found) {
+    with.run(how);
     if constexpr (Rooted)
-      return with->is_root() ? result<R>(found) : result<R>();
+      return with.is_root() ? result<R>(found) : result<R>();
     else
       return found;
   }
