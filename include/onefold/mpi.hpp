@@ -47,6 +47,7 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -60,6 +61,7 @@
 #include <onefold/order.hpp>
 #include <onefold/own_range_state.hpp>
 #include <onefold/reduce.hpp>
+#include <onefold/transform.hpp>
 
 namespace onefold {
 
@@ -818,6 +820,8 @@ class transfer {
   bool gives_up = false;  ///< the next call tells the others that this rank cannot take part
 
   [[nodiscard]] bool is_root() const noexcept { return root < 0 || root == of_.on.rank(); }
+  /// The index of this rank's first element.
+  [[nodiscard]] std::uint64_t begin() const noexcept { return of_.begin; }
 
   /// Forgets the reductions. Those that are under way are waited for.
   void clear() noexcept {
@@ -1449,6 +1453,113 @@ R* first_result(std::array<R, K>* of) noexcept {
   return of->data();
 }
 
+// Calls with an operator that are made later: their arguments as they stand behind the place, described by copies of what is called.
+
+template <class Space, class F, class Op, class Init>
+constexpr auto result_type_of_call() {
+  if constexpr (is_built_in_operator<Op> && std::is_same_v<Init, no_init>)
+    return index_result<form_of(Op::id), Space, F>();
+  else
+    return value_traits<value_at_t<Space, F>>();
+}
+template <class Space, class F, class Op, class Init>
+struct described_call {
+  Space space;
+  F f;
+  std::uint64_t other_count;
+  Op op;
+  Init init;
+  using result = typename decltype(result_type_of_call<Space, F, Op, Init>())::type;
+};
+
+template <class A>
+using bare = std::remove_cv_t<std::remove_reference_t<A>>;
+template <class A>
+inline constexpr bool is_array_pointer = std::is_pointer_v<A>&& std::is_object_v<std::remove_pointer_t<A>>;
+constexpr std::size_t leading(std::initializer_list<bool> are) noexcept {
+  std::size_t count = 0;
+  for (const bool is : are) {
+    if (!is) break;
+    ++count;
+  }
+  return count;
+}
+/// How many arguments, of these types or references to them, say what is reduced: ranges, pointers and one count, or an index space.
+template <class... A>
+struct call_shape {
+  static constexpr std::size_t ranges = leading({is_range<bare<A>>...});
+  static constexpr std::size_t pointers = leading({is_array_pointer<bare<A>>...});
+  static constexpr std::size_t arrays = ranges > 0 ? ranges : pointers;
+  static constexpr std::size_t head = ranges > 0 ? ranges : pointers + 1;
+  static_assert(arrays <= 3, "a function has at most three arrays");
+};
+template <std::size_t K, class... A>
+constexpr auto&& argument(const std::tuple<A...>& of) noexcept {
+  return static_cast<std::tuple_element_t<K, std::tuple<A...>>>(std::get<K>(of));
+}
+
+template <class G, class Op, class Init, class... T>
+auto describe_arrays(G&& f, Op&& op, const Init& init, std::uint64_t count, std::uint64_t other_count, const T*... x) {
+  using function = function_of_arrays<std::decay_t<G>, T...>;
+  return described_call<index_line, function, std::decay_t<Op>, Init>{
+      {count}, function{std::forward<G>(f), {x...}}, other_count, std::forward<Op>(op), init};
+}
+template <class... A, std::size_t... K, class G, class Op, class Init>
+auto describe_values(const std::tuple<A...>& of, std::index_sequence<K...>, G&& f, Op&& op, const Init& init) {
+  using shape = call_shape<A...>;
+  static_assert(is_init<Init>, "options are those of the batch's run() or start()");
+  if constexpr (shape::ranges > 0) {
+    const auto count = static_cast<std::uint64_t>(std::size(std::get<0>(of)));
+    return describe_arrays(std::forward<G>(f), std::forward<Op>(op), init, count, other_size(count, std::get<K>(of)...),
+                           std::data(std::get<K>(of))...);
+  } else if constexpr (shape::pointers > 0) {
+    const auto count = static_cast<std::uint64_t>(std::get<shape::pointers>(of));
+    return describe_arrays(std::forward<G>(f), std::forward<Op>(op), init, count, count, std::get<K>(of)...);
+  } else {
+    static_assert(is_index_space<bare<decltype(std::get<0>(of))>>,
+                  "what is reduced is said by ranges, by pointers and a count, or by a number of indices or a box");
+    const auto space = space_for(std::get<0>(of));
+    return described_call<bare<decltype(space)>, std::decay_t<G>, std::decay_t<Op>, Init>{space, std::forward<G>(f), space.size(),
+                                                                                          std::forward<Op>(op), init};
+  }
+}
+/// Of the first N arguments, as the next: those behind are not the call's.
+template <std::size_t N, class... A>
+auto describe_transform_reduce(const std::tuple<A...>& of) {
+  constexpr std::size_t head = call_shape<A...>::head;
+  constexpr std::make_index_sequence<call_shape<A...>::arrays> arrays;
+  static_assert(N == head + 2 || N == head + 3, "transform_reduce takes what is reduced, op, f, and perhaps an initial value");
+  if constexpr (N == head + 2)
+    return describe_values(of, arrays, argument<head + 1>(of), argument<head>(of), no_init{});
+  else
+    return describe_values(of, arrays, argument<head + 1>(of), argument<head>(of), argument<head + 2>(of));
+}
+template <std::size_t N, class... A>
+auto describe_reduce(const std::tuple<A...>& of) {
+  using shape = call_shape<A...>;
+  constexpr std::size_t head = shape::head;
+  constexpr std::make_index_sequence<shape::arrays> arrays;
+  if constexpr (shape::arrays == 0) {
+    static_assert(N == 3, "reduce of a function takes a number of indices or a box, f, and op");
+    return describe_values(of, arrays, argument<1>(of), argument<2>(of), no_init{});
+  } else {
+    static_assert(shape::arrays == 1 && (N == head + 1 || N == head + 2),
+                  "reduce takes an array, op, and perhaps an initial value");
+    if constexpr (N == head + 1)
+      return describe_values(of, arrays, identity_function{}, argument<head>(of), no_init{});
+    else
+      return describe_values(of, arrays, identity_function{}, argument<head>(of), argument<head + 1>(of));
+  }
+}
+template <std::size_t N, class... A>
+auto describe_count_if(const std::tuple<A...>& of) {
+  using shape = call_shape<A...>;
+  static_assert(shape::arrays <= 1 && N == shape::head + 1, "count_if takes what is looked at, and a predicate");
+  using predicate = std::decay_t<decltype(argument<shape::head>(of))>;
+  return describe_values(of, std::make_index_sequence<shape::arrays>(), one_where<predicate>{argument<shape::head>(of)}, op::sum{},
+                         no_init{});
+}
+
 }  // namespace ranks
 }  // namespace detail
 
@@ -1711,6 +1822,45 @@ class batch {
     return add_function<What>(over, std::forward<F>(f), result);
   }
 
+  /// An operator, of the caller's or the library's: the arguments of reduce(), transform_reduce() or count_if() that stand behind the place, and the result's
+  /// address, which is of the type that these calls return.
+  ///
+  ///   work.add_reduce(points, farther{}, &far).add_reduce(points.data(), points.size(), farther{}, first, &far_of_first);
+  ///   work.add_transform_reduce(m, v, op::sum{}, energy_of, &energy).add_transform_reduce(n, combine, f, init, &result);
+  ///   work.add_count_if(x, is_large, &large);
+  ///
+  /// What is called and an initial value are copied. The states of all operators of the caller's, and of calls with an initial value, go in one message
+  /// between two ranks; those of the library's go with the named forms.
+  template <class... A>
+  batch& add_reduce(A&&... arguments_and_result) {
+    constexpr std::size_t count = sizeof...(A) - 1;
+    using shape = detail::ranks::call_shape<A...>;
+    const std::tuple<A&&...> of(std::forward<A>(arguments_and_result)...);
+    using call = decltype(detail::ranks::describe_reduce<count>(of));
+    using op_type = decltype(std::declval<call&>().op);
+    if constexpr (shape::arrays == 1 && count == shape::head + 1 && is_built_in_operator<op_type>) {
+      const detail::named_reduction<form_of(op_type::id)> named{};
+      if constexpr (shape::ranges == 1)
+        return add(named, std::get<0>(of), std::get<count>(of));
+      else
+        return add(named, std::get<0>(of), static_cast<std::uint64_t>(std::get<1>(of)), std::get<count>(of));
+    } else {
+      return add_call(detail::ranks::describe_reduce<count>(of), std::get<count>(of));
+    }
+  }
+  template <class... A>
+  batch& add_transform_reduce(A&&... arguments_and_result) {
+    constexpr std::size_t count = sizeof...(A) - 1;
+    const std::tuple<A&&...> of(std::forward<A>(arguments_and_result)...);
+    return add_call(detail::ranks::describe_transform_reduce<count>(of), std::get<count>(of));
+  }
+  template <class... A>
+  batch& add_count_if(A&&... arguments_and_result) {
+    constexpr std::size_t count = sizeof...(A) - 1;
+    const std::tuple<A&&...> of(std::forward<A>(arguments_and_result)...);
+    return add_call(detail::ranks::describe_count_if<count>(of), std::get<count>(of));
+  }
+
   /// Runs all of them and waits.
   void run(const options& how = {}) { with_->run(how); }
   /// Reduces this rank's elements, and sends what is known of them: wait() has the results. Waits for the neighbours that hold elements of the same
@@ -1729,27 +1879,74 @@ class batch {
 
   /// Whether this rank gets the results.
   [[nodiscard]] bool is_root() const noexcept { return with_->is_root(); }
-  [[nodiscard]] std::size_t size() const noexcept { return with_->parts.size(); }
+  [[nodiscard]] std::size_t size() const noexcept { return with_->parts.size() + with_->states.size(); }
+  /// Forgets the reductions. What is under way is waited for.
   void clear() noexcept {
-    with_->parts.clear();
+    with_->clear();
     functions_.clear();
   }
 
  private:
   template <form What, class S, class F, class... M>
-  batch& add_function(const S& over, F&& f, void* result, M... modifiers) {
-    using space = detail::space_of<S>;
+  batch& add_function(const S& over, F&& f,
+                      typename detail::index_result<What, detail::space_of<S>, std::decay_t<F>, M...>::one* result,
+                      M... modifiers) {
+    const auto space = detail::ranks::space_for(over);
+    return add_values<What>(space, std::forward<F>(f), space.size(), result, modifiers...);
+  }
+  template <form What, class Space, class F, class R, class... M>
+  batch& add_values(const Space& space, F&& f, std::uint64_t other_count, R* result, M... modifiers) {
     using function = std::decay_t<F>;
-    using element = typename detail::values_of<space, function>::type;
+    using element = typename detail::values_of<Space, function>::type;
+    constexpr bool can_be_absent = detail::value_traits<detail::value_at_t<Space, function>>::can_be_absent;
     return detail::telling_of_lacking_memory([&]() -> batch& {
-      auto values = std::make_unique<detail::ranks::values_of_function<space, function>>(
-          detail::ranks::space_for(over), std::forward<F>(f), detail::instead_of_absent<What, element>());
-      with_->parts.reserve(with_->parts.size() + 1);
-      const detail::ranks::part what = detail::ranks::part_of_values<What>(*values, result, modifiers...);
-      functions_.push_back(std::move(values));
-      with_->parts.push_back(what);
-      return *this;
+      if constexpr (can_be_absent && (has_index(What) || What == form::minmax)) {
+        return keep([&] {
+          return new detail::ranks::typed_part_of_some<What, Space, function>(
+              detail::ranks::part_of_some<What, function>(space, std::forward<F>(f), other_count, with_->begin(), result));
+        });
+      } else {
+        auto values = std::make_unique<detail::ranks::values_of_function<Space, function>>(
+            space, std::forward<F>(f), detail::instead_of_absent<What, element>());
+        with_->parts.reserve(with_->parts.size() + 1);
+        detail::ranks::part what = detail::ranks::part_of_values<What>(*values, result, modifiers...);
+        what.second_count = other_count;
+        functions_.push_back(std::move(values));
+        with_->parts.push_back(what);
+        return *this;
+      }
     });
+  }
+  template <class Space, class F, class Op, class Init, class R>
+  batch& add_call(detail::ranks::described_call<Space, F, Op, Init>&& call, R* result) {
+    static_assert(std::is_same_v<R, typename detail::ranks::described_call<Space, F, Op, Init>::result>,
+                  "the result is of the type that the call without a batch returns");
+    if constexpr (!is_built_in_operator<Op>) {
+      return add_state(std::move(call), std::move(call.op), result);
+    } else if constexpr (std::is_same_v<Init, detail::no_init>) {
+      return add_values<form_of(Op::id)>(call.space, std::move(call.f), call.other_count, detail::ranks::first_result(result));
+    } else {
+      static_assert(is_full_element<R>, "the library's operators take elements");
+      return add_state(std::move(call), detail::operator_function<Op>{}, result);
+    }
+  }
+  template <class Space, class F, class Op, class Init, class Called, class R>
+  batch& add_state(detail::ranks::described_call<Space, F, Op, Init>&& call, Called&& op, R* result) {
+    using store = detail::ranks::result_store<R>;
+    return detail::telling_of_lacking_memory([&]() -> batch& {
+      return keep([&] {
+        return new detail::ranks::typed_state_part<Space, F, std::decay_t<Called>, Init, store>(
+            call.space, std::move(call.f), call.other_count, std::forward<Called>(op), call.init, store{result});
+      });
+    });
+  }
+  template <class Make>
+  batch& keep(const Make& make) {
+    with_->states.reserve(with_->states.size() + 1);
+    with_->kept.reserve(with_->kept.size() + 1);
+    with_->kept.emplace_back(make());
+    with_->states.push_back(with_->kept.back().get());
+    return *this;
   }
   batch& add_part(const detail::ranks::part& what) {
     detail::telling_of_lacking_memory([&] { with_->parts.push_back(what); });
@@ -1828,6 +2025,28 @@ template <bool Rooted, class T, class... M, ONEFOLD_WHERE(detail::dot_takes<T, M
   using result = detail::form_result_t<form::dot, T, M...>;
   return pending<typename place_on<Rooted>::template result<result>>(
       where, result{}, [&](batch& with, result* to) { with.add(what, x, y, count, to, modifiers...); });
+}
+
+/// Starts what reduce(where, ..), transform_reduce(where, ..) and count_if(where, ..) run, of the same arguments: `auto far = start_reduce(rows.on(openmp()), points,
+/// farther{}); .. far.wait()`. What is called is copied. With options: batch.
+template <bool Rooted, class... A>
+[[nodiscard]] auto start_reduce(const place_on<Rooted>& where, A&&... arguments) {
+  using call = decltype(detail::ranks::describe_reduce<sizeof...(A)>(std::declval<const std::tuple<A&&...>&>()));
+  using result = typename call::result;
+  return pending<typename place_on<Rooted>::template result<result>>(
+      where, result{}, [&](batch& with, result* to) { with.add_reduce(std::forward<A>(arguments)..., to); });
+}
+template <bool Rooted, class... A>
+[[nodiscard]] auto start_transform_reduce(const place_on<Rooted>& where, A&&... arguments) {
+  using call = decltype(detail::ranks::describe_transform_reduce<sizeof...(A)>(std::declval<const std::tuple<A&&...>&>()));
+  using result = typename call::result;
+  return pending<typename place_on<Rooted>::template result<result>>(
+      where, result{}, [&](batch& with, result* to) { with.add_transform_reduce(std::forward<A>(arguments)..., to); });
+}
+template <bool Rooted, class... A>
+[[nodiscard]] auto start_count_if(const place_on<Rooted>& where, A&&... arguments) {
+  return pending<typename place_on<Rooted>::template result<std::uint64_t>>(
+      where, std::uint64_t{}, [&](batch& with, std::uint64_t* to) { with.add_count_if(std::forward<A>(arguments)..., to); });
 }
 
 }  // namespace mpi
