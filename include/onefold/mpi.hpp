@@ -20,9 +20,12 @@
 /// Functions of the index: `n`, or a box, says how many values this rank has, and f is asked for the indices that its own call names, 0 .. n - 1 or the
 ///           box's. The index in the whole array is rows.begin() + i, and so is that in a result. On the CPU's executors. f is called once for each
 ///           index, before the call or start() returns. What it throws is thrown on its rank, and the others get communication_failed.
-///           Where values may be absent argmin and its like and minmax wait, and go as operators of the caller's do.
-/// Operators of the caller's own: values of up to 64 bytes, the CPU's executors, and a layout. Calls with one, or with an initial value, of which rank 0's
-///           is taken, wait; states (own_range_state.hpp) go along a binomial tree to rank 0.
+///           Where values may be absent argmin and its like and minmax go as operators of the caller's do.
+/// Operators of the caller's own: values of up to 64 bytes, the CPU's executors, and a layout. Of calls with one, or with an initial value, of which rank 0's
+///           is taken, states (own_range_state.hpp) go along a binomial tree to rank 0, and results back. What the operator refers to lives until the
+///           call, or wait(), returns: ranks put states together there.
+/// Progress  of what was started with such an operator: only while this rank is in a call on the same layout, test() and wait() of anything among them. A
+///           rank that does other things meanwhile keeps others waiting, as it does with most MPIs. Named forms get on as the MPI lets MPI_Iallreduce.
 /// Bits      over a layout those of the array that holds all ranks' elements one after the other, on one core (docs/order.md): neither the number
 ///           of ranks, nor where they are cut, nor each rank's executor, nor the MPI and its algorithms are in them. Without a layout, or with
 ///           options::guarantee exact, those of the exact result. Forms whose bits depend on no order have one result in both.
@@ -32,7 +35,8 @@
 ///           for each other: calls that not all ranks make, an operator of the caller's on some alone, roots, element sizes or guarantees that differ, complex numbers beside real ones, lack of memory for the messages
 ///           themselves. Who catches an error of his own ahead of a call says so with batch::give_up(), or calls MPI_Abort().
 /// Cost      of a layout some collective operations, and O(1) memory on each rank. Of a call the local reduction, and an MPI_Allreduce of 256 bytes
-///           to 2 KiB. Where ranges are cut within tiles (is_aligned()) each rank sends less than a tile of elements to the rank before, while it
+///           to 2 KiB; with operators of the caller's up to log2 P messages each way instead, one for all of a batch, of less than 8 KiB and some values for each
+///           operator. Where ranges are cut within tiles (is_aligned()) each rank sends less than a tile of elements to the rank before, while it
 ///           reduces its own: a tile has 4 KiB, of complex numbers in norm1, norm_inf and mean_variance 8.
 /// Threads   calls on one layout are made by one thread at a time. MPI_THREAD_FUNNELED suffices for calls by the main thread; executors' threads
 ///           do not call MPI.
@@ -1367,8 +1371,6 @@ part part_of_values(values_of_function<Space, F>& values, void* result, M... mod
   using callback = typename values_of_function<Space, F>::callback;
   using T = typename callback::element;
   static_assert(callback::results == 1 || !is_record(What), "forms with several results take functions of one value");
-  static_assert(!callback::can_be_absent || !(has_index(What) || What == form::minmax),
-                "over ranks minima and maxima with indices, and minmax, take absent values in calls that wait, without a batch");
   static_assert(
       !callback::can_be_absent || !(is_record(What) || What == form::mean),
       "over ranks mean and mean_variance take no absent values: return a std::array of a value and a count, and divide their sums");
@@ -1764,10 +1766,11 @@ class communicator {
   std::unique_ptr<detail::ranks::shared_state> state_;
 };
 
-/// Several reductions in one message (two where some are exact and some are not), waited for or not. A batch may be run again and again.
+/// Several reductions in one message (one more where some are exact and some are not, and one between two ranks of all operators of the caller's), waited for
+/// or not. A batch may be run again and again.
 ///
 /// Inputs    as each call takes them: ranges, or pointers and a count, with accumulate_as or ddof behind the result's address. They live until
-///           start() has returned; results until wait() has.
+///           start() has returned; results, and what operators of the caller's refer to, until wait() has.
 /// Results   there when run() or wait() returns; on one rank alone where the place has a root. After an error none is specified.
 class batch {
  public:
@@ -1864,9 +1867,9 @@ class batch {
   /// Runs all of them and waits.
   void run(const options& how = {}) { with_->run(how); }
   /// Reduces this rank's elements, and sends what is known of them: wait() has the results. Waits for the neighbours that hold elements of the same
-  /// tile to start, where there are such. Several batches may be under way, started in one order on all ranks.
+  /// tile to start, where there are such. Several batches may be under way, started in one order on all ranks, and waited for in any.
   void start(const options& how = {}) { with_->start(how); }
-  /// Whether wait() would return at once.
+  /// Whether wait() would return at once. Operators of the caller's get on here, and in wait(), alone (Progress, above): it may call them.
   [[nodiscard]] bool test() { return with_->test(); }
   /// Waits for what was started. Errors of this rank's own, too, are thrown here, when the others have learned of them.
   void wait() { with_->wait(); }
@@ -1960,7 +1963,7 @@ class batch {
 template <class R>
 class pending {
  public:
-  /// Whether wait() would return at once.
+  /// Whether wait() would return at once. A reduction with an operator of the caller's gets on here and in wait() alone.
   [[nodiscard]] bool test() { return with_.test(); }
   /// Waits, and returns the result; of a rooted place a std::optional.
   [[nodiscard]] R wait() {

@@ -174,6 +174,21 @@ TEST(started_operators, are_waited_for_in_any_order_with_other_calls_between) {
   }
 }
 
+TEST(started_operators, are_waited_for_in_different_orders_by_ranks_that_start_at_different_times) {
+  const std::vector<double> x(3, 1.0);
+  const layout rows(MPI_COMM_WORLD, x.size());
+  for (int round = 0; round < 6; ++round) {
+    // With four ranks and more some have states of others to pass on, of one tree while they wait for another.
+    if (rank() % 2 == round % 2) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    std::vector<onefold::mpi::pending<double>> sums;
+    for (int k = 0; k < 3; ++k) sums.push_back(start_reduce(rows.on(onefold::serial()), x, plus{}, static_cast<double>(k)));
+    for (int k = 0; k < 3; ++k) {
+      const int which = (k + rank() / 2) % 3;
+      EXPECT_EQ(sums[static_cast<std::size_t>(which)].wait(), 3.0 * ranks() + which);
+    }
+  }
+}
+
 TEST(started_operators, of_a_rank_that_comes_late_are_asked_for_meanwhile) {
   const parted x(9'000);
   const layout rows(MPI_COMM_WORLD, onefold::mpi::aligned_range<double>(x.all.size(), rank(), ranks()).size());
