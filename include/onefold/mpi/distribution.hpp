@@ -1,0 +1,248 @@
+#pragma once
+/// @file distribution.hpp  How the elements of an array lie on the ranks of a communicator, and what is under way on them. For mpi.hpp.
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <onefold/onefold.h>
+#include <onefold/error.hpp>
+#include <onefold/order.hpp>
+#include <onefold/reduce.hpp>
+
+namespace onefold {
+namespace detail {
+namespace ranks {
+
+/// Throws onefold::error where MPI has returned an error.
+inline void check(int mpi_status, const char* function) {
+  if (mpi_status == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(mpi_status, text, &length);
+  telling_of_lacking_memory([&] {
+    throw error(errc::communication_failed,
+                std::string(function) + " has failed: " + std::string(text, length > 0 ? static_cast<std::size_t>(length) : 0));
+  });
+}
+
+/// Calls keep(status), with what `body` throws as the current exception: it is thrown again when the other ranks have learned the status.
+template <class Body, class Keep>
+void keep_what_is_thrown(const Body& body, const Keep& keep) {
+  try {
+    telling_of_lacking_memory(body);
+  } catch (const error& problem) {
+    keep(problem.code() == errc::communication_failed ? ONEFOLD_CALLBACK_FAILED : static_cast<std::int32_t>(problem.code()));
+  } catch (...) {
+    keep(ONEFOLD_CALLBACK_FAILED);  // a function of the caller's has thrown it
+  }
+}
+
+inline bool is_finalized() noexcept {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  return finalized != 0;
+}
+
+/// The operator of MPI's. All elements that it is called with are one message.
+inline void merge_messages(void* left, void* right, int* count, MPI_Datatype*) {
+  if (*count == 1) onefold_message_merge(left, right);
+}
+
+/// A communicator of onefold's own, on which no message meets one of the caller's, and what belongs to it.
+class context {
+ public:
+  explicit context(MPI_Comm of) {
+    check(MPI_Comm_dup(of, &comm_), "MPI_Comm_dup");
+    check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
+    check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
+    check(MPI_Op_create(&merge_messages, 0, &merge_), "MPI_Op_create");
+  }
+  context(const context&) = delete;
+  context& operator=(const context&) = delete;
+  ~context() {
+    if (is_finalized()) return;
+    for (auto& made : types_) MPI_Type_free(&made.second);
+    if (merge_ != MPI_OP_NULL) MPI_Op_free(&merge_);
+    if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
+  }
+
+  [[nodiscard]] MPI_Comm comm() const noexcept { return comm_; }
+  [[nodiscard]] MPI_Op merge() const noexcept { return merge_; }
+  [[nodiscard]] int rank() const noexcept { return rank_; }
+  [[nodiscard]] int size() const noexcept { return size_; }
+
+  /// Of so many bytes as one element, so that no MPI cuts a message.
+  [[nodiscard]] MPI_Datatype type_of(std::size_t bytes) {
+    for (const auto& made : types_)
+      if (made.first == bytes) return made.second;
+    types_.reserve(types_.size() + 1);
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    check(MPI_Type_contiguous(static_cast<int>(bytes), MPI_BYTE, &type), "MPI_Type_contiguous");
+    types_.emplace_back(bytes, type);
+    check(MPI_Type_commit(&types_.back().second), "MPI_Type_commit");
+    return types_.back().second;
+  }
+
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  MPI_Op merge_ = MPI_OP_NULL;
+  int rank_ = 0;
+  int size_ = 1;
+  std::vector<std::pair<std::size_t, MPI_Datatype>> types_;
+};
+
+/// Elements of 1, 2, 4, 8 and 16 bytes have tiles of their own.
+inline constexpr int sizes = 5;
+constexpr int size_index(std::size_t element_bytes) noexcept {
+  int index = 0;
+  while (index + 1 < sizes && std::size_t{1} << index < element_bytes) ++index;
+  return index;
+}
+constexpr std::uint64_t tile_of(int size) noexcept {
+  return static_cast<std::uint64_t>(order::tile_rows) * static_cast<std::uint64_t>(order::lanes_of_bytes(std::size_t{1} << size));
+}
+
+/// Who sends what to whom before the messages of elements of one size can be made: the first tile that a rank's range touches belongs to the rank
+/// that has the tile's first element.
+struct plan {
+  struct sender {
+    int rank;
+    std::uint64_t count;
+  };
+  bool is_ragged = false;       ///< of any rank
+  std::uint32_t values = 1;     ///< most subtrees of the tiles of neighbouring ranks
+  int owner = -1;               ///< of the tile that this rank's begin cuts
+  std::uint64_t head = 0;       ///< elements for it
+  std::uint64_t tail = 0;       ///< elements of this rank's own in its last tile, if others have some of it too
+  std::vector<sender> senders;  ///< to this rank, in their order: at most a tile's elements
+};
+
+/// What goes on only while this rank is in a call of the library's.
+class driven {
+ public:
+  driven() = default;
+  driven(const driven&) = delete;
+  driven& operator=(const driven&) = delete;
+  virtual ~driven() = default;
+  /// Goes on as far as it can without waiting. What fails is kept for whoever waits for it.
+  virtual void advance() noexcept = 0;
+};
+
+/// How the elements of one array lie on the ranks, or that nothing is known of it.
+struct distribution {
+  context on;
+  std::vector<driven*> under_way;  // started here, and not through yet
+  std::uint32_t trees = 0;         // of states, so far: on all ranks the same number
+  bool starts_trees = false;       // one was started without waiting for it: on all ranks the same, unlike whether one is under way
+  bool is_layout = false;
+  std::uint64_t begin = 0;
+  std::uint64_t count = 0;
+  std::uint64_t total = 0;
+  plan plans[sizes];
+
+  explicit distribution(MPI_Comm comm) : on(comm) {}
+
+  void advance_all() noexcept {
+    for (std::size_t i = under_way.size(); i > 0; --i) under_way[i - 1]->advance();  // one that is through is taken out
+  }
+  /// Until MPI is done with these requests. Meanwhile what is under way goes on, which another rank may wait for before it comes here.
+  int wait_for(int requests_made, MPI_Request* requests) noexcept {
+    if (requests_made == 0) return MPI_SUCCESS;
+    int done = 0;
+    while (!under_way.empty()) {
+      const int status = MPI_Testall(requests_made, requests, &done, MPI_STATUSES_IGNORE);
+      if (status != MPI_SUCCESS || done != 0) return status;
+      advance_all();
+      std::this_thread::yield();
+    }
+    return MPI_Waitall(requests_made, requests, MPI_STATUSES_IGNORE);
+  }
+
+  /// Collective.
+  void make_layout(std::uint64_t elements, const std::uint64_t* given_begin) {
+    is_layout = true;
+    count = elements;
+    check(MPI_Exscan(&count, &begin, 1, MPI_UINT64_T, MPI_SUM, on.comm()), "MPI_Exscan");
+    if (on.rank() == 0) begin = 0;
+    check(MPI_Allreduce(&count, &total, 1, MPI_UINT64_T, MPI_SUM, on.comm()), "MPI_Allreduce");
+
+    int has_border[sizes], owner[sizes];  // the last rank before this one that has a tile's first element has this rank's
+    for (int s = 0; s < sizes; ++s) has_border[s] = begin_of_tiles(s, begin) < begin_of_tiles(s, begin + count) ? on.rank() : -1;
+    check(MPI_Exscan(has_border, owner, sizes, MPI_INT, MPI_MAX, on.comm()), "MPI_Exscan");
+
+    // What the ranks must agree on: for each size the most subtrees that a range has at its ends, and whether one is cut.
+    constexpr std::uint64_t most = std::uint64_t{1} << 60;
+    struct agreed {
+      int head[sizes], tail[sizes], is_cut[sizes];
+      int has_too_many, is_elsewhere;
+    } local, all;
+    local.has_too_many = count > most || begin > most ? 1 : 0;
+    local.is_elsewhere = given_begin != nullptr && count > 0 && *given_begin != begin ? 1 : 0;
+    for (int s = 0; s < sizes; ++s) {
+      plan& of = plans[s];
+      const std::uint64_t tile = tile_of(s), first = begin_of_tiles(s, begin), end = begin_of_tiles(s, begin + count);
+      const std::uint64_t tiles = total / tile + 1;
+      std::uint64_t above = 1;  // a power of two that is no less
+      while (above < tiles) above *= 2;
+      local.head[s] = __builtin_popcountll((above - first) & (above - 1));
+      local.tail[s] = __builtin_popcountll(end);
+      // A tile that is completed with others' elements comes by itself, behind the tiles before it.
+      if (first < end && (begin + count) % tile != 0) local.tail[s] = std::max(local.tail[s], __builtin_popcountll(end - 1));
+      local.is_cut[s] = count > 0 && begin % tile != 0 ? 1 : 0;
+      if (local.is_cut[s] == 0) continue;
+      of.owner = owner[s];
+      of.head = std::min(count, tile - begin % tile);
+    }
+    check(MPI_Allreduce(&local, &all, sizeof(agreed) / sizeof(int), MPI_INT, MPI_MAX, on.comm()), "MPI_Allreduce");
+    if (all.has_too_many != 0 || total > most)
+      throw error(errc::invalid_argument, "a layout has at most 2^60 elements: is a count negative?");
+    if (all.is_elsewhere != 0)
+      throw error(
+          errc::invalid_argument,
+          local.is_elsewhere == 0
+              ? std::string(
+                    "the ranges of the ranks are not those of rank after rank, from 0 on: renumber the ranks with MPI_Comm_split")
+              : "the range of this rank begins at " + std::to_string(*given_begin) + " and those of the ranks before it end at " +
+                    std::to_string(begin) + ": renumber the ranks with MPI_Comm_split");
+    for (int s = 0; s < sizes; ++s) {
+      plans[s].values = static_cast<std::uint32_t>(std::max(1, all.head[s] + all.tail[s]));
+      plans[s].is_ragged = all.is_cut[s] != 0;
+      if (plans[s].is_ragged) find_senders(s);
+    }
+  }
+
+ private:
+  // The first tile that begins at or behind an index.
+  static std::uint64_t begin_of_tiles(int size, std::uint64_t index) { return (index + tile_of(size) - 1) / tile_of(size); }
+
+  void find_senders(int s) {
+    plan& of = plans[s];
+    MPI_Request sent = MPI_REQUEST_NULL;
+    if (of.owner >= 0) check(MPI_Isend(&of.head, 1, MPI_UINT64_T, of.owner, s, on.comm(), &sent), "MPI_Isend");
+    const std::uint64_t first = begin_of_tiles(s, begin), end = begin_of_tiles(s, begin + count);
+    std::uint64_t lacking = first < end ? std::min(end * tile_of(s), total) - (begin + count) : 0;
+    while (lacking > 0) {
+      std::uint64_t elements = 0;
+      MPI_Status from;
+      check(MPI_Recv(&elements, 1, MPI_UINT64_T, MPI_ANY_SOURCE, s, on.comm(), &from), "MPI_Recv");
+      lacking -= elements;
+      of.senders.push_back({from.MPI_SOURCE, elements});
+    }
+    if (!of.senders.empty()) of.tail = (begin + count) % tile_of(s);
+    std::sort(of.senders.begin(), of.senders.end(), [](const plan::sender& a, const plan::sender& b) { return a.rank < b.rank; });
+    check(MPI_Wait(&sent, MPI_STATUS_IGNORE), "MPI_Wait");
+  }
+};
+
+}  // namespace ranks
+}  // namespace detail
+}  // namespace onefold

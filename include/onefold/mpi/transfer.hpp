@@ -1,0 +1,740 @@
+#pragma once
+/// @file transfer.hpp  Reductions of a batch over ranks, from the local ones to the results: what is sent to whom. For mpi.hpp; decision 0030.
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <onefold/detail/exact_kinds.hpp>
+#include <onefold/mpi/distribution.hpp>
+#include <onefold/mpi/states.hpp>
+#include <onefold/reduce.hpp>
+
+namespace onefold {
+namespace detail {
+namespace ranks {
+
+/// Values of a function of the caller's, instead of an array.
+class function_values {
+ public:
+  function_values() = default;
+  function_values(const function_values&) = delete;
+  function_values& operator=(const function_values&) = delete;
+  virtual ~function_values() = default;
+  /// Ahead of each reduction: forgets the one before.
+  virtual void begin() = 0;
+  /// Throws where f reads arrays that the executor cannot.
+  virtual void check_arrays(const executor&, std::uint64_t) const {}
+  [[nodiscard]] virtual const value_source* source() const noexcept = 0;
+  /// Throws where a call that was given source() has returned an error; what f has thrown as what it is.
+  virtual void check(int status) const = 0;
+  /// Whether any value was not absent.
+  [[nodiscard]] virtual bool any_present() const noexcept = 0;
+};
+
+/// F is a reference where f outlives the call, else what holds it.
+template <class Space, class F>
+class values_of_function final : public function_values {
+ public:
+  using callback = block_callback<Space, std::remove_reference_t<F>>;
+  using element = typename callback::element;
+
+  template <class G>
+  values_of_function(const Space& space, G&& f, element instead) : space_(space), f_(std::forward<G>(f)), instead_(instead) {
+    begin();
+  }
+  void begin() override { now_.emplace(space_, f_, instead_); }
+  void check_arrays(const executor& where, std::uint64_t count) const override {
+    const arrays_of<std::remove_reference_t<F>> arrays(f_);
+    request what{where, element_type::f64, form::sum, nullptr, count, nullptr, true};
+    arrays.tell(what);
+    if (what.array_count == 0 || count == 0) return;
+    static constexpr const char* roles[] = {"input", "second input", "third input"};
+    for (int i = 0; i < what.array_count; ++i)
+      if (what.arrays[i].data == nullptr)
+        telling_of_lacking_memory([&] {
+          throw error(errc::null_pointer, std::string("the ") + roles[i] + " pointer is null but there are " +
+                                              std::to_string(count) + " elements to read");
+        });
+    // What else there is to say of them, of a reduction that reads nothing.
+    static constexpr own_code nothing{nullptr,
+                                      most_value_bytes,
+                                      1,
+                                      1,
+                                      [](void*, std::uint64_t, std::uint64_t, void*) { return 0; },
+                                      [](void*, void*, std::uint64_t) { return 0; },
+                                      [](void*, const void*, std::uint64_t, void*) { return 0; }};
+    unsigned char unused = 0;
+    what.count = 1;
+    what.output = &unused;
+    what.own = &nothing;
+    run(what, {});
+  }
+  [[nodiscard]] const value_source* source() const noexcept override { return now_->source(); }
+  void check(int status) const override { now_->check(status); }
+  [[nodiscard]] bool any_present() const noexcept override { return now_->any_present(); }
+  [[nodiscard]] const Space& space() const noexcept { return space_; }
+
+ private:
+  Space space_;
+  F f_;
+  element instead_;
+  std::optional<callback> now_;
+};
+
+/// One reduction of a batch, or of a function of several values as many.
+struct part {
+  element_type type;
+  onefold::form form;
+  bool wide;
+  std::int64_t ddof;
+  const void* x;
+  const void* y;  // of dot
+  std::uint64_t count;
+  std::uint64_t second_count;  // of y
+  void* result;
+  function_values* values = nullptr;       // not null: instead of x
+  int results = 1;                         // of a function, side by side
+  const operation* operators = nullptr;    // reduce_together: one for each
+  void (*store_nothing)(void*) = nullptr;  // not null: the result where all values are absent
+
+  [[nodiscard]] std::uint32_t flags() const noexcept { return wide ? ONEFOLD_WIDE : 0U; }
+  [[nodiscard]] std::size_t element_bytes() const noexcept { return size_of(type); }
+  /// Which elements' tiles its own are as long as.
+  [[nodiscard]] int tile_size() const noexcept { return size_index(row_bytes_of(type, form)); }
+  /// Whether another form of its elements has such tiles.
+  [[nodiscard]] bool may_have_tile_size(int size) const noexcept {
+    return size == size_index(element_bytes()) || size == size_index(size_of(part_type(type)));
+  }
+  [[nodiscard]] int arrays() const noexcept { return values != nullptr ? results : form == onefold::form::dot ? 2 : 1; }
+  [[nodiscard]] onefold::form form_of_result(int k) const noexcept { return operators == nullptr ? form : form_of(operators[k]); }
+  [[nodiscard]] void* place_of_result(int k) const noexcept {
+    return static_cast<std::byte*>(result) + static_cast<std::size_t>(k) * result_bytes(type, form_of_result(k), wide);
+  }
+  [[nodiscard]] bool is_free_of_order() const noexcept {
+    for (int k = 0; k < results; ++k)
+      if (!exact::is_free_of_order(form_of_result(k), type)) return false;
+    return true;
+  }
+  /// Whether there is an exact result that depends on the order otherwise. Of complex numbers it is that of the parts: of sum, mean and dot one for each.
+  [[nodiscard]] bool has_exact_state() const noexcept {
+    return is_complex(type) ? exact::has_state_of_parts(form) : exact::has_state(form, type);
+  }
+  [[nodiscard]] int exact_results() const noexcept {
+    return is_complex(type) && exact::has_state_for_each_part(form) ? 2 : results;
+  }
+  [[nodiscard]] std::size_t exact_words() const noexcept { return exact::kind_of(form, part_type(type)).words(); }
+  [[nodiscard]] void* place_of_exact_result(int k) const noexcept {
+    return static_cast<std::byte*>(result) + static_cast<std::size_t>(k) * result_bytes(part_type(type), form, wide);
+  }
+  [[nodiscard]] std::string text() const { return std::string(name(form)) + " of " + std::string(name(type)); }
+  /// Of one of its arrays, from an element on.
+  [[nodiscard]] const void* array(int k, std::uint64_t from) const noexcept {
+    const auto* const all = static_cast<const std::byte*>(k == 0 ? x : y);
+    return all == nullptr ? nullptr : all + from * element_bytes();
+  }
+};
+
+/// Several reductions, from the local ones to the results: one message where the order matters or none does, and one of the words of exact
+/// sums. Those with operators of the caller's go along a tree of states. On every rank the same calls of MPI follow each other, whatever goes wrong on
+/// some of them.
+class transfer {
+ public:
+  explicit transfer(distribution& of) : of_(of), tree_(of) {}
+  transfer(const transfer&) = delete;
+  transfer& operator=(const transfer&) = delete;
+  ~transfer() { wait_quietly(); }
+
+  std::vector<part> parts;
+  std::vector<state_part*> states;                ///< with operators of the caller's
+  std::vector<std::unique_ptr<state_part>> kept;  ///< those of them that are a batch's
+  executor where = serial();
+  int root = -1;          ///< all ranks
+  bool gives_up = false;  ///< the next call tells the others that this rank cannot take part
+
+  [[nodiscard]] bool is_root() const noexcept { return root < 0 || root == of_.on.rank(); }
+  /// The index of this rank's first element.
+  [[nodiscard]] std::uint64_t begin() const noexcept { return of_.begin; }
+
+  /// Forgets the reductions. Those that are under way are waited for.
+  void clear() noexcept {
+    wait_quietly();
+    parts.clear();
+    states.clear();
+    kept.clear();
+  }
+
+  /// Collective, as the following: begins with what this rank does alone, or with its neighbours.
+  void run(const options& how) {
+    if (of_.starts_trees) {  // a rank that waits in MPI_Allreduce would let no tree go on; and all ranks call that, or MPI_Iallreduce
+      start_messages(how);
+      return finish();
+    }
+    unless_mpi_fails([&] {
+      prepare(how);
+      with_messages([&](const void* mine, void* all, int count, MPI_Datatype type, MPI_Op op) {
+        if (root < 0)
+          check(MPI_Allreduce(mine, all, count, type, op, of_.on.comm()), "MPI_Allreduce");
+        else
+          check(MPI_Reduce(mine, all, count, type, op, root, of_.on.comm()), "MPI_Reduce");
+      });
+      start_tree();
+    });
+    finish();
+  }
+  void start(const options& how) {
+    if (!states.empty()) of_.starts_trees = true;
+    start_messages(how);
+  }
+  bool test() {
+    if (!is_under_way_) return true;
+    int done = 1;
+    check(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+    of_.advance_all();
+    return done != 0 && tree_.is_through();
+  }
+  void wait() {
+    if (is_under_way_) finish();
+  }
+
+ private:
+  void start_messages(const options& how) {
+    unless_mpi_fails([&] {
+      prepare(how);
+      with_messages([&](const void* mine, void* all, int count, MPI_Datatype type, MPI_Op op) {
+        MPI_Request& request = requests_.emplace_back(MPI_REQUEST_NULL);
+        if (root < 0)
+          check(MPI_Iallreduce(mine, all, count, type, op, of_.on.comm(), &request), "MPI_Iallreduce");
+        else
+          check(MPI_Ireduce(mine, all, count, type, op, root, of_.on.comm(), &request), "MPI_Ireduce");
+      });
+      start_tree();
+    });
+  }
+
+  // What every MPI we know sends without asking the receiver first. Open MPI does up to 4 KiB.
+  static constexpr std::size_t chunk_bytes = 3968;
+  // Ranks that failed; the sum of their numbers, from 1; signatures, and their squares.
+  static constexpr std::size_t guard_words = 4;
+  struct head_header {
+    std::uint64_t signature;  // of the sender's message
+    std::uint64_t bytes;      // behind this
+    std::int64_t status;      // what the sender says of itself, if it has failed
+    std::int64_t has_failed;
+  };
+
+  // What is under way when MPI fails is not waited for: it may never end.
+  template <class Body>
+  void unless_mpi_fails(const Body& body) {
+    if (is_under_way_) throw error(errc::invalid_argument, "the batch is under way: wait for it before it is started again");
+    try {
+      body();
+    } catch (...) {
+      requests_.clear();
+      tree_.abandon();
+      is_under_way_ = false;
+      throw;
+    }
+  }
+  void start_tree() {
+    if (states.empty()) return;
+    // What a rank has failed with itself is neither of the two.
+    const std::int32_t status = failed_with_ == ONEFOLD_OK                     ? state_tree::given_up
+                                : failed_with_ == ONEFOLD_COMMUNICATION_FAILED ? state_tree::different_calls
+                                                                               : failed_with_;
+    tree_.start(has_failed() ? status : 0, failed_rank_);
+  }
+
+  template <class Body>
+  void attempt(const Body& body) {
+    if (failure_ == nullptr) keep_what_is_thrown(body, [this](std::int32_t code) { keep_failure(code); });
+  }
+  void keep_failure(std::int32_t code) noexcept {
+    failure_ = std::current_exception();
+    failed_with_ = code;
+    failed_rank_ = of_.on.rank();
+  }
+
+  void prepare(const options& how) {
+    telling_of_lacking_memory([&] { make_messages(how); });
+    is_under_way_ = true;
+    if (gives_up)
+      failed_rank_ = of_.on.rank();
+    else
+      attempt([&] {
+        for (const part& each : parts) {
+          if (each.values != nullptr) each.values->begin();
+          check_part(each, how);
+          if (each.values != nullptr) each.values->check_arrays(where, each.count);
+        }
+        for (const state_part* each : states) each->check(of_, how);
+      });
+    send_heads();
+    attempt_more([&] {
+      reduce_all(how);
+      for (state_part* each : states) each->reduce(of_, where, how);
+    });
+    receive_heads();
+    attempt_more([&] { tell_presence(); });
+    if (has_failed()) say_so();
+  }
+
+  // Unless something has failed.
+  template <class Body>
+  void attempt_more(const Body& body) {
+    if (!has_failed()) attempt(body);
+  }
+  // This rank, or one of those that send to it.
+  [[nodiscard]] bool has_failed() const noexcept { return failed_rank_ >= 0; }
+
+  // Memory and headers: nothing has been sent when this fails.
+  void make_messages(const options& how) {
+    const bool exactly = how.guarantee == guarantee::exact || (!of_.is_layout && !how.guarantee);
+    failure_ = nullptr;
+    failed_with_ = ONEFOLD_OK;
+    failed_rank_ = -1;
+    if (!states.empty()) tree_.prepare(states, root);
+    is_exact_.assign(parts.size(), 0);
+    kinds_.clear();
+    std::size_t words = 0, head_bytes = 0;
+    std::uint64_t signature = of_.total + 1;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const part& each = parts[i];
+      if (exactly && each.has_exact_state()) {
+        is_exact_[i] = 1;
+        words += exact_words_of(each);
+        signature = signature * 1000003 + static_cast<std::uint64_t>(each.form) * 64 + static_cast<std::uint64_t>(each.type) +
+                    static_cast<std::uint64_t>(each.results) * 8191;
+      } else {
+        for (int k = 0; k < each.results; ++k)
+          kinds_.push_back({static_cast<std::int32_t>(each.type), static_cast<std::int32_t>(each.form_of_result(k)), each.flags(),
+                            of_.plans[each.tile_size()].values});
+        head_bytes += std::size_t{8192} * static_cast<std::size_t>(each.results);
+      }
+      if (each.store_nothing != nullptr) kinds_.push_back({ONEFOLD_U64, ONEFOLD_SUM, 0, 1});  // on how many ranks a value is there
+    }
+    words_.assign(words == 0 ? 0 : guard_words + words, 0);
+    words_of_all_.resize(words_.size());
+    signature_ = static_cast<std::int64_t>(signature % 8388593);  // whose squares' sum is no int64's overflow
+    if (words > 0) words_[2] = signature_, words_[3] = signature_ * signature_;
+    if (kinds_.empty())
+      message_.clear();
+    else if (kinds_.size() != kinds_of_blank_.size() || root != root_of_blank_ ||
+             std::memcmp(kinds_.data(), kinds_of_blank_.data(), kinds_.size() * sizeof(kinds_[0])) != 0)
+      make_blank();
+    if (!kinds_.empty()) message_ = blank_;
+    requests_.clear();
+    requests_.reserve(2 + sizes * (1 + (head_bytes + sizeof(head_header)) / chunk_bytes));
+  }
+
+  // Of all results of a reduction that is exact.
+  static std::size_t exact_words_of(const part& of) { return of.exact_words() * static_cast<std::size_t>(of.exact_results()); }
+  // Parts of the message that are those of reduction i.
+  [[nodiscard]] std::size_t message_parts(std::size_t i) const {
+    return (is_exact_[i] != 0 ? 0 : static_cast<std::size_t>(parts[i].results)) + (parts[i].store_nothing != nullptr ? 1 : 0);
+  }
+
+  // A message of which nothing is known yet, for these reductions: most calls are as the one before.
+  void make_blank() {
+    kinds_of_blank_.clear();
+    blank_.clear();
+    const std::size_t bytes = onefold_message_bytes(kinds_.data(), kinds_.size());
+    if (bytes == 0) throw_status(ONEFOLD_INVALID_ARGUMENT);
+    blank_.resize(bytes / sizeof(std::uint64_t));
+    message_of_all_.resize(blank_.size());
+    check_status(onefold_message_begin(blank_.data(), bytes, kinds_.data(), kinds_.size(),
+                                       of_.total * 64 + static_cast<std::uint64_t>(root + 1), of_.on.rank()));
+    message_type_ = of_.on.type_of(bytes);
+    kinds_of_blank_ = kinds_;
+    root_of_blank_ = root;
+  }
+
+  void check_part(const part& each, const options& how) const {
+    const bool is_exact = how.guarantee == guarantee::exact || (!of_.is_layout && !how.guarantee);
+    const bool has_state = each.has_exact_state();
+    if (each.values != nullptr && each.count > std::uint64_t{1} << 62)
+      throw error(errc::invalid_argument, "the number of indices is negative");
+    if (of_.is_layout && each.count != of_.count)
+      throw error(errc::invalid_argument, "the layout has " + std::to_string(of_.count) +
+                                              " elements on this rank, and the reduction " + std::to_string(each.count) +
+                                              ": make a layout for each distribution");
+    if (each.count != each.second_count) throw_different_lengths(each.count, each.second_count);
+    if (each.is_free_of_order()) {
+      if (!of_.is_layout && has_index(each.form))
+        throw error(errc::invalid_argument, each.text() + " needs a layout: without one elements have no index");
+    } else if (!of_.is_layout && !(is_exact && has_state)) {
+      throw error(errc::guarantee_not_met,
+                  each.text() + " depends on the order of the elements, and a communicator knows none: make a layout" +
+                      (has_state ? ", or ask for guarantee::exact" : ""));
+    } else if (is_exact && !has_state) {
+      throw error(errc::guarantee_not_met, each.text() + " has no exact result over ranks: leave the guarantee away");
+    }
+  }
+
+  // Calls each(s) for the sizes of elements of which there are reductions, and ranges that are cut within tiles. Of complex numbers for both that their forms
+  // have: ranks that ask for different ones do not wait for each other.
+  template <class Each>
+  void for_cut_sizes(const Each& each) {
+    for (int s = 0; s < sizes && !kinds_.empty(); ++s) {
+      bool is_there = false;
+      for (std::size_t i = 0; i < parts.size(); ++i) is_there = is_there || (is_exact_[i] == 0 && parts[i].may_have_tile_size(s));
+      if (is_there && of_.plans[s].is_ragged) each(s, of_.plans[s]);
+    }
+  }
+  // Calls each(i, which) for the reductions of elements of that size whose order matters, the parts `which` of the message.
+  template <class Each>
+  void for_ordered(int s, const Each& each) {
+    std::size_t which = 0;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (is_exact_[i] == 0 && !parts[i].is_free_of_order() && parts[i].tile_size() == s) each(i, which);
+      which += message_parts(i);
+    }
+  }
+
+  // A rank that has failed sends too, and so does one that has no elements to send, as for an extremum: ranks that ask for different forms
+  // do not wait for each other.
+  void send_heads() {
+    for_cut_sizes([&](int s, const plan& of) {
+      if (of.owner < 0) return;
+      head_header header{onefold_message_signature(message_.data()), 0, 0, 0};
+      std::vector<std::byte>& head = heads_[s];
+      attempt_more([&] { copy_heads(s, of, head); });
+      if (has_failed()) header = {header.signature, 0, failed_with_, 1};
+      std::byte* next = failed_heads_[s];
+      std::size_t left = sizeof(header);
+      if (!has_failed()) {
+        header.bytes = head.size() - sizeof(header);
+        next = head.data();
+        left = head.size();
+      }
+      std::memcpy(next, &header, sizeof(header));
+      for (std::size_t bytes; left > 0; next += bytes, left -= bytes) {
+        bytes = std::min(left, chunk_bytes);
+        check(MPI_Isend(next, static_cast<int>(bytes), MPI_BYTE, of.owner, sizes + s, of_.on.comm(),
+                        &requests_.emplace_back(MPI_REQUEST_NULL)),
+              "MPI_Isend");
+      }
+    });
+  }
+  void copy_heads(int s, const plan& of, std::vector<std::byte>& head) {
+    head.resize(sizeof(head_header));
+    for_ordered(s, [&](std::size_t i, std::size_t) {
+      const std::size_t at = head.size(), bytes = static_cast<std::size_t>(of.head) * parts[i].element_bytes();
+      head.resize(at + bytes * static_cast<std::size_t>(parts[i].arrays()));
+      void* to[most_results] = {};
+      for (int k = 0; k < parts[i].arrays(); ++k) to[k] = head.data() + at + bytes * static_cast<std::size_t>(k);
+      copy(parts[i], 0, of.head, to);
+    });
+  }
+  // The elements of each array, or values of each result.
+  void copy(const part& each, std::uint64_t from, std::uint64_t count, void* const* to) const {
+    const auto type = static_cast<std::int32_t>(each.type);
+    if (each.values != nullptr)
+      return each.values->check(onefold_copy_values(type, c_executor(where), each.values->source(), from, count, to));
+    for (int k = 0; k < each.arrays(); ++k)
+      check_status(onefold_copy_elements(type, c_executor(where), each.array(k, from), count, to[k]));
+  }
+
+  // All elements but those that were sent away, and those of a last tile of which others have some.
+  void reduce_all(const options& how) {
+    std::size_t words = guard_words, which = 0;
+    options by_order = how, exactly = how;
+    by_order.guarantee = {};
+    exactly.guarantee = guarantee::exact;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const part& each = parts[i];
+      if (is_exact_[i] == 0) {
+        const plan& of = of_.plans[each.tile_size()];
+        const bool is_cut = of.is_ragged && !each.is_free_of_order();
+        const std::uint64_t from = is_cut ? of.head : 0, to = each.count - (is_cut ? of.tail : 0);
+        if (each.values != nullptr)
+          add_values(which, each, from, to - from, by_order);
+        else
+          add(which, where, each.array(0, from), each.array(1, from), of_.begin + from, to - from, by_order);
+      } else {
+        std::uint64_t unused[2 * most_results];
+        request what{where, each.type, each.form, each.x, each.count, unused, true, each.y};
+        what.exact_state = words_.data() + words;
+        what.results = each.results;
+        if (each.values != nullptr) what.source = each.values->source();
+        const int status = status_of_run(what, exactly);
+        each.values != nullptr ? each.values->check(status) : check_status(status);
+        words += exact_words_of(each);
+      }
+      which += message_parts(i);
+    }
+  }
+  // Those of a function, which has indices of its own.
+  void add_values(std::size_t which, const part& each, std::uint64_t from, std::uint64_t count, const options& how) {
+    each.values->check(with_c_options(how, [&](const onefold_options* wishes) {
+      return onefold_message_add_values(message_.data(), which, static_cast<std::size_t>(each.results), c_executor(where),
+                                        each.values->source(), from, of_.begin + from, count, of_.total, wishes);
+    }));
+  }
+  // Whether there is a value, where that is more than the value of all says: of no values a sum is +0, and of what stands for absent ones -0.
+  void tell_presence() {
+    std::size_t which = 0;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      which += message_parts(i);
+      if (parts[i].store_nothing == nullptr) continue;
+      const std::uint64_t is_there = parts[i].values->any_present() ? 1 : 0;
+      add(which - 1, serial(), &is_there, nullptr, 0, 1, {});
+    }
+  }
+  void add(std::size_t which, const executor& here, const void* x, const void* y, std::uint64_t first, std::uint64_t count,
+           const options& how) {
+    check_status(with_c_options(how, [&](const onefold_options* wishes) {
+      return onefold_message_add(message_.data(), which, c_executor(here), x, y, first, count, of_.total, wishes);
+    }));
+  }
+
+  // All that was sent is received, whatever has failed, so that nothing of it is left for the next call.
+  void receive_heads() {
+    for_cut_sizes([&](int s, const plan& of) {
+      if (of.senders.empty()) return;
+      std::vector<std::vector<std::byte>>& tiles = tiles_[s];  // an array of each reduction
+      attempt_more([&] {
+        std::size_t used = 0;
+        for_ordered(s, [&](std::size_t i, std::size_t) {
+          void* to[most_results] = {};
+          for (int k = 0; k < parts[i].arrays(); ++k, ++used) {
+            if (used == tiles.size()) tiles.emplace_back();
+            tiles[used].resize(static_cast<std::size_t>(of.tail) * parts[i].element_bytes());
+            to[k] = tiles[used].data();
+          }
+          copy(parts[i], of_.count - of.tail, of.tail, to);
+        });
+      });
+      for (const plan::sender& from : of.senders) {
+        std::byte first[chunk_bytes];
+        receive(first, chunk_bytes, from.rank, s);
+        head_header header;
+        std::memcpy(&header, first, sizeof(header));
+        const std::size_t bytes = static_cast<std::size_t>(header.bytes), here = std::min(bytes, chunk_bytes - sizeof(header));
+        telling_of_lacking_memory([&] { received_.resize(std::max(received_.size(), bytes + 1)); });
+        std::memcpy(received_.data(), first + sizeof(header), here);
+        for (std::size_t at = here; at < bytes; at += chunk_bytes)
+          receive(received_.data() + at, std::min(bytes - at, chunk_bytes), from.rank, s);
+        if (has_failed()) continue;
+        if (header.has_failed != 0 || header.signature != onefold_message_signature(message_.data())) {
+          failed_rank_ = from.rank;
+          failed_with_ = header.has_failed != 0 ? static_cast<std::int32_t>(header.status)
+                                                : static_cast<std::int32_t>(ONEFOLD_COMMUNICATION_FAILED);
+        } else {
+          attempt_more([&] { take_heads(s, from, tiles); });
+        }
+      }
+      attempt_more([&] {
+        std::size_t used = 0;
+        for_ordered(s, [&](std::size_t i, std::size_t which) {
+          const part& each = parts[i];
+          const std::size_t next = used + static_cast<std::size_t>(each.arrays());
+          for (std::size_t k = 0; k < static_cast<std::size_t>(each.results); ++k)
+            add(which + k, serial(), tiles[used + k].data(),
+                each.values == nullptr && each.arrays() == 2 ? tiles[used + 1].data() : nullptr, of_.begin + of_.count - of.tail,
+                tiles[used + k].size() / each.element_bytes(), {});
+          used = next;
+        });
+      });
+    });
+  }
+  void receive(std::byte* to, std::size_t bytes, int from, int s) {
+    MPI_Request coming = MPI_REQUEST_NULL;
+    check(MPI_Irecv(to, static_cast<int>(bytes), MPI_BYTE, from, sizes + s, of_.on.comm(), &coming), "MPI_Irecv");
+    check(of_.wait_for(1, &coming), "MPI_Waitall");
+  }
+  void take_heads(int s, const plan::sender& from, std::vector<std::vector<std::byte>>& tiles) {
+    const std::byte* next = received_.data();
+    std::size_t used = 0;
+    for_ordered(s, [&](std::size_t i, std::size_t) {
+      for (int k = 0; k < parts[i].arrays(); ++k) {
+        const std::size_t bytes = static_cast<std::size_t>(from.count) * parts[i].element_bytes();
+        tiles[used].insert(tiles[used].end(), next, next + bytes);
+        ++used;
+        next += bytes;
+      }
+    });
+  }
+
+  void say_so() {
+    if (!message_.empty()) onefold_message_fail(message_.data(), failed_with_, failed_rank_);
+    std::fill(words_.begin(), words_.end(), 0);
+    if (words_.empty()) return;
+    words_[0] = 1;
+    words_[1] = failed_rank_ + 1;
+  }
+
+  // Without MPI_IN_PLACE, which MPICH 4.0's MPI_Reduce takes for an address with some roots.
+  template <class Each>
+  void with_messages(const Each& each) {
+    if (!message_.empty()) each(message_.data(), message_of_all_.data(), 1, message_type_, of_.on.merge());
+    if (!words_.empty()) each(words_.data(), words_of_all_.data(), static_cast<int>(words_.size()), MPI_INT64_T, MPI_SUM);
+  }
+
+  int wait_for_all() noexcept {
+    const int status = of_.wait_for(static_cast<int>(requests_.size()), requests_.data());
+    status == MPI_SUCCESS ? tree_.wait() : tree_.abandon();
+    return status;
+  }
+  // The others need what this rank has to send, also where it does not ask for the result.
+  void wait_quietly() noexcept {
+    if (std::exchange(is_under_way_, false) && !is_finalized()) static_cast<void>(wait_for_all());
+  }
+
+  void finish() {
+    is_under_way_ = false;
+    check(wait_for_all(), "MPI_Waitall");
+    if (failure_ != nullptr) std::rethrow_exception(std::exchange(failure_, nullptr));
+    if (std::exchange(gives_up, false)) return;
+    if (!states.empty()) tree_.throw_what_has_failed();
+    if (!is_root()) return;
+    if (!words_.empty()) check_guards();
+    const std::int64_t* words = words_of_all_.data() + guard_words;
+    std::size_t which = 0;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const part& each = parts[i];
+      if (is_exact_[i] == 0) {
+        for (int k = 0; k < each.results; ++k)
+          check_status(result_of_message(which + static_cast<std::size_t>(k), of_.is_layout ? of_.total : UINT64_MAX, each.ddof,
+                                         each.place_of_result(k)));
+      } else {
+        const auto type = static_cast<std::int32_t>(part_type(each.type)), what = static_cast<std::int32_t>(each.form);
+        for (int k = 0; k < each.exact_results(); ++k, words += each.exact_words())
+          check_status(onefold_exact_result(type, what, each.flags(), each.ddof, words, each.place_of_exact_result(k)));
+      }
+      which += message_parts(i);
+      if (each.store_nothing == nullptr) continue;
+      std::uint64_t ranks_with_values = 0;
+      check_status(result_of_message(which - 1, UINT64_MAX, 0, &ranks_with_values));
+      if (ranks_with_values == 0) each.store_nothing(each.result);
+    }
+    if (!states.empty()) tree_.store_results();
+  }
+  int result_of_message(std::size_t which, std::uint64_t total, std::int64_t ddof, void* result) const {
+    return onefold_message_result(message_of_all_.data(), which, of_.on.size(), total, ddof, result);
+  }
+  // Equal numbers are those whose squares have the square of their mean as a mean.
+  void check_guards() const {
+    if (words_of_all_[0] == 1)
+      throw error(errc::communication_failed, "rank " + std::to_string(words_of_all_[1] - 1) +
+                                                  " could not take part in the reduction: what is thrown there says why");
+    if (words_of_all_[0] != 0)
+      throw error(errc::communication_failed,
+                  std::to_string(words_of_all_[0]) + " ranks could not take part in the reduction: what is thrown there says why");
+    if (words_of_all_[2] != of_.on.size() * signature_ || words_of_all_[3] != of_.on.size() * signature_ * signature_)
+      throw error(errc::communication_failed, "the ranks do not ask for the same reductions, or not with the same options");
+  }
+
+  distribution& of_;
+  state_tree tree_;
+  std::vector<char> is_exact_;
+  std::vector<onefold_message_part> kinds_;  // of those that are not exact
+  std::vector<onefold_message_part> kinds_of_blank_;
+  int root_of_blank_ = -1;
+  std::vector<std::uint64_t> blank_;
+  std::vector<std::uint64_t> message_;
+  std::vector<std::uint64_t> message_of_all_;
+  MPI_Datatype message_type_ = MPI_DATATYPE_NULL;
+  std::vector<std::int64_t> words_;
+  std::vector<std::int64_t> words_of_all_;
+  std::int64_t signature_ = 0;  // of exact sums
+  std::vector<std::byte> heads_[sizes];
+  std::byte failed_heads_[sizes][sizeof(head_header)] = {};
+  std::vector<std::byte> received_;
+  std::vector<std::vector<std::byte>> tiles_[sizes];
+  std::vector<MPI_Request> requests_;
+  bool is_under_way_ = false;
+  std::exception_ptr failure_;
+  std::int32_t failed_with_ = 0;
+  int failed_rank_ = -1;
+};
+
+/// What a layout or communicator is: how elements are distributed, and the memory of the last call that has waited.
+struct shared_state : distribution {
+  explicit shared_state(MPI_Comm comm) : distribution(comm) {}
+  std::unique_ptr<transfer> idle;
+};
+
+/// A transfer for one call.
+class borrowed_transfer {
+ public:
+  borrowed_transfer(shared_state& from, const executor& where, int root) : from_(from), mine_(std::move(from.idle)) {
+    if (mine_ == nullptr) telling_of_lacking_memory([&] { mine_ = std::make_unique<transfer>(from); });
+    mine_->clear();
+    mine_->where = where;
+    mine_->root = root;
+  }
+  borrowed_transfer(const borrowed_transfer&) = delete;
+  borrowed_transfer& operator=(const borrowed_transfer&) = delete;
+  ~borrowed_transfer() { from_.idle = std::move(mine_); }
+  transfer& operator*() const noexcept { return *mine_; }
+  transfer* operator->() const noexcept { return mine_.get(); }
+
+ private:
+  shared_state& from_;
+  std::unique_ptr<transfer> mine_;
+};
+
+template <form What, class T, class... M>
+part part_of(array_view<T> x, void* result, M... modifiers) {
+  static_assert(counts_on_host<M...>, "over ranks the number of elements is the layout's");
+  request what{serial(), element_type_of<T>, What, x.data, x.count, result, true};
+  (apply<T>(what, modifiers), ...);
+  return {what.type, What, what.wide, what.ddof, x.data, nullptr, x.count, x.count, result};
+}
+template <class T, class... M>
+part dot_of(array_view<T> x, array_view<T> y, void* result, M... modifiers) {
+  part made = part_of<form::dot>(x, result, modifiers...);
+  made.y = y.data;
+  made.second_count = y.count;
+  return made;
+}
+
+/// What absent values of a form are replaced by, and the result where all are, if that is another.
+template <form What, class T, bool Wide>
+void store_result_of_nothing(void* result) {
+  *static_cast<result_of_form<What, T, Wide>*>(result) = result_of_nothing<What, T, Wide>();
+}
+template <form What, class Space, class F, class... M>
+part part_of_values(values_of_function<Space, F>& values, void* result, M... modifiers) {
+  using callback = typename values_of_function<Space, F>::callback;
+  using T = typename callback::element;
+  static_assert(callback::results == 1 || !is_record(What), "forms with several results take functions of one value");
+  static_assert(
+      !callback::can_be_absent || !(is_record(What) || What == form::mean),
+      "over ranks mean and mean_variance take no absent values: return a std::array of a value and a count, and divide their sums");
+  request what{serial(), element_type_of<T>, What, nullptr, values.space().size(), result, true};
+  (apply<T>(what, modifiers), ...);
+  part made{what.type, What, what.wide, what.ddof, nullptr, nullptr, what.count, what.count, result};
+  made.values = &values;
+  made.results = callback::results;
+  constexpr bool gives_itself = What == form::sum || What == form::min_number || What == form::max_number;
+  if constexpr (gives_itself && callback::can_be_absent && std::is_floating_point_v<T>)
+    made.store_nothing = store_result_of_nothing<What, T, (is_wide<M, T>() || ...)>;
+  return made;
+}
+
+/// The first of the results that a function's values have.
+template <class R>
+R* first_result(R* of) noexcept {
+  return of;
+}
+template <class R, std::size_t K>
+R* first_result(std::array<R, K>* of) noexcept {
+  return of->data();
+}
+
+}  // namespace ranks
+}  // namespace detail
+}  // namespace onefold
