@@ -423,7 +423,7 @@ TEST(the_bytes_of_a_state, of_several_operators_are_refused_where_they_mean_noth
   for (int i = 34; i < 40; ++i) expect_refused("damaged", sum_and_max().at(static_cast<std::size_t>(i), 1).put(1.0F));
   expect_refused("wider type", sum_and_max().at(12, 1).put(1.0F));
   expect_refused("damaged", sum_and_max().at(12, 2).put(1.0F));
-  for (const std::size_t i : {14, 15}) expect_refused("damaged", sum_and_max().at(i, 1).put(1.0F));
+  for (const std::size_t i : {14U, 15U}) expect_refused("damaged", sum_and_max().at(i, 1).put(1.0F));
   expect_refused("damaged", sum_and_max());
   expect_refused("damaged", sum_and_max().put(1.0));
   expect_refused("damaged", sum_and_max().at(16, 5).put(1.0F));
