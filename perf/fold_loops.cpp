@@ -2,7 +2,12 @@
 
 #include "fold_loops.hpp"
 
+#ifdef __F16C__
+#include <immintrin.h>
+#endif
+
 #include <cmath>
+#include <type_traits>
 
 #include <onefold/onefold.hpp>
 
@@ -363,6 +368,216 @@ fold_answer own_operator_declared(const fold_data<T>& of, int threads) {
   return answer_of(all);
 }
 
+// --- places of both extremes -------------------------------------------------------------------------------------
+
+template <class T>
+fold_answer argminmax_onefold(const fold_data<T>& of, int threads) {
+  const auto found = argminmax(with(threads), of.x, of.count);
+  return {{static_cast<double>(found.min.value), static_cast<double>(found.min.index), static_cast<double>(found.max.value),
+           static_cast<double>(found.max.index)}};
+}
+
+template <class T>
+struct places {
+  place<T> least, greatest;
+  void take(const places& other) {
+    if (other.least.value < least.value || (other.least.value == least.value && other.least.block < least.block))
+      least = other.least;
+    if (greatest.value < other.greatest.value || (other.greatest.value == greatest.value && other.greatest.block < greatest.block))
+      greatest = other.greatest;
+  }
+};
+
+template <class T>
+places<T> best_blocks(const T* x, std::uint64_t begin, std::uint64_t end) {
+  places<T> best{{x[begin], begin}, {x[begin], begin}};
+  for (std::uint64_t block = begin; block < end; block += arg_block) {
+    const std::uint64_t n = end - block < arg_block ? end - block : arg_block;
+    const T* const here = x + block;
+    T low = here[0];
+    T high = here[0];
+#pragma omp simd reduction(min : low) reduction(max : high)
+    for (std::uint64_t i = 0; i < n; ++i) {
+      low = here[i] < low ? here[i] : low;
+      high = high < here[i] ? here[i] : high;
+    }
+    best.take({{low, block}, {high, block}});
+  }
+  return best;
+}
+
+template <class T>
+fold_answer argminmax_by_blocks(const fold_data<T>& of, int threads) {
+  places<T> best{{of.x[0], 0}, {of.x[0], 0}};
+  if (threads == 1) {
+    best = best_blocks(of.x, 0, of.count);
+  } else {
+    const std::uint64_t share = (of.count / static_cast<std::uint64_t>(threads) + arg_block) / arg_block * arg_block;
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+    for (std::uint64_t begin = 0; begin < of.count; begin += share) {
+      const auto own = best_blocks(of.x, begin, begin + share < of.count ? begin + share : of.count);
+#pragma omp critical(onefold_perf_argminmax)
+      best.take(own);
+    }
+  }
+  while (of.x[best.least.block] != best.least.value) ++best.least.block;
+  while (of.x[best.greatest.block] != best.greatest.value) ++best.greatest.block;
+  return {{static_cast<double>(best.least.value), static_cast<double>(best.least.block), static_cast<double>(best.greatest.value),
+           static_cast<double>(best.greatest.block)}};
+}
+
+// --- flags, and elements of one and two bytes --------------------------------------------------------------------
+
+// As a loop computes with it: floats of two bytes as float, bytes in words.
+template <class T>
+auto widened(T value) {
+  if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>)
+    return static_cast<float>(value);
+  else if constexpr (std::is_integral_v<T>)
+    return static_cast<std::int64_t>(value);
+  else
+    return value;
+}
+
+// Elements of one byte whose sum is taken in words of 32 bits.
+constexpr std::uint64_t byte_block = 4096;
+
+template <class T>
+fold_answer count_onefold(const fold_data<T>& of, int threads) {
+  return {{static_cast<double>(onefold::count(with(threads), of.x, of.count))}};
+}
+template <class T>
+fold_answer count_loop(const fold_data<T>& of, int threads) {
+  const T* const x = of.x;
+  const std::uint64_t n = of.count;
+  std::uint64_t set = 0;
+  ONEFOLD_SIMD_LOOP(reduction(+ : set), { set += x[i] != T(0) ? 1U : 0U; })
+  return {{static_cast<double>(set)}};
+}
+
+// Elements of one byte: words of 32 bits are wide enough for a block.
+template <class T>
+fold_answer count_by_blocks(const fold_data<T>& of, int threads) {
+  const auto set_in_block = [&](std::uint64_t begin) {
+    const T* const x = of.x + begin;
+    const std::uint64_t n = of.count - begin < byte_block ? of.count - begin : byte_block;
+    std::uint32_t set = 0;
+#pragma omp simd reduction(+ : set)
+    for (std::uint64_t i = 0; i < n; ++i) set += x[i] != T(0) ? 1U : 0U;
+    return set;
+  };
+  std::uint64_t set = 0;
+  if (threads == 1) {
+    for (std::uint64_t begin = 0; begin < of.count; begin += byte_block) set += set_in_block(begin);
+  } else {
+#pragma omp parallel for num_threads(threads) reduction(+ : set)
+    for (std::uint64_t begin = 0; begin < of.count; begin += byte_block) set += set_in_block(begin);
+  }
+  return {{static_cast<double>(set)}};
+}
+
+template <class T>
+fold_answer all_onefold(const fold_data<T>& of, int threads) {
+  return {{onefold::all(with(threads), of.x, of.count) ? 1.0 : 0.0}};
+}
+template <class T>
+fold_answer all_loop(const fold_data<T>& of, int threads) {
+  const T* const x = of.x;
+  const std::uint64_t n = of.count;
+  T zeros = 0;
+  ONEFOLD_SIMD_LOOP(reduction(| : zeros), { zeros = static_cast<T>(zeros | (x[i] == T(0) ? T(1) : T(0))); })
+  return {{zeros == 0 ? 1.0 : 0.0}};
+}
+
+template <class T>
+fold_answer sum_onefold(const fold_data<T>& of, int threads) {
+  return {{static_cast<double>(onefold::sum(with(threads), of.x, of.count))}};
+}
+template <class T>
+fold_answer sum_loop(const fold_data<T>& of, int threads) {
+  const T* const x = of.x;
+  const std::uint64_t n = of.count;
+  auto sum = widened(T(0));
+  ONEFOLD_SIMD_LOOP(reduction(+ : sum), { sum += widened(x[i]); })
+  return {{static_cast<double>(sum)}};
+}
+template <class T>
+fold_answer sum_by_blocks(const fold_data<T>& of, int threads) {
+  const auto block_sum = [&](std::uint64_t begin) {
+    const T* const x = of.x + begin;
+    const std::uint64_t n = of.count - begin < byte_block ? of.count - begin : byte_block;
+    std::int32_t sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (std::uint64_t i = 0; i < n; ++i) sum += x[i];
+    return sum;
+  };
+  std::int64_t sum = 0;
+  if (threads == 1) {
+    for (std::uint64_t begin = 0; begin < of.count; begin += byte_block) sum += block_sum(begin);
+  } else {
+#pragma omp parallel for num_threads(threads) reduction(+ : sum)
+    for (std::uint64_t begin = 0; begin < of.count; begin += byte_block) sum += block_sum(begin);
+  }
+  return {{static_cast<double>(sum)}};
+}
+
+// g++ 12 makes no vectors of conversions of halves.
+#ifdef __F16C__
+// Vectors of 8: g++ 12 warns of its own header where they have 16.
+using floats = __m256;
+inline floats floats_at(const float16* x) { return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x))); }
+
+float sum_in_vectors(const float16* x, std::uint64_t n) {
+  constexpr std::uint64_t lanes = sizeof(floats) / sizeof(float);
+  floats sums[4] = {};
+  std::uint64_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes)
+    for (std::uint64_t s = 0; s < 4; ++s) sums[s] += floats_at(x + i + s * lanes);
+  const floats all = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  float sum = 0;
+  for (std::uint64_t lane = 0; lane < lanes; ++lane) sum += all[lane];
+  for (; i < n; ++i) sum += static_cast<float>(x[i]);
+  return sum;
+}
+
+fold_answer half_sum_in_vectors(const fold_data<float16>& of, int threads) {
+  constexpr std::uint64_t block = 1 << 16;
+  float sum = 0;
+  if (threads == 1) {
+    sum = sum_in_vectors(of.x, of.count);
+  } else {
+#pragma omp parallel for num_threads(threads) reduction(+ : sum)
+    for (std::uint64_t begin = 0; begin < of.count; begin += block)
+      sum += sum_in_vectors(of.x + begin, of.count - begin < block ? of.count - begin : block);
+  }
+  return {{static_cast<double>(sum)}};
+}
+#endif
+
+template <class T>
+fold_answer max_onefold(const fold_data<T>& of, int threads) {
+  return {{static_cast<double>(widened(onefold::max(with(threads), of.x, of.count)))}};
+}
+template <class T>
+fold_answer max_loop(const fold_data<T>& of, int threads) {
+  const T* const x = of.x;
+  const std::uint64_t n = of.count;
+  if constexpr (std::is_integral_v<T>) {
+    T best = x[0];
+    ONEFOLD_SIMD_LOOP(reduction(max : best), { best = best < x[i] ? x[i] : best; })
+    return {{static_cast<double>(best)}};
+  } else {
+    float best = static_cast<float>(x[0]);
+    ONEFOLD_SIMD_LOOP(reduction(max
+                                : best),
+                      {
+                        const auto value = static_cast<float>(x[i]);
+                        best = best < value ? value : best;
+                      })
+    return {{static_cast<double>(best)}};
+  }
+}
+
 // --- tables ------------------------------------------------------------------------------------------------------
 
 template <class T, bool Least>
@@ -388,10 +603,49 @@ constexpr fold_way<T> own_operator_loops[] = {{"omp simd, each number", own_oper
                                               {"omp simd, declared", own_operator_declared<T>}};
 
 template <class T>
+constexpr fold_way<T> argminmax_loops[] = {{"both of blocks, then find", argminmax_by_blocks<T>}};
+template <class T>
+constexpr fold_way<T> count_loops[] = {{"omp simd", count_loop<T>}};
+template <class T>
+constexpr fold_way<T> all_loops[] = {{"omp simd", all_loop<T>}};
+template <class T>
+constexpr fold_way<T> sum_loops[] = {{"omp simd", sum_loop<T>}};
+template <class T>
+constexpr fold_way<T> sums_of_bytes[] = {{"omp simd", sum_loop<T>}, {"omp simd, blocks in 32 bits", sum_by_blocks<T>}};
+#ifdef __F16C__
+constexpr fold_way<float16> half_sums[] = {{"omp simd", sum_loop<float16>}, {"converted in vectors", half_sum_in_vectors}};
+#else
+constexpr fold_way<float16> half_sums[] = {{"omp simd", sum_loop<float16>}};
+#endif
+template <class T>
+constexpr fold_way<T> counts_of_bytes[] = {{"omp simd", count_loop<T>}, {"omp simd, blocks in 32 bits", count_by_blocks<T>}};
+template <class T>
+constexpr fold_way<T> max_loops[] = {{"omp simd", max_loop<T>}};
+
+template <class T, int Count>
+fold_ways<T> these(fold_answer (*onefold)(const fold_data<T>&, int), const fold_way<T> (&by_hand)[Count],
+                   fold_way<T> built_in = {}) {
+  return {{"onefold", onefold}, built_in, by_hand, Count};
+}
+
+// Of a case that is_timed() for it.
+template <class T>
+fold_ways<T> ways_of_small(fold_case which) {
+  if constexpr (std::is_integral_v<T>) {
+    if (which == fold_case::count) return these(count_onefold<T>, counts_of_bytes<T>);
+    if (which == fold_case::all) return these(all_onefold<T>, all_loops<T>);
+    if (which == fold_case::sum) return these(sum_onefold<T>, sums_of_bytes<T>);
+    return these(max_onefold<T>, max_loops<T>);
+  } else if constexpr (std::is_same_v<T, float16>) {
+    if (which == fold_case::sum) return these(sum_onefold<T>, half_sums);
+    return these(max_onefold<T>, max_loops<T>);
+  } else {
+    return these(sum_onefold<T>, sum_loops<T>);
+  }
+}
+
+template <class T>
 fold_ways<T> ways(fold_case which) {
-  const auto these = []<int Count>(auto onefold, const fold_way<T>(&by_hand)[Count], fold_way<T> built_in = {}) {
-    return fold_ways<T>{{"onefold", onefold}, built_in, by_hand, Count};
-  };
   switch (which) {
     case fold_case::argmin:
       return these(arg_onefold<true, T>, arg_loops<T, true>);
@@ -411,7 +665,11 @@ fold_ways<T> ways(fold_case which) {
       return these(filter_onefold<T>, filter_loops<T>);
     case fold_case::box:
       return these(box_onefold<T>, box_loops<T>);
-    case fold_case::own_operator:
+    case fold_case::argminmax:
+      return these(argminmax_onefold<T>, argminmax_loops<T>);
+    case fold_case::count:
+      return these(count_onefold<T>, count_loops<T>);
+    default:
       break;
   }
   return these(own_operator_onefold<T>, own_operator_loops<T>);
@@ -449,7 +707,14 @@ double dots(const double* x, const double* y, std::uint64_t count, int calls) {
 }  // namespace
 
 const fold_set& folds() {
-  static constexpr fold_set all{ONEFOLD_TEXT_OF(ONEFOLD_PEERS_NAME), ways<float>, ways<double>, {sums, dots}};
+  static constexpr fold_set all{ONEFOLD_TEXT_OF(ONEFOLD_PEERS_NAME),
+                                ways<float>,
+                                ways<double>,
+                                ways_of_small<std::int8_t>,
+                                ways_of_small<std::uint8_t>,
+                                ways_of_small<float16>,
+                                ways_of_small<bfloat16>,
+                                {sums, dots}};
   return all;
 }
 

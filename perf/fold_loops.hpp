@@ -6,14 +6,52 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <onefold/types.hpp>
+
 namespace onefold::perf {
 
-enum class fold_case { argmin, argmax, minmax, mean_variance, together, lambda, three_arrays, filter, box, own_operator };
+enum class fold_case {
+  argmin,
+  argmax,
+  minmax,
+  mean_variance,
+  together,
+  lambda,
+  three_arrays,
+  filter,
+  box,
+  own_operator,
+  argminmax,
+  count,
+  all,
+  sum,
+  max
+};
 
-inline constexpr std::array fold_case_names = {"argmin", "argmax",       "minmax", "mean_variance", "together",
-                                               "lambda", "three_arrays", "filter", "box",           "own_operator"};
+inline constexpr std::array fold_case_names = {"argmin",    "argmax",       "minmax", "mean_variance", "together",
+                                               "lambda",    "three_arrays", "filter", "box",           "own_operator",
+                                               "argminmax", "count",        "all",    "sum",           "max"};
 
 constexpr const char* name(fold_case which) { return fold_case_names[static_cast<std::size_t>(which)]; }
+
+/// Whether elements of this type are timed in this case: sums and extrema of floats and doubles are the study `cpu`'s.
+constexpr bool is_timed(fold_case which, element_type type) {
+  const bool is_small =
+      type == element_type::i8 || type == element_type::u8 || type == element_type::f16 || type == element_type::bf16;
+  if (!is_small && type != element_type::f32 && type != element_type::f64) return false;
+  switch (which) {
+    case fold_case::sum:
+      return is_small;
+    case fold_case::max:
+      return type == element_type::i8 || type == element_type::f16;
+    case fold_case::all:
+      return type == element_type::u8;
+    case fold_case::count:
+      return !is_small || type == element_type::u8;
+    default:
+      return !is_small;
+  }
+}
 
 /// What own_operator reduces: an interval, or a rectangle, of 16 bytes.
 template <class T>
@@ -63,6 +101,10 @@ struct fold_set {
   const char* instruction_set;
   fold_ways<float> (*f32)(fold_case which);
   fold_ways<double> (*f64)(fold_case which);
+  fold_ways<std::int8_t> (*i8)(fold_case which);
+  fold_ways<std::uint8_t> (*u8)(fold_case which);
+  fold_ways<float16> (*f16)(fold_case which);
+  fold_ways<bfloat16> (*bf16)(fold_case which);
   call_loops calls;
 };
 

@@ -1,4 +1,5 @@
-/// @file folds.cpp  Reductions with several results, functions of the index and operators of the user's on the CPU, side by side with loops by hand.
+/// @file folds.cpp  Reductions with several results, functions of the index, operators of the user's, flags and small types on the CPU, side by side with loops by
+/// hand.
 
 #include <fmt/core.h>
 #include <omp.h>
@@ -58,6 +59,7 @@ bool is_sparse(fold_case which) { return which == fold_case::lambda || which == 
 // Its least and its largest element once each, in the middle: where to look for an extreme is known half way, as in the mean.
 template <class T>
 T number_at(fold_case which, std::uint64_t i, std::uint64_t numbers) {
+  if (which == fold_case::all) return T(1);
   if (i == numbers / 2) return which == fold_case::argmax ? T(9) : T(-9);
   if (i == numbers / 2 + 1) return which == fold_case::argmax ? T(-9) : T(9);
   return is_sparse(which) ? sparse_element_at<T>(i) : element_at<T>(i, false);
@@ -129,10 +131,19 @@ bool agree(fold_case which, element_type type, const fold_answer& a, const fold_
 
 template <class T>
 fold_ways<T> ways_of(fold_case which) {
+  const fold_set& set = fold_set_of_this_machine();
   if constexpr (std::is_same_v<T, float>)
-    return fold_set_of_this_machine().f32(which);
+    return set.f32(which);
+  else if constexpr (std::is_same_v<T, double>)
+    return set.f64(which);
+  else if constexpr (std::is_same_v<T, std::int8_t>)
+    return set.i8(which);
+  else if constexpr (std::is_same_v<T, std::uint8_t>)
+    return set.u8(which);
+  else if constexpr (std::is_same_v<T, float16>)
+    return set.f16(which);
   else
-    return fold_set_of_this_machine().f64(which);
+    return set.bf16(which);
 }
 
 template <class T>
@@ -195,10 +206,23 @@ nlohmann::json one_row(const study_options& how, fold_case which, std::uint64_t 
   return row;
 }
 
+// More elements have one or two bytes each: fewer of others are beyond all caches.
+constexpr std::uint64_t most_large = std::uint64_t{1} << 26;
+
+// Of the types that are timed in this case.
+template <class... T>
+void add_rows(nlohmann::json& rows, const study_options& how, fold_case which, std::uint64_t count, int threads) {
+  const auto add = [&]<class U>(U) {
+    if (is_timed(which, element_type_of<U>) && (sizeof(U) <= 2 || count <= most_large))
+      rows.push_back(one_row<U>(how, which, count, threads));
+  };
+  (add(T()), ...);
+}
+
 }  // namespace
 
 nlohmann::json folds(const study_options& how) {
-  constexpr int powers[] = {12, 14, 17, 20, 23, 26};
+  constexpr int powers[] = {12, 14, 17, 20, 23, 26, 28};
   constexpr int quick_powers[] = {12, 20};
   std::vector<int> asked;
   for (const int power : how.quick ? std::span<const int>(quick_powers) : std::span<const int>(powers))
@@ -221,8 +245,7 @@ nlohmann::json folds(const study_options& how) {
     for (const int threads : teams)
       for (const int power : asked) {
         progress(fmt::format("{} of 2^{}", name(which), power));
-        rows.push_back(one_row<float>(how, which, std::uint64_t{1} << power, threads));
-        rows.push_back(one_row<double>(how, which, std::uint64_t{1} << power, threads));
+        add_rows<float, double, std::int8_t, std::uint8_t, float16, bfloat16>(rows, how, which, std::uint64_t{1} << power, threads);
       }
   }
   // Only now: it asks for the GPUs too, and in a process with a CUDA driver every call on host memory takes longer.

@@ -270,7 +270,8 @@ std::vector<command> add_studies(CLI::App& app, arguments& typed, study_options&
                  }});
 
   CLI::App* new_folds = app.add_subcommand(
-      "folds", "several results, functions of the index and operators of the user's on the CPU, against loops by hand");
+      "folds",
+      "several results, functions of the index, operators of the user's, flags and small types on the CPU, against loops by hand");
   add.common(new_folds);
   add.powers(new_folds, typed.sweep_last_power);
   add.threads(new_folds);

@@ -69,7 +69,7 @@ nlohmann::json tune(const study_options& how, const device_info& gpu);
 /// first_power and last_power of the study's own.
 nlohmann::json peers(const study_options& how, const device_info* gpu);
 
-/// Several results, functions of the index and operators of the user's on the CPU, beside loops by hand, in turn.
+/// Several results, functions of the index, operators of the user's, flags and small types on the CPU, beside loops by hand, in turn.
 nlohmann::json folds(const study_options& how);
 
 /// Calls of serial() on few elements: one, with a CUDA driver in the process, and from several threads at once, beside a loop by hand.

@@ -231,13 +231,17 @@ class PerfTest(unittest.TestCase):
     def test_folds_stand_beside_loops_by_hand(self):
         kept, printed = self.record_of("folds", "--from", "12", "--to", "12", "--repeats", "2")
         self.assertEqual(kept["study"], "folds")
-        cases = ["argmin", "argmax", "minmax", "mean_variance", "together", "lambda", "three_arrays", "filter", "box", "own_operator"]
+        floats = ("f32", "f64")
+        cases = dict.fromkeys(["argmin", "argmax", "minmax", "mean_variance", "together", "lambda", "three_arrays", "filter", "box", "own_operator",
+                               "argminmax"], floats)
+        cases |= {"count": (*floats, "u8"), "all": ("u8",), "sum": ("i8", "u8", "f16", "bf16"), "max": ("i8", "f16")}
         teams = sorted({row["threads"] for row in kept["rows"]})
         self.assertEqual(teams[0], 1)
         self.assertEqual([(row["case"], row["threads"], row["type"]) for row in kept["rows"]],
-                         [(case, threads, kind) for case in cases for threads in teams for kind in ("f32", "f64")])
+                         [(case, threads, kind) for case, kinds in cases.items() for threads in teams for kind in kinds])
+        sizes = {"f32": 4, "f64": 8, "i8": 1, "u8": 1, "f16": 2, "bf16": 2}
         for row in kept["rows"]:
-            size = 16 if row["case"] == "own_operator" else (4 if row["type"] == "f32" else 8) * (3 if row["case"] == "three_arrays" else 1)
+            size = 16 if row["case"] == "own_operator" else sizes[row["type"]] * (3 if row["case"] == "three_arrays" else 1)
             self.assertEqual((row["count"], row["bytes"]), (4096, 4096 * size))
             self.assertEqual("built_in" in row, row["case"] == "lambda")
             self.assertNotIn("read_limit", row)  # the array does not lie in memory

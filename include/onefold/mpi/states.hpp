@@ -1,5 +1,5 @@
 #pragma once
-/// @file states.hpp  Reductions with operators of the caller's over ranks: a tree of states that goes on within calls of the library's. For mpi.hpp; decision 0046.
+/// @file states.hpp  Reductions with operators of the caller's over ranks: a tree of states that goes on within calls of the library's. For mpi.hpp; decision 0047.
 
 #include <mpi.h>
 
