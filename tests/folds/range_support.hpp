@@ -50,6 +50,31 @@ inline bytes result_of(const kind& of, const state& from) {
   return result;
 }
 
+// Of the bytes of a state `kept` reads these; it refuses them where bits of one are others or some are lacking or too many, and is then what it was.
+inline void expect_reads_nothing_else(const state& kept, const bytes& good) {
+  const bytes before = bytes_of(kept);
+  const auto expect_refused = [&](const bytes& bad) {
+    ASSERT_EQ(onefold_range_read(kept.get(), bad.data(), bad.size()), ONEFOLD_INVALID_ARGUMENT);
+    ASSERT_EQ(bytes_of(kept), before);
+  };
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    SCOPED_TRACE(i);
+    for (const int bit : {0, 3, 7}) {
+      bytes bad = good;
+      bad[i] ^= static_cast<std::byte>(1 << bit);
+      expect_refused(bad);
+    }
+    expect_refused({good.begin(), good.begin() + static_cast<std::ptrdiff_t>(i)});
+  }
+  for (const std::size_t more : {1U, 8U, 12U, 100U}) {
+    bytes bad = good;
+    bad.resize(good.size() + more);
+    expect_refused(bad);
+  }
+  ASSERT_EQ(onefold_range_read(kept.get(), good.data(), good.size()), ONEFOLD_OK);
+  EXPECT_EQ(bytes_of(kept), good);
+}
+
 // Of any bits, NaN of every kind among them; few different ones, of which many are equal, zeros of both signs too; the same with some infinities,
 // so that a NaN comes about where subtrees meet; numbers of which sums and products round, so that their order shows, with zeros of both signs and, in norm2,
 // of all its classes.

@@ -12,15 +12,6 @@ namespace {
 using onefold::absent;
 using onefold::maybe;
 
-// Exact parts that tell which elements there were, and a rounded one.
-struct tally {
-  uint64_t count;
-  uint64_t sum;
-  double rounded;
-};
-struct tally_up {
-  tally operator()(const tally& a, const tally& b) const { return {a.count + b.count, a.sum + b.sum, a.rounded + b.rounded}; }
-};
 struct large_value {
   std::array<float, 16> of;
 };

@@ -176,6 +176,17 @@ void expect_same(const T& got, const T& expected, const std::string& of) {
   compare(bits_of(got), bits_of(expected), of);
 }
 
+/// Exact parts that tell which elements there were, and a rounded one.
+struct tally {
+  uint64_t count;
+  uint64_t sum;
+  double rounded;
+};
+/// An operator on them.
+struct tally_up {
+  tally operator()(const tally& a, const tally& b) const { return {a.count + b.count, a.sum + b.sum, a.rounded + b.rounded}; }
+};
+
 /// Ranks that do something wrong in turn: the first, the last, and one between.
 inline std::vector<int> culprits() {
   std::vector<int> some{0};

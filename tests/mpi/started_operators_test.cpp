@@ -18,15 +18,6 @@ using onefold::mpi::start_count_if;
 using onefold::mpi::start_reduce;
 using onefold::mpi::start_transform_reduce;
 
-// Exact parts that tell which elements there were, and a rounded one.
-struct tally {
-  uint64_t count;
-  uint64_t sum;
-  double rounded;
-};
-struct tally_up {
-  tally operator()(const tally& a, const tally& b) const { return {a.count + b.count, a.sum + b.sum, a.rounded + b.rounded}; }
-};
 struct plus {
   double operator()(double a, double b) const { return a + b; }
 };
