@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <type_traits>
+#include <utility>
 
 #include <onefold/onefold.hpp>
 
@@ -82,38 +83,50 @@ fold_answer arg_twice(const fold_data<T>& of, int threads) {
 // The same for a block that stays in the first-level cache: the array is read once.
 constexpr std::uint64_t arg_block = 2048;
 
-template <class T>
+template <bool Least, class T>
 struct place {
   T value;
-  std::uint64_t block;
+  std::uint64_t index;  // of the block's begin, until find()
+
+  static place of_block(const T* x, std::uint64_t begin, std::uint64_t n) { return {extreme<Least>(x + begin, n, 1), begin}; }
+  void take(const place& other) {
+    if (is_ahead<Least>(other.value, value) || (other.value == value && other.index < index)) *this = other;
+  }
+  void find(const T* x) {
+    while (x[index] != value) ++index;
+  }
 };
 
-template <bool Least, class T>
-place<T> best_block(const T* x, std::uint64_t begin, std::uint64_t end) {
-  place<T> best{x[begin], begin};
-  for (std::uint64_t block = begin; block < end; block += arg_block) {
-    const T here = extreme<Least>(x + block, end - block < arg_block ? end - block : arg_block, 1);
-    if (is_ahead<Least>(here, best.value)) best = {here, block};
+template <class Best, class T>
+Best best_of_blocks(const T* x, std::uint64_t begin, std::uint64_t end) {
+  Best best = Best::of_block(x, begin, 1);
+  for (std::uint64_t block = begin; block < end; block += arg_block)
+    best.take(Best::of_block(x, block, end - block < arg_block ? end - block : arg_block));
+  return best;
+}
+
+template <class Best, class T>
+Best find_by_blocks(const fold_data<T>& of, int threads) {
+  Best best = Best::of_block(of.x, 0, 1);
+  if (threads == 1) {
+    best = best_of_blocks<Best>(of.x, 0, of.count);
+  } else {
+    const std::uint64_t share = (of.count / static_cast<std::uint64_t>(threads) + arg_block) / arg_block * arg_block;
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+    for (std::uint64_t begin = 0; begin < of.count; begin += share) {
+      const auto own = best_of_blocks<Best>(of.x, begin, begin + share < of.count ? begin + share : of.count);
+#pragma omp critical(onefold_perf_arg)
+      best.take(own);
+    }
   }
+  best.find(of.x);
   return best;
 }
 
 template <bool Least, class T>
 fold_answer arg_by_blocks(const fold_data<T>& of, int threads) {
-  place<T> best{of.x[0], 0};
-  if (threads == 1) {
-    best = best_block<Least>(of.x, 0, of.count);
-  } else {
-    const std::uint64_t share = (of.count / static_cast<std::uint64_t>(threads) + arg_block) / arg_block * arg_block;
-#pragma omp parallel for num_threads(threads) schedule(static, 1)
-    for (std::uint64_t begin = 0; begin < of.count; begin += share) {
-      const auto own = best_block<Least>(of.x, begin, begin + share < of.count ? begin + share : of.count);
-#pragma omp critical(onefold_perf_arg)
-      if (is_ahead<Least>(own.value, best.value) || (own.value == best.value && own.block < best.block)) best = own;
-    }
-  }
-  while (of.x[best.block] != best.value) ++best.block;
-  return {{static_cast<double>(best.value), static_cast<double>(best.block)}};
+  const auto best = find_by_blocks<place<Least, T>>(of, threads);
+  return {{static_cast<double>(best.value), static_cast<double>(best.index)}};
 }
 
 // --- several results ---------------------------------------------------------------------------------------------
@@ -125,9 +138,7 @@ fold_answer minmax_onefold(const fold_data<T>& of, int threads) {
 }
 
 template <class T>
-fold_answer minmax_loop(const fold_data<T>& of, int threads) {
-  const T* const x = of.x;
-  const std::uint64_t n = of.count;
+std::pair<T, T> extremes_of(const T* x, std::uint64_t n, int threads) {
   T low = x[0];
   T high = x[0];
   ONEFOLD_SIMD_LOOP(reduction(min
@@ -137,6 +148,11 @@ fold_answer minmax_loop(const fold_data<T>& of, int threads) {
                       low = x[i] < low ? x[i] : low;
                       high = high < x[i] ? x[i] : high;
                     })
+  return {low, high};
+}
+template <class T>
+fold_answer minmax_loop(const fold_data<T>& of, int threads) {
+  const auto [low, high] = extremes_of(of.x, of.count, threads);
   return {{static_cast<double>(low), static_cast<double>(high)}};
 }
 
@@ -379,51 +395,28 @@ fold_answer argminmax_onefold(const fold_data<T>& of, int threads) {
 
 template <class T>
 struct places {
-  place<T> least, greatest;
+  place<true, T> least;
+  place<false, T> greatest;
+
+  static places of_block(const T* x, std::uint64_t begin, std::uint64_t n) {
+    const auto [low, high] = extremes_of(x + begin, n, 1);
+    return {{low, begin}, {high, begin}};
+  }
   void take(const places& other) {
-    if (other.least.value < least.value || (other.least.value == least.value && other.least.block < least.block))
-      least = other.least;
-    if (greatest.value < other.greatest.value || (other.greatest.value == greatest.value && other.greatest.block < greatest.block))
-      greatest = other.greatest;
+    least.take(other.least);
+    greatest.take(other.greatest);
+  }
+  void find(const T* x) {
+    least.find(x);
+    greatest.find(x);
   }
 };
 
 template <class T>
-places<T> best_blocks(const T* x, std::uint64_t begin, std::uint64_t end) {
-  places<T> best{{x[begin], begin}, {x[begin], begin}};
-  for (std::uint64_t block = begin; block < end; block += arg_block) {
-    const std::uint64_t n = end - block < arg_block ? end - block : arg_block;
-    const T* const here = x + block;
-    T low = here[0];
-    T high = here[0];
-#pragma omp simd reduction(min : low) reduction(max : high)
-    for (std::uint64_t i = 0; i < n; ++i) {
-      low = here[i] < low ? here[i] : low;
-      high = high < here[i] ? here[i] : high;
-    }
-    best.take({{low, block}, {high, block}});
-  }
-  return best;
-}
-
-template <class T>
 fold_answer argminmax_by_blocks(const fold_data<T>& of, int threads) {
-  places<T> best{{of.x[0], 0}, {of.x[0], 0}};
-  if (threads == 1) {
-    best = best_blocks(of.x, 0, of.count);
-  } else {
-    const std::uint64_t share = (of.count / static_cast<std::uint64_t>(threads) + arg_block) / arg_block * arg_block;
-#pragma omp parallel for num_threads(threads) schedule(static, 1)
-    for (std::uint64_t begin = 0; begin < of.count; begin += share) {
-      const auto own = best_blocks(of.x, begin, begin + share < of.count ? begin + share : of.count);
-#pragma omp critical(onefold_perf_argminmax)
-      best.take(own);
-    }
-  }
-  while (of.x[best.least.block] != best.least.value) ++best.least.block;
-  while (of.x[best.greatest.block] != best.greatest.value) ++best.greatest.block;
-  return {{static_cast<double>(best.least.value), static_cast<double>(best.least.block), static_cast<double>(best.greatest.value),
-           static_cast<double>(best.greatest.block)}};
+  const auto best = find_by_blocks<places<T>>(of, threads);
+  return {{static_cast<double>(best.least.value), static_cast<double>(best.least.index), static_cast<double>(best.greatest.value),
+           static_cast<double>(best.greatest.index)}};
 }
 
 // --- flags, and elements of one and two bytes --------------------------------------------------------------------
@@ -439,7 +432,22 @@ auto widened(T value) {
     return value;
 }
 
-// Elements of one byte whose sum is taken in words of 32 bits.
+// The sum of what each(begin, n) gives for blocks of elements.
+template <class Sum, class Each>
+Sum sum_of_blocks(std::uint64_t count, std::uint64_t block, int threads, const Each& each) {
+  const auto sum_at = [&](std::uint64_t begin) {
+    return static_cast<Sum>(each(begin, count - begin < block ? count - begin : block));
+  };
+  Sum sum = 0;
+  if (threads == 1) {
+    for (std::uint64_t begin = 0; begin < count; begin += block) sum += sum_at(begin);
+  } else {
+#pragma omp parallel for num_threads(threads) reduction(+ : sum)
+    for (std::uint64_t begin = 0; begin < count; begin += block) sum += sum_at(begin);
+  }
+  return sum;
+}
+// Elements of one byte whose sum has room in 32 bits.
 constexpr std::uint64_t byte_block = 4096;
 
 template <class T>
@@ -455,25 +463,16 @@ fold_answer count_loop(const fold_data<T>& of, int threads) {
   return {{static_cast<double>(set)}};
 }
 
-// Elements of one byte: words of 32 bits are wide enough for a block.
 template <class T>
 fold_answer count_by_blocks(const fold_data<T>& of, int threads) {
-  const auto set_in_block = [&](std::uint64_t begin) {
-    const T* const x = of.x + begin;
-    const std::uint64_t n = of.count - begin < byte_block ? of.count - begin : byte_block;
-    std::uint32_t set = 0;
+  return {
+      {static_cast<double>(sum_of_blocks<std::uint64_t>(of.count, byte_block, threads, [&](std::uint64_t begin, std::uint64_t n) {
+        const T* const x = of.x + begin;
+        std::uint32_t set = 0;
 #pragma omp simd reduction(+ : set)
-    for (std::uint64_t i = 0; i < n; ++i) set += x[i] != T(0) ? 1U : 0U;
-    return set;
-  };
-  std::uint64_t set = 0;
-  if (threads == 1) {
-    for (std::uint64_t begin = 0; begin < of.count; begin += byte_block) set += set_in_block(begin);
-  } else {
-#pragma omp parallel for num_threads(threads) reduction(+ : set)
-    for (std::uint64_t begin = 0; begin < of.count; begin += byte_block) set += set_in_block(begin);
-  }
-  return {{static_cast<double>(set)}};
+        for (std::uint64_t i = 0; i < n; ++i) set += x[i] != T(0) ? 1U : 0U;
+        return set;
+      }))}};
 }
 
 template <class T>
@@ -503,22 +502,14 @@ fold_answer sum_loop(const fold_data<T>& of, int threads) {
 }
 template <class T>
 fold_answer sum_by_blocks(const fold_data<T>& of, int threads) {
-  const auto block_sum = [&](std::uint64_t begin) {
-    const T* const x = of.x + begin;
-    const std::uint64_t n = of.count - begin < byte_block ? of.count - begin : byte_block;
-    std::int32_t sum = 0;
+  return {
+      {static_cast<double>(sum_of_blocks<std::int64_t>(of.count, byte_block, threads, [&](std::uint64_t begin, std::uint64_t n) {
+        const T* const x = of.x + begin;
+        std::int32_t sum = 0;
 #pragma omp simd reduction(+ : sum)
-    for (std::uint64_t i = 0; i < n; ++i) sum += x[i];
-    return sum;
-  };
-  std::int64_t sum = 0;
-  if (threads == 1) {
-    for (std::uint64_t begin = 0; begin < of.count; begin += byte_block) sum += block_sum(begin);
-  } else {
-#pragma omp parallel for num_threads(threads) reduction(+ : sum)
-    for (std::uint64_t begin = 0; begin < of.count; begin += byte_block) sum += block_sum(begin);
-  }
-  return {{static_cast<double>(sum)}};
+        for (std::uint64_t i = 0; i < n; ++i) sum += x[i];
+        return sum;
+      }))}};
 }
 
 // g++ 12 makes no vectors of conversions of halves.
@@ -541,16 +532,9 @@ float sum_in_vectors(const float16* x, std::uint64_t n) {
 }
 
 fold_answer half_sum_in_vectors(const fold_data<float16>& of, int threads) {
-  constexpr std::uint64_t block = 1 << 16;
-  float sum = 0;
-  if (threads == 1) {
-    sum = sum_in_vectors(of.x, of.count);
-  } else {
-#pragma omp parallel for num_threads(threads) reduction(+ : sum)
-    for (std::uint64_t begin = 0; begin < of.count; begin += block)
-      sum += sum_in_vectors(of.x + begin, of.count - begin < block ? of.count - begin : block);
-  }
-  return {{static_cast<double>(sum)}};
+  return {{static_cast<double>(
+      sum_of_blocks<float>(of.count, std::uint64_t{1} << 16, threads,
+                           [&](std::uint64_t begin, std::uint64_t n) { return sum_in_vectors(of.x + begin, n); }))}};
 }
 #endif
 
@@ -669,7 +653,10 @@ fold_ways<T> ways(fold_case which) {
       return these(argminmax_onefold<T>, argminmax_loops<T>);
     case fold_case::count:
       return these(count_onefold<T>, count_loops<T>);
-    default:
+    case fold_case::own_operator:
+    case fold_case::all:  // these three are not timed
+    case fold_case::sum:
+    case fold_case::max:
       break;
   }
   return these(own_operator_onefold<T>, own_operator_loops<T>);
