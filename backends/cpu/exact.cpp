@@ -56,9 +56,6 @@ const exact_row& row_of(const exact_table& kernels, element_type type) {
   }
 }
 
-// A third-level cache's share of one program, or what there is at least.
-constexpr std::uint64_t most_in_caches = std::uint64_t{24} << 20;
-
 constexpr std::size_t words_of(std::size_t bytes) { return bytes / sizeof(std::uint64_t); }
 
 // States that are too large to be nodes of the driver's tree, a set for each thread. The tree would give exact sums nothing: whoever has elements to

@@ -58,11 +58,16 @@ struct alignas(128) array_fold {
   const std::byte* y;  // null: one array
   const form asked_for;
   parts what;
+  const bool far;
   // all, any and none, which are told from the number of elements that are not zero: it is known already, whatever the others are.
   mutable std::atomic<bool> is_decided = false;
 
   explicit array_fold(const detail::request& asked)
-      : x(static_cast<const std::byte*>(asked.input)), y(nullptr), asked_for(asked.form), what(asked) {
+      : x(static_cast<const std::byte*>(asked.input)),
+        y(nullptr),
+        asked_for(asked.form),
+        what(asked),
+        far(asked.count > most_in_caches / what.element_bytes()) {
     if (what.each[0].row->inputs == 2) y = static_cast<const std::byte*>(asked.second);
   }
 
@@ -80,7 +85,7 @@ struct alignas(128) array_fold {
       const std::uint64_t made = (here + group_elements() - 1) / group_elements();
       std::memset(states, 0, made * sizeof(std::uint64_t));
       if (!is_decided.load(std::memory_order_relaxed)) {
-        what.each[0].kernel(at(x, first), nullptr, here, states);
+        what.each[0].kernel(at(x, first), nullptr, here, far, states);
         std::uint64_t nonzero = 0;
         for (std::uint64_t k = 0; k < made; ++k) {
           std::uint64_t of_group;
@@ -95,14 +100,14 @@ struct alignas(128) array_fold {
 
   int groups(std::uint64_t first, std::uint64_t count, std::byte* states) const {
     if (can_end_early()) return groups_until_decided(first, count, states), 0;
-    if (what.is_one_kernel()) return what.each[0].kernel(at(x, first), at(y, first), count, states), 0;
+    if (what.is_one_kernel()) return what.each[0].kernel(at(x, first), at(y, first), count, far, states), 0;
     // Group by group, so that all parts but the first find it in the second-level cache.
     const std::uint64_t group = group_elements();
     for (std::uint64_t done = 0; done < count; done += group, states += what.state_bytes) {
       const std::uint64_t here = first + done;
       for (int k = 0; k < what.count; ++k) {
         const part& each = what.each[k];
-        each.kernel(at(x, here), at(y, here), std::min(group, count - done), states + each.state_offset);
+        each.kernel(at(x, here), at(y, here), std::min(group, count - done), far && k == 0, states + each.state_offset);
         // The index of the group stands for what is found in it once, in the end: equal values meet with the first group's.
         if (each.row->has_index()) place_values(*each.row, states + each.state_offset, here);
       }
@@ -146,7 +151,7 @@ void reduce_group(const detail::request& what, const form_row& row) {
   const std::uint64_t bytes = what.count * row.element_bytes * static_cast<std::uint64_t>(row.inputs);
   const kernel_table& kernels = kernels_for(row.is_light, bytes, 1, on_cache_line(what.input, y));
   alignas(64) std::byte state[most_form_bytes];
-  (kernels.*row.kernel)(what.input, y, what.count, state);
+  (kernels.*row.kernel)(what.input, y, what.count, false, state);
   if (row.has_index()) {
     place_values(row, state, 0);
     for (std::byte* value = state; value < state + row.state_bytes; value += arg_bytes) {
@@ -202,7 +207,8 @@ struct alignas(128) dots {
     for (std::uint64_t here = 0; count > 0; first += here, count -= here) {
       here = std::min(group_elements, count);
       for (std::int32_t i = 0; i < of.rows; ++i)
-        for (std::int32_t j = 0; j < of.columns; ++j, states += element_bytes) kernel(at(of.x[i]), at(of.y[j]), here, states);
+        for (std::int32_t j = 0; j < of.columns; ++j, states += element_bytes)
+          kernel(at(of.x[i]), at(of.y[j]), here, false, states);
     }
   }
   void level(std::byte* states, std::uint64_t count) const {

@@ -27,6 +27,9 @@ const instruction_set& chosen_instructions();
 /// @param on_line  whether the input begins on a cache line
 bool narrow_is_faster(bool light, std::uint64_t bytes, int threads, bool on_line);
 
+/// Bytes of input that a cache may hold: a third-level cache's share of one program, or what there is at least.
+inline constexpr std::uint64_t most_in_caches = std::uint64_t{24} << 20;
+
 /// The table to take for an input.
 inline const kernel_table& kernels_for(bool light, std::uint64_t bytes, int threads, bool on_line) {
   const instruction_set& set = chosen_instructions();

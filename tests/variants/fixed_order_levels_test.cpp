@@ -58,9 +58,10 @@ using bf16 = onefold::bfloat16;
 
 // A table's values for the groups of this input, as bits; every NaN is one, as it is in results.
 template <class A>
-std::vector<std::uint64_t> values(fold_groups kernel, const void* x, const void* y, std::uint64_t count, std::size_t how_many) {
+std::vector<std::uint64_t> values(fold_groups kernel, const void* x, const void* y, std::uint64_t count, bool far,
+                                  std::size_t how_many) {
   std::vector<A> found(how_many, A(0));
-  kernel(x, y, count, found.data());
+  kernel(x, y, count, far, found.data());
   std::vector<std::uint64_t> bits(how_many, 0);
   for (std::size_t i = 0; i < how_many; ++i) {
     if constexpr (std::is_floating_point_v<A>)
@@ -93,10 +94,11 @@ void compare(const char* name, fold_groups kernel_table::*which, std::size_t par
                                       std::uint64_t{9999}, group, 2 * group + 4321}) {
       const std::size_t how_many = (count + group - 1) / group * parts;
       const auto all = tables();
-      const auto first = values<A>(all[0].second->*which, x.data(), y.data(), count, how_many);
+      const auto first = values<A>(all[0].second->*which, x.data(), y.data(), count, false, how_many);
       for (const auto& [table, kernels] : all)
-        ASSERT_EQ(values<A>(kernels->*which, x.data(), y.data(), count, how_many), first)
-            << name << " of " << count << ": " << table << " differs from " << all[0].first;
+        for (const bool far : {false, true})
+          ASSERT_EQ(values<A>(kernels->*which, x.data(), y.data(), count, far, how_many), first)
+              << name << " of " << count << (far ? " from memory: " : ": ") << table << " differs from " << all[0].first;
     }
   }
 }

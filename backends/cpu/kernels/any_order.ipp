@@ -14,7 +14,7 @@ struct any_order {
   static constexpr int step = registers * width<A>;
   static constexpr int held = step > width<E> ? step : width<E>;
 
-  static A group(const E* x, const E* y, u64 count) {
+  static A group(const E* x, const E* y, u64 count, bool) {
     pack<A, registers> lanes = all_of_pack<A, registers>(Op::template neutral<A>);
     ONEFOLD_UNROLL(2)
     for (; count >= step; count -= step) {
@@ -48,9 +48,12 @@ struct counting {
       return {reinterpret_cast<vec<bits, width<bits>>>(load<E, E>(x) != vec<E, width<E>>{})};
   }
 
-  static u64 group(const E* x, const E*, u64 count) {
+  static u64 group(const E* x, const E*, u64 count, bool far) {
     pack<bits, registers> lanes = all_of_pack<bits, registers>(bits(0));
-    for (; count >= step; count -= step, x += step) lanes = combine<sum>(lanes, less_one_for_each<registers>(x));
+    for (; count >= step; count -= step, x += step) {
+      if (far) ask_ahead<step>(x);
+      lanes = combine<sum>(lanes, less_one_for_each<registers>(x));
+    }
     if (count > 0) {
       E last[step];
       copy_and_fill<step>(last, x, count, E(0));

@@ -153,6 +153,17 @@ ONEFOLD_INLINE void close(const levels<N> (&of)[U], int q, f64* sums) {
   }
 }
 
+// Once for each line of an input that comes from memory. In cache it would cost a sixth.
+constexpr u64 bytes_ahead_of_products =
+    u64{32} * 1024;                    // of doubles, two arrays of which the first-level cache does not hold beside a block
+constexpr int most_levels_of_far = 3;  // more of them take longer than the memory
+template <bool Far, u64 Ahead = bytes_ahead, class E>
+ONEFOLD_INLINE void ask_ahead_at(const E* x, int i) {
+  constexpr int elements_of_line = line_bytes / static_cast<int>(sizeof(E));
+  if constexpr (Far)
+    if (i % elements_of_line == 0) ask_ahead<1, Ahead>(x + i);
+}
+
 ONEFOLD_INLINE bool is_zero(masks rests) {
   u64 any = 0;
   for (int lane = 0; lane < width<f64>; ++lane) any |= static_cast<u64>(rests[lane]);
@@ -270,8 +281,8 @@ ONEFOLD_INLINE int top_of_double(i64 size) {
 enum class outcome : int { exact, too_large, too_few_levels };
 
 // Elements that are expected to be below 2^top in size: whether they are, whether N levels hold them, and their sums. In any case the bits of the largest
-// size, which is found on the way: the block is read once, and the next one is on its way from memory.
-template <int N, bool Absolute, class E>
+// size, which is found on the way.
+template <int N, bool Absolute, bool Far, class E>
 [[gnu::noinline]] outcome sum_levels(const E* x, int count, int top, i64& most, f64* sums) {
   constexpr int sets = N > 2 ? 2 : 4;
   const int q = top + block_log + 1;
@@ -280,7 +291,11 @@ template <int N, bool Absolute, class E>
   masks rests[sets] = {};
   masks sizes[sets] = {};
   for_vectors<sets>(
-      count, [&](int i, int here) { return load_doubles(x, i, here); },
+      count,
+      [&](int i, int here) {
+        ask_ahead_at<Far>(x, i);
+        return load_doubles(x, i, here);
+      },
       [&](int u, doubles v) {
         const masks size = reinterpret_cast<masks>(v) & static_cast<i64>(~sign_bit);
         sizes[u] = size > sizes[u] ? size : sizes[u];
@@ -299,7 +314,7 @@ template <int N, bool Absolute, class E>
 }
 
 // Floats, whose plain sum in doubles is exact where their digits and those of their number are no more than a double has. Returns their range.
-template <bool Absolute>
+template <bool Absolute, bool Far>
 [[gnu::noinline]] range<f32> plain_sum(const f32* x, int count, f64& sum) {
   constexpr int sets = 2;
   constexpr int lanes = width<f32>;
@@ -325,7 +340,10 @@ template <bool Absolute>
   int i = 0;
   for (; i + sets * lanes <= count; i += sets * lanes) {
     ONEFOLD_UNROLL(2)
-    for (int u = 0; u < sets; ++u) take(u, &x[i + u * lanes]);
+    for (int u = 0; u < sets; ++u) {
+      ask_ahead_at<Far>(x, i + u * lanes);
+      take(u, &x[i + u * lanes]);
+    }
   }
   for (; i < count; i += lanes) {
     f32 part[lanes] = {};
@@ -369,7 +387,7 @@ ONEFOLD_INLINE doubles rest_of_product(doubles x, doubles y, doubles p) {
 }
 
 // Products of doubles, of size below 2^top, whose rests are exact.
-template <int N>
+template <int N, bool Far>
 [[gnu::noinline]] bool product_levels(const f64* x, const f64* y, int count, int top, f64* sums) {
   constexpr int sets = 2;
   const int q = top + block_log + 1;
@@ -383,6 +401,8 @@ template <int N>
   for_vectors<sets>(
       count,
       [&](int i, int here) {
+        ask_ahead_at<Far, bytes_ahead_of_products>(x, i);
+        ask_ahead_at<Far, bytes_ahead_of_products>(y, i);
         return pair{load_doubles(x, i, here), load_doubles(y, i, here)};
       },
       [&](int u, const pair& v) {
@@ -398,7 +418,7 @@ template <int N>
 }
 
 // Products of floats, which are doubles.
-template <int N>
+template <int N, bool Far>
 [[gnu::noinline]] bool product_levels(const f32* x, const f32* y, int count, int top, f64* sums) {
   constexpr int sets = 2;
   const int q = top + block_log + 1;
@@ -406,7 +426,12 @@ template <int N>
   for (auto& each : of) each.start(q);
   masks rests[sets] = {};
   for_vectors<sets>(
-      count, [&](int i, int here) { return load_doubles(x, i, here) * load_doubles(y, i, here); },
+      count,
+      [&](int i, int here) {
+        ask_ahead_at<Far>(x, i);
+        ask_ahead_at<Far>(y, i);
+        return load_doubles(x, i, here) * load_doubles(y, i, here);
+      },
       [&](int u, doubles p) { rests[u] |= reinterpret_cast<masks>(of[u].add(p)); });
   rests[0] |= rests[1];
   if (!is_zero(rests[0])) return false;
@@ -480,7 +505,7 @@ ONEFOLD_INLINE void look_for_other_than_minus_zero(u64& flags, int count, const 
 struct way {
   int levels = 0;  // a position in the list of those that there are, or one behind for bins
   int top = unknown;
-  bool far = false;  // the input comes from memory
+  bool far = false;  // the input comes from memory, and is read where it lies
   bool has_bins = false;
   wide_bins bins;
   static constexpr int unknown = 1 << 16;
@@ -541,9 +566,8 @@ struct sums_of<f64, Absolute> {
 
   static void add_block(const f64* x, int count, u64& flags, integer_t to, way& how) {
     look_for_other_than_minus_zero(flags, count, [&](int i) { return value(x[i]); });
-    // From memory a block comes at the memory's speed where little is done with it. Bins do not look.
     using level_choices = choices<2, 3, 5, 8>;
-    if (how.far || how.top == way::unknown || how.levels == level_choices::count)
+    if (how.top == way::unknown || how.levels == level_choices::count)  // bins do not look
       how.top = top_of_double(range_of<false>(x, count).most);
     const int levels = how.levels;
     int fewest = 0;  // levels that may be enough, once that has been looked for
@@ -581,7 +605,8 @@ struct sums_of<f64, Absolute> {
     while (how.top <= highest) {
       f64 of[N];
       i64 most;
-      const outcome found = sum_levels<N, Absolute>(x, count, how.top, most, of);
+      const outcome found = how.far ? sum_levels<N, Absolute, N <= most_levels_of_far>(x, count, how.top, most, of)
+                                    : sum_levels<N, Absolute, false>(x, count, how.top, most, of);
       if (found == outcome::exact) {
         add_all(to, of);
         return true;
@@ -628,7 +653,7 @@ struct sums_of<f32, Absolute> {
   static void add_block(const f32* x, int count, u64& flags, integer_t to, way& how) {
     look_for_other_than_minus_zero(flags, count, [&](int i) { return value(x[i]); });
     f64 plain = 0;
-    const range<f32> all = plain_sum<Absolute>(x, count, plain);
+    const range<f32> all = how.far ? plain_sum<Absolute, true>(x, count, plain) : plain_sum<Absolute, false>(x, count, plain);
     if (!all.is_finite()) return add_one_by_one(count, flags, to, [&](int i) { return value(x[i]); });
     if (all.most == 0) return;
     // The lowest digit of the smallest is 24 places below its top.
@@ -641,7 +666,7 @@ struct sums_of<f32, Absolute> {
     take_levels(choices<2, 4, 7>{}, how.levels, [&]<int N>() {
       f64 of[N];
       i64 most;
-      if (sum_levels<N, Absolute>(x, count, all.top(), most, of) != outcome::exact) return false;
+      if (sum_levels<N, Absolute, false>(x, count, all.top(), most, of) != outcome::exact) return false;
       add_all(to, of);
       return true;
     });
@@ -669,7 +694,9 @@ struct products_of {
     }
     if (take_levels(choices<2, 3, 5>{}, how.levels, [&]<int N>() {
           f64 of[is_double ? 2 * N : N];
-          if (!product_levels<N>(x, y, count, top, of)) return false;
+          constexpr bool few = N <= most_levels_of_far;
+          if (!(how.far ? product_levels<N, few>(x, y, count, top, of) : product_levels<N, false>(x, y, count, top, of)))
+            return false;
           add_all(to, of);
           return true;
         }))
@@ -714,11 +741,13 @@ struct products_of {
 template <class E>
 struct elements {
   using type = E;
+  static constexpr bool in_place = true;
   const E* operator()(const E* x, int) const { return x; }
 };
 template <class E>
 struct floats_of_halves {
   using type = f32;
+  static constexpr bool in_place = false;
   f32 memory[block];
   const f32* operator()(const E* x, int count) {
     int i = 0;
@@ -740,7 +769,7 @@ void add_sums(const void* first, const void*, u64 count, bool far, u64* flags, u
   using of = sums_of<typename elements<E>::type, Absolute>;
   const typename of::integer_t to{words};
   way how;
-  how.far = far;
+  how.far = far && elements<E>::in_place;
   elements<E> values;
   const E* x = static_cast<const E*>(first);
   for (u64 done = 0; done < count; done += block) {
@@ -751,10 +780,11 @@ void add_sums(const void* first, const void*, u64 count, bool far, u64* flags, u
 }
 
 template <class E>
-void add_products(const void* first_x, const void* first_y, u64 count, bool, u64* flags, u64* words) {
+void add_products(const void* first_x, const void* first_y, u64 count, bool far, u64* flags, u64* words) {
   using of = products_of<typename elements<E>::type>;
   const typename of::integer_t to{words};
   way how;
+  how.far = far && elements<E>::in_place;
   elements<E> of_x, of_y;
   const E* x = static_cast<const E*>(first_x);
   const E* y = static_cast<const E*>(first_y);

@@ -83,13 +83,14 @@ struct extreme {
     return value;
   }
 
-  static T group(const T* x, const T*, u64 count) {
+  static T group(const T* x, const T*, u64 count, bool far) {
     const T* const begin = x;
     const u64 elements = count;
     found lanes{all_of_pack<T, registers>(padding<T, Map, Op>), all_of_pack<T, registers>(T(0)),
                 all_of_pack<bits, registers>(is_min ? bits(0) : bits(-1))};
     ONEFOLD_UNROLL(2)
     for (; count >= step; count -= step) {
+      if (far) ask_ahead<step>(x);
       add(lanes, x);
       x += step;
     }
@@ -130,7 +131,7 @@ struct extreme_number {
       return {x.v == x.v ? x.v : all<T>(neutral)};
   }
 
-  static T group(const T* x, const T*, u64 count) {
+  static T group(const T* x, const T*, u64 count, bool far) {
     const T* const begin = x;
     const u64 elements = count;
     pack<T, registers> lanes = all_of_pack<T, registers>(neutral);
@@ -140,7 +141,10 @@ struct extreme_number {
       lanes = combine<Op>(lanes, here);
       signs = combine<keep>(signs, with_nan::as_bits(here));
     };
-    for (; count >= step; count -= step, x += step) add(x);
+    for (; count >= step; count -= step, x += step) {
+      if (far) ask_ahead<step>(x);
+      add(x);
+    }
     if (count > 0) {
       T last[step];
       copy_and_fill<step>(last, x, count, neutral);
@@ -197,14 +201,17 @@ struct min_and_max {
   static constexpr int registers = accumulators / 2;
   static constexpr int step = registers * width<E>;
 
-  static both<V> group(const E* x, const E*, u64 count) {
+  static both<V> group(const E* x, const E*, u64 count, bool far) {
     pack<E, registers> least = all_of_pack<E, registers>(largest<E>()), most = all_of_pack<E, registers>(smallest<E>());
     const auto add = [&](const E* from) {
       const pack<E, registers> here = values<E, E, as_is, registers>(from, nullptr);
       least = combine<min>(least, here);
       most = combine<max>(most, here);
     };
-    for (; count >= step; count -= step, x += step) add(x);
+    for (; count >= step; count -= step, x += step) {
+      if (far) ask_ahead<step>(x);
+      add(x);
+    }
     if (count > 0) {
       E last[step];
       copy_and_fill<step>(last, x, count, x[0]);  // copies of the first: neither extreme minds them
@@ -228,7 +235,7 @@ requires(is_float<T>) struct min_and_max<T> {
     return negative ? -T(0) : T(0);
   }
 
-  static both<T> group(const T* x, const T*, u64 count) {
+  static both<T> group(const T* x, const T*, u64 count, bool far) {
     const T* const begin = x;
     const u64 elements = count;
     pack<T, registers> least = all_of_pack<T, registers>(largest<T>()), most = all_of_pack<T, registers>(smallest<T>());
@@ -244,6 +251,7 @@ requires(is_float<T>) struct min_and_max<T> {
     };
     ONEFOLD_UNROLL(2)
     for (; count >= step; count -= step) {
+      if (far) ask_ahead<step>(x);
       add(x);
       x += step;
     }

@@ -38,9 +38,10 @@ struct half_extremes {
 
   // add(bits) of each register, the last filled up with copies of the first element, which no extreme minds.
   template <class Add>
-  ONEFOLD_INLINE static void each(const E* x, u64 count, Add add) {
+  ONEFOLD_INLINE static void each(const E* x, u64 count, bool far, Add add) {
     const E first = x[0];
     for (; count >= step; count -= step, x += step) {
+      if (far) ask_ahead<step>(x);
       ONEFOLD_UNROLL(4)
       for (int r = 0; r < registers; ++r) add(r, keys_of::bits(x + r * width<i16>));
     }
@@ -78,9 +79,9 @@ struct half_extreme : half_extremes<E> {
   using of = half_keys<E>;
   using typename half_extremes<E>::lanes;
 
-  static f32 group(const E* x, const E*, u64 count) {
+  static f32 group(const E* x, const E*, u64 count, bool far) {
     lanes extreme(is_minimum<Op> ? of::behind_all : of::before_all), largest_size(0);
-    half_extremes<E>::each(x, count, [&](int r, auto bits) {
+    half_extremes<E>::each(x, count, far, [&](int r, auto bits) {
       const auto size = of::size_of(bits);
       largest_size.template add<max>(r, size);
       extreme.template add<Op>(r, same<Map, absolute> ? size : of::key_of(bits));
@@ -96,10 +97,10 @@ struct half_extreme_number : half_extremes<E> {
   using of = half_keys<E>;
   using typename half_extremes<E>::lanes;
 
-  static f32 group(const E* x, const E*, u64 count) {
+  static f32 group(const E* x, const E*, u64 count, bool far) {
     constexpr i16 nothing = is_minimum<Op> ? of::behind_all : of::before_all;
     lanes extreme(nothing);
-    half_extremes<E>::each(x, count, [&](int r, auto bits) {
+    half_extremes<E>::each(x, count, far, [&](int r, auto bits) {
       extreme.template add<Op>(r, of::size_of(bits) > of::infinity ? all<i16>(nothing) : of::key_of(bits));
     });
     const i16 key = extreme.template value<Op>();
@@ -113,9 +114,9 @@ requires(is_half<E>) struct min_and_max<E> : half_extremes<E> {
   using V = f32;
   using typename half_extremes<E>::lanes;
 
-  static both<f32> group(const E* x, const E*, u64 count) {
+  static both<f32> group(const E* x, const E*, u64 count, bool far) {
     lanes least(of::behind_all), most(of::before_all), largest_size(0);
-    half_extremes<E>::each(x, count, [&](int r, auto bits) {
+    half_extremes<E>::each(x, count, far, [&](int r, auto bits) {
       largest_size.template add<max>(r, of::size_of(bits));
       least.template add<min>(r, of::key_of(bits));
       most.template add<max>(r, of::key_of(bits));

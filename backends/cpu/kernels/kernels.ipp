@@ -53,17 +53,17 @@ template <class E, class A, class Map, class Op>
 using kernel = decltype(kernel_for<E, A, Map, Op>());
 
 template <class Kernel, class E, class A>
-void run(const void* first_x, const void* first_y, u64 count, void* first_value) {
+void run(const void* first_x, const void* first_y, u64 count, bool far, void* first_value) {
   constexpr u64 group = group_tiles * order::tile_elements<E>;
   const E* x = static_cast<const E*>(first_x);
   const E* y = static_cast<const E*>(first_y);
   A* value = static_cast<A*>(first_value);
   for (; count > group; count -= group) {
-    *value++ = Kernel::group(x, y, group);
+    *value++ = Kernel::group(x, y, group, far);
     x += group;
     if (y != nullptr) y += group;
   }
-  *value = Kernel::group(x, y, count);
+  *value = Kernel::group(x, y, count, far);
 }
 
 }  // namespace

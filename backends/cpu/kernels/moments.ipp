@@ -87,7 +87,7 @@ struct mean_variance {
     f64 half_count;
   };
 
-  ONEFOLD_INLINE static nodes<columns> lanes_at(const E* x) {
+  ONEFOLD_INLINE static nodes<columns> lanes_at(const E* x, bool far) {
     using row = pack<f64, columns>;
     const row first = values<E, f64, as_is, columns>(x, nullptr);
     const row shift = combine<finite_or_zero>(first, first);
@@ -96,6 +96,7 @@ struct mean_variance {
     ONEFOLD_UNROLL(1)
     for (int r = 1; r < order::tile_rows; ++r) {
       x += lanes;
+      if (far) ask_ahead<columns * width<f64>>(x);
       const row d = combine<minus>(values<E, f64, as_is, columns>(x, nullptr), shift);
       total = combine<sum>(total, d);
       squares = combine<sum>(squares, combine<prod>(d, d));
@@ -129,12 +130,12 @@ struct mean_variance {
 
   // As many columns of what Registers of them, evenly spread over the row, are halved to; depth first, so that few are kept.
   template <int Registers>
-  ONEFOLD_INLINE static nodes<columns> halved_to_columns(const E* x) {
+  ONEFOLD_INLINE static nodes<columns> halved_to_columns(const E* x, bool far) {
     if constexpr (Registers == columns) {
-      return lanes_at(x);
+      return lanes_at(x, far);
     } else {
       constexpr int apart = registers * columns / Registers * width<f64>;
-      return merged<columns>(halved_to_columns<Registers / 2>(x), halved_to_columns<Registers / 2>(x + apart));
+      return merged<columns>(halved_to_columns<Registers / 2>(x, far), halved_to_columns<Registers / 2>(x + apart, far));
     }
   }
 
@@ -146,7 +147,9 @@ struct mean_variance {
       return {a.mean.v, a.deviation.v, a.half_count};
   }
 
-  [[gnu::noinline]] static moments_register tile(const E* x) { return halved<columns>(halved_to_columns<registers>(x)); }
+  [[gnu::noinline]] static moments_register tile(const E* x, bool far) {
+    return halved<columns>(halved_to_columns<registers>(x, far));
+  }
 
   ONEFOLD_INLINE static f64 value_of(E element) {
     if constexpr (is_half<E>)
@@ -189,11 +192,11 @@ struct mean_variance {
     return node[0];
   }
 
-  [[gnu::noinline]] static moments part_of_group(const E* x, u64 count) {
+  [[gnu::noinline]] static moments part_of_group(const E* x, u64 count, bool far) {
     moments tiles[group_tiles];
     int k = 0;
     for (; count >= tile_elements; count -= tile_elements, x += tile_elements) {
-      const moments_register here = tile(x);
+      const moments_register here = tile(x, far);
       tiles[k++] = subtree<merge_equal, f64, 1>(&here);
     }
     if (count > 0) tiles[k++] = short_tile(x, count);
@@ -204,10 +207,10 @@ struct mean_variance {
     return tiles[0];
   }
 
-  static moments group(const E* x, const E*, u64 count) {
-    if (count < u64{group_tiles} * tile_elements) return part_of_group(x, count);
+  static moments group(const E* x, const E*, u64 count, bool far) {
+    if (count < u64{group_tiles} * tile_elements) return part_of_group(x, count, far);
     moments_register tiles[group_tiles];
-    for (int k = 0; k < group_tiles; ++k) tiles[k] = tile(x + std::ptrdiff_t{k} * tile_elements);
+    for (int k = 0; k < group_tiles; ++k) tiles[k] = tile(x + std::ptrdiff_t{k} * tile_elements, far);
     return subtree<merge_equal, f64, group_tiles>(tiles);
   }
 };

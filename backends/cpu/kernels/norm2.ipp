@@ -44,10 +44,10 @@ struct norm2 {
   }
 
   template <int P>
-  ONEFOLD_INLINE static tested<P> medium_lanes(const f64* x) {
+  ONEFOLD_INLINE static tested<P> medium_lanes(const f64* x, bool far) {
     if constexpr (2 * P > accumulators) {
-      const tested<P / 2> low = medium_lanes<P / 2>(x);
-      const tested<P / 2> high = medium_lanes<P / 2>(x + std::ptrdiff_t{P / 2} * width<f64>);
+      const tested<P / 2> low = medium_lanes<P / 2>(x, far);
+      const tested<P / 2> high = medium_lanes<P / 2>(x + std::ptrdiff_t{P / 2} * width<f64>, far);
       return {{low.sum, high.sum}, low.medium_only & high.medium_only};
     } else {
       pack<f64, P> sum_of_squares = values<f64, f64, square, P>(x, nullptr);
@@ -55,6 +55,7 @@ struct norm2 {
       ONEFOLD_UNROLL(5)
       for (int r = 1; r < order::tile_rows; ++r) {
         x += order::lanes<f64>;
+        if (far) ask_ahead<P * width<f64>>(x);
         sum_of_squares = combine<sum>(sum_of_squares, values<f64, f64, square, P>(x, nullptr));
         least = combine<min>(least, values<f64, f64, absolute, P>(x, nullptr));
       }
@@ -119,7 +120,7 @@ struct norm2 {
     value = {halve<sum>(found.small), halve<sum>(found.medium), halve<sum>(found.big)};
   }
 
-  static squares group(const f64* x, const f64*, u64 count) {
+  static squares group(const f64* x, const f64*, u64 count, bool far) {
     register_type small[group_tiles], medium[group_tiles], big[group_tiles];
     bool medium_only = true;
     int k = 0;
@@ -130,7 +131,7 @@ struct norm2 {
       medium_only = false;
     };
     for (; count >= tile_elements; ++k, count -= tile_elements, x += tile_elements) {
-      const tested<registers> tile = medium_lanes<registers>(x);
+      const tested<registers> tile = medium_lanes<registers>(x, far);
       if (subtree<bit_and, i64, 1>(&tile.medium_only) != 0) {
         small[k] = big[k] = all<f64>(0.0);
         medium[k] = halve<sum>(tile.sum);

@@ -31,11 +31,11 @@ struct ordered {
     return tile<0>(rows);
   }
 
-  static A group(const E* x, const E* y, u64 count) {
+  static A group(const E* x, const E* y, u64 count, bool far) {
     register_type tiles[group_tiles];
     int k = 0;
     for (; count >= tile_elements; ++k, count -= tile_elements) {
-      tiles[k] = tile<order::tile_rows>({x, y, order::tile_rows, nullptr});
+      tiles[k] = tile<order::tile_rows>({x, y, order::tile_rows, nullptr, far});
       x += tile_elements;
       if constexpr (Map::inputs == 2) y += tile_elements;
     }

@@ -66,6 +66,7 @@ struct rows_of {
   const E* y;
   int rows;
   const padded_row<E>* last;
+  bool far = false;  // they come from memory; asked where elements take long
 };
 
 // The lanes' values in P registers from `column` on, of Rows rows, or of those that there are where Rows is 0. Where a row does not fit the accumulators it is taken in blocks of columns.
@@ -87,7 +88,13 @@ ONEFOLD_INLINE pack<A, P> lanes_of(const rows_of<E>& tile, int column) {
     pack<A, P> lanes = row(0);
     if constexpr (Rows > 0 && is_half<E>) {  // whose conversion is code enough
       ONEFOLD_UNROLL(1)
-      for (int r = 1; r < Rows; ++r) lanes = combine<Op>(lanes, row(r));
+      for (int r = 1; r < Rows; ++r) {
+        if (tile.far) {
+          ask_ahead<P * width<A>>(tile.x + r * stride + column);
+          if constexpr (Map::inputs == 2) ask_ahead<P * width<A>>(tile.y + r * stride + column);
+        }
+        lanes = combine<Op>(lanes, row(r));
+      }
     } else if constexpr (Rows > 0) {
       ONEFOLD_UNROLL_ROWS
       for (int r = 1; r < Rows; ++r) lanes = combine<Op>(lanes, row(r));

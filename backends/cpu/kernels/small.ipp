@@ -174,10 +174,14 @@ struct small_sum {
     for (int r = 0; r < registers; ++r) so_far[r] = one::add(so_far[r], x + r * width<E>, two_inputs ? y + r * width<E> : y);
   }
 
-  static A group(const E* x, const E* y, u64 count) {
+  static A group(const E* x, const E* y, u64 count, bool far) {
     lanes so_far[registers] = {};
     u64 elements = count / step * step;
     for (; count >= step; count -= step) {
+      if (far) {
+        ask_ahead<step>(x);
+        if constexpr (two_inputs) ask_ahead<step>(y);
+      }
       add(so_far, x, y);
       x += step;
       if constexpr (two_inputs) y += step;
@@ -214,9 +218,12 @@ struct counting_small {
     return so_far;
   }
 
-  ONEFOLD_INLINE static u64 in_block(const E* x, u64 count) {
+  ONEFOLD_INLINE static u64 in_block(const E* x, u64 count, bool far) {
     lanes_in<T> so_far = {};
-    for (; count >= step; count -= step, x += step) so_far = add(so_far, x);
+    for (; count >= step; count -= step, x += step) {
+      if (far) ask_ahead<step>(x);
+      so_far = add(so_far, x);
+    }
     if (count > 0) {
       E last[step];
       copy_and_fill<step>(last, x, count, E{});
@@ -228,10 +235,10 @@ struct counting_small {
       return total_of(so_far);
   }
 
-  static u64 group(const E* x, const E*, u64 count) {
+  static u64 group(const E* x, const E*, u64 count, bool far) {
     u64 found = 0;
-    for (; count > block; count -= block, x += block) found += in_block(x, block);
-    return found + in_block(x, count);
+    for (; count > block; count -= block, x += block) found += in_block(x, block, far);
+    return found + in_block(x, count, far);
   }
 };
 
@@ -254,8 +261,8 @@ struct compared_lane<i16, absolute> {
 template <class E, class A, class Map, class Op>
 struct narrow {
   using T = typename compared_lane<E, Map>::type;
-  static A group(const E* x, const E*, u64 count) {
-    return static_cast<A>(any_order<T, T, Map, Op>::group(reinterpret_cast<const T*>(x), nullptr, count));
+  static A group(const E* x, const E*, u64 count, bool far) {
+    return static_cast<A>(any_order<T, T, Map, Op>::group(reinterpret_cast<const T*>(x), nullptr, count, far));
   }
 };
 
