@@ -7,6 +7,7 @@
 #include "../../backends/cuda/fixed_order/batched.cuh"
 #include "../../backends/cuda/fixed_order/runs.hpp"
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -32,21 +33,28 @@ struct wanted {
   bool wide;
 };
 
+constexpr form forms_with_a_place[] = {form::argmin, form::argmax, form::argmin_magnitude, form::argmax_magnitude};
+
 std::vector<wanted> all_forms() {
   std::vector<wanted> all;
-  for (const element_type type : {element_type::f32, element_type::f64})
+  for (const element_type type : {element_type::f32, element_type::f64}) {
     for (int what = 0; what < onefold::form_count; ++what)
       for (const bool wide : {false, true}) {
         const auto its = static_cast<form>(what);
         if (onefold::takes_type(its, type) && (!wide || onefold::can_be_wide(type, its))) all.push_back({type, its, wide});
       }
+    for (const form what : forms_with_a_place) all.push_back({type, what, false});
+  }
   return all;
 }
 
-TEST(the_kernel_of_batches, has_every_form_with_one_result_of_floats_and_of_doubles) {
+TEST(the_kernel_of_batches, has_every_form_with_one_result_or_one_place_of_floats_and_of_doubles) {
   for (const wanted& each : all_forms()) EXPECT_GE(cb::batched_fold(each.type, each.what, each.wide), 0) << name(each.what);
   EXPECT_EQ(cb::batched_fold(element_type::i32, form::sum, false), -1);
-  EXPECT_EQ(cb::batched_fold(element_type::f64, form::argmin, false), -1);
+  EXPECT_EQ(cb::batched_fold(element_type::i64, form::argmin, false), -1);
+  EXPECT_EQ(cb::batched_fold(element_type::f16, form::argmax, false), -1);
+  EXPECT_EQ(cb::batched_fold(element_type::f64, form::argminmax, false), -1);
+  EXPECT_EQ(cb::batched_fold(element_type::f32, form::minmax, false), -1);
   EXPECT_EQ(cb::batched_fold(element_type::f32, form::bit_and, false), -1);
 }
 
@@ -61,6 +69,13 @@ TEST(the_leaves_of_an_item, hold_all_units_and_are_as_many_as_may_be) {
         EXPECT_EQ(plan.leaves, 1U);
       }
     }
+}
+
+// Of a result: a number, or a value and its index, without the bytes between them, which nobody specifies.
+using result_bits = std::array<std::uint64_t, 2>;
+result_bits specified(const wanted& form, result_bits of) {
+  if (has_index(form.what) && size_of(form.type) == 4) of[0] &= 0xffffffff;
+  return of;
 }
 
 // A batch as the host of a GPU would launch it, with the slots that launches leave to each other.
@@ -78,16 +93,19 @@ class launches {
     item.y = y;
     item.count = count;
     item.count_at = count_at;
-    item.output = &results_[table_.items];
+    item.output = results_[table_.items].data();
     item.first_block = table_.blocks;
     item.log_leaf = static_cast<std::uint8_t>(plan.log_leaf);
     item.fold = static_cast<std::uint8_t>(cb::batched_fold(form.type, form.what, form.wide));
-    item.how = static_cast<std::uint8_t>(dt::conclusion_of(form.type, form.what, form.wide));
+    item.how = static_cast<std::uint8_t>(static_cast<int>(dt::conclusion_of(form.type, form.what, form.wide)) |
+                                         cb::batched_place_of(form.what));
+    item.argument = size_of(form.type);
     item.bytes = static_cast<std::uint8_t>(onefold::result_bytes(form.type, form.what, form.wide));
     if (in_words_) {
       item.how |= cb::batched_item::in_words;
-      item.output = &words_[2 * table_.items];
+      item.output = &words_[4 * table_.items];
     }
+    forms_.push_back(form);
     ++table_.items;
     table_.blocks += plan.leaves;
     if (plan.leaves > 1) ++table_.several;
@@ -95,7 +113,7 @@ class launches {
 
   void run(unsigned warps) {
     table_.header = slots_.data();
-    for (std::uint64_t& result : results_) result = 0;
+    for (result_bits& result : results_) result = {};
     ++table_.call_number;
     for (std::uint32_t block = 0; block < table_.blocks; ++block) {
       const auto shared = std::make_unique<cb::detail::batched_memory>();
@@ -106,16 +124,19 @@ class launches {
   // Of items that are added from now on: results are sent to a host that polls.
   void send_words() { in_words_ = true; }
 
-  [[nodiscard]] std::uint64_t result(int item) const { return results_[item]; }
+  [[nodiscard]] result_bits result(int item) const {
+    const auto at = static_cast<std::size_t>(item);
+    return specified(forms_[at], results_[at]);
+  }
   // Of a result in words, of which all must carry the number of the launch.
-  [[nodiscard]] std::uint64_t received(int item, std::size_t bytes) const {
-    std::uint64_t result = 0;
+  [[nodiscard]] result_bits received(int item, std::size_t bytes) const {
+    result_bits result{};
     for (std::size_t word = 0; 4 * word < bytes; ++word) {
-      const std::uint64_t sent = words_[2 * static_cast<std::size_t>(item) + word];
+      const std::uint64_t sent = words_[4 * static_cast<std::size_t>(item) + word];
       EXPECT_EQ(sent >> 32, table_.call_number) << "word " << word << " of result " << item;
-      result |= (sent & 0xffffffff) << (32 * word);
+      result[word / 2] |= (sent & 0xffffffff) << (32 * (word % 2));
     }
-    return result;
+    return specified(forms_[static_cast<std::size_t>(item)], result);
   }
   [[nodiscard]] std::uint32_t items() const { return table_.items; }
   [[nodiscard]] std::uint32_t several() const { return table_.several; }
@@ -126,16 +147,18 @@ class launches {
  private:
   cb::batched_table table_{};
   std::vector<onefold::device::slot_word> slots_;
-  std::uint64_t results_[cb::most_batched] = {};
-  std::uint64_t words_[2 * cb::most_batched] = {};
+  std::array<result_bits, cb::most_batched> results_ = {};
+  std::uint64_t words_[4 * cb::most_batched] = {};
+  std::vector<wanted> forms_;
   bool in_words_ = false;
 };
 
-// Bits of a form's result on one core.
-std::uint64_t alone(const wanted& form, const void* x, const void* y, std::uint64_t count) {
-  std::uint64_t result = 0;
-  dt::run({onefold::serial(), form.type, form.what, x, count, &result, true, y, form.wide}, {});
-  return result;
+// Bits of a form's result on one core; of a place of nothing what a GPU stores, 0 and an index that no element has.
+result_bits alone(const wanted& form, const void* x, const void* y, std::uint64_t count) {
+  result_bits result{};
+  if (count == 0 && has_index(form.what)) return {0, ~std::uint64_t{0}};
+  dt::run({onefold::serial(), form.type, form.what, x, count, result.data(), true, y, form.wide}, {});
+  return specified(form, result);
 }
 
 template <class T>
@@ -158,9 +181,11 @@ class batches_on_host : public testing::Test {
   const std::vector<double> f64_[2] = {values<double>(most + 8, 3), values<double>(most + 8, 4)};
 
   const std::vector<float>* f32_of_test = nullptr;  // instead
+  const std::vector<double>* f64_of_test = nullptr;
 
   [[nodiscard]] const void* at(element_type type, int which, std::size_t offset) const {
-    if (f32_of_test != nullptr) return f32_of_test->data() + offset;
+    if (type == element_type::f32 && f32_of_test != nullptr) return f32_of_test->data() + offset;
+    if (type == element_type::f64 && f64_of_test != nullptr) return f64_of_test->data() + offset;
     if (type == element_type::f32) return f32_[which].data() + offset;
     return f64_[which].data() + offset;
   }
@@ -171,7 +196,7 @@ TEST_F(batches_on_host, of_all_forms_have_the_bits_that_each_has_alone) {
   const std::size_t counts[] = {1, 700, 2049, 20'000};
   for (std::size_t begin = 0; begin < forms.size(); begin += 16) {
     launches batch;
-    std::vector<std::uint64_t> expected;
+    std::vector<result_bits> expected;
     for (std::size_t i = begin; i < std::min(begin + 16, forms.size()); ++i) {
       const wanted& form = forms[i];
       const std::size_t count = counts[i % 4];
@@ -210,7 +235,7 @@ TEST_F(batches_on_host, of_several_blocks_hand_over_in_slots_and_count_their_lau
                           {element_type::f32, form::max, false},
                           {element_type::f64, form::sum, false}};
   const std::uint64_t counts[] = {40'000, 17'000, 100, 39'999, 16'385};
-  std::vector<std::uint64_t> expected;
+  std::vector<result_bits> expected;
   for (int i = 0; i < 5; ++i) {
     batch.add(forms[i], at(forms[i].type, 0, 1), at(forms[i].type, 1, 2), counts[i], 256);
     expected.push_back(alone(forms[i], at(forms[i].type, 0, 1), at(forms[i].type, 1, 2), counts[i]));
@@ -238,6 +263,58 @@ TEST_F(batches_on_host, count_what_stands_in_memory) {
   }
 }
 
+// Contents in which the first of equal values is hard to tell.
+template <class T>
+std::vector<std::vector<T>> hard_to_place(std::size_t count) {
+  constexpr T infinity = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
+  std::vector<std::vector<T>> all;
+  const auto of_any = [&](std::initializer_list<T> any, unsigned seed) {
+    std::mt19937 random(seed);
+    std::vector<T> x(count);
+    for (T& each : x) each = std::data(any)[random() % any.size()];
+    all.push_back(std::move(x));
+  };
+  of_any({T(0), T(-0.0)}, 1);
+  of_any({-infinity}, 2);
+  of_any({infinity}, 3);
+  of_any({T(3), T(-3), T(2), T(-2)}, 4);
+  of_any({nan, -nan}, 5);
+  of_any({std::numeric_limits<T>::denorm_min(), -std::numeric_limits<T>::denorm_min(), T(0)}, 6);
+  // One that is before all others, late.
+  for (const T late : {infinity, -infinity, nan, -nan, T(0.5), T(-0.5)}) {
+    std::vector<T> x(count, T(1));
+    for (const std::size_t at : {count - 1, count / 2 + 7, count / 2 + 8}) x[at] = late;
+    all.push_back(std::move(x));
+  }
+  return all;
+}
+
+TEST_F(batches_on_host, find_the_first_of_equal_values_wherever_it_stands) {
+  constexpr std::size_t count = 36'000;
+  const auto f32s = hard_to_place<float>(count + 4);
+  const auto f64s = hard_to_place<double>(count + 4);
+  ASSERT_EQ(f32s.size(), f64s.size());
+  for (std::size_t k = 0; k < f32s.size(); ++k) {
+    f32_of_test = &f32s[k];
+    f64_of_test = &f64s[k];
+    for (const element_type type : {element_type::f32, element_type::f64}) {
+      launches batch;
+      std::vector<result_bits> expected;
+      for (const form what : forms_with_a_place)
+        for (const std::uint64_t n : {std::uint64_t{1}, std::uint64_t{513}, std::uint64_t{1023}, std::uint64_t{2049}, count / 2 + 8,
+                                      std::uint64_t{count}}) {
+          const void* const x = at(type, 0, (n + k) % 4);
+          batch.add({type, what, false}, x, nullptr, n, 256);
+          expected.push_back(alone({type, what, false}, x, nullptr, n));
+        }
+      EXPECT_GT(batch.several(), 0U);
+      batch.run(2);
+      for (std::size_t i = 0; i < expected.size(); ++i)
+        EXPECT_EQ(batch.result(static_cast<int>(i)), expected[i]) << "contents " << k << " of " << name(type) << ", item " << i;
+    }
+  }
+}
+
 TEST(a_decision, is_made_by_elements_that_leave_one_answer) {
   const auto decides = [](dt::conclusion how, std::uint64_t present, std::uint64_t elements) {
     return onefold::device::detail::is_decided_by(static_cast<int>(how), present, elements);
@@ -257,9 +334,12 @@ TEST_F(batches_on_host, whose_leaves_are_read_in_parts_have_the_same_bits) {
   launches batch;
   batch.add(sum, many.data(), nullptr, many.size(), 1);
   batch.add({element_type::f32, form::norm2, false}, many.data() + 1, nullptr, many.size() - 1, 0);
+  const wanted place{element_type::f32, form::argmin_magnitude, false};
+  batch.add(place, many.data() + 2, nullptr, many.size() - 2, 1);
   ASSERT_EQ(batch.several(), 0U);
   batch.run(4);
   EXPECT_EQ(batch.result(0), alone(sum, many.data(), nullptr, many.size()));
+  EXPECT_EQ(batch.result(2), alone(place, many.data() + 2, nullptr, many.size() - 2));
   EXPECT_EQ(batch.result(1), alone({element_type::f32, form::norm2, false}, many.data() + 1, nullptr, many.size() - 1));
 }
 
@@ -288,9 +368,9 @@ TEST(whole_leaves, hold_the_subtrees_that_are_not_smaller_and_no_other) {
 
 // What fixed_order shows of its tree.
 std::vector<std::byte> node_alone(const wanted& form, const void* x, const void* y, std::uint64_t count) {
-  std::uint64_t result = 0;
+  result_bits result{};
   alignas(16) std::byte state[onefold::cpu::most_form_bytes] = {};
-  onefold::detail::request what{onefold::serial(), form.type, form.what, x, count, &result, true, y, form.wide};
+  onefold::detail::request what{onefold::serial(), form.type, form.what, x, count, result.data(), true, y, form.wide};
   what.tree_value = state;
   dt::run(what, {});
   return {state, state + onefold::cpu::row_of(form.type, form.what, form.wide).state_bytes};
@@ -304,6 +384,27 @@ wanted form_of_nodes(wanted form) {
 
 class leaves_on_host : public batches_on_host {
  protected:
+  // The state of a leaf of a form that has an index, `before` elements behind the first leaf. A kernel that reads whole units of two tiles has found in
+  // which the value is, and any NaN for one.
+  static void as_a_leaf_leaves_it(const wanted& form, std::vector<std::byte>& state, std::uint64_t before, bool by_units) {
+    const std::uint64_t unit = 2 * onefold::order::tile_rows * onefold::order::row_bytes / size_of(form.type);
+    std::uint64_t index = 0;
+    std::memcpy(&index, state.data() + 8, sizeof(index));
+    index += before;
+    if (by_units) index = index / unit * unit < before ? before : index / unit * unit;
+    std::memcpy(state.data() + 8, &index, sizeof(index));
+    const auto with_any_nan = [&]<class T>(T value) {
+      std::memcpy(&value, state.data(), sizeof(value));
+      if (!std::isnan(value)) return;
+      value = std::copysign(value, T(-1));
+      std::memcpy(state.data(), &value, sizeof(value));
+    };
+    if (form.type == element_type::f32)
+      with_any_nan(0.0f);
+    else
+      with_any_nan(0.0);
+  }
+
   // The nodes of a run of tiles whose first has the number `first`, by the block of the launch behind that of its leaves, twice.
   void compare(const wanted& form, std::uint64_t first, std::uint64_t tiles, int log_leaf, std::size_t offset, unsigned warps) {
     const std::size_t element = size_of(form.type);
@@ -318,7 +419,8 @@ class leaves_on_host : public batches_on_host {
     run.item.y = form.what == form::dot ? y : nullptr;
     run.item.output = places.data();
     run.item.fold = static_cast<std::uint8_t>(cb::batched_fold(form.type, form.what, form.wide));
-    run.item.how = cb::batched_item::in_words;
+    run.item.how = static_cast<std::uint8_t>(cb::batched_item::in_words | cb::batched_place_of(form.what));
+    run.item.argument = element;
     run.item.bytes = static_cast<std::uint8_t>(state_bytes);
     run.type = form.type;
     run.what = form.what;
@@ -336,8 +438,9 @@ class leaves_on_host : public batches_on_host {
     const auto read_leaves = [&](unsigned long long launch) {
       for (std::uint64_t leaf = whole.first; leaf < whole.end; leaf += std::uint64_t{1} << log_leaf) {
         const std::size_t before = static_cast<std::size_t>(leaf - first) * tile * element;
-        const auto state = node_alone(form, static_cast<const std::byte*>(x) + before, static_cast<const std::byte*>(y) + before,
-                                      tile << log_leaf);
+        auto state = node_alone(form, static_cast<const std::byte*>(x) + before, static_cast<const std::byte*>(y) + before,
+                                tile << log_leaf);
+        if (has_index(form.what)) as_a_leaf_leaves_it(form, state, (leaf - whole.first) * tile, launch == 2);
         std::byte* const slot = slots + static_cast<std::size_t>((leaf - whole.first) >> log_leaf) * slot_bytes;
         for (std::size_t w = 0; w * 8 < state.size(); ++w) {
           onefold::device::slot_word word{0, launch};
@@ -380,9 +483,10 @@ class leaves_on_host : public batches_on_host {
       std::size_t next = 0;
       dt::for_subtrees(first, first + tiles, [&](std::uint64_t begin, int height) {
         const std::size_t before = static_cast<std::size_t>(begin - first) * tile * element;
-        const auto expected =
+        auto expected =
             node_alone(form, static_cast<const std::byte*>(x) + before, static_cast<const std::byte*>(y) + before, tile << height);
         std::vector<std::byte> got(expected.size());
+        if (has_index(form.what) && element == 4) std::fill_n(expected.begin() + 4, 4, std::byte{0});
         for (std::size_t w = 0; w * 4 < got.size(); ++w) {
           const std::uint64_t sent = places[next + w];
           EXPECT_EQ(sent >> 32, table.call_number);
@@ -408,12 +512,27 @@ TEST_F(leaves_on_host, become_nodes_beside_those_of_few_tiles) {
   }
 }
 
+TEST_F(leaves_on_host, have_the_first_of_equal_values) {
+  const auto f32s = hard_to_place<float>(most);
+  const auto f64s = hard_to_place<double>(most);
+  std::mt19937 random(8);
+  for (std::size_t k = 0; k < f32s.size(); ++k) {
+    f32_of_test = &f32s[k];
+    f64_of_test = &f64s[k];
+    for (const form what : forms_with_a_place) {
+      compare({element_type::f32, what, false}, 3, 37, 1, random() % 4, 2);
+      compare({element_type::f64, what, false}, 1 + random() % 64, 70, 1 + static_cast<int>(random() % 2), random() % 4, 1);
+    }
+  }
+}
+
 TEST_F(leaves_on_host, are_collected_by_several_warps_where_they_are_many) {
   // A subtree of 1024 leaves, more than one warp collects.
   const std::vector<float> many = values<float>(1100 * 1024, 21);
   f32_of_test = &many;
   compare({element_type::f32, form::sum, false}, 1021, 1030, 0, 0, 3);
   compare({element_type::f32, form::norm2, false}, 1023, 1026, 0, 2, 2);
+  compare({element_type::f32, form::argmax_magnitude, false}, 1022, 1030, 0, 1, 2);
 }
 
 }  // namespace

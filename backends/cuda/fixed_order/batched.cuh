@@ -25,6 +25,29 @@ struct batched_memory {
   alignas(16) unsigned char bytes[((1 << log_most) + most_levels) * most_batched_state_bytes];
 };
 
+// Folds that find places, which the item makes to what they are.
+template <class Fold>
+inline constexpr bool finds_places = false;
+template <class V>
+inline constexpr bool finds_places<place_fold<V>> = true;
+
+template <class Fold>
+__device__ inline Fold fold_of(const batched_item& item) {
+  if constexpr (finds_places<Fold>)
+    return Fold::of(item.how);
+  else
+    return {};
+}
+
+template <class Fold>
+struct combination_in_batch {
+  using type = device::combination_of<Fold>;
+};
+template <class V>
+struct combination_in_batch<place_fold<V>> {
+  using type = arg_fold<V, op::max>;
+};
+
 // What the tree gives for no elements, ahead of the conclusion. Asked of an item's own fold: those that combine alike can differ in it.
 template <class E, class A, class Map, class Op>
 __device__ inline A value_of_nothing(const onefold::detail::fold<E, A, Map, Op>&) {
@@ -32,6 +55,22 @@ __device__ inline A value_of_nothing(const onefold::detail::fold<E, A, Map, Op>&
   return is_norm_inf ? A(0) : Op::template identity<A>();
 }
 __device__ inline onefold::detail::squares value_of_nothing(const onefold::detail::norm2_fold& fold) { return fold.neutral(); }
+// 0, at an index that no element has: what places have where all values are absent.
+template <class V>
+__device__ inline arg_state<V> value_of_nothing(const place_fold<V>& fold) {
+  return fold.turned(arg_state<V>{V(0), ~std::uint64_t{0}});
+}
+
+// The node over a unit that exists, if only in part. Out of line, so that the others' code stays as it is without places.
+template <class V>
+__device__ __noinline__ arg_state<V> place_unit_node(const void* x, std::uint64_t count, std::uint64_t unit, unsigned how) {
+  using units = device::detail::units_of<place_fold<V>, device::reading::single>;
+  const auto fold = place_fold<V>::of(how);
+  device::tree_input in{};
+  in.x = x;
+  in.count = count;
+  return units::is_whole(in, unit) ? units::whole_node(fold, in, unit) : units::any_node(fold, in, unit);
+}
 
 // The value of the units of a part of a leaf, by the first warp, in all its lanes.
 template <class C>
@@ -70,6 +109,15 @@ __device__ inline void count_ended(const batched_place& at, unsigned long long l
   at.header->launches = launch;
 }
 
+template <class A>
+__device__ inline void store_batched(const A& value, std::uint64_t count, const device::destination& to) {
+  device::detail::store_sized(value, count, to);
+}
+template <class V>
+__device__ inline void store_batched(const arg_state<V>& value, std::uint64_t count, const device::destination& to) {
+  device::detail::store_results(place_fold<V>::of(static_cast<unsigned>(to.how)).turned(value), count, to);
+}
+
 // What becomes of a leaf's value, which the first warp has; the others have left.
 template <class C>
 __device__ __noinline__ void conclude_leaf(const batched_place& at, typename C::accumulator value) {
@@ -92,17 +140,19 @@ __device__ __noinline__ void conclude_leaf(const batched_place& at, typename C::
     to.host_words = static_cast<unsigned long long*>(to.output);
     to.output = nullptr;
   }
-  device::detail::store_sized(value, at.count, to);
+  store_batched(value, at.count, to);
 }
 
-// The node over `leaves` leaves from slots, by all warps, and what becomes of it. `at` has one leaf, whose value it is.
+__device__ inline unsigned long long launch_of(const batched_place& at) {
+  return *const_cast<const volatile unsigned long long*>(&at.header->launches) + 1;
+}
+
+// Collects `leaves` leaves from slots, by all warps: 2^n values whose tree the first warp is to make. Returns n.
 template <class C>
-__device__ __noinline__ void conclude_slots(const batched_place& at, const void* first_slot, std::uint32_t leaves,
-                                            typename C::accumulator* values) {
+__device__ inline int collect_parts(const C& fold, const void* first_slot, std::uint32_t leaves, unsigned long long launch,
+                                    typename C::accumulator* values) {
   static_assert(device::most_leaves >> device::log_part <= 1u << batched_memory::log_most, "a value for each part");
-  const C fold{};
   const auto* const slots = static_cast<const device::slot_word*>(first_slot);
-  const unsigned long long launch = *const_cast<const volatile unsigned long long*>(&at.header->launches) + 1;
   int log_parts = 0;
   while (leaves > 1u << (device::log_part + log_parts)) ++log_parts;
   const std::uint32_t each = leaves >> log_parts;
@@ -111,10 +161,46 @@ __device__ __noinline__ void conclude_slots(const batched_place& at, const void*
     if (threadIdx.x % device::warp_size == 0) values[part] = node;
   }
   __syncthreads();
+  return log_parts;
+}
+
+// The node over `leaves` leaves from slots, by all warps, and what becomes of it. `at` has one leaf, whose value it is.
+template <class C>
+__device__ __noinline__ void conclude_slots(const batched_place& at, const void* first_slot, std::uint32_t leaves,
+                                            typename C::accumulator* values) {
+  const C fold{};
+  const unsigned long long launch = launch_of(at);
+  const int log_parts = collect_parts(fold, first_slot, leaves, launch, values);
   if (threadIdx.x >= device::warp_size) return;
   const auto value = device::detail::tree_of(fold, values, log_parts);
   conclude_leaf<C>(at, value);
   if (threadIdx.x == 0) count_ended(at, launch);  // behind the result, which would wait for the answer
+}
+
+// The same of an item that finds a place. Its leaves' kernel has left values with the signs of the result, and of each the place of the first element of a
+// unit, counted from the first leaf on: where in that unit the value is, the warp looks for that has the node.
+template <class V>
+__device__ __noinline__ void conclude_place_slots(const batched_place& at, const batched_item& item, arg_state<V>* values) {
+  using C = arg_fold<V, op::max>;
+  const seen_place_fold<V> fold(place_fold<V>::of(item.how));
+  const unsigned long long launch = launch_of(at);
+  const int log_parts = collect_parts(fold, item.x, static_cast<std::uint32_t>(item.count), launch, values);
+  if (threadIdx.x >= device::warp_size) return;
+  const auto* const first_slot = reinterpret_cast<const unsigned char*>(at.header) + device::slot_header_bytes;
+  const auto before = static_cast<std::uint64_t>(static_cast<const unsigned char*>(item.x) - first_slot) /
+                      device::slot_bytes_of(sizeof(arg_state<V>));
+  const std::uint64_t leaf = device::tile_elements<C> << item.log_leaf;
+  const auto node = device::detail::tree_of(fold, values, log_parts);
+  if (threadIdx.x == 0) values[0] = node;  // of few parts the others have not the root
+  __syncwarp();
+  auto value = values[0];
+  value.index -= before * leaf;
+  if ((item.how & batched_item::of_absolute) != 0)
+    value = device::detail::with_places<arg_fold<V, op::max, absolute>>(item.y, item.count * leaf, value);
+  else
+    value = device::detail::with_places<C>(item.y, item.count * leaf, value);
+  conclude_leaf<C>(at, fold.turned(value));
+  if (threadIdx.x == 0) count_ended(at, launch);
 }
 
 // Copies, by all threads of a block, and tells a host that polls.
@@ -140,7 +226,7 @@ template <class Fold>
 __device__ inline void run_batched_block(const batched_table& table, std::uint32_t number, std::uint32_t block,
                                          batched_memory& shared) {
   using A = typename Fold::accumulator;
-  using C = device::combination_of<Fold>;
+  using C = typename combination_in_batch<Fold>::type;
   using units = device::detail::units_of<Fold, device::reading::single>;
   static_assert(sizeof(A) <= most_batched_state_bytes && std::is_same_v<A, typename C::accumulator>);
   const batched_item& item = table.item[number];
@@ -148,7 +234,10 @@ __device__ inline void run_batched_block(const batched_table& table, std::uint32
   if ((item.how & batched_item::from_slots) != 0) {
     batched_place at = place_of(table, item);
     at.to.how &= ~batched_item::from_slots;
-    return conclude_slots<C>(at, item.x, static_cast<std::uint32_t>(item.count), values);
+    if constexpr (finds_places<Fold>)
+      return conclude_place_slots(at, item, values);
+    else
+      return conclude_slots<C>(at, item.x, static_cast<std::uint32_t>(item.count), values);
   }
   const std::uint32_t end = number + 1 < table.items ? table.item[number + 1].first_block : table.blocks;
   const std::uint32_t leaves = end - item.first_block;
@@ -175,7 +264,9 @@ __device__ inline void run_batched_block(const batched_table& table, std::uint32
     for (unsigned i = warp; i < 1u << log_values; i += blockDim.x / device::warp_size) {
       const std::uint64_t unit = first + (std::uint64_t{part} << log_values) + i;
       A node = Fold::neutral();
-      if (units::is_whole(in, unit)) [[likely]]
+      if constexpr (finds_places<Fold>) {
+        if (units::exists(in, unit)) node = place_unit_node<typename Fold::element>(in.x, in.count, unit, item.how);
+      } else if (units::is_whole(in, unit)) [[likely]]
         node = units::whole_node(Fold{}, in, unit);
       else if (units::exists(in, unit))
         node = device::detail::cut_unit_node<Fold>(in.x, in.y, in.count, unit);
@@ -199,7 +290,7 @@ __device__ inline void run_batched_block(const batched_table& table, std::uint32
     if (is_last) break;
   }
   if (warp != 0) return;
-  if (in.count == 0) value = value_of_nothing(Fold{});  // in every leaf, and so in their root
+  if (in.count == 0) value = value_of_nothing(fold_of<Fold>(item));  // in every leaf, and so in their root
   batched_place at = place_of(table, item);
   at.leaf = leaf;
   at.leaves = leaves;

@@ -12,12 +12,16 @@ namespace onefold::cuda_backend {
 struct batched_item {
   static constexpr std::uint8_t in_words = 0x80;
   /// The node over `count` leaves, a power of two: x is the slot of the first, in which the kernel ahead of this one puts its value (batched_table::follows_leaves).
+  /// y is then where the elements of its tiles begin, and a leaf has 2^log_leaf tiles: what finds a place looks for it there.
   static constexpr std::uint8_t from_slots = 0x40;
+  /// Of folds that find places, which look for the first maximum: of elements whose sign is changed, and of absolute values.
+  static constexpr std::uint8_t of_negated = 0x20;
+  static constexpr std::uint8_t of_absolute = 0x10;
   /// In the place of a fold: `count` bytes are copied from x to output. Then, unless argument is 0, a word at that address tells a host that polls.
   static constexpr std::uint8_t copied = 0xff;
 
   const void* x;
-  const void* y;                  ///< of dot, else null
+  const void* y;                  ///< of dot, and with from_slots; else null
   std::uint64_t count;            ///< elements; with count_at at most so many
   const std::uint64_t* count_at;  ///< null, or where the number of elements stands in memory that the device reads
   void* output;                   ///< device memory or mapped host memory, or destination::host_words
@@ -25,7 +29,7 @@ struct batched_item {
   std::uint32_t first_block;      ///< its blocks follow each other; each reads a leaf of 2^log_leaf tiles
   std::uint8_t log_leaf;
   std::uint8_t fold;   ///< batched_fold()
-  std::uint8_t how;    ///< the conclusion, in_words where it is sent in words, and from_slots
+  std::uint8_t how;    ///< the conclusion, in_words where it is sent in words, from_slots, and what places are of
   std::uint8_t bytes;  ///< of the result
 };
 

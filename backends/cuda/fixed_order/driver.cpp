@@ -234,7 +234,7 @@ std::optional<batched_request> batched_request_of(const form_of_call& what, std:
   made.item.count = count;
   made.item.argument = to.argument;
   made.item.fold = static_cast<std::uint8_t>(fold);
-  made.item.how = static_cast<std::uint8_t>(to.how);
+  made.item.how = static_cast<std::uint8_t>(to.how) | batched_place_of(what.form);
   made.item.bytes = static_cast<std::uint8_t>(to.bytes);
   return made;
 }
@@ -247,7 +247,7 @@ bool is_plain(const onefold::detail::request& what) noexcept {
 // Makes it the tree's accumulator that is wanted.
 void ask_for_node(const onefold::detail::request& what, batched_item& item) noexcept {
   const tree_value_row as = value_in_tree(what.type, what.form, what.wide);
-  item.how = static_cast<std::uint8_t>(onefold::detail::conclusion::none);
+  item.how = static_cast<std::uint8_t>(onefold::detail::conclusion::none) | batched_place_of(what.form);
   item.bytes = static_cast<std::uint8_t>(as.bytes);
   item.argument = as.value_bytes;
 }
@@ -256,7 +256,11 @@ void ask_for_node(const onefold::detail::request& what, batched_item& item) noex
 void run_counted(call& now) {
   std::optional<batched_request> made =
       batched_request_of({now.type, now.form, now.wide, now.ddof, now.results, now.operators}, now.count);
-  if (!made) throw error(errc::unsupported, "on cuda() a count that stands in memory is for f32 and f64 in forms with one result");
+  if (!made)
+    throw error(
+        errc::unsupported,
+        "on cuda() a count that stands in memory is for f32 and f64 in forms with one result, and for argmin, argmax and those of "
+        "magnitudes");
   made->item.x = now.input;
   made->item.y = now.second;
   made->item.count_at = now.count_at;

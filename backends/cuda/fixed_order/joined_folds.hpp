@@ -7,12 +7,7 @@ namespace onefold::cuda_backend {
 
 namespace detail {
 
-template <class... A, class... B>
-constexpr fold_list<A..., B...> both_of(fold_list<A...>, fold_list<B...>) noexcept {
-  return {};
-}
-
-// Those of all forms with one result, of integers of 4 and 8 bytes, written out as batched_folds are. Signed ones share most with unsigned ones.
+// Those of all forms with one result, of integers of 4 and 8 bytes, written out as one_result_folds are. Signed ones share most with unsigned ones.
 using integers_folds =
     fold_list<fold<std::uint32_t, std::uint32_t, as_is, op::sum>, fold<std::uint32_t, std::uint32_t, as_is, op::prod>,
               fold<std::int32_t, std::int32_t, as_is, op::min>, fold<std::uint32_t, std::uint32_t, as_is, op::min>,
@@ -40,7 +35,7 @@ using integers_folds =
 
 }  // namespace detail
 
-using joined_folds = decltype(detail::both_of(batched_folds{}, detail::integers_folds{}));
+using joined_folds = decltype(detail::both_of(detail::one_result_folds{}, detail::integers_folds{}));
 
 /// The number of a form's fold in the list, or -1 where it is not there: those of real numbers of 4 and 8 bytes are, in all forms with one result.
 constexpr int joined_fold(element_type type, form what, bool wide) noexcept {

@@ -105,12 +105,13 @@ inline batched_table table_behind_leaves(const batched_run& run, int log_leaf, c
   const std::uint64_t first_leaf = whole_leaves_of(run.tiles, log_leaf).first;
   for_nodes_of(run, [&](batched_item item, std::uint64_t first, int height) {
     if (height < log_leaf) return add(item, std::uint64_t{1} << height);
+    item.y = item.x;
     item.x = slots + static_cast<std::size_t>((first - first_leaf) >> log_leaf) * slot_bytes;
-    item.y = nullptr;
     item.count = std::uint64_t{1} << (height - log_leaf);
     item.how |= batched_item::from_slots;
     ++table.several;
     add(item, 1);
+    table.item[table.items - 1].log_leaf = static_cast<std::uint8_t>(log_leaf);
   });
   return table;
 }
