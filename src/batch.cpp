@@ -14,6 +14,7 @@
 #include "../backends/cpu/forms.hpp"
 #include "batch.hpp"
 #include "c_api.hpp"
+#include "dispatch.hpp"
 
 namespace onefold::detail {
 
@@ -88,6 +89,10 @@ void run_together(const onefold_request* requests, std::size_t count, const onef
   batch->wait(results);
   for (std::size_t i = 0; i < count; ++i)
     if (!is_stored(requests[i])) std::memcpy(requests[i].output, data + places[i], bytes_of_results(requests[i]));
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto its = static_cast<form>(requests[i].form);
+    if (!is_stored(requests[i]) && requests[i].count_at != nullptr && has_index(its)) check_counted_place(its, data + places[i]);
+  }
 }
 
 void run_all(const onefold_request* requests, std::size_t count, const onefold_options* how) {

@@ -24,6 +24,10 @@ struct tree_nodes;
 /// `nodes` it means nodes over its array.
 bool dispatch_to_batch(request& what, batch_in_progress& batch, const tree_nodes* nodes = nullptr);
 
+/// Refuses what a GPU has stored as the place of no elements, in a call whose count stood in memory: an index that no element has. Of one of the
+/// forms with one place; throws invalid_argument.
+void check_counted_place(form what, const void* result);
+
 /// No array is larger than half of the address space: a count beyond that is a negative number, or one in bytes gone wrong, and throws
 /// onefold::error.
 void check_count(std::uint64_t count, std::size_t element_bytes);

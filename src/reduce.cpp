@@ -1,10 +1,12 @@
 /// @file reduce.cpp  The one dispatch point: validate the request, choose where and what, run.
 
+#include <cstring>
 #include <limits>
 #include <utility>
 
 #include <onefold/detail/request.hpp>
 #include <onefold/error.hpp>
+#include <onefold/results.hpp>
 
 #include "../backends/backend.hpp"
 #include "dispatch.hpp"
@@ -130,6 +132,10 @@ void check_results(const request& what) {
     throw error(errc::unsupported, "dot takes two arrays: of values that a function gives, sum up the products");
 }
 
+[[noreturn]] void refuse_no_index(form what) {
+  throw error(errc::invalid_argument, std::string(name(what)) + " of no elements: there is no index");
+}
+
 // What is more than a form with one result on arrays. Returns whether the arrays have still to be looked at.
 [[gnu::noinline]] bool check_more(const request& what) {
   check_arrays(what);
@@ -138,8 +144,7 @@ void check_results(const request& what) {
       has_index(what.form) ? alignof(std::uint64_t) : size_of(result_type(what.type, what.form, what.wide));
   if ((reinterpret_cast<std::uintptr_t>(what.output) & (alignment - 1)) != 0) refuse_misaligned_output();
   check_results(what);
-  if (what.count == 0 && has_index(what.form))
-    throw error(errc::invalid_argument, std::string(name(what.form)) + " of no elements: there is no index");
+  if (what.count == 0 && has_index(what.form)) refuse_no_index(what.form);
   return what.source == nullptr;
 }
 
@@ -203,8 +208,7 @@ void read_count(request& what, backend where) {
                                             std::to_string(what.count) + " is the most that it may be");
   what.count = *what.count_at;
   what.count_at = nullptr;
-  if (what.count == 0 && has_index(what.form))
-    throw error(errc::invalid_argument, std::string(name(what.form)) + " of no elements: there is no index");
+  if (what.count == 0 && has_index(what.form)) refuse_no_index(what.form);
 }
 
 // Functions of the caller's: which backends and variants can call them.
@@ -268,12 +272,19 @@ void check_and_run(request& what, const options& how) {
     ran.implementation = variant.name;
   }
   entry->run(what, how, variant, ran);
+  if (what.count_at != nullptr && what.waits && has_index(what.form)) check_counted_place(what.form, what.output);
   if (how.report != nullptr) *how.report = std::move(ran);
 }
 
 }  // namespace
 
 void dispatch(request& what, const options& how) { check_and_run(what, how); }
+
+void check_counted_place(form what, const void* result) {
+  arg_result<double> found;  // of floats too, behind which as many bytes follow
+  std::memcpy(&found, result, sizeof(found));
+  if (found.index == ~std::uint64_t{0}) refuse_no_index(what);
+}
 
 bool dispatch_to_batch(request& what, batch_in_progress& batch, const tree_nodes* nodes) {
   check_pointers(what);

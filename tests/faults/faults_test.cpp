@@ -95,14 +95,16 @@ class each_operation : public testing::TestWithParam<operation_under_fault> {
     EXPECT_EQ(sum, 0.0f);  // what the fake's memory adds up to
   }
 
-  // Two reductions that are launched together, if they have elements, and one by itself.
+  // Three reductions that are launched together, if they have elements, and one by itself.
   void run_batch(const stage& on, std::uint64_t elements) {
     const bool waits_for_them = waits(GetParam().as);
     float sums[2] = {1, 1};
     onefold::arg_result<float> least{1, 1};
+    onefold::argminmax_result<float> both{{1, 1}, {1, 1}};
     onefold::detail::request all[] = {
         {on.where, onefold::element_type::f32, onefold::form::sum, on.input, elements, &sums[0], waits_for_them},
         {on.where, onefold::element_type::f32, onefold::form::argmin, on.input, 10, &least, waits_for_them},
+        {on.where, onefold::element_type::f32, onefold::form::argminmax, on.input, 10, &both, waits_for_them},
         {on.where, onefold::element_type::f32, onefold::form::max, on.input, 70, &sums[1], waits_for_them}};
     std::vector<onefold_request> requests;
     for (auto& one : all) {
@@ -114,6 +116,7 @@ class each_operation : public testing::TestWithParam<operation_under_fault> {
     EXPECT_EQ(sums[0], 0.0f);  // what the fake's memory gives
     EXPECT_EQ(sums[1], 0.0f);
     EXPECT_EQ(least.value, 0.0f);
+    EXPECT_EQ(both.min.value, 0.0f);
   }
 
   // The nodes of a range that begins at its fifth tile, and elements beside them; of `count` elements, which stand for more, leaf by leaf.
@@ -216,7 +219,7 @@ class each_operation : public testing::TestWithParam<operation_under_fault> {
 
   fake_runtime runtime_;
   const float* input_ = static_cast<const float*>(runtime_.device_memory(count * sizeof(float)));
-  float* output_ = static_cast<float*>(runtime_.device_memory(16));
+  float* output_ = static_cast<float*>(runtime_.device_memory(32));
   static constexpr std::uint64_t range_tiles = 3500;
   float* array_of_range_ = nullptr;
   void* image_ = nullptr;

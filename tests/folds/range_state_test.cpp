@@ -783,7 +783,7 @@ TEST(range_states_on_a_gpu, of_many_tiles_have_the_bytes_of_the_cpu_cuda) {
     const kind whole{type, form::sum};
     const uint64_t tile = whole.tile(), most = most_tiles * tile;
     const std::size_t size = most * whole.element_bytes();
-    for (const values_of values : {values_of::few, values_of::infinities}) {
+    for (const values_of values : {values_of::few, values_of::infinities, values_of::any_bits}) {
       const arrays in(whole, most, current_seed() + static_cast<uint64_t>(values), values);
       const device_memory x(size), y(size);
       expect_success(cudaMemcpy(x.as<std::byte>(), in.x(), size, cudaMemcpyHostToDevice), "cudaMemcpy");
@@ -791,8 +791,10 @@ TEST(range_states_on_a_gpu, of_many_tiles_have_the_bytes_of_the_cpu_cuda) {
       std::vector<kind> kinds;
       append_kinds(kinds, static_cast<int>(type), static_cast<int>(type) + 1);
       for (const kind& of : kinds) {
-        const bool is_rare = values == values_of::infinities || type == onefold::element_type::i32;
-        if (is_rare && of.what != form::sum && of.what != form::norm2 && of.what != form::min && of.what != form::argmax) continue;
+        const bool is_rare = values != values_of::few || type == onefold::element_type::i32;
+        if (is_rare && of.what != form::sum && of.what != form::norm2 && of.what != form::min && of.what != form::argmax &&
+            of.what != form::argmin_magnitude)
+          continue;
         // Where in the array, where in the tree, and how many.
         struct part {
           uint64_t offset, begin, count;

@@ -76,6 +76,58 @@ TEST_F(a_batch_on_a_gpu, is_one_launch_cuda) {
   count_dispatch(onefold::cuda());
 }
 
+// All four, of floats and of doubles, beside a sum; waited for, and stored.
+TEST_F(a_batch_on_a_gpu, with_places_among_its_forms_is_one_launch_cuda) {
+  using arg64 = onefold::arg_result<double>;
+  using arg32 = onefold::arg_result<float>;
+  const stream on;
+  const auto where = onefold::cuda(0, on.get());
+  const auto* const x = reinterpret_cast<const double*>(memory_[3]->address());
+  const elements floats = any_values(element_type::f32, 300'001, 9);
+  block on_gpu(memory::device, floats.bytes());
+  on_gpu.write(0, floats.data(), floats.bytes());
+  const auto* const f = reinterpret_cast<const float*>(on_gpu.address()) + 1;
+  const block place(memory::device, sizeof(arg64));
+  constexpr std::uint64_t n = 300'000;
+  onefold::report ran;
+  onefold::options how;
+  how.report = &ran;
+  for (int again = 0; again < 3; ++again) {
+    arg64 of_x[4]{};
+    arg32 of_f[4]{};
+    double sum = 0;
+    onefold::batch work(where);
+    work.add(onefold::argmin, x, n, &of_x[0]).add(onefold::argmax, x, n, &of_x[1]);
+    work.add(onefold::argmin_magnitude, x, n, &of_x[2]).add(onefold::argmax_magnitude, x, n, &of_x[3]);
+    work.add(onefold::argmin, f, n, &of_f[0]).add(onefold::argmax, f, n, &of_f[1]);
+    work.add(onefold::argmin_magnitude, f, n, &of_f[2]).add(onefold::argmax_magnitude, f, n, &of_f[3]);
+    work.add(onefold::sum, x, n, &sum).run(how);
+    EXPECT_EQ(ran.launches, 1);
+    const auto same = [](const auto& got, const auto& alone, const char* what) {
+      EXPECT_EQ(std::memcmp(&got.value, &alone.value, sizeof(got.value)), 0) << what;
+      EXPECT_EQ(got.index, alone.index) << what;
+    };
+    same(of_x[0], onefold::argmin(where, x, n), "argmin of doubles");
+    same(of_x[1], onefold::argmax(where, x, n), "argmax of doubles");
+    same(of_x[2], onefold::argmin_magnitude(where, x, n), "argmin_magnitude of doubles");
+    same(of_x[3], onefold::argmax_magnitude(where, x, n), "argmax_magnitude of doubles");
+    same(of_f[0], onefold::argmin(where, f, n), "argmin of floats");
+    same(of_f[1], onefold::argmax(where, f, n), "argmax of floats");
+    same(of_f[2], onefold::argmin_magnitude(where, f, n), "argmin_magnitude of floats");
+    same(of_f[3], onefold::argmax_magnitude(where, f, n), "argmax_magnitude of floats");
+    const double alone = onefold::sum(where, x, n);
+    EXPECT_EQ(std::memcmp(&sum, &alone, sizeof(sum)), 0);
+    std::vector<onefold_request> requests = stored(where);
+    requests[0] = onefold::detail::c_request({where, element_type::f64, form::argmin_magnitude, x, n, place.address(), false});
+    ASSERT_EQ(onefold_reduce_batch(requests.data(), requests.size(), nullptr), 0) << onefold_last_error();
+    on.synchronize();
+    arg64 found{};
+    place.read(0, &found, sizeof(found));
+    same(found, of_x[2], "stored");
+  }
+  count_dispatch(onefold::cuda());
+}
+
 TEST_F(a_batch_on_a_gpu, works_with_a_workspace_of_any_size_cuda) {
   const stream on;
   const auto where = onefold::cuda(0, on.get());

@@ -45,6 +45,39 @@ TEST_F(a_count_on_the_gpu, is_read_at_every_replay_cuda) {
   count_dispatch(onefold::cuda());
 }
 
+TEST_F(a_count_on_the_gpu, of_which_places_are_wanted_is_read_at_every_replay_cuda) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 23;
+  const stream on;
+  const auto where = onefold::cuda(0, on.get());
+  const device_memory memory(most * sizeof(float)), counts(4 * sizeof(std::uint64_t)), count(sizeof(std::uint64_t)),
+      result(sizeof(onefold::arg_result<float>));
+  auto* const x = memory.as<float>();
+  // Ties: the first of them in another block than the last.
+  std::vector<float> values(most);
+  for (std::uint64_t i = 0; i < most; ++i) values[i] = static_cast<float>(i % 1'000'001 % 977);
+  copy_to_device(x, values.data(), most * sizeof(float));
+  const std::vector<std::uint64_t> all = {5, 0, 1'000'003, most};
+  copy_to_device(counts.as<void>(), all.data(), 32);
+  recording graph(on.get());
+  onefold::argmax_into(where, x, most, result.as<onefold::arg_result<float>>(), count_at{count.as<std::uint64_t>()});
+  graph.end();
+  for (int again = 0; again < 2; ++again)
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      expect_success(cudaMemcpyAsync(count.as<void>(), counts.as<std::uint64_t>() + i, 8, cudaMemcpyDeviceToDevice, on.get()),
+                     "cudaMemcpyAsync");
+      graph.replay();
+      onefold::arg_result<float> found{-1, 1};
+      expect_success(cudaMemcpyAsync(&found, result.as<void>(), sizeof(found), cudaMemcpyDeviceToHost, on.get()),
+                     "cudaMemcpyAsync");
+      on.synchronize();
+      const auto expected = all[i] == 0 ? onefold::arg_result<float>{0, ~std::uint64_t{0}}
+                                        : onefold::argmax(onefold::serial(), values.data(), all[i]);
+      EXPECT_EQ(found.value, expected.value) << all[i] << " elements";
+      EXPECT_EQ(found.index, expected.index) << all[i] << " elements";
+    }
+  count_dispatch(onefold::cuda());
+}
+
 TEST_F(a_count_on_the_gpu, is_refused_where_no_kernel_reads_it_cuda) {
   const device_memory memory(1024), count(8);
   expect_success(cudaMemset(count.as<void>(), 0, 8), "cudaMemset");
@@ -52,7 +85,9 @@ TEST_F(a_count_on_the_gpu, is_refused_where_no_kernel_reads_it_cuda) {
   const count_at at{count.as<std::uint64_t>()};
   const std::uint64_t on_host = 3;
   EXPECT_TRUE(refuses(errc::unsupported, "count", [&] { static_cast<void>(onefold::sum(where, memory.as<int>(), 16, at)); }));
-  EXPECT_TRUE(refuses(errc::unsupported, "count", [&] { static_cast<void>(onefold::argmin(where, memory.as<float>(), 16, at)); }));
+  EXPECT_TRUE(refuses(errc::unsupported, "count", [&] { static_cast<void>(onefold::argmin(where, memory.as<int>(), 16, at)); }));
+  EXPECT_TRUE(
+      refuses(errc::unsupported, "count", [&] { static_cast<void>(onefold::argminmax(where, memory.as<float>(), 16, at)); }));
   EXPECT_TRUE(refuses(errc::unsupported, "count",
                       [&] { static_cast<void>(onefold::sum(where, memory.as<float>(), 16, at, {.variant = "vector_load"})); }));
   EXPECT_TRUE(refuses(errc::unsupported, "count",

@@ -68,6 +68,44 @@ TEST_P(a_count_in_memory, gives_the_bits_of_that_many_elements) {
   }
 }
 
+// Of no elements a call that returns the place throws, as with a count of the host's; one that stores it on a GPU gives an index that no element has.
+TEST_P(a_count_in_memory, gives_the_places_of_that_many_elements) {
+  const auto& at = where();
+  for (const std::uint64_t n : {std::uint64_t{1}, std::uint64_t{513}, std::uint64_t{16'385}, most}) {
+    set_count(n);
+    const auto same = [n](const auto& got, const auto& expected, const char* what) {
+      EXPECT_EQ(std::memcmp(&got.value, &expected.value, sizeof(got.value)), 0) << what << " of " << n;
+      EXPECT_EQ(got.index, expected.index) << what << " of " << n;
+    };
+    same(onefold::argmin(at, x(), most, the_count()), onefold::argmin(at, x(), n), "argmin of doubles");
+    count_dispatch(at);
+    same(onefold::argmax(at, f(), most, the_count()), onefold::argmax(at, f(), n), "argmax of floats");
+    same(onefold::argmin_magnitude(at, f(), most, the_count()), onefold::argmin_magnitude(at, f(), n), "argmin_magnitude");
+    same(onefold::argmax_magnitude(at, x(), most, the_count()), onefold::argmax_magnitude(at, x(), n), "argmax_magnitude");
+    onefold::arg_result<float> least{};
+    double sum = 0;
+    onefold::batch work(at);
+    work.add(onefold::argmin, f(), most, &least, the_count()).add(onefold::sum, x(), most, &sum, the_count()).run();
+    same(least, onefold::argmin(at, f(), n), "argmin in a batch");
+    expect_same(sum, onefold::sum(at, x(), n), "sum beside it", n);
+  }
+  set_count(0);
+  EXPECT_TRUE(refuses(errc::invalid_argument, "no index", [&] { static_cast<void>(onefold::argmax(at, x(), most, the_count())); }));
+  onefold::arg_result<double> largest{};
+  double sum = 1;
+  onefold::batch work(at);
+  work.add(onefold::sum, x(), most, &sum, the_count()).add(onefold::argmax_magnitude, x(), most, &largest, the_count());
+  EXPECT_TRUE(refuses(errc::invalid_argument, "no index", [&] { work.run(); }));
+  EXPECT_EQ(sum, 0.0);
+  if (at.backend() != onefold::backend::cuda) return;
+  const block stored(memory_for(at), sizeof(largest));
+  onefold::argmin_into(at, x(), most, reinterpret_cast<onefold::arg_result<double>*>(stored.address()), the_count());
+  onefold::synchronize(at);
+  stored.read(0, &largest, sizeof(largest));
+  EXPECT_EQ(largest.value, 0.0);
+  EXPECT_EQ(largest.index, ~std::uint64_t{0});
+}
+
 TEST_P(a_count_in_memory, may_stand_in_a_batch) {
   for (const std::uint64_t n : {std::uint64_t{0}, std::uint64_t{777}, most}) {
     set_count(n);
