@@ -373,7 +373,8 @@ typedef struct onefold_request {
   int64_t* exact_state;
   /** Arrays: NULL, or where the number of elements stands, in memory that the executor reads; `count` is then the most that it may be. cuda reads it
    *  when the reduction begins, in stream order, and takes more than `count` for `count`; it does so for floats and doubles in forms with one
-   *  result. The CPU executors read it in the call, and refuse more. */
+   *  result, argmin, argmax and those of magnitudes. Of 0 elements these four are ONEFOLD_INVALID_ARGUMENT; with ONEFOLD_INTO cuda stores the value 0
+   *  and the index 2^64 - 1. The CPU executors read it in the call, and refuse more. */
   const uint64_t* count_at;
   /** ONEFOLD_MEAN and ONEFOLD_MEAN_VARIANCE of `source` under ONEFOLD_GUARANTEE_EXACT, on CPUs: NULL, or what says how many of the values are there. It is
    *  called once, with the source's context, when all values were asked for, and is what the sum is divided by; a value that is absent is stored as -0, or
@@ -386,7 +387,8 @@ ONEFOLD_API int onefold_reduce(const onefold_request* what, const onefold_option
 
 /** Several requests with one executor: all are launched, in any order, and those without ONEFOLD_INTO are waited for once. Each result has the bits
  *  that it has alone; after an error none is specified. None reads what another one stores. On cuda, floats and doubles reduced by forms with one
- *  result are launched together, up to 72 at a time and up to 16 MiB each. `how` is for each; its report is that of the last, or of its launch. */
+ *  result, argmin, argmax and those of magnitudes are launched together, up to 72 at a time and up to 16 MiB each. `how` is for each; its report is that
+ *  of the last, or of its launch. */
 ONEFOLD_API int onefold_reduce_batch(const onefold_request* requests, size_t count, const onefold_options* how);
 
 /* --- parts of an array on several executors ------------------------------------------------------------------------------------------------------ */

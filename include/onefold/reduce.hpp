@@ -64,8 +64,9 @@ struct ddof {
 
 /// Where the number of elements stands, in memory that the executor reads: `sum(where, x, most, count_at{n})`. The count that the call is given, or the
 /// range's size, is then the most that it may be. On cuda() it is read when the reduction begins, in stream order, so that kernels ahead of it, or of
-/// a graph, may write it; more than `most` counts as `most`; for float and double, in forms with one result, else unsupported. On a CPU it is read in the
-/// call, and more than `most` is invalid_argument. Elements behind the count are not read. Cost: as for `most` elements at most; on cuda() arrays of
+/// a graph, may write it; more than `most` counts as `most`; for float and double, in forms with one result, argmin, argmax and those of magnitudes, else
+/// unsupported. Of 0 elements these four are invalid_argument; their *_into calls on cuda() store the value 0 and the index 2^64 - 1. On a CPU it is read
+/// in the call, and more than `most` is invalid_argument. Elements behind the count are not read. Cost: as for `most` elements at most; on cuda() arrays of
 /// more than 16 MiB are read somewhat slower than with a count of the host's.
 struct count_at {
   const std::uint64_t* place;
