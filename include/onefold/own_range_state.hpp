@@ -11,9 +11,12 @@
 ///   all.append(own_range_state<vec3, farther>::from_bytes(bytes));
 ///   vec3 far = all.value();
 ///
+///   own_range_state<maybe<double>, op::sum> some(first);  // an operator of the library's, where it has to be told whether any value is there
+///
 /// Value     as in transform.hpp: trivially copyable, with a default constructor, of at most 64 bytes; maybe<T> where values of type T may be absent.
 /// Op        as in transform.hpp: commutes, and is associative up to rounding. A copy of it is kept; Op& refers to one that outlives the state. It and f are
 ///           called from several threads at once where the executor has several, and under the default floating-point environment.
+///           Or one of onefold::op on elements: the result is that of the form of that name, also where no value is there.
 /// Bits      docs/order.md. States of equal ranges have equal bytes if values have no padding, and equal bits of NaN.
 /// Errors    those of transform_reduce(), what op and f throw as what it is; invalid_argument where ranges are no neighbours, bytes are no state of values of this
 ///           size, or a result is asked for that is not there yet. The state then is what it was. cuda() is refused (unsupported).
@@ -41,35 +44,11 @@
 #include <onefold/maybe.hpp>
 #include <onefold/options.hpp>
 #include <onefold/order.hpp>
+#include <onefold/transform.hpp>
 
 namespace onefold {
 
 namespace detail {
-
-/// Code of the caller's from a later element on, of which the tree's value alone is wanted.
-class own_subtree {
- public:
-  own_subtree(const own_code& of, std::uint64_t from) noexcept : code_(of), of_(of), from_(from) {
-    code_.context = this;
-    code_.groups = [](void* context, std::uint64_t first, std::uint64_t count, void* states) {
-      const auto& own = *static_cast<const own_subtree*>(context);
-      return own.of_.groups(own.of_.context, own.from_ + first, count, states);
-    };
-    code_.level = [](void* context, void* states, std::uint64_t count) {
-      const auto& own = *static_cast<const own_subtree*>(context);
-      return own.of_.level(own.of_.context, states, count);
-    };
-    code_.conclude = [](void*, const void*, std::uint64_t, void*) { return 0; };
-  }
-  own_subtree(const own_subtree&) = delete;
-  own_subtree& operator=(const own_subtree&) = delete;
-  [[nodiscard]] const own_code* code() const noexcept { return &code_; }
-
- private:
-  own_code code_;
-  const own_code& of_;
-  std::uint64_t from_;
-};
 
 /// Stores the values of a function as a reduction that makes nothing of them: on the library's terms, its floating-point environment for one.
 template <class Space, class F, class Item, class Value>
@@ -118,7 +97,13 @@ class own_range_state {
   static constexpr bool can_be_absent = detail::value_traits<Value>::can_be_absent;
   using item = std::conditional_t<can_be_absent, maybe<value_type>, value_type>;
   using node_value = maybe<value_type>;
-  using operation_type = std::remove_reference_t<Op>;
+  static constexpr bool is_of_library = is_built_in_operator<std::decay_t<Op>>;
+  static_assert(!is_of_library || is_full_element<value_type>, "the library's operators take elements");
+  using called = std::conditional_t<is_of_library, detail::operator_function<std::decay_t<Op>>, Op>;
+  using operation_type = std::remove_reference_t<called>;
+  struct holder {
+    called op;
+  };
   static constexpr std::uint64_t tile = order::tile_rows * static_cast<std::uint64_t>(order::lanes_of_bytes(sizeof(value_type)));
   static constexpr std::uint64_t most_elements =
       static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / sizeof(value_type);
@@ -126,10 +111,7 @@ class own_range_state {
  public:
   /// Of no values. The first one that is added has the index `begin`.
   explicit own_range_state(std::uint64_t begin = 0) : own_range_state(begin, Op()) {}
-  own_range_state(std::uint64_t begin, Op op) : op_{static_cast<Op&&>(op)}, begin_(begin), end_(begin) {
-    detail::check_value_type<value_type>();
-    check_end(begin, 0);
-  }
+  own_range_state(std::uint64_t begin, Op op) : own_range_state(held(static_cast<Op&&>(op)), begin) {}
 
   /// Adds the `count` values at x: they follow those that are there.
   own_range_state& add(const executor& where, const value_type* x, std::uint64_t count, const options& how = {}) {
@@ -159,7 +141,7 @@ class own_range_state {
     return *this;
   }
 
-  /// The result. Requires that the range begins at 0, and has a value.
+  /// The result. Requires that the range begins at 0, and, with an operator of the caller's, has a value.
   [[nodiscard]] value_type value() const { return value_with(detail::no_init{}); }
   /// The result of op(init, ..), or init where there is no value.
   [[nodiscard]] value_type value(const value_type& init) const { return value_with(init); }
@@ -220,6 +202,17 @@ class own_range_state {
   }
   static constexpr std::size_t value_bytes = sizeof(value_type) + (can_be_absent ? 1 : 0);
 
+  static holder held([[maybe_unused]] Op&& op) {
+    if constexpr (is_of_library)
+      return {};
+    else
+      return {static_cast<Op&&>(op)};
+  }
+  own_range_state(holder op, std::uint64_t begin) : op_{static_cast<called&&>(op.op)}, begin_(begin), end_(begin) {
+    detail::check_value_type<value_type>();
+    check_end(begin, 0);
+  }
+
   template <class Words>
   [[noreturn]] static void refuse(const Words& words) {
     detail::telling_of_lacking_memory([&] { throw error(errc::invalid_argument, words()); });
@@ -257,7 +250,7 @@ class own_range_state {
     check_end(end_, count);
     if (count == 0) return *this;
     detail::telling_of_lacking_memory([&] {
-      own_range_state made(end_, op_.op);
+      own_range_state made(op_, end_);
       made.end_ = end_ + count;
       made.read_values(where, space, f, how);
       put_behind(made);
@@ -365,6 +358,9 @@ class own_range_state {
     // A node without a right sibling goes up to the level where it is one itself.
     for (std::size_t i = nodes_.size(); i > 0; --i)
       found = found.present ? combined(nodes_[i - 1].state, found) : nodes_[i - 1].state;
+    if constexpr (is_of_library && std::is_same_v<Init, detail::no_init>) {
+      if (!found.present) return std::decay_t<Op>::template identity<value_type>();
+    }
     return reduce_kept(&found, 1, init, nullptr);
   }
 
@@ -444,9 +440,6 @@ class own_range_state {
     get_items(tail_, first.end - behind_nodes);
   }
 
-  struct holder {
-    Op op;
-  };
   mutable holder op_;
   std::uint64_t begin_;
   std::uint64_t end_;

@@ -21,6 +21,9 @@
 ///           own_range_state.hpp.
 /// Bits      equal ranges of equal elements have equal bytes, however they were cut, read and appended (docs/order.md). The result has the bits
 ///           of the reduction of the array. argmin and its like give global indices.
+/// Absent    values may be (maybe.hpp) in prod, min, max, sum_of_squares, the norms, count, all, any, none and, of integers, sum, min_number, max_number and
+///           the bits; the result is that of the reduction of f(i). Of floats a sum is own_range_state<maybe<T>, op::sum>, whose bytes tell
+///           whether any value is there, and so are min_number and max_number.
 /// Errors    those of the reductions; invalid_argument where ranges are no neighbours, bytes are no state or a result is asked for that is not there
 ///           yet. The state then is what it was.
 /// Cost      of adding an array that of a reduction and some microseconds for the tiles at its ends; of appending a state or making a value
@@ -64,17 +67,32 @@ class range_owner {
     check_status(
         with_c_options(how, [&](const onefold_options* wishes) { return onefold_range_add_parts(get(), parts, count, wishes); }));
   }
-  /// T: of the state's elements.
-  template <class T, class S, class F>
+  /// T: of the state's elements. An absent value is an element that changes no other.
+  template <form What, class T, class S, class F>
   void add_values(const executor& where, const S& over, F& f, const options& how) {
     using space = space_of<S>;
     using values = value_traits<value_at_t<space, F>>;
     static_assert(std::is_same_v<typename results_of<typename values::type>::type, T>,
                   "the function returns values of another type than the state's elements");
     static_assert(!results_of<typename values::type>::several, "make a state for each of the function's values");
-    static_assert(!values::can_be_absent, "a state has no place for absent values: return what changes no other, -0.0 for a sum");
+    if constexpr (values::can_be_absent) {
+      static_assert(What != form::reduce_together,
+                    "no value changes none of several operators: make a state for each, which takes absent values");
+      static_assert(What != form::mean,
+                    "how many values are there is not in the state of a mean, and absent ones would count: divide the sum of an "
+                    "own_range_state<maybe<T>, op::sum> by the count of a range_state<form::count, std::uint32_t>");
+      static_assert(What != form::mean_variance,
+                    "the elements that a state of mean_variance keeps have no place for absent values: over MPI's ranks mpi.hpp "
+                    "takes them, and an own_range_state has your own operator on counts, means and deviations");
+      static_assert(!has_index(What) && What != form::minmax,
+                    "no value leaves both values, or the index, of such a state as they are: add the values to a "
+                    "range_state of form::min and one of form::max, or, with indices, to an own_range_state<maybe<V>, Op>");
+      static_assert(!hides_that_all_are_absent<What, T>,
+                    "this state of floats cannot tell that all values are absent, where the result is another: make it an "
+                    "own_range_state<maybe<T>, op::sum>, or of op::min_number or op::max_number");
+    }
     const space indices = as_space(over);
-    block_callback<space, F> callback(indices, f);
+    block_callback<space, F> callback(indices, f, instead_of_absent<What, T>());
     callback.check(with_c_options(how, [&](const onefold_options* wishes) {
       return onefold_range_add_values(get(), c_executor(where), callback.source(), indices.size(), wishes);
     }));
@@ -185,10 +203,10 @@ class range_state {
 
   /// Adds what f gives for the indices of a number or a box, as `sum(where, n, f)` asks for them: f(0) .. f(n - 1), wherever the state ends. f returns a T
   /// (std::uint32_t stands for a bool). It is called once for each index; its values within the tiles at the ends stay in the state. On the
-  /// CPU's executors.
+  /// CPU's executors. Absent values: see above.
   template <class S, class F, form W = What, ONEFOLD_WHERE(detail::is_index_space<S>&& detail::takes_function<W, S, F>::value)>
   range_state& add(const executor& where, const S& over, F&& f, const options& how = {}) {
-    state_.template add_values<T>(where, over, f, how);
+    state_.template add_values<What, T>(where, over, f, how);
     return *this;
   }
 
@@ -282,7 +300,7 @@ class together_range_state {
   /// Adds what f gives for the indices of a number or a box: one T for each, of which all operators take that one. On the CPU's executors.
   template <class S, class F, ONEFOLD_WHERE(detail::is_index_space<S>&& detail::takes_function<form::sum, S, F>::value)>
   together_range_state& add(const executor& where, const S& over, F&& f, const options& how = {}) {
-    state_.template add_values<T>(where, over, f, how);
+    state_.template add_values<form::reduce_together, T>(where, over, f, how);
     return *this;
   }
 

@@ -185,7 +185,7 @@ struct takes_function<What, S, F, std::enable_if_t<is_index_space<S> && sizeof(v
 /// What stands for an absent value: it changes no other.
 template <form What, class T>
 constexpr T instead_of_absent() {
-  if constexpr (What == form::sum)
+  if constexpr (What == form::sum || What == form::mean || What == form::mean_variance)
     return op::sum::neutral<T>();
   else if constexpr (What == form::prod)
     return op::prod::neutral<T>();
@@ -205,6 +205,11 @@ constexpr T instead_of_absent() {
     return T(0);
 }
 
+/// Whether nothing but these gives something else than no values do: -0 for +0, NaN for an infinity.
+template <form What, class T>
+inline constexpr bool hides_that_all_are_absent = std::is_floating_point_v<T> &&
+                                                  (What == form::sum || What == form::min_number || What == form::max_number);
+
 template <bool OnDevice, form What, class Space, class F, class... M>
 void run_values(const executor& where, const Space& space, F& f, void* output, bool waits, const options& how, M... modifiers) {
   using callback = block_callback<Space, F>;
@@ -220,9 +225,7 @@ void run_values(const executor& where, const Space& space, F& f, void* output, b
   const arrays_of<F> arrays(f);
   arrays.tell(what);
   values.run(what, how);
-  // What stands for absent values may give something else than nothing does: -0 for +0, NaN for an infinity.
-  constexpr bool gives_itself = What == form::sum || What == form::min_number || What == form::max_number;
-  if constexpr (gives_itself && callback::can_be_absent && std::is_floating_point_v<T>) {
+  if constexpr (callback::can_be_absent && hides_that_all_are_absent<What, T>) {
     if (!is_for_cuda(where) && !values.any_present()) {
       using R = form_result_t<What, T, M...>;
       *static_cast<R*>(output) = result_of_nothing<What, T, (is_wide<M, T>() || ...)>();
