@@ -17,7 +17,9 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <onefold/detail/exact_kinds.hpp>
@@ -33,6 +35,7 @@
 #include "batch.hpp"
 #include "c_api.hpp"
 #include "complex.hpp"
+#include "own_range.hpp"
 #include "pointer_kind.hpp"
 #include "side_by_side.hpp"
 
@@ -174,13 +177,7 @@ onefold_options checked_options(const onefold_options* how) {
   return known;
 }
 
-}  // namespace
-
-}  // namespace onefold::detail
-
-using namespace onefold::detail;
-
-struct onefold_range {
+struct form_range {
   range_kind of;
   std::uint64_t begin;
   std::uint64_t end = begin;
@@ -207,10 +204,6 @@ struct onefold_range {
     }
   }
 };
-
-namespace onefold::detail {
-
-namespace {
 
 // What adds elements to a range: where, and with which options.
 struct range_reader {
@@ -384,7 +377,7 @@ void finish_nodes(const range_kind& of, std::vector<subtree>& nodes) {
 }
 
 // What makes `made`, of which the kind and the ends are known, of elements at `in`. It stays where it is until the image has been stored.
-void read_range(const range_reader& reader, const range_input& in, onefold_range& made, gpu_reading& what) {
+void read_range(const range_reader& reader, const range_input& in, form_range& made, gpu_reading& what) {
   const std::size_t bytes = size_of(made.of.type);
   const std::uint64_t nodes_begin = made.nodes_begin(), nodes_end = made.nodes_end();
   keep(reader, in, nodes_begin - made.begin, made.head, what);
@@ -416,7 +409,7 @@ std::vector<subtree> nodes_on_a_gpu(const range_reader& reader, const range_inpu
   return nodes;
 }
 
-void make_on_a_gpu(const range_reader& reader, const range_input& in, onefold_range& made) {
+void make_on_a_gpu(const range_reader& reader, const range_input& in, form_range& made) {
   if (made.raw_count() == 0) {
     made.nodes = nodes_on_a_gpu(reader, in, made.begin, made.end - made.begin);
     return;
@@ -427,17 +420,17 @@ void make_on_a_gpu(const range_reader& reader, const range_input& in, onefold_ra
   finish_nodes(made.of, made.nodes);
 }
 
-onefold_range state_of(range_reader reader, std::uint64_t begin, const range_input& in, std::uint64_t count);
+form_range state_of(range_reader reader, std::uint64_t begin, const range_input& in, std::uint64_t count);
 
 // Of reduce_together, made of a state for each operator: as many reads.
-onefold_range state_of_each(const range_reader& reader, std::uint64_t begin, const range_input& in, std::uint64_t count) {
-  onefold_range all{reader.of, begin, begin + count};
+form_range state_of_each(const range_reader& reader, std::uint64_t begin, const range_input& in, std::uint64_t count) {
+  form_range all{reader.of, begin, begin + count};
   const std::size_t results = reader.of.results();
   for (std::size_t k = 0; k < results; ++k) {
     const range_kind alone = reader.kind(static_cast<int>(k));
     range_reader its{alone, reader.where, reader.how};
     if (k > 0) its.how.report = nullptr;
-    onefold_range one = state_of(its, begin, in, count);
+    form_range one = state_of(its, begin, in, count);
     all.nodes.resize(results * one.nodes.size());
     for (std::size_t i = 0; i < one.nodes.size(); ++i) all.nodes[results * i + k] = one.nodes[i];
     all.head = std::move(one.head);  // the same elements each time
@@ -447,10 +440,10 @@ onefold_range state_of_each(const range_reader& reader, std::uint64_t begin, con
 }
 
 // The state of `count` elements, at least one, of which the first has the index `begin`.
-onefold_range state_of(range_reader reader, std::uint64_t begin, const range_input& in, std::uint64_t count) {
+form_range state_of(range_reader reader, std::uint64_t begin, const range_input& in, std::uint64_t count) {
   const range_kind& of = reader.of;
   if (of.is_together() && reader.may_go_to_a_gpu(in)) return state_of_each(reader, begin, in, count);
-  onefold_range made{of, begin, begin + count};
+  form_range made{of, begin, begin + count};
   if (const std::optional<onefold_executor> gpu = reader.gpu_of(in)) {
     reader.where = *gpu;
     make_on_a_gpu(reader, in, made);
@@ -474,7 +467,7 @@ onefold_range state_of(range_reader reader, std::uint64_t begin, const range_inp
   return made;
 }
 
-void append(onefold_range& to, onefold_range next) {
+void append(form_range& to, form_range next) {
   if (to.of != next.of)
     throw error(errc::invalid_argument, "a state of " + next.of.text() + " cannot be appended to one of " + to.of.text());
   if (to.end != next.begin)
@@ -484,7 +477,7 @@ void append(onefold_range& to, onefold_range next) {
     to = std::move(next);
     return;
   }
-  onefold_range joined = to;
+  form_range joined = to;
   const bool in_first_tile = joined.end < joined.parts().first_border();
   raw_elements& open = in_first_tile ? joined.head : joined.tail;
   open.append(next.head);
@@ -510,7 +503,7 @@ void check_end(const range_kind& of, std::uint64_t begin, std::uint64_t count) {
                                             " cannot be: is it a negative number?");
 }
 
-void add(onefold_range& to, const onefold_executor& where, const range_input& in, std::uint64_t count, const onefold_options* how) {
+void add(form_range& to, const onefold_executor& where, const range_input& in, std::uint64_t count, const onefold_options* how) {
   const onefold_options wishes = checked_options(how);
   check_end(to.of, to.end, count);
   if (count == 0) return;
@@ -529,9 +522,9 @@ struct gpu_share {
 };
 
 // The states of parts that lie one behind the other. What GPUs have in their memory is under way on all of them before one is waited for.
-std::vector<onefold_range> states_of(const range_kind& of, std::uint64_t begin, std::span<const onefold_range_part> parts,
-                                     const onefold_options& how) {
-  std::vector<onefold_range> made;
+std::vector<form_range> states_of(const range_kind& of, std::uint64_t begin, std::span<const onefold_range_part> parts,
+                                  const onefold_options& how) {
+  std::vector<form_range> made;
   made.reserve(parts.size());
   for (const onefold_range_part& part : parts) {
     check_end(of, begin, part.count);
@@ -572,7 +565,7 @@ std::vector<onefold_range> states_of(const range_kind& of, std::uint64_t begin, 
       std::all_of(others.begin(), others.end(), [&](std::size_t i) { return parts[i].where.backend == ONEFOLD_CUDA; });
   const auto reduce_other = [&](std::size_t k) {
     const onefold_range_part& part = parts[others[k]];
-    onefold_range& range = made[others[k]];
+    form_range& range = made[others[k]];
     range = state_of(readers[k], range.begin, arrays_at(part.x, of.has_two_inputs() ? part.y : nullptr), part.count);
   };
   if (are_copied)
@@ -589,8 +582,8 @@ std::vector<onefold_range> states_of(const range_kind& of, std::uint64_t begin, 
 }
 
 // Of reduce_together one part comes behind the other.
-void add_parts_in_turn(onefold_range& to, std::span<const onefold_range_part> parts, onefold_options how) {
-  onefold_range joined = to;
+void add_parts_in_turn(form_range& to, std::span<const onefold_range_part> parts, onefold_options how) {
+  form_range joined = to;
   for (const onefold_range_part& part : parts) {
     check_end(joined.of, joined.end, part.count);
     if (part.count == 0) continue;
@@ -600,11 +593,11 @@ void add_parts_in_turn(onefold_range& to, std::span<const onefold_range_part> pa
   to = std::move(joined);
 }
 
-void add_parts(onefold_range& to, std::span<const onefold_range_part> parts, const onefold_options* how) {
+void add_parts(form_range& to, std::span<const onefold_range_part> parts, const onefold_options* how) {
   if (to.of.is_together()) return add_parts_in_turn(to, parts, checked_options(how));
-  std::vector<onefold_range> made = states_of(to.of, to.end, parts, checked_options(how));
-  onefold_range joined = to;
-  for (onefold_range& part : made)
+  std::vector<form_range> made = states_of(to.of, to.end, parts, checked_options(how));
+  form_range joined = to;
+  for (form_range& part : made)
     if (part.begin != part.end) append(joined, std::move(part));
   to = std::move(joined);
 }
@@ -612,7 +605,7 @@ void add_parts(onefold_range& to, std::span<const onefold_range_part> parts, con
 // --- images: what a GPU makes of elements in stream order -----------------------------------------------------------------------------------------
 
 // What makes the image of elements that follow those of `before`.
-gpu_reading image_of(const range_reader& reader, const range_input& in, onefold_range& made) {
+gpu_reading image_of(const range_reader& reader, const range_input& in, form_range& made) {
   gpu_reading what;
   read_range(reader, in, made, what);
   return what;
@@ -625,15 +618,15 @@ void check_has_images(const range_kind& of) {
                 "image of a state of each operator");
 }
 
-std::size_t image_bytes(const onefold_range& before, std::uint64_t count) {
+std::size_t image_bytes(const form_range& before, std::uint64_t count) {
   check_has_images(before.of);
   check_end(before.of, before.end, count);
   if (count == 0) return 0;
-  onefold_range made{before.of, before.end, before.end + count};
+  form_range made{before.of, before.end, before.end + count};
   return image_of({before.of, onefold_serial(), checked_options(nullptr)}, arrays_at(nullptr, nullptr), made).image_bytes();
 }
 
-void put_image(const onefold_range& before, const onefold_executor& where, const range_input& in, std::uint64_t count, void* image,
+void put_image(const form_range& before, const onefold_executor& where, const range_input& in, std::uint64_t count, void* image,
                const onefold_options* how) {
   check_has_images(before.of);
   range_reader reader{before.of, where, checked_options(how)};
@@ -647,16 +640,16 @@ void put_image(const onefold_range& before, const onefold_executor& where, const
     throw error(errc::unsupported,
                 "an image is made by cuda(), of elements in a GPU's memory: onefold_range_add() takes them from anywhere");
   reader.where = *gpu;
-  onefold_range made{before.of, before.end, before.end + count};
+  form_range made{before.of, before.end, before.end + count};
   static_cast<void>(put_on_stream(image_of(reader, in, made), reader.how, image));
 }
 
-void add_image(onefold_range& to, const void* image, std::uint64_t count) {
+void add_image(form_range& to, const void* image, std::uint64_t count) {
   check_has_images(to.of);
   check_end(to.of, to.end, count);
   if (count == 0) return;
   if (image == nullptr) refuse_null("image");
-  onefold_range made{to.of, to.end, to.end + count};
+  form_range made{to.of, to.end, to.end + count};
   store(image_of({to.of, onefold_serial(), checked_options(nullptr)}, arrays_at(nullptr, nullptr), made), image);
   finish_nodes(made.of, made.nodes);
   append(to, std::move(made));
@@ -721,7 +714,7 @@ void store_result_of_none(const range_kind& of, void* to) {
   std::memcpy(to, result, result_bytes(of.type, of.what));
 }
 
-void store_result(const onefold_range& of, std::int64_t ddof, void* to) {
+void store_result(const form_range& of, std::int64_t ddof, void* to) {
   if (of.begin != 0)
     throw error(errc::invalid_argument, "a state that begins at element " + std::to_string(of.begin) +
                                             " has no result: append it to that of the elements before");
@@ -795,7 +788,7 @@ const std::byte* get_fields(const cpu::form_row& row, const std::byte* from, std
 
 std::size_t operators_bytes(std::size_t operators) { return (operators + 7) / 8 * 8; }
 
-std::size_t bytes_of(const onefold_range& of) {
+std::size_t bytes_of(const form_range& of) {
   std::size_t of_a_node = 0;
   for (std::size_t k = 0; k < of.of.results(); ++k) of_a_node += field_bytes(of.of.row(k));
   std::size_t nodes = 0;
@@ -805,7 +798,7 @@ std::size_t bytes_of(const onefold_range& of) {
          nodes * of_a_node + sizeof(std::uint64_t);
 }
 
-void write(const onefold_range& of, std::byte* to) {
+void write(const form_range& of, std::byte* to) {
   std::byte* next = to;
   const auto put = [&next](const void* from, std::size_t bytes) {
     if (bytes != 0) std::memcpy(next, from, bytes);
@@ -855,7 +848,7 @@ void read_operators(std::size_t count, const std::byte* from, std::size_t size, 
   kind.operator_count = static_cast<std::uint8_t>(count);
 }
 
-onefold_range read(const range_kind& expected, const std::byte* from, std::size_t size) {
+form_range read(const range_kind& expected, const std::byte* from, std::size_t size) {
   range_header header;
   if (size < sizeof(header) + sizeof(std::uint64_t) || std::memcmp(from, magic, sizeof(magic)) != 0)
     throw error(errc::invalid_argument, "these bytes are not the state of a range: they do not begin like one, or are too few");
@@ -876,7 +869,7 @@ onefold_range read(const range_kind& expected, const std::byte* from, std::size_
       std::any_of(std::begin(header.reserved), std::end(header.reserved), [](auto byte) { return byte != 0; }) ||
       header.begin > header.end || header.end > kind.most_elements())
     refuse_damaged();
-  onefold_range made{kind, header.begin, header.end};
+  form_range made{kind, header.begin, header.end};
   if (size != bytes_of(made)) refuse_damaged();
 
   const std::byte* next = from + sizeof(header) + operators_bytes(kind.operator_count);
@@ -930,10 +923,10 @@ range_kind checked_together(std::int32_t type, const std::uint8_t* operators, st
   return kind;
 }
 
-onefold_range* create(const range_kind& of, std::uint64_t begin) {
+form_range create(const range_kind& of, std::uint64_t begin) {
   if (begin > of.most_elements())
     throw error(errc::invalid_argument, "no element has the index " + std::to_string(begin) + ": is it a negative number?");
-  return new onefold_range{of, begin};
+  return {of, begin};
 }
 
 // --- messages: what ranks know of their parts, in a form that is merged in place ----------------------------------------------------------------
@@ -1341,17 +1334,66 @@ void store_result(const void* message, std::size_t which, std::int32_t ranks, st
 
 }  // namespace onefold::detail
 
+using namespace onefold::detail;
+
+struct onefold_range {
+  std::variant<form_range, own_range> is;
+};
+
+namespace {
+
+// Calls one of the two for what a state is.
+template <class State, class OfForm, class OfOwn>
+decltype(auto) look_at(State* state, const OfForm& of_form, const OfOwn& of_own) {
+  if (state == nullptr) refuse_null("state");
+  if (auto* const own = std::get_if<own_range>(&state->is)) return of_own(*own);
+  return of_form(std::get<form_range>(state->is));
+}
+
+// For what operators of the caller's do not have.
+template <class State>
+auto& of_a_form(State* state) {
+  using found = std::conditional_t<std::is_const_v<State>, const form_range, form_range>;
+  return look_at(
+      state, [](auto& form) -> found& { return form; },
+      [](auto&) -> found& {
+        throw onefold::error(
+            onefold::errc::unsupported,
+            "the state of an operator of your own has no images: its elements lie in host memory, and CPUs reduce them");
+      });
+}
+
+[[noreturn]] void refuse_other_kind() {
+  throw onefold::error(onefold::errc::invalid_argument,
+                       "a state of a form of the library's and one of an operator of your own cannot be appended to each other");
+}
+
+std::size_t bytes_of_any(const onefold_range& state) {
+  return look_at(
+      &state, [](const form_range& of) { return bytes_of(of); }, [](const own_range& of) { return of.bytes(); });
+}
+
+}  // namespace
+
 int onefold_range_create(int32_t type, int32_t form, uint32_t flags, uint64_t begin, onefold_range** made) {
   return guarded([&] {
     if (made == nullptr) refuse_null("place of the new state");
-    *made = create(checked_kind(type, form, flags), begin);
+    *made = new onefold_range{create(checked_kind(type, form, flags), begin)};
   });
 }
 
 int onefold_range_create_together(int32_t type, const uint8_t* operators, size_t count, uint64_t begin, onefold_range** made) {
   return guarded([&] {
     if (made == nullptr) refuse_null("place of the new state");
-    *made = create(checked_together(type, operators, count), begin);
+    *made = new onefold_range{create(checked_together(type, operators, count), begin)};
+  });
+}
+
+int onefold_range_create_own(const onefold_own_operator* of, uint64_t begin, onefold_range** made) {
+  return guarded([&] {
+    if (made == nullptr) refuse_null("place of the new state");
+    if (of == nullptr) refuse_null("own operator");
+    *made = new onefold_range{own_range(*of, begin)};
   });
 }
 
@@ -1360,16 +1402,18 @@ void onefold_range_destroy(onefold_range* state) { delete state; }
 int onefold_range_add(onefold_range* state, onefold_executor where, const void* x, const void* y, uint64_t count,
                       const onefold_options* how) {
   return guarded([&] {
-    if (state == nullptr) refuse_null("state");
-    add(*state, where, arrays_at(x, state->of.has_two_inputs() ? y : nullptr), count, how);
+    look_at(
+        state, [&](form_range& to) { add(to, where, arrays_at(x, to.of.has_two_inputs() ? y : nullptr), count, how); },
+        [&](own_range& to) { to.add(where, x, count, how); });
   });
 }
 
 int onefold_range_add_values(onefold_range* state, onefold_executor where, const onefold_value_source* source, uint64_t count,
                              const onefold_options* how) {
   return guarded([&] {
-    if (state == nullptr) refuse_null("state");
-    add(*state, where, values_of(source, 0), count, how);
+    look_at(
+        state, [&](form_range& to) { add(to, where, values_of(source, 0), count, how); },
+        [&](own_range& to) { to.add_values(where, source, count, how); });
   });
 }
 
@@ -1377,31 +1421,30 @@ int onefold_range_add_parts(onefold_range* state, const onefold_range_part* part
   return guarded([&] {
     if (state == nullptr) refuse_null("state");
     if (count > 0 && parts == nullptr) refuse_null("list of parts");
-    add_parts(*state, {parts, count}, how);
+    const std::span<const onefold_range_part> all(parts, count);
+    look_at(
+        state, [&](form_range& to) { add_parts(to, all, how); }, [&](own_range& to) { to.add_parts(all, how); });
   });
 }
 
 int onefold_range_image_bytes(const onefold_range* state, uint64_t count, size_t* bytes) {
   return guarded([&] {
-    if (state == nullptr) refuse_null("state");
+    const form_range& before = of_a_form(state);
     if (bytes == nullptr) refuse_null("place of the size");
-    *bytes = image_bytes(*state, count);
+    *bytes = image_bytes(before, count);
   });
 }
 
 int onefold_range_put_image(const onefold_range* state, onefold_executor where, const void* x, const void* y, uint64_t count,
                             void* image, const onefold_options* how) {
   return guarded([&] {
-    if (state == nullptr) refuse_null("state");
-    put_image(*state, where, arrays_at(x, state->of.has_two_inputs() ? y : nullptr), count, image, how);
+    const form_range& before = of_a_form(state);
+    put_image(before, where, arrays_at(x, before.of.has_two_inputs() ? y : nullptr), count, image, how);
   });
 }
 
 int onefold_range_add_image(onefold_range* state, const void* image, uint64_t count) {
-  return guarded([&] {
-    if (state == nullptr) refuse_null("state");
-    add_image(*state, image, count);
-  });
+  return guarded([&] { add_image(of_a_form(state), image, count); });
 }
 
 int onefold_range_can_join_images(int32_t type, int32_t form, uint32_t flags, size_t parts, uint64_t total) {
@@ -1423,8 +1466,16 @@ int onefold_range_join_images(int32_t type, int32_t form, uint32_t flags, onefol
 
 int onefold_range_append(onefold_range* state, const onefold_range* next) {
   return guarded([&] {
-    if (state == nullptr || next == nullptr) refuse_null("state");
-    append(*state, *next);
+    look_at(
+        state,
+        [next](form_range& to) {
+          look_at(
+              next, [&to](const form_range& from) { append(to, from); }, [](const own_range&) { refuse_other_kind(); });
+        },
+        [next](own_range& to) {
+          look_at(
+              next, [](const form_range&) { refuse_other_kind(); }, [&to](const own_range& from) { to.append(from); });
+        });
   });
 }
 
@@ -1432,22 +1483,34 @@ int onefold_range_result(const onefold_range* state, int64_t ddof, void* result)
   return guarded([&] {
     if (state == nullptr) refuse_null("state");
     if (result == nullptr) refuse_null("result");
-    store_result(*state, ddof, result);
+    look_at(
+        state, [&](const form_range& of) { store_result(of, ddof, result); },
+        [&](const own_range& of) { of.store_result(result); });
   });
 }
 
-uint64_t onefold_range_begin(const onefold_range* state) { return state == nullptr ? 0 : state->begin; }
-uint64_t onefold_range_end(const onefold_range* state) { return state == nullptr ? 0 : state->end; }
-size_t onefold_range_bytes(const onefold_range* state) { return state == nullptr ? 0 : bytes_of(*state); }
+uint64_t onefold_range_begin(const onefold_range* state) {
+  if (state == nullptr) return 0;
+  return look_at(
+      state, [](const form_range& of) { return of.begin; }, [](const own_range& of) { return of.begin(); });
+}
+uint64_t onefold_range_end(const onefold_range* state) {
+  if (state == nullptr) return 0;
+  return look_at(
+      state, [](const form_range& of) { return of.end; }, [](const own_range& of) { return of.end(); });
+}
+size_t onefold_range_bytes(const onefold_range* state) { return state == nullptr ? 0 : bytes_of_any(*state); }
 
 int onefold_range_write(const onefold_range* state, void* bytes, size_t size) {
   return guarded([&] {
     if (state == nullptr) refuse_null("state");
     if (bytes == nullptr) refuse_null("place of the bytes");
-    if (size != bytes_of(*state))
-      throw onefold::error(onefold::errc::invalid_argument, "the state takes " + std::to_string(bytes_of(*state)) +
+    if (size != bytes_of_any(*state))
+      throw onefold::error(onefold::errc::invalid_argument, "the state takes " + std::to_string(bytes_of_any(*state)) +
                                                                 " bytes, and room was given for " + std::to_string(size));
-    write(*state, static_cast<std::byte*>(bytes));
+    auto* const to = static_cast<std::byte*>(bytes);
+    look_at(
+        state, [to](const form_range& of) { write(of, to); }, [to](const own_range& of) { of.write(to); });
   });
 }
 
@@ -1455,7 +1518,9 @@ int onefold_range_read(onefold_range* state, const void* bytes, size_t size) {
   return guarded([&] {
     if (state == nullptr) refuse_null("state");
     if (bytes == nullptr && size != 0) refuse_null("place of the bytes");
-    *state = read(state->of, static_cast<const std::byte*>(bytes), size);
+    const auto* const from = static_cast<const std::byte*>(bytes);
+    look_at(
+        state, [&](form_range& to) { to = read(to.of, from, size); }, [&](own_range& to) { to.read(from, size); });
   });
 }
 

@@ -437,6 +437,28 @@ ONEFOLD_API int onefold_range_create(int32_t type, int32_t form, uint32_t flags,
  *  them. Parts are read one behind the other, and there are no images (ONEFOLD_UNSUPPORTED). */
 ONEFOLD_API int onefold_range_create_together(int32_t type, const uint8_t* operators, size_t count, uint64_t begin,
                                               onefold_range** made);
+/** An operator of the caller's on values of his, which the library calls for many pairs at a time, as MPI_Op_create()'s functions are. */
+typedef struct onefold_own_operator {
+  size_t struct_bytes;
+  void* context;
+  uint32_t value_bytes;   /**< 1 to 64 */
+  uint32_t can_be_absent; /**< not 0: functions say of each value whether it is there, and the operator gets those that are */
+  /** Value i at `a` becomes value i at `a` (+) value i at `b`, for i < count; the two places do not overlap. It commutes, and is associative up to rounding. It
+   *  returns 0, or another number to end the call with ONEFOLD_CALLBACK_FAILED. It is called from several threads at once, under the default floating-point
+   *  environment, and must return: no longjmp, and no exception. Values are aligned as value_bytes is, to 16 at most, where those of arrays are. */
+  int (*combine)(void* context, void* a, const void* b, uint64_t count);
+} onefold_own_operator;
+/** The state of values that are reduced with an operator of the caller's, which is copied; what its context points to outlives the state. Its bytes are those that
+ *  own_range_state of C++ has of values of this size, which may be absent or not. Elements lie in host memory, and CPUs reduce them:
+ *
+ *    onefold_range_add()         x has `count` values, which are all there
+ *    onefold_range_add_values()  fill() stores values at values[0] and, where they may be absent, for each a byte at values[1]: 1, or 0 where it is not
+ *                                there. It is asked for at most a tile of values at a time: 4096 bytes, or less.
+ *    onefold_range_result()      stores a value. ONEFOLD_INVALID_ARGUMENT where none is there
+ *
+ *  Images are refused (ONEFOLD_UNSUPPORTED); states are appended to each other where size and can_be_absent are the same, with the operator of the one that is
+ *  appended to. Cost: for a tile 15 calls of combine with 256 bytes of values each, or a little less, and 2 to 8 with fewer. */
+ONEFOLD_API int onefold_range_create_own(const onefold_own_operator* of, uint64_t begin, onefold_range** made);
 /** Gives the state back. NULL is none. */
 ONEFOLD_API void onefold_range_destroy(onefold_range* state);
 /** Appends the elements end .. end + count - 1: `count` elements at x, and for ONEFOLD_DOT as many at y, which else is not looked at. `how`, which

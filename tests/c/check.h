@@ -27,12 +27,13 @@ extern int failures;
     EXPECT(strstr(onefold_last_error(), (text)) != NULL); \
   } while (0)
 
-void test_forms(void);    /* every function of a form and type */
-void test_refusals(void); /* what is refused, and how it is told */
-void test_places(void);   /* backends, catalogue, workspaces, policies */
-void test_exact(void);    /* states of exact sums */
-void test_range(void);    /* states of ranges */
-void test_messages(void); /* messages of ranks */
-void test_own(void);      /* values and operators of the caller's */
+void test_forms(void);     /* every function of a form and type */
+void test_refusals(void);  /* what is refused, and how it is told */
+void test_places(void);    /* backends, catalogue, workspaces, policies */
+void test_exact(void);     /* states of exact sums */
+void test_range(void);     /* states of ranges */
+void test_messages(void);  /* messages of ranks */
+void test_own(void);       /* values and operators of the caller's */
+void test_own_range(void); /* states of ranges with operators of the caller's */
 
 #endif

@@ -12,6 +12,7 @@ int main(void) {
   test_range();
   test_messages();
   test_own();
+  test_own_range();
   printf("c: onefold ABI %d, %zu variants, %d failures\n", onefold_abi_version(), onefold_variant_count(), failures);
   return failures != 0;
 }

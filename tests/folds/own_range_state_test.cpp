@@ -4,6 +4,7 @@
 #include <array>
 #include <cfenv>
 #include <cstddef>
+#include <memory>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
@@ -286,6 +287,97 @@ TEST(the_bytes_of_an_own_state, are_refused_where_they_are_none) {
   put(flag, 1.0F);
   EXPECT_TRUE(refuses(errc::invalid_argument, "damaged",
                       [&] { static_cast<void>(own_range_state<maybe<float>, plain_sum>::from_bytes(summed(flag))); }));
+}
+
+// --- the same states in C: onefold_range_create_own() ------------------------------------------------------------------------------------------------
+
+struct destroy_range {
+  void operator()(onefold_range* of) const { onefold_range_destroy(of); }
+};
+using c_state = std::unique_ptr<onefold_range, destroy_range>;
+
+template <class V, class Op>
+int combine_many(void*, void* a, const void* b, uint64_t count) {
+  V* const to = static_cast<V*>(a);
+  const V* const from = static_cast<const V*>(b);
+  for (uint64_t i = 0; i < count; ++i) to[i] = Op()(to[i], from[i]);
+  return 0;
+}
+template <class Item, class Op>
+c_state make_c_state(uint64_t begin) {
+  using V = typename own_range_state<Item, Op>::value_type;
+  const onefold_own_operator own{sizeof(own), nullptr, sizeof(V), std::is_same_v<Item, V> ? 0U : 1U, combine_many<V, Op>};
+  onefold_range* made = nullptr;
+  detail::check_status(onefold_range_create_own(&own, begin, &made));
+  return c_state(made);
+}
+bytes bytes_of_state(const c_state& of) {
+  bytes all(onefold_range_bytes(of.get()));
+  detail::check_status(onefold_range_write(of.get(), all.data(), all.size()));
+  return all;
+}
+template <class V, class Op, class Make>
+void expect_the_same_in_c(uint64_t tile, Make make) {
+  using all_values = values_and_operator<V, Op, Make>;
+  using item = typename all_values::item;
+  random_numbers random(current_seed());
+  for (int round = 0; round < 16; ++round) {
+    const uint64_t n = round == 0 ? 33 * tile + 5 : 1 + random.below(7 * tile),
+                   origin = round % 4 == 3 ? random.below(9 * tile) : 0;
+    const all_values in(n, random(), make);
+    const uint64_t cut = random.below(n + 1);
+    struct context_of_fill {
+      const all_values& in;
+      uint64_t first;
+    };
+    const auto c_state_of = [&](uint64_t first, uint64_t end) {
+      context_of_fill context{in, first};
+      const onefold_value_source source{&context, [](void* is, uint64_t from, uint64_t count, void* const* to) {
+                                          const auto& of = *static_cast<const context_of_fill*>(is);
+                                          for (uint64_t i = 0; i < count; ++i) {
+                                            const maybe<V> one = of.in.all.at(of.first + from + i);
+                                            static_cast<V*>(to[0])[i] = one.value;
+                                            if (to[1] != nullptr) static_cast<unsigned char*>(to[1])[i] = one.present ? 1 : 0;
+                                          }
+                                          return 0;
+                                        }};
+      c_state made = make_c_state<item, Op>(origin + first);
+      const onefold_executor where = detail::c_executor(places()[random.below(places().size())].where);
+      detail::check_status(onefold_range_add_values(made.get(), where, &source, end - first, nullptr));
+      return made;
+    };
+    // One part in C and the other in C++, each read by the other one.
+    const c_state left = c_state_of(0, cut), right = c_state_of(cut, n), read_left = make_c_state<item, Op>(7),
+                  read_right = make_c_state<item, Op>(7);
+    auto of_left = in.state_of(origin, 0, cut);
+    const auto of_right = in.state_of(origin, cut, n);
+    ASSERT_EQ(bytes_of_state(left), of_left.bytes()) << cut << " of " << n;
+    ASSERT_EQ(bytes_of_state(right), of_right.bytes()) << cut << " of " << n;
+    const bytes sent = of_right.bytes();
+    detail::check_status(onefold_range_read(read_right.get(), sent.data(), sent.size()));
+    detail::check_status(onefold_range_append(left.get(), read_right.get()));
+    of_left.append(all_values::state::from_bytes(bytes_of_state(right)));
+    ASSERT_EQ(bytes_of_state(left), of_left.bytes()) << cut << " of " << n;
+    if (origin != 0) continue;
+    V result{};
+    const int status = onefold_range_result(left.get(), 0, &result);
+    if (status == ONEFOLD_INVALID_ARGUMENT) {  // none is there
+      EXPECT_TRUE(refuses(errc::invalid_argument, "initial value", [&] { static_cast<void>(of_left.value()); }));
+      continue;
+    }
+    ASSERT_EQ(status, ONEFOLD_OK);
+    ASSERT_EQ(bytes_of_value(result), bytes_of_value(of_left.value()));
+  }
+}
+
+TEST(own_range_states, have_the_same_bytes_in_c) {
+  expect_the_same_in_c<tally, tally_up>(128, make_tally);
+  expect_the_same_in_c<wide_value, wide_sum>(64, make_wide);
+  expect_the_same_in_c<unsigned char, saturating_sum>(4096, make_small);
+  expect_the_same_in_c<float, plain_sum>(1024, make_float);
+  expect_the_same_in_c<float, plain_sum>(1024, make_some);
+  expect_the_same_in_c<float, plain_sum>(
+      1024, [](uint64_t random) { return random % 900 == 0 ? maybe<float>(make_float(random)) : maybe<float>(); });
 }
 
 // --- what fails -------------------------------------------------------------------------------------------------------------------------------------

@@ -150,6 +150,53 @@ void append_parts_of_several_operators(const onefold::executor& where) {
   require(first.value() == std::array<float, 2>{count, 1}, "a result is wrong");
 }
 
+// A state of C's, of values that may be absent.
+class own_sums {
+ public:
+  explicit own_sums(std::uint64_t begin) {
+    const onefold_own_operator of{sizeof(of), nullptr, sizeof(float), 1, add_pairs};
+    onefold::detail::check_status(onefold_range_create_own(&of, begin, &state_));
+  }
+  own_sums(const own_sums&) = delete;
+  own_sums& operator=(const own_sums&) = delete;
+  ~own_sums() { onefold_range_destroy(state_); }
+  [[nodiscard]] onefold_range* get() const { return state_; }
+  [[nodiscard]] std::vector<std::byte> bytes() const {
+    return onefold::detail::telling_of_lacking_memory([this] {
+      std::vector<std::byte> all(onefold_range_bytes(state_));
+      onefold::detail::check_status(onefold_range_write(state_, all.data(), all.size()));
+      return all;
+    });
+  }
+  void add(const onefold::executor& where, const float* x, std::uint64_t elements) {
+    onefold::detail::check_status(onefold_range_add(state_, onefold::detail::c_executor(where), x, nullptr, elements, nullptr));
+  }
+  void append(const own_sums& next) { onefold::detail::check_status(onefold_range_append(state_, next.get())); }
+  void read(const own_sums& from) {
+    const std::vector<std::byte> all = from.bytes();
+    onefold::detail::check_status(onefold_range_read(state_, all.data(), all.size()));
+  }
+
+ private:
+  static int add_pairs(void*, void* a, const void* b, std::uint64_t pairs) {
+    for (std::uint64_t i = 0; i < pairs; ++i) static_cast<float*>(a)[i] += static_cast<const float*>(b)[i];
+    return 0;
+  }
+  onefold_range* state_ = nullptr;
+};
+
+void append_parts_of_an_operator_of_c(const onefold::executor& where) {
+  constexpr std::size_t cut = 100'007;
+  own_sums first(0), second(cut), received(0);
+  change(first, [&](own_sums& state) { state.add(where, ones(), cut); });
+  change(second, [&](own_sums& state) { state.add(where, ones() + cut, count - cut); });
+  change(received, [&](own_sums& state) { state.read(second); });
+  change(first, [&](own_sums& state) { state.append(received); });
+  float sum = 0;
+  onefold::detail::check_status(onefold_range_result(first.get(), 0, &sum));
+  require(sum == count, "the sum is wrong");
+}
+
 std::vector<operation> operations_on(const std::string& label, const onefold::executor& where) {
   const auto named = [&](const char* what) { return label + "_" + what; };
   return {
@@ -171,6 +218,7 @@ std::vector<operation> operations_on(const std::string& label, const onefold::ex
        }},
       {named("states_of_ranges"), [=] { append_parts(where); }},
       {named("states_of_several_operators"), [=] { append_parts_of_several_operators(where); }},
+      {named("states_of_an_operator_of_c"), [=] { append_parts_of_an_operator_of_c(where); }},
       {named("parts_on_several_executors"),
        [=] {
          const onefold::devices both{where, onefold::serial()};
