@@ -23,6 +23,7 @@
 #include <vector>
 
 #include <onefold/detail/exact_kinds.hpp>
+#include <onefold/detail/own.hpp>
 #include <onefold/detail/range_parts.hpp>
 #include <onefold/detail/request.hpp>
 #include <onefold/error.hpp>
@@ -81,12 +82,13 @@ struct range_kind {
 // Where elements come from: arrays, or a function of the caller's, which is asked for its own indices.
 struct range_input {
   const std::byte* x;
-  const std::byte* y;          // of dot
-  const value_source* source;  // not null: instead of arrays
-  std::uint64_t from;          // the index that it is asked for first
+  const std::byte* y;             // of dot
+  const value_source* source;     // not null: instead of arrays
+  std::uint64_t from;             // the index that it is asked for first
+  const own_code* own = nullptr;  // not null: code that makes the trees' values, which is asked in the same way
 
   [[nodiscard]] range_input behind(std::uint64_t elements, std::size_t element_bytes) const {
-    if (source != nullptr) return {nullptr, nullptr, source, from + elements};
+    if (source != nullptr || own != nullptr) return {nullptr, nullptr, source, from + elements, own};
     const std::size_t bytes = static_cast<std::size_t>(elements) * element_bytes;
     return {x == nullptr ? nullptr : x + bytes, y == nullptr ? nullptr : y + bytes, nullptr, 0};
   }
@@ -231,7 +233,8 @@ struct range_reader {
 
   // The GPU that has the elements in its memory, if there is one to reduce them.
   [[nodiscard]] std::optional<onefold_executor> gpu_of(const range_input& in) const {
-    if ((where.backend != ONEFOLD_CUDA && where.backend != ONEFOLD_BEST) || in.source != nullptr) return std::nullopt;
+    if ((where.backend != ONEFOLD_CUDA && where.backend != ONEFOLD_BEST) || in.source != nullptr || in.own != nullptr)
+      return std::nullopt;
     const pointer_place place = locate(in.x);
     if (place.kind != pointer_kind::device || (of.has_two_inputs() && locate(in.y).kind != pointer_kind::device))
       return std::nullopt;
@@ -270,6 +273,8 @@ struct range_reader {
     onefold_request what = request(in, count, result, results == 1 ? states : side_by_side);
     const shifted_source from(in, of.is_together() ? results : 1, size_of(of.type));
     if (in.source != nullptr) what.source = from.source();
+    std::optional<own_subtree> own;
+    if (in.own != nullptr) what.own = own.emplace(*in.own, in.from).code();
     check_status(onefold_reduce(&what, &how));
     const std::byte* next = side_by_side;
     for (int k = 0; k < results; ++k, states += stride) {
@@ -1240,6 +1245,25 @@ void add_values(void* message, std::size_t which, std::size_t results, const one
   append_values({parts, results}, reader, in, first, count, total);
 }
 
+// Of values of trees that code of the caller's makes.
+void add_own(void* message, std::size_t which, const onefold_executor& where, const onefold_own_code* own, std::uint64_t from,
+             std::uint64_t first, std::uint64_t count, std::uint64_t total, const onefold_options* how) {
+  if (which >= header_of(message).parts) refuse_number("the number of a message's part", static_cast<std::int64_t>(which));
+  if (own == nullptr) refuse_null("own code");
+  part_header& part = part_of(message, which);
+  const range_kind kind = part.kind();
+  if (part.free_of_order != 0)
+    throw error(errc::unsupported, kind.text() + " has no trees in a message: its elements come in any order");
+  const bool has_lanes = own->value_bytes >= 1 && own->value_bytes <= most_value_bytes &&
+                         order::tile_rows * static_cast<std::uint64_t>(order::lanes_of_bytes(own->value_bytes)) == kind.tile();
+  if (!has_lanes) refuse_number("value_bytes of the own code, whose rows are not those of the part,", own->value_bytes);
+  if (own->state_bytes != kind.row().state_bytes)
+    refuse_number("state_bytes of the own code, whose states are not those of the part,", own->state_bytes);
+  const onefold_options wishes = checked_options(how);
+  check_end(kind, first, count);
+  append_elements(part, {kind, where, wishes}, {nullptr, nullptr, nullptr, from, own}, first, count, total);
+}
+
 // `right` becomes the part of both.
 void merge_parts(part_header& left, part_header& right) {
   const cpu::form_row& row = right.kind().row();
@@ -1305,7 +1329,9 @@ void merge(const void* left_message, void* right_message) {
 // Elements are copied on the terms of a form that all types have, and complex numbers the largest tiles in.
 constexpr std::int32_t form_of_copies = ONEFOLD_NORM1;
 
-void store_result(const void* message, std::size_t which, std::int32_t ranks, std::uint64_t total, std::int64_t ddof, void* to) {
+// `present`: of a mean, how many of the elements do not stand for absent values.
+void store_result(const void* message, std::size_t which, std::int32_t ranks, std::uint64_t total, std::int64_t ddof, void* to,
+                  std::optional<std::uint64_t> present = std::nullopt) {
   const message_header& header = header_of(message);
   if (header.magic != message_magic) throw error(errc::communication_failed, "these bytes are not the message of a reduction");
   if (which >= header.parts) refuse_number("the number of a message's part", static_cast<std::int64_t>(which));
@@ -1316,7 +1342,11 @@ void store_result(const void* message, std::size_t which, std::int32_t ranks, st
   if (part.count != total && !(part.free_of_order != 0 && total == std::numeric_limits<std::uint64_t>::max()))
     throw error(errc::communication_failed,
                 "the ranks have " + std::to_string(part.count) + " elements together, and not " + std::to_string(total));
-  if (part.count == 0) return store_result_of_none(kind, to);
+  if (present && kind.what != form::mean)
+    throw error(errc::unsupported, kind.text() + " is not divided by the number of values that are there: a mean is");
+  if (present && *present > part.count) refuse_number("the number of values that are there", static_cast<std::int64_t>(*present));
+  const std::uint64_t count = present.value_or(part.count);
+  if (count == 0) return store_result_of_none(kind, to);
   alignas(16) std::byte state[cpu::most_node_bytes];
   const std::byte* next = values_of(part);
   if (part.free_of_order != 0) {
@@ -1327,7 +1357,7 @@ void store_result(const void* message, std::size_t which, std::int32_t ranks, st
     fold_from_right(row, nodes.all(), false, state);
   }
   const default_float_environment one_operation_is_one_operation;
-  row.conclude(row, state, part.count, ddof, to);
+  row.conclude(row, state, count, ddof, to);
 }
 
 }  // namespace
@@ -1590,6 +1620,14 @@ int onefold_message_add_values(void* message, size_t which, size_t results, onef
   });
 }
 
+int onefold_message_add_own(void* message, size_t which, onefold_executor where, const onefold_own_code* own, uint64_t from,
+                            uint64_t first, uint64_t count, uint64_t total, const onefold_options* how) {
+  return guarded([&] {
+    if (message == nullptr) refuse_null("message");
+    add_own(message, which, where, own, from, first, count, total, how);
+  });
+}
+
 void onefold_message_fail(void* message, int32_t status, int32_t rank) {
   const bool is_known = status > ONEFOLD_OK && status < ONEFOLD_COMMUNICATION_FAILED;
   fail(header_of(message), is_known ? static_cast<std::int16_t>(status) : status == ONEFOLD_OK ? given_up : different_calls, rank);
@@ -1602,6 +1640,15 @@ int onefold_message_result(const void* message, size_t which, int32_t ranks, uin
     if (message == nullptr) refuse_null("message");
     if (result == nullptr) refuse_null("result");
     store_result(message, which, ranks, total, ddof, result);
+  });
+}
+
+int onefold_message_mean_of_present(const void* message, size_t which, int32_t ranks, uint64_t total, uint64_t present,
+                                    void* result) {
+  return guarded([&] {
+    if (message == nullptr) refuse_null("message");
+    if (result == nullptr) refuse_null("result");
+    store_result(message, which, ranks, total, 0, result, present);
   });
 }
 

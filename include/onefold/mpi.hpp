@@ -20,7 +20,8 @@
 /// Functions of the index: `n`, or a box, says how many values this rank has, and f is asked for the indices that its own call names, 0 .. n - 1 or the
 ///           box's. The index in the whole array is rows.begin() + i, and so is that in a result. On the CPU's executors. f is called once for each
 ///           index, before the call or start() returns. What it throws is thrown on its rank, and the others get communication_failed.
-///           Where values may be absent argmin and its like and minmax go as operators of the caller's do.
+///           Where values may be absent argmin and its like and minmax go as operators of the caller's do; a mean, or a variance, is that of the
+///           values that are there on all ranks.
 /// Operators of the caller's own: values of up to 64 bytes, the CPU's executors, and a layout. Of calls with one, or with an initial value, of which rank 0's
 ///           is taken, states (own_range_state.hpp) go along a binomial tree to rank 0, and results back. What the operator refers to lives until the
 ///           call, or wait(), returns: ranks put states together there.
@@ -164,7 +165,7 @@ class place_on : public detail::place_of_ranks {
       return value_of_some<What>(space, f, other_count, how);
     } else {
       detail::index_result_t<What, Space, F, M...> found{};
-      detail::ranks::values_of_function<Space, F&> values(space, f, detail::instead_of_absent<What, element>());
+      detail::ranks::source_of_form_t<What, Space, F&> values(space, f, detail::instead_of_absent<What, element>());
       detail::ranks::part what = detail::ranks::part_of_values<What>(values, detail::ranks::first_result(&found), modifiers...);
       what.second_count = other_count;
       return run(what, how, found);
@@ -409,7 +410,7 @@ class batch {
               detail::ranks::part_of_some<What, function>(space, std::forward<F>(f), other_count, with_->begin(), result));
         });
       } else {
-        auto values = std::make_unique<detail::ranks::values_of_function<Space, function>>(
+        auto values = std::make_unique<detail::ranks::source_of_form_t<What, Space, function>>(
             space, std::forward<F>(f), detail::instead_of_absent<What, element>());
         with_->parts.reserve(with_->parts.size() + 1);
         detail::ranks::part what = detail::ranks::part_of_values<What>(*values, result, modifiers...);

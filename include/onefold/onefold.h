@@ -538,6 +538,11 @@ ONEFOLD_API int onefold_message_add(void* message, size_t which, onefold_executo
 ONEFOLD_API int onefold_message_add_values(void* message, size_t which, size_t results, onefold_executor where,
                                            const onefold_value_source* source, uint64_t from, uint64_t first, uint64_t count,
                                            uint64_t total, const onefold_options* how);
+/** The same of trees whose values are made by code of the caller's, which is asked for its own elements from .. from + count - 1: its states are those of the part's
+ *  form, and its rows the tree's. So mean_variance takes values of which some are absent (onefold_moments_of_tile()). conclude() is called, and what it stores is
+ *  not looked at. For parts whose order is in the bits, and the CPU executors. */
+ONEFOLD_API int onefold_message_add_own(void* message, size_t which, onefold_executor where, const onefold_own_code* own,
+                                        uint64_t from, uint64_t first, uint64_t count, uint64_t total, const onefold_options* how);
 /** Copies elements, fewer than a tile has, from where the executor reads them to the host, for the rank that has the first element of their tile. What a
  *  reduction refuses is refused. */
 ONEFOLD_API int onefold_copy_elements(int32_t type, onefold_executor where, const void* x, uint64_t count, void* to);
@@ -556,6 +561,9 @@ ONEFOLD_API void onefold_message_merge(const void* left, void* right);
  *  order than the ranks'. */
 ONEFOLD_API int onefold_message_result(const void* message, size_t which, int32_t ranks, uint64_t total, int64_t ddof,
                                        void* result);
+/** The same of a part of ONEFOLD_MEAN whose elements stand for absent values, but for `present` of them, as -0 or 0 of integers: the sum is divided by that many. */
+ONEFOLD_API int onefold_message_mean_of_present(const void* message, size_t which, int32_t ranks, uint64_t total, uint64_t present,
+                                                void* result);
 /** Whether a form of elements of this type has the same bits in any order: integers' sums, extrema, counts and their like, norm_inf of complex numbers. */
 ONEFOLD_API int onefold_is_free_of_order(int32_t type, int32_t form);
 

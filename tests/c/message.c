@@ -75,8 +75,112 @@ static void test_values_on(onefold_executor where) {
   EXPECT(onefold_copy_values(ONEFOLD_F32, onefold_cuda_device(0), &two, 0, 5, places) != ONEFOLD_OK);
 }
 
+/* Code whose states are those of mean_variance; what *context says is absent. */
+static int moments(void* context, uint64_t first, uint64_t n, void* states) {
+  enum { lanes = 64, state_bytes = 24, group_tiles = 16 };
+  unsigned char tiles[group_tiles * state_bytes], *to = states;
+  for (; n > 0; to += state_bytes) {
+    uint64_t made = 0;
+    for (; made < group_tiles && n > 0; ++made) {
+      const uint64_t here = n < tile ? n : tile;
+      double values[tile];
+      unsigned char present[tile];
+      for (uint64_t i = 0; i < here; ++i) {
+        values[i] = x[first + i];
+        present[i] = *(const int*)context == 0 || (first + i) % 3 != 0;
+      }
+      onefold_moments_of_tile(lanes, values, present, here, tiles + made * state_bytes);
+      first += here;
+      n -= here;
+    }
+    for (; made > 1; made = (made + 1) / 2) onefold_moments_level(tiles, made);
+    memcpy(to, tiles, state_bytes);
+  }
+  return 0;
+}
+static int moments_level(void* context, void* states, uint64_t n) {
+  (void)context;
+  onefold_moments_level(states, n);
+  return 0;
+}
+static int no_result(void* context, const void* state, uint64_t n, void* result) {
+  (void)context, (void)state, (void)n, (void)result;
+  return 0;
+}
+
+/* Trees whose values the caller's code makes: of all values as the form does, and of those that are there. */
+static void test_own_code_on(onefold_executor where) {
+  const onefold_message_part of[2] = {{ONEFOLD_F32, ONEFOLD_MEAN_VARIANCE, 0, 6}, {ONEFOLD_F32, ONEFOLD_MAX, 0, 1}};
+  const size_t bytes = onefold_message_bytes(of, 2);
+  for (int leaves_out = 0; leaves_out < 2; ++leaves_out) {
+    int context = leaves_out;
+    const onefold_own_code own = {&context, sizeof(float), 24, 1, moments, moments_level, no_result};
+    onefold_mean_variance_result_f32 found, expected;
+    for (int rank = 0; rank < ranks; ++rank) {
+      const uint64_t first = cuts[rank], part = cuts[rank + 1] - first;
+      EXPECT_OK(onefold_message_begin(messages[rank], bytes, of, 2, 5, rank));
+      EXPECT_OK(onefold_message_add_own(messages[rank], 0, where, &own, first, first, part, count, NULL));
+      EXPECT_OK(onefold_message_add(messages[rank], 1, where, x + first, NULL, first, part, count, NULL));
+    }
+    onefold_message_merge(messages[1], messages[2]);
+    onefold_message_merge(messages[0], messages[2]);
+    EXPECT_OK(onefold_message_result(messages[2], 0, ranks, count, 1, &found));
+    if (leaves_out == 0) {
+      EXPECT_OK(onefold_mean_variance_f32(where, x, count, 1, &expected));
+      EXPECT(memcmp(&found, &expected, sizeof found) == 0);
+    } else {
+      double mean = 0;
+      int there = 0;
+      for (int i = 0; i < count; ++i)
+        if (i % 3 != 0) mean += x[i], ++there;
+      mean /= there;
+      EXPECT(found.mean - mean < 1e-4 && mean - found.mean < 1e-4);
+    }
+  }
+  int none = 0;
+  onefold_own_code own = {&none, sizeof(float), 24, 1, moments, moments_level, no_result};
+  void* const message = messages[0];
+  EXPECT_OK(onefold_message_begin(message, bytes, of, 2, 5, 0));
+  EXPECT_REFUSED(onefold_message_add_own(message, 0, where, NULL, 0, 0, tile, count, NULL), ONEFOLD_NULL_POINTER, "own code");
+  EXPECT_REFUSED(onefold_message_add_own(NULL, 0, where, &own, 0, 0, tile, count, NULL), ONEFOLD_NULL_POINTER, "message");
+  EXPECT_REFUSED(onefold_message_add_own(message, 2, where, &own, 0, 0, tile, count, NULL), ONEFOLD_INVALID_ARGUMENT, "part");
+  EXPECT_REFUSED(onefold_message_add_own(message, 1, where, &own, 0, 0, tile, count, NULL), ONEFOLD_UNSUPPORTED, "any order");
+  EXPECT_REFUSED(onefold_message_add_own(message, 0, where, &own, 0, 1, tile, count, NULL), ONEFOLD_INVALID_ARGUMENT,
+                 "whole tiles");
+  own.state_bytes = 16;
+  EXPECT_REFUSED(onefold_message_add_own(message, 0, where, &own, 0, 0, tile, count, NULL), ONEFOLD_INVALID_ARGUMENT,
+                 "state_bytes");
+  own.state_bytes = 24;
+  own.value_bytes = sizeof(double);
+  EXPECT_REFUSED(onefold_message_add_own(message, 0, where, &own, 0, 0, tile, count, NULL), ONEFOLD_INVALID_ARGUMENT,
+                 "value_bytes");
+  own.value_bytes = 0;
+  EXPECT_REFUSED(onefold_message_add_own(message, 0, where, &own, 0, 0, tile, count, NULL), ONEFOLD_INVALID_ARGUMENT,
+                 "value_bytes");
+
+  /* A mean of elements of which some stand for absent ones. */
+  const onefold_message_part mean = {ONEFOLD_F32, ONEFOLD_MEAN, 0, 6};
+  float sum = 0, of_some = 0;
+  EXPECT_OK(onefold_message_begin(message, onefold_message_bytes(&mean, 1), &mean, 1, 5, 0));
+  EXPECT_OK(onefold_message_add(message, 0, where, x, NULL, 0, count, count, NULL));
+  EXPECT_OK(onefold_sum_f32(where, x, count, &sum));
+  EXPECT_OK(onefold_message_mean_of_present(message, 0, 1, count, count - 100, &of_some));
+  EXPECT(of_some == sum / (float)(count - 100));
+  EXPECT_OK(onefold_message_mean_of_present(message, 0, 1, count, 0, &of_some));
+  EXPECT(of_some != of_some);
+  EXPECT_REFUSED(onefold_message_mean_of_present(message, 0, 1, count, count + 1, &of_some), ONEFOLD_INVALID_ARGUMENT, "there");
+  EXPECT_REFUSED(onefold_message_mean_of_present(message, 1, 1, count, 5, &of_some), ONEFOLD_INVALID_ARGUMENT, "part");
+  EXPECT_REFUSED(onefold_message_mean_of_present(NULL, 0, 1, count, 5, &of_some), ONEFOLD_NULL_POINTER, "message");
+  EXPECT_REFUSED(onefold_message_mean_of_present(message, 0, 1, count, 5, NULL), ONEFOLD_NULL_POINTER, "result");
+  const onefold_message_part of_sum = {ONEFOLD_F32, ONEFOLD_SUM, 0, 6};
+  EXPECT_OK(onefold_message_begin(message, onefold_message_bytes(&of_sum, 1), &of_sum, 1, 5, 0));
+  EXPECT_OK(onefold_message_add(message, 0, where, x, NULL, 0, count, count, NULL));
+  EXPECT_REFUSED(onefold_message_mean_of_present(message, 0, 1, count, 5, &of_some), ONEFOLD_UNSUPPORTED, "a mean is");
+}
+
 static void test_on(onefold_executor where) {
   test_values_on(where);
+  test_own_code_on(where);
   float of_whole = 0, dot = 0;
   onefold_arg_result_f32 most, found;
   EXPECT_OK(onefold_dot_f32(where, x, y, count, &of_whole));
@@ -121,7 +225,8 @@ static void test_on(onefold_executor where) {
   EXPECT_REFUSED(onefold_message_add(messages[0], 0, where, x + 1, y + 1, 1, tile, count, NULL), ONEFOLD_INVALID_ARGUMENT,
                  "whole tiles");
   EXPECT_REFUSED(onefold_message_add(messages[0], 0, where, NULL, y, 0, tile, count, NULL), ONEFOLD_NULL_POINTER, "null");
-  EXPECT(onefold_message_add(messages[0], 0, onefold_cuda_device(1000), x, y, 0, tile, count, NULL) != ONEFOLD_OK); /* there is none */
+  EXPECT(onefold_message_add(messages[0], 0, onefold_cuda_device(1000), x, y, 0, tile, count, NULL) !=
+         ONEFOLD_OK); /* there is none */
   EXPECT_OK(onefold_message_add(messages[0], 0, where, x, y, 0, tile, count, NULL));
   EXPECT_REFUSED(onefold_message_add(messages[0], 0, where, x, y, 0, tile, count, NULL), ONEFOLD_INVALID_ARGUMENT, "neighbours");
 

@@ -221,6 +221,156 @@ TEST(functions_over_ranks, may_leave_values_out_where_an_extremum_is) {
   EXPECT_EQ(onefold::argmin(here, onefold::box(2, 3), largest).index, 1U) << "and the next call works";
 }
 
+// --- means of values of which some are absent -------------------------------------------------------------------------------------------------
+
+// Values of one kind, of which none, all, few, one, or those on one rank alone are there.
+template <class T>
+struct with_gaps {
+  random_numbers random;
+  uint64_t which, one, begin, end;
+
+  with_gaps(uint64_t seed, uint64_t n, const std::vector<uint64_t>& cuts)
+      : random(seed), which(seed % 6), one(random.at(~uint64_t{0}) % (n + 1)), begin(0), end(n) {
+    if (which != 5) return;
+    const auto rank = static_cast<std::size_t>(random.at(~uint64_t{1}) % (cuts.size() - 1));
+    begin = cuts[rank];
+    end = cuts[rank + 1];
+  }
+  maybe<T> operator()(uint64_t i) const {
+    const uint64_t bits = random.at(i);
+    const bool is_there = which == 0   ? false
+                          : which == 1 ? true
+                          : which == 2 ? bits % 3 != 0
+                          : which == 3 ? bits % 800 == 0
+                          : which == 4 ? i == one
+                                       : begin <= i && i < end;
+    if (!is_there) return absent;
+    if constexpr (std::is_integral_v<T>) return static_cast<T>(bits >> 8);
+    if (bits % 7 == 1) return -T(0);
+    if (bits % 30'011 == 5) return std::numeric_limits<T>::infinity();
+    if (bits % 40'009 == 6) return std::numeric_limits<T>::quiet_NaN();
+    return static_cast<T>(static_cast<double>(bits >> 12) * 0x1p-52 - 0.4);
+  }
+};
+
+template <class T>
+void expect_means_of_present(uint64_t tile) {
+  random_numbers random(current_seed());
+  for (int round = 0; round < 30; ++round) {
+    const uint64_t sizes[] = {0, 1, tile - 1, tile, tile + 1, 2 * tile};
+    const uint64_t n = round < 6 ? sizes[round] : random.below(round % 2 == 0 ? tile : 40 * tile);
+    const char* style = "";
+    const auto cuts = cuts_of(n, tile, random, &style);
+    const with_gaps<T> of_whole(random(), n, cuts);
+    const auto me = static_cast<std::size_t>(rank());
+    const layout rows(MPI_COMM_WORLD, cuts[me + 1] - cuts[me]);
+    const auto mine = [&](uint64_t i) { return of_whole(rows.begin() + i); };
+    const auto here = rows.on(any_executor(static_cast<uint64_t>(round)));
+    const auto one = onefold::serial();
+    const uint64_t count = rows.count();
+    const std::string of = std::to_string(n) + " values, " + style + ", presence " + std::to_string(of_whole.which);
+    const auto mean = onefold::mean(one, n, of_whole);
+    expect_same(onefold::mean(here, count, mine), mean, "mean of " + of);
+    const auto both = onefold::mean_variance(one, n, of_whole, onefold::ddof{1});
+    const auto found = onefold::mean_variance(here, count, mine, onefold::ddof{1});
+    expect_same(found.mean, both.mean, "mean_variance's mean of " + of);
+    expect_same(found.variance, both.variance, "mean_variance's variance of " + of);
+    onefold::options exactly;
+    exactly.guarantee = onefold::guarantee::exact;
+    expect_same(onefold::mean(here, count, mine, exactly), onefold::mean(one, n, of_whole, exactly), "exact mean of " + of);
+    expect_same(onefold::mean_variance(here, count, mine, exactly), onefold::mean_variance(one, n, of_whole, exactly),
+                "exact mean_variance of " + of);
+    if constexpr (std::is_same_v<T, float>) {
+      expect_same(onefold::mean(here, count, mine, onefold::accumulate_as<double>),
+                  onefold::mean(one, n, of_whole, onefold::accumulate_as<double>), "wide mean of " + of);
+      expect_same(onefold::mean_variance(here, count, mine, onefold::accumulate_as<double>),
+                  onefold::mean_variance(one, n, of_whole, onefold::accumulate_as<double>), "wide mean_variance of " + of);
+    }
+    const int root = ranks() / 2;
+    const auto rooted = onefold::mean_variance(here.root(root), count, mine, onefold::ddof{1});
+    EXPECT_EQ(rooted.has_value(), rank() == root);
+    if (rooted) {
+      expect_same(rooted->variance, both.variance, "rooted mean_variance of " + of);
+    }
+    // Beside others in one message, started, and again.
+    T sum{}, largest{};
+    auto mean_of_batch = mean;
+    auto both_of_batch = both;
+    onefold::mpi::batch work(here);
+    work.add(onefold::max, count, mine, &largest)
+        .add(onefold::mean_variance, count, mine, &both_of_batch, onefold::ddof{1})
+        .add(onefold::sum, count, mine, &sum)
+        .add(onefold::mean, count, mine, &mean_of_batch);
+    for (int turn = 0; turn < 2; ++turn) {
+      mean_of_batch = {};
+      both_of_batch = {};
+      turn == 0 ? work.run() : work.start();
+      if (turn == 1) work.wait();
+      expect_same(mean_of_batch, mean, "mean in a batch of " + of);
+      expect_same(both_of_batch.mean, both.mean, "mean_variance in a batch of " + of);
+      expect_same(both_of_batch.variance, both.variance, "mean_variance in a batch of " + of);
+      expect_same(sum, onefold::sum(one, n, of_whole), "sum in a batch of " + of);
+      expect_same(largest, onefold::max(one, n, of_whole), "max in a batch of " + of);
+    }
+    auto later = onefold::mpi::start(onefold::mean, here, count, mine);
+    auto later_both = onefold::mpi::start(onefold::mean_variance, here, count, mine, onefold::ddof{1});
+    expect_same(later_both.wait().variance, both.variance, "started mean_variance of " + of);
+    expect_same(later.wait(), mean, "started mean of " + of);
+  }
+}
+
+TEST(functions_over_ranks, may_leave_values_out_of_means_of_doubles) { expect_means_of_present<double>(512); }
+TEST(functions_over_ranks, may_leave_values_out_of_means_of_floats) { expect_means_of_present<float>(1024); }
+TEST(functions_over_ranks, may_leave_values_out_of_means_of_integers) {
+  expect_means_of_present<std::int32_t>(1024);
+  expect_means_of_present<uint64_t>(512);
+}
+
+TEST(functions_over_ranks, that_leave_values_out_of_means_are_called_once_and_fail_everywhere) {
+  on_two_layouts([](const layout& rows, const std::vector<double>& x) {
+    const auto here = rows.on(onefold::openmp());
+    std::vector<std::atomic<int>> asked(x.size());
+    const auto counted = [&](uint64_t i) -> maybe<double> {
+      ++asked.at(i);
+      if (i % 5 == 0) return absent;
+      return x.at(i);
+    };
+    const auto both = onefold::mean_variance(here, x.size(), counted);
+    for (const auto& times : asked) ASSERT_EQ(times.load(), 1);
+    const auto mean = onefold::mean(here, x.size(), counted);
+    for (const auto& times : asked) ASSERT_EQ(times.load(), 2);
+    for (const int culprit : culprits()) {
+      uint64_t elements = x.size();
+      MPI_Bcast(&elements, 1, MPI_UINT64_T, culprit, MPI_COMM_WORLD);
+      if (elements == 0) continue;  // whose function is not called
+      for (const uint64_t at : {uint64_t{0}, elements / 2, elements - 1}) {
+        const auto throws = [&](uint64_t i) -> maybe<double> {
+          return i == at && rank() == culprit ? throw std::out_of_range("mine") : counted(i);
+        };
+        const auto expect_thrown = [&](const auto& call) {
+          if (rank() == culprit) {
+            EXPECT_THROW(call(), std::out_of_range);
+          } else {
+            EXPECT_TRUE(refuses(errc::communication_failed, "could not take part", call));
+          }
+        };
+        expect_thrown([&] { static_cast<void>(onefold::mean(here, x.size(), throws)); });
+        expect_thrown([&] { static_cast<void>(onefold::mean_variance(here, x.size(), throws)); });
+      }
+      expect_same(onefold::mean_variance(here, x.size(), counted), both, "and the next call works");
+      expect_same(onefold::mean(here, x.size(), counted), mean, "and the next call works");
+      // Values that may be absent on one rank alone: there are flags beside those that it sends, or receives.
+      if (ranks() == 1 || rows.is_aligned<double>()) continue;
+      EXPECT_TRUE(refuses(errc::communication_failed, "do not ask for the same", [&] {
+        if (rank() == culprit)
+          static_cast<void>(onefold::mean_variance(here, x.size(), counted));
+        else
+          static_cast<void>(onefold::mean_variance(here, x.size(), [&](uint64_t i) { return x.at(i); }));
+      }));
+    }
+  });
+}
+
 TEST(functions_over_ranks, go_in_batches_and_are_started) {
   parted x(30'000);
   const uint64_t count = x.mine.size();

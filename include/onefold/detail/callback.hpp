@@ -82,6 +82,7 @@ class thrown {
   void keep() noexcept {
     if (!has_one_.exchange(true)) first_ = std::current_exception();
   }
+  [[nodiscard]] bool has_one() const noexcept { return has_one_.load(); }
   /// Runs a request; an exception of the caller's own comes out of it as what it is.
   void run(const request& what, const options& how) const { check(status_of_run(what, how)); }
   /// The same of what any other call of the library's has returned.

@@ -30,6 +30,8 @@ class present_moments {
 
   [[nodiscard]] const own_code* code() const noexcept { return &code_; }
   void run(const request& what, const options& how) const { thrown_.run(what, how); }
+  /// What the functions have thrown, of a call of another kind.
+  [[nodiscard]] const thrown& failures() const noexcept { return thrown_; }
 
  private:
   static constexpr std::int32_t lanes = order::lanes_of_bytes(sizeof(T));

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include <onefold/detail/exact_kinds.hpp>
+#include <onefold/detail/present_moments.hpp>
 #include <onefold/mpi/distribution.hpp>
 #include <onefold/mpi/states.hpp>
 #include <onefold/reduce.hpp>
@@ -37,22 +38,34 @@ class function_values {
   /// Throws where f reads arrays that the executor cannot.
   virtual void check_arrays(const executor&, std::uint64_t) const {}
   [[nodiscard]] virtual const value_source* source() const noexcept = 0;
+  /// How many arrays the values at cut tiles are, and what gives those.
+  [[nodiscard]] virtual int kept_arrays() const noexcept { return 1; }
+  [[nodiscard]] virtual const value_source* kept_source() const noexcept { return source(); }
+  /// Not null: what makes the values of trees, instead of the form. Of kept values add_kept() does, as onefold_message_add_own().
+  [[nodiscard]] virtual const own_code* code() const noexcept { return nullptr; }
+  [[nodiscard]] virtual int add_kept(void*, std::size_t, const void* const*, std::uint64_t, std::uint64_t, std::uint64_t) const {
+    return ONEFOLD_UNSUPPORTED;
+  }
   /// Throws where a call that was given source() has returned an error; what f has thrown as what it is.
   virtual void check(int status) const = 0;
   /// Whether any value was not absent.
   [[nodiscard]] virtual bool any_present() const noexcept = 0;
+  /// How many values are not, and what says that for a source's context, where they are counted.
+  [[nodiscard]] virtual std::uint64_t present() const noexcept { return 0; }
+  using counter = std::uint64_t (*)(void*);
+  [[nodiscard]] virtual counter tells_present() const noexcept { return nullptr; }
 };
 
-/// F is a reference where f outlives the call, else what holds it.
-template <class Space, class F>
-class values_of_function final : public function_values {
+/// F is a reference where f outlives the call, else what holds it. Counts: as in block_callback.
+template <class Space, class F, bool Counts = false>
+class values_of_function : public function_values {
  public:
-  using callback = block_callback<Space, std::remove_reference_t<F>>;
+  using callback = block_callback<Space, std::remove_reference_t<F>, Counts>;
   using element = typename callback::element;
 
   template <class G>
   values_of_function(const Space& space, G&& f, element instead) : space_(space), f_(std::forward<G>(f)), instead_(instead) {
-    begin();
+    values_of_function::begin();
   }
   void begin() override { now_.emplace(space_, f_, instead_); }
   void check_arrays(const executor& where, std::uint64_t count) const override {
@@ -82,9 +95,20 @@ class values_of_function final : public function_values {
     run(what, {});
   }
   [[nodiscard]] const value_source* source() const noexcept override { return now_->source(); }
+  [[nodiscard]] int kept_arrays() const noexcept override { return callback::results; }
   void check(int status) const override { now_->check(status); }
   [[nodiscard]] bool any_present() const noexcept override { return now_->any_present(); }
+  [[nodiscard]] std::uint64_t present() const noexcept override { return now_->present(); }
+  [[nodiscard]] counter tells_present() const noexcept override {
+    if constexpr (Counts)
+      return &callback::tell_present;
+    else
+      return nullptr;
+  }
   [[nodiscard]] const Space& space() const noexcept { return space_; }
+
+ protected:
+  [[nodiscard]] F& function() noexcept { return f_; }
 
  private:
   Space space_;
@@ -92,6 +116,84 @@ class values_of_function final : public function_values {
   element instead_;
   std::optional<callback> now_;
 };
+
+/// mean_variance of values of which some may be absent: trees of counts, means and deviations, and at cut tiles values, each with a flag of the same type.
+template <class Space, class F>
+class moments_of_function final : public values_of_function<Space, F, true> {
+  using base = values_of_function<Space, F, true>;
+  using called = std::remove_reference_t<F>;
+
+ public:
+  using element = typename base::element;
+
+  template <class G>
+  moments_of_function(const Space& space, G&& f, element instead) : base(space, std::forward<G>(f), instead) {
+    moments_of_function::begin();
+  }
+  void begin() override {
+    base::begin();
+    code_.emplace(this->space(), this->function(), 0);
+    kept_failures_.emplace();
+  }
+  [[nodiscard]] int kept_arrays() const noexcept override { return 2; }
+  [[nodiscard]] const value_source* kept_source() const noexcept override { return &kept_source_; }
+  [[nodiscard]] const own_code* code() const noexcept override { return code_->code(); }
+  [[nodiscard]] int add_kept(void* message, std::size_t which, const void* const* arrays, std::uint64_t first, std::uint64_t count,
+                             std::uint64_t total) const override {
+    kept_values values{static_cast<const element*>(arrays[0]), static_cast<const element*>(arrays[1])};
+    const index_line line{count};
+    const present_moments<index_line, kept_values, false> moments(line, values, 0);
+    return onefold_message_add_own(message, which, c_executor(serial()), moments.code(), 0, first, count, total, nullptr);
+  }
+  void check(int status) const override {
+    if (code_->failures().has_one()) return code_->failures().check(status);
+    if (kept_failures_->has_one()) return kept_failures_->check(status);
+    base::check(status);
+  }
+
+ private:
+  struct kept_values {
+    const element* values;
+    const element* flags;
+    maybe<element> operator()(std::uint64_t i) const { return {values[i], flags[i] != element(0)}; }
+  };
+  static int fill(void* context, std::uint64_t first, std::uint64_t count, void* const* arrays) {
+    auto& own = *static_cast<moments_of_function*>(context);
+    auto* const values = static_cast<element*>(arrays[0]);
+    auto* const flags = static_cast<element*>(arrays[1]);
+    try {
+      for_rows(own.function(), own.space(), first, count, [values, flags](std::uint64_t k, auto length, const auto& at) {
+        for (decltype(length) c = 0; c < length; ++c) {
+          const maybe<element> here = as_maybe(at(c));
+          values[k + static_cast<std::uint64_t>(c)] = here.present ? here.value : element(0);
+          flags[k + static_cast<std::uint64_t>(c)] = here.present ? element(1) : element(0);
+        }
+      });
+      return 0;
+    } catch (...) {
+      own.kept_failures_->keep();
+      return 1;
+    }
+  }
+
+  value_source kept_source_{this, fill};
+  std::optional<present_moments<Space, called, false>> code_;
+  std::optional<thrown> kept_failures_;
+};
+
+/// What gives a form the values of a function: those of means that may be absent are counted.
+template <form What, class Space, class F>
+struct source_of_form {
+  static constexpr bool can_be_absent = value_traits<value_at_t<Space, std::remove_reference_t<F>>>::can_be_absent;
+  using type = values_of_function<Space, F, can_be_absent && What == form::mean>;
+};
+template <class Space, class F>
+struct source_of_form<form::mean_variance, Space, F> {
+  static constexpr bool can_be_absent = value_traits<value_at_t<Space, std::remove_reference_t<F>>>::can_be_absent;
+  using type = std::conditional_t<can_be_absent, moments_of_function<Space, F>, values_of_function<Space, F>>;
+};
+template <form What, class Space, class F>
+using source_of_form_t = typename source_of_form<What, Space, F>::type;
 
 /// One reduction of a batch, or of a function of several values as many.
 struct part {
@@ -108,16 +210,21 @@ struct part {
   int results = 1;                         // of a function, side by side
   const operation* operators = nullptr;    // reduce_together: one for each
   void (*store_nothing)(void*) = nullptr;  // not null: the result where all values are absent
+  bool counts_present = false;             // a mean, or mean and variance, of those that are not
 
   [[nodiscard]] std::uint32_t flags() const noexcept { return wide ? ONEFOLD_WIDE : 0U; }
   [[nodiscard]] std::size_t element_bytes() const noexcept { return size_of(type); }
+  /// Whether what its tree sums up is divided by a number that the tree does not know.
+  [[nodiscard]] bool is_mean_of_present() const noexcept { return counts_present && form == onefold::form::mean; }
   /// Which elements' tiles its own are as long as.
   [[nodiscard]] int tile_size() const noexcept { return size_index(row_bytes_of(type, form)); }
   /// Whether another form of its elements has such tiles.
   [[nodiscard]] bool may_have_tile_size(int size) const noexcept {
     return size == size_index(element_bytes()) || size == size_index(size_of(part_type(type)));
   }
-  [[nodiscard]] int arrays() const noexcept { return values != nullptr ? results : form == onefold::form::dot ? 2 : 1; }
+  [[nodiscard]] int arrays() const noexcept {
+    return values != nullptr ? values->kept_arrays() : form == onefold::form::dot ? 2 : 1;
+  }
   [[nodiscard]] onefold::form form_of_result(int k) const noexcept { return operators == nullptr ? form : form_of(operators[k]); }
   [[nodiscard]] void* place_of_result(int k) const noexcept {
     return static_cast<std::byte*>(result) + static_cast<std::size_t>(k) * result_bytes(type, form_of_result(k), wide);
@@ -322,7 +429,8 @@ class transfer {
                             of_.plans[each.tile_size()].values});
         head_bytes += std::size_t{8192} * static_cast<std::size_t>(each.results);
       }
-      if (each.store_nothing != nullptr) kinds_.push_back({ONEFOLD_U64, ONEFOLD_SUM, 0, 1});  // on how many ranks a value is there
+      // On how many ranks a value is there, or how many are.
+      if (tells_presence(i)) kinds_.push_back({ONEFOLD_U64, ONEFOLD_SUM, 0, 1});
     }
     words_.assign(words == 0 ? 0 : guard_words + words, 0);
     words_of_all_.resize(words_.size());
@@ -340,9 +448,13 @@ class transfer {
 
   // Of all results of a reduction that is exact.
   static std::size_t exact_words_of(const part& of) { return of.exact_words() * static_cast<std::size_t>(of.exact_results()); }
+  // Whether the last of its parts says which values are there. Exact means have that in their states.
+  [[nodiscard]] bool tells_presence(std::size_t i) const {
+    return parts[i].store_nothing != nullptr || (parts[i].is_mean_of_present() && is_exact_[i] == 0);
+  }
   // Parts of the message that are those of reduction i.
   [[nodiscard]] std::size_t message_parts(std::size_t i) const {
-    return (is_exact_[i] != 0 ? 0 : static_cast<std::size_t>(parts[i].results)) + (parts[i].store_nothing != nullptr ? 1 : 0);
+    return (is_exact_[i] != 0 ? 0 : static_cast<std::size_t>(parts[i].results)) + (tells_presence(i) ? 1 : 0);
   }
 
   // A message of which nothing is known yet, for these reductions: most calls are as the one before.
@@ -394,7 +506,7 @@ class transfer {
   }
   // Calls each(i, which) for the reductions of elements of that size whose order matters, the parts `which` of the message.
   template <class Each>
-  void for_ordered(int s, const Each& each) {
+  void for_ordered(int s, const Each& each) const {
     std::size_t which = 0;
     for (std::size_t i = 0; i < parts.size(); ++i) {
       if (is_exact_[i] == 0 && !parts[i].is_free_of_order() && parts[i].tile_size() == s) each(i, which);
@@ -441,7 +553,7 @@ class transfer {
   void copy(const part& each, std::uint64_t from, std::uint64_t count, void* const* to) const {
     const auto type = static_cast<std::int32_t>(each.type);
     if (each.values != nullptr)
-      return each.values->check(onefold_copy_values(type, c_executor(where), each.values->source(), from, count, to));
+      return each.values->check(onefold_copy_values(type, c_executor(where), each.values->kept_source(), from, count, to));
     for (int k = 0; k < each.arrays(); ++k)
       check_status(onefold_copy_elements(type, c_executor(where), each.array(k, from), count, to[k]));
   }
@@ -467,7 +579,10 @@ class transfer {
         request what{where, each.type, each.form, each.x, each.count, unused, true, each.y};
         what.exact_state = words_.data() + words;
         what.results = each.results;
-        if (each.values != nullptr) what.source = each.values->source();
+        if (each.values != nullptr) {
+          what.source = each.values->source();
+          if (each.counts_present) what.present = each.values->tells_present();
+        }
         const int status = status_of_run(what, exactly);
         each.values != nullptr ? each.values->check(status) : check_status(status);
         words += exact_words_of(each);
@@ -478,6 +593,9 @@ class transfer {
   // Those of a function, which has indices of its own.
   void add_values(std::size_t which, const part& each, std::uint64_t from, std::uint64_t count, const options& how) {
     each.values->check(with_c_options(how, [&](const onefold_options* wishes) {
+      if (const own_code* const code = each.values->code())
+        return onefold_message_add_own(message_.data(), which, c_executor(where), code, from, of_.begin + from, count, of_.total,
+                                       wishes);
       return onefold_message_add_values(message_.data(), which, static_cast<std::size_t>(each.results), c_executor(where),
                                         each.values->source(), from, of_.begin + from, count, of_.total, wishes);
     }));
@@ -487,9 +605,10 @@ class transfer {
     std::size_t which = 0;
     for (std::size_t i = 0; i < parts.size(); ++i) {
       which += message_parts(i);
-      if (parts[i].store_nothing == nullptr) continue;
-      const std::uint64_t is_there = parts[i].values->any_present() ? 1 : 0;
-      add(which - 1, serial(), &is_there, nullptr, 0, 1, {});
+      if (!tells_presence(i)) continue;
+      const function_values& values = *parts[i].values;
+      const std::uint64_t present = parts[i].is_mean_of_present() ? values.present() : values.any_present() ? 1 : 0;
+      add(which - 1, serial(), &present, nullptr, 0, 1, {});
     }
   }
   void add(std::size_t which, const executor& here, const void* x, const void* y, std::uint64_t first, std::uint64_t count,
@@ -527,7 +646,8 @@ class transfer {
         for (std::size_t at = here; at < bytes; at += chunk_bytes)
           receive(received_.data() + at, std::min(bytes - at, chunk_bytes), from.rank, s);
         if (has_failed()) continue;
-        if (header.has_failed != 0 || header.signature != onefold_message_signature(message_.data())) {
+        if (header.has_failed != 0 || header.signature != onefold_message_signature(message_.data()) ||
+            bytes != bytes_of_heads(s, from.count)) {
           failed_rank_ = from.rank;
           failed_with_ = header.has_failed != 0 ? static_cast<std::int32_t>(header.status)
                                                 : static_cast<std::int32_t>(ONEFOLD_COMMUNICATION_FAILED);
@@ -540,6 +660,13 @@ class transfer {
         for_ordered(s, [&](std::size_t i, std::size_t which) {
           const part& each = parts[i];
           const std::size_t next = used + static_cast<std::size_t>(each.arrays());
+          if (each.values != nullptr && each.values->code() != nullptr) {
+            const void* const arrays[] = {tiles[used].data(), tiles[used + 1].data()};
+            check_status(each.values->add_kept(message_.data(), which, arrays, of_.begin + of_.count - of.tail,
+                                               tiles[used].size() / each.element_bytes(), of_.total));
+            used = next;
+            return;
+          }
           for (std::size_t k = 0; k < static_cast<std::size_t>(each.results); ++k)
             add(which + k, serial(), tiles[used + k].data(),
                 each.values == nullptr && each.arrays() == 2 ? tiles[used + 1].data() : nullptr, of_.begin + of_.count - of.tail,
@@ -553,6 +680,14 @@ class transfer {
     MPI_Request coming = MPI_REQUEST_NULL;
     check(MPI_Irecv(to, static_cast<int>(bytes), MPI_BYTE, from, sizes + s, of_.on.comm(), &coming), "MPI_Irecv");
     check(of_.wait_for(1, &coming), "MPI_Waitall");
+  }
+  // Of moments of values that may be absent on one rank and not on another there are as many trees, and not as many arrays.
+  [[nodiscard]] std::size_t bytes_of_heads(int s, std::uint64_t elements) const {
+    std::size_t bytes = 0;
+    for_ordered(s, [&](std::size_t i, std::size_t) {
+      bytes += static_cast<std::size_t>(parts[i].arrays()) * static_cast<std::size_t>(elements) * parts[i].element_bytes();
+    });
+    return bytes;
   }
   void take_heads(int s, const plan::sender& from, std::vector<std::vector<std::byte>>& tiles) {
     const std::byte* next = received_.data();
@@ -605,9 +740,15 @@ class transfer {
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const part& each = parts[i];
       if (is_exact_[i] == 0) {
-        for (int k = 0; k < each.results; ++k)
-          check_status(result_of_message(which + static_cast<std::size_t>(k), of_.is_layout ? of_.total : UINT64_MAX, each.ddof,
-                                         each.place_of_result(k)));
+        const std::uint64_t total = of_.is_layout ? of_.total : UINT64_MAX;
+        if (each.is_mean_of_present()) {
+          std::uint64_t present = 0;
+          check_status(result_of_message(which + 1, UINT64_MAX, 0, &present));
+          check_status(onefold_message_mean_of_present(message_of_all_.data(), which, of_.on.size(), total, present, each.result));
+        } else {
+          for (int k = 0; k < each.results; ++k)
+            check_status(result_of_message(which + static_cast<std::size_t>(k), total, each.ddof, each.place_of_result(k)));
+        }
       } else {
         const auto type = static_cast<std::int32_t>(part_type(each.type)), what = static_cast<std::int32_t>(each.form);
         for (int k = 0; k < each.exact_results(); ++k, words += each.exact_words())
@@ -706,21 +847,20 @@ template <form What, class T, bool Wide>
 void store_result_of_nothing(void* result) {
   *static_cast<result_of_form<What, T, Wide>*>(result) = result_of_nothing<What, T, Wide>();
 }
-template <form What, class Space, class F, class... M>
-part part_of_values(values_of_function<Space, F>& values, void* result, M... modifiers) {
-  using callback = typename values_of_function<Space, F>::callback;
+template <form What, class Space, class F, bool Counts, class... M>
+part part_of_values(values_of_function<Space, F, Counts>& values, void* result, M... modifiers) {
+  using callback = typename values_of_function<Space, F, Counts>::callback;
   using T = typename callback::element;
   static_assert(callback::results == 1 || !is_record(What), "forms with several results take functions of one value");
-  static_assert(
-      !callback::can_be_absent || !(is_record(What) || What == form::mean),
-      "over ranks mean and mean_variance take no absent values: return a std::array of a value and a count, and divide their sums");
+  static_assert(!callback::can_be_absent || !is_record(What) || What == form::mean_variance,
+                "extrema of values that may be absent go as operators of the caller's do");
   request what{serial(), element_type_of<T>, What, nullptr, values.space().size(), result, true};
   (apply<T>(what, modifiers), ...);
   part made{what.type, What, what.wide, what.ddof, nullptr, nullptr, what.count, what.count, result};
   made.values = &values;
   made.results = callback::results;
-  constexpr bool gives_itself = What == form::sum || What == form::min_number || What == form::max_number;
-  if constexpr (gives_itself && callback::can_be_absent && std::is_floating_point_v<T>)
+  made.counts_present = callback::can_be_absent && (What == form::mean || What == form::mean_variance);
+  if constexpr (callback::can_be_absent && hides_that_all_are_absent<What, T>)
     made.store_nothing = store_result_of_nothing<What, T, (is_wide<M, T>() || ...)>;
   return made;
 }
