@@ -428,6 +428,14 @@ TEST(functions_over_ranks, have_exact_results_without_a_layout) {
   expect_same(onefold::norm2(here, x.mine.size(), mine), onefold::norm2(onefold::serial(), integers, exactly),
               "exact norm of integers");
   expect_same(onefold::max(here, x.mine.size(), function_of(x)), onefold::max(onefold::serial(), x.all), "max");
+  // Means of those that are there, which the states count.
+  const auto positive = [](double value) { return value > 0.2 ? maybe<double>(value) : maybe<double>(); };
+  const auto mine_of_some = [&](uint64_t i) { return positive(x.mine[i]); };
+  const auto some = [&](uint64_t i) { return positive(x.all[i]); };
+  expect_same(onefold::mean(here, x.mine.size(), mine_of_some), onefold::mean(onefold::serial(), x.all.size(), some, exactly),
+              "exact mean of some");
+  expect_same(onefold::mean_variance(here, x.mine.size(), mine_of_some),
+              onefold::mean_variance(onefold::serial(), x.all.size(), some, exactly), "exact mean_variance of some");
   EXPECT_TRUE(refuses(errc::guarantee_not_met, "make a layout",
                       [&] { static_cast<void>(onefold::prod(here, x.mine.size(), function_of(x))); }));
   EXPECT_TRUE(refuses(errc::invalid_argument, "negative", [&] { static_cast<void>(onefold::sum(here, -1, function_of(x))); }));
