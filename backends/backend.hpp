@@ -71,6 +71,15 @@ struct images_of_parts {
   std::uint64_t total;  ///< elements, where the last part ends
 };
 
+/// The words of an exact state, or of several that were added, in a GPU's memory (onefold.h: onefold_exact_put_result()).
+struct exact_words {
+  element_type type;
+  form what;
+  bool wide;
+  std::int64_t ddof;
+  const std::int64_t* words;
+};
+
 struct backend_entry {
   /// The variants that are native to this backend, in learning order.
   std::span<const variant_info> (*variants)();
@@ -105,6 +114,9 @@ struct backend_entry {
   bool (*can_join_images)(const images_of_parts& all) noexcept;
   /// Stores the result of the array in stream order. Throws onefold::error.
   void (*join_images)(const executor& where, const images_of_parts& all, void* output);
+  /// Stores the result of an exact state in stream order; of words that are none a number whose bits are all set. Null where all memory is the host's.
+  /// Throws onefold::error.
+  void (*conclude_exact)(const executor& where, const exact_words& of, void* output);
 };
 
 /// The backend's entry, or null when this library was built without it.

@@ -38,6 +38,12 @@ constexpr int calls_of_graph = 20;
 
 double element_at(uint64_t i) { return static_cast<double>((i * 2654435761U) % 1000003) * 1e-3 - 400.0; }
 
+onefold::options exactly() {
+  onefold::options how;
+  how.guarantee = onefold::guarantee::exact;
+  return how;
+}
+
 struct device_array {
   explicit device_array(const std::vector<double>& from) {
     check(cudaMalloc(&data, (from.size() + 1) * sizeof(double)), "cudaMalloc");
@@ -101,6 +107,8 @@ void time_size(int device, int ranks, ncclComm_t comm, std::barrier<>& together,
         {"sum_into, aligned", [&] { onefold::sum_into(aligned, there.data, each, result + 2); }},
         {"sum_into, cut", [&] { onefold::sum_into(ragged, there.data, cut, result + 3); }},
         {"norm2_into, cut", [&] { onefold::norm2_into(ragged, there.data, cut, result + 4); }},
+        {"exact sum alone", [&] { onefold::sum_into(onefold::cuda(device, stream), there.data, each, result, exactly()); }},
+        {"sum_into, exact", [&] { onefold::sum_into(ragged, there.data, cut, result + 5, exactly()); }},
         {"minmax_into, aligned",
          [&] { onefold::minmax_into(aligned, there.data, each, reinterpret_cast<onefold::minmax_result<double>*>(result + 6)); }},
     };
@@ -124,7 +132,7 @@ void time_size(int device, int ranks, ncclComm_t comm, std::barrier<>& together,
         check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
         one.in_graph.push_back((now() - begin) / calls_of_graph);
       }
-    double found[5] = {};
+    double found[6] = {};
     check(cudaMemcpy(found, result, sizeof(found), cudaMemcpyDefault), "cudaMemcpy");
     if (device == 0) {
       std::vector<double> all, of_cut;
@@ -134,7 +142,7 @@ void time_size(int device, int ranks, ncclComm_t comm, std::barrier<>& together,
           if (i < each) all.push_back(of_cut.back());
         }
       if (found[2] != onefold::sum(onefold::best(), all) || found[3] != onefold::sum(onefold::best(), of_cut) ||
-          found[4] != onefold::norm2(onefold::best(), of_cut))
+          found[4] != onefold::norm2(onefold::best(), of_cut) || found[5] != onefold::sum(onefold::best(), of_cut, exactly()))
         throw std::runtime_error("a result over the ranks has not the bits of one core");
       const double base[] = {median(rows[1].alone), median(rows[1].in_graph)};
       for (row& one : rows)

@@ -272,6 +272,7 @@ struct whole_call {
   bool* taken = nullptr;               // not null: it may be kept for the batch's launch, and here is whether it was
   const tree_nodes* nodes = nullptr;   // not null: nodes over its array are meant, by a batch that takes them or not at all
   bool of_complex_parts = false;
+  bool words_alone = false;
 };
 
 void reduce_checked(const onefold_request& asked, const onefold_options* how, const whole_call& of = {}) {
@@ -309,7 +310,8 @@ void reduce_checked(const onefold_request& asked, const onefold_options* how, co
                asked.count_at,
                asked.present,
                of.of_complex_parts,
-               of.batch};
+               of.batch,
+               of.words_alone};
   if (asked.array_count < 0 || asked.array_count > 3) refuse_number("request.array_count", asked.array_count);
   for (int i = 0; i < what.array_count; ++i) {
     const std::uint32_t alignment = asked.arrays[i].alignment;
@@ -366,6 +368,10 @@ void reduce_beside_batch(const onefold_request& asked, const onefold_options* ho
 
 void reduce_complex_parts(const onefold_request& asked, const onefold_options* how) {
   reduce_checked(asked, how, {.of_complex_parts = true});
+}
+
+void put_exact_words(const onefold_request& asked, const onefold_options& how) {
+  reduce_checked(asked, &how, {.words_alone = true});
 }
 
 std::unique_ptr<batch_in_progress> begin_batch(const backend_entry& entry, const executor& where, const onefold_options* how,

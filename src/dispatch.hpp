@@ -17,6 +17,10 @@ void dispatch(request& what, const options& how);
 /// rounded. Throws as dispatch().
 void reduce_complex_parts(const onefold_request& asked, const onefold_options* how);
 
+/// Puts the words of the state of a form of real numbers in the memory of a GPU, the one of the executor, at `asked.output`, in stream order. Throws as
+/// dispatch().
+void put_exact_words(const onefold_request& asked, const onefold_options& how);
+
 struct batch_in_progress;
 struct tree_nodes;
 

@@ -1,4 +1,4 @@
-/// @file exact.cpp  States of guarantee::exact for C: sizes, merging, results.
+/// @file exact.cpp  States of guarantee::exact for C: sizes, merging, results; words in a GPU's memory, in stream order.
 
 #include <algorithm>
 #include <array>
@@ -10,8 +10,12 @@
 #include <onefold/detail/request.hpp>
 #include <onefold/error.hpp>
 
+#include "../backends/backend.hpp"
 #include "../backends/exact/state.hpp"
 #include "c_api.hpp"
+#include "dispatch.hpp"
+#include "pointer_kind.hpp"
+#include "select.hpp"
 #include "side_by_side.hpp"
 
 namespace onefold::detail {
@@ -48,15 +52,21 @@ void add(const exact::kind_row& kind, std::int64_t* to, const std::int64_t* from
   std::memcpy(to, sum, kind.words() * sizeof(*to));
 }
 
-// Of each part a state of its own, made where its elements lie. Those of CPUs, which take all cores, come one behind the other.
-void add_parts(const exact::kind_row& kind, std::int32_t type, std::int32_t what, std::int64_t* to,
-               std::span<const onefold_range_part> parts, const onefold_options* how) {
+// What is asked of reductions that make a state.
+onefold_options wishes_for_state(const onefold_options* how) {
   onefold_options wishes{};
   if (how != nullptr) wishes = as_known(*how, sizeof(how->struct_bytes), "options");
   wishes.struct_bytes = sizeof(wishes);
   if (wishes.guarantee != ONEFOLD_GUARANTEE_DEFAULT && wishes.guarantee != ONEFOLD_GUARANTEE_EXACT)
     throw error(errc::invalid_argument, "an exact state is made under ONEFOLD_GUARANTEE_EXACT");
   wishes.guarantee = ONEFOLD_GUARANTEE_EXACT;
+  return wishes;
+}
+
+// Of each part a state of its own, made where its elements lie. Those of CPUs, which take all cores, come one behind the other.
+void add_parts(const exact::kind_row& kind, std::int32_t type, std::int32_t what, std::int64_t* to,
+               std::span<const onefold_range_part> parts, const onefold_options* how) {
+  const onefold_options wishes = wishes_for_state(how);
   const auto first = std::find_if(parts.begin(), parts.end(), [](const onefold_range_part& part) { return part.count > 0; });
   std::vector<std::array<std::int64_t, exact::most_words>> made(parts.size());
   const auto reduce = [&](std::size_t i) {
@@ -85,6 +95,93 @@ void add_parts(const exact::kind_row& kind, std::int32_t type, std::int32_t what
   std::copy_n(to, kind.words(), sum.begin());
   for (const auto& state : made) add(kind, sum.data(), state.data());
   std::copy_n(sum.begin(), kind.words(), to);
+}
+
+// --- words in memory that the executor reaches ------------------------------------------------------------------------------------------------------
+
+// best() goes where the words lie. Throws where a CPU would have to read or write a GPU's memory.
+bool is_in_stream_order(onefold_executor& where, const std::int64_t* words) {
+  if (words == nullptr) refuse_null("state");
+  if (reinterpret_cast<std::uintptr_t>(words) % alignof(std::int64_t) != 0)
+    throw error(errc::misaligned_pointer, "the state is not aligned to the 8 bytes of its words");
+  if (where.backend == ONEFOLD_BEST) {
+    const pointer_place place = locate(words);
+    if (place.kind != pointer_kind::host) where = onefold_cuda_device(place.device);
+  }
+  if (where.backend == ONEFOLD_CUDA) return true;
+  if (is_on_device(words))
+    throw error(errc::device_pointer, "the state is in GPU memory, which the executors of CPUs cannot reach: use cuda()");
+  return false;
+}
+
+void put_words(std::int32_t type, std::int32_t what, onefold_executor where, const void* x, const void* y, std::uint64_t count,
+               std::int64_t* words, const onefold_options* how) {
+  const exact::kind_row& kind = kind_of(type, what);
+  const onefold_options wishes = wishes_for_state(how);
+  const bool in_stream_order = is_in_stream_order(where, words);
+  const std::size_t element_bytes = size_of(static_cast<element_type>(type));
+  const bool is_dot = what == ONEFOLD_DOT;
+  if (x != nullptr) check_count(count, element_bytes);
+  const auto lies_in = [&](const void* array) {
+    return array != nullptr && overlaps(words, kind.words() * sizeof(*words), array, count * element_bytes);
+  };
+  if (lies_in(x)) refuse_overlap("input");
+  if (is_dot && lies_in(y)) refuse_overlap("second input");
+  onefold_request asked{};
+  asked.struct_bytes = sizeof(asked);
+  asked.where = where;
+  asked.type = type;
+  asked.form = what;
+  asked.input = x;
+  asked.second = is_dot ? y : nullptr;
+  asked.count = count;
+  if (in_stream_order) {
+    asked.flags = ONEFOLD_INTO;
+    asked.output = words;
+    return put_exact_words(asked, wishes);
+  }
+  std::uint64_t result[2];
+  asked.output = result;
+  asked.exact_state = words;
+  check_status(onefold_reduce(&asked, &wishes));
+}
+
+// A result that a state is rounded to, as it is asked for.
+struct asked_result {
+  element_type type;
+  form what;
+  bool wide;
+  std::int64_t ddof;
+};
+asked_result checked_result(std::int32_t type, std::int32_t what, std::uint32_t flags, std::int64_t ddof) {
+  const asked_result found{static_cast<element_type>(type), static_cast<form>(what), (flags & ONEFOLD_WIDE) != 0, ddof};
+  if ((flags & ~ONEFOLD_WIDE) != 0 || (found.wide && !can_be_wide(found.type, found.what)))
+    throw error(errc::unsupported, "the flags of a state's result are 0, or ONEFOLD_WIDE of f32, f16 and bf16");
+  return found;
+}
+
+void conclude(const exact::kind_row& kind, const asked_result& asked, const std::int64_t* words, void* result) {
+  state_memory loaded;
+  const std::uint64_t count = exact::load(kind, words, loaded);
+  exact::conclude(asked.type, asked.what, asked.wide, loaded, count, asked.ddof, result);
+}
+
+void put_result(const exact::kind_row& kind, const asked_result& asked, onefold_executor where, const std::int64_t* words,
+                void* result) {
+  const bool in_stream_order = is_in_stream_order(where, words);
+  if (result == nullptr) refuse_null("result");
+  if (reinterpret_cast<std::uintptr_t>(result) % size_of(result_type(asked.type, asked.what, asked.wide)) != 0)
+    refuse_misaligned_output();
+  if (overlaps(result, result_bytes(asked.type, asked.what, asked.wide), words, kind.words() * sizeof(*words)))
+    refuse_overlap("state");
+  if (!in_stream_order) {
+    if (is_on_device(result))
+      throw error(errc::device_pointer, "the output is GPU memory, which the executors of CPUs cannot write to: use cuda()");
+    return conclude(kind, asked, words, result);
+  }
+  const backend_entry* const gpus = find_backend(backend::cuda);
+  if (gpus == nullptr) throw error(errc::backend_not_built, not_built_sentence(backend::cuda));
+  gpus->conclude_exact(executor_of(where), {asked.type, asked.what, asked.wide, asked.ddof, words}, result);
 }
 
 }  // namespace
@@ -118,14 +215,20 @@ int onefold_exact_result(int32_t type, int32_t form, uint32_t flags, int64_t ddo
     const exact::kind_row& kind = kind_of(type, form);
     if (state == nullptr) refuse_null("state");
     if (result == nullptr) refuse_null("result");
-    const auto element = static_cast<onefold::element_type>(type);
-    const auto what = static_cast<onefold::form>(form);
-    const bool wide = (flags & ONEFOLD_WIDE) != 0;
-    if ((flags & ~ONEFOLD_WIDE) != 0 || (wide && !onefold::can_be_wide(element, what)))
-      throw onefold::error(onefold::errc::unsupported, "the flags of a state's result are 0, or ONEFOLD_WIDE of f32, f16 and bf16");
-    state_memory loaded;
-    const std::uint64_t count = exact::load(kind, state, loaded);
-    exact::conclude(element, what, wide, loaded, count, ddof, result);
+    conclude(kind, checked_result(type, form, flags, ddof), state, result);
+  });
+}
+
+int onefold_exact_put_words(int32_t type, int32_t form, onefold_executor where, const void* x, const void* y, uint64_t count,
+                            int64_t* words, const onefold_options* how) {
+  return guarded([&] { put_words(type, form, where, x, y, count, words, how); });
+}
+
+int onefold_exact_put_result(int32_t type, int32_t form, uint32_t flags, int64_t ddof, onefold_executor where, const int64_t* words,
+                             void* result) {
+  return guarded([&] {
+    const exact::kind_row& kind = kind_of(type, form);
+    put_result(kind, checked_result(type, form, flags, ddof), where, words, result);
   });
 }
 

@@ -18,6 +18,7 @@
 #include "choices.hpp"
 #include "device.hpp"
 #include "exact/driver.hpp"
+#include "exact/words.hpp"
 #include "fixed_order/dots.hpp"
 #include "fixed_order/driver.hpp"
 #include "host_arrays.hpp"
@@ -123,12 +124,16 @@ void run(const onefold::detail::request& what, const options& how, const variant
 // As run_in_place().
 bool run_checked(const onefold::detail::request& what, const options& how, const variant_info& variant, report& ran);
 
-// Launches an exact sum, of an array or of one of the parts of complex numbers, whose result is the state if there is a place for that. Requires
-// elements. As run_in_place().
+std::size_t bytes_of_words(const onefold::detail::request& what) {
+  return onefold::detail::exact::kind_of(what.form, what.type).words() * sizeof(std::int64_t);
+}
+
+// Launches an exact sum, of an array or of one of the parts of complex numbers, whose result is the state if there is a place for that, or the state's words
+// where these alone are asked for. Requires elements. As run_in_place().
 bool launch_exact_sum(onefold::detail::request what, exact_part part, const options& how, const variant_info& variant, report& ran,
                       std::uint64_t* state) {
   namespace exact = onefold::detail::exact;
-  exact_call call{part, state != nullptr};
+  exact_call call{part, what.words_alone ? exact_outcome::words : state != nullptr ? exact_outcome::state : exact_outcome::number};
   onefold::detail::device_fold sum{};
   const auto bytes = static_cast<std::uint32_t>(size_of(what.type));
   sum.struct_bytes = sizeof(sum);
@@ -142,6 +147,9 @@ bool launch_exact_sum(onefold::detail::request what, exact_part part, const opti
     sum.result_bytes = static_cast<std::uint32_t>(exact::bytes_of(exact::kind_of(what.form, what.type)));
     sum.result_alignment = alignof(std::uint64_t);
     what.output = state;
+  } else if (what.words_alone) {
+    sum.result_bytes = static_cast<std::uint32_t>(bytes_of_words(what));
+    sum.result_alignment = alignof(std::int64_t);
   }
   sum.object = &call;
   what.device = &sum;
@@ -189,7 +197,7 @@ bool run_exact_values(onefold::detail::request what, const options& how, const v
   if (!what.waits || what.results != 1) return run_checked(what, how, variant, ran);
   exact_integers state{};
   void* const output = std::exchange(what.output, state.data());
-  call.as_state = true;
+  call.outcome = exact_outcome::state;
   call.result_bytes = static_cast<std::uint32_t>(exact::bytes_of(exact::kind_of(what.form, what.type)));
   call.result_alignment = alignof(std::uint64_t);
   if (!run_checked(what, how, variant, ran)) return false;
@@ -366,6 +374,11 @@ bool run_checked(const onefold::detail::request& what, const options& how, const
     throw error(errc::unsupported,
                 "the stream is being captured, and a call that returns the value would have to wait for it: use the "
                 "*_into call");
+  if (is_known && what.words_alone) {
+    check(calls().memset_async(output, 0, bytes_of_words(what), stream_of(device, what.where.has_stream(), what.where.stream())),
+          "cudaMemsetAsync");
+    return true;
+  }
   if (is_known) {
     store_value(output, empty_results(what).data(), bytes_of_result(what),
                 stream_of(device, what.where.has_stream(), what.where.stream()));
@@ -499,6 +512,7 @@ extern const backend_entry cuda_backend{cuda_backend::list_variants,
                                         cuda_backend::read_back,
                                         cuda_backend::store,
                                         cuda_backend::can_join_images,
-                                        cuda_backend::join_images};
+                                        cuda_backend::join_images,
+                                        cuda_backend::conclude_exact_words};
 
 }  // namespace onefold::detail

@@ -280,6 +280,10 @@ struct rounding {
   u64 count;     ///< of elements, not 0
   u64 degrees;   ///< of freedom; 0 where there is no variance
 };
+/// Of a variance; 0 where there is none. Both fit 63 bits, their difference the 64 of an unsigned number.
+ONEFOLD_HOST_DEVICE inline u64 degrees_of(u64 count, std::int64_t ddof) noexcept {
+  return ddof < 0 || count > static_cast<u64>(ddof) ? count - static_cast<u64>(ddof) : 0;
+}
 rounding rounding_of(element_type type, form what, bool wide, u64 count, std::int64_t ddof) noexcept;
 
 /// Stores the result of a state, as a backend's memory has it.

@@ -16,9 +16,6 @@ namespace {
 // --- the words of docs/exact.md ---------------------------------------------------------------------------------------------------------
 
 constexpr u64 prime = (u64{1} << 31) - 1;
-constexpr std::int64_t most_states = std::int64_t{1} << 31;
-constexpr std::int64_t most_elements = std::int64_t{1} << 62;
-enum word : int { first = 0, states = 1, elements = 2, nans = 3, others = 6, check = 7 };
 
 u64 remainder_of(std::int64_t w) noexcept {
   const std::int64_t rest = w % static_cast<std::int64_t>(prime);
@@ -35,7 +32,7 @@ constexpr auto factors = [] {
 u64 check_of(const kind_row& kind, const std::int64_t* words) noexcept {
   u128 sum = 0;
   for (std::size_t i = 0; i < kind.words(); ++i)
-    if (i != check) sum += u128{factors[i]} * remainder_of(words[i]);
+    if (i != word_of_check) sum += u128{factors[i]} * remainder_of(words[i]);
   return static_cast<u64>(sum % prime);
 }
 
@@ -66,10 +63,10 @@ void merge(const kind_row& kind, std::uint64_t* to, const std::uint64_t* from) n
 void store(const kind_row& kind, const std::uint64_t* state, std::uint64_t count, std::int64_t* words) noexcept {
   std::fill_n(words, kind.words(), 0);
   if (count == 0) return;
-  words[first] = first_word + kind.number;
-  words[states] = 1;
-  words[elements] = static_cast<std::int64_t>(count);
-  for (int i = nans; i <= others; ++i) words[i] = static_cast<std::int64_t>(state[0] >> (i - nans) & 1);
+  words[word_of_kind] = first_word + kind.number;
+  words[word_of_states] = 1;
+  words[word_of_elements] = static_cast<std::int64_t>(count);
+  for (int i = word_of_nans; i <= word_of_others; ++i) words[i] = static_cast<std::int64_t>(state[0] >> (i - word_of_nans) & 1);
   const std::uint64_t* integer = state + 1;
   std::int64_t* limb = words + header_words;
   for (const int limbs : kind.limbs) {
@@ -80,11 +77,11 @@ void store(const kind_row& kind, const std::uint64_t* state, std::uint64_t count
     integer += integer_words(limbs);
     limb += limbs;
   }
-  words[check] = static_cast<std::int64_t>(check_of(kind, words));
+  words[word_of_check] = static_cast<std::int64_t>(check_of(kind, words));
 }
 
 std::uint64_t load(const kind_row& kind, const std::int64_t* words, std::uint64_t* state) {
-  const std::int64_t m = words[states];
+  const std::int64_t m = words[word_of_states];
   std::fill_n(state, 1 + integers_of(kind), 0);
   if (m == 0) {
     for (std::size_t i = 0; i < kind.words(); ++i)
@@ -92,15 +89,15 @@ std::uint64_t load(const kind_row& kind, const std::int64_t* words, std::uint64_
     return 0;
   }
   if (!is_between(m, 1, most_states)) refuse("they were damaged, or added as something else than 64-bit integers");
-  if (words[first] != m * (first_word + kind.number)) {
-    if (words[first] % m == 0 && is_between(words[first] / m, first_word + 1, first_word + 8))
+  if (words[word_of_kind] != m * (first_word + kind.number)) {
+    if (words[word_of_kind] % m == 0 && is_between(words[word_of_kind] / m, first_word + 1, first_word + 8))
       refuse("they are those of another form or element type");
     refuse("they were damaged, or are those of another version");
   }
-  if (words[check] < 0 || remainder_of(words[check]) != check_of(kind, words))
+  if (words[word_of_check] < 0 || remainder_of(words[word_of_check]) != check_of(kind, words))
     refuse("they were damaged, or added as something else than 64-bit integers");
-  if (!is_between(words[elements], m, most_elements)) refuse("they have more than 2^62 elements, or none");
-  for (int i = nans; i <= others; ++i)
+  if (!is_between(words[word_of_elements], m, most_elements)) refuse("they have more than 2^62 elements, or none");
+  for (int i = word_of_nans; i <= word_of_others; ++i)
     if (!is_between(words[i], 0, m)) refuse("they were damaged");
   std::uint64_t* integer = state + 1;
   const std::int64_t* limb = words + header_words;
@@ -120,22 +117,20 @@ std::uint64_t load(const kind_row& kind, const std::int64_t* words, std::uint64_
     integer += integer_words(limbs);
     limb += limbs;
   }
-  for (int i = nans; i <= others; ++i)
-    if (words[i] != 0) state[0] |= std::uint64_t{1} << (i - nans);
+  for (int i = word_of_nans; i <= word_of_others; ++i)
+    if (words[i] != 0) state[0] |= std::uint64_t{1} << (i - word_of_nans);
   if (!is_sum_of_numbers(state[0])) std::fill_n(state + 1, integers_of(kind), 0);
-  return static_cast<std::uint64_t>(words[elements]);
+  return static_cast<std::uint64_t>(words[word_of_elements]);
 }
 
 rounding rounding_of(element_type type, form what, bool wide, std::uint64_t count, std::int64_t ddof) noexcept {
   const kind_row& kind = kind_of(what, type);
-  const bool has_variance = ddof < 0 || count > static_cast<std::uint64_t>(ddof);
   return {format_of(result_type(type, what, wide)),
           what,
           {integer_words(kind.limbs[0]), integer_words(kind.limbs[1])},
           {kind.unit[0], kind.unit[1]},
           count,
-          // Both fit 63 bits, their difference the 64 of an unsigned one.
-          has_variance ? count - static_cast<std::uint64_t>(ddof) : 0};
+          degrees_of(count, ddof)};
 }
 
 void conclude(element_type type, form what, bool wide, const std::uint64_t* state, std::uint64_t count, std::int64_t ddof,

@@ -27,6 +27,12 @@ void merge(const kind_row& kind, std::uint64_t* to, const std::uint64_t* from) n
 
 inline constexpr std::size_t most_words = 210;
 
+/// Which word has what (docs/exact.md), ahead of the limbs; and how much there may be.
+inline constexpr int word_of_kind = 0, word_of_states = 1, word_of_elements = 2, word_of_nans = 3, word_of_others = 6,
+                     word_of_check = 7;
+inline constexpr std::int64_t most_states = std::int64_t{1} << 31;
+inline constexpr std::int64_t most_elements = std::int64_t{1} << 62;
+
 /// The canonical words of a state of `count` elements; kind.words() of them.
 void store(const kind_row& kind, const std::uint64_t* state, std::uint64_t count, std::int64_t* words) noexcept;
 

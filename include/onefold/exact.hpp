@@ -6,6 +6,13 @@
 ///   MPI_Allreduce(MPI_IN_PLACE, total.words(), total.size(), MPI_INT64_T, MPI_SUM, comm);
 ///   double sum = total.value();
 ///
+/// In stream order, in a GPU's memory:
+///
+///   using state = exact_state<form::sum, double>;
+///   state::put_words(cuda(0, stream), x, n, words);             // state::size() words of device memory
+///   ncclAllReduce(words, words, state::size(), ncclInt64, ncclSum, comm, stream);
+///   state::put_value(cuda(0, stream), words, d_sum);            // the rounded sum of all, in device memory
+///
 /// Forms     sum, norm1, dot, sum_of_squares, norm2, mean, mean_variance of f32, f64, f16 and bf16; norm2, mean, mean_variance of integers, whose states
 ///           are those of doubles, of which cuda() makes none.
 /// Bits      equal sets of elements have equal words, in whatever order and parts they were added, on whatever executor.
@@ -66,6 +73,29 @@ class exact_state {
     return *this;
   }
 
+  /// Puts on the stream of a cuda() executor what stores the canonical words of `count` elements at `words`, size() of them in memory that the GPU writes. It
+  /// does not wait, and may be captured. The elements lie in memory that the GPU reads. With an executor of CPUs it is done on return, in the host's memory.
+  template <form W = What, ONEFOLD_WHERE(W != form::dot)>
+  static void put_words(const executor& where, const T* x, std::uint64_t count, std::int64_t* words, const options& how = {}) {
+    put_words_of_arrays(where, x, nullptr, count, words, how);
+  }
+  template <form W = What, ONEFOLD_WHERE(W == form::dot)>
+  static void put_words(const executor& where, const T* x, const T* y, std::uint64_t count, std::int64_t* words,
+                        const options& how = {}) {
+    put_words_of_arrays(where, x, y, count, words, how);
+  }
+  /// Puts there what stores the rounded result of words at `result`, in memory that the GPU writes: of canonical words, or the sum of up to 2^31 of them. Words
+  /// that are no state give a number whose bits are all set, on CPUs invalid_argument.
+  template <class... M, ONEFOLD_WHERE(detail::takes<What, T, M...>() && detail::counts_on_host<M...>)>
+  static void put_value(const executor& where, const std::int64_t* words, detail::form_result_t<What, T, M...>* result,
+                        M... modifiers) {
+    detail::request asked{serial(), element_type_of<T>, What, nullptr, 0, result, true};
+    (detail::apply<T>(asked, modifiers), ...);
+    const std::uint32_t flags = asked.wide ? ONEFOLD_WIDE : 0U;
+    detail::check_status(onefold_exact_put_result(type, static_cast<std::int32_t>(What), flags, asked.ddof,
+                                                  detail::c_executor(where), words, result));
+  }
+
   /// Adds another state, or words that were added by somebody else.
   exact_state& operator+=(const exact_state& other) {
     detail::check_status(onefold_exact_add(type, static_cast<std::int32_t>(What), words_, other.words_));
@@ -99,6 +129,13 @@ class exact_state {
 
  private:
   static constexpr auto type = static_cast<std::int32_t>(element_type_of<T>);
+
+  static void put_words_of_arrays(const executor& where, const T* x, const T* y, std::uint64_t count, std::int64_t* words,
+                                  const options& how) {
+    detail::check_status(detail::with_c_options(how, [&](const onefold_options* wishes) {
+      return onefold_exact_put_words(type, static_cast<std::int32_t>(What), detail::c_executor(where), x, y, count, words, wishes);
+    }));
+  }
 
   exact_state& add_arrays(const executor& where, const T* x, const T* y, std::uint64_t count, options how) {
     exact_state more;

@@ -8,17 +8,21 @@
 ///
 /// Forms     all `*_into` calls of arrays (reduce.hpp) of all real element types, with accumulate_as and ddof.
 /// Bits      those of the array that holds all ranks' elements one after the other, on one core (docs/order.md).
+/// Exact     with guarantee::exact, sums and what is made of them (exact.hpp) are correctly rounded, and no order of the elements is in their bits: a layout then
+///           says how many each rank has, and nothing of where they belong. Other forms are as without, where no order changes them, and else refused.
 /// Order     calls are collective: all ranks make the same ones in the same order, as calls of NCCL's are. They do not wait for the stream, and may be
 ///           captured into a graph. On one thread for several GPUs: between ncclGroupStart() and ncclGroupEnd() make no calls of onefold's, but use a thread for
 ///           each GPU.
 /// How       each rank's GPU makes the image of its range (range_state.hpp), some hundred bytes and elements of cut tiles; ncclAllGather brings all to
 ///           every rank, and a kernel puts them together: of forms with one result of numbers of 4 and 8 bytes, over up to 400 ranks, or fewer where these have
-///           very many subtrees (onefold_range_can_join_images()). Of all others a function of the host's does, in stream order, which costs 50 us. So neither CPUs nor
-///           GPUs wait for each other outside of NCCL.
+///           very many subtrees (onefold_range_can_join_images()). Of all others a function of the host's does, in stream order, which costs 50 us. Of exact results
+///           each rank's GPU makes the words of its state, 152 to 1680 bytes, ncclAllReduce adds them as integers, and a kernel rounds. So neither CPUs nor GPUs wait
+///           for each other outside of NCCL.
 /// Results   lie in memory that the GPU reaches.
 /// Errors    onefold::error: those of the reductions; communication_failed where NCCL has returned an error; device_error where the runtime has;
 ///           invalid_argument for another count than the layout's, or argmin and its like of no elements. What goes wrong in stream order, lack of memory
-///           alone, is thrown by the next call and by check(); results then have all bits set. guarantee::exact is guarantee_not_met.
+///           alone, is thrown by the next call and by check(); results then have all bits set. guarantee_not_met for exact results that there are not:
+///           products of floats, means, norms and variances of integers. Ranks that ask for exact results of different kinds get numbers with all bits set.
 /// Cost      one reduction, a copy for each tile that is cut, one ncclAllGather and one launch, or two small copies and the host's function: docs/devices.md has
 ///           figures. Device and pinned memory of 24 KiB for each rank of the communicator, had once.
 /// Lifetime  a layout outlives the work on its stream and the graphs that have recorded calls; it is destroyed before the communicator.
@@ -37,6 +41,7 @@
 #include <utility>
 #include <vector>
 
+#include <onefold/exact.hpp>
 #include <onefold/executor.hpp>
 #include <onefold/range_state.hpp>
 #include <onefold/reduce.hpp>
@@ -222,6 +227,14 @@ class layout : public onefold::detail::place_of_streams {
     check_call(What, count, output);
     onefold::detail::request asked{serial(), element_type_of<T>, What, nullptr, 0, nullptr, true};
     (onefold::detail::apply<T>(asked, modifiers), ...);
+    options by_order = how;
+    if (how.guarantee == guarantee::exact) {
+      if (!onefold::detail::exact::is_free_of_order(What, element_type_of<T>)) {
+        put_exactly<What>(x, y, count, output, how, wide ? ONEFOLD_WIDE : 0U, asked.ddof);
+        return;
+      }
+      by_order.guarantee = guarantee::fixed;
+    }
     detail::conclusion wanted{};
     wanted.what = static_cast<std::int32_t>(What);
     wanted.type = static_cast<std::int32_t>(element_type_of<T>);
@@ -230,7 +243,7 @@ class layout : public onefold::detail::place_of_streams {
     detail::conclusion& its = conclusion_for(wanted, detail::conclude<What, T, A>, stride_of<state>);
 
     const detail::device_scope current(device_);
-    state(begin_).put_image(cuda(device_, stream_), x, y, count, mine_.get(), how);
+    state(begin_).put_image(cuda(device_, stream_), x, y, count, mine_.get(), by_order);
     detail::check(ncclAllGather(mine_.get(), all_.get(), its.stride, ncclUint8, comm_, stream_), "ncclAllGather");
     if (its.by_kernel) {
       onefold::detail::check_status(onefold_range_join_images(its.type, its.what, its.flags(),
@@ -256,6 +269,35 @@ class layout : public onefold::detail::place_of_streams {
       if (output == nullptr) throw error(errc::null_pointer, "the output pointer is null: give the address of one element");
       throw error(errc::invalid_argument, onefold::detail::no_index);
     });
+  }
+
+  // The words of all ranks' states are added as integers.
+  template <form What, class T>
+  void put_exactly(const T* x, const T* y, std::uint64_t count, void* output, const options& how, std::uint32_t flags,
+                   std::int64_t ddof) const {
+    namespace exact = onefold::detail::exact;
+    constexpr element_type type = element_type_of<T>;
+    if constexpr (!exact::has_state(What, type)) {
+      onefold::detail::telling_of_lacking_memory([] {
+        throw error(
+            errc::guarantee_not_met,
+            std::string(name(What)).append(" of ").append(name(type)).append(" has no exact result: leave the guarantee away"));
+      });
+    } else {
+      constexpr std::size_t words = exact::kind_of(What, type).words();
+      static_assert(words * sizeof(std::int64_t) <= detail::most_image_bytes);
+      const executor where = cuda(device_, stream_);
+      auto* const mine = static_cast<std::int64_t*>(mine_.get());
+      auto* const all = static_cast<std::int64_t*>(all_.get());
+      const detail::device_scope current(device_);
+      if constexpr (What == form::dot)
+        exact_state<What, T>::put_words(where, x, y, count, mine, how);
+      else
+        exact_state<What, T>::put_words(where, x, count, mine, how);
+      detail::check(ncclAllReduce(mine, all, words, ncclInt64, ncclSum, comm_, stream_), "ncclAllReduce");
+      onefold::detail::check_status(onefold_exact_put_result(static_cast<std::int32_t>(type), static_cast<std::int32_t>(What),
+                                                             flags, ddof, onefold::detail::c_executor(where), all, output));
+    }
   }
 
   // Bytes of the largest of the ranks' images.

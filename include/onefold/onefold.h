@@ -422,6 +422,18 @@ ONEFOLD_API int onefold_exact_result(int32_t type, int32_t form, uint32_t flags,
 /** Stores the number of elements of a state. */
 ONEFOLD_API int onefold_exact_count(int32_t type, int32_t form, const int64_t* state, uint64_t* count);
 
+/** In stream order, in a GPU's memory: where the words of several states are added there, by ncclAllReduce of ncclInt64 with ncclSum say, no host waits for
+ *  anything. onefold_exact_put_words() puts on the stream of `where` what stores the canonical words of the state of `count` elements at x, and for ONEFOLD_DOT
+ *  at y, in memory that the GPU reads, at `words`: onefold_exact_words() of them, aligned to 8 bytes, in memory that it writes.
+ *  onefold_exact_put_result() puts there what stores at `result`, in memory that the GPU writes, the rounded result of words that are canonical or the sum of up
+ *  to 2^31 canonical ones; flags and ddof as above. Words that are no state give a result whose bits are all set, a NaN that no reduction gives. Both may be
+ *  captured; neither waits. With an executor of CPUs both work on the host's memory and are done on return, and words that are no state are refused;
+ *  ONEFOLD_BEST goes where the words lie. `how` as in onefold_reduce(). Cost: a reduction; a kernel of one warp. */
+ONEFOLD_API int onefold_exact_put_words(int32_t type, int32_t form, onefold_executor where, const void* x, const void* y,
+                                        uint64_t count, int64_t* words, const onefold_options* how);
+ONEFOLD_API int onefold_exact_put_result(int32_t type, int32_t form, uint32_t flags, int64_t ddof, onefold_executor where,
+                                         const int64_t* words, void* result);
+
 /* --- the state of a range: docs/order.md --------------------------------------------------------------------------------------------------- */
 
 /** What is known of the elements begin .. end - 1 of an array, whoever holds the others: states of neighbours are appended to each other, and that of

@@ -69,7 +69,38 @@ static void test_on(onefold_executor where) {
   EXPECT_OK(onefold_exact_add_parts(ONEFOLD_F64, ONEFOLD_SUM, sum, turned, 2, NULL));
   EXPECT(memcmp(sum, whole, sizeof sum) == 0);
 
+  /* On CPUs done on return. */
+  memset(sum, 7, sizeof sum);
+  EXPECT_OK(onefold_exact_put_words(ONEFOLD_F64, ONEFOLD_SUM, where, x, NULL, count, sum, NULL));
+  EXPECT(memcmp(sum, whole, sizeof sum) == 0);
+  memset(sum, 7, sizeof sum);
+  EXPECT_OK(onefold_exact_put_words(ONEFOLD_F64, ONEFOLD_SUM, onefold_best(), x, NULL, count, sum, &how));
+  EXPECT(memcmp(sum, whole, sizeof sum) == 0);
+  of_parts = 0;
+  EXPECT_OK(onefold_exact_put_result(ONEFOLD_F64, ONEFOLD_SUM, 0, 0, where, sum, &of_parts));
+  EXPECT(memcmp(&result, &of_parts, sizeof result) == 0);
+  EXPECT_REFUSED(onefold_exact_put_words(ONEFOLD_F64, ONEFOLD_PROD, where, x, NULL, count, sum, NULL), ONEFOLD_UNSUPPORTED,
+                 "no exact state");
+  EXPECT_REFUSED(onefold_exact_put_words(ONEFOLD_F64, ONEFOLD_SUM, where, x, NULL, count, NULL, NULL), ONEFOLD_NULL_POINTER,
+                 "state");
+  EXPECT_REFUSED(onefold_exact_put_words(ONEFOLD_F64, ONEFOLD_SUM, where, NULL, NULL, count, sum, NULL), ONEFOLD_NULL_POINTER,
+                 "input");
+  EXPECT_REFUSED(onefold_exact_put_words(ONEFOLD_F64, ONEFOLD_SUM, where, x, NULL, count, (int64_t*)(void*)(x + 9), NULL),
+                 ONEFOLD_INVALID_ARGUMENT, "inside the input");
+  EXPECT_REFUSED(onefold_exact_put_words(ONEFOLD_F64, ONEFOLD_SUM, where, x, NULL, UINT64_MAX, sum, NULL), ONEFOLD_INVALID_ARGUMENT,
+                 "negative");
+  EXPECT_REFUSED(onefold_exact_put_result(ONEFOLD_F64, ONEFOLD_SUM, ONEFOLD_WIDE, 0, where, sum, &of_parts), ONEFOLD_UNSUPPORTED,
+                 "flags");
+  EXPECT_REFUSED(onefold_exact_put_result(ONEFOLD_F64, ONEFOLD_SUM, 0, 0, where, sum, sum + 3), ONEFOLD_INVALID_ARGUMENT,
+                 "inside the state");
+  EXPECT(memcmp(sum, whole, sizeof sum) == 0);
+  sum[8] += 1;
+  EXPECT_REFUSED(onefold_exact_put_result(ONEFOLD_F64, ONEFOLD_SUM, 0, 0, where, sum, &of_parts), ONEFOLD_INVALID_ARGUMENT,
+                 "no state");
+
   how.guarantee = ONEFOLD_GUARANTEE_FIXED;
+  EXPECT_REFUSED(onefold_exact_put_words(ONEFOLD_F64, ONEFOLD_SUM, where, x, NULL, count, sum, &how), ONEFOLD_INVALID_ARGUMENT,
+                 "GUARANTEE_EXACT");
   EXPECT_REFUSED(onefold_reduce(&what, &how), ONEFOLD_GUARANTEE_NOT_MET, "no state that is exact");
 
   /* Values of a function, of which the others are absent. */

@@ -650,6 +650,130 @@ TEST_F(exact_gpu, adds_to_states_that_others_have_begun_cuda) {
   });
 }
 
+// --- words in the GPU's memory
+
+// What is wrong with the words of x and y, with those of others that are added to them there, and with the results of both.
+template <form What, class T>
+std::string wrong_words(const onefold::executor& where, const on_both<T>& x, std::size_t at_x, const on_both<T>& y,
+                        std::size_t at_y, std::uint64_t count) {
+  using state = exact_state<What, T>;
+  static result_on_gpu words, results;
+  words.clear();
+  auto* const here = words.address<std::int64_t>(1);
+  if constexpr (What == form::dot)
+    state::put_words(where, x.device(at_x), y.device(at_y), count, here);
+  else
+    state::put_words(where, x.device(at_x), count, here);
+  state right = state_of<What>(onefold::serial(), x.host(at_x), y.host(at_y), count), got;
+  const auto conclude = [&](const state& of, auto... modifiers) {
+    const auto expected = of.value(modifiers...);
+    using R = std::remove_cv_t<decltype(expected)>;
+    results.clear();
+    state::put_value(where, here, results.address<R>(1), modifiers...);
+    onefold::synchronize(where);
+    std::string wrong = difference(expected, results.value<R>(1), onefold::name(What));
+    if (results.value<unsigned char>(sizeof(R) - 1) != 0xa5 || results.value<unsigned char>(2 * sizeof(R)) != 0xa5)
+      wrong += "wrote beside the result\n";
+    return wrong;
+  };
+  const auto conclude_all = [&](const state& of) {
+    std::string wrong = conclude(of);
+    if constexpr (What == form::mean_variance) wrong += conclude(of, onefold::ddof{1});
+    if constexpr (!std::is_same_v<T, double>) wrong += conclude(of, accumulate_as<double>);
+    return wrong;
+  };
+  std::string wrong = conclude_all(right);
+  for (std::size_t i = 0; i < state::size(); ++i) got.words()[i] = words.value<std::int64_t>(1 + i);
+  wrong += difference(right, got);
+  if (words.value<std::uint64_t>(0) != 0xa5a5a5a5a5a5a5a5U || words.value<std::uint64_t>(1 + state::size()) != 0xa5a5a5a5a5a5a5a5U)
+    wrong += "wrote beside the words\n";
+  // As ncclAllReduce adds the words of five more ranks.
+  for (std::size_t i = 0; i < state::size(); ++i) got.words()[i] *= 6;
+  expect_success(cudaMemcpy(here, got.words(), state::size() * sizeof(std::int64_t), cudaMemcpyDefault), "cudaMemcpy");
+  wrong += conclude_all(got);
+  count_dispatch(where);
+  return wrong;
+}
+
+TEST_F(exact_gpu, puts_words_into_its_memory_and_makes_results_of_them_cuda) {
+  for_each_float([&]<class T> {
+    for (const contents kind : each_contents)
+      for (const std::uint64_t n : {0, 1, 257, 20'000, 300'001}) {
+        const on_both<T> x(elements_of<T>(kind, n + 3, current_seed() + n)), y(elements_of<T>(kind, n + 3, current_seed() + n + 1));
+        const std::string wrong = wrong_words<form::sum>(where_, x, 1, x, 1, n) + wrong_words<form::norm1>(where_, x, 0, x, 0, n) +
+                                  wrong_words<form::norm2>(where_, x, 0, x, 0, n) + wrong_words<form::mean>(where_, x, 0, x, 0, n) +
+                                  wrong_words<form::sum_of_squares>(where_, x, 1, x, 1, n) +
+                                  wrong_words<form::mean_variance>(where_, x, 0, x, 0, n) +
+                                  wrong_words<form::dot>(where_, x, 1, y, 0, n);
+        ASSERT_EQ(wrong, "") << said<T>(kind, n);
+      }
+  });
+}
+
+TEST_F(exact_gpu, gives_a_number_of_ones_alone_for_words_that_are_no_state_cuda) {
+  using state = exact_state<form::mean_variance, double>;
+  const std::size_t n = 10'007;
+  const on_both<double> x(elements_of<double>(contents::normal, n, current_seed()));
+  const auto right = state_of<form::mean_variance>(onefold::serial(), x.host(), x.host(), n);
+  result_on_gpu place;
+  random_numbers random(current_seed());
+  for (int i = 0; i < 300; ++i) {
+    state bad = right;
+    bad.words()[random.below(state::size())] ^= std::int64_t{1} << random.below(64);
+    place.clear();
+    auto* const words = place.address<std::int64_t>(8);
+    auto* const result = place.address<onefold::mean_variance_result<double>>();
+    expect_success(cudaMemcpy(words, bad.words(), state::size() * sizeof(std::int64_t), cudaMemcpyDefault), "cudaMemcpy");
+    state::put_value(where_, words, result);
+    onefold::synchronize(where_);
+    ASSERT_EQ(place.value<std::uint64_t>(0), ~std::uint64_t{0}) << i;
+    ASSERT_EQ(place.value<std::uint64_t>(1), ~std::uint64_t{0}) << i;
+    ASSERT_EQ(place.value<std::uint64_t>(2), 0xa5a5a5a5a5a5a5a5U) << i;
+  }
+  EXPECT_TRUE(refuses(errc::host_pointer, "exact_state::add()",
+                      [&] { state::put_words(where_, x.host(), n, place.address<std::int64_t>()); }));
+  count_dispatch(where_);
+}
+
+// Words, what adds those of another part to them, and the result, one behind the other in a graph, on other data at each replay.
+TEST_F(exact_gpu, records_words_and_their_results_in_graphs_cuda) {
+  using state = exact_state<form::dot, double>;
+  const std::size_t n = 200'003;
+  for (const bool warm : {true, false}) {
+    const stream own;
+    const auto where = onefold::cuda(0, own.get());
+    on_both<double> x(elements_of<double>(contents::normal, n, 1));
+    result_on_gpu place;
+    const auto calls = [&] {
+      state::put_words(where, x.device(), x.device(1), n - 1, place.address<std::int64_t>(8));
+      state::put_value(where, place.address<std::int64_t>(8), place.address<double>(0));
+      onefold::sum_into(where, x.device(), n, place.address<double>(1), exactly);
+      state::put_words(where, x.device(2), x.device(), n - 2, place.address<std::int64_t>(8));
+      state::put_value(where, place.address<std::int64_t>(8), place.address<double>(2));
+    };
+    if (warm) {
+      calls();
+      own.synchronize();
+    }
+    recording graph(own.get());
+    calls();
+    graph.end();
+    for (const contents kind : {contents::many_outliers, contents::all_exponents, contents::infinities, contents::normal}) {
+      x.assign(elements_of<double>(kind, n, current_seed()));
+      place.clear();
+      graph.replay();
+      own.synchronize();
+      const auto serial = onefold::serial();
+      ASSERT_EQ(difference(onefold::dot(serial, x.host(), x.host(1), n - 1, exactly), place.value<double>(0), "dot") +
+                    difference(onefold::sum(serial, x.host(), n, exactly), place.value<double>(1), "sum") +
+                    difference(onefold::dot(serial, x.host(2), x.host(), n - 2, exactly), place.value<double>(2), "second dot"),
+                "")
+          << static_cast<int>(kind) << (warm ? "" : ", recorded at the stream's first call");
+      count_dispatch(where);
+    }
+  }
+}
+
 // --- streams and graphs
 
 // A copy ahead and one behind on the same stream, with nothing waited for in between.

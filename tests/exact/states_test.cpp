@@ -108,6 +108,9 @@ testing::AssertionResult is_no_state(const words& all, std::string_view said = "
   if (auto refused = refuses(errc::invalid_argument, said, copy); !refused) return refused << " (normalize)";
   const auto value = [&] { static_cast<void>(state.value()); };
   if (auto refused = refuses(errc::invalid_argument, said, value); !refused) return refused << " (value)";
+  auto stored = exact_state<What, T>().value();
+  const auto put_value = [&] { exact_state<What, T>::put_value(onefold::serial(), state.words(), &stored); };
+  if (auto refused = refuses(errc::invalid_argument, said, put_value); !refused) return refused << " (put_value)";
   const auto count = [&] { static_cast<void>(state.count()); };
   if (auto refused = refuses(errc::invalid_argument, said, count); !refused) return refused << " (count)";
   exact_state<What, T> other = state_of<What, T>(some_set<T>(5, spread::within_60, 3));
@@ -211,6 +214,37 @@ std::vector<std::size_t> random_parts(std::size_t count, random_numbers& random)
   for (std::size_t left = count; left != 0; left -= parts.back())
     parts.push_back(std::min(left, random.below(8) == 0 ? random.below(60) : random.below(9)));
   return parts;
+}
+
+// On CPUs, where both are done on return; tests/faults and gpu_test.cpp have them in the order of a stream.
+TEST_P(exact_states, are_put_into_memory_and_concluded_there) {
+  for_each_state([&]<form What, class T> {
+    using state = exact_state<What, T>;
+    for (const std::size_t count : {0, 1, 777}) {
+      const auto set = some_set<T>(count, spread::whole, current_seed() + count);
+      words put(state::size() + 1, 7);
+      if constexpr (What == form::dot)
+        state::put_words(where(), set.x.data(), set.y.data(), count, put.data());
+      else
+        state::put_words(where(), set.x.data(), count, put.data());
+      count_dispatch(where());
+      EXPECT_EQ(put.back(), 7);
+      put.pop_back();
+      const state right = state_of<What>(set);
+      EXPECT_EQ(put, words_of(right)) << onefold::name(What) << " of " << count;
+      put = put * 3;
+      const state three = with_words<What, T>(put);
+      const auto expected = three.value();
+      auto got = state().value();
+      state::put_value(where(), put.data(), &got);
+      EXPECT_EQ(std::memcmp(&expected, &got, sizeof(got)), 0) << onefold::name(What) << " of " << count;
+      if constexpr (What == form::mean_variance) {
+        const auto of_sample = three.value(onefold::ddof{1});
+        state::put_value(where(), put.data(), &got, onefold::ddof{1});
+        EXPECT_EQ(std::memcmp(&of_sample, &got, sizeof(got)), 0);
+      }
+    }
+  });
 }
 
 TEST_P(exact_states, of_thousands_of_parts_in_any_order_are_those_of_the_whole) {

@@ -28,7 +28,7 @@ using onefold::finish;
 // --- one operation, made to fail
 // -------------------------------------------------------------------------------------------------------
 
-enum class delivery { value, into, values_of_batch, into_of_batch, values_of_range, into_of_range };
+enum class delivery { value, into, values_of_batch, into_of_batch, values_of_range, into_of_range, words };
 
 struct operation_under_fault {
   std::string_view variant;
@@ -59,6 +59,7 @@ std::vector<operation_under_fault> operations() {
       all.push_back({variant.name, how, delivery::value});
       if (how != finish::host) all.push_back({variant.name, how, delivery::into});
     }
+    if (variant.name == "superaccumulator") all.push_back({variant.name, finish::automatic, delivery::words});
     if (variant.name != "fixed_order") continue;
     for (const auto as : {delivery::values_of_batch, delivery::into_of_batch, delivery::values_of_range, delivery::into_of_range})
       all.push_back({variant.name, finish::automatic, as});
@@ -67,7 +68,7 @@ std::vector<operation_under_fault> operations() {
 }
 
 std::string name_of(const testing::TestParamInfo<operation_under_fault>& info) {
-  constexpr const char* ways[] = {"_value", "_into", "_batch", "_batch_into", "_range", "_range_into"};
+  constexpr const char* ways[] = {"_value", "_into", "_batch", "_batch_into", "_range", "_range_into", "_words"};
   return std::string(info.param.variant) + "_" + std::string(onefold::name(info.param.how)) + ways[static_cast<int>(info.param.as)];
 }
 
@@ -90,6 +91,7 @@ class each_operation : public testing::TestWithParam<operation_under_fault> {
     const onefold::options how{.variant = GetParam().variant, .finish = GetParam().how};
     if (GetParam().as == delivery::into) return onefold::sum_into(on.where, on.input, elements, on.output, how);
     if (GetParam().as == delivery::values_of_range || GetParam().as == delivery::into_of_range) return run_range(on, elements);
+    if (GetParam().as == delivery::words) return run_words(on, elements, how);
     if (GetParam().as != delivery::value) return run_batch(on, elements);
     const float sum = onefold::sum(on.where, on.input, elements, how);
     EXPECT_EQ(sum, 0.0f);  // what the fake's memory adds up to
@@ -117,6 +119,14 @@ class each_operation : public testing::TestWithParam<operation_under_fault> {
     EXPECT_EQ(sums[1], 0.0f);
     EXPECT_EQ(least.value, 0.0f);
     EXPECT_EQ(both.min.value, 0.0f);
+  }
+
+  // A state's words, and their result, in stream order.
+  void run_words(const stage& on, std::uint64_t elements, const onefold::options& how) {
+    using state = onefold::exact_state<onefold::form::sum, float>;
+    if (words_ == nullptr) words_ = static_cast<std::int64_t*>(runtime_.device_memory(state::size() * sizeof(std::int64_t)));
+    state::put_words(on.where, on.input, elements, words_, how);
+    state::put_value(on.where, words_, on.output);
   }
 
   // The nodes of a range that begins at its fifth tile, and elements beside them; of `count` elements, which stand for more, leaf by leaf.
@@ -222,6 +232,7 @@ class each_operation : public testing::TestWithParam<operation_under_fault> {
   float* output_ = static_cast<float*>(runtime_.device_memory(32));
   static constexpr std::uint64_t range_tiles = 3500;
   float* array_of_range_ = nullptr;
+  std::int64_t* words_ = nullptr;
   void* image_ = nullptr;
 };
 

@@ -14,6 +14,7 @@
 
 #include "../../backends/cuda/exact/kernels.hpp"
 #include "../../backends/cuda/exact/memory.hpp"
+#include "../../backends/cuda/exact/words.hpp"
 #include "../../backends/cuda/fixed_order/folds.hpp"
 #include "../../backends/exact/state.hpp"
 
@@ -114,6 +115,8 @@ slow_device::slow_device(fake_runtime& runtime, copies when) : runtime_(runtime)
       self.put(config->stream, {self.store(config, arguments)});
     else if (self.is_exact_kernel(kernel))
       self.put(config->stream, {self.exact(kernel, arguments)});
+    else if (kernel == cuda_backend::exact_conclusion_kernel())
+      self.put(config->stream, {self.exact_conclusion(arguments)});
     return status;
   };
   calls.has_arrived = [](const volatile unsigned long long* word, unsigned call_number) {
@@ -236,7 +239,20 @@ std::function<void()> slow_device::exact(const void* kernel, void** arguments) {
     onefold::detail::run(asked, exactly);
     std::uint64_t state[onefold::device::most_result_bytes / 8] = {};
     static_cast<void>(exact_sums::load(exact_sums::kind_of(what, type), words, state));
-    deliver(to, state);
+    const void* const outcomes[] = {result, state, words};
+    deliver(to, outcomes[static_cast<int>(how.outcome)]);
+  };
+}
+
+std::function<void()> slow_device::exact_conclusion(void** arguments) {
+  const auto how = argument<cuda_backend::exact_conclusion>(arguments, 0);
+  const auto* const words = argument<const std::int64_t*>(arguments, 1);
+  const auto to = argument<onefold::device::destination>(arguments, 2);
+  return [=, type = static_cast<std::int32_t>(type_), what = static_cast<std::int32_t>(forms_.front()),
+          flags = wide_ ? ONEFOLD_WIDE : 0U] {
+    alignas(16) std::byte result[64] = {};
+    if (onefold_exact_result(type, what, flags, how.ddof, words, result) != 0) std::memset(result, 0xff, sizeof(result));
+    deliver(to, result);
   };
 }
 

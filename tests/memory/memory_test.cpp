@@ -216,6 +216,17 @@ std::vector<operation> operations_on(const std::string& label, const onefold::ex
          const auto sums = onefold::sum(where, count, four, {.guarantee = onefold::guarantee::exact});
          require(sums[3] == 4.0 * count, "the sum is wrong");
        }},
+      {named("exact_words"),
+       [=] {
+         using state = onefold::exact_state<onefold::form::norm2, float>;
+         std::int64_t words[state::size()];
+         float norm = 0;
+         state::put_words(where, ones(), 250'000, words);
+         state::put_value(where, words, &norm);
+         require(norm == 500, "the norm is wrong");
+         words[1] = 2;
+         require_refused(errc::invalid_argument, [&] { state::put_value(where, words, &norm); });
+       }},
       {named("states_of_ranges"), [=] { append_parts(where); }},
       {named("states_of_several_operators"), [=] { append_parts_of_several_operators(where); }},
       {named("states_of_an_operator_of_c"), [=] { append_parts_of_an_operator_of_c(where); }},

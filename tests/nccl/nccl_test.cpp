@@ -95,6 +95,12 @@ T element(const random_numbers& random, uint64_t i) {
     return static_cast<T>(static_cast<std::int64_t>(value));
 }
 
+onefold::options exactly() {
+  onefold::options how;
+  how.guarantee = onefold::guarantee::exact;
+  return how;
+}
+
 std::atomic<uint64_t> compared = 0;
 
 // Calls into(rows, x, y, count, result) of a rank's elements, and expected(x, y) of all.
@@ -161,6 +167,102 @@ TEST_F(several_ranks, have_the_bits_of_one_core_cuda) {
   std::printf("%llu results over %d ranks compared\n", static_cast<unsigned long long>(compared.load()), ranks_);
 }
 
+// --- guarantee::exact
+
+// Numbers of sizes so different that every order of a rounded sum has its own bits.
+template <class T>
+T far_apart(const random_numbers& random, uint64_t i) {
+  constexpr int reach = sizeof(T) == 2 ? 12 : 60;  // half precision ends at 65504
+  constexpr int lowest = sizeof(T) == 2 ? -12 : -30;
+  const double value = std::ldexp(element<double>(random, 2 * i), static_cast<int>(random.at(2 * i + 1) % reach) + lowest);
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(static_cast<std::int64_t>(value) % 1'000);
+  else
+    return static_cast<T>(static_cast<float>(value));
+}
+
+// Every rank has others of the elements at each call, and as many.
+template <class T>
+void compare_exact_forms(several_ranks& test, const rank& here, uint64_t total, uint64_t seed) {
+  namespace o = onefold;
+  std::vector<T> x(total), y(total);
+  const random_numbers random(seed);
+  for (uint64_t i = 0; i < total; ++i) {
+    x[i] = far_apart<T>(random, 2 * i);
+    y[i] = far_apart<T>(random, 2 * i + 1);
+  }
+  const auto cuts = cuts_of(total, here.ranks, seed);
+  const std::vector<T> first_x = x, first_y = y;
+  const auto one = o::serial();
+  const auto both = [&](const auto& into, const auto& of_all) {
+    using R = std::remove_cv_t<decltype(of_all(x, y))>;
+    for (int turn = 0; turn < 2; ++turn) {
+      compare<T, R>(test, here, x, y, cuts, into, [&](const auto&, const auto&) { return of_all(first_x, first_y); });
+      // Pairs stay pairs.
+      std::rotate(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(total / 3), x.end());
+      std::rotate(y.begin(), y.begin() + static_cast<std::ptrdiff_t>(total / 3), y.end());
+    }
+  };
+#define ONEFOLD_COMPARE(name, ...)                                                                     \
+  both([](const layout& rows, const T* a, const T*, uint64_t n,                                        \
+          auto* result) { o::name##_into(rows, a, n, result __VA_OPT__(, ) __VA_ARGS__, exactly()); }, \
+       [&](const auto& a, const auto&) { return o::name(one, a __VA_OPT__(, ) __VA_ARGS__, exactly()); })
+  ONEFOLD_COMPARE(sum);
+  ONEFOLD_COMPARE(norm1);
+  ONEFOLD_COMPARE(sum_of_squares);
+  ONEFOLD_COMPARE(max);
+  ONEFOLD_COMPARE(minmax);
+  if constexpr (!std::is_integral_v<T>) {
+    ONEFOLD_COMPARE(norm2);
+    ONEFOLD_COMPARE(mean);
+    ONEFOLD_COMPARE(mean_variance);
+    ONEFOLD_COMPARE(mean_variance, o::ddof{1});
+    if constexpr (!std::is_same_v<T, double>) ONEFOLD_COMPARE(sum, o::accumulate_as<double>);
+  }
+#undef ONEFOLD_COMPARE
+  both([](const layout& rows, const T* a, const T* b, uint64_t n, auto* result) { o::dot_into(rows, a, b, n, result, exactly()); },
+       [&](const auto& a, const auto& b) { return o::dot(one, a, b, exactly()); });
+}
+
+TEST_F(several_ranks, have_exact_results_of_any_distribution_cuda) {
+  compared = 0;
+  for (const uint64_t total : {uint64_t{1}, uint64_t{3}, uint64_t{20'000}, uint64_t{1'000'003}})
+    on_all([&](const rank& here) {
+      compare_exact_forms<double>(*this, here, total, current_seed() + total);
+      compare_exact_forms<float>(*this, here, total, current_seed() + total + 1);
+      compare_exact_forms<onefold::float16>(*this, here, total, current_seed() + total + 2);
+      compare_exact_forms<onefold::bfloat16>(*this, here, total, current_seed() + total + 3);
+      compare_exact_forms<std::int32_t>(*this, here, total, current_seed() + total + 4);
+    });
+  std::printf("%llu exact results over %d ranks compared\n", static_cast<unsigned long long>(compared.load()), ranks_);
+}
+
+// The words in a GPU's memory, and an ncclAllReduce of the caller's own.
+TEST_F(several_ranks, may_add_the_words_of_exact_states_themselves_cuda) {
+  using state = onefold::exact_state<form::norm2, double>;
+  std::vector<double> x(300'007);
+  const random_numbers random(current_seed());
+  for (uint64_t i = 0; i < x.size(); ++i) x[i] = far_apart<double>(random, i);
+  const double right = onefold::norm2(onefold::serial(), x, exactly());
+  on_all([&](const rank& here) {
+    const auto cuts = cuts_of(x.size(), here.ranks, current_seed());
+    const uint64_t first = cuts[static_cast<std::size_t>(here.number)],
+                   count = cuts[static_cast<std::size_t>(here.number) + 1] - first;
+    const device_memory mine(count * sizeof(double)), words(state::size() * sizeof(std::int64_t)), result(sizeof(double));
+    copy_to_device(mine.as<double>(), x.data() + first, count * sizeof(double));
+    const auto where = onefold::cuda(here.number, here.stream);
+    state::put_words(where, mine.as<double>(), count, words.as<std::int64_t>());
+    expect_success(ncclAllReduce(words.as<std::int64_t>(), words.as<std::int64_t>(), state::size(), ncclInt64, ncclSum, here.comm,
+                                 here.stream),
+                   "ncclAllReduce");
+    state::put_value(where, words.as<std::int64_t>(), result.as<double>());
+    double got = 0;
+    expect_success(cudaMemcpyAsync(&got, result.as<double>(), sizeof(got), cudaMemcpyDefault, here.stream), "cudaMemcpyAsync");
+    expect_success(cudaStreamSynchronize(here.stream), "cudaStreamSynchronize");
+    EXPECT_EQ(std::memcmp(&got, &right, sizeof(got)), 0);
+  });
+}
+
 // So that the tests above are of the kernel that puts images together and of the host's function.
 TEST_F(several_ranks, have_a_kernel_for_forms_with_one_result_of_numbers_of_4_and_8_bytes_cuda) {
   const auto can = [&](int32_t type, int32_t what) {
@@ -185,7 +287,13 @@ TEST_F(several_ranks, without_elements_have_the_result_of_none_cuda) {
     onefold::min_into(rows, result, 0, result + 3);
     double got[4] = {};
     expect_success(cudaMemcpyAsync(got, result, sizeof(got), cudaMemcpyDefault, here.stream), "cudaMemcpyAsync");
+    onefold::sum_into(rows, result, 0, result, exactly());
+    onefold::mean_variance_into(rows, result, 0, reinterpret_cast<onefold::mean_variance_result<double>*>(result + 2), exactly());
+    double got_exactly[4] = {};
+    expect_success(cudaMemcpyAsync(got_exactly, result, sizeof(got), cudaMemcpyDefault, here.stream), "cudaMemcpyAsync");
     expect_success(cudaStreamSynchronize(here.stream), "cudaStreamSynchronize");
+    EXPECT_EQ(got_exactly[0], 0);
+    EXPECT_TRUE(std::isnan(got_exactly[2]) && std::isnan(got_exactly[3]));
     EXPECT_EQ(got[0], 0);
     EXPECT_EQ(got[1], 1);
     EXPECT_TRUE(std::isnan(got[2]));
@@ -213,10 +321,11 @@ TEST_F(several_ranks, give_places_in_the_whole_array_cuda) {
     EXPECT_TRUE(refuses(errc::invalid_argument, "this rank's part",
                         [&] { onefold::argmin_into(rows, mine.as<float>(), count + 1, result); }));
     EXPECT_TRUE(refuses(errc::null_pointer, "output", [&] { onefold::sum_into(rows, mine.as<float>(), count, nullptr); }));
-    onefold::options exactly;
-    exactly.guarantee = onefold::guarantee::exact;
-    EXPECT_TRUE(refuses(errc::guarantee_not_met, "exact",
-                        [&] { onefold::sum_into(rows, mine.as<float>(), count, place.as<float>(), exactly); }));
+    EXPECT_TRUE(refuses(errc::guarantee_not_met, "prod of f32 has no exact result",
+                        [&] { onefold::prod_into(rows, mine.as<float>(), count, place.as<float>(), exactly()); }));
+    const auto* const whole = mine.as<std::int32_t>();
+    EXPECT_TRUE(refuses(errc::guarantee_not_met, "no exact form",
+                        [&] { onefold::mean_into(rows, whole, count, place.as<double>(), exactly()); }));
   });
 }
 
@@ -228,7 +337,7 @@ TEST_F(several_ranks, can_be_recorded_in_graphs_cuda) {
     const auto cuts = cuts_of(x.size(), here.ranks, current_seed());
     const uint64_t first = cuts[static_cast<std::size_t>(here.number)],
                    count = cuts[static_cast<std::size_t>(here.number) + 1] - first;
-    const device_memory mine(count * sizeof(double)), results(4 * sizeof(double));
+    const device_memory mine(count * sizeof(double)), results(6 * sizeof(double));
     const layout rows(here.comm, here.number, here.stream, count);
     auto* const result = results.as<double>();
     cudaGraph_t graph = nullptr;
@@ -237,6 +346,8 @@ TEST_F(several_ranks, can_be_recorded_in_graphs_cuda) {
     onefold::sum_into(rows, mine.as<double>(), count, result);
     onefold::norm2_into(rows, mine.as<double>(), count, result + 1);
     onefold::minmax_into(rows, mine.as<double>(), count, reinterpret_cast<onefold::minmax_result<double>*>(result + 2));
+    onefold::sum_into(rows, mine.as<double>(), count, result + 4, exactly());
+    onefold::norm2_into(rows, mine.as<double>(), count, result + 5, exactly());
     expect_success(cudaStreamEndCapture(here.stream, &graph), "cudaStreamEndCapture");
     expect_success(cudaGraphInstantiate(&launched, graph, 0), "cudaGraphInstantiate");
     std::vector<double> scaled = x;
@@ -246,9 +357,11 @@ TEST_F(several_ranks, can_be_recorded_in_graphs_cuda) {
           cudaMemcpyAsync(mine.as<double>(), scaled.data() + first, count * sizeof(double), cudaMemcpyDefault, here.stream),
           "cudaMemcpyAsync");
       expect_success(cudaGraphLaunch(launched, here.stream), "cudaGraphLaunch");
-      double got[4] = {};
+      double got[6] = {};
       expect_success(cudaMemcpyAsync(got, result, sizeof(got), cudaMemcpyDefault, here.stream), "cudaMemcpyAsync");
       expect_success(cudaStreamSynchronize(here.stream), "cudaStreamSynchronize");
+      EXPECT_EQ(got[4], onefold::sum(onefold::serial(), scaled, exactly()));
+      EXPECT_EQ(got[5], onefold::norm2(onefold::serial(), scaled, exactly()));
       EXPECT_EQ(got[0], onefold::sum(onefold::serial(), scaled));
       EXPECT_EQ(got[1], onefold::norm2(onefold::serial(), scaled));
       const auto both = onefold::minmax(onefold::serial(), scaled);

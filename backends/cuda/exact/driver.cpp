@@ -98,7 +98,7 @@ void run_values(call& now) {
   to.call_number = now.call_number;
   exact_launch end{};
   end.of_values = true;
-  end.as_state = asked.as_state;
+  end.outcome = asked.outcome;
   end.number[0] = kind.limbs[0];
   end.result = exact::rounding_of(now.type, now.form, now.wide, now.count, now.ddof);
 
@@ -144,7 +144,8 @@ void run_superaccumulator(call& now) {
   how.part = turns ? exact_part::all : asked.part;
   how.absolute = now.form == form::norm1;
   how.tells_flags = true;
-  how.as_state = asked.as_state;
+  how.outcome = asked.outcome;
+  how.kind = kind.number;
   for (int s = 0; s < 2; ++s) how.number[s] = kind.limbs[s];
   how.result = exact::rounding_of(now.type, now.form, now.wide, now.count, now.ddof);
 

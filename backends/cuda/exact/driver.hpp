@@ -13,12 +13,12 @@ namespace onefold::cuda_backend {
 /// What a call of the variant is told in device_fold::object.
 struct exact_call {
   exact_part part;
-  bool as_state;  ///< the result is the state, as a backend has it, and not the rounded number
+  exact_outcome outcome;
 };
 
 /// A call with a function of the caller's, whose row this begins with.
 struct exact_values_call : onefold::detail::device_fold_with_exact {
-  bool as_state;  ///< as above; of one result
+  exact_outcome outcome;  ///< `state` of one result alone, and never `words`
 };
 
 /// Launches the sums of `now`, whose `own` has an exact_call and the arrays, or is an exact_values_call.

@@ -2,59 +2,11 @@
 
 #include "kernels.hpp"
 #include "sums.cuh"
+#include "words.cuh"
 
 namespace onefold::cuda_backend {
 
 namespace exact_sums {
-
-// Of one number of `size` bytes, or of two side by side, which lie where one does.
-__device__ inline void store_result(const device::destination& to, const exact::u64 (&result)[2], int size) {
-  if (to.output == nullptr) {
-    for (int i = 0; i < to.bytes; i += 4)
-      device::detail::send_word(to, i / 4, static_cast<std::uint32_t>(result[i / 8] >> (8 * (i % 8))));
-    return;
-  }
-  device::detail::store_bits(to, 0, result[0], size);
-  if (to.bytes > size) device::detail::store_bits(to, size, size == 8 ? result[1] : result[0] >> (8 * size), size);
-}
-
-// The limbs of a sum that are not zeros, and what is behind them, as 32-bit digits.
-struct digits {
-  int first;  ///< ahead of it there are zeros
-  int end;    ///< from there on digits of the sign alone
-};
-
-// Carries, so that limbs are digits of 32 bits and the last one has the sign. By the lanes of a warp, of which each knows limbs lane, lane + 32, ..
-template <int OfLane>
-__device__ inline digits carry(long long* limbs, int number, const long long (&mine)[OfLane]) {
-  const auto lane = static_cast<int>(threadIdx.x % warp_size);
-  digits found{number, 0};
-  int last = -1;
-#pragma unroll
-  for (int k = 0; k < OfLane; ++k) {
-    const unsigned used = __ballot_sync(all_lanes, mine[k] != 0);
-    if (used == 0) continue;
-    found.first = ::min(found.first, k * warp_size + __ffs(static_cast<int>(used)) - 1);
-    last = (k + 1) * warp_size - 1 - __clz(static_cast<int>(used));
-  }
-  // Of most sums few limbs are not zero, and behind them there is nothing but the sign.
-  found.end = ::min(last + 3, number);
-  int sign = 0;
-  if (lane == 0) {
-    long long carried = 0;
-    for (int i = found.first; i < found.end; ++i) {
-      const long long now = limbs[i] + carried;
-      carried = now >> 32;
-      limbs[i] = i + 1 < number ? now & 0xffffffff : now;
-    }
-    sign = static_cast<int>(carried);
-  }
-  sign = __shfl_sync(all_lanes, sign, 0);
-#pragma unroll 1
-  for (int i = found.end + lane; i < number; i += warp_size) limbs[i] = i + 1 < number ? sign & 0xffffffffLL : sign;
-  __syncwarp();
-  return found;
-}
 
 __device__ __noinline__ void finish_launch(exact_memory* memory, unsigned long long* launches, block_sums& sums,
                                            finish_memory& shared) {
@@ -67,8 +19,7 @@ __device__ __noinline__ void finish_launch(exact_memory* memory, unsigned long l
   exact::u64* const state = shared.state;
   const unsigned flags = how.is_alone ? sums.flags : __ldcg(&memory->flags);  // is under way while the limbs are
   int words = 1;
-  int first = 0;  // words of the first sum that are not zeros, or the sign: the others need not be looked at
-  int last = 0;
+  integers of_first{0, 0};
   for (int s = 0; s < 2; ++s) {
     const int number = how.number[s];
     if (number == 0) break;
@@ -90,14 +41,9 @@ __device__ __noinline__ void finish_launch(exact_memory* memory, unsigned long l
 #pragma unroll 1
     for (int i = lane; i < number; i += warp_size) {
       if (!how.concludes) memory->limb[s][i] = limbs[i];
-      if (i % 2 != 0) continue;
-      const auto low = static_cast<exact::u64>(limbs[i]);
-      state[words + i / 2] = i + 1 < number ? low | static_cast<exact::u64>(limbs[i + 1]) << 32 : low;
+      if (i % 2 == 0) state[words + i / 2] = word_of_limbs(limbs, number, i);
     }
-    if (s == 0) {
-      first = ::min(used.first, number - 1) / 2;
-      last = ::max(first, ::min((used.end + 1) / 2, exact::integer_words(number) - 1));
-    }
+    if (s == 0) of_first = integers_of(used, number);
     words += exact::integer_words(number);
     __syncwarp();
   }
@@ -113,18 +59,13 @@ __device__ __noinline__ void finish_launch(exact_memory* memory, unsigned long l
   }
   __syncwarp();
   if (!how.concludes) return;
-  if (how.as_state) {
+  if (how.outcome == exact_outcome::state) {
     for (int i = lane; i < words; i += warp_size) device::detail::store_part(to, 8 * i, state[i]);
+  } else if (how.outcome == exact_outcome::words) {
+    store_words(how.kind, how.number, state, how.result.count, static_cast<long long*>(to.output));
   } else if (lane == 0) {
-    if (how.number[1] == 0) {
-      state[first] = state[0];  // the flags stand ahead
-      how.result.words[0] = last - first + 1;
-      how.result.unit[0] += 64 * first;
-    } else {
-      first = 0;
-    }
     exact::u64 result[2] = {};
-    exact::round_state(how.result, state + first, shared.rounding, result);
+    round_integers(how.result, how.number[1] != 0, of_first, state, shared.rounding, result);
     store_result(to, result, static_cast<int>(how.result.to.bytes));
   }
 }

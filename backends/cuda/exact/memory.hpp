@@ -21,6 +21,9 @@ static_assert(exact_memory_at + sizeof(exact_memory) <= device::slot_header_byte
 /// Which elements of an array count; `turned`: all, and those of the second array as the imaginary part of a dot takes them.
 enum class exact_part : int { all, even, odd, turned };
 
+/// What a call stores: the rounded number; the state, as exact::bytes_of() has it; or the state's words (docs/exact.md).
+enum class exact_outcome : int { number, state, words };
+
 /// One launch, which adds the terms of some elements to one of the sums; the last of a call makes the result.
 struct exact_launch {
   const void* x;
@@ -32,9 +35,10 @@ struct exact_launch {
   bool concludes;       ///< whether it is the call's last one
   bool is_alone;        ///< whether it is the call's only one, of one block
   bool of_values;       ///< whether the terms are those of a function, of which all may be absent
-  bool as_state;        ///< whether the result is the state, as exact::bytes_of() has it, and not the rounded number
-  int sum;              ///< which of the two
-  int number[2];        ///< of limbs of each
+  exact_outcome outcome;
+  int kind;       ///< its number
+  int sum;        ///< which of the two
+  int number[2];  ///< of limbs of each
   onefold::detail::exact::rounding result;
 };
 

@@ -54,7 +54,8 @@ struct request {
   std::uint64_t (*present)(void* context) = nullptr;  // exact means of a source's values: not null where some may be absent
   bool of_complex_parts = false;  // dot, exact: both arrays are the parts of complex numbers, and the output has room for two
   batch_in_progress* batch =
-      nullptr;  // not null: the batch of which this is a part, and which waits if the output lies in its memory
+      nullptr;               // not null: the batch of which this is a part, and which waits if the output lies in its memory
+  bool words_alone = false;  // exact, on cuda(): the output is the place of the state's words, and no number is stored
 };
 
 // A report in C++'s types. Throws std::bad_alloc.

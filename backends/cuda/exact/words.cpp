@@ -1,0 +1,44 @@
+#include "words.hpp"
+
+#include "../../backend.hpp"
+#include "../../forms.hpp"
+#include "../device.hpp"
+#include "../pointers.hpp"
+#include "../runtime.hpp"
+#include "../streams.hpp"
+
+namespace onefold::cuda_backend {
+
+namespace exact = onefold::detail::exact;
+
+void conclude_exact_words(const executor& where, const onefold::detail::exact_words& of, void* output) {
+  const int device = where.device();
+  properties_of(device);
+  const device_scope current(device);
+  refuse_foreign_stream(where, current);
+  const exact::kind_row& kind = exact::kind_of(of.what, of.type);
+  exact_conclusion how{};
+  how.result = exact::rounding_of(of.type, of.what, of.wide, 1, 0);
+  how.ddof = of.ddof;
+  how.kind = kind.number;
+  for (int s = 0; s < 2; ++s) how.number[s] = kind.limbs[s];
+  onefold::detail::store_empty(of.type, of.what, of.wide, how.of_none);
+  const void* words = device_view(of.words, "state", device, current);
+  device::destination to{};
+  to.bytes = static_cast<int>(result_bytes(of.type, of.what, of.wide));
+  to.output = device_view(output, "result", device, current);
+
+  cudaLaunchAttribute early{};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(1);
+  config.blockDim = dim3(32);
+  config.stream = stream_of(device, where.has_stream(), where.stream());
+  config.attrs = &early;
+  config.numAttrs = code_capability(device) >= 90 ? 1 : 0;
+  void* arguments[] = {&how, &words, &to};
+  check(calls().launch_kernel(&config, exact_conclusion_kernel(), arguments), "cudaLaunchKernelExC");
+}
+
+}  // namespace onefold::cuda_backend

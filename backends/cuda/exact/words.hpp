@@ -1,0 +1,34 @@
+#pragma once
+/// @file words.hpp  The words of exact states in a GPU's memory (docs/exact.md): what the kernel is told that makes a result of them. Plain C++.
+
+#include <cstdint>
+
+#include <onefold/onefold.h>
+#include <onefold/executor.hpp>
+
+#include "../../exact/rounding.hpp"
+#include "../../exact/state.hpp"
+#include "memory.hpp"
+
+namespace onefold::detail {
+struct exact_words;  // backends/backend.hpp
+}
+
+namespace onefold::cuda_backend {
+
+/// What a result is made of beside words.
+struct exact_conclusion {
+  onefold::detail::exact::rounding result;  ///< the words say the number of elements, and so the degrees of freedom
+  std::int64_t ddof;
+  int kind;                  ///< its number
+  int number[2];             ///< of limbs of each sum
+  std::uint64_t of_none[2];  ///< the result of no elements, as it lies in memory
+};
+
+/// One warp. Its arguments are an exact_conclusion, the words, and the destination.
+const void* exact_conclusion_kernel() noexcept;
+
+/// Puts on the executor's stream what stores the result of words there. Throws what is said of device_view() and check().
+void conclude_exact_words(const executor& where, const onefold::detail::exact_words& of, void* output);
+
+}  // namespace onefold::cuda_backend

@@ -1,0 +1,154 @@
+/// @file exact_words_test.cpp  The words of exact states in a GPU's memory: what is put on the stream, and that nobody waits for it. On a device that is not
+/// there, whose streams work as late as they may (slow_device.hpp).
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+#include <onefold/onefold.hpp>
+
+#include "../support/data.hpp"
+#include "../support/gtest_support.hpp"
+#include "fake_runtime.hpp"
+#include "slow_device.hpp"
+
+namespace onefold_test {
+namespace {
+
+using onefold::element_type;
+using onefold::errc;
+using onefold::exact_state;
+using onefold::form;
+
+template <class T>
+std::vector<T> some_numbers(std::size_t count, std::uint64_t seed) {
+  const random_numbers random(seed);
+  std::vector<T> x(count);
+  for (std::size_t i = 0; i < count; ++i)
+    x[i] = static_cast<T>(static_cast<float>(static_cast<double>(random.at(i) >> 11) * 0x1p-50 - 3.0));
+  return x;
+}
+
+class exact_words : public testing::Test {
+ protected:
+  template <class T>
+  [[nodiscard]] T* on_device(const std::vector<T>& x) {
+    auto* const memory = static_cast<T*>(runtime_.device_memory(x.size() * sizeof(T) + 1));
+    std::memcpy(static_cast<void*>(memory), x.data(), x.size() * sizeof(T));
+    return memory;
+  }
+
+  // Of x on the device, to which somebody adds the words of other elements behind it on the stream.
+  template <form What, class T, class... M>
+  void expect_the_result_of_both(std::size_t count, M... modifiers) {
+    using state = exact_state<What, T>;
+    using result = decltype(state().value(modifiers...));
+    SCOPED_TRACE(std::string(name(What)).append(" of ").append(name(onefold::element_type_of<T>)));
+    slow_.reduces(onefold::element_type_of<T>, {What}, sizeof...(M) != 0 && What != form::mean_variance);
+    const auto x = some_numbers<T>(count, 1), y = some_numbers<T>(count, 2), others = some_numbers<T>(1'000, 3);
+    state here, there;
+    if constexpr (What == form::dot) {
+      here.add(onefold::serial(), x, y);
+      there.add(onefold::serial(), others, others);
+    } else {
+      here.add(onefold::serial(), x);
+      there.add(onefold::serial(), others);
+    }
+    const T *const d_x = on_device(x), *const d_y = on_device(y);
+    auto* const words = on_device(std::vector<std::int64_t>(state::size(), 7));
+    auto* const d_result = static_cast<result*>(runtime_.device_memory(sizeof(result)));
+    if constexpr (What == form::dot)
+      state::put_words(where_, d_x, d_y, count, words);
+    else
+      state::put_words(where_, d_x, count, words);
+    std::vector<std::int64_t> alone(state::size());
+    slow_.enqueue(where_.stream(), [&] {
+      for (std::size_t i = 0; i < state::size(); ++i) {
+        alone[i] = words[i];
+        words[i] += there.words()[i];
+      }
+    });
+    state::put_value(where_, words, d_result, modifiers...);
+    EXPECT_GE(slow_.pending(), count == 0 ? 2u : 3u) << "somebody has waited";
+    onefold::synchronize(where_);
+    EXPECT_EQ(std::memcmp(alone.data(), here.words(), state::size() * sizeof(std::int64_t)), 0);
+    here += there;
+    const result right = here.value(modifiers...);
+    EXPECT_EQ(std::memcmp(d_result, &right, sizeof(right)), 0);
+  }
+  template <class T>
+  void expect_the_results_of_both(std::size_t count) {
+    expect_the_result_of_both<form::sum, T>(count);
+    expect_the_result_of_both<form::norm1, T>(count);
+    expect_the_result_of_both<form::dot, T>(count);
+    expect_the_result_of_both<form::sum_of_squares, T>(count);
+    expect_the_result_of_both<form::norm2, T>(count);
+    expect_the_result_of_both<form::mean, T>(count);
+    expect_the_result_of_both<form::mean_variance, T>(count, onefold::ddof{1});
+  }
+
+  fake_runtime runtime_;
+  slow_device slow_{runtime_, slow_device::copies::late};
+  onefold::executor where_ = onefold::cuda(fake_runtime::fresh_device(), fake_runtime::fresh_stream());
+};
+
+TEST_F(exact_words, are_stored_added_and_rounded_in_stream_order) {
+  for (const std::size_t count : {0, 1, 5'000}) {
+    expect_the_results_of_both<double>(count);
+    expect_the_results_of_both<float>(count);
+    expect_the_results_of_both<onefold::float16>(count);
+    expect_the_results_of_both<onefold::bfloat16>(count);
+    expect_the_result_of_both<form::sum, float>(count, onefold::accumulate_as<double>);
+  }
+}
+
+TEST_F(exact_words, that_are_no_state_give_a_number_of_ones_alone) {
+  slow_.reduces(element_type::f64, {form::sum});
+  auto* const words = on_device(std::vector<std::int64_t>(76, 5));
+  auto* const result = on_device(std::vector<double>(2));
+  exact_state<form::sum, double>::put_value(where_, words, result);
+  onefold::synchronize(where_);
+  const std::uint64_t ones = ~std::uint64_t{0};
+  EXPECT_EQ(std::memcmp(result, &ones, sizeof(ones)), 0);
+  EXPECT_EQ(result[1], 0);
+}
+
+TEST_F(exact_words, lie_where_the_gpu_writes_and_are_made_of_what_it_reads) {
+  using sum = exact_state<form::sum, double>;
+  slow_.reduces(element_type::f64, {form::sum});
+  const auto x = some_numbers<double>(1'000, 1);
+  std::vector<std::int64_t> host(sum::size() + 1, 3);
+  const double* const d_x = on_device(x);
+  auto* const words = on_device(host);
+  auto* const result = on_device(x);
+  double stored = 7;
+  const auto before = host;
+  EXPECT_TRUE(refuses(errc::host_pointer, "", [&] { sum::put_words(where_, d_x, 1'000, host.data()); }));
+  EXPECT_TRUE(refuses(errc::host_pointer, "", [&] { sum::put_words(where_, d_x, 0, host.data()); }));
+  EXPECT_TRUE(refuses(errc::host_pointer, "exact_state::add()", [&] { sum::put_words(where_, x.data(), 1'000, words); }));
+  EXPECT_TRUE(refuses(errc::host_pointer, "", [&] { sum::put_value(where_, words, &stored); }));
+  EXPECT_TRUE(refuses(errc::host_pointer, "", [&] { sum::put_value(where_, host.data(), result); }));
+  EXPECT_TRUE(refuses(errc::null_pointer, "state", [&] { sum::put_words(where_, d_x, 1'000, nullptr); }));
+  EXPECT_TRUE(refuses(errc::null_pointer, "input", [&] { sum::put_words(where_, nullptr, 1'000, words); }));
+  EXPECT_TRUE(refuses(errc::null_pointer, "result", [&] { sum::put_value(where_, words, nullptr); }));
+  const auto odd = [](auto* of) { return reinterpret_cast<decltype(of)>(reinterpret_cast<std::uintptr_t>(of) + 4); };
+  EXPECT_TRUE(refuses(errc::misaligned_pointer, "state", [&] { sum::put_words(where_, d_x, 1'000, odd(words)); }));
+  EXPECT_TRUE(refuses(errc::misaligned_pointer, "output", [&] { sum::put_value(where_, words, odd(result)); }));
+  auto* const inside = reinterpret_cast<std::int64_t*>(const_cast<double*>(d_x) + 999);
+  EXPECT_TRUE(refuses(errc::invalid_argument, "inside the input", [&] { sum::put_words(where_, d_x, 1'000, inside); }));
+  EXPECT_TRUE(refuses(errc::invalid_argument, "inside the state",
+                      [&] { sum::put_value(where_, words, reinterpret_cast<double*>(words) + 75); }));
+  EXPECT_TRUE(refuses(errc::invalid_argument, "GUARANTEE_EXACT",
+                      [&] { sum::put_words(where_, d_x, 1'000, words, {.guarantee = onefold::guarantee::fixed}); }));
+  auto* const whole = reinterpret_cast<const std::int32_t*>(d_x);
+  for (const std::uint64_t count : {0, 10})
+    EXPECT_TRUE(refuses(errc::guarantee_not_met, "no exact form",
+                        [&] { exact_state<form::mean, std::int32_t>::put_words(where_, whole, count, words); }));
+  EXPECT_EQ(slow_.pending(), 0u);
+  EXPECT_EQ(host, before);
+  EXPECT_EQ(stored, 7);
+}
+
+}  // namespace
+}  // namespace onefold_test
