@@ -252,9 +252,6 @@ void check_and_run(request& what, const options& how) {
   if (!has_input) check_callable(what, where, variant);
   if (what.exact_state != nullptr && variant.guarantee < guarantee::exact)
     throw error(errc::guarantee_not_met, std::string(variant.name) + " makes no state that is exact: ask for guarantee::exact");
-  if (what.exact_state != nullptr && what.of_complex_parts && where == backend::cuda)
-    throw error(errc::guarantee_not_met,
-                "cuda() makes no exact states of dots of complex numbers so far: use serial() or openmp() with host memory");
   check_dots(what, variant);
   if (where != backend::cuda && may_hold_device_memory()) {
     if (has_input) check_host_arrays(what, where);

@@ -212,6 +212,8 @@ bool run_exactly(const onefold::detail::request& what, const options& how, const
     if (!run_exact_sum(what, exact_part::all, how, variant, ran)) return false;
     onefold::detail::request imaginary = what;
     imaginary.output = static_cast<std::byte*>(what.output) + size_of(what.type);
+    if (what.exact_state != nullptr)
+      imaginary.exact_state = what.exact_state + onefold::detail::exact::kind_of(what.form, what.type).words();
     return run_exact_sum(imaginary, exact_part::turned, how, variant, ran);
   }
   if (what.device == nullptr) return run_exact_sum(what, exact_part::all, how, variant, ran);

@@ -572,7 +572,8 @@ TEST_F(exact_gpu, has_states_of_both_parts_of_complex_numbers_cuda) {
   const auto expect_right = [&]<class T>(element_type type) {
     for (const std::size_t n : {0, 1, 1'000, 100'001}) {
       const on_both<T> parts(elements_of<T>(contents::all_exponents, 2 * n + 2, current_seed() + n));
-      for (const form what : {form::sum, form::mean, form::sum_of_squares, form::norm2}) {
+      const on_both<T> others(elements_of<T>(contents::within_60, 2 * n + 2, current_seed() + n + 1));
+      for (const form what : {form::sum, form::mean, form::dot, form::sum_of_squares, form::norm2}) {
         std::int64_t words[2][420] = {};
         T results[2][2] = {};
         for (const int on_gpu : {0, 1}) {
@@ -582,7 +583,8 @@ TEST_F(exact_gpu, has_states_of_both_parts_of_complex_numbers_cuda) {
                                          on_gpu != 0 ? parts.device(1) : parts.host(1),
                                          n,
                                          results[on_gpu],
-                                         true};
+                                         true,
+                                         on_gpu != 0 ? others.device(0) : others.host(0)};
           asked.exact_state = words[on_gpu];
           onefold::detail::run(asked, exactly);
         }

@@ -223,6 +223,14 @@ TEST_P(host_arrays, of_complex_numbers_have_exact_dots) {
     slow_.forget();
     EXPECT_EQ(onefold::dot(where_, x, y, n, exactly), onefold::dot(onefold::serial(), x, y, n, exactly)) << n;
     EXPECT_EQ(slow_.copied().size(), 2 * ((16 * n + piece / 2 - 1) / (piece / 2))) << "each array once";
+    std::int64_t words[2][284] = {};
+    request asked{where_, element_type::c128, form::dot, x, n, nullptr, true, y};
+    asked.exact_state = words[0];
+    const result_bytes found = result_of(asked, exactly);
+    asked.where = onefold::serial();
+    asked.exact_state = words[1];
+    EXPECT_EQ(found, result_of(asked, exactly));
+    EXPECT_EQ(std::memcmp(words[0], words[1], sizeof(words[0])), 0) << "a state for each part, " << n;
   }
 }
 
