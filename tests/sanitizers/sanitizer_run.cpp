@@ -205,7 +205,7 @@ class array_at_end {
   std::size_t first_;
 };
 
-// The state, which the host rounds, and the number that the kernels do.
+// The state, which the host rounds, and the number that the kernels do; the words in the GPU's memory, and the number that is made of them there.
 template <onefold::form What, class T>
 void check_exact_form(const std::vector<T>& x, const std::vector<T>& y, const T* on_gpu_x, const T* on_gpu_y,
                       const std::string& said) {
@@ -224,9 +224,23 @@ void check_exact_form(const std::vector<T>& x, const std::vector<T>& y, const T*
   onefold::synchronize(onefold::cuda());
   std::byte stored[sizeof(number)];
   output.read(0, stored, sizeof(stored));
-  calls += 2;
-  if (std::memcmp(expected.words(), got.words(), expected.size() * sizeof(std::int64_t)) != 0 ||
-      std::memcmp(&number, stored, sizeof(stored)) != 0)
+  const std::size_t bytes_of_words = expected.size() * sizeof(std::int64_t);
+  block words(memory::device, bytes_of_words), concluded(memory::device, sizeof(number));
+  auto* const words_there = reinterpret_cast<std::int64_t*>(words.address());
+  if constexpr (What == onefold::form::dot)
+    onefold::exact_state<What, T>::put_words(onefold::cuda(), on_gpu_x, on_gpu_y, x.size(), words_there);
+  else
+    onefold::exact_state<What, T>::put_words(onefold::cuda(), on_gpu_x, x.size(), words_there);
+  using result = std::remove_cv_t<decltype(number)>;
+  onefold::exact_state<What, T>::put_value(onefold::cuda(), words_there, reinterpret_cast<result*>(concluded.address()));
+  onefold::synchronize(onefold::cuda());
+  std::int64_t put[onefold::exact_state<What, T>::size()];
+  std::byte of_words[sizeof(number)];
+  words.read(0, put, sizeof(put));
+  concluded.read(0, of_words, sizeof(of_words));
+  calls += 4;
+  if (std::memcmp(expected.words(), got.words(), bytes_of_words) != 0 || std::memcmp(&number, stored, sizeof(stored)) != 0 ||
+      std::memcmp(expected.words(), put, bytes_of_words) != 0 || std::memcmp(&number, of_words, sizeof(of_words)) != 0)
     report_failure("exact " + std::string(onefold::name(What)) + " of " + std::to_string(x.size()) + " " +
                    std::string(onefold::name(onefold::element_type_of<T>)) + ", " + said);
 }
