@@ -167,7 +167,7 @@ class exact_words_on_a_warp : public testing::Test {
 TEST_F(exact_words_on_a_warp, are_those_of_the_state) {
   for (const state_kind& of : all_kinds_of_states())
     for (std::uint64_t contents = 0; contents < all_contents; ++contents)
-      for (const std::uint64_t count : {1, 2, 7, 100}) {
+      for (const std::uint64_t count : {1u, 2u, 7u, 100u}) {
         const words right = words_of(of, count, contents, current_seed() + count);
         ASSERT_EQ(right[7], check_of(right));
         std::uint64_t state[1 + exact::most_integer_words + 40] = {};
@@ -184,7 +184,7 @@ TEST_F(exact_words_on_a_warp, are_those_of_the_state) {
 TEST_F(exact_words_on_a_warp, have_the_results_of_the_sets) {
   for (const state_kind& of : all_kinds_of_states()) {
     for (std::uint64_t contents = 0; contents < all_contents; ++contents)
-      for (const std::uint64_t count : {1, 2, 7, 100}) {
+      for (const std::uint64_t count : {1u, 2u, 7u, 100u}) {
         const words one = words_of(of, count, contents, current_seed() + count);
         const words other = words_of(of, 3 * count, (contents + count) % all_contents, current_seed() + count + 1);
         ASSERT_NO_FATAL_FAILURE(expect_same_results(of, one));

@@ -220,7 +220,7 @@ std::vector<std::size_t> random_parts(std::size_t count, random_numbers& random)
 TEST_P(exact_states, are_put_into_memory_and_concluded_there) {
   for_each_state([&]<form What, class T> {
     using state = exact_state<What, T>;
-    for (const std::size_t count : {0, 1, 777}) {
+    for (const std::size_t count : {0u, 1u, 777u}) {
       const auto set = some_set<T>(count, spread::whole, current_seed() + count);
       words put(state::size() + 1, 7);
       if constexpr (What == form::dot)
