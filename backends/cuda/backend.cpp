@@ -208,6 +208,10 @@ bool run_exact_values(onefold::detail::request what, const options& how, const v
 
 bool run_exactly(const onefold::detail::request& what, const options& how, const variant_info& variant, report& ran) {
   if (what.count_at != nullptr) refuse(variant, "takes no count that stands in memory on cuda() so far: read it first");
+  if (what.exact_state != nullptr && !what.waits)
+    refuse(variant,
+           "stores no state for the host in a call that does not wait: onefold_exact_put_words() puts its words into the GPU's "
+           "memory");
   if (what.of_complex_parts) {
     if (!run_exact_sum(what, exact_part::all, how, variant, ran)) return false;
     onefold::detail::request imaginary = what;

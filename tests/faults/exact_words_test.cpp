@@ -145,6 +145,11 @@ TEST_F(exact_words, lie_where_the_gpu_writes_and_are_made_of_what_it_reads) {
   for (const std::uint64_t count : {0, 10})
     EXPECT_TRUE(refuses(errc::guarantee_not_met, "no exact form",
                         [&] { exact_state<form::mean, std::int32_t>::put_words(where_, whole, count, words); }));
+  // A call that does not wait has no state for the host.
+  onefold::detail::request asked{where_, element_type::f64, form::sum, d_x, 1'000, result, false};
+  asked.exact_state = host.data();
+  EXPECT_TRUE(refuses(errc::unsupported, "onefold_exact_put_words()",
+                      [&] { onefold::detail::run(asked, {.guarantee = onefold::guarantee::exact}); }));
   EXPECT_EQ(slow_.pending(), 0u);
   EXPECT_EQ(host, before);
   EXPECT_EQ(stored, 7);
