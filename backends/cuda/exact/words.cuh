@@ -50,6 +50,7 @@ __device__ inline digits carry(long long* limbs, int number, const long long (&m
   // Of most sums few limbs are not zero, and behind them there is nothing but the sign.
   found.end = ::min(last + 3, number);
   int sign = 0;
+  __syncwarp();  // votes order no memory: all lanes have read their limbs
   if (lane == 0) {
     long long carried = 0;
     for (int i = found.first; i < found.end; ++i) {
