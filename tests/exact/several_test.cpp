@@ -220,7 +220,7 @@ class exact_dots_of_vectors : public executor_test {
     onefold::detail::run(asked, exactly);
     for (std::size_t k = 0; k < got.size(); ++k) {
       const auto i = k / static_cast<std::size_t>(columns), j = k % static_cast<std::size_t>(columns);
-      const exact_pairs expected(std::span<const T>(all[i]), std::span<const T>(all[static_cast<std::size_t>(rows) + j]));
+      const exact_pairs expected{std::span<const T>(all[i]), std::span<const T>(all[static_cast<std::size_t>(rows) + j])};
       ASSERT_EQ(scalar_of(got[k]), expected.result()) << i << ", " << j << " of " << n;
       const auto state = states.begin() + static_cast<std::ptrdiff_t>(k * words);
       ASSERT_EQ(std::vector<std::int64_t>(state, state + words), expected.words()) << i << ", " << j << " of " << n;

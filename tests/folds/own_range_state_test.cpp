@@ -402,7 +402,7 @@ TEST(own_range_states, are_what_they_were_after_what_fails) {
     EXPECT_THROW(state.append(next), problem_of_mine);
     EXPECT_EQ(state.bytes(), before);
     fails = false;
-    for (const uint64_t at : {0, 30, 3'000, 4'999})
+    for (const uint64_t at : {0U, 30U, 3'000U, 4'999U})
       EXPECT_THROW(state.add(place.where, 5'000, [at](uint64_t i) { return i == at ? throw problem_of_mine("mine") : 1.0; }),
                    problem_of_mine);
     EXPECT_EQ(state.bytes(), before);

@@ -520,9 +520,13 @@ void expect_each_as_alone() {
   for (const uint64_t n : {uint64_t{0}, uint64_t{1}, tile - 1, tile, 5 * tile + 77}) {
     const auto bits = values<std::uint32_t>(n, current_seed(), false);
     std::vector<T> x(n);
-    for (std::size_t i = 0; i < x.size(); ++i)
-      x[i] = static_cast<T>(static_cast<float>(static_cast<int>(bits[i] % 97) - 40) /
-                            (onefold::is_float(onefold::element_type_of<T>) ? 32.0F : 1.0F));
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const int number = static_cast<int>(bits[i] % 97) - 40;
+      if constexpr (onefold::is_float(onefold::element_type_of<T>))
+        x[i] = static_cast<T>(static_cast<float>(number) / 32.0F);
+      else
+        x[i] = static_cast<T>(number);  // of those without a sign a large one
+    }
     const uint64_t cut = n / 3;
     together_range_state<T, Ops...> all, rest(cut);
     all.add(onefold::best(), x.data(), cut);

@@ -95,7 +95,7 @@ class complex_golden : public executor_test {
   template <class T>
   void expect_row(const complex_row& row) const {
     using Z = std::complex<T>;
-    for (const std::size_t off : {0, 1}) {
+    for (const std::size_t off : {0U, 1U}) {
       guarded_input memory(memory_for(where()), parts_of<T>(row, row.seed, off), operation::sum);
       guarded_input others(memory_for(where()), parts_of<T>(row, row.seed + (row.what == form::dot ? 1000 : 0), 0), operation::sum);
       const auto* const z = static_cast<const Z*>(memory.window(2 * off, 2 * row.count));

@@ -98,7 +98,7 @@ void every_selection(const F& f, std::tuple<Left...> left, Chosen... chosen) {
 
 TEST_P(several_operators, give_each_what_it_gives_alone) {
   with_type(type(), [&]<class T> {
-    for (const std::size_t count : {0, 1, 5, 65, 1024, 5'003, 70'001}) {
+    for (const std::size_t count : {0U, 1U, 5U, 65U, 1024U, 5'003U, 70'001U}) {
       const auto in = placed<T>(any_values(type(), count, current_seed()));
       int selections = 0;
       every_selection(

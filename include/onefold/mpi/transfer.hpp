@@ -735,7 +735,7 @@ class transfer {
     if (!states.empty()) tree_.throw_what_has_failed();
     if (!is_root()) return;
     if (!words_.empty()) check_guards();
-    const std::int64_t* words = words_of_all_.data() + guard_words;
+    const std::int64_t* words = words_of_all_.empty() ? nullptr : words_of_all_.data() + guard_words;
     std::size_t which = 0;
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const part& each = parts[i];
