@@ -58,6 +58,8 @@ template <int Elements, u64 Ahead = bytes_ahead, class E>
 ONEFOLD_INLINE void ask_ahead(const E* x) {
   ONEFOLD_UNROLL(8)
   for (u64 at = 0; at < Elements * sizeof(E); at += line_bytes)
+    // No pointer may point behind the array, where nothing is read.
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
     __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<u64>(x) + Ahead + at));
 }
 
