@@ -15,7 +15,7 @@ namespace {
 
 // --- the words of docs/exact.md ---------------------------------------------------------------------------------------------------------
 
-constexpr u64 prime = (u64{1} << 31) - 1;
+constexpr u64 prime = check_prime;
 
 u64 remainder_of(std::int64_t w) noexcept {
   const std::int64_t rest = w % static_cast<std::int64_t>(prime);
@@ -25,7 +25,7 @@ u64 remainder_of(std::int64_t w) noexcept {
 constexpr auto factors = [] {
   std::array<u64, most_words> all{};
   u64 factor = 1;
-  for (u64& each : all) each = factor = factor * 48271 % prime;
+  for (u64& each : all) each = factor = factor * check_factor % prime;
   return all;
 }();
 

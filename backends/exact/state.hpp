@@ -30,6 +30,8 @@ inline constexpr std::size_t most_words = 210;
 /// Which word has what (docs/exact.md), ahead of the limbs; and how much there may be.
 inline constexpr int word_of_kind = 0, word_of_states = 1, word_of_elements = 2, word_of_nans = 3, word_of_others = 6,
                      word_of_check = 7;
+/// word_of_check is a sum in the field of this prime, of all other words with powers of this factor.
+inline constexpr std::uint32_t check_prime = (std::uint32_t{1} << 31) - 1, check_factor = 48271;
 inline constexpr std::int64_t most_states = std::int64_t{1} << 31;
 inline constexpr std::int64_t most_elements = std::int64_t{1} << 62;
 

@@ -35,6 +35,7 @@ using std::max;
 #include <onefold/onefold.hpp>
 
 #include "../../backends/forms.hpp"
+#include "../exact/added_words.hpp"
 #include "../support/data.hpp"
 #include "../support/gtest_support.hpp"
 
@@ -97,17 +98,6 @@ words words_of(const state_kind& of, std::uint64_t count, std::uint64_t contents
   EXPECT_EQ(onefold_exact_put_words(of.c_type(), of.c_form(), onefold_serial(), x.data(), y.data(), count, made.data(), nullptr), 0)
       << onefold_last_error();
   return made;
-}
-
-// As integer sums of any transport add them.
-words operator+(words a, const words& b) {
-  for (std::size_t i = 0; i < a.size(); ++i)
-    a[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(a[i]) + static_cast<std::uint64_t>(b[i]));
-  return a;
-}
-words operator*(words a, std::int64_t times) {
-  for (auto& word : a) word = static_cast<std::int64_t>(static_cast<std::uint64_t>(word) * static_cast<std::uint64_t>(times));
-  return a;
 }
 
 // The check of docs/exact.md.

@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 
+#include "added_words.hpp"
 #include "fixture.hpp"
 
 namespace onefold_test {
@@ -84,17 +85,6 @@ words normalized(const words& all) {
   auto state = with_words<What, T>(all);
   state.normalize();
   return words_of(state);
-}
-
-// As MPI_SUM and its like add them.
-words operator+(words a, const words& b) {
-  for (std::size_t i = 0; i < a.size(); ++i)
-    a[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(a[i]) + static_cast<std::uint64_t>(b[i]));
-  return a;
-}
-words operator*(words a, std::int64_t times) {
-  for (auto& word : a) word = static_cast<std::int64_t>(static_cast<std::uint64_t>(word) * static_cast<std::uint64_t>(times));
-  return a;
 }
 
 // Whether no way of reading these words takes them, and whatever they were to be merged into is left as it was.

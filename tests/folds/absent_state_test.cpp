@@ -74,13 +74,6 @@ class values_with_gaps {
   uint64_t style_, one_, count_;
 };
 
-template <class T>
-bytes bytes_of_result(const T& of) {
-  bytes all(sizeof(of));
-  std::memcpy(all.data(), &of, sizeof(of));
-  return all;
-}
-
 // `State` is that of the values of one form.
 template <form What, class T, class State>
 void expect_the_bits_of_one_call(const std::string& of) {
@@ -109,9 +102,9 @@ void expect_the_bits_of_one_call(const std::string& of) {
       State at_once;
       at_once.add(any_place(), n, f);
       ASSERT_EQ(parts[0].end(), n);
-      ASSERT_EQ(bytes_of_result(parts[0].value()), bytes_of_result(reduction(onefold::serial(), n, f)))
+      ASSERT_EQ(bytes_of_value(parts[0].value()), bytes_of_value(reduction(onefold::serial(), n, f)))
           << n << " values, presence " << which << ", style " << round % 3;
-      ASSERT_EQ(bytes_of_result(at_once.value()), bytes_of_result(parts[0].value())) << n;
+      ASSERT_EQ(bytes_of_value(at_once.value()), bytes_of_value(parts[0].value())) << n;
       if (round % 3 != 0) {  // where no NaN has bits of its own
         ASSERT_EQ(at_once.bytes(), parts[0].bytes()) << n;
       }
@@ -217,7 +210,7 @@ TEST(states_of_values_that_may_be_absent, take_optionals_boxes_truths_and_wider_
 
 TEST(states_with_operators_of_the_library, of_no_values_have_their_identity) {
   const own_range_state<double, onefold::op::sum> sum;
-  EXPECT_EQ(bytes_of_result(sum.value()), bytes_of_result(0.0));
+  EXPECT_EQ(bytes_of_value(sum.value()), bytes_of_value(0.0));
   EXPECT_EQ((own_range_state<float, onefold::op::min_number>().value()), std::numeric_limits<float>::infinity());
   EXPECT_EQ((own_range_state<uint32_t, onefold::op::bit_and>().value()), ~0U);
   EXPECT_EQ((own_range_state<int64_t, onefold::op::prod>().value()), 1);
@@ -225,7 +218,7 @@ TEST(states_with_operators_of_the_library, of_no_values_have_their_identity) {
   const auto x = values<float>(12'345, current_seed(), true);
   own_range_state<float, onefold::op::sum> plain;
   plain.add(onefold::best(), x.data(), 1'000).add(onefold::serial(), x.data() + 1'000, x.size() - 1'000);
-  EXPECT_EQ(bytes_of_result(plain.value()), bytes_of_result(onefold::sum(onefold::serial(), x)));
+  EXPECT_EQ(bytes_of_value(plain.value()), bytes_of_value(onefold::sum(onefold::serial(), x)));
   own_range_state<float, onefold::op::sum> later(3);
   EXPECT_TRUE(refuses(errc::invalid_argument, "has no result", [&] { static_cast<void>(later.value()); }));
 }

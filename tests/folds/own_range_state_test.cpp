@@ -91,13 +91,6 @@ struct values_and_operator {
   std::vector<item> all;
 };
 
-template <class T>
-bytes bytes_of_value(const T& of) {
-  bytes all(sizeof(of));
-  std::memcpy(all.data(), &of, sizeof(of));
-  return all;
-}
-
 // Cut anywhere, at borders and beside them, read by any executors, put together in any order.
 template <class V, class Op, class Make>
 void expect_the_bits_of_one_core(uint64_t tile, Make make) {

@@ -2,6 +2,7 @@
 /// @file support.hpp  Types, sizes, data and executors of the tests of reductions as data; requests of theirs.
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -100,6 +101,14 @@ inline std::vector<unsigned char> results_of(detail::request asked, std::size_t 
   detail::run(asked, how);
   EXPECT_TRUE(std::all_of(memory + bytes, std::end(memory), [](unsigned char byte) { return byte == 0xa5; }));
   return {memory, memory + bytes};
+}
+
+/// A value, as bytes.
+template <class T>
+std::vector<std::byte> bytes_of_value(const T& of) {
+  std::vector<std::byte> all(sizeof(of));
+  std::memcpy(all.data(), &of, sizeof(of));
+  return all;
 }
 
 /// Calls body(T{}) for each element type.

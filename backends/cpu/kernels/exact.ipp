@@ -154,9 +154,9 @@ ONEFOLD_INLINE void close(const levels<N> (&of)[U], int q, f64* sums) {
 }
 
 // Once for each line of an input that comes from memory. In cache it would cost a sixth.
-constexpr u64 bytes_ahead_of_products =
-    u64{32} * 1024;                    // of doubles, two arrays of which the first-level cache does not hold beside a block
-constexpr int most_levels_of_far = 3;  // more of them take longer than the memory
+// Two arrays of doubles go further ahead: the first-level cache does not hold their blocks. More levels than these take longer than the memory.
+constexpr u64 bytes_ahead_of_products = u64{32} * 1024;
+constexpr int most_levels_of_far = 3;
 template <bool Far, u64 Ahead = bytes_ahead, class E>
 ONEFOLD_INLINE void ask_ahead_at(const E* x, int i) {
   constexpr int elements_of_line = line_bytes / static_cast<int>(sizeof(E));

@@ -98,9 +98,8 @@ __device__ inline void round_integers(exact::rounding& how, bool is_moments, con
 
 // --- words -------------------------------------------------------------------------------------------------------------------------------------------
 
-// The check is a sum in the field of this prime, of all words with powers of this factor. It is taken as a polynomial of each lane's words, and of the lanes.
-inline constexpr std::uint32_t check_prime = (std::uint32_t{1} << 31) - 1;
-inline constexpr std::uint32_t check_factor = 48271;
+// The check is taken as a polynomial of each lane's words, and of the lanes.
+using exact::check_factor, exact::check_prime;
 ONEFOLD_HOST_DEVICE constexpr std::uint32_t in_field(exact::u64 x) {
   x = (x & check_prime) + (x >> 31);
   x = (x & check_prime) + (x >> 31);
