@@ -58,7 +58,7 @@ struct alignas(128) array_fold {
   const std::byte* y;  // null: one array
   const form asked_for;
   parts what;
-  const bool far;
+  input_from from;
   // all, any and none, which are told from the number of elements that are not zero: it is known already, whatever the others are.
   mutable std::atomic<bool> is_decided = false;
 
@@ -67,7 +67,7 @@ struct alignas(128) array_fold {
         y(nullptr),
         asked_for(asked.form),
         what(asked),
-        far(asked.count > most_in_caches / what.element_bytes()) {
+        from(asked.count > most_in_caches / what.element_bytes() ? input_from::memory : input_from::caches) {
     if (what.each[0].row->inputs == 2) y = static_cast<const std::byte*>(asked.second);
   }
 
@@ -85,7 +85,7 @@ struct alignas(128) array_fold {
       const std::uint64_t made = (here + group_elements() - 1) / group_elements();
       std::memset(states, 0, made * sizeof(std::uint64_t));
       if (!is_decided.load(std::memory_order_relaxed)) {
-        what.each[0].kernel(at(x, first), nullptr, here, far, states);
+        what.each[0].kernel(at(x, first), nullptr, here, from, states);
         std::uint64_t nonzero = 0;
         for (std::uint64_t k = 0; k < made; ++k) {
           std::uint64_t of_group;
@@ -100,14 +100,15 @@ struct alignas(128) array_fold {
 
   int groups(std::uint64_t first, std::uint64_t count, std::byte* states) const {
     if (can_end_early()) return groups_until_decided(first, count, states), 0;
-    if (what.is_one_kernel()) return what.each[0].kernel(at(x, first), at(y, first), count, far, states), 0;
+    if (what.is_one_kernel()) return what.each[0].kernel(at(x, first), at(y, first), count, from, states), 0;
     // Group by group, so that all parts but the first find it in the second-level cache.
     const std::uint64_t group = group_elements();
     for (std::uint64_t done = 0; done < count; done += group, states += what.state_bytes) {
       const std::uint64_t here = first + done;
       for (int k = 0; k < what.count; ++k) {
         const part& each = what.each[k];
-        each.kernel(at(x, here), at(y, here), std::min(group, count - done), far && k == 0, states + each.state_offset);
+        each.kernel(at(x, here), at(y, here), std::min(group, count - done), k == 0 ? from : input_from::caches,
+                    states + each.state_offset);
         // The index of the group stands for what is found in it once, in the end: equal values meet with the first group's.
         if (each.row->has_index()) place_values(*each.row, states + each.state_offset, here);
       }
@@ -151,7 +152,7 @@ void reduce_group(const detail::request& what, const form_row& row) {
   const std::uint64_t bytes = what.count * row.element_bytes * static_cast<std::uint64_t>(row.inputs);
   const kernel_table& kernels = kernels_for(row.is_light, bytes, 1, on_cache_line(what.input, y));
   alignas(64) std::byte state[most_form_bytes];
-  (kernels.*row.kernel)(what.input, y, what.count, false, state);
+  (kernels.*row.kernel)(what.input, y, what.count, input_from::caches, state);
   if (row.has_index()) {
     place_values(row, state, 0);
     for (std::byte* value = state; value < state + row.state_bytes; value += arg_bytes) {
@@ -171,7 +172,11 @@ int reduce_array(const detail::request& what, int threads) {
   how.timed_bytes = bytes;
   bool light = true;
   for (int k = 0; k < of.what.count; ++k) light = light && of.what.each[k].row->is_light;
-  const kernel_table& kernels = kernels_for(light, bytes, how.threads, on_cache_line(of.x, of.y));
+  const bool in_streams =
+      of.from == input_from::memory && of.what.is_one_kernel() && of.what.each[0].row->has_streams && streams_are_faster();
+  if (in_streams) of.from = input_from::memory_in_streams;
+  const kernel_table& kernels =
+      in_streams ? *chosen_instructions().kernels : kernels_for(light, bytes, how.threads, on_cache_line(of.x, of.y));
   of.what.choose(kernels);
 
   alignas(64) std::byte state[detail::most_state_bytes];
@@ -208,7 +213,7 @@ struct alignas(128) dots {
       here = std::min(group_elements, count);
       for (std::int32_t i = 0; i < of.rows; ++i)
         for (std::int32_t j = 0; j < of.columns; ++j, states += element_bytes)
-          kernel(at(of.x[i]), at(of.y[j]), here, false, states);
+          kernel(at(of.x[i]), at(of.y[j]), here, input_from::caches, states);
     }
   }
   void level(std::byte* states, std::uint64_t count) const {

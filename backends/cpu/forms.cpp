@@ -189,6 +189,7 @@ struct row_maker<detail::fold<E, A, Map, Op>> {
     made.kernel = kernel();
     made.inputs = Map::inputs;
     made.is_light = is_light<E, Op>;
+    made.has_streams = std::is_floating_point_v<E> && std::is_same_v<A, E> && std::is_same_v<Op, op::sum>;
     made.conclude = conclude_one<A>;
     return made;
   }

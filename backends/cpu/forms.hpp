@@ -25,6 +25,7 @@ struct form_row {
   std::uint32_t state_bytes = 0;
   int inputs = 1;
   bool is_light = false;           ///< narrow_is_faster()
+  bool has_streams = false;        ///< streams_are_faster(), from memory
   std::uint32_t result_bytes = 0;  ///< of its result, or of its results
   detail::conclusion how = detail::conclusion::none;
   /// One level up, in place, of states that lie `stride` bytes apart.

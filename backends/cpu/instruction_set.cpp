@@ -89,6 +89,14 @@ const instruction_set& chosen_instructions() {
   return made.set;
 }
 
+bool streams_are_faster() {
+#ifdef ONEFOLD_X86_KERNELS
+  return is_amd() && chosen_instructions().kernels == &avx512_kernels;
+#else
+  return false;
+#endif
+}
+
 // From a core's own caches the shorter loads are faster where the input does not begin on a cache line, so that each of the longer ones takes
 // two lines. On a Zen 4 they are from memory too, but not where the third-level cache gives; a Xeon is slower with them from memory.
 // (perf/results/*-cpu-*, *-xeon-*)

@@ -27,6 +27,10 @@ const instruction_set& chosen_instructions();
 /// @param on_line  whether the input begins on a cache line
 bool narrow_is_faster(bool light, std::uint64_t bytes, int threads, bool on_line);
 
+/// Whether four streams from memory are faster than one with the kernels that have them, those with registers of 64 bytes: on a Zen 4 up to 1.3 times
+/// (docs/decisions/0054).
+bool streams_are_faster();
+
 /// Bytes of input that a cache may hold: a third-level cache's share of one program, or what there is at least.
 inline constexpr std::uint64_t most_in_caches = std::uint64_t{24} << 20;
 

@@ -38,7 +38,7 @@ class block_reader {
     for (int k = 0; k < of_.what.count; ++k) {
       const part& each = of_.what.each[k];
       std::byte* const to = state + each.state_offset;
-      each.kernel(values_[k], nullptr, count, false, to);
+      each.kernel(values_[k], nullptr, count, input_from::caches, to);
       if (!each.row->has_index()) continue;
       place_values(*each.row, to, 0);
       for (int i = 0; i < each.row->args; ++i) locate(k, i, first, count, to + static_cast<std::size_t>(i) * arg_bytes);

@@ -429,6 +429,22 @@ TEST(fixed_order, has_the_bits_of_the_specification_for_large_inputs) {
   }
 }
 
+// Beyond 24 MiB memory is read otherwise than caches are: some lines are asked for ahead, or four parts of a chunk are read in turn.
+TEST(fixed_order, has_the_bits_of_the_specification_from_memory) {
+  for (const auto& one : everything()) {
+    const bool is_float = one.type == element_type::f32 || one.type == element_type::f64;
+    const bool is_sum =
+        one.what == form::sum || one.what == form::norm1 || one.what == form::sum_of_squares || one.what == form::dot;
+    const bool asks_ahead = is_float && (one.what == form::norm2 || one.what == form::count);
+    const bool is_small = one.type == element_type::u8 && one.what == form::sum;
+    if (!(is_float && is_sum) && !asks_ahead && !is_small) continue;
+    const std::uint64_t size = onefold::size_of(one.type);
+    const std::uint64_t n = (std::uint64_t{25} << 20) / size + 3 * 4096 / size + 77;
+    const inputs data(one.type, contents::plain, n, current_seed());
+    ASSERT_TRUE(right_everywhere(one, data.x(n), data.y(n), n));
+  }
+}
+
 TEST(fixed_order, has_the_bits_of_the_specification_for_hostile_elements) {
   for (const auto& one : everything())
     for (int kind = 0; kind < kinds; ++kind) {

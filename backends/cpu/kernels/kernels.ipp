@@ -52,12 +52,33 @@ consteval auto kernel_for() {
 template <class E, class A, class Map, class Op>
 using kernel = decltype(kernel_for<E, A, Map, Op>());
 
+template <class Kernel>
+concept has_streams = (Kernel::streams > 1);
+
 template <class Kernel, class E, class A>
-void run(const void* first_x, const void* first_y, u64 count, bool far, void* first_value) {
+void run(const void* first_x, const void* first_y, u64 count, input_from from, void* first_value) {
   constexpr u64 group = group_tiles * order::tile_elements<E>;
   const E* x = static_cast<const E*>(first_x);
   const E* y = static_cast<const E*>(first_y);
   A* value = static_cast<A*>(first_value);
+  const bool far = from != input_from::caches;
+  if constexpr (has_streams<Kernel>) {
+    // Of the groups in a row a quarter for each stream.
+    const u64 quarter = from == input_from::memory_in_streams ? count / (Kernel::streams * group) : 0;
+    for (u64 i = 0; i < quarter; ++i) {
+      Kernel::groups_in_streams(x, y, quarter * group, value++, quarter);
+      x += group;
+      if (y != nullptr) y += group;
+    }
+    if (quarter > 0) {
+      constexpr u64 others = Kernel::streams - 1;
+      x += others * quarter * group;
+      if (y != nullptr) y += others * quarter * group;
+      value += others * quarter;
+      count -= Kernel::streams * quarter * group;
+      if (count == 0) return;
+    }
+  }
   for (; count > group; count -= group) {
     *value++ = Kernel::group(x, y, group, far);
     x += group;

@@ -43,6 +43,39 @@ struct ordered {
     if (count > 0) tiles[k++] = short_tile(x, y, count);
     return subtree_of<Op, A>(tiles, k, Op::template neutral<A>);
   }
+
+  // As many whole groups as there are streams, of which each begins `apart` elements behind the one before, a row of each in turn: from memory some cores
+  // read four streams up to 1.3 times as fast as one (docs/decisions/0054). `to` has their values, `to_apart` from each other.
+  static constexpr int streams = same<Op, sum> && is_float<E> && registers * 4 <= accumulators ? 4 : 1;
+  [[gnu::noinline]] static void groups_in_streams(const E* x, const E* y, u64 apart, A* to, u64 to_apart) {
+    constexpr int stride = order::lanes<E>;
+    register_type tiles[streams][group_tiles];
+    ONEFOLD_UNROLL(1)
+    for (int k = 0; k < group_tiles; ++k) {
+      auto lanes = row_of_streams<streams>(x, y, apart);
+      ONEFOLD_UNROLL(1)
+      for (int r = 1; r < order::tile_rows; ++r)
+        lanes = combine<Op>(lanes, row_of_streams<streams>(x + r * stride, Map::inputs == 2 ? y + r * stride : nullptr, apart));
+      tiles[0][k] = halve<Op>(lanes.low.low);
+      tiles[1][k] = halve<Op>(lanes.low.high);
+      tiles[2][k] = halve<Op>(lanes.high.low);
+      tiles[3][k] = halve<Op>(lanes.high.high);
+      x += tile_elements;
+      if constexpr (Map::inputs == 2) y += tile_elements;
+    }
+    for (int s = 0; s < streams; ++s) to[static_cast<u64>(s) * to_apart] = subtree<Op, A, group_tiles>(tiles[s]);
+  }
+
+ private:
+  // Of S streams, that of the first in the lowest registers.
+  template <int S>
+  ONEFOLD_INLINE static pack<A, S * registers> row_of_streams(const E* x, const E* y, u64 apart) {
+    if constexpr (S > 1)
+      return {row_of_streams<S / 2>(x, y, apart),
+              row_of_streams<S / 2>(x + S / 2 * apart, Map::inputs == 2 ? y + S / 2 * apart : nullptr, apart)};
+    else
+      return values<E, A, Map, registers>(x, y);
+  }
 };
 
 }  // namespace

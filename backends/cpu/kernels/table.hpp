@@ -9,9 +9,12 @@ namespace onefold::cpu {
 
 using order::group_level, order::group_tiles;
 
+/// Where an input comes from; `memory_in_streams`: from memory, on a processor that reads several streams at once faster than one.
+enum class input_from : unsigned char { caches, memory, memory_in_streams };
+
 /// Stores the values of the groups that `count` elements fill, the last one perhaps in part, one accumulator each. `x`, and `y` where
-/// the form has two inputs, begin at a group; any alignment will do. `far` says that they come from memory, and not from a cache.
-using fold_groups = void (*)(const void* x, const void* y, std::uint64_t count, bool far, void* values);
+/// the form has two inputs, begin at a group; any alignment will do.
+using fold_groups = void (*)(const void* x, const void* y, std::uint64_t count, input_from from, void* values);
 
 /// The index of the first of `count` elements, of one size, that has these bits, or whose absolute value has, or that is no number. There must
 /// be one.
