@@ -264,6 +264,7 @@ ONEFOLD_HOST_DEVICE inline u64 bits_of_variance(u64 flags, const u64* sum, int s
     borrow = difference[i] < less ? 1 : 0;
     difference[i] -= static_cast<u64>(less);
   }
+  if (borrow != 0) return nan_of(to);  // no numbers have such sums: somebody made the state up
   leading<4> top(difference, most, unit, false);
   if (top.is_zero()) return 0;
   top.divide_by(count);

@@ -99,9 +99,12 @@ std::uint64_t load(const kind_row& kind, const std::int64_t* words, std::uint64_
   if (!is_between(words[word_of_elements], m, most_elements)) refuse("they have more than 2^62 elements, or none");
   for (int i = word_of_nans; i <= word_of_others; ++i)
     if (!is_between(words[i], 0, m)) refuse("they were damaged");
+  constexpr const char* negative = "they tell of absolute values, or squares, that are negative";
+  if (is_never_negative(kind.number, 0) && words[word_of_minus_infinities] != 0) refuse(negative);
   std::uint64_t* integer = state + 1;
   const std::int64_t* limb = words + header_words;
-  for (const int limbs : kind.limbs) {
+  for (int s = 0; s < 2; ++s) {
+    const int limbs = kind.limbs[s];
     std::int64_t carry = 0;
     for (int i = 0; i < limbs; ++i) {
       const bool last = i + 1 == limbs;
@@ -110,6 +113,7 @@ std::uint64_t load(const kind_row& kind, const std::int64_t* words, std::uint64_
       const std::int64_t now = limb[i] + carry;
       carry = now >> 32;
       if (last && !is_between(now, -digit, digit - 1)) refuse("their sum is larger than that of 2^62 elements");
+      if (last && now < 0 && is_never_negative(kind.number, s)) refuse(negative);
       const auto bits = static_cast<std::uint64_t>(now) & 0xffffffffU;
       integer[i / 2] |= bits << (32 * (i % 2));
       if (last && i % 2 == 0) integer[i / 2] = static_cast<std::uint64_t>(now);  // with its sign

@@ -28,12 +28,15 @@ void merge(const kind_row& kind, std::uint64_t* to, const std::uint64_t* from) n
 inline constexpr std::size_t most_words = 210;
 
 /// Which word has what (docs/exact.md), ahead of the limbs; and how much there may be.
-inline constexpr int word_of_kind = 0, word_of_states = 1, word_of_elements = 2, word_of_nans = 3, word_of_others = 6,
-                     word_of_check = 7;
+inline constexpr int word_of_kind = 0, word_of_states = 1, word_of_elements = 2, word_of_nans = 3, word_of_minus_infinities = 5,
+                     word_of_others = 6, word_of_check = 7;
 /// word_of_check is a sum in the field of this prime, of all other words with powers of this factor.
 inline constexpr std::uint32_t check_prime = (std::uint32_t{1} << 31) - 1, check_factor = 48271;
 inline constexpr std::int64_t most_states = std::int64_t{1} << 31;
 inline constexpr std::int64_t most_elements = std::int64_t{1} << 62;
+
+/// Whether a sum, the first or the second, of the kind with this number has no terms below zero: absolute values, and the squares of moments.
+constexpr bool is_never_negative(int kind, int sum) noexcept { return sum == 0 ? kind == 3 || kind == 4 : kind == 7 || kind == 8; }
 
 /// The canonical words of a state of `count` elements; kind.words() of them.
 void store(const kind_row& kind, const std::uint64_t* state, std::uint64_t count, std::int64_t* words) noexcept;

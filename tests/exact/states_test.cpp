@@ -555,10 +555,36 @@ TEST(forged_states, with_words_out_of_their_range_are_refused) {
     EXPECT_TRUE((is_no_state<What, T>(with_right_check(full))));
     full[last] = -2 * two31;
     EXPECT_TRUE((is_no_state<What, T>(with_right_check(full))));
+    // What has no term below zero is not negative; its state has no other sign to tell of.
+    constexpr bool is_absolute = What == form::norm1;
+    if (is_absolute || What == form::mean_variance) {
+      words below = one;
+      std::fill(below.begin() + (is_absolute ? 8 : sizeof(T) == 8 ? 76 : 19), below.end(), 0);
+      below[last] = -1;
+      EXPECT_TRUE((is_no_state<What, T>(with_right_check(below))));
+    }
+    if (is_absolute) {
+      words infinite = one;
+      infinite[5] = 1;
+      EXPECT_TRUE((is_no_state<What, T>(with_right_check(infinite))));
+    }
     // The check of what is no canonical state may be any number that is right modulo 2^31 - 1.
     words congruent = one;
     congruent[7] += two31 - 1;
     EXPECT_EQ((normalized<What, T>(congruent)), one);
+  });
+}
+
+TEST(forged_states, of_moments_that_no_numbers_have_give_no_variance) {
+  for_each_state([&]<form What, class T> {
+    if constexpr (What == form::mean_variance) {
+      words forged = some_set<T>(20, spread::within_60, 9).template expected_words<What>();
+      std::fill(forged.begin() + (sizeof(T) == 8 ? 76 : 19), forged.end(), 0);  // no squares, of numbers that are not zero
+      forged = with_right_check(forged);
+      const auto found = with_words<What, T>(forged).value();
+      EXPECT_TRUE(std::isnan(found.variance)) << found.variance;
+      EXPECT_FALSE(std::isnan(found.mean));
+    }
   });
 }
 

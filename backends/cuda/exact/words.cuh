@@ -196,7 +196,8 @@ __device__ inline bool load_words(int kind, const int (&limbs)[2], words_memory&
         } else if (i == exact::word_of_elements) {
           is_state = is_state && is_between(w, of_m, exact::most_elements);
         } else if (i >= exact::word_of_nans && i < exact::word_of_check) {
-          is_state = is_state && is_between(w, 0, of_m);
+          const bool has_none = i == exact::word_of_minus_infinities && exact::is_never_negative(kind, 0);
+          is_state = is_state && is_between(w, 0, has_none ? 0 : of_m);
         } else if (i >= exact::header_words) {
           const bool is_last = i + 1 == exact::header_words + limbs[0] || i + 1 == all;
           const long long digit = 1LL << (is_last ? 31 : 32);
@@ -218,7 +219,8 @@ __device__ inline bool load_words(int kind, const int (&limbs)[2], words_memory&
     for (int k = 0; k < limbs_of_lane; ++k) mine[k] = k * warp_size + lane < number ? limb[k * warp_size + lane] : 0;
     const digits used = carry(limb, number, mine);
     if (s == 0) of_first = integers_of(used, number);
-    is_state = is_between(limb[number - 1], -(1LL << 31), (1LL << 31) - 1) && is_state;  // else more than so many elements have
+    const long long least = exact::is_never_negative(kind, s) ? 0 : -(1LL << 31);
+    is_state = is_between(limb[number - 1], least, (1LL << 31) - 1) && is_state;  // else more than so many elements have
 #pragma unroll 1
     for (int i = 2 * lane; i < number; i += 2 * warp_size)
       shared.state[behind + i / 2] = has_sum ? word_of_limbs(limb, number, i) : 0;
