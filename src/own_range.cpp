@@ -11,6 +11,7 @@
 #include <utility>
 
 #include <onefold/detail/own.hpp>
+#include <onefold/detail/own_range_header.hpp>
 #include <onefold/detail/request.hpp>
 #include <onefold/error.hpp>
 
@@ -384,30 +385,8 @@ void own_range::store_result(void* to) const {
 
 namespace {
 
-struct own_header {
-  char magic[8];
-  std::uint16_t version;
-  std::uint8_t type;
-  std::uint8_t form;
-  std::uint8_t can_be_absent;
-  std::uint8_t value_bytes;
-  std::uint8_t reserved[2];
-  std::uint64_t begin;
-  std::uint64_t end;
-};
-static_assert(sizeof(own_header) == 32);
-
-own_header header_of(const own_tree& of, std::uint64_t begin, std::uint64_t end) {
-  return {{'o', 'n', 'e', 'f', 'o', 'l', 'd', 0},      1,  255,   255, static_cast<std::uint8_t>(of.can_be_absent() ? 1 : 0),
-          static_cast<std::uint8_t>(of.value_bytes()), {}, begin, end};
-}
-
-[[noreturn]] void refuse_damaged() {
-  throw error(errc::invalid_argument, "the bytes of the state of a range are damaged, or not as many as there were");
-}
-
-std::string described(const own_header& of) {
-  return std::to_string(of.value_bytes) + (of.can_be_absent != 0 ? " bytes that may be absent" : " bytes");
+own_range_header header_of(const own_tree& of, std::uint64_t begin, std::uint64_t end) {
+  return own_range_header::of(of.value_bytes(), of.can_be_absent(), begin, end);
 }
 
 }  // namespace
@@ -415,7 +394,7 @@ std::string described(const own_header& of) {
 std::size_t own_range::bytes() const {
   std::size_t states = nodes_.size();
   states += (head_.values.size() + tail_.values.size()) / tree_.value_bytes();
-  return sizeof(own_header) + states * tree_.state_bytes() + sizeof(std::uint64_t);
+  return sizeof(own_range_header) + states * tree_.state_bytes() + sizeof(std::uint64_t);
 }
 
 std::byte* own_range::put(const kept_values& kept, std::byte* to) const {
@@ -432,7 +411,7 @@ std::byte* own_range::put(const kept_values& kept, std::byte* to) const {
 }
 
 void own_range::write(std::byte* to) const {
-  const own_header header = header_of(tree_, begin_, end_);
+  const own_range_header header = header_of(tree_, begin_, end_);
   std::byte* next = to;
   std::memcpy(next, &header, sizeof(header));
   next = put(head_, next + sizeof(header));
@@ -458,40 +437,21 @@ const std::byte* own_range::get(kept_values& to, std::uint64_t count, const std:
 
 void own_range::check_flags(const std::byte* states, std::uint64_t count) const {
   for (; tree_.can_be_absent() && count > 0; --count, states += tree_.state_bytes()) {
-    if (states[0] > std::byte{1}) refuse_damaged();
+    if (states[0] > std::byte{1}) own_range_header::refuse_damaged();
     if (states[0] == std::byte{0} &&
         std::any_of(states + 1, states + tree_.state_bytes(), [](std::byte one) { return one != std::byte{0}; }))
-      refuse_damaged();
+      own_range_header::refuse_damaged();
   }
 }
 
 void own_range::read(const std::byte* from, std::size_t size) {
-  const own_header expected = header_of(tree_, 0, 0);
-  own_header header;
-  if (size < sizeof(header) + sizeof(std::uint64_t) || std::memcmp(from, expected.magic, sizeof(expected.magic)) != 0)
-    throw error(errc::invalid_argument, "these bytes are not the state of a range: they do not begin like one, or are too few");
-  std::memcpy(&header, from, sizeof(header));
-  if (header.version != expected.version)
-    throw error(errc::invalid_argument, "the state of a range has version " + std::to_string(header.version) +
-                                            ", and this library reads version " + std::to_string(expected.version));
-  const std::size_t summed = size - sizeof(std::uint64_t);
-  std::uint64_t checksum;
-  std::memcpy(&checksum, from + summed, sizeof(checksum));
-  if (checksum != checksum_of(from, summed)) refuse_damaged();
-  if (header.type != expected.type || header.form != expected.form)
-    throw error(errc::invalid_argument, "the bytes are a state of a form of the library's, and one of an operator was to be read");
-  if (header.value_bytes != expected.value_bytes || header.can_be_absent != expected.can_be_absent)
-    throw error(errc::invalid_argument, "the bytes are a state of values of " + described(header) + ", and one of " +
-                                            described(expected) + " was to be read");
-  if (header.reserved[0] != 0 || header.reserved[1] != 0 || header.begin > header.end || header.end > most_elements())
-    refuse_damaged();
-
+  const own_range_header header = own_range_header::read(from, size, header_of(tree_, 0, 0), most_elements());
   own_range made(tree_, header.begin, header.end);
   const range_parts its = made.parts();
   const std::uint64_t head = its.nodes_begin() - header.begin, tail = header.end - its.nodes_end();
   std::uint64_t states = head + tail;
   its.for_nodes([&states](std::uint64_t, int) { ++states; });
-  if (size != sizeof(header) + states * tree_.state_bytes() + sizeof(checksum)) refuse_damaged();
+  if (size != sizeof(header) + states * tree_.state_bytes() + sizeof(std::uint64_t)) own_range_header::refuse_damaged();
   const std::byte* next = from + sizeof(header);
   check_flags(next, states);
   next = get(made.head_, head, next);

@@ -38,6 +38,7 @@
 #include <onefold/detail/callback.hpp>
 #include <onefold/detail/contiguous.hpp>
 #include <onefold/detail/own.hpp>
+#include <onefold/detail/own_range_header.hpp>
 #include <onefold/detail/range_parts.hpp>
 #include <onefold/detail/request.hpp>
 #include <onefold/executor.hpp>
@@ -184,21 +185,9 @@ class own_range_state {
     int height;
     node_value state;
   };
-  struct header {
-    char magic[8];
-    std::uint16_t version;
-    std::uint8_t type;
-    std::uint8_t form;
-    std::uint8_t can_be_absent;
-    std::uint8_t value_bytes;
-    std::uint8_t reserved[2];
-    std::uint64_t begin;
-    std::uint64_t end;
-  };
-  static_assert(sizeof(header) == 32);
+  using header = detail::own_range_header;
   static header header_of(std::uint64_t begin, std::uint64_t end) noexcept {
-    return {{'o', 'n', 'e', 'f', 'o', 'l', 'd', 0},        1,  255,   255, static_cast<std::uint8_t>(can_be_absent ? 1 : 0),
-            static_cast<std::uint8_t>(sizeof(value_type)), {}, begin, end};
+    return header::of(sizeof(value_type), can_be_absent, begin, end);
   }
   static constexpr std::size_t value_bytes = sizeof(value_type) + (can_be_absent ? 1 : 0);
 
@@ -380,44 +369,19 @@ class own_range_state {
   static const std::byte* get(const std::byte* from, node_value& to) {
     to.present = true;
     if constexpr (can_be_absent) {
-      if (*from > std::byte{1}) refuse_damaged();
+      if (*from > std::byte{1}) header::refuse_damaged();
       to.present = *from++ == std::byte{1};
     }
     if (to.present) std::memcpy(static_cast<void*>(&to.value), from, sizeof(value_type));
     return from + sizeof(value_type);
   }
-  [[noreturn]] static void refuse_damaged() {
-    refuse([] { return std::string("the bytes of the state of a range are damaged, or not as many as there were"); });
-  }
   void read(const std::byte* from, std::size_t size) {
-    const header expected = header_of(0, 0);
-    header first;
-    if (size < sizeof(first) + sizeof(std::uint64_t) || std::memcmp(from, expected.magic, sizeof(expected.magic)) != 0)
-      refuse([] { return std::string("these bytes are not the state of a range: they do not begin like one, or are too few"); });
-    std::memcpy(&first, from, sizeof(first));
-    if (first.version != expected.version)
-      refuse([&] {
-        return "the state of a range has version " + std::to_string(first.version) + ", and this library reads version " +
-               std::to_string(expected.version);
-      });
-    std::uint64_t checksum;
-    std::memcpy(&checksum, from + size - sizeof(checksum), sizeof(checksum));
-    if (checksum != detail::checksum_of(from, size - sizeof(checksum))) refuse_damaged();
-    if (first.type != expected.type || first.form != expected.form)
-      refuse([] { return std::string("the bytes are a state of a form of the library's, and one of an operator was to be read"); });
-    if (first.value_bytes != expected.value_bytes || first.can_be_absent != expected.can_be_absent)
-      refuse([&] {
-        return "the bytes are a state of values of " + std::to_string(first.value_bytes) +
-               (first.can_be_absent != 0 ? " bytes that may be absent" : " bytes") + ", and one of " +
-               std::to_string(expected.value_bytes) +
-               (can_be_absent ? " bytes that may be absent was to be read" : " was to be read");
-      });
-    if (first.reserved[0] != 0 || first.reserved[1] != 0 || first.begin > first.end || first.end > most_elements) refuse_damaged();
+    const header first = header::read(from, size, header_of(0, 0), most_elements);
     const detail::range_parts its{tile, first.begin, first.end};
     const std::uint64_t behind_head = its.nodes_begin(), behind_nodes = its.nodes_end();
     std::size_t values = static_cast<std::size_t>(behind_head - first.begin + (first.end - behind_nodes));
     its.for_nodes([&](std::uint64_t, int) { ++values; });
-    if (size != sizeof(first) + values * value_bytes + sizeof(checksum)) refuse_damaged();
+    if (size != sizeof(first) + values * value_bytes + sizeof(std::uint64_t)) header::refuse_damaged();
     const std::byte* next = from + sizeof(first);
     const auto get_items = [&](std::vector<item>& to, std::uint64_t count) {
       for (; count > 0; --count) {
