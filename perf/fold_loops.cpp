@@ -7,6 +7,7 @@
 #endif
 
 #include <cmath>
+#include <complex>
 #include <type_traits>
 #include <utility>
 
@@ -539,6 +540,53 @@ fold_answer half_sum_in_vectors(const fold_data<float16>& of, int threads) {
 #endif
 
 template <class T>
+fold_answer dot_onefold(const fold_data<T>& of, int threads) {
+  return {{static_cast<double>(onefold::dot(with(threads), of.x, of.y, of.count))}};
+}
+template <class T>
+fold_answer dot_loop(const fold_data<T>& of, int threads) {
+  const T* const x = of.x;
+  const T* const y = of.y;
+  const std::uint64_t n = of.count;
+  auto sum = widened(T(0));
+  ONEFOLD_SIMD_LOOP(reduction(+ : sum), { sum += widened(x[i]) * widened(y[i]); })
+  return {{static_cast<double>(sum)}};
+}
+template <class T>
+fold_answer dot_by_blocks(const fold_data<T>& of, int threads) {
+  return {
+      {static_cast<double>(sum_of_blocks<std::int64_t>(of.count, byte_block, threads, [&](std::uint64_t begin, std::uint64_t n) {
+        const T* const x = of.x + begin;
+        const T* const y = of.y + begin;
+        std::int32_t sum = 0;
+#pragma omp simd reduction(+ : sum)
+        for (std::uint64_t i = 0; i < n; ++i) sum += static_cast<std::int16_t>(x[i]) * static_cast<std::int16_t>(y[i]);
+        return sum;
+      }))}};
+}
+
+#ifdef __F16C__
+float dot_in_vectors(const float16* x, const float16* y, std::uint64_t n) {
+  constexpr std::uint64_t lanes = sizeof(floats) / sizeof(float);
+  floats sums[4] = {};
+  std::uint64_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes)
+    for (std::uint64_t s = 0; s < 4; ++s) sums[s] += floats_at(x + i + s * lanes) * floats_at(y + i + s * lanes);
+  const floats all = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  float sum = 0;
+  for (std::uint64_t lane = 0; lane < lanes; ++lane) sum += all[lane];
+  for (; i < n; ++i) sum += static_cast<float>(x[i]) * static_cast<float>(y[i]);
+  return sum;
+}
+
+fold_answer half_dot_in_vectors(const fold_data<float16>& of, int threads) {
+  return {{static_cast<double>(
+      sum_of_blocks<float>(of.count, std::uint64_t{1} << 16, threads,
+                           [&](std::uint64_t begin, std::uint64_t n) { return dot_in_vectors(of.x + begin, of.y + begin, n); }))}};
+}
+#endif
+
+template <class T>
 fold_answer max_onefold(const fold_data<T>& of, int threads) {
   return {{static_cast<double>(widened(onefold::max(with(threads), of.x, of.count)))}};
 }
@@ -560,6 +608,51 @@ fold_answer max_loop(const fold_data<T>& of, int threads) {
                       })
     return {{static_cast<double>(best)}};
   }
+}
+
+// --- complex numbers ---------------------------------------------------------------------------------------------
+
+template <class T>
+fold_answer answer_of(const std::complex<T>& value) {
+  return {{static_cast<double>(value.real()), static_cast<double>(value.imag())}};
+}
+
+template <class C>
+fold_answer complex_sum_onefold(const fold_data<C>& of, int threads) {
+  return answer_of(onefold::sum(with(threads), of.x, of.count));
+}
+// A standard library's operator+ and operator* are not what OpenMP can reduce with, so both parts by themselves.
+template <class C>
+fold_answer complex_sum_loop(const fold_data<C>& of, int threads) {
+  using T = typename C::value_type;
+  const auto* const x = reinterpret_cast<const T*>(of.x);
+  const std::uint64_t n = of.count;
+  T real = 0;
+  T imaginary = 0;
+  ONEFOLD_SIMD_LOOP(reduction(+ : real, imaginary), {
+    real += x[2 * i];
+    imaginary += x[2 * i + 1];
+  })
+  return answer_of(std::complex<T>(real, imaginary));
+}
+
+template <class C>
+fold_answer complex_dot_onefold(const fold_data<C>& of, int threads) {
+  return answer_of(onefold::dot(with(threads), of.x, of.y, of.count));
+}
+template <class C>
+fold_answer complex_dot_loop(const fold_data<C>& of, int threads) {
+  using T = typename C::value_type;
+  const auto* const x = reinterpret_cast<const T*>(of.x);
+  const auto* const y = reinterpret_cast<const T*>(of.y);
+  const std::uint64_t n = of.count;
+  T real = 0;
+  T imaginary = 0;
+  ONEFOLD_SIMD_LOOP(reduction(+ : real, imaginary), {
+    real += x[2 * i] * y[2 * i] + x[2 * i + 1] * y[2 * i + 1];
+    imaginary += x[2 * i] * y[2 * i + 1] - x[2 * i + 1] * y[2 * i];
+  })
+  return answer_of(std::complex<T>(real, imaginary));
 }
 
 // --- tables ------------------------------------------------------------------------------------------------------
@@ -598,9 +691,19 @@ template <class T>
 constexpr fold_way<T> sums_of_bytes[] = {{"omp simd", sum_loop<T>}, {"omp simd, blocks in 32 bits", sum_by_blocks<T>}};
 #ifdef __F16C__
 constexpr fold_way<float16> half_sums[] = {{"omp simd", sum_loop<float16>}, {"converted in vectors", half_sum_in_vectors}};
+constexpr fold_way<float16> half_dots[] = {{"omp simd", dot_loop<float16>}, {"converted in vectors", half_dot_in_vectors}};
 #else
 constexpr fold_way<float16> half_sums[] = {{"omp simd", sum_loop<float16>}};
+constexpr fold_way<float16> half_dots[] = {{"omp simd", dot_loop<float16>}};
 #endif
+template <class T>
+constexpr fold_way<T> dot_loops[] = {{"omp simd", dot_loop<T>}};
+template <class T>
+constexpr fold_way<T> dots_of_bytes[] = {{"omp simd", dot_loop<T>}, {"omp simd, blocks in 32 bits", dot_by_blocks<T>}};
+template <class C>
+constexpr fold_way<C> complex_sums[] = {{"omp simd", complex_sum_loop<C>}};
+template <class C>
+constexpr fold_way<C> complex_dots[] = {{"omp simd", complex_dot_loop<C>}};
 template <class T>
 constexpr fold_way<T> counts_of_bytes[] = {{"omp simd", count_loop<T>}, {"omp simd, blocks in 32 bits", count_by_blocks<T>}};
 template <class T>
@@ -619,13 +722,22 @@ fold_ways<T> ways_of_small(fold_case which) {
     if (which == fold_case::count) return these(count_onefold<T>, counts_of_bytes<T>);
     if (which == fold_case::all) return these(all_onefold<T>, all_loops<T>);
     if (which == fold_case::sum) return these(sum_onefold<T>, sums_of_bytes<T>);
+    if (which == fold_case::dot) return these(dot_onefold<T>, dots_of_bytes<T>);
     return these(max_onefold<T>, max_loops<T>);
   } else if constexpr (std::is_same_v<T, float16>) {
     if (which == fold_case::sum) return these(sum_onefold<T>, half_sums);
+    if (which == fold_case::dot) return these(dot_onefold<T>, half_dots);
     return these(max_onefold<T>, max_loops<T>);
   } else {
+    if (which == fold_case::dot) return these(dot_onefold<T>, dot_loops<T>);
     return these(sum_onefold<T>, sum_loops<T>);
   }
+}
+
+template <class C>
+fold_ways<C> ways_of_complex(fold_case which) {
+  if (which == fold_case::dot) return these(complex_dot_onefold<C>, complex_dots<C>);
+  return these(complex_sum_onefold<C>, complex_sums<C>);
 }
 
 template <class T>
@@ -654,9 +766,10 @@ fold_ways<T> ways(fold_case which) {
     case fold_case::count:
       return these(count_onefold<T>, count_loops<T>);
     case fold_case::own_operator:
-    case fold_case::all:  // these three are not timed
+    case fold_case::all:  // these four are not timed
     case fold_case::sum:
     case fold_case::max:
+    case fold_case::dot:
       break;
   }
   return these(own_operator_onefold<T>, own_operator_loops<T>);
@@ -701,6 +814,8 @@ const fold_set& folds() {
                                 ways_of_small<std::uint8_t>,
                                 ways_of_small<float16>,
                                 ways_of_small<bfloat16>,
+                                ways_of_complex<std::complex<float>>,
+                                ways_of_complex<std::complex<double>>,
                                 {sums, dots}};
   return all;
 }

@@ -3,6 +3,7 @@
 /// instruction set, as users compile theirs, functions of the index that onefold is given too.
 
 #include <array>
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 
@@ -25,21 +26,24 @@ enum class fold_case {
   count,
   all,
   sum,
-  max
+  max,
+  dot
 };
 
-inline constexpr std::array fold_case_names = {"argmin",    "argmax",       "minmax", "mean_variance", "together",
-                                               "lambda",    "three_arrays", "filter", "box",           "own_operator",
-                                               "argminmax", "count",        "all",    "sum",           "max"};
+inline constexpr std::array fold_case_names = {
+    "argmin", "argmax",       "minmax",    "mean_variance", "together", "lambda", "three_arrays", "filter",
+    "box",    "own_operator", "argminmax", "count",         "all",      "sum",    "max",          "dot"};
 
 constexpr const char* name(fold_case which) { return fold_case_names[static_cast<std::size_t>(which)]; }
 
-/// Whether elements of this type are timed in this case: sums and extrema of floats and doubles are the study `cpu`'s.
+/// Whether elements of this type are timed in this case: sums, dots and extrema of floats and doubles are the study `cpu`'s.
 constexpr bool is_timed(fold_case which, element_type type) {
   const bool is_small =
       type == element_type::i8 || type == element_type::u8 || type == element_type::f16 || type == element_type::bf16;
+  if (is_complex(type)) return which == fold_case::sum || which == fold_case::dot;
   if (!is_small && type != element_type::f32 && type != element_type::f64) return false;
   switch (which) {
+    case fold_case::dot:
     case fold_case::sum:
       return is_small;
     case fold_case::max:
@@ -64,7 +68,7 @@ struct extent_of {
 template <class T>
 struct fold_data {
   const T* x;  ///< box: the first element within the ghost layers; own_operator: the numbers of all extents, one behind the other
-  const T *y, *z;                       ///< three_arrays alone
+  const T *y, *z;                       ///< y: dot and three_arrays; z: three_arrays
   std::uint64_t count;                  ///< own_operator: of extents
   std::int64_t columns = 0, pitch = 0;  ///< box: of count / columns rows, and from one to the next
 };
@@ -105,6 +109,8 @@ struct fold_set {
   fold_ways<std::uint8_t> (*u8)(fold_case which);
   fold_ways<float16> (*f16)(fold_case which);
   fold_ways<bfloat16> (*bf16)(fold_case which);
+  fold_ways<std::complex<float>> (*c64)(fold_case which);
+  fold_ways<std::complex<double>> (*c128)(fold_case which);
   call_loops calls;
 };
 

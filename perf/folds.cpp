@@ -1,11 +1,12 @@
-/// @file folds.cpp  Reductions with several results, functions of the index, operators of the user's, flags and small types on the CPU, side by side with loops by
-/// hand.
+/// @file folds.cpp  Reductions with several results, functions of the index, operators of the user's, flags, small types and complex numbers on the CPU, side by side
+/// with loops by hand.
 
 #include <fmt/core.h>
 #include <omp.h>
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <functional>
 #include <span>
 #include <stdexcept>
@@ -50,19 +51,39 @@ struct contender {
 // Numbers of an array for each element that counts.
 template <class T>
 constexpr std::uint64_t numbers_of(fold_case which) {
-  return which == fold_case::own_operator ? sizeof(extent_of<T>) / sizeof(T) : 1;
+  if constexpr (!is_complex(element_type_of<T>))
+    if (which == fold_case::own_operator) return sizeof(extent_of<T>) / sizeof(T);
+  return 1;
+}
+
+constexpr std::uint64_t arrays_of(fold_case which) {
+  return which == fold_case::three_arrays ? 3 : which == fold_case::dot ? 2 : 1;
 }
 
 // Sums of the squares stay exact only where most of them are 0.
 bool is_sparse(fold_case which) { return which == fold_case::lambda || which == fold_case::box; }
 
-// Its least and its largest element once each, in the middle: where to look for an extreme is known half way, as in the mean.
+// Any number of small whole ones.
+template <class T>
+T plain_number_at(std::uint64_t i) {
+  if constexpr (is_complex(element_type_of<T>)) {
+    using R = typename T::value_type;
+    return {element_at<R>(2 * i, false), element_at<R>(2 * i + 1, false)};
+  } else {
+    return element_at<T>(i, false);
+  }
+}
+
+// Of those that have an order the least and the largest element once each, in the middle: where to look for an extreme is known half way, as in the mean.
 template <class T>
 T number_at(fold_case which, std::uint64_t i, std::uint64_t numbers) {
-  if (which == fold_case::all) return T(1);
-  if (i == numbers / 2) return which == fold_case::argmax ? T(9) : T(-9);
-  if (i == numbers / 2 + 1) return which == fold_case::argmax ? T(-9) : T(9);
-  return is_sparse(which) ? sparse_element_at<T>(i) : element_at<T>(i, false);
+  if constexpr (!is_complex(element_type_of<T>)) {
+    if (which == fold_case::all) return T(1);
+    if (i == numbers / 2) return which == fold_case::argmax ? T(9) : T(-9);
+    if (i == numbers / 2 + 1) return which == fold_case::argmax ? T(-9) : T(9);
+    if (is_sparse(which)) return sparse_element_at<T>(i);
+  }
+  return plain_number_at<T>(i);
 }
 
 // Arrays of a case, and what it takes of them.
@@ -70,15 +91,15 @@ template <class T>
 class case_data {
  public:
   case_data(fold_case which, std::uint64_t count)
-      : bytes_(count * numbers_of<T>(which) * sizeof(T) * (which == fold_case::three_arrays ? 3 : 1)),
+      : bytes_(count * numbers_of<T>(which) * sizeof(T) * arrays_of(which)),
         shape_(which, count),
         first_(
-            shape_.numbers, which == fold_case::three_arrays, 0,
+            shape_.numbers, arrays_of(which) > 1, 0,
             [=, numbers = shape_.numbers](std::uint64_t i) { return number_at<T>(which, i, numbers); },
-            [](std::uint64_t i) { return element_at<T>(~i, false); }),
+            [](std::uint64_t i) { return plain_number_at<T>(~i); }),
         third_(
-            which == fold_case::three_arrays ? shape_.numbers : 0, false, 0,
-            [](std::uint64_t i) { return element_at<T>(3 * i + 1, false); }, [](std::uint64_t) { return T(0); }) {}
+            arrays_of(which) > 2 ? shape_.numbers : 0, false, 0, [](std::uint64_t i) { return plain_number_at<T>(3 * i + 1); },
+            [](std::uint64_t) { return T(0); }) {}
 
   [[nodiscard]] fold_data<T> view() const {
     return {.x = first_.x + shape_.first,
@@ -94,7 +115,7 @@ class case_data {
     read_words(first_.x, first_.count * sizeof(T), threads);
     if (first_.y == nullptr) return;
     read_words(first_.y, first_.count * sizeof(T), threads);
-    read_words(third_.x, third_.count * sizeof(T), threads);
+    if (third_.count != 0) read_words(third_.x, third_.count * sizeof(T), threads);
   }
 
  private:
@@ -142,8 +163,12 @@ fold_ways<T> ways_of(fold_case which) {
     return set.u8(which);
   else if constexpr (std::is_same_v<T, float16>)
     return set.f16(which);
-  else
+  else if constexpr (std::is_same_v<T, bfloat16>)
     return set.bf16(which);
+  else if constexpr (std::is_same_v<T, std::complex<float>>)
+    return set.c64(which);
+  else
+    return set.c128(which);
 }
 
 template <class T>
@@ -245,7 +270,8 @@ nlohmann::json folds(const study_options& how) {
     for (const int threads : teams)
       for (const int power : asked) {
         progress(fmt::format("{} of 2^{}", name(which), power));
-        add_rows<float, double, std::int8_t, std::uint8_t, float16, bfloat16>(rows, how, which, std::uint64_t{1} << power, threads);
+        add_rows<float, double, std::int8_t, std::uint8_t, float16, bfloat16, std::complex<float>, std::complex<double>>(
+            rows, how, which, std::uint64_t{1} << power, threads);
       }
   }
   // Only now: it asks for the GPUs too, and in a process with a CUDA driver every call on host memory takes longer.

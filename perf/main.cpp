@@ -269,9 +269,9 @@ std::vector<command> add_studies(CLI::App& app, arguments& typed, study_options&
                    return scaling(how);
                  }});
 
-  CLI::App* new_folds = app.add_subcommand(
-      "folds",
-      "several results, functions of the index, operators of the user's, flags and small types on the CPU, against loops by hand");
+  CLI::App* new_folds = app.add_subcommand("folds",
+                                           "several results, functions of the index, operators of the user's, flags, small types "
+                                           "and complex numbers on the CPU, against loops by hand");
   add.common(new_folds);
   add.powers(new_folds, typed.sweep_last_power);
   add.threads(new_folds);
