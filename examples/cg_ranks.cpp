@@ -4,6 +4,8 @@
 //   mpirun -n 4 cg_ranks slabs     each rank has some planes, a contiguous range of all unknowns: reductions over a layout
 //   mpirun -n 8 cg_ranks blocks    each rank has a block: exact reductions, which know no order
 //   mpirun -n 4 cg_ranks plain     slabs, and a loop with MPI_Allreduce: other numbers on each number of ranks
+//
+// With `gpu` behind slabs or blocks each rank's part of a reduction is made by a GPU, the next rank's by the next one: the same numbers again.
 
 #include <mpi.h>
 
@@ -11,6 +13,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <onefold/devices.hpp>
 #include <onefold/mpi.hpp>
 #include <string>
 #include <vector>
@@ -135,15 +138,20 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  const std::string how = argc == 2 ? argv[1] : "slabs";
+  const std::string how = argc >= 2 ? argv[1] : "slabs";
   try {
+    onefold::executor where = onefold::best();
+    if (argc == 3 && std::string(argv[2]) == "gpu") {
+      const onefold::devices gpus = onefold::devices::all();
+      where = gpus[static_cast<std::size_t>(rank) % gpus.size()];
+    }
     block mine(MPI_COMM_WORLD, how != "blocks");
     if (how == "slabs") {
       const onefold::mpi::layout unknowns(MPI_COMM_WORLD, mine.count());
-      solve(mine, rank == 0, [&](const auto& x, const auto& y) { return onefold::dot(unknowns.on(onefold::best()), x, y); });
+      solve(mine, rank == 0, [&](const auto& x, const auto& y) { return onefold::dot(unknowns.on(where), x, y); });
     } else if (how == "blocks") {
       const onefold::mpi::communicator all(MPI_COMM_WORLD);
-      solve(mine, rank == 0, [&](const auto& x, const auto& y) { return onefold::dot(all.on(onefold::best()), x, y); });
+      solve(mine, rank == 0, [&](const auto& x, const auto& y) { return onefold::dot(all.on(where), x, y); });
     } else {
       solve(mine, rank == 0, [&](const auto& x, const auto& y) {
         double local = 0, sum = 0;

@@ -14,9 +14,13 @@ namespace {
 
 namespace of_ranks = onefold::detail::ranks;
 
-// This rank's ranges of arrays in the memory of a GPU, which the ranks of one machine share.
+// This rank's ranges of arrays in the memory of a GPU, of which the ranks of one machine take one after the other.
 class ranges_on_a_gpu {
  public:
+  static onefold::executor where() {
+    static const onefold::devices all = onefold::devices::all();
+    return all[static_cast<std::size_t>(rank()) % all.size()];
+  }
   // Whether a GPU can give what is asked of it: the parts of every reduction.
   static bool can(const std::vector<kind>& of, bool exactly) {
     static const bool is_here = backend_under_test(onefold::backend::cuda).usable;
@@ -29,6 +33,7 @@ class ranges_on_a_gpu {
   const void* copy([[maybe_unused]] const void* from, [[maybe_unused]] std::size_t bytes) {
 #ifdef ONEFOLD_HAVE_CUDA
     if (from == nullptr) return nullptr;
+    expect_success(cudaSetDevice(where().device()), "cudaSetDevice");
     held_.push_back(std::make_unique<device_memory>(bytes));
     void* const to = held_.back()->as<void>();
     copy_to_device(to, from, bytes);
@@ -102,7 +107,7 @@ void reduce_and_compare(of_ranks::shared_state& rows, const std::vector<kind>& o
   ranges_on_a_gpu on_a_gpu;
   const bool is_on_a_gpu =
       (random() >> rank()) % 2 == 0 && ranges_on_a_gpu::can(of, options.guarantee == onefold::guarantee::exact);
-  if (is_on_a_gpu) with.where = onefold::cuda();
+  if (is_on_a_gpu) with.where = ranges_on_a_gpu::where();
   std::vector<std::unique_ptr<array_as_function>> functions;
   const uint64_t gives_functions = random();
   for (std::size_t i = 0; i < of.size(); ++i) {
