@@ -220,11 +220,6 @@ void check_callable(const request& what, backend where, const variant_info& vari
   if (where != backend::cuda && what.source == nullptr && what.own == nullptr)
     throw error(errc::unsupported,
                 std::string(name(where)) + " cannot call a function that is there for the GPU alone: use cuda()");
-  if (what.present != nullptr && variant.guarantee == guarantee::exact && where == backend::cuda)
-    throw error(
-        errc::guarantee_not_met,
-        "guarantee::exact cannot be given: cuda() has no exact mean or mean_variance of values of which some may be absent so "
-        "far; use serial() or openmp() with host memory");
   const bool sums_values = variant.guarantee == guarantee::exact && what.source != nullptr;
   if (!variant.takes_everything && !sums_values)
     throw error(errc::unsupported, std::string(variant.name) + " reduces arrays: leave the variant's name away");

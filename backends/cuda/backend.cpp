@@ -180,11 +180,13 @@ bool run_exact_values(onefold::detail::request what, const options& how, const v
   const onefold::detail::device_exact* const kernel = exact_of(*what.device);
   if (kernel == nullptr)
     throw error(errc::guarantee_not_met,
-                "guarantee::exact cannot be given: cuda() has exact sums of functions for sum, norm1, sum_of_squares, norm2 and "
-                "mean, in units that were compiled with this version's onefold/device.cuh: store the values, or use openmp() or "
-                "serial() with host memory");
+                "guarantee::exact cannot be given: cuda() has exact sums of functions for sum, norm1, sum_of_squares, norm2, mean "
+                "and mean_variance of floats and doubles, in units that were compiled with this version's onefold/device.cuh: "
+                "store the values, or use openmp() or serial() with host memory");
   if (what.exact_state != nullptr && what.results != 1)
     throw error(errc::unsupported, "several results have no one state: ask for the state of each");
+  if (what.exact_state != nullptr && kernel->counts)
+    throw error(errc::unsupported, "of values some of which may be absent cuda() has no state: use openmp() or serial()");
   if (what.count == 0) {  // as under fixed; its own fold knows what that is
     if (what.exact_state != nullptr) std::fill_n(what.exact_state, exact::kind_of(what.form, what.type).words(), std::int64_t{0});
     const std::span<const variant_info> all = list_variants();
@@ -194,7 +196,7 @@ bool run_exact_values(onefold::detail::request what, const options& how, const v
   static_cast<onefold::detail::device_fold&>(call) = *what.device;
   call.exact = kernel;
   what.device = &call;
-  if (!what.waits || what.results != 1) return run_checked(what, how, variant, ran);
+  if (!what.waits || what.results != 1 || kernel->counts) return run_checked(what, how, variant, ran);
   exact_integers state{};
   void* const output = std::exchange(what.output, state.data());
   call.outcome = exact_outcome::state;

@@ -92,40 +92,55 @@ struct small_sum : sums_on_device::values_sum<What, T, Results> {
   static constexpr int threads = warps * onefold::device::warp_size;
 };
 
-// The kernel's own work, and what the library makes of its limbs.
-template <form What, class T, int Results, class F>
-std::array<T, Results> on_blocks(const F& f, std::uint64_t first, std::uint64_t count, unsigned blocks) {
-  using sum = small_sum<What, T, Results>;
+// The kernel's own work: the sums of all blocks are added to `limbs`.
+template <class Sum, int Which, class F>
+void add_on_blocks(const F& f, std::uint64_t first, std::uint64_t count, unsigned blocks, dt::exact_limbs* limbs) {
   const function_fold<F> fold{f};
   const dt::exact_values how{{}, first, count};
-  std::vector<dt::exact_limbs> limbs(Results);
   for (unsigned block = 0; block < blocks; ++block) {
-    std::vector<double> bins(1 + sum::warps * sum::bytes_of_warp / sizeof(double), 7.0);  // what was there before
-    const auto sums = std::make_unique<sums_on_device::values_sums<sum>>();
-    on_a_block(sum::warps, [&] {
+    std::vector<double> bins(1 + Sum::warps * Sum::bytes_of_warp / sizeof(double), 7.0);  // what was there before
+    const auto sums = std::make_unique<sums_on_device::values_sums<Sum>>();
+    on_a_block(Sum::warps, [&] {
       sums_on_device::clear(*sums);
       __syncthreads();
-      sums_on_device::add_values_of_block<sum>(fold, how, block, blocks, bins.data(), *sums);
+      sums_on_device::add_values_of_block<Sum>(fold, how, block, blocks, bins.data(), *sums);
       __syncthreads();
-      sums_on_device::hand_over(*sums, limbs.data());
+      sums_on_device::hand_over<Sum, Which>(*sums, limbs);
     });
   }
-  std::array<T, Results> results{};
-  for (int k = 0; k < Results; ++k) {
-    const auto& of = limbs[static_cast<std::size_t>(k)];
-    std::uint64_t state[1 + dt::exact::most_integer_words] = {};
-    std::int64_t carried = 0;
-    for (int i = 0; i < sum::kind.limbs[0]; ++i) {
-      const std::int64_t now = of.limb[0][i] + carried;
-      carried = now >> 32;
-      state[1 + i / 2] |= i + 1 < sum::kind.limbs[0] || i % 2 != 0
-                              ? (static_cast<std::uint64_t>(now) & 0xffffffffU) << (32 * (i % 2))
-                              : static_cast<std::uint64_t>(now);
-    }
-    for (int i = sum::kind.limbs[0]; i < dt::exact_limbs::most; ++i) EXPECT_EQ(of.limb[0][i], 0) << "nothing is added beyond";
-    state[0] = of.flags & dt::exact::has_term ? of.flags & ~dt::exact::has_term : of.flags | dt::exact::has_other_than_minus_zero;
-    dt::exact::conclude(onefold::element_type_of<T>, What, false, state, count, 0, &results[static_cast<std::size_t>(k)]);
+}
+
+// One of the two integers of limbs as those of a state, from a word on. Returns the word behind it.
+std::size_t carry_to(std::uint64_t* state, std::size_t word, const long long* limb, int number) {
+  std::int64_t carried = 0;
+  for (int i = 0; i < number; ++i) {
+    const std::int64_t now = limb[i] + carried;
+    carried = now >> 32;
+    state[word + static_cast<std::size_t>(i / 2)] |= i + 1 < number || i % 2 != 0
+                                                         ? (static_cast<std::uint64_t>(now) & 0xffffffffU) << (32 * (i % 2))
+                                                         : static_cast<std::uint64_t>(now);
   }
+  for (int i = number; i < dt::exact_limbs::most; ++i) EXPECT_EQ(limb[i], 0) << "nothing is added beyond";
+  return word + static_cast<std::size_t>(number + 1) / 2;
+}
+
+// What the library makes of the limbs of a result.
+template <form What, class T, class R>
+void conclude(const dt::exact_limbs& of, std::uint64_t count, R* result) {
+  const dt::exact::kind_row& kind = dt::exact::kind_of(What, onefold::element_type_of<T>);
+  std::uint64_t state[1 + 2 * dt::exact::most_integer_words] = {};
+  state[0] = of.flags & dt::exact::has_term ? of.flags & ~dt::exact::has_term : of.flags | dt::exact::has_other_than_minus_zero;
+  const std::size_t second = carry_to(state, 1, of.limb[0], kind.limbs[0]);
+  if (kind.limbs[1] != 0) carry_to(state, second, of.limb[1], kind.limbs[1]);
+  dt::exact::conclude(onefold::element_type_of<T>, What, false, state, count, 0, result);
+}
+
+template <form What, class T, int Results, class F>
+std::array<T, Results> on_blocks(const F& f, std::uint64_t first, std::uint64_t count, unsigned blocks) {
+  std::vector<dt::exact_limbs> limbs(Results);
+  add_on_blocks<small_sum<What, T, Results>, 0>(f, first, count, blocks, limbs.data());
+  std::array<T, Results> results{};
+  for (std::size_t k = 0; k < Results; ++k) conclude<What, T>(limbs[k], count, &results[k]);
   return results;
 }
 
@@ -225,6 +240,40 @@ TYPED_TEST(exact_values, that_are_absent_change_nothing) {
       };
       EXPECT_EQ(bits_of(on_blocks<form::sum, TypeParam, 1>(at, 0, count, 1)[0]), bits_of(on_one_core<form::sum>(count, at)));
       EXPECT_EQ(bits_of(on_blocks<form::norm2, TypeParam, 1>(at, 0, count, 1)[0]), bits_of(on_one_core<form::norm2>(count, at)));
+    }
+}
+
+TYPED_TEST(exact_values, have_the_moments_that_one_core_gives_them) {
+  for (const value_kind kind : kinds_here())
+    for (const std::uint64_t count : {1U, 3'003U}) {
+      const std::vector<TypeParam> x = values_of_kind<TypeParam>(kind, count, 11);
+      const auto at = [&x](std::uint64_t i) { return x[i]; };
+      dt::exact_limbs limbs{};
+      add_on_blocks<small_sum<form::sum, TypeParam, 1>, 0>(at, 0, count, 2, &limbs);
+      add_on_blocks<small_sum<form::sum_of_squares, TypeParam, 1>, 1>(at, 0, count, 2, &limbs);
+      auto expected = onefold::mean_variance(onefold::serial(), count, at, exactly_so());
+      decltype(expected) found{};
+      conclude<form::mean_variance, TypeParam>(limbs, count, &found);
+      EXPECT_EQ(bits_of(found.mean), bits_of(expected.mean)) << count << " numbers, kind " << static_cast<int>(kind);
+      EXPECT_EQ(bits_of(found.variance), bits_of(expected.variance)) << count << " numbers, kind " << static_cast<int>(kind);
+    }
+}
+
+TYPED_TEST(exact_values, that_are_absent_do_not_count_in_a_mean) {
+  for (const value_kind kind : {value_kind::normal, value_kind::everywhere, value_kind::any_bits})
+    for (const std::uint64_t one_of : {std::uint64_t{2}, std::uint64_t{1'000'000}}) {
+      const std::uint64_t count = 4'003;
+      const std::vector<TypeParam> x = values_of_kind<TypeParam>(kind, count, 5);
+      const auto at = [&](std::uint64_t i) {
+        return i % one_of == one_of - 1 ? maybe<TypeParam>(x[i]) : maybe<TypeParam>(onefold::absent);
+      };
+      dt::counted_exact_limbs limbs{};
+      add_on_blocks<sums_on_device::counted<small_sum<form::mean, TypeParam, 1>>, 0>(at, 0, count, 2, &limbs);
+      ASSERT_EQ(limbs.present, count / one_of);
+      if (limbs.present == 0) continue;
+      TypeParam found{};
+      conclude<form::mean, TypeParam>(limbs, limbs.present, &found);
+      EXPECT_EQ(bits_of(found), bits_of(on_one_core<form::mean>(count, at))) << static_cast<int>(kind);
     }
 }
 

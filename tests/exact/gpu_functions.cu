@@ -63,6 +63,13 @@ void compare_forms(comparison& compare, value_kind kind, std::uint64_t n, const 
   compare("norm2_into of " + type,
           [&](const auto& where) { return stored<T>(where, [&](T* to) { onefold::norm2_into(where, n, f, to, exactly); }); });
   compare("mean of " + type, [&](const auto& where) { return onefold::mean(where, n, f, exactly); });
+  compare("mean_variance of " + type, [&](const auto& where) { return onefold::mean_variance(where, n, f, exactly); });
+  compare("mean_variance of " + type + ", ddof 1",
+          [&](const auto& where) { return onefold::mean_variance(where, n, f, onefold::ddof{1}, exactly); });
+  using moments = decltype(onefold::mean_variance(onefold::serial(), n, f, exactly));
+  compare("mean_variance_into of " + type, [&](const auto& where) {
+    return stored<moments>(where, [&](moments* to) { onefold::mean_variance_into(where, n, f, to, exactly); });
+  });
 }
 
 template <class T>
@@ -97,6 +104,20 @@ void compare_maps(comparison& compare, value_kind kind, std::uint64_t n, const s
   compare("some values of " + type, [&](const auto& where) { return onefold::sum(where, n, some, exactly); });
   const auto none = [] __host__ __device__(std::uint64_t) { return onefold::maybe<T>(onefold::absent); };
   compare("no values of " + type, [&](const auto& where) { return onefold::sum(where, n, none, exactly); });
+  const auto means_of = [&](const char* which, const auto& values) {
+    const std::string of = std::string(" of ") + which + " of " + type;
+    using moments = decltype(onefold::mean_variance(onefold::serial(), n, values, exactly));
+    compare("mean" + of, [&](const auto& where) { return onefold::mean(where, n, values, exactly); });
+    compare("mean_into" + of,
+            [&](const auto& where) { return stored<T>(where, [&](T* to) { onefold::mean_into(where, n, values, to, exactly); }); });
+    compare("mean_variance" + of, [&](const auto& where) { return onefold::mean_variance(where, n, values, exactly); });
+    compare("mean_variance_into" + of, [&](const auto& where) {
+      return stored<moments>(where,
+                             [&](moments* to) { onefold::mean_variance_into(where, n, values, to, onefold::ddof{1}, exactly); });
+    });
+  };
+  means_of("some values", some);
+  means_of("no values", none);
   const auto third = [] __host__ __device__(T a) { return a / 3; };
   compare("transform_reduce of one array of " + type,
           [&](const auto& where) { return onefold::transform_reduce(where, x, n, op::sum{}, third, exactly); });
@@ -136,7 +157,8 @@ std::vector<std::string> refused_exact_calls() {
     }
   };
   const auto f = [] __host__ __device__(std::uint64_t i) { return static_cast<double>(i); };
-  refused([&] { static_cast<void>(onefold::mean_variance(onefold::cuda(), 10, f, exactly_so())); });
+  const auto whole = [] __host__ __device__(std::uint64_t i) { return static_cast<std::int64_t>(i); };
+  refused([&] { static_cast<void>(onefold::mean_variance(onefold::cuda(), 10, whole, exactly_so())); });
   refused([&] { static_cast<void>(onefold::prod(onefold::cuda(), 10, f, exactly_so())); });
   const std::vector<double> on_host(10, 1.0);
   const auto half = [] __host__ __device__(double x) { return x / 2; };

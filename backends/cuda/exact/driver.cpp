@@ -1,6 +1,7 @@
 #include "driver.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "../../exact/state.hpp"
 #include "../../forms.hpp"
@@ -99,23 +100,43 @@ void run_values(call& now) {
   exact_launch end{};
   end.of_values = true;
   end.outcome = asked.outcome;
-  end.number[0] = kind.limbs[0];
+  for (int s = 0; s < 2; ++s) end.number[s] = kind.limbs[s];
   end.result = exact::rounding_of(now.type, now.form, now.wide, now.count, now.ddof);
 
-  const code_of_caller code = code_of(now, kernel);
-  const auto all = static_cast<std::uint64_t>(kernel.blocks) * static_cast<std::uint64_t>(now.gpu.multiprocessors);
-  const std::uint64_t warps = static_cast<std::uint64_t>(kernel.threads) / 32;
-  const std::uint64_t most = std::min(all * kernel.most_of_block, most_values_of_launch);
+  end.counts = kernel.counts;
+  end.ddof = now.ddof;
+  onefold::detail::store_empty(now.type, now.form, now.wide, end.of_none);
+
+  struct adding {
+    const device_exact& kernel;
+    code_of_caller code;
+    std::uint64_t all, most;  // blocks of the GPU, and indices of a launch
+
+    adding(const call& now, const device_exact& of)
+        : kernel(of),
+          code(code_of(now, of)),
+          all(static_cast<std::uint64_t>(of.blocks) * static_cast<std::uint64_t>(now.gpu.multiprocessors)),
+          most(std::min(all * of.most_of_block, most_values_of_launch)) {}
+  };
+  const adding first(now, kernel);
+  std::optional<adding> second;
+  if (kind.limbs[1] != 0) second.emplace(now, *kernel.squares);
+  const std::uint64_t most = second ? std::min(first.most, second->most) : first.most;
   onefold::detail::exact_values how{{now.input, now.second, now.third}, 0, 0};
+  const auto launch = [&](const adding& one) {
+    const std::uint64_t warps = static_cast<std::uint64_t>(one.kernel.threads) / 32;
+    const std::uint64_t units = how.count / one.kernel.indices_of_warp + 1;
+    std::uint64_t blocks = std::min((units + warps - 1) / warps, one.all);
+    blocks = std::max(blocks, std::min((how.count + one.kernel.most_of_block - 1) / one.kernel.most_of_block, one.all));
+    void* adds[] = {&how, &memory, const_cast<void*>(asked.object)};
+    detail::start(now, one.kernel.symbol, one.code.function,
+                  {static_cast<std::int64_t>(blocks), one.kernel.threads, static_cast<std::size_t>(one.kernel.shared_bytes)},
+                  launch_kind::early, one.code.is_for_sm_90, adds);
+  };
   for (; how.first < now.count; how.first += how.count) {
     how.count = std::min(most, now.count - how.first);
-    const std::uint64_t units = how.count / kernel.indices_of_warp + 1;
-    std::uint64_t blocks = std::min((units + warps - 1) / warps, all);
-    blocks = std::max(blocks, std::min((how.count + kernel.most_of_block - 1) / kernel.most_of_block, all));
-    void* adds[] = {&how, &memory, const_cast<void*>(asked.object)};
-    detail::start(now, kernel.symbol, code.function,
-                  {static_cast<std::int64_t>(blocks), kernel.threads, static_cast<std::size_t>(kernel.shared_bytes)},
-                  launch_kind::early, code.is_for_sm_90, adds);
+    launch(first);
+    if (second) launch(*second);
     end.concludes = how.first + how.count == now.count;
     void* ends[] = {&end, &memory, &launches, &to};
     detail::start(now, exact_end_kernel(), nullptr, {kernel.results, exact_end_threads}, launch_kind::early, is_code_for_sm_90(now),

@@ -64,8 +64,17 @@ __device__ __noinline__ void finish_launch(exact_memory* memory, unsigned long l
   } else if (how.outcome == exact_outcome::words) {
     store_words(how.kind, how.number, state, how.result.count, static_cast<long long*>(to.output));
   } else if (lane == 0) {
-    exact::u64 result[2] = {};
-    round_integers(how.result, how.number[1] != 0, of_first, state, shared.rounding, result);
+    exact::u64 result[2] = {how.of_none[0], how.of_none[1]};
+    if (how.counts) {
+      unsigned long long& present = static_cast<onefold::detail::counted_exact_limbs*>(memory)->present;
+      how.result.count = __ldcg(&present);
+      how.result.degrees = exact::degrees_of(how.result.count, how.ddof);
+      present = 0;
+    }
+    if (how.result.count != 0) {
+      result[0] = result[1] = 0;
+      round_integers(how.result, how.number[1] != 0, of_first, state, shared.rounding, result);
+    }
     store_result(to, result, static_cast<int>(how.result.to.bytes));
   }
 }

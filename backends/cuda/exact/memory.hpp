@@ -16,7 +16,7 @@ namespace onefold::cuda_backend {
 /// What the blocks of the launches of a call add to. It lies behind the header of the slots (slots_of).
 using exact_memory = onefold::detail::exact_limbs;
 inline constexpr std::size_t exact_memory_at = 64;  ///< bytes behind the beginning of the header
-static_assert(exact_memory_at + sizeof(exact_memory) <= device::slot_header_bytes);
+static_assert(exact_memory_at + sizeof(onefold::detail::counted_exact_limbs) <= device::slot_header_bytes);
 
 /// Which elements of an array count; `turned`: all, and those of the second array as the imaginary part of a dot takes them.
 enum class exact_part : int { all, even, odd, turned };
@@ -35,11 +35,15 @@ struct exact_launch {
   bool concludes;       ///< whether it is the call's last one
   bool is_alone;        ///< whether it is the call's only one, of one block
   bool of_values;       ///< whether the terms are those of a function, of which all may be absent
+  bool counts;          ///< whether counted_exact_limbs::present is the number of terms, and not `result` has it
   exact_outcome outcome;
   int kind;       ///< its number
   int sum;        ///< which of the two
   int number[2];  ///< of limbs of each
   onefold::detail::exact::rounding result;
+  // Of terms that are counted:
+  std::int64_t ddof;
+  std::uint64_t of_none[2];  ///< the result of no terms, as it lies in memory
 };
 
 }  // namespace onefold::cuda_backend

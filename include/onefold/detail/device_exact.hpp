@@ -25,6 +25,10 @@ struct exact_limbs {
   unsigned flags;                   ///< exact::has_nan and so on
   unsigned arrived;                 ///< blocks of this launch that have added all that they have
 };
+/// Of the one result of a call whose values may be absent and are counted.
+struct counted_exact_limbs : exact_limbs {
+  unsigned long long present;  ///< those that are not
+};
 
 /// A launch of the kernel below: the terms of `count` indices from `first` on.
 struct exact_values {
@@ -47,6 +51,8 @@ struct device_exact {
   /// As device_kernels::ask(), of this kernel; lets it have its shared memory too. Returns a cudaError_t.
   int (*ask)(device_kernel_info* answer);
   device_kernels_known* known;  ///< of the first device_kernels::known_devices devices; of its `function`s the first
+  const device_exact* squares;  ///< of moments: the kernel of the second sum, which is launched behind this one
+  bool counts;                  ///< whether the limbs are counted_exact_limbs, by whose `present` which the result is divided
 };
 
 /// A fold that has such a kernel beside its own. Its struct_bytes say that it is one.

@@ -54,19 +54,46 @@ using exact_sum_of_form =
     std::conditional_t<std::is_floating_point_v<T> && (What == form::sum || What == form::mean || What == form::norm1 ||
                                                        What == form::sum_of_squares || What == form::norm2),
                        device::exact_sums::values_sum<What, T, Results>, void>;
+/// Both moments are a sum and a sum of squares, each of which asks for all values.
+///
+/// Sum  of the values
+template <class Sum>
+struct exact_moments {
+  using squares = device::exact_sums::values_sum<form::sum_of_squares, typename Sum::terms::type, 1>;
+};
+/// `Sum` where all values are present, or may be absent and are counted.
+template <class Sum, class From>
+using counted_if_absent =
+    std::conditional_t<value_traits<typename From::returned>::can_be_absent, device::exact_sums::counted<Sum>, Sum>;
 template <form What, class T, bool Wide, class Fold, class From>
 struct exact_sum_of<form_of_function<What, T, Wide, Fold, From>> {
   using type = exact_sum_of_form<What, T, 1>;
+};
+template <bool Wide, class Fold, class From>
+struct exact_sum_of<form_of_function<form::mean_variance, float, Wide, Fold, From>> {
+  using type = exact_moments<counted_if_absent<exact_sum_of_form<form::sum, float, 1>, From>>;
+};
+template <bool Wide, class Fold, class From>
+struct exact_sum_of<form_of_function<form::mean_variance, double, Wide, Fold, From>> {
+  using type = exact_moments<counted_if_absent<exact_sum_of_form<form::sum, double, 1>, From>>;
+};
+template <bool Wide, class From>
+struct exact_sum_of<mean_of_present<float, Wide, From>> {
+  using type = device::exact_sums::counted<exact_sum_of_form<form::sum, float, 1>>;
+};
+template <bool Wide, class From>
+struct exact_sum_of<mean_of_present<double, Wide, From>> {
+  using type = device::exact_sums::counted<exact_sum_of_form<form::sum, double, 1>>;
 };
 template <form What, class T, bool Wide, class Fold, int K, class From>
 struct exact_sum_of<form_of_values<What, T, Wide, Fold, K, From>> {
   using type = exact_sum_of_form<What, T, K>;
 };
 
-/// The row that tells of a fold object: with an exact sum, if it has one.
-template <class Fold, class Sum = typename exact_sum_of<Fold>::type>
-class row_of_call {
-  static const void* symbol() { return reinterpret_cast<const void*>(&device::exact_values_kernel<Sum, Fold>); }
+/// The kernel of an exact sum of a fold's values.
+template <class Sum, class Fold, int Which = 0>
+class exact_sum_kernel {
+  static const void* symbol() { return reinterpret_cast<const void*>(&device::exact_values_kernel<Sum, Fold, Which>); }
   static constexpr std::uint64_t shared_bytes = std::uint64_t{Sum::warps} * Sum::bytes_of_warp;
 
   static int ask(device_kernel_info* answer) {
@@ -82,7 +109,8 @@ class row_of_call {
     return static_cast<int>(status);
   }
 
-  static const device_exact& exact() {
+ public:
+  static const device_exact& made(const device_exact* squares = nullptr) {
     static device_kernels_known known[device_kernels::known_devices];
     static const device_exact made{sizeof(device_exact),
                                    Sum::results,
@@ -93,17 +121,33 @@ class row_of_call {
                                    std::uint64_t{Sum::rows} * device::warp_size,
                                    symbol(),
                                    &ask,
-                                   known};
+                                   known,
+                                   squares,
+                                   Sum::counts};
     return made;
   }
+};
+template <class Sum, class Fold>
+struct exact_kernels {
+  static const device_exact& made() { return exact_sum_kernel<Sum, Fold>::made(); }
+};
+template <class Sum, class Fold>
+struct exact_kernels<exact_moments<Sum>, Fold> {
+  static const device_exact& made() {
+    return exact_sum_kernel<Sum, Fold>::made(&exact_sum_kernel<typename exact_moments<Sum>::squares, Fold, 1>::made());
+  }
+};
 
+/// The row that tells of a fold object: with an exact sum, if it has one.
+template <class Fold, class Sum = typename exact_sum_of<Fold>::type>
+class row_of_call {
  public:
   using type = device_fold_with_exact;
   static type of(const Fold& fold) {
     type made{};
     static_cast<device_fold&>(made) = make_device_fold(fold);
     made.struct_bytes = sizeof(made);
-    made.exact = &exact();
+    made.exact = &exact_kernels<Sum, Fold>::made();
     return made;
   }
 };

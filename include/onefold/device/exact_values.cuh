@@ -41,6 +41,7 @@ struct values_sum {
   static constexpr int unit = kind.unit[0];
   static constexpr int limbs = kind.limbs[0] + 2;  ///< of a block: pieces may reach beyond
   static constexpr int results = Results;
+  static constexpr bool counts = false;  ///< how many values are present
 
   /// Bins of a window, of one result. All that floats need, and 560 binary orders of magnitude of doubles.
   static constexpr bool has_bins = Results == 1;
@@ -63,11 +64,18 @@ struct values_sum {
   static constexpr std::uint64_t most_of_thread = std::uint64_t{1} << 15;
 };
 
+/// The same of values some of which may be absent, where their number is wanted.
+template <class Sum>
+struct counted : Sum {
+  static constexpr bool counts = true;
+};
+
 /// What a block adds up of each result.
 template <class Sum>
 struct values_sums {
   long long limb[Sum::results * Sum::limbs];
   unsigned flags[Sum::results];
+  unsigned long long present;
 };
 
 /// Values of a lane for one result, and the terms that they are.
@@ -427,6 +435,7 @@ __device__ inline void add_values_of_block(const Fold& fold, const onefold::deta
     unsigned there;
   };
   unsigned any = may_be_absent ? 0 : 1;
+  unsigned present = 0;
   unsigned turns = 0;
   const auto read = [&](std::uint64_t first, auto is_whole) {
     unit_of_values made;
@@ -457,6 +466,7 @@ __device__ inline void add_values_of_block(const Fold& fold, const onefold::deta
       }
     }
     if constexpr (may_be_absent) any |= there;
+    if constexpr (Sum::counts) present += static_cast<unsigned>(__popc(there));
     made.there = there;
     return made;
   };
@@ -486,24 +496,30 @@ __device__ inline void add_values_of_block(const Fold& fold, const onefold::deta
     if (any != 0) taken[k].flags |= exact::has_term;
     if (taken[k].flags != 0) atomicOr(&sums.flags[k], taken[k].flags);
   }
+  if constexpr (Sum::counts)
+    if (present != 0) atomicAdd(&sums.present, static_cast<unsigned long long>(present));
 }
 
 template <class Sum>
 __device__ inline void clear(values_sums<Sum>& sums) {
   for (int i = static_cast<int>(threadIdx.x); i < Sum::results * Sum::limbs; i += Sum::threads) sums.limb[i] = 0;
   for (int k = static_cast<int>(threadIdx.x); k < Sum::results; k += Sum::threads) sums.flags[k] = 0;
+  if (Sum::counts && threadIdx.x == 0) sums.present = 0;
 }
 
-/// A block's sums are added to the launch's.
-template <class Sum>
+/// A block's sums are added to the launch's: to the first or the second of each. What the terms of a second were, those of the first say.
+template <class Sum, int Which = 0>
 __device__ inline void hand_over(const values_sums<Sum>& sums, onefold::detail::exact_limbs* to) {
   for (int i = static_cast<int>(threadIdx.x); i < Sum::results * Sum::limbs; i += Sum::threads) {
     const long long more = sums.limb[i];
-    auto* const limb = reinterpret_cast<unsigned long long*>(to[i / Sum::limbs].limb[0] + i % Sum::limbs);
+    auto* const limb = reinterpret_cast<unsigned long long*>(to[i / Sum::limbs].limb[Which] + i % Sum::limbs);
     if (more != 0) atomicAdd(limb, static_cast<unsigned long long>(more));
   }
-  for (int k = static_cast<int>(threadIdx.x); k < Sum::results; k += Sum::threads)
-    if (sums.flags[k] != 0) atomicOr(&to[k].flags, sums.flags[k]);
+  if constexpr (Which == 0)
+    for (int k = static_cast<int>(threadIdx.x); k < Sum::results; k += Sum::threads)
+      if (sums.flags[k] != 0) atomicOr(&to[k].flags, sums.flags[k]);
+  if (Sum::counts && threadIdx.x == 0 && sums.present != 0)
+    atomicAdd(&static_cast<onefold::detail::counted_exact_limbs*>(to)->present, sums.present);
 }
 
 }  // namespace exact_sums
@@ -511,7 +527,9 @@ __device__ inline void hand_over(const values_sums<Sum>& sums, onefold::detail::
 #ifdef __CUDACC__  // and not a test on the host
 
 /// Adds the values of a fold's function to `to`, one for each result. Whoever is launched behind it rounds them.
-template <class Sum, class Fold>
+///
+/// Which  of the two sums of a kind
+template <class Sum, class Fold, int Which = 0>
 __global__ void __launch_bounds__(Sum::threads, Sum::blocks)
     exact_values_kernel(const __grid_constant__ onefold::detail::exact_values how, onefold::detail::exact_limbs* to,
                         const __grid_constant__ Fold fold) {
@@ -522,7 +540,7 @@ __global__ void __launch_bounds__(Sum::threads, Sum::blocks)
   wait_for_previous_kernel();
   exact_sums::add_values_of_block<Sum>(fold, how, blockIdx.x, gridDim.x, bins, sums);
   __syncthreads();
-  exact_sums::hand_over(sums, to);
+  exact_sums::hand_over<Sum, Which>(sums, to);
 }
 
 #endif
