@@ -32,13 +32,7 @@ TEST_F(a_count_on_the_gpu, is_read_at_every_replay_cuda) {
   graph.end();
   for (int again = 0; again < 2; ++again)
     for (std::size_t i = 0; i < all.size(); ++i) {
-      expect_success(cudaMemcpyAsync(count.as<void>(), counts.as<std::uint64_t>() + i, 8, cudaMemcpyDeviceToDevice, on.get()),
-                     "cudaMemcpyAsync");
-      graph.replay();
-      double found = -1;
-      expect_success(cudaMemcpyAsync(&found, result.as<double>(), sizeof(found), cudaMemcpyDeviceToHost, on.get()),
-                     "cudaMemcpyAsync");
-      on.synchronize();
+      const double found = replayed_with(graph, on, count.as<std::uint64_t>(), counts.as<std::uint64_t>() + i, result.as<double>());
       const double expected = onefold::norm2(where, x, all[i]);
       EXPECT_EQ(std::memcmp(&found, &expected, sizeof(found)), 0) << all[i] << " elements: " << found << ", not " << expected;
     }
@@ -63,13 +57,8 @@ TEST_F(a_count_on_the_gpu, of_which_places_are_wanted_is_read_at_every_replay_cu
   graph.end();
   for (int again = 0; again < 2; ++again)
     for (std::size_t i = 0; i < all.size(); ++i) {
-      expect_success(cudaMemcpyAsync(count.as<void>(), counts.as<std::uint64_t>() + i, 8, cudaMemcpyDeviceToDevice, on.get()),
-                     "cudaMemcpyAsync");
-      graph.replay();
-      onefold::arg_result<float> found{-1, 1};
-      expect_success(cudaMemcpyAsync(&found, result.as<void>(), sizeof(found), cudaMemcpyDeviceToHost, on.get()),
-                     "cudaMemcpyAsync");
-      on.synchronize();
+      const auto found = replayed_with(graph, on, count.as<std::uint64_t>(), counts.as<std::uint64_t>() + i,
+                                       result.as<onefold::arg_result<float>>());
       const auto expected = all[i] == 0 ? onefold::arg_result<float>{0, ~std::uint64_t{0}}
                                         : onefold::argmax(onefold::serial(), values.data(), all[i]);
       EXPECT_EQ(found.value, expected.value) << all[i] << " elements";

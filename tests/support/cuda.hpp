@@ -83,4 +83,16 @@ class recording {
   bool recording_ = true;
 };
 
+/// What a graph stores at `result`, when the word at `place`, which it reads, is the one at `word`: both in the GPU's memory, where the stream puts it ahead of
+/// the replay.
+template <class Result, class Word>
+Result replayed_with(const recording& graph, const stream& on, Word* place, const Word* word, const Result* result) {
+  expect_success(cudaMemcpyAsync(place, word, sizeof(Word), cudaMemcpyDeviceToDevice, on.get()), "cudaMemcpyAsync");
+  graph.replay();
+  Result found;
+  expect_success(cudaMemcpyAsync(&found, result, sizeof(found), cudaMemcpyDeviceToHost, on.get()), "cudaMemcpyAsync");
+  on.synchronize();
+  return found;
+}
+
 }  // namespace onefold_test
