@@ -90,8 +90,12 @@ void run_together(const onefold_request* requests, std::size_t count, const onef
   for (std::size_t i = 0; i < count; ++i)
     if (!is_stored(requests[i])) std::memcpy(requests[i].output, data + places[i], bytes_of_results(requests[i]));
   for (std::size_t i = 0; i < count; ++i) {
-    const auto its = static_cast<form>(requests[i].form);
-    if (!is_stored(requests[i]) && requests[i].count_at != nullptr && has_index(its)) check_counted_place(its, data + places[i]);
+    const onefold_request& what = requests[i];
+    if (is_stored(what)) continue;
+    const auto its = static_cast<form>(what.form);
+    if (what.count > 0 && (what.input_at != nullptr || what.second_at != nullptr))
+      refuse_unread_array(data + places[i], bytes_of_results(what));
+    if (what.count_at != nullptr && has_index(its)) check_counted_place(its, data + places[i]);
   }
 }
 

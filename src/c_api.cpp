@@ -266,6 +266,18 @@ void check_count_at(const request& what) {
     throw error(errc::misaligned_pointer, "the pointer to the count is not aligned to 8 bytes");
 }
 
+void check_arrays_at(const request& what) {
+  if (what.source != nullptr || what.own != nullptr || what.device != nullptr || what.vectors != nullptr ||
+      what.form == form::reduce_together || (what.second_at != nullptr && what.form != form::dot))
+    throw error(errc::unsupported, "an address that stands in memory is that of one array, or of two in dot");
+  if ((what.input_at != nullptr && what.input != nullptr) || (what.second_at != nullptr && what.second != nullptr))
+    throw error(errc::invalid_argument,
+                "an array has two addresses, the pointer to it and one that stands in memory: give one of them");
+  const auto places = reinterpret_cast<std::uintptr_t>(what.input_at) | reinterpret_cast<std::uintptr_t>(what.second_at);
+  if (places % alignof(const void*) != 0)
+    throw error(errc::misaligned_pointer, "the pointer to the address of an array is not aligned to 8 bytes");
+}
+
 // What a request is part of.
 struct whole_call {
   batch_in_progress* batch = nullptr;  // not null: this waits for the result
@@ -308,6 +320,8 @@ void reduce_checked(const onefold_request& asked, const onefold_options* how, co
                asked.vectors,
                asked.exact_state,
                asked.count_at,
+               asked.input_at,
+               asked.second_at,
                asked.present,
                of.of_complex_parts,
                of.batch,
@@ -332,6 +346,7 @@ void reduce_checked(const onefold_request& asked, const onefold_options* how, co
   }
   if (asked.vectors != nullptr) check_vectors(what);
   if (asked.count_at != nullptr) check_count_at(what);
+  if (has_array_in_memory(what)) check_arrays_at(what);
   if (asked.source != nullptr && asked.source->fill == nullptr) refuse_null("function that gives the values");
   if (asked.own != nullptr) {
     const onefold_own_code& own = *asked.own;

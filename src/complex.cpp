@@ -45,7 +45,7 @@ void check_complex(const onefold_request& asked) {
   const auto type = static_cast<element_type>(asked.type);
   check_complex_form(asked.form, type);
   if ((asked.flags & ~ONEFOLD_INTO) != 0 || asked.results > 1 || asked.source != nullptr || asked.own != nullptr ||
-      asked.vectors != nullptr || asked.count_at != nullptr)
+      asked.vectors != nullptr || asked.count_at != nullptr || asked.input_at != nullptr || asked.second_at != nullptr)
     refuse_complex();
   check_count(asked.count, size_of(type));
   const auto its = static_cast<form>(asked.form);

@@ -1,5 +1,6 @@
 /// @file reduce.cpp  The one dispatch point: validate the request, choose where and what, run.
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -156,11 +157,12 @@ void check_pointers(const request& what) {
     refuse_misaligned_output();
   }
   if (what.count == 0) return;
-  if (what.input != nullptr) check_count(what.count, size_of(what.type));  // after the null pointer, which is the commoner slip
+  // After the null pointer, which is the commoner slip.
+  if (what.input != nullptr || what.input_at != nullptr) check_count(what.count, size_of(what.type));
   if (what.vectors != nullptr)
     return for_vectors(what, [&](const void* x, const vector_role& role) { check_input(what, x, role); });
-  check_input(what, what.input, "input");
-  if (what.form == form::dot) check_input(what, what.second, "second input");
+  if (what.input_at == nullptr) check_input(what, what.input, "input");
+  if (what.form == form::dot && what.second_at == nullptr) check_input(what, what.second, "second input");
 }
 
 void check_shape(const options& how) {
@@ -178,7 +180,7 @@ executor resolve(const request& what) {
     }
     return what.count < openmp_pays_from_values || find_backend(backend::openmp) == nullptr ? serial() : openmp();
   }
-  const auto place = locate(what.vectors != nullptr ? what.vectors->x[0] : what.input);
+  const auto place = locate(what.vectors != nullptr ? what.vectors->x[0] : what.input_at != nullptr ? what.input_at : what.input);
   if (place.kind != pointer_kind::host) return cuda(place.device);
   if (what.count * size_of(what.type) < openmp_pays_from_bytes) return serial();
   return find_backend(backend::openmp) != nullptr ? openmp() : serial();
@@ -211,6 +213,20 @@ void read_count(request& what, backend where) {
   if (what.count == 0 && has_index(what.form)) refuse_no_index(what.form);
 }
 
+// The addresses of arrays, from the host's memory.
+void read_arrays(request& what, backend where) {
+  const auto read = [&](const void* const*& place, const void*& array, const char* role) {
+    if (place == nullptr || what.count == 0) return;
+    const bool may_be_elsewhere = may_hold_device_memory();
+    if (may_be_elsewhere) check_host_memory(place, std::string("address of the ") + role, where);
+    std::memcpy(&array, std::exchange(place, nullptr), sizeof(array));  // of a pointer to elements, whatever their type is
+    check_input(what, array, role);
+    if (may_be_elsewhere) check_host_memory(array, role, where);
+  };
+  read(what.input_at, what.input, "input");
+  read(what.second_at, what.second, "second input");
+}
+
 // Functions of the caller's: which backends and variants can call them.
 void check_callable(const request& what, backend where, const variant_info& variant) {
   if (where == backend::cuda && what.device == nullptr)
@@ -240,6 +256,7 @@ void check_and_run(request& what, const options& how) {
   what.where = resolve(what);
   const backend where = what.where.backend();
   if (where != backend::cuda && what.count_at != nullptr) read_count(what, where);
+  if (where != backend::cuda && has_array_in_memory(what)) read_arrays(what, where);
   const variant_info& variant = select(what, where, how);
   const backend_entry* entry = find_backend(where);
   if (entry == nullptr) throw error(errc::backend_not_built, not_built_sentence(where));
@@ -264,6 +281,7 @@ void check_and_run(request& what, const options& how) {
     ran.implementation = variant.name;
   }
   entry->run(what, how, variant, ran);
+  if (what.waits && what.count > 0 && has_array_in_memory(what)) refuse_unread_array(what.output, output_bytes(what));
   if (what.count_at != nullptr && what.waits && has_index(what.form)) check_counted_place(what.form, what.output);
   if (how.report != nullptr) *how.report = std::move(ran);
 }
@@ -276,6 +294,14 @@ void check_counted_place(form what, const void* result) {
   arg_result<double> found;  // of floats too, behind which as many bytes follow
   std::memcpy(&found, result, sizeof(found));
   if (found.index == ~std::uint64_t{0}) refuse_no_index(what);
+}
+
+void refuse_unread_array(const void* result, std::size_t bytes) {
+  const auto* const all = static_cast<const unsigned char*>(result);
+  if (std::any_of(all, all + bytes, [](unsigned char byte) { return byte != 0xff; })) return;
+  throw error(errc::null_pointer,
+              "the address of an array that stands in the GPU's memory is null, or not aligned to its element type, but there are "
+              "elements to read");
 }
 
 bool dispatch_to_batch(request& what, batch_in_progress& batch, const tree_nodes* nodes) {

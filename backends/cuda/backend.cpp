@@ -210,6 +210,7 @@ bool run_exact_values(onefold::detail::request what, const options& how, const v
 
 bool run_exactly(const onefold::detail::request& what, const options& how, const variant_info& variant, report& ran) {
   if (what.count_at != nullptr) refuse(variant, "takes no count that stands in memory on cuda() so far: read it first");
+  if (has_array_in_memory(what)) refuse(variant, "takes no array whose address stands in memory on cuda() so far: read it first");
   if (what.exact_state != nullptr && !what.waits)
     refuse(variant,
            "stores no state for the host in a call that does not wait: onefold_exact_put_words() puts its words into the GPU's "
@@ -315,7 +316,7 @@ constexpr std::uint64_t bytes_asked_next = std::uint64_t{2} << 30;
 bool may_be_decided_early(const onefold::detail::request& what) {
   const bool is_decidable = what.form == form::all || what.form == form::any || what.form == form::none;
   return is_decidable && what.waits && what.batch == nullptr && what.device == nullptr && what.count_at == nullptr &&
-         what.count >= bytes_asked_next / size_of(what.type);
+         what.input_at == nullptr && what.count >= bytes_asked_next / size_of(what.type);
 }
 
 // As run_in_place().
@@ -355,7 +356,8 @@ bool run_checked(const onefold::detail::request& what, const options& how, const
   if (what.device != nullptr) refuse_misaligned(what.output, what.device->result_alignment, "output");
   // Not of no elements, whose result is stored as it is.
   const bool may_send_words = what.batch != nullptr && !what.waits && row.what.takes_workspace &&
-                              variant.guarantee < guarantee::exact && what.count_at == nullptr && what.count > 0;
+                              variant.guarantee < guarantee::exact && what.count_at == nullptr && !has_array_in_memory(what) &&
+                              what.count > 0;
   unsigned long long* const words =
       may_send_words ? static_cast<batch_of_calls*>(what.batch)->words_for(what.output, bytes_of_result(what)) : nullptr;
   void* output = what.waits || words != nullptr ? nullptr : device_view(what.output, "output", device, current);
@@ -365,6 +367,11 @@ bool run_checked(const onefold::detail::request& what, const options& how, const
     if (how.grid_size != 0 || how.block_size != 0)
       refuse(variant, "chooses its launch where the count stands in memory: leave block_size and grid_size alone");
     count_at = static_cast<const std::uint64_t*>(device_view(what.count_at, "count", device, current));
+  }
+  if (has_array_in_memory(what)) {
+    if (!row.what.takes_workspace) refuse(variant, "takes no array whose address stands in memory: leave its name away");
+    if (how.grid_size != 0 || how.block_size != 0)
+      refuse(variant, "chooses its launch where the address of an array stands in memory: leave block_size and grid_size alone");
   }
   ran.device = device;
   ran.block_size = chosen.block_size;
@@ -426,12 +433,14 @@ bool run_checked(const onefold::detail::request& what, const options& how, const
            .operators = what.operators,
            .as_tree_value = what.tree_value != nullptr,
            .workspace = workspace,
-           .count_at = count_at};
+           .count_at = count_at,
+           .is_input_at = what.input_at != nullptr,
+           .is_second_at = what.second_at != nullptr};
   if (words != nullptr) {
     now.host_words = words;
     now.call_number = static_cast<batch_of_calls*>(what.batch)->call_number();
   }
-  if (what.waits) aim_at_host(now, row.what.takes_workspace && count_at == nullptr);
+  if (what.waits) aim_at_host(now, row.what.takes_workspace && !now.is_completed_by_device());
   launch_variant(now, what, row, chosen.entry, captured);
   return true;
 }

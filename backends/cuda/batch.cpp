@@ -61,11 +61,19 @@ class batch_on_stream final : public batch_of_calls {
     if (!groups_) return false;
     std::optional<batched_request> made = batched_request_of(what);
     if (!made) return false;
-    made->item.x = view_of_input(what.input, "input");
+    if (what.input_at != nullptr) {
+      made->item.x = device_view(what.input_at, "address of the input", device_, *current_);
+      made->item.fold |= batched_item::x_in_memory;
+    } else {
+      made->item.x = view_of_input(what.input, "input");
+    }
     if (made->item.x == nullptr) return false;
     if (what.count_at != nullptr)
       made->item.count_at = static_cast<const std::uint64_t*>(device_view(what.count_at, "count", device_, *current_));
-    if (what.form == form::dot) {
+    if (what.second_at != nullptr) {
+      made->item.y = device_view(what.second_at, "address of the second input", device_, *current_);
+      made->item.fold |= batched_item::y_in_memory;
+    } else if (what.form == form::dot) {
       made->item.y = view_of_input(what.second, "second input");
       if (made->item.y == nullptr) return false;
     }

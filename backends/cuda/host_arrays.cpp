@@ -37,6 +37,7 @@ bool is_exact_call(const request& what, const variant_info& variant) {
 // Why arrays of host memory are not copied, behind "and"; empty where they are.
 std::string why_not_copied(const request& what, const variant_info& variant) {
   if (what.count_at != nullptr) return "where the count stands in memory nothing is copied";
+  if (onefold::detail::has_array_in_memory(what)) return "where the address of an array stands in memory nothing is copied";
   if (what.words_alone) return "what a state in a GPU's memory is made of is not copied: exact_state::add() takes it";
   if (is_exact_call(what, variant)) return {};
   if (what.device != nullptr) return "what functions and operators, or sums of complex numbers, read is not copied";

@@ -79,8 +79,14 @@ void inputs_of_request::look(int which, const void* pointer, int device, const d
 inputs_of_request::inputs_of_request(const onefold::detail::request& what, int device, const device_scope& current) {
   if (what.count == 0) return;
   if (what.device == nullptr) {
-    look(0, what.input, device, current);
-    if (what.form == form::dot) look(1, what.second, device, current);
+    if (what.input_at == nullptr)
+      look(0, what.input, device, current);
+    else
+      of[0] = device_view(what.input_at, "address of the input", device, current);
+    if (what.form == form::dot && what.second_at == nullptr)
+      look(1, what.second, device, current);
+    else if (what.form == form::dot)
+      of[1] = device_view(what.second_at, "address of the second input", device, current);
     return;
   }
   const auto& fold = *what.device;

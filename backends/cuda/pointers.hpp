@@ -26,7 +26,7 @@ void refuse_misaligned(const void* pointer, std::size_t alignment, const char* r
 /// Throws unsupported for a stream of another context.
 void refuse_foreign_stream(const executor& where, const device_scope& current);
 
-/// The arrays of a request as the device sees them; null where there are none. Throws null_pointer and what the functions above throw, but for
+/// The arrays of a request, or where their addresses stand, as the device sees them; null where there are none. Throws null_pointer and what the functions above throw, but for
 /// memory of the host's, which it tells.
 struct inputs_of_request {
   inputs_of_request(const onefold::detail::request& what, int device, const device_scope& current);

@@ -53,8 +53,12 @@ struct call {
   unsigned call_number = 0;
   device_workspace* workspace = nullptr;    ///< the caller's
   const std::uint64_t* count_at = nullptr;  ///< not null: where the number of elements stands, and count is the most that it may be
-  bool slots_taken = false;                 ///< the launch hands values over in slots, and counts itself in front of them
-  unsigned slot_launches = 0;               ///< such launches of a batch
+  bool is_input_at = false, is_second_at = false;  ///< it is where the array's address stands, and no array
+  bool slots_taken = false;                        ///< the launch hands values over in slots, and counts itself in front of them
+  unsigned slot_launches = 0;                      ///< such launches of a batch
+
+  /// Whether the count or the address of an array stands in memory: for the kernel of batches, which asks for them.
+  [[nodiscard]] bool is_completed_by_device() const noexcept { return count_at != nullptr || is_input_at || is_second_at; }
 
   /// `bytes` bytes of device memory, for states of `state_bytes`, that hold what the last call left in them, and zeros at first. Throws as
   /// buffer::at_least(), and unsupported when the caller's workspace is smaller.

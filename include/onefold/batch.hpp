@@ -5,8 +5,8 @@
 ///   work.add(dot, r, z, &rho).add(norm2, r, &norm).add<form::count>(flags, &marked);
 ///   work.run();
 ///
-/// Inputs    as each call takes them: ranges, or pointers and a count, with accumulate_as or ddof behind the result's address. They and the
-///           results live until run() returns. No request reads what another one stores.
+/// Inputs    as each call takes them: ranges, or pointers and a count, or array_at and a count; accumulate_as, ddof or count_at behind the result's
+///           address. They and the results live until run() returns. No request reads what another one stores.
 /// Results   at host memory, all of them there when run() returns; each has the bits that it has alone. After an error none is specified.
 /// Cost      on cuda() one wait, and one launch for up to 72 reductions of floats or doubles, of up to 16 MiB, by forms with one result, argmin,
 ///           argmax and those of magnitudes; each other one has a launch of its own. On a CPU as one call after the other. A batch may be run again and again.
@@ -56,6 +56,21 @@ class batch {
     return add_dot(x, y, count, result, modifiers...);
   }
 
+  /// Of arrays whose addresses stand in memory: `add(sum, array_at{place}, n, &result)`; of dot's two arrays one may be a pointer.
+  template <form What, class T, class... M, ONEFOLD_WHERE(detail::takes_at<What, T, M...>())>
+  batch& add(detail::named_reduction<What>, array_at<T> x, std::uint64_t count, detail::form_result_t<What, T, M...>* result,
+             M... modifiers) {
+    return add_request(detail::request_at<What>(where_, x, count, result, true, modifiers...));
+  }
+  template <form What, class T, ONEFOLD_WHERE(detail::takes_at<What, T>())>
+  batch& add(array_at<T> x, std::uint64_t count, detail::form_result_t<What, T>* result) {
+    return add_request(detail::request_at<What>(where_, x, count, result, true));
+  }
+  template <class X, class Y, class... M, ONEFOLD_WHERE(detail::dot_takes_at<X, Y, M...>())>
+  batch& add(detail::named_dot, X x, Y y, std::uint64_t count, detail::dot_at_result<X, M...>* result, M... modifiers) {
+    return add_request(detail::dot_request_at(where_, x, y, count, result, true, modifiers...));
+  }
+
   /// Runs all of them and waits once.
   void run(const options& how = {}) const { detail::run_batch(requests_, how); }
 
@@ -67,13 +82,15 @@ class batch {
   batch& add_array(detail::array_view<T> x, void* result, M... modifiers) {
     detail::request what{where_, element_type_of<T>, What, x.data, x.count, result, true};
     (detail::apply<T>(what, modifiers), ...);
-    requests_.push_back(detail::c_request(what));
-    return *this;
+    return add_request(what);
   }
   template <class T, class... M>
   batch& add_dot(const T* x, const T* y, std::uint64_t count, void* result, M... modifiers) {
     detail::request what{where_, element_type_of<T>, form::dot, x, count, result, true, y};
     (detail::apply<T>(what, modifiers), ...);
+    return add_request(what);
+  }
+  batch& add_request(const detail::request& what) {
     requests_.push_back(detail::c_request(what));
     return *this;
   }

@@ -343,7 +343,7 @@ typedef struct onefold_vectors {
  *  or multiply; the result is of that type. */
 #define ONEFOLD_WIDE 2u
 
-/** A reduction. Of `input`, `source` and `own` one is not NULL, unless count is 0. */
+/** A reduction. Of `input`, `input_at`, `source` and `own` one is not NULL, unless count is 0. */
 typedef struct onefold_request {
   size_t struct_bytes;
   onefold_executor where;
@@ -381,6 +381,14 @@ typedef struct onefold_request {
    *  called once, with the source's context, when all values were asked for, and is what the sum is divided by; a value that is absent is stored as -0, or
    *  0 of integers. cuda refuses it. */
   uint64_t (*present)(void* context);
+  /** Arrays: NULL, or where the address of the input, and of ONEFOLD_DOT's second array, stands, in memory that the executor reads; `input`, or `second`, is
+   *  NULL then. cuda reads it when the reduction begins, in stream order and at every replay of a graph, for floats and doubles in the forms that take
+   *  count_at, which may stand beside it. The address is one that the GPU can read, of any array that begins at an element's alignment. What is NULL or off that
+   *  alignment is ONEFOLD_NULL_POINTER in a call that waits; with ONEFOLD_INTO all bits of the result are set, as of no number that a reduction gives. Other
+   *  addresses that cannot be read are what they are in a kernel of the caller's. The CPU executors read it in the call and check it as `input`. Of 0 elements
+   *  it is not read. */
+  const void* const* input_at;
+  const void* const* second_at;
 } onefold_request;
 
 /** Checks, chooses and runs. `how` may be NULL. Cost: one read of the input. */

@@ -72,6 +72,21 @@ struct count_at {
   const std::uint64_t* place;
 };
 
+/// Where the address of an array stands, in memory that the executor reads, in the place of the array: `sum(where, array_at{place}, n)`, and
+/// `dot(where, array_at{place}, y, n)` of one or two such arrays; in a batch too, and with count_at. The array begins at an element's alignment. On cuda() the
+/// address is read when the reduction begins, in stream order, so that kernels ahead of it, or of a graph, may choose the array, in memory that the GPU reads;
+/// for float and double, in the forms that take count_at there, else unsupported. An address that is null or off that alignment is null_pointer in a call that
+/// waits; an *_into call on cuda() sets all bits of its result then, which is no number that a reduction gives. What else cannot be read ends the context, as
+/// in any kernel. On a CPU the address is read in the call, and errors are those of a pointer. Of 0 elements it is not read. Cost: on cuda() as in a batch;
+/// arrays of more than 16 MiB are read somewhat slower than by their address.
+template <class T>
+struct array_at {
+  static_assert(is_element<T>, "array_at takes the address of a pointer to elements of a type that onefold knows");
+  const T* const* place;
+};
+template <class T>
+array_at(T* const*) -> array_at<std::remove_const_t<T>>;
+
 namespace detail {
 
 // --- what may stand between the data and the options ----------------------------------------------------------------------------------
@@ -136,6 +151,15 @@ constexpr bool takes() {
 template <class... M>
 inline constexpr bool counts_on_host = !(std::is_same_v<M, count_at> || ...);
 
+/// Whether it takes arrays whose addresses stand in memory.
+template <form What, class T, class... M>
+constexpr bool takes_at() {
+  if constexpr (takes<What, T, M...>())
+    return !is_complex(element_type_of<T>);
+  else
+    return false;
+}
+
 template <form What, class T, class... M>
 using form_result_t = result_of_form<What, T, (is_wide<M, T>() || ...)>;
 
@@ -158,6 +182,168 @@ void run_array(const executor& where, array_view<T> input, void* output, bool wa
   (apply<T>(what, modifiers), ...);
   run(what, how);
 }
+
+// --- arrays whose addresses stand in memory ------------------------------------------------------------------------------------------------
+
+template <class T>
+const void* const* place_of(array_at<T> array) noexcept {
+  return reinterpret_cast<const void* const*>(array.place);
+}
+
+template <form What, class T, class... M>
+request request_at(const executor& where, array_at<T> input, std::uint64_t count, void* output, bool waits, M... modifiers) {
+  request what{where, element_type_of<T>, What, nullptr, count, output, waits};
+  what.input_at = place_of(input);
+  (apply<T>(what, modifiers), ...);
+  return what;
+}
+
+template <form What>
+struct reduction_at {
+  template <class T, ONEFOLD_WHERE(takes_at<What, T>())>
+  [[nodiscard]] form_result_t<What, T> operator()(const executor& where, array_at<T> input, std::uint64_t count,
+                                                  const options& how = {}) const {
+    return value<T>(where, input, count, how);
+  }
+  template <class T, class M, ONEFOLD_WHERE(takes_at<What, T, M>())>
+  [[nodiscard]] form_result_t<What, T, M> operator()(const executor& where, array_at<T> input, std::uint64_t count, M modifier,
+                                                     const options& how = {}) const {
+    return value<T>(where, input, count, how, modifier);
+  }
+  template <class T, class M, class N, ONEFOLD_WHERE(takes_at<What, T, M, N>())>
+  [[nodiscard]] form_result_t<What, T, M, N> operator()(const executor& where, array_at<T> input, std::uint64_t count, M first,
+                                                        N second, const options& how = {}) const {
+    return value<T>(where, input, count, how, first, second);
+  }
+  template <class T, ONEFOLD_WHERE(takes_at<What, T>())>
+  [[nodiscard]] auto operator()(array_at<T> input, std::uint64_t count, const options& how = {}) const {
+    return value<T>(best(), input, count, how);
+  }
+  template <class T, class M, ONEFOLD_WHERE(takes_at<What, T, M>())>
+  [[nodiscard]] auto operator()(array_at<T> input, std::uint64_t count, M modifier, const options& how = {}) const {
+    return value<T>(best(), input, count, how, modifier);
+  }
+
+ private:
+  template <class T, class... M>
+  static form_result_t<What, T, M...> value(const executor& where, array_at<T> input, std::uint64_t count, const options& how,
+                                            M... modifiers) {
+    form_result_t<What, T, M...> result;
+    run(request_at<What>(where, input, count, &result, true, modifiers...), how);
+    return result;
+  }
+};
+
+template <form What>
+struct reduction_at_into {
+  template <class T, ONEFOLD_WHERE(takes_at<What, T>())>
+  void operator()(const executor& where, array_at<T> input, std::uint64_t count, form_result_t<What, T>* output,
+                  const options& how = {}) const {
+    run(request_at<What>(where, input, count, output, false), how);
+  }
+  template <class T, class M, ONEFOLD_WHERE(takes_at<What, T, M>())>
+  void operator()(const executor& where, array_at<T> input, std::uint64_t count, form_result_t<What, T, M>* output, M modifier,
+                  const options& how = {}) const {
+    run(request_at<What>(where, input, count, output, false, modifier), how);
+  }
+  template <class T, class M, class N, ONEFOLD_WHERE(takes_at<What, T, M, N>())>
+  void operator()(const executor& where, array_at<T> input, std::uint64_t count, form_result_t<What, T, M, N>* output, M first,
+                  N second, const options& how = {}) const {
+    run(request_at<What>(where, input, count, output, false, first, second), how);
+  }
+};
+
+// What stands for an array among the arguments of dot: a pointer, or array_at.
+template <class X>
+struct array_argument {
+  using type = void;
+  static constexpr bool is_in_memory = false;
+};
+template <class T>
+struct array_argument<T*> {
+  using type = std::remove_const_t<T>;
+  static constexpr bool is_in_memory = false;
+};
+template <class T>
+struct array_argument<array_at<T>> {
+  using type = T;
+  static constexpr bool is_in_memory = true;
+};
+
+/// Whether dot takes these two, of which the address of one at least stands in memory.
+template <class X, class Y, class... M>
+constexpr bool dot_takes_at() {
+  using T = typename array_argument<X>::type;
+  if constexpr ((array_argument<X>::is_in_memory || array_argument<Y>::is_in_memory) &&
+                std::is_same_v<T, typename array_argument<Y>::type>)
+    return takes_at<form::dot, T, M...>();
+  else
+    return false;
+}
+template <class X, class... M>
+using dot_at_result = form_result_t<form::dot, typename array_argument<X>::type, M...>;
+
+template <class X, class Y, class... M>
+request dot_request_at(const executor& where, X x, Y y, std::uint64_t count, void* output, bool waits, M... modifiers) {
+  using T = typename array_argument<X>::type;
+  request what{where, element_type_of<T>, form::dot, nullptr, count, output, waits};
+  if constexpr (array_argument<X>::is_in_memory)
+    what.input_at = place_of(x);
+  else
+    what.input = x;
+  if constexpr (array_argument<Y>::is_in_memory)
+    what.second_at = place_of(y);
+  else
+    what.second = y;
+  (apply<T>(what, modifiers), ...);
+  return what;
+}
+
+struct dot_at {
+  template <class X, class Y, ONEFOLD_WHERE(dot_takes_at<X, Y>())>
+  [[nodiscard]] dot_at_result<X> operator()(const executor& where, X x, Y y, std::uint64_t count, const options& how = {}) const {
+    return value(where, x, y, count, how);
+  }
+  template <class X, class Y, class M, ONEFOLD_WHERE(dot_takes_at<X, Y, M>())>
+  [[nodiscard]] dot_at_result<X, M> operator()(const executor& where, X x, Y y, std::uint64_t count, M modifier,
+                                               const options& how = {}) const {
+    return value(where, x, y, count, how, modifier);
+  }
+  template <class X, class Y, class M, class N, ONEFOLD_WHERE(dot_takes_at<X, Y, M, N>())>
+  [[nodiscard]] dot_at_result<X, M, N> operator()(const executor& where, X x, Y y, std::uint64_t count, M first, N second,
+                                                  const options& how = {}) const {
+    return value(where, x, y, count, how, first, second);
+  }
+  template <class X, class Y, ONEFOLD_WHERE(dot_takes_at<X, Y>())>
+  [[nodiscard]] auto operator()(X x, Y y, std::uint64_t count, const options& how = {}) const {
+    return value(best(), x, y, count, how);
+  }
+
+ private:
+  template <class X, class Y, class... M>
+  static dot_at_result<X, M...> value(const executor& where, X x, Y y, std::uint64_t count, const options& how, M... modifiers) {
+    dot_at_result<X, M...> result;
+    run(dot_request_at(where, x, y, count, &result, true, modifiers...), how);
+    return result;
+  }
+};
+
+struct dot_at_into {
+  template <class X, class Y, ONEFOLD_WHERE(dot_takes_at<X, Y>())>
+  void operator()(const executor& where, X x, Y y, std::uint64_t count, dot_at_result<X>* output, const options& how = {}) const {
+    run(dot_request_at(where, x, y, count, output, false), how);
+  }
+  template <class X, class Y, class M, ONEFOLD_WHERE(dot_takes_at<X, Y, M>())>
+  void operator()(const executor& where, X x, Y y, std::uint64_t count, dot_at_result<X, M>* output, M modifier,
+                  const options& how = {}) const {
+    run(dot_request_at(where, x, y, count, output, false, modifier), how);
+  }
+  template <class X, class Y, class M, class N, ONEFOLD_WHERE(dot_takes_at<X, Y, M, N>())>
+  void operator()(const executor& where, X x, Y y, std::uint64_t count, dot_at_result<X, M, N>* output, M first, N second,
+                  const options& how = {}) const {
+    run(dot_request_at(where, x, y, count, output, false, first, second), how);
+  }
+};
 
 // --- functions of the index --------------------------------------------------------------------------------------------------------------
 
@@ -576,7 +762,11 @@ struct complex_numbers_have_no_order {
 };
 
 template <form What>
-struct named_reduction : reduction_of_ranks<What>, reduction_of_parts<What>, complex_numbers_have_no_order<What> {
+struct named_reduction : reduction_at<What>,
+                         reduction_of_ranks<What>,
+                         reduction_of_parts<What>,
+                         complex_numbers_have_no_order<What> {
+  using reduction_at<What>::operator();
   using reduction_of_ranks<What>::operator();
   using reduction_of_parts<What>::operator();
   using complex_numbers_have_no_order<What>::operator();
@@ -660,7 +850,8 @@ struct named_reduction : reduction_of_ranks<What>, reduction_of_parts<What>, com
 };
 
 template <form What>
-struct named_reduction_into : reduction_of_streams_into<What>, reduction_of_parts_into<What> {
+struct named_reduction_into : reduction_at_into<What>, reduction_of_streams_into<What>, reduction_of_parts_into<What> {
+  using reduction_at_into<What>::operator();
   using reduction_of_parts_into<What>::operator();
   using reduction_of_streams_into<What>::operator();
 
@@ -785,7 +976,8 @@ struct dot_of_ranks {
   }
 };
 
-struct named_dot : dot_of_ranks, dot_of_parts {
+struct named_dot : dot_at, dot_of_ranks, dot_of_parts {
+  using dot_at::operator();
   using dot_of_ranks::operator();
   using dot_of_parts::operator();
 
@@ -855,7 +1047,8 @@ struct named_dot : dot_of_ranks, dot_of_parts {
   }
 };
 
-struct named_dot_into : dot_of_streams_into, dot_of_parts_into {
+struct named_dot_into : dot_at_into, dot_of_streams_into, dot_of_parts_into {
+  using dot_at_into::operator();
   using dot_of_parts_into::operator();
   using dot_of_streams_into::operator();
 

@@ -55,7 +55,8 @@ static void test_on(onefold_executor where) {
                           0,           3,     operators,   0,
                           NULL,        NULL,  NULL,        NULL,
                           NULL,        0,     0,           NULL,
-                          NULL,        NULL,  NULL};
+                          NULL,        NULL,  NULL,        NULL,
+                          NULL};
   EXPECT_OK(onefold_reduce(&what, NULL));
   EXPECT_OK(onefold_sum_f64(where, x, count, &alone));
   EXPECT(three[0] == 4 && three[1] == alone && three[2] == -4);

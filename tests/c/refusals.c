@@ -14,6 +14,7 @@ static onefold_request sum_of(const double* x, uint64_t n, double* result) {
                           NULL,        0,
                           0,           NULL,
                           NULL,        NULL,
+                          NULL,        NULL,
                           NULL};
   return what;
 }
@@ -75,6 +76,30 @@ void test_refusals(void) {
   EXPECT(result == 6);
   count = 5;
   EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_INVALID_ARGUMENT, "the most that it may be");
+
+  const void* place = x; /* where the array's address stands */
+  what = sum_of(NULL, 4, &result);
+  what.input_at = (const void* const*)&place;
+  result = 0;
+  EXPECT_OK(onefold_reduce(&what, NULL));
+  EXPECT(result == 10);
+  place = NULL;
+  EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_NULL_POINTER, "input pointer is null");
+  place = (const char*)x + 1;
+  EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_MISALIGNED_POINTER, "input");
+  place = x;
+  what.input = x;
+  EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_INVALID_ARGUMENT, "two addresses");
+  what.input = NULL;
+  what.second_at = (const void* const*)&place;
+  EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_UNSUPPORTED, "two in dot");
+  what.form = ONEFOLD_DOT;
+  EXPECT_OK(onefold_reduce(&what, NULL));
+  EXPECT(result == 30);
+  what.second_at = NULL;
+  EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_NULL_POINTER, "second input");
+  what.second_at = (const void* const*)(const void*)((const char*)&place + 1);
+  EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_MISALIGNED_POINTER, "address of an array");
 
   what = sum_of(x, 4, &result);
   what.type = ONEFOLD_C128 + 1;

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <random>
@@ -118,6 +119,19 @@ class launches {
     for (std::uint32_t block = 0; block < table_.blocks; ++block) {
       const auto shared = std::make_unique<cb::detail::batched_memory>();
       on_a_block(warps, [&] { cb::run_batched_block(cb::batched_folds{}, table_, block, *shared); });
+    }
+  }
+
+  // The address of the last item's array, of y where there is one, and of x, stands at `x_at` and `y_at` then, as far as these are no null pointers.
+  void take_addresses(const void* const* x_at, const void* const* y_at) {
+    cb::batched_item& item = table_.item[table_.items - 1];
+    if (x_at != nullptr) {
+      item.x = x_at;
+      item.fold |= cb::batched_item::x_in_memory;
+    }
+    if (y_at != nullptr) {
+      item.y = y_at;
+      item.fold |= cb::batched_item::y_in_memory;
     }
   }
 
@@ -260,6 +274,79 @@ TEST_F(batches_on_host, count_what_stands_in_memory) {
       EXPECT_EQ(batch.result(static_cast<int>(i)),
                 alone(form, at(form.type, 0, 1), at(form.type, 1, 2), std::min<std::uint64_t>(stored[i], 40'000)))
           << name(form.what) << " of " << stored[i];
+  }
+}
+
+TEST_F(batches_on_host, follow_addresses_that_stand_in_memory) {
+  const std::uint64_t counts[] = {1, 700, 2049, 20'000};
+  const std::uint64_t counted = 1025;
+  for (const wanted& form : all_forms()) {
+    const void* const x = at(form.type, 0, 1);
+    const void* const y = at(form.type, 1, 2);
+    launches batch;
+    std::vector<result_bits> expected;
+    for (const std::uint64_t count : counts)
+      for (const bool is_counted : {false, true}) {
+        const std::uint64_t n = is_counted ? std::min(count, counted) : count;
+        batch.add(form, nullptr, y, count, 256, is_counted ? &counted : nullptr);
+        batch.take_addresses(&x, nullptr);
+        expected.push_back(alone(form, x, y, n));
+        if (form.what != form::dot) continue;
+        batch.add(form, x, nullptr, count, 256, is_counted ? &counted : nullptr);
+        batch.take_addresses(nullptr, &y);
+        expected.push_back(expected.back());
+        batch.add(form, nullptr, nullptr, count, 256, is_counted ? &counted : nullptr);
+        batch.take_addresses(&x, &y);
+        expected.push_back(expected.back());
+      }
+    batch.add(form, x, y, 700, 256);
+    expected.push_back(alone(form, x, y, 700));
+    batch.run(2);
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      EXPECT_EQ(batch.result(static_cast<int>(i)), expected[i]) << name(form.what) << " of " << name(form.type) << ", item " << i;
+  }
+}
+
+TEST_F(batches_on_host, set_all_bits_of_results_of_arrays_that_cannot_be_followed) {
+  const void* const nowhere = nullptr;
+  const std::uint64_t none = 0;
+  for (const wanted& form : all_forms()) {
+    const void* const x = at(form.type, 0, 1);
+    const void* const y = at(form.type, 1, 2);
+    const void* const crooked = static_cast<const char*>(x) + size_of(form.type) / 2;
+    const std::size_t bytes = onefold::result_bytes(form.type, form.what, form.wide);
+    result_bits all_set{};
+    std::memset(&all_set, 0xff, bytes);
+    all_set = specified(form, all_set);
+    launches batch;
+    std::vector<result_bits> expected;
+    const auto add = [&](std::uint64_t count, const void* const& x_at, const void* const* y_at, const std::uint64_t* count_at,
+                         const result_bits& result) {
+      batch.add(form, nullptr, y, count, 256, count_at);
+      batch.take_addresses(&x_at, y_at);
+      expected.push_back(result);
+    };
+    for (const std::uint64_t count : {std::uint64_t{3}, std::uint64_t{40'000}}) {
+      add(count, nowhere, nullptr, nullptr, all_set);
+      add(count, crooked, nullptr, nullptr, all_set);
+      if (form.what == form::dot) add(count, x, &nowhere, nullptr, all_set);
+      add(count, x, nullptr, nullptr, alone(form, x, y, count));
+      add(count, nowhere, nullptr, &none, alone(form, x, y, 0));
+    }
+    const unsigned first_in_words = batch.items();
+    batch.send_words();
+    for (const std::uint64_t count : {std::uint64_t{3}, std::uint64_t{40'000}}) add(count, nowhere, nullptr, nullptr, all_set);
+    for (unsigned again = 1; again < 3; ++again) {
+      batch.run(2);
+      EXPECT_EQ(batch.header().launches, again);
+      EXPECT_EQ(batch.header().ended, 0U);
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        const int item = static_cast<int>(i);
+        result_bits found = i < first_in_words ? batch.result(item) : batch.received(item, bytes);
+        if (bytes == 1) found[0] &= 0xff;  // of the word that carries it
+        EXPECT_EQ(found, expected[i]) << name(form.what) << " of " << name(form.type) << ", item " << i;
+      }
+    }
   }
 }
 

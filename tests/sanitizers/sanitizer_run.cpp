@@ -168,6 +168,48 @@ void check_ends() {
   }
 }
 
+// Arrays whose addresses the kernel of batches reads, at the very end of their allocations, in one launch with an address that it cannot follow.
+void check_addresses() {
+  for (const auto& [type, what, wide] : form_tasks) {
+    if (type != element_type::f32 && type != element_type::f64) continue;
+    const std::size_t size = onefold::size_of(type);
+    for (const std::uint64_t n : form_counts)
+      for (const std::size_t first : {0, 1}) {
+        const elements x = exact_form_data(type, what, first + n, 1, 0), y = exact_form_data(type, what, n, 1, 1);
+        block at_x(memory::device, x.size() * size), at_y(memory::device, y.size() * size),
+            places(memory::device, 3 * sizeof(void*)), results(memory::device, 2 * sizeof(std::uint64_t));
+        at_x.write(0, x.data(), at_x.bytes());
+        at_y.write(0, y.data(), at_y.bytes());
+        const void* const addresses[] = {at_x.address() + first * size, at_y.address(), nullptr};
+        places.write(0, addresses, sizeof(addresses));
+        const std::uint64_t zeros[2] = {};
+        results.write(0, zeros, sizeof(zeros));
+        const auto* const place = reinterpret_cast<const void* const*>(places.address());
+        std::vector<onefold_request> requests;
+        for (const int of_x : {0, 2}) {
+          onefold::detail::request asked{
+              onefold::cuda(), type, what, nullptr, n, results.address() + requests.size() * sizeof(std::uint64_t), false};
+          asked.wide = wide;
+          asked.input_at = place + of_x;
+          if (what == form::dot) asked.second_at = place + 1;
+          requests.push_back(onefold::detail::c_request(asked));
+        }
+        onefold::detail::run_batch(requests, {});
+        onefold::synchronize(onefold::cuda());
+        ++calls;
+        std::uint64_t expected[2] = {}, got[2] = {};
+        onefold::detail::run({onefold::serial(), type, what, static_cast<const std::byte*>(x.data()) + first * size, n, expected,
+                              true, y.data(), wide},
+                             {});
+        std::memset(expected + 1, 0xff, onefold::result_bytes(type, what, wide));
+        results.read(0, got, sizeof(got));
+        if (std::memcmp(expected, got, sizeof(got)) != 0)
+          report_failure(std::string(onefold::name(what)) + " by an address in memory, n = " + std::to_string(n) + ", offset " +
+                         std::to_string(first));
+      }
+  }
+}
+
 // --- exact sums
 
 // Elements of a few exponents, others every `length`: 0 for the same everywhere. Where they change, warps leave their window of
@@ -311,6 +353,7 @@ int main(int argc, char** argv) {
       if (variant.name == "fixed_order") {
         check_forms();
         check_ends();
+        check_addresses();
       }
       if (variant.name == "superaccumulator") check_exact_sums();
       ++variants;

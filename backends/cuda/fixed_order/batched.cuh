@@ -4,6 +4,8 @@
 /// An array of up to 32 tiles is read by one block, a longer one by one for each leaf; the block of the last leaf collects. The tree is that of
 /// docs/order.md, whatever else is in the launch. What follows the reading is compiled once for each combination, out of line.
 ///
+/// The addresses of arrays may stand in memory, whose content no host knows: what no kernel can read gives a result with all bits set.
+///
 /// Of a subtree that the kernel ahead of this one reads, leaf by leaf, one block collects the leaves' values.
 
 #include <onefold/detail/folds.hpp>
@@ -17,6 +19,12 @@
 namespace onefold::cuda_backend {
 
 namespace detail {
+
+// The arrays of an item, wherever their addresses stand.
+struct batched_arrays {
+  const void* x;
+  const void* y;
+};
 
 /// What the warps of a block share.
 struct batched_memory {
@@ -222,9 +230,65 @@ __device__ __noinline__ inline void copy_bytes(const void* input, void* output, 
   *reinterpret_cast<volatile unsigned long long*>(word) = static_cast<unsigned long long>(call_number) << 32;
 }
 
+// Of an array whose address was read from memory: as one that lies in global memory, as all arrays do. Else the compiler would have to suppose any memory, in
+// the loads of other items too.
+__device__ inline const void* as_global(const void* array) {
+#ifdef __CUDA_ARCH__
+  std::size_t place;
+  asm("cvta.to.global.u64 %0, %1;" : "=l"(place) : "l"(array));
+  return __cvta_global_to_generic(place);
+#else
+  return array;
+#endif
+}
+
+// Whether a fold's elements have 8 bytes: bit k says so of fold number k.
+template <class... Folds>
+constexpr std::uint64_t folds_of_eight_bytes(fold_list<Folds...>) noexcept {
+  static_assert(sizeof...(Folds) < batched_item::fold_number);
+  std::uint64_t bits = 0;
+  int number = 0;
+  ((bits |= std::uint64_t{sizeof(typename Folds::element) == 8} << number++), ...);
+  return bits;
+}
+
+__device__ inline std::uint32_t end_of_blocks(const batched_table& table, std::uint32_t number) {
+  return number + 1 < table.items ? table.item[number + 1].first_block : table.blocks;
+}
+
+// What becomes of an item whose array cannot be read: by all its blocks, of which the last one stores the result and counts the item.
+__device__ __noinline__ inline void store_unreadable(const batched_table& table, std::uint32_t number, std::uint32_t block) {
+  const batched_item& item = table.item[number];
+  const std::uint32_t end = end_of_blocks(table, number);
+  if (block + 1 != end || threadIdx.x != 0) return;
+  const batched_place at = place_of(table, item);
+  if (end - item.first_block > 1) count_ended(at, at.header->launches + 1);
+  device::destination to = at.to;
+  if ((to.how & batched_item::in_words) != 0) {
+    to.host_words = static_cast<unsigned long long*>(to.output);
+    to.output = nullptr;
+  }
+  const int size = to.bytes < 4 ? to.bytes : 4;
+  for (int place = 0; place < to.bytes; place += 4) device::detail::store_bits(to, place, ~std::uint64_t{0}, size);
+}
+
+// Finds the arrays whose addresses stand in memory. Returns whether they can be read, or need not be: a null pointer has no elements, and what is not
+// aligned to its elements would end the context. Not out of line: its answer would have a place in local memory, and so would other things of a fold.
+__device__ inline bool find_arrays(const batched_item& item, unsigned element_bytes, batched_arrays& arrays) {
+  std::uint64_t count = item.count;
+  if (item.count_at != nullptr) count = ::min(count, *item.count_at);
+  if (count == 0) return true;
+  if ((item.fold & batched_item::x_in_memory) != 0) arrays.x = *static_cast<const void* const*>(item.x);
+  if ((item.fold & batched_item::y_in_memory) != 0) arrays.y = *static_cast<const void* const*>(item.y);
+  const auto can_be_read = [element_bytes](const void* array) {
+    return array != nullptr && (reinterpret_cast<std::uintptr_t>(array) & (element_bytes - 1)) == 0;
+  };
+  return can_be_read(arrays.x) && ((item.fold & batched_item::y_in_memory) == 0 || can_be_read(arrays.y));
+}
+
 template <class Fold>
 __device__ inline void run_batched_block(const batched_table& table, std::uint32_t number, std::uint32_t block,
-                                         batched_memory& shared) {
+                                         const batched_arrays& arrays, batched_memory& shared) {
   using A = typename Fold::accumulator;
   using C = typename combination_in_batch<Fold>::type;
   using units = device::detail::units_of<Fold, device::reading::single>;
@@ -239,12 +303,11 @@ __device__ inline void run_batched_block(const batched_table& table, std::uint32
     else
       return conclude_slots<C>(at, item.x, static_cast<std::uint32_t>(item.count), values);
   }
-  const std::uint32_t end = number + 1 < table.items ? table.item[number + 1].first_block : table.blocks;
-  const std::uint32_t leaves = end - item.first_block;
+  const std::uint32_t leaves = end_of_blocks(table, number) - item.first_block;
   const std::uint32_t leaf = block - item.first_block;
   device::tree_input in{};
-  in.x = item.x;
-  in.y = item.y;
+  in.x = arrays.x;
+  in.y = arrays.y;
   in.count = item.count;
   int log_leaf = item.log_leaf;
   if (item.count_at != nullptr) in.count = ::min(in.count, *item.count_at);
@@ -302,11 +365,12 @@ __device__ inline void run_batched_block(const batched_table& table, std::uint32
 // By the fold that has number `which` in the list.
 template <class First, class... Others>
 __device__ inline void run_batched_block(fold_list<First, Others...>, unsigned which, const batched_table& table,
-                                         std::uint32_t number, std::uint32_t block, batched_memory& shared) {
+                                         std::uint32_t number, std::uint32_t block, const batched_arrays& arrays,
+                                         batched_memory& shared) {
   if (which == 0 || sizeof...(Others) == 0)
-    run_batched_block<First>(table, number, block, shared);
+    run_batched_block<First>(table, number, block, arrays, shared);
   else if constexpr (sizeof...(Others) > 0)
-    run_batched_block(fold_list<Others...>{}, which - 1, table, number, block, shared);
+    run_batched_block(fold_list<Others...>{}, which - 1, table, number, block, arrays, shared);
 }
 
 }  // namespace detail
@@ -324,9 +388,16 @@ __device__ inline void run_batched_block(fold_list<Folds...> folds, const batche
       end = middle;
   }
   const batched_item& item = table.item[number];
-  if (item.fold == batched_item::copied)
-    return detail::copy_bytes(item.x, item.output, item.count, item.argument, table.call_number);
-  detail::run_batched_block(folds, item.fold, table, number, block, shared);
+  const unsigned which = item.fold & batched_item::fold_number;
+  if (which == batched_item::copied) return detail::copy_bytes(item.x, item.output, item.count, item.argument, table.call_number);
+  detail::batched_arrays arrays{item.x, item.y};
+  if ((item.fold & (batched_item::x_in_memory | batched_item::y_in_memory)) != 0) [[unlikely]] {
+    detail::batched_arrays found = arrays;
+    if (!detail::find_arrays(item, detail::folds_of_eight_bytes(folds) >> which & 1 ? 8 : 4, found))
+      return detail::store_unreadable(table, number, block);
+    arrays = {detail::as_global(found.x), detail::as_global(found.y)};
+  }
+  detail::run_batched_block(folds, which, table, number, block, arrays, shared);
 }
 
 }  // namespace onefold::cuda_backend

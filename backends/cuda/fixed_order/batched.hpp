@@ -17,8 +17,12 @@ struct batched_item {
   /// Of folds that find places, which look for the first maximum: of elements whose sign is changed, and of absolute values.
   static constexpr std::uint8_t of_negated = 0x20;
   static constexpr std::uint8_t of_absolute = 0x10;
+  /// Of `fold`: x, or y, is where the array's address stands, in memory that the device reads when it begins. Not with from_slots, and not of copies.
+  static constexpr std::uint8_t x_in_memory = 0x80;
+  static constexpr std::uint8_t y_in_memory = 0x40;
+  static constexpr std::uint8_t fold_number = 0x3f;  ///< the rest of `fold`
   /// In the place of a fold: `count` bytes are copied from x to output. Then, unless argument is 0, a word at that address tells a host that polls.
-  static constexpr std::uint8_t copied = 0xff;
+  static constexpr std::uint8_t copied = fold_number;
 
   const void* x;
   const void* y;                  ///< of dot, and with from_slots; else null
@@ -28,7 +32,7 @@ struct batched_item {
   std::uint64_t argument;         ///< device::destination's, as the next two
   std::uint32_t first_block;      ///< its blocks follow each other; each reads a leaf of 2^log_leaf tiles
   std::uint8_t log_leaf;
-  std::uint8_t fold;   ///< batched_fold()
+  std::uint8_t fold;   ///< batched_fold(), x_in_memory, y_in_memory
   std::uint8_t how;    ///< the conclusion, in_words where it is sent in words, from_slots, and what places are of
   std::uint8_t bytes;  ///< of the result
 };

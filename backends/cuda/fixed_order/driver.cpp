@@ -252,17 +252,19 @@ void ask_for_node(const onefold::detail::request& what, batched_item& item) noex
   item.argument = as.value_bytes;
 }
 
-// A reduction whose number of elements the device knows: a batch of one, whose kernel asks for it.
-void run_counted(call& now) {
+// A reduction whose number of elements, or whose arrays, the device knows: a batch of one, whose kernel asks for them.
+void run_by_itself(call& now) {
   std::optional<batched_request> made =
       batched_request_of({now.type, now.form, now.wide, now.ddof, now.results, now.operators}, now.count);
   if (!made)
     throw error(
         errc::unsupported,
-        "on cuda() a count that stands in memory is for f32 and f64 in forms with one result, and for argmin, argmax and those of "
-        "magnitudes");
+        "on cuda() a count, or the address of an array, that stands in memory is for f32 and f64 in forms with one result, and for "
+        "argmin, argmax and those of magnitudes");
   made->item.x = now.input;
   made->item.y = now.second;
+  if (now.is_input_at) made->item.fold |= batched_item::x_in_memory;
+  if (now.is_second_at) made->item.fold |= batched_item::y_in_memory;
   made->item.count_at = now.count_at;
   made->item.output = now.output;
   run_batched(now, std::span(&*made, 1));
@@ -298,7 +300,7 @@ tree_value_row value_in_tree(element_type type, form what, bool wide) noexcept {
 }
 
 void run_fixed_order(call& now) {
-  if (now.count_at != nullptr) return run_counted(now);
+  if (now.is_completed_by_device()) return run_by_itself(now);
   if (now.own != nullptr) {
     destination to{};
     to.bytes = static_cast<int>(now.own->result_bytes);
@@ -318,7 +320,8 @@ void run_fixed_order(call& now) {
 std::optional<batched_request> batched_request_of(const onefold::detail::request& what) noexcept {
   if (!is_plain(what)) return std::nullopt;
   auto made = batched_request_of({what.type, what.form, what.wide, what.ddof, what.results, what.operators}, what.count);
-  if (made && made->units > most_batched_tiles && what.count_at == nullptr) return std::nullopt;
+  const bool has_a_kernel_alone = what.count_at == nullptr && !has_array_in_memory(what);
+  if (made && made->units > most_batched_tiles && has_a_kernel_alone) return std::nullopt;
   if (made && what.tree_value != nullptr) ask_for_node(what, made->item);
   return made;
 }
@@ -387,7 +390,7 @@ std::optional<leaves_of_run> leaves_of(call& now, const batched_run& run, const 
 }  // namespace
 
 std::optional<batched_run> batched_run_of(const onefold::detail::request& what, const onefold::detail::tree_nodes& which) noexcept {
-  if (!is_plain(what) || what.count_at != nullptr || what.tree_value == nullptr) return std::nullopt;
+  if (!is_plain(what) || what.count_at != nullptr || has_array_in_memory(what) || what.tree_value == nullptr) return std::nullopt;
   auto first = batched_request_of({what.type, what.form, what.wide, what.ddof, what.results, what.operators}, what.count);
   if (!first) return std::nullopt;
   ask_for_node(what, first->item);

@@ -51,6 +51,8 @@ struct request {
   const onefold_vectors* vectors = nullptr;  // dot: not null instead of input and second
   std::int64_t* exact_state = nullptr;       // guarantee::exact: not null where the state's words are stored too
   const std::uint64_t* count_at = nullptr;   // not null: where the number of elements stands, and count is the most that it may be
+  const void* const* input_at = nullptr;     // not null: where the address of the input stands, which is null itself
+  const void* const* second_at = nullptr;    // the same of the second input
   std::uint64_t (*present)(void* context) = nullptr;  // exact means of a source's values: not null where some may be absent
   bool of_complex_parts = false;  // dot, exact: both arrays are the parts of complex numbers, and the output has room for two
   batch_in_progress* batch =
@@ -74,6 +76,9 @@ inline void copy_report(const onefold_report& from, report& to) {
   to.shared_bytes = static_cast<std::size_t>(from.shared_bytes);
   to.scratch_bytes = static_cast<std::size_t>(from.scratch_bytes);
 }
+
+/// Whether the address of an array stands in memory.
+inline bool has_array_in_memory(const request& what) noexcept { return what.input_at != nullptr || what.second_at != nullptr; }
 
 /// A request in C's types, which refers to what the given one refers to.
 inline onefold_request c_request(const request& what) {
@@ -100,6 +105,8 @@ inline onefold_request c_request(const request& what) {
   asked.exact_state = what.exact_state;
   asked.count_at = what.count_at;
   asked.present = what.present;
+  asked.input_at = what.input_at;
+  asked.second_at = what.second_at;
   return asked;
 }
 

@@ -1,0 +1,262 @@
+/// @file addressed_cuda_test.cpp  Addresses of arrays that kernels ahead of a reduction write, in graphs too; all forms, sizes and alignments; what is refused.
+
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "../support/cuda.hpp"
+#include "fixture.hpp"
+
+namespace onefold_test {
+namespace {
+
+using onefold::array_at;
+using onefold::count_at;
+using onefold::errc;
+using onefold::detail::request;
+
+class an_address_on_the_gpu : public cuda_form_test {
+ protected:
+  static constexpr std::uint64_t most =
+      (std::uint64_t{1} << 22) + 3;  // doubles: twice as many bytes as are read in a batch otherwise
+
+  // Random numbers with zeros among them, in the GPU's memory.
+  template <class T>
+  static std::vector<T> values(std::uint64_t count, std::uint64_t seed) {
+    random_numbers random(seed);
+    std::vector<T> all(count);
+    for (T& each : all) each = static_cast<T>(static_cast<double>(random.below(2'000'001)) / 1e6 - 1);
+    if (count > 10) all[count / 2] = 0;
+    return all;
+  }
+};
+
+struct kind_of_form {
+  element_type type;
+  form what;
+  bool wide;
+};
+
+// Those that the kernel of batches has.
+std::vector<kind_of_form> forms_in_batches() {
+  std::vector<kind_of_form> all;
+  for (const element_type type : {element_type::f32, element_type::f64}) {
+    for (int what = 0; what < onefold::form_count; ++what)
+      for (const bool wide : {false, true}) {
+        const auto its = static_cast<form>(what);
+        if (onefold::takes_type(its, type) && (!wide || onefold::can_be_wide(type, its))) all.push_back({type, its, wide});
+      }
+    for (const form what : {form::argmin, form::argmax, form::argmin_magnitude, form::argmax_magnitude})
+      all.push_back({type, what, false});
+  }
+  return all;
+}
+
+using result_bits = std::array<std::uint64_t, 2>;
+
+// The bits that a result has, without those between a float and its index.
+result_bits result_of(request what, const kind_of_form& of) {
+  result_bits bits{};
+  what.output = bits.data();
+  onefold::detail::run(what, {});
+  if (has_index(of.what) && of.type == element_type::f32) bits[0] &= 0xffffffff;
+  return bits;
+}
+
+TEST_F(an_address_on_the_gpu, gives_the_bits_of_every_form_size_and_alignment_cuda) {
+  const auto x = values<double>(most + 8, 1), y = values<double>(most + 8, 2);
+  const device_memory on_x(x.size() * sizeof(double)), on_y(y.size() * sizeof(double)), places(2 * sizeof(void*));
+  copy_to_device(on_x.as<void>(), x.data(), x.size() * sizeof(double));
+  copy_to_device(on_y.as<void>(), y.data(), y.size() * sizeof(double));
+  // The floats are the doubles' first, rounded, in memory of their own.
+  std::vector<float> small_x(x.begin(), x.end()), small_y(y.begin(), y.end());
+  const device_memory on_small_x(small_x.size() * sizeof(float)), on_small_y(small_y.size() * sizeof(float));
+  copy_to_device(on_small_x.as<void>(), small_x.data(), small_x.size() * sizeof(float));
+  copy_to_device(on_small_y.as<void>(), small_y.data(), small_y.size() * sizeof(float));
+  for (const kind_of_form& each : forms_in_batches()) {
+    const std::size_t size = onefold::size_of(each.type);
+    const std::uint64_t tile = 4096 / size;
+    for (const std::uint64_t n :
+         {std::uint64_t{1}, std::uint64_t{33}, tile, tile + 1, 16 * tile, 33 * tile - 1, std::uint64_t{100'003}, most})
+      for (const auto& [first_x, first_y] : {std::pair<std::size_t, std::size_t>{0, 0}, {1, 2}, {3, 1}, {2, 0}}) {
+        const bool is_float = each.type == element_type::f32;
+        const std::byte* const at_x = (is_float ? on_small_x : on_x).as<std::byte>() + first_x * size;
+        const std::byte* const at_y = (is_float ? on_small_y : on_y).as<std::byte>() + first_y * size;
+        const void* const both[] = {at_x, at_y};
+        copy_to_device(places.as<void>(), both, sizeof(both));
+        request plain{onefold::cuda(), each.type, each.what, at_x, n, nullptr, true};
+        plain.wide = each.wide;
+        request placed = plain;
+        placed.input = nullptr;
+        placed.input_at = places.as<const void*>();
+        if (each.what == form::dot) {
+          plain.second = at_y;
+          placed.second_at = places.as<const void*>() + 1;
+        }
+        EXPECT_EQ(result_of(placed, each), result_of(plain, each))
+            << onefold::name(each.what) << (each.wide ? " (wide)" : "") << " of " << n << " " << onefold::name(each.type)
+            << ", offsets " << first_x << " and " << first_y;
+      }
+  }
+  count_dispatch(onefold::cuda());
+}
+
+TEST_F(an_address_on_the_gpu, is_read_at_every_replay_cuda) {
+  const stream on;
+  const auto where = onefold::cuda(0, on.get());
+  const auto x = values<double>(most + 1, 3);
+  const device_memory memory(x.size() * sizeof(double)), sources(4 * sizeof(void*)), place(sizeof(void*)), result(sizeof(double));
+  copy_to_device(memory.as<void>(), x.data(), x.size() * sizeof(double));
+  const double* const base = memory.as<double>();
+  for (const std::uint64_t n : {std::uint64_t{700}, std::uint64_t{60'000}, most / 2}) {
+    const double* const all[] = {base, base + 1, base + n, base + 3};
+    copy_to_device(sources.as<void>(), all, sizeof(all));
+    recording graph(on.get());
+    onefold::norm2_into(where, array_at{place.as<const double*>()}, n, result.as<double>());
+    graph.end();
+    for (int again = 0; again < 2; ++again)
+      for (std::size_t i = 0; i < std::size(all); ++i) {
+        const double found =
+            replayed_with(graph, on, place.as<const double*>(), sources.as<const double*>() + i, result.as<const double>());
+        const double expected = onefold::norm2(where, all[i], n);
+        EXPECT_EQ(std::memcmp(&found, &expected, sizeof(found)), 0) << "array " << i << ", " << n << " elements: " << found;
+      }
+  }
+  count_dispatch(onefold::cuda());
+}
+
+// What a solver's iteration of several arrays is: a captured batch, whose arrays and count the GPU knows.
+TEST_F(an_address_on_the_gpu, is_read_at_every_replay_of_a_batch_cuda) {
+  constexpr std::size_t arrays = 80;  // more than one launch takes
+  constexpr std::uint64_t n = 20'011;
+  const stream on;
+  const auto where = onefold::cuda(0, on.get());
+  const auto x = values<float>(2 * arrays + 2 * n, 4);
+  const device_memory memory(x.size() * sizeof(float)), places(arrays * sizeof(void*)), turned(arrays * sizeof(void*)),
+      results(arrays * sizeof(float)), count(sizeof(std::uint64_t));
+  copy_to_device(memory.as<void>(), x.data(), x.size() * sizeof(float));
+  std::vector<const float*> forward(arrays), backward(arrays);
+  for (std::size_t k = 0; k < arrays; ++k) forward[k] = backward[arrays - 1 - k] = memory.as<float>() + k;
+  copy_to_device(turned.as<void>(), backward.data(), arrays * sizeof(void*));
+  std::vector<onefold_request> requests;
+  for (std::size_t k = 0; k < arrays; ++k) {
+    request what{where, element_type::f32, k % 2 == 0 ? form::dot : form::norm_inf, nullptr, n, results.as<float>() + k, false};
+    what.input_at = places.as<const void*>() + k;
+    if (what.form == form::dot) what.second = memory.as<float>() + n;
+    if (k % 3 == 0) what.count_at = count.as<std::uint64_t>();
+    requests.push_back(onefold::detail::c_request(what));
+  }
+  recording graph(on.get());
+  onefold::detail::run_batch(requests, {});
+  graph.end();
+  const std::uint64_t fewer = 700;
+  copy_to_device(count.as<void>(), &fewer, sizeof(fewer));
+  for (const std::vector<const float*>& now : {forward, backward, forward}) {
+    copy_to_device(places.as<void>(), now.data(), arrays * sizeof(void*));
+    graph.replay();
+    on.synchronize();
+    std::vector<float> found(arrays);
+    expect_success(cudaMemcpy(found.data(), results.as<void>(), arrays * sizeof(float), cudaMemcpyDeviceToHost), "cudaMemcpy");
+    for (std::size_t k = 0; k < arrays; ++k) {
+      const std::uint64_t m = k % 3 == 0 ? fewer : n;
+      const float expected =
+          k % 2 == 0 ? onefold::dot(where, now[k], memory.as<float>() + n, m) : onefold::norm_inf(where, now[k], m);
+      EXPECT_EQ(std::memcmp(&found[k], &expected, sizeof(float)), 0) << "array " << k << ": " << found[k] << ", not " << expected;
+    }
+  }
+  count_dispatch(onefold::cuda());
+}
+
+// The launches' slots are right behind it, whether the array that is missing has one block or many.
+TEST_F(an_address_on_the_gpu, that_cannot_be_followed_leaves_the_others_right_cuda) {
+  const stream on;
+  const auto where = onefold::cuda(0, on.get());
+  const auto x = values<double>(200'000, 5);
+  const device_memory memory(x.size() * sizeof(double)), places(4 * sizeof(void*)),
+      results(8 * sizeof(onefold::arg_result<double>));
+  copy_to_device(memory.as<void>(), x.data(), x.size() * sizeof(double));
+  const double* const all[] = {memory.as<double>() + 1, nullptr, reinterpret_cast<const double*>(memory.as<std::byte>() + 4),
+                               memory.as<double>()};
+  copy_to_device(places.as<void>(), all, sizeof(all));
+  const auto place = [&](int which) { return places.as<const void*>() + which; };
+  std::vector<onefold_request> requests;
+  std::vector<int> arrays;
+  for (const std::uint64_t n : {std::uint64_t{150'000}, std::uint64_t{100}})
+    for (int k = 0; k < 4; ++k) {
+      request what{where, element_type::f64, form::argmax, nullptr, n, results.as<onefold::arg_result<double>>() + requests.size(),
+                   false};
+      what.input_at = place(k);
+      requests.push_back(onefold::detail::c_request(what));
+      arrays.push_back(k);
+    }
+  const auto expect_right = [&](const char* how) {
+    on.synchronize();
+    std::vector<onefold::arg_result<double>> found(requests.size());
+    expect_success(cudaMemcpy(found.data(), results.as<void>(), found.size() * sizeof(found[0]), cudaMemcpyDeviceToHost),
+                   "cudaMemcpy");
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      std::uint64_t bits = 0;
+      std::memcpy(&bits, &found[i].value, sizeof(bits));
+      if (arrays[i] == 1 || arrays[i] == 2) {
+        EXPECT_EQ(bits, ~std::uint64_t{0}) << how << ", array " << i;
+        EXPECT_EQ(found[i].index, ~std::uint64_t{0}) << how << ", array " << i;
+      } else {
+        const auto expected = onefold::argmax(where, all[arrays[i]], requests[i].count);
+        EXPECT_EQ(found[i].value, expected.value) << how << ", array " << i;
+        EXPECT_EQ(found[i].index, expected.index) << how << ", array " << i;
+      }
+    }
+    expect_success(cudaMemset(results.as<void>(), 0, 8 * sizeof(found[0])), "cudaMemset");
+    expect_success(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  };
+  for (int again = 0; again < 3; ++again) {
+    onefold::detail::run_batch(requests, {});
+    expect_right("a batch");
+  }
+  recording graph(on.get());
+  onefold::detail::run_batch(requests, {});
+  graph.end();
+  for (int again = 0; again < 3; ++again) {
+    graph.replay();
+    expect_right("a graph");
+  }
+  count_dispatch(onefold::cuda());
+}
+
+TEST_F(an_address_on_the_gpu, is_refused_where_no_kernel_reads_it_cuda) {
+  const device_memory memory(1024), places(sizeof(void*));
+  const void* const data = memory.as<void>();
+  copy_to_device(places.as<void>(), &data, sizeof(data));
+  const auto where = onefold::cuda();
+  const array_at<float> floats{places.as<const float*>()};
+  const array_at<int> integers{places.as<const int*>()};
+  const array_at<onefold::float16> halves{places.as<const onefold::float16*>()};
+  const char* const said = "address of an array";
+  EXPECT_TRUE(refuses(errc::unsupported, said, [&] { static_cast<void>(onefold::sum(where, integers, 16)); }));
+  EXPECT_TRUE(refuses(errc::unsupported, said, [&] { static_cast<void>(onefold::sum(where, halves, 16)); }));
+  EXPECT_TRUE(refuses(errc::unsupported, said, [&] { static_cast<void>(onefold::argmin(where, integers, 16)); }));
+  EXPECT_TRUE(refuses(errc::unsupported, said, [&] { static_cast<void>(onefold::argminmax(where, floats, 16)); }));
+  EXPECT_TRUE(refuses(errc::unsupported, said, [&] { static_cast<void>(onefold::minmax(where, floats, 16)); }));
+  EXPECT_TRUE(refuses(errc::unsupported, said, [&] { static_cast<void>(onefold::mean_variance(where, floats, 16)); }));
+  EXPECT_TRUE(refuses(errc::unsupported, "address",
+                      [&] { static_cast<void>(onefold::sum(where, floats, 16, {.variant = "vector_load"})); }));
+  EXPECT_TRUE(
+      refuses(errc::unsupported, "address", [&] { static_cast<void>(onefold::sum(where, floats, 16, {.block_size = 64})); }));
+  EXPECT_TRUE(refuses(errc::unsupported, "address",
+                      [&] { static_cast<void>(onefold::sum(where, floats, 16, {.guarantee = onefold::guarantee::exact})); }));
+  const float* const on_host = memory.as<float>();  // the place is the host's
+  EXPECT_TRUE(
+      refuses(errc::host_pointer, "address of the input", [&] { static_cast<void>(onefold::sum(where, array_at{&on_host}, 16)); }));
+  EXPECT_TRUE(
+      refuses(errc::device_pointer, "input", [&] { static_cast<void>(onefold::sum(onefold::serial(), array_at{&on_host}, 16)); }));
+  EXPECT_TRUE(refuses(errc::device_pointer, "address of the input",
+                      [&] { static_cast<void>(onefold::sum(onefold::serial(), floats, 16)); }));
+  const std::vector<float> pageable(16);
+  EXPECT_TRUE(refuses(errc::host_pointer, "address", [&] { static_cast<void>(onefold::dot(where, pageable.data(), floats, 16)); }));
+  count_dispatch(onefold::cuda());
+}
+
+}  // namespace
+}  // namespace onefold_test
