@@ -227,6 +227,18 @@ void read_arrays(request& what, backend where) {
   read(what.second_at, what.second, "second input");
 }
 
+// Whatever stands in memory, from the host's.
+[[gnu::noinline]] void read_memory(request& what, backend where) {
+  if (what.count_at != nullptr) read_count(what, where);
+  read_arrays(what, where);
+}
+
+// What a GPU tells of that by its result.
+void check_what_was_read(const request& what) {
+  if (what.count > 0 && has_array_in_memory(what)) refuse_unread_array(what.output, output_bytes(what));
+  if (what.count_at != nullptr && has_index(what.form)) check_counted_place(what.form, what.output);
+}
+
 // Functions of the caller's: which backends and variants can call them.
 void check_callable(const request& what, backend where, const variant_info& variant) {
   if (where == backend::cuda && what.device == nullptr)
@@ -255,8 +267,7 @@ void check_and_run(request& what, const options& how) {
   what.best = what.where.chooses_itself();
   what.where = resolve(what);
   const backend where = what.where.backend();
-  if (where != backend::cuda && what.count_at != nullptr) read_count(what, where);
-  if (where != backend::cuda && has_array_in_memory(what)) read_arrays(what, where);
+  if (where != backend::cuda && (what.count_at != nullptr || has_array_in_memory(what))) read_memory(what, where);
   const variant_info& variant = select(what, where, how);
   const backend_entry* entry = find_backend(where);
   if (entry == nullptr) throw error(errc::backend_not_built, not_built_sentence(where));
@@ -281,8 +292,7 @@ void check_and_run(request& what, const options& how) {
     ran.implementation = variant.name;
   }
   entry->run(what, how, variant, ran);
-  if (what.waits && what.count > 0 && has_array_in_memory(what)) refuse_unread_array(what.output, output_bytes(what));
-  if (what.count_at != nullptr && what.waits && has_index(what.form)) check_counted_place(what.form, what.output);
+  if (where == backend::cuda && what.waits) check_what_was_read(what);
   if (how.report != nullptr) *how.report = std::move(ran);
 }
 

@@ -406,6 +406,12 @@ TEST_P(host_arrays, are_refused_with_a_reason) {
   const std::uint64_t count = 5;
   expect_refused(errc::host_pointer, "count",
                  [&] { static_cast<void>(onefold::sum(where_, x.data(), x.size(), onefold::count_at{&count})); });
+  const double* const address = x.data();
+  expect_refused(errc::host_pointer, "address of the input",
+                 [&] { static_cast<void>(onefold::sum(where_, onefold::array_at{&address}, x.size())); });
+  const onefold::array_at<double> on_device{static_cast<const double* const*>(runtime_.device_memory(8, number_))};
+  expect_refused(errc::host_pointer, "address of an array",
+                 [&] { static_cast<void>(onefold::dot(where_, x.data(), on_device, x.size())); });
   runtime_.capture(where_.stream());
   expect_refused(errc::unsupported, "cudaMallocHost", [&] { onefold::sum_into(where_, x.data(), x.size(), output); });
   expect_refused(errc::unsupported, "captured", [&] { static_cast<void>(onefold::sum(where_, x)); });

@@ -78,7 +78,9 @@ inline void copy_report(const onefold_report& from, report& to) {
 }
 
 /// Whether the address of an array stands in memory.
-inline bool has_array_in_memory(const request& what) noexcept { return what.input_at != nullptr || what.second_at != nullptr; }
+inline bool has_array_in_memory(const request& what) noexcept {
+  return (reinterpret_cast<std::uintptr_t>(what.input_at) | reinterpret_cast<std::uintptr_t>(what.second_at)) != 0;
+}
 
 /// A request in C's types, which refers to what the given one refers to.
 inline onefold_request c_request(const request& what) {
