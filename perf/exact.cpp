@@ -2,6 +2,7 @@
 
 #include <cuda_runtime_api.h>
 #include <fmt/core.h>
+#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): setenv
 
 #include <cmath>
 #include <cstdio>
@@ -65,6 +66,25 @@ void check_state(const gpu_bench& bench, const std::vector<T>& host) {
     throw std::runtime_error(fmt::format("the exact {} is wrong: not the CPU's state", name(What)));
 }
 
+// As long as it lives, exact sums on GPUs have bins of this kind.
+class bins_of {
+ public:
+  explicit bins_of(const char* kind) { setenv(variable, kind, 1); }
+  ~bins_of() { unsetenv(variable); }
+  bins_of(const bins_of&) = delete;
+  bins_of& operator=(const bins_of&) = delete;
+
+ private:
+  static constexpr const char* variable = "ONEFOLD_CUDA_EXACT";
+};
+
+template <class T>
+void check_states(const gpu_bench& bench, const std::vector<T>& host) {
+  check_state<form::sum>(bench, host);
+  check_state<form::dot>(bench, host);
+  check_state<form::norm2>(bench, host);
+}
+
 template <class T>
 nlohmann::json exact_row(const study_options& how, std::uint64_t count, const contents& what) {
   constexpr element_type type = element_type_of<T>;
@@ -77,9 +97,7 @@ nlohmann::json exact_row(const study_options& how, std::uint64_t count, const co
     for (std::uint64_t there = host.size(); there < count; there *= 2)
       check(cudaMemcpy(to + there, to, std::min(there, count - there) * sizeof(T), cudaMemcpyDeviceToDevice), "cudaMemcpy");
   } while (bench.input(slot) != bench.input(0));
-  check_state<form::sum>(bench, host);
-  check_state<form::dot>(bench, host);
-  check_state<form::norm2>(bench, host);
+  check_states(bench, host);
 
   const auto timed = [&](const std::function<void(const void*)>& work) { return bench.in_stream(work, cache::cold, how.repeats); };
   const samples read = timed([&](const void* input) { bench.read(input); });
@@ -99,6 +117,16 @@ nlohmann::json exact_row(const study_options& how, std::uint64_t count, const co
                exact.median() * 1e6, percent_text(limit, exact.median()), fixed.median() * 1e6, exact.median() / fixed.median());
     std::fflush(stdout);
     row["forms"][std::string(name(one))] = {{"exact", to_json(exact)}, {"fixed", to_json(fixed)}};
+    if (!how.both_bins) continue;
+    for (const char* const kind : {"doubles", "integers"}) {
+      const bins_of these(kind);
+      check_states(bench, host);
+      const samples times = run(guarantee::exact);
+      fmt::print("{:>44} {:10.2f} us {:>8}\n", fmt::format("with {}", kind), times.median() * 1e6,
+                 percent_text(limit, times.median()));
+      std::fflush(stdout);
+      row["forms"][std::string(name(one))][kind] = to_json(times);
+    }
   }
   return row;
 }

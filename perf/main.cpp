@@ -291,6 +291,8 @@ std::vector<command> add_studies(CLI::App& app, arguments& typed, study_options&
   CLI::App* exact_sums = app.add_subcommand("exact", "exact sums on a GPU, against the read limit and the default");
   add.common(exact_sums);
   add.device(exact_sums);
+  exact_sums->add_flag("--both-bins", how.both_bins,
+                       "with bins of doubles and of integers beside each other, whichever this GPU takes");
   all.push_back({exact_sums, [&how] { return on_gpu(gpu_studies.exact, how); }});
 
   CLI::App* hosts = app.add_subcommand("host", "sums of arrays in host memory on a GPU, against a copy of the same bytes");

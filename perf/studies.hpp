@@ -25,6 +25,7 @@ struct study_options {
   int spread = 0;                       ///< cpu: the elements' exponents are spread over so many on either side of 0
   int first_power = 10;                 ///< sweep and cpu: n = 2^first_power ...
   int last_power = 30;                  ///< ... to 2^last_power
+  bool both_bins = false;               ///< exact: with bins of doubles and of integers
   bool quick = false;                   ///< fewer sizes: the whole suite in a minute on a GPU
   std::string save = "onefold.policy";  ///< tune: the policy's file
 };

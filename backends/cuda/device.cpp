@@ -60,7 +60,8 @@ device_properties ask_properties(int device) {
           .shared_bytes_per_block = static_cast<int>(found.sharedMemPerBlockOptin),
           .memory_bytes = found.totalGlobalMem,
           .l2_bytes = static_cast<std::size_t>(found.l2CacheSize),
-          .blocks_start_in_order = blocks_start_in_order(device, 10 * found.major + found.minor)};
+          .blocks_start_in_order = blocks_start_in_order(device, 10 * found.major + found.minor),
+          .shared_bytes_per_multiprocessor = found.sharedMemPerMultiprocessor};
 }
 
 // Requires the lock.
@@ -75,6 +76,12 @@ const device_properties& kept_properties(int device) {
 }
 
 }  // namespace
+
+bool has_few_double_units(int compute_capability) {
+  const int major = compute_capability / 10;
+  const int minor = compute_capability % 10;
+  return (major == 7 && minor == 5) || (major == 8 && minor != 0) || major == 12;
+}
 
 int device_count() {
   int count = 0;

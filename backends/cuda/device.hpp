@@ -19,6 +19,7 @@ struct device_properties {
   std::size_t memory_bytes;
   std::size_t l2_bytes;
   bool blocks_start_in_order;  ///< so that a block may wait for one of a lower number that is not known to be resident
+  std::size_t shared_bytes_per_multiprocessor;
 };
 
 /// An answer for each device that has been asked for once, for those who come without a lock. T{} where it has not.
@@ -38,6 +39,11 @@ class remembered {
   static constexpr std::size_t index(int device) noexcept { return static_cast<std::size_t>(device); }
   std::array<std::atomic<T>, most_devices> of_{};
 };
+
+/// Whether GPUs of this compute capability (10 * major + minor) have 2 units for doubles in a multiprocessor, a 32nd or a 64th of those for floats, and not a half: 7.5, 8.6,
+/// 8.7, 8.9 and 12.x. NVIDIA's whitepapers on the Turing, GA102, Ada and RTX Blackwell architectures have the number, and the CUDA C++ Programming Guide the
+/// throughput ("Arithmetic Instructions").
+bool has_few_double_units(int compute_capability);
 
 /// Devices that the driver shows. Throws backend_unavailable with the reason where there are none.
 int device_count();

@@ -3,6 +3,7 @@
 /// hold against whole numbers: this file needs no oracle.
 
 #include <cuda_runtime_api.h>
+#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): setenv
 
 #include <cmath>
 #include <complex>
@@ -1152,6 +1153,52 @@ TEST_F(exact_gpu, says_in_its_report_what_ran_cuda) {
             scalar_of(onefold::sum(onefold::serial(), x.host(), x.size(), exactly)));
   EXPECT_EQ(ran.backend, onefold::backend::cuda);
   count_dispatch(where_);
+}
+
+// What bins are decides the time, and nothing else (decision 0053).
+class exact_bins : public exact_gpu {
+ protected:
+  void TearDown() override {
+    unsetenv("ONEFOLD_CUDA_EXACT");
+    exact_gpu::TearDown();
+  }
+  template <class T>
+  void expect_same_states(const std::vector<T>& data, const std::string& words) {
+    const on_both<T> x(data);
+    for (const char* const bins : {"doubles", "integers"}) {
+      setenv("ONEFOLD_CUDA_EXACT", bins, 1);
+      for (const std::size_t offset : {0, 1})
+        ASSERT_EQ(wrong_forms_of_one(where_, x, offset, data.size() - 1), "")
+            << words << ", offset " << offset << ", bins of " << bins;
+    }
+  }
+};
+
+TEST_F(exact_bins, of_either_kind_make_the_states_of_any_contents_cuda) {
+  for_each_float([&]<class T> {
+    for (const contents kind : each_contents)
+      for (const std::size_t n : {3, 1'001, 30'011, 700'001}) {
+        if (n == 700'001 && kind != contents::normal && kind != contents::all_bits && kind != contents::mostly_zeros) continue;
+        ASSERT_NO_FATAL_FAILURE(expect_same_states(elements_of<T>(kind, n, current_seed() + n), said<T>(kind, n)));
+      }
+  });
+}
+
+TEST_F(exact_bins, of_either_kind_follow_changing_exponents_cuda) {
+  for_each_float([&]<class T> {
+    for (const std::size_t length : {1, 7, 300, 5'000})
+      ASSERT_NO_FATAL_FAILURE(expect_same_states(changing<T>(length, 60'001, current_seed() + length),
+                                                 "others every " + std::to_string(length) + " elements"));
+  });
+}
+
+TEST_F(exact_bins, of_either_kind_have_room_for_the_largest_launches_cuda) {
+  // As much as blocks may be given, and more: of the greatest digits, all of one sign.
+  const std::size_t n = 20'000'003;
+  for (const std::uint64_t field : {std::uint64_t{126}, std::uint64_t{127}}) {
+    const std::vector<float> x(n, from_fields<float>(false, field, 0x7fffff));
+    ASSERT_NO_FATAL_FAILURE(expect_same_states(x, "exponent field " + std::to_string(field)));
+  }
 }
 
 TEST_F(exact_gpu, refuses_what_has_no_exact_sum_and_memory_that_it_cannot_read_cuda) {

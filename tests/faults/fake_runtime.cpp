@@ -107,6 +107,7 @@ fake_runtime::fake_runtime() {
             properties->multiProcessorCount = 132;
             properties->maxThreadsPerMultiProcessor = 2048;
             properties->sharedMemPerBlockOptin = 232448;
+            properties->sharedMemPerMultiprocessor = 233472;
             properties->totalGlobalMem = std::size_t{1} << 36;
             properties->l2CacheSize = 50 << 20;
             return active->step("cudaGetDeviceProperties");

@@ -2,6 +2,7 @@
 /// logic, which needs no GPU.
 
 #include <gtest/gtest.h>
+#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): setenv
 
 #include <algorithm>
 #include <atomic>
@@ -13,6 +14,7 @@
 
 #include <onefold/onefold.hpp>
 
+#include "../../backends/cuda/exact/kernels.hpp"
 #include "../../backends/cuda/runtime.hpp"
 #include "../../src/batch.hpp"
 #include "../support/gtest_support.hpp"
@@ -788,6 +790,66 @@ TEST_F(cuda_host_logic, launches_blocks_that_wait_as_cooperative_ones_where_thei
       EXPECT_TRUE(refuses(errc::unsupported, "at once",
                           [&] { onefold::sum_into(where, input_, std::uint64_t{1} << 28, output_, {.grid_size = 265}); }));
     }
+  }
+}
+
+TEST_F(cuda_host_logic, takes_bins_of_integers_where_a_gpu_has_few_units_for_doubles_or_little_shared_memory) {
+  using onefold::cuda_backend::exact_bins;
+  using onefold::cuda_backend::exact_terms;
+  static int major = 0, minor = 0;
+  static std::size_t shared_bytes = 0;
+  static const void* launched = nullptr;
+  auto& calls = onefold::cuda_backend::calls();
+  static const auto get_properties = calls.get_properties;
+  calls.get_properties = [](cudaDeviceProp* properties, int device) {
+    const auto status = get_properties(properties, device);
+    properties->major = major;
+    properties->minor = minor;
+    properties->sharedMemPerBlockOptin = shared_bytes;
+    return status;
+  };
+  calls.launch_kernel = [](const cudaLaunchConfig_t* config, const void* kernel, void**) {
+    launched = kernel;
+    EXPECT_LE(config->dynamicSmemBytes, shared_bytes);
+    return cudaSuccess;
+  };
+  const auto symbol_of = [](exact_bins bins, exact_terms terms) {
+    return onefold::cuda_backend::exact_kernel_of(onefold::element_type::f32, terms, bins).symbol;
+  };
+  constexpr onefold::options exactly{.guarantee = onefold::guarantee::exact};
+  struct device_kind {
+    int major, minor;
+    std::size_t shared_bytes;
+    exact_bins bins;
+  };
+  constexpr auto doubles = exact_bins::doubles, integers = exact_bins::integers;
+  constexpr std::size_t kib = 1024;
+  for (const auto& kind : {device_kind{7, 0, 96 * kib, integers},
+                           {8, 0, 163 * kib, doubles},
+                           {8, 6, 99 * kib, integers},
+                           {8, 9, 99 * kib, integers},
+                           {9, 0, 227 * kib, doubles},
+                           {9, 0, 113 * kib, integers},
+                           {10, 0, 227 * kib, doubles},
+                           {12, 0, 99 * kib, integers},
+                           {12, 1, 99 * kib, integers}}) {
+    SCOPED_TRACE(std::to_string(kind.major) + "." + std::to_string(kind.minor) + ", " + std::to_string(kind.shared_bytes));
+    major = kind.major;
+    minor = kind.minor;
+    shared_bytes = kind.shared_bytes;
+    const auto where = onefold::cuda(fake_runtime::fresh_device());
+    onefold::sum_into(where, input_, count, output_, exactly);
+    EXPECT_EQ(launched, symbol_of(kind.bins, exact_terms::elements));
+    onefold::norm2_into(where, input_, count, output_, exactly);
+    EXPECT_EQ(launched, symbol_of(kind.bins, exact_terms::squares));
+    const exact_bins others = kind.bins == doubles ? integers : doubles;
+    setenv("ONEFOLD_CUDA_EXACT", others == doubles ? "doubles" : "integers", 1);
+    onefold::sum_into(where, input_, count, output_, exactly);
+    EXPECT_EQ(launched, symbol_of(others, exact_terms::elements));
+    setenv("ONEFOLD_CUDA_EXACT", "floats", 1);
+    EXPECT_TRUE(
+        refuses(errc::invalid_argument, "doubles or integers", [&] { onefold::sum_into(where, input_, count, output_, exactly); }));
+    unsetenv("ONEFOLD_CUDA_EXACT");
   }
 }
 

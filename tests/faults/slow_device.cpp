@@ -195,18 +195,23 @@ std::function<void()> slow_device::fixed_order(cudaFunction_t function, void** a
 }
 
 bool slow_device::is_exact_kernel(const void* kernel) const {
+  using cuda_backend::exact_bins;
   using cuda_backend::exact_terms;
   for (const auto terms : {exact_terms::elements, exact_terms::products, exact_terms::squares, exact_terms::turned_products})
-    if (is_float(type_) && exact_sums::has_state(forms_.front(), type_) &&
-        cuda_backend::exact_kernel_of(type_, terms).symbol == kernel)
-      return true;
+    for (const auto bins : {exact_bins::doubles, exact_bins::integers})
+      if (is_float(type_) && exact_sums::has_state(forms_.front(), type_) &&
+          cuda_backend::exact_kernel_of(type_, terms, bins).symbol == kernel)
+        return true;
   return false;
 }
 
 std::function<void()> slow_device::exact(const void* kernel, void** arguments) {
   // Only of doubles: a reduction's numbers that change places in pairs.
-  const bool turns = type_ == onefold::element_type::f64 &&
-                     kernel == cuda_backend::exact_kernel_of(type_, cuda_backend::exact_terms::turned_products).symbol;
+  using cuda_backend::exact_bins;
+  const auto is_turned = [&](exact_bins bins) {
+    return kernel == cuda_backend::exact_kernel_of(type_, cuda_backend::exact_terms::turned_products, bins).symbol;
+  };
+  const bool turns = type_ == onefold::element_type::f64 && (is_turned(exact_bins::doubles) || is_turned(exact_bins::integers));
   const auto how = argument<cuda_backend::exact_launch>(arguments, 0);
   const auto to = argument<onefold::device::destination>(arguments, 3);
   return [=, type = type_, what = forms_.front()] {

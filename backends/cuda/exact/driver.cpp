@@ -1,7 +1,12 @@
 #include "driver.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
+#include <string>
+#include <string_view>
+
+#include <onefold/error.hpp>
 
 #include "../../exact/state.hpp"
 #include "../../forms.hpp"
@@ -32,11 +37,35 @@ std::uint64_t blocks_for(std::uint64_t units, std::uint64_t warps, const device_
   return units <= few * warps * one_each ? std::min(blocks, one_each) : blocks;
 }
 
+constexpr std::size_t static_shared_bytes = 2560;  // more than a block has beside its bins, with the 1 KiB that the driver keeps
+
+// Which bins a GPU takes: integers where it has few units for doubles, or too little shared memory for the window (compute capability 7.0).
+// ONEFOLD_CUDA_EXACT overrules that, for tests and timings.
+exact_bins bins_for(const device_properties& gpu) {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): unsafe only beside setenv, which onefold never calls
+  const char* const wanted = std::getenv("ONEFOLD_CUDA_EXACT");
+  if (wanted == nullptr || *wanted == '\0') {
+    const std::size_t window = exact_kernel_of(element_type::f64, exact_terms::elements, exact_bins::doubles).shared_bytes;
+    const bool has_room = static_cast<std::size_t>(gpu.shared_bytes_per_block) >= window + static_shared_bytes;
+    return has_few_double_units(gpu.compute_capability) || !has_room ? exact_bins::integers : exact_bins::doubles;
+  }
+  if (std::string_view(wanted) == "doubles") return exact_bins::doubles;
+  if (std::string_view(wanted) == "integers") return exact_bins::integers;
+  throw error(errc::invalid_argument,
+              "the environment variable ONEFOLD_CUDA_EXACT is '" + std::string(wanted) + "': it can be doubles or integers");
+}
+
+// As many blocks as a GPU works on at once.
+std::uint64_t blocks_at_once(const exact_kernel& kernel, const device_properties& gpu) {
+  const auto room = static_cast<int>(gpu.shared_bytes_per_multiprocessor / (kernel.shared_bytes + static_shared_bytes));
+  return static_cast<std::uint64_t>(std::clamp(room, 1, kernel.blocks)) * static_cast<std::uint64_t>(gpu.multiprocessors);
+}
+
 // Adds the terms of all elements to one of the sums, in as many launches as the bins have room for.
 void add(call& now, exact_launch how, exact_terms terms, bool concludes, exact_memory* memory, unsigned long long* header,
          const device::destination& to) {
-  const exact_kernel& kernel = exact_kernel_of(now.type, terms);
-  const auto all = static_cast<std::uint64_t>(kernel.blocks) * static_cast<std::uint64_t>(now.gpu.multiprocessors);
+  const exact_kernel& kernel = exact_kernel_of(now.type, terms, bins_for(now.gpu));
+  const std::uint64_t all = blocks_at_once(kernel, now.gpu);
   const std::uint64_t warps = static_cast<std::uint64_t>(kernel.threads) / 32;
   const std::uint64_t most = std::min(all * kernel.most_of_block, most_elements_of_launch) / 2 * 2;  // so that parts stay in step
   const std::size_t size = size_of(now.type);

@@ -118,6 +118,16 @@ const exact_kernel& float_sums() {
                                    2 * warp_size * elements_of<E>::count};
   return kernel;
 }
+template <class E>
+const exact_kernel& integer_sums() {
+  static const exact_kernel kernel{reinterpret_cast<const void*>(&integer_sums_kernel<E>),
+                                   float_threads,
+                                   float_blocks,
+                                   float_bytes,
+                                   most_floats_of_thread * float_threads,
+                                   2 * warp_size * elements_of<E>::count};
+  return kernel;
+}
 template <class Terms>
 const exact_kernel& window_sums() {
   static const exact_kernel kernel{reinterpret_cast<const void*>(&window_sums_kernel<Terms>),
@@ -129,30 +139,45 @@ const exact_kernel& window_sums() {
   return kernel;
 }
 
+template <class Terms>
+const exact_kernel& piece_sums() {
+  static const exact_kernel kernel{reinterpret_cast<const void*>(&piece_sums_kernel<Terms>),
+                                   piece_threads<Terms>,
+                                   piece_blocks<Terms>,
+                                   piece_bytes<Terms>,
+                                   most_terms_of_thread * piece_threads<Terms>,
+                                   Terms::packs * warp_size * elements_of<typename Terms::type>::count};
+  return kernel;
+}
+
+template <class Terms>
+const exact_kernel& sums_of(exact_bins bins) {
+  return bins == exact_bins::integers ? piece_sums<Terms>() : window_sums<Terms>();
+}
 template <class E>
-const exact_kernel& kernel_of(exact_terms terms) {
+const exact_kernel& kernel_of(exact_terms terms, exact_bins bins) {
   if constexpr (sizeof(E) >= 4)  // there are no complex numbers of two halves
-    if (terms == exact_terms::turned_products) return window_sums<product_terms<E, false, true>>();
-  if (terms == exact_terms::products) return window_sums<product_terms<E, false>>();
-  if (terms == exact_terms::squares) return window_sums<product_terms<E, true>>();
+    if (terms == exact_terms::turned_products) return sums_of<product_terms<E, false, true>>(bins);
+  if (terms == exact_terms::products) return sums_of<product_terms<E, false>>(bins);
+  if (terms == exact_terms::squares) return sums_of<product_terms<E, true>>(bins);
   if constexpr (sizeof(E) == 8)
-    return window_sums<element_terms<E>>();
+    return sums_of<element_terms<E>>(bins);
   else
-    return float_sums<E>();
+    return bins == exact_bins::integers ? integer_sums<E>() : float_sums<E>();
 }
 
 }  // namespace
 
-const exact_kernel& exact_kernel_of(element_type type, exact_terms terms) {
+const exact_kernel& exact_kernel_of(element_type type, exact_terms terms, exact_bins bins) {
   switch (type) {
     case element_type::f16:
-      return kernel_of<float16>(terms);
+      return kernel_of<float16>(terms, bins);
     case element_type::bf16:
-      return kernel_of<bfloat16>(terms);
+      return kernel_of<bfloat16>(terms, bins);
     case element_type::f32:
-      return kernel_of<float>(terms);
+      return kernel_of<float>(terms, bins);
     default:
-      return kernel_of<double>(terms);
+      return kernel_of<double>(terms, bins);
   }
 }
 

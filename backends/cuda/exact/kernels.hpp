@@ -13,16 +13,20 @@ namespace onefold::cuda_backend {
 /// What is added up.
 enum class exact_terms : int { elements, products, squares, turned_products };
 
+/// What the bins are: doubles, or integers, for GPUs that have few units for operations on doubles (decision 0053). That decides the time alone.
+enum class exact_bins : int { doubles, integers };
+
 struct exact_kernel {
   const void* symbol;
   int threads;
-  int blocks;                      ///< of a multiprocessor
+  int blocks;                      ///< of a multiprocessor whose shared memory has room for as many
   std::size_t shared_bytes;        ///< dynamic, of a block
   std::uint64_t most_of_block;     ///< elements that a block may be given at most
   std::uint64_t elements_of_warp;  ///< at a time
 };
 
-const exact_kernel& exact_kernel_of(element_type type, exact_terms terms);
+/// Those with bins of integers fit GPUs that lend a block 99 KiB of shared memory; of those with doubles all but sums of floats and smaller types need 113 KiB.
+const exact_kernel& exact_kernel_of(element_type type, exact_terms terms, exact_bins bins);
 
 /// Behind a kernel of a function's values: a block for each result, which makes it of its limbs. Its arguments are an exact_launch, the limbs, the number of
 /// launches (device::slot_header), and the destination of all results.

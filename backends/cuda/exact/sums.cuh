@@ -17,122 +17,16 @@
 #include <onefold/device/exact_bins.cuh>
 #include <onefold/float16.hpp>
 
+#include "floats.cuh"
 #include "memory.hpp"
+#include "pieces.cuh"
+#include "reading.cuh"
 
 namespace onefold::cuda_backend::exact_sums {
 
 namespace exact = onefold::detail::exact;
 using namespace device::exact_sums;
 using device::warp_size;
-
-// --- reading -----------------------------------------------------------------------------------------------------------------------------------------
-
-struct pack {
-  unsigned of[4];
-};
-__device__ inline pack load_pack(const pack* from) {
-  const int4 bits = __ldcs(reinterpret_cast<const int4*>(from));
-  return {static_cast<unsigned>(bits.x), static_cast<unsigned>(bits.y), static_cast<unsigned>(bits.z),
-          static_cast<unsigned>(bits.w)};
-}
-
-/// Element `c` of a pack, as a double; that of smaller ones as a float.
-template <class E>
-struct elements_of {
-  using value = float;
-  static constexpr int count = 16 / static_cast<int>(sizeof(E));
-  static __device__ float get(const pack& p, int c) {
-    if constexpr (sizeof(E) == 4) {
-      return __uint_as_float(p.of[c]);
-    } else {
-      const auto bits = static_cast<std::uint16_t>(p.of[c / 2] >> (16 * (c % 2)));
-      E half;
-      memcpy(&half, &bits, sizeof(bits));
-      return static_cast<float>(half);
-    }
-  }
-  static __device__ float load(const void* x, std::uint64_t i) { return static_cast<float>(static_cast<const E*>(x)[i]); }
-};
-template <>
-struct elements_of<double> {
-  using value = double;
-  static constexpr int count = 2;
-  static __device__ double get(const pack& p, int c) {
-    return __hiloint2double(static_cast<int>(p.of[2 * c + 1]), static_cast<int>(p.of[2 * c]));
-  }
-  static __device__ double load(const void* x, std::uint64_t i) { return static_cast<const double*>(x)[i]; }
-};
-
-/// A pack of an array that lies anywhere: its elements one by one.
-template <class E>
-__device__ inline pack gather_pack(const void* from) {
-  pack found;
-  if constexpr (sizeof(E) == 8) {
-#pragma unroll
-    for (int c = 0; c < 2; ++c) {
-      const double x = __ldcs(static_cast<const double*>(from) + c);
-      found.of[2 * c] = static_cast<unsigned>(__double2loint(x));
-      found.of[2 * c + 1] = static_cast<unsigned>(__double2hiint(x));
-    }
-  } else if constexpr (sizeof(E) == 4) {
-#pragma unroll
-    for (int c = 0; c < 4; ++c) found.of[c] = __ldcs(static_cast<const unsigned*>(from) + c);
-  } else {
-#pragma unroll
-    for (int c = 0; c < 4; ++c)
-      found.of[c] = __ldcs(static_cast<const unsigned short*>(from) + 2 * c) |
-                    static_cast<unsigned>(__ldcs(static_cast<const unsigned short*>(from) + 2 * c + 1)) << 16;
-  }
-  return found;
-}
-
-/// Elements of y for the imaginary part of a dot. Element i is the one beside it, with the other sign where i is odd. `first` is where a pack of the first
-/// array begins; `is_odd` whether with an odd element.
-template <class E>
-__device__ inline E turned_element(const E* y, std::uint64_t i) {
-  return i % 2 == 0 ? y[i + 1] : -y[i - 1];
-}
-template <class E>
-__device__ inline pack turned_pack(const E* first, bool is_odd, bool gathers) {
-  constexpr unsigned sign = 0x80000000U;
-  if (is_odd) {  // pairs lie across packs
-    if constexpr (sizeof(E) == 8) {
-      const double before = __ldcs(first - 1);
-      const double behind = __ldcs(first + 2);
-      return {static_cast<unsigned>(__double2loint(before)), static_cast<unsigned>(__double2hiint(before)) ^ sign,
-              static_cast<unsigned>(__double2loint(behind)), static_cast<unsigned>(__double2hiint(behind))};
-    } else {
-      const auto bits = [&](int i) { return __float_as_uint(__ldcs(first + i)); };
-      return {bits(-1) ^ sign, bits(2), bits(1) ^ sign, bits(4)};
-    }
-  }
-  const pack p = gathers ? gather_pack<E>(first) : load_pack(reinterpret_cast<const pack*>(first));
-  if constexpr (sizeof(E) == 8)
-    return {p.of[2], p.of[3], p.of[0], p.of[1] ^ sign};
-  else
-    return {p.of[1], p.of[0] ^ sign, p.of[3], p.of[2] ^ sign};
-}
-
-/// How the elements are given to the warps: units of `Packs` packs for each lane, one warp after the other; what lies ahead of the first 16-byte boundary
-/// and behind the last unit, one warp takes element by element.
-template <class E, int Packs>
-struct shares {
-  static constexpr int of_pack = elements_of<E>::count;
-  static constexpr int of_unit = Packs * warp_size * of_pack;
-
-  std::uint64_t head;
-  std::uint64_t units;
-
-  ONEFOLD_HOST_DEVICE shares(const void* x, std::uint64_t count) {
-    const auto behind = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(x) % 16);
-    head = behind == 0 ? 0 : (16 - behind) / sizeof(E);
-    if (head > count) head = count;
-    units = (count - head) / of_unit;
-  }
-  /// Element i of those outside of the units, of which there are `edge`.
-  [[nodiscard]] __device__ std::uint64_t edge(std::uint64_t count) const { return count - units * of_unit; }
-  [[nodiscard]] __device__ std::uint64_t at_edge(std::uint64_t i) const { return i < head ? i : i + units * of_unit; }
-};
 
 // --- the end of a block, and of a launch -----------------------------------------------------------------------------------------------------------
 
@@ -189,10 +83,8 @@ __device__ __noinline__ void finish_launch(exact_memory* memory, unsigned long l
 
 // --- floats: one bin for each -------------------------------------------------------------------------------------------------------------------------
 
-inline constexpr int float_bins = 16;
 inline constexpr int float_threads = 512;
-inline constexpr int float_blocks = 3;                                          ///< of a multiprocessor
-inline constexpr std::uint64_t most_floats_of_thread = std::uint64_t{1} << 13;  ///< 39 bits each, of 53
+inline constexpr int float_blocks = 3;  ///< of a multiprocessor
 inline constexpr std::size_t float_bytes = sizeof(double) * float_bins * float_threads;
 
 template <class E>
@@ -201,7 +93,7 @@ __global__ void __launch_bounds__(float_threads, float_blocks)
                       const __grid_constant__ device::destination to) {
   using elements = elements_of<E>;
   constexpr int packs = 2;
-  constexpr int quantum = -150;  // of the first bin
+  constexpr int quantum = float_quantum;
   extern __shared__ double bins[];
   __shared__ block_sums sums;
   __shared__ int bases[float_threads / warp_size];
@@ -294,6 +186,29 @@ __global__ void __launch_bounds__(float_threads, float_blocks)
   __syncthreads();
   if (hand_over(how, memory, sums, flags))
     finish_launch(memory, launches, sums, *reinterpret_cast<finish_memory*>(bins));  // which nobody needs any more
+}
+
+/// The same without an operation on doubles (floats.cuh).
+template <class E>
+__global__ void __launch_bounds__(float_threads, float_blocks)
+    integer_sums_kernel(const __grid_constant__ exact_launch how, exact_memory* memory, unsigned long long* launches,
+                        const __grid_constant__ device::destination to) {
+  extern __shared__ long long integer_bins[];
+  __shared__ block_sums sums;
+  __shared__ int bases[float_threads / warp_size];
+  if (threadIdx.x < float_threads / warp_size) bases[threadIdx.x] = 0;
+  integer_column<float_threads> column{integer_bins + threadIdx.x, 0};
+  column.clear();
+  sums.clear(how, to);
+  device::wait_for_previous_kernel();
+  add_floats<E>(how, blockIdx.x, gridDim.x, column);
+  __syncwarp();
+  sum_bins_of_warp<float_bins, float_threads>(column.bin, 0, float_quantum);
+  __syncthreads();
+  add_bins_of_block<float_bins, float_threads>(integer_bins, bases, float_quantum, how.result.unit[how.sum], sums.limb);
+  __syncthreads();
+  if (hand_over(how, memory, sums, column.flags))
+    finish_launch(memory, launches, sums, *reinterpret_cast<finish_memory*>(integer_bins));  // which nobody needs any more
 }
 
 // --- doubles and products: a window of bins ---------------------------------------------------------------------------------------------------------
@@ -564,6 +479,36 @@ __global__ void __launch_bounds__(window_threads, window_blocks)
   }
   if (hand_over(how, memory, sums, flags))
     finish_launch(memory, launches, sums, *reinterpret_cast<finish_memory*>(bins));  // which nobody needs any more
+}
+
+// --- the same without an operation on doubles ---------------------------------------------------------------------------------------------------------
+
+/// Of a block: as many as the shared memory of a GPU of compute capability 8.6 has room for, 99 KiB, with what else a block keeps there.
+template <class Terms>
+inline constexpr int piece_threads = Terms::has_rest     ? 64
+                                     : Terms::is_product ? 512
+                                                         : 160;
+template <class Terms>
+inline constexpr int piece_blocks = Terms::has_rest ? 3 : 2;  ///< of a multiprocessor that has room for as many
+template <class Terms>
+inline constexpr std::size_t piece_bytes = sizeof(long long) * piece_column<Terms, 1>::bins* piece_threads<Terms>;
+
+template <class Terms>
+__global__ void __launch_bounds__(piece_threads<Terms>, piece_blocks<Terms>)
+    piece_sums_kernel(const __grid_constant__ exact_launch how, exact_memory* memory, unsigned long long* launches,
+                      const __grid_constant__ device::destination to) {
+  static_assert(piece_bytes<Terms> + sizeof(block_sums) <= 99 * 1024 && piece_bytes<Terms> >= sizeof(finish_memory));
+  extern __shared__ long long integer_bins[];
+  __shared__ block_sums sums;
+  piece_column<Terms, piece_threads<Terms>> column{integer_bins + threadIdx.x, 0};
+  column.clear();
+  sums.clear(how, to);
+  device::wait_for_previous_kernel();
+  add_pieces(how, blockIdx.x, gridDim.x, column);
+  __syncwarp();
+  column.flush(sums.limb);
+  if (hand_over(how, memory, sums, column.flags))
+    finish_launch(memory, launches, sums, *reinterpret_cast<finish_memory*>(integer_bins));  // which nobody needs any more
 }
 
 }  // namespace onefold::cuda_backend::exact_sums

@@ -104,13 +104,18 @@ inline constexpr int scale = 64;
 
 inline constexpr int bins_at_once = 16;
 
-/// A bit for each bin of a warp from number `at` on that is not zero in some lane: of `bins_at_once`, as far as there are `Bins`. They are `Stride` doubles apart.
-template <int Bins, int Stride>
-__device__ inline unsigned used_bins(const double* column, int at) {
+/// What a bin holds, as an integer: bins are doubles, or integers themselves.
+__device__ inline long long bits_of_bin(double v) { return __double_as_longlong(v); }
+__device__ inline long long bits_of_bin(long long v) { return v; }
+__device__ inline long long in_quanta(long long v, int /*quantum*/) { return v; }
+
+/// A bit for each bin of a warp from number `at` on that is not zero in some lane: of `bins_at_once`, as far as there are `Bins`. They are `Stride` bins apart.
+template <int Bins, int Stride, class Bin>
+__device__ inline unsigned used_bins(const Bin* column, int at) {
   unsigned mine = 0;
 #pragma unroll
   for (int k = 0; k < bins_at_once; ++k) {
-    const long long bits = __double_as_longlong(column[::min(at + k, Bins - 1) * Stride]);
+    const long long bits = bits_of_bin(column[::min(at + k, Bins - 1) * Stride]);
     if (bits << 1 != 0) mine |= 1U << k;
   }
   const unsigned there = Bins - at < bins_at_once ? (1U << (Bins - at)) - 1 : (1U << bins_at_once) - 1;
@@ -118,8 +123,8 @@ __device__ inline unsigned used_bins(const double* column, int at) {
 }
 
 /// The integer that is in bin b of all lanes. That bin has number `base` + b and the quantum 2^(16 (base + b) + first).
-template <int Stride>
-__device__ inline long long sum_of_bin(const double* column, int b, int base, int first) {
+template <int Stride, class Bin>
+__device__ inline long long sum_of_bin(const Bin* column, int b, int base, int first) {
   const int quantum = 16 * (base + b) + first;
   return sum_of_warp(in_quanta(column[b * Stride], base + b >= scaled_bins ? quantum - scale : quantum));
 }
@@ -139,8 +144,8 @@ __device__ inline void flush_bins(const double* column, int base, int first, int
 
 /// The same in two steps, for all warps of a block: a bin has one thread that adds its integers up, so that warps do not wait for each other at the limbs. In the
 /// first a warp puts them where its first lane's bins were; then the block waits.
-template <int Bins, int Stride>
-__device__ inline void sum_bins_of_warp(double* column, int base, int first) {
+template <int Bins, int Stride, class Bin>
+__device__ inline void sum_bins_of_warp(Bin* column, int base, int first) {
   const unsigned lane = threadIdx.x % warp_size;
   auto* const sums = reinterpret_cast<long long*>(column - lane);
 #pragma unroll 1
@@ -157,8 +162,8 @@ __device__ inline void sum_bins_of_warp(double* column, int base, int first) {
   }
 }
 /// The second step, by `all_bins` threads or more: `columns` are those of the block's first thread, and bases[w] is that of warp w.
-template <int Bins, int Stride>
-__device__ inline void add_bins_of_block(const double* columns, const int* bases, int first, int unit, long long* limbs) {
+template <int Bins, int Stride, class Bin>
+__device__ inline void add_bins_of_block(const Bin* columns, const int* bases, int first, int unit, long long* limbs) {
   if (threadIdx.x >= all_bins) return;
   const int number = static_cast<int>(threadIdx.x) + lowest_bin;
   const auto* const sums = reinterpret_cast<const long long*>(columns);

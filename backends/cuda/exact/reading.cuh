@@ -1,0 +1,121 @@
+#pragma once
+/// @file reading.cuh  What the kernels of exact sums read: packs of 16 bytes of arrays that lie anywhere, and which of them each warp takes.
+
+#include <cstdint>
+#include <cstring>
+
+#include <onefold/device/warp.cuh>
+#include <onefold/float16.hpp>
+
+namespace onefold::cuda_backend::exact_sums {
+
+using device::warp_size;
+
+struct pack {
+  unsigned of[4];
+};
+__device__ inline pack load_pack(const pack* from) {
+  const int4 bits = __ldcs(reinterpret_cast<const int4*>(from));
+  return {static_cast<unsigned>(bits.x), static_cast<unsigned>(bits.y), static_cast<unsigned>(bits.z),
+          static_cast<unsigned>(bits.w)};
+}
+
+/// Element `c` of a pack, as a double; that of smaller ones as a float.
+template <class E>
+struct elements_of {
+  using value = float;
+  static constexpr int count = 16 / static_cast<int>(sizeof(E));
+  static __device__ float get(const pack& p, int c) {
+    if constexpr (sizeof(E) == 4) {
+      return __uint_as_float(p.of[c]);
+    } else {
+      const auto bits = static_cast<std::uint16_t>(p.of[c / 2] >> (16 * (c % 2)));
+      E half;
+      memcpy(&half, &bits, sizeof(bits));
+      return static_cast<float>(half);
+    }
+  }
+  static __device__ float load(const void* x, std::uint64_t i) { return static_cast<float>(static_cast<const E*>(x)[i]); }
+};
+template <>
+struct elements_of<double> {
+  using value = double;
+  static constexpr int count = 2;
+  static __device__ double get(const pack& p, int c) {
+    return __hiloint2double(static_cast<int>(p.of[2 * c + 1]), static_cast<int>(p.of[2 * c]));
+  }
+  static __device__ double load(const void* x, std::uint64_t i) { return static_cast<const double*>(x)[i]; }
+};
+
+/// A pack of an array that lies anywhere: its elements one by one.
+template <class E>
+__device__ inline pack gather_pack(const void* from) {
+  pack found;
+  if constexpr (sizeof(E) == 8) {
+#pragma unroll
+    for (int c = 0; c < 2; ++c) {
+      const double x = __ldcs(static_cast<const double*>(from) + c);
+      found.of[2 * c] = static_cast<unsigned>(__double2loint(x));
+      found.of[2 * c + 1] = static_cast<unsigned>(__double2hiint(x));
+    }
+  } else if constexpr (sizeof(E) == 4) {
+#pragma unroll
+    for (int c = 0; c < 4; ++c) found.of[c] = __ldcs(static_cast<const unsigned*>(from) + c);
+  } else {
+#pragma unroll
+    for (int c = 0; c < 4; ++c)
+      found.of[c] = __ldcs(static_cast<const unsigned short*>(from) + 2 * c) |
+                    static_cast<unsigned>(__ldcs(static_cast<const unsigned short*>(from) + 2 * c + 1)) << 16;
+  }
+  return found;
+}
+
+/// Elements of y for the imaginary part of a dot. Element i is the one beside it, with the other sign where i is odd. `first` is where a pack of the first
+/// array begins; `is_odd` whether with an odd element.
+template <class E>
+__device__ inline E turned_element(const E* y, std::uint64_t i) {
+  return i % 2 == 0 ? y[i + 1] : -y[i - 1];
+}
+template <class E>
+__device__ inline pack turned_pack(const E* first, bool is_odd, bool gathers) {
+  constexpr unsigned sign = 0x80000000U;
+  if (is_odd) {  // pairs lie across packs
+    if constexpr (sizeof(E) == 8) {
+      const double before = __ldcs(first - 1);
+      const double behind = __ldcs(first + 2);
+      return {static_cast<unsigned>(__double2loint(before)), static_cast<unsigned>(__double2hiint(before)) ^ sign,
+              static_cast<unsigned>(__double2loint(behind)), static_cast<unsigned>(__double2hiint(behind))};
+    } else {
+      const auto bits = [&](int i) { return __float_as_uint(__ldcs(first + i)); };
+      return {bits(-1) ^ sign, bits(2), bits(1) ^ sign, bits(4)};
+    }
+  }
+  const pack p = gathers ? gather_pack<E>(first) : load_pack(reinterpret_cast<const pack*>(first));
+  if constexpr (sizeof(E) == 8)
+    return {p.of[2], p.of[3], p.of[0], p.of[1] ^ sign};
+  else
+    return {p.of[1], p.of[0] ^ sign, p.of[3], p.of[2] ^ sign};
+}
+
+/// How the elements are given to the warps: units of `Packs` packs for each lane, one warp after the other; what lies ahead of the first 16-byte boundary
+/// and behind the last unit, one warp takes element by element.
+template <class E, int Packs>
+struct shares {
+  static constexpr int of_pack = elements_of<E>::count;
+  static constexpr int of_unit = Packs * warp_size * of_pack;
+
+  std::uint64_t head;
+  std::uint64_t units;
+
+  ONEFOLD_HOST_DEVICE shares(const void* x, std::uint64_t count) {
+    const auto behind = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(x) % 16);
+    head = behind == 0 ? 0 : (16 - behind) / sizeof(E);
+    if (head > count) head = count;
+    units = (count - head) / of_unit;
+  }
+  /// Element i of those outside of the units, of which there are `edge`.
+  [[nodiscard]] __device__ std::uint64_t edge(std::uint64_t count) const { return count - units * of_unit; }
+  [[nodiscard]] __device__ std::uint64_t at_edge(std::uint64_t i) const { return i < head ? i : i + units * of_unit; }
+};
+
+}  // namespace onefold::cuda_backend::exact_sums
