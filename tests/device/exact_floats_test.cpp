@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -102,6 +103,19 @@ TYPED_TEST(exact_floats, are_parts_of_complex_numbers) {
       const auto x = contents_of<TypeParam>(kind, 12'000, static_cast<std::uint64_t>(kind) + 50);
       ASSERT_NO_FATAL_FAILURE(this->expect_right_parts(x, 0, 11'998, 1, what));
       ASSERT_NO_FATAL_FAILURE(this->expect_right_parts(x, 1, 11'998, 2, what));
+    }
+}
+
+TYPED_TEST(exact_floats, see_what_is_no_number_among_others_that_are_close) {
+  for (const float other :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()})
+    for (const std::size_t at : {0, 1, 6, 777, 1'999}) {
+      auto x = contents_of<TypeParam>(value_kind::normal, 2'000, at);
+      x[at] = TypeParam(other);
+      ASSERT_NO_FATAL_FAILURE(this->expect_right(x, 0, x.size(), 1, std::to_string(other) + " at " + std::to_string(at)));
+      x[x.size() - 1 - at] = TypeParam(-other);
+      ASSERT_NO_FATAL_FAILURE(
+          this->expect_right(x, 0, x.size(), 1, "both of " + std::to_string(other) + " at " + std::to_string(at)));
     }
 }
 

@@ -1158,20 +1158,38 @@ TEST_F(exact_gpu, says_in_its_report_what_ran_cuda) {
 // What bins are decides the time, and nothing else (decision 0053).
 class exact_bins : public exact_gpu {
  protected:
+  void SetUp() override {
+    exact_gpu::SetUp();
+    if (const char* const before = getenv(variable)) before_ = before;
+  }
   void TearDown() override {
-    unsetenv("ONEFOLD_CUDA_EXACT");
+    if (before_)
+      setenv(variable, before_->c_str(), 1);
+    else
+      unsetenv(variable);
     exact_gpu::TearDown();
   }
   template <class T>
   void expect_same_states(const std::vector<T>& data, const std::string& words) {
     const on_both<T> x(data);
     for (const char* const bins : {"doubles", "integers"}) {
-      setenv("ONEFOLD_CUDA_EXACT", bins, 1);
+      if (bins[0] == 'd' && !has_room_for_doubles()) continue;
+      setenv(variable, bins, 1);
       for (const std::size_t offset : {0, 1})
         ASSERT_EQ(wrong_forms_of_one(where_, x, offset, data.size() - 1), "")
             << words << ", offset " << offset << ", bins of " << bins;
     }
   }
+
+ private:
+  // Whether this GPU lends a block as much as the window of doubles takes.
+  static bool has_room_for_doubles() {
+    int bytes = 0;
+    expect_success(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0), "cudaDeviceGetAttribute");
+    return bytes >= 114 * 1024;
+  }
+  static constexpr const char* variable = "ONEFOLD_CUDA_EXACT";
+  std::optional<std::string> before_;
 };
 
 TEST_F(exact_bins, of_either_kind_make_the_states_of_any_contents_cuda) {
@@ -1192,8 +1210,8 @@ TEST_F(exact_bins, of_either_kind_follow_changing_exponents_cuda) {
   });
 }
 
-TEST_F(exact_bins, of_either_kind_have_room_for_the_largest_launches_cuda) {
-  // As much as blocks may be given, and more: of the greatest digits, all of one sign.
+// Nothing cancels, and pieces are as great as they get.
+TEST_F(exact_bins, of_either_kind_take_many_numbers_of_one_sign_whose_digits_are_ones_cuda) {
   const std::size_t n = 20'000'003;
   for (const std::uint64_t field : {std::uint64_t{126}, std::uint64_t{127}}) {
     const std::vector<float> x(n, from_fields<float>(false, field, 0x7fffff));

@@ -70,7 +70,8 @@ void add(call& now, exact_launch how, exact_terms terms, bool concludes, exact_m
   const std::uint64_t most = std::min(all * kernel.most_of_block, most_elements_of_launch) / 2 * 2;  // so that parts stay in step
   const std::size_t size = size_of(now.type);
   const auto* x = static_cast<const std::byte*>(now.input);
-  const auto* y = static_cast<const std::byte*>(now.second);
+  // A second array that nobody takes does not matter, and kernels may take squares for products.
+  const auto* y = terms == exact_terms::squares ? x : static_cast<const std::byte*>(now.second);
   const std::uint64_t count = how.part == exact_part::all ? now.count : 2 * now.count;
   for (std::uint64_t at = 0; at < count; at += how.count) {
     how.count = std::min(most, count - at);

@@ -159,7 +159,12 @@ const exact_kernel& kernel_of(exact_terms terms, exact_bins bins) {
   if constexpr (sizeof(E) >= 4)  // there are no complex numbers of two halves
     if (terms == exact_terms::turned_products) return sums_of<product_terms<E, false, true>>(bins);
   if (terms == exact_terms::products) return sums_of<product_terms<E, false>>(bins);
-  if (terms == exact_terms::squares) return sums_of<product_terms<E, true>>(bins);
+  if (terms == exact_terms::squares) {
+    if constexpr (sizeof(E) == 8)
+      return sums_of<product_terms<E, true>>(bins);
+    else
+      return bins == exact_bins::integers ? piece_sums<product_terms<E, false>>() : window_sums<product_terms<E, true>>();
+  }
   if constexpr (sizeof(E) == 8)
     return sums_of<element_terms<E>>(bins);
   else

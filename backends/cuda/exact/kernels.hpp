@@ -25,7 +25,8 @@ struct exact_kernel {
   std::uint64_t elements_of_warp;  ///< at a time
 };
 
-/// Those with bins of integers fit GPUs that lend a block 99 KiB of shared memory; of those with doubles all but sums of floats and smaller types need 113 KiB.
+/// Those with bins of integers fit GPUs that lend a block 99 KiB of shared memory; of those with doubles all but sums of floats and smaller types need 111 KiB.
+/// With bins of integers, squares of floats and smaller types are products: both arrays of the launch are the same one.
 const exact_kernel& exact_kernel_of(element_type type, exact_terms terms, exact_bins bins);
 
 /// Behind a kernel of a function's values: a block for each result, which makes it of its limbs. Its arguments are an exact_launch, the limbs, the number of
