@@ -54,18 +54,19 @@ struct float_sums_of_two {
   __device__ void add(const float (&x)[Values], int top) {
     high_field = top + high_above;
     low_field = top - low_below;
-    const int high_begin = (high_field << 23) + 0x400000;
-    const int low_begin = (low_field << 23) + 0x400000;
-    float so_far = __int_as_float(high_begin);
-    float rests = __int_as_float(low_begin);
+    const unsigned high_begin =
+        (static_cast<unsigned>(high_field) << 23) + 0x400000;  // anything where top is too great, and then not taken
+    const unsigned low_begin = (static_cast<unsigned>(low_field) << 23) + 0x400000;
+    float so_far = __uint_as_float(high_begin);
+    float rests = __uint_as_float(low_begin);
 #pragma unroll
     for (int i = 0; i < Values; ++i) {
       const float now = __fadd_rn(so_far, x[i]);
       rests = __fadd_rn(rests, __fsub_rn(x[i], __fsub_rn(now, so_far)));
       so_far = now;
     }
-    high = __float_as_int(so_far) - high_begin;
-    low = __float_as_int(rests) - low_begin;
+    high = static_cast<int>(__float_as_uint(so_far) - high_begin);
+    low = static_cast<int>(__float_as_uint(rests) - low_begin);
     is_number = rests == rests;
   }
 };
