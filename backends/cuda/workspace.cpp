@@ -79,7 +79,11 @@ device_workspace* workspace_of(const options& how, const variant_info& variant, 
 
 void* call::slots_of(std::size_t bytes, std::size_t state_bytes) {
   slots_taken = true;
-  if (workspace == nullptr) return work.slots_of(bytes);
+  if (workspace == nullptr) {
+    // The slots' own number begins again with zeros, and does not tell of what this call has launched before.
+    if (work.slots_in_doubt || bytes > work.slots.size_bytes()) slot_launches = 0;
+    return work.slots_of(bytes);
+  }
   const device_workspace& given = *workspace;
   if (given.bytes < bytes)
     throw error(errc::unsupported, "the workspace holds " + std::to_string(given.bytes) + " bytes, and " + std::to_string(count) +

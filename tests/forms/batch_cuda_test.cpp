@@ -88,7 +88,7 @@ TEST_F(a_batch_on_a_gpu, with_places_among_its_forms_is_one_launch_cuda) {
   on_gpu.write(0, floats.data(), floats.bytes());
   const auto* const f = reinterpret_cast<const float*>(on_gpu.address()) + 1;
   const block place(memory::device, sizeof(arg64));
-  constexpr std::uint64_t n = 300'000;
+  constexpr std::uint64_t n = 100'000;
   onefold::report ran;
   onefold::options how;
   how.report = &ran;
@@ -180,6 +180,31 @@ TEST_F(a_batch_on_a_gpu, leaves_memory_that_can_be_given_back_cuda) {
     EXPECT_LT(onefold::memory_in_use(where).device_bytes, kept);
     expect_results(where, "behind a release");
   }
+  count_dispatch(onefold::cuda());
+}
+
+// The slots grow between its launches.
+TEST_F(a_batch_on_a_gpu, of_several_launches_leaves_memory_that_can_be_given_back_cuda) {
+  const stream on;
+  const auto where = onefold::cuda(0, on.get());
+  constexpr std::size_t few = 72, all = few + 30;
+  const auto* const x = reinterpret_cast<const double*>(memory_[3]->address());
+  const auto count_of = [](std::size_t i) { return i < few ? std::uint64_t{20'000} : std::uint64_t{300'000}; };
+  std::vector<double> sums(all);
+  onefold::report ran;
+  onefold::options how;
+  how.report = &ran;
+  onefold::batch work(where);
+  for (std::size_t i = 0; i < all; ++i) work.add(onefold::sum, x, count_of(i), &sums[i]);
+  work.run(how);
+  EXPECT_GT(ran.launches, 1);
+  for (std::size_t i = 0; i < all; ++i) {
+    const double alone = onefold::sum(where, x, count_of(i));
+    EXPECT_EQ(std::memcmp(&sums[i], &alone, sizeof(alone)), 0) << i;
+  }
+  const auto kept = onefold::memory_in_use(where).device_bytes;
+  onefold::release_memory(where);
+  EXPECT_LT(onefold::memory_in_use(where).device_bytes, kept);
   count_dispatch(onefold::cuda());
 }
 

@@ -58,10 +58,10 @@ using bf16 = onefold::bfloat16;
 
 // A table's values for the groups of this input, as bits; every NaN is one, as it is in results.
 template <class A>
-std::vector<std::uint64_t> values(fold_groups kernel, const void* x, const void* y, std::uint64_t count, bool far,
+std::vector<std::uint64_t> values(fold_groups kernel, const void* x, const void* y, std::uint64_t count, input_from from,
                                   std::size_t how_many) {
   std::vector<A> found(how_many, A(0));
-  kernel(x, y, count, far, found.data());
+  kernel(x, y, count, from, found.data());
   std::vector<std::uint64_t> bits(how_many, 0);
   for (std::size_t i = 0; i < how_many; ++i) {
     if constexpr (std::is_floating_point_v<A>)
@@ -87,18 +87,20 @@ std::vector<std::byte> bytes(std::size_t count, std::size_t element, std::uint64
 template <class E, class A>
 void compare(const char* name, fold_groups kernel_table::*which, std::size_t parts) {
   constexpr std::uint64_t group = 65536 / sizeof(E);
+  constexpr std::uint64_t most = (std::is_floating_point_v<E> ? 9 : 2) * group + 4321;  // two for each stream, where there are some
   for (const bool tame : {true, false}) {
-    const auto x = bytes(2 * group + 4321, sizeof(E), current_seed(), tame);
-    const auto y = bytes(2 * group + 4321, sizeof(E), ~current_seed(), tame);
-    for (const std::uint64_t count : {std::uint64_t{1}, std::uint64_t{63}, std::uint64_t{1000}, std::uint64_t{2049},
-                                      std::uint64_t{9999}, group, 2 * group + 4321}) {
+    const auto x = bytes(most, sizeof(E), current_seed(), tame);
+    const auto y = bytes(most, sizeof(E), ~current_seed(), tame);
+    for (const std::uint64_t count :
+         {std::uint64_t{1}, std::uint64_t{63}, std::uint64_t{1000}, std::uint64_t{2049}, std::uint64_t{9999}, group, most}) {
       const std::size_t how_many = (count + group - 1) / group * parts;
       const auto all = tables();
-      const auto first = values<A>(all[0].second->*which, x.data(), y.data(), count, false, how_many);
+      const auto first = values<A>(all[0].second->*which, x.data(), y.data(), count, input_from::caches, how_many);
       for (const auto& [table, kernels] : all)
-        for (const bool far : {false, true})
-          ASSERT_EQ(values<A>(kernels->*which, x.data(), y.data(), count, far, how_many), first)
-              << name << " of " << count << (far ? " from memory: " : ": ") << table << " differs from " << all[0].first;
+        for (const input_from from : {input_from::caches, input_from::memory, input_from::memory_in_streams})
+          ASSERT_EQ(values<A>(kernels->*which, x.data(), y.data(), count, from, how_many), first)
+              << name << " of " << count << (from == input_from::caches ? ": " : " from memory: ") << table << " differs from "
+              << all[0].first;
     }
   }
 }
