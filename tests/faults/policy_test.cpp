@@ -116,7 +116,8 @@ TEST(built_in_policies, name_every_variant_that_has_a_choice_and_are_valid) {
                                                        .shared_bytes_per_block = 1,
                                                        .memory_bytes = 1,
                                                        .l2_bytes = 1,
-                                                       .blocks_start_in_order = false};
+                                                       .blocks_start_in_order = false,
+                                                       .shared_bytes_per_multiprocessor = 1};
     EXPECT_EQ(onefold::cuda_backend::checked(policy, gpu), policy);
   }
 }
