@@ -234,14 +234,16 @@ class PerfTest(unittest.TestCase):
         floats = ("f32", "f64")
         cases = dict.fromkeys(["argmin", "argmax", "minmax", "mean_variance", "together", "lambda", "three_arrays", "filter", "box", "own_operator",
                                "argminmax"], floats)
-        cases |= {"count": (*floats, "u8"), "all": ("u8",), "sum": ("i8", "u8", "f16", "bf16"), "max": ("i8", "f16")}
+        small_and_complex = ("i8", "u8", "f16", "bf16", "c64", "c128")
+        cases |= {"count": (*floats, "u8"), "all": ("u8",), "sum": small_and_complex, "max": ("i8", "f16"), "dot": small_and_complex}
         teams = sorted({row["threads"] for row in kept["rows"]})
         self.assertEqual(teams[0], 1)
         self.assertEqual([(row["case"], row["threads"], row["type"]) for row in kept["rows"]],
                          [(case, threads, kind) for case, kinds in cases.items() for threads in teams for kind in kinds])
-        sizes = {"f32": 4, "f64": 8, "i8": 1, "u8": 1, "f16": 2, "bf16": 2}
+        sizes = {"f32": 4, "f64": 8, "i8": 1, "u8": 1, "f16": 2, "bf16": 2, "c64": 8, "c128": 16}
+        arrays = {"three_arrays": 3, "dot": 2}
         for row in kept["rows"]:
-            size = 16 if row["case"] == "own_operator" else sizes[row["type"]] * (3 if row["case"] == "three_arrays" else 1)
+            size = 16 if row["case"] == "own_operator" else sizes[row["type"]] * arrays.get(row["case"], 1)
             self.assertEqual((row["count"], row["bytes"]), (4096, 4096 * size))
             self.assertEqual("built_in" in row, row["case"] == "lambda")
             self.assertNotIn("read_limit", row)  # the array does not lie in memory
