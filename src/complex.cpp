@@ -1,6 +1,6 @@
 /// @file complex.cpp  Complex numbers as requests of other kinds: norm2, sum_of_squares and exact dots are those of the parts, all as real numbers in a
-/// row; what asks for zeros and mean_variance are those of values that a function makes of them, and have folds of their own on a GPU; what else there is goes
-/// the way of a user's own operator.
+/// row; sums, means and dots have kernels of their own on CPUs; what asks for zeros and mean_variance are those of values that a function makes of them,
+/// and have folds of their own on a GPU; what else there is goes the way of a user's own operator.
 
 #include "complex.hpp"
 
@@ -18,6 +18,7 @@
 #include <onefold/results.hpp>
 
 #include "../backends/complex.hpp"
+#include "../backends/cpu/instruction_set.hpp"
 #include "../backends/float_environment.hpp"
 #include "dispatch.hpp"
 #include "pointer_kind.hpp"
@@ -223,6 +224,70 @@ void run_as_own(onefold_request what, const onefold_options* how, const C*... x)
   run_checked(what, how);
 }
 
+// Sums, means and dots: groups of them have kernels of their own on CPUs.
+template <class T, bool Dot, bool Mean>
+class complex_sums {
+  using C = complex_of<T>;
+
+ public:
+  complex_sums(const C* x, const C* y)
+      : code_{this, sizeof(C), sizeof(C), sizeof(C), groups, level, conclude},
+        x_(x),
+        y_(y),
+        kernel_(kernels().*(Dot ? of_dots : of_sums)) {}
+  complex_sums(const complex_sums&) = delete;
+  complex_sums& operator=(const complex_sums&) = delete;
+  [[nodiscard]] const own_code* code() const noexcept { return &code_; }
+
+ private:
+  static const cpu::kernel_table& kernels() { return *cpu::chosen_instructions().kernels; }
+  static constexpr auto of_sums = sizeof(T) == sizeof(float) ? &cpu::kernel_table::c64_sum : &cpu::kernel_table::c128_sum;
+  static constexpr auto of_dots = sizeof(T) == sizeof(float) ? &cpu::kernel_table::c64_dot : &cpu::kernel_table::c128_dot;
+
+  static int groups(void* context, std::uint64_t first, std::uint64_t count, void* states) {
+    const auto& of = *static_cast<const complex_sums*>(context);
+    of.kernel_(of.x_ + first, Dot ? of.y_ + first : nullptr, count, cpu::input_from::caches, states);
+    return 0;
+  }
+  static int level(void*, void* states, std::uint64_t count) {
+    auto* const all = static_cast<C*>(states);
+    for (std::uint64_t i = 0; i < count / 2; ++i) all[i] = complex_sum()(all[2 * i], all[2 * i + 1]);
+    if (count % 2 == 1) all[count / 2] = all[count - 1];
+    return 0;
+  }
+  static int conclude(void*, const void* tree, std::uint64_t count, void* result) {
+    C value;
+    std::memcpy(&value, tree, sizeof(value));
+    value = concluded_complex<Mean>(value, count);
+    std::memcpy(result, &value, sizeof(value));
+    return 0;
+  }
+
+  own_code code_;
+  const C* x_;
+  const C* y_;
+  cpu::fold_groups kernel_;
+};
+
+template <class T, bool Dot, bool Mean>
+void run_sums(onefold_request what, const onefold_options* how, const complex_of<T>* x, const complex_of<T>* y) {
+  const complex_sums<T, Dot, Mean> sums(x, y);
+  const onefold_array arrays[] = {{x, sizeof(*x), alignof(T)}, {y, sizeof(*y), alignof(T)}};
+  what.own = sums.code();
+  what.arrays = arrays;
+  what.array_count = Dot ? 2 : 1;
+#ifdef ONEFOLD_HAVE_CUDA
+  const device_fold fold =
+      cuda_backend::fold_of_complex(static_cast<element_type>(what.type), static_cast<form>(what.form), what.input, what.second);
+  what.device = &fold;
+#endif
+  what.type = ONEFOLD_F64;  // of own code type and form say nothing
+  what.form = ONEFOLD_SUM;
+  what.input = nullptr;
+  what.second = nullptr;
+  run_checked(what, how);
+}
+
 template <class T>
 void run_as(const onefold_request& what, const onefold_options* how) {
   using C = complex_of<T>;
@@ -230,7 +295,9 @@ void run_as(const onefold_request& what, const onefold_options* how) {
   const auto* x = static_cast<const C*>(what.input);
   with_complex_fold(its, [&]<class F, class Op, bool Mean>() {
     if constexpr (std::is_same_v<F, conjugated_product>)
-      run_as_own<F, Op, Mean>(what, how, x, static_cast<const C*>(what.second));
+      run_sums<T, true, Mean>(what, how, x, static_cast<const C*>(what.second));
+    else if constexpr (std::is_same_v<Op, complex_sum>)
+      run_sums<T, false, Mean>(what, how, x, nullptr);
     else
       run_as_own<F, Op, Mean>(what, how, x);
   });

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <complex>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -110,6 +111,10 @@ TEST(every_level_of_optimisation, gives_the_same_bits) {
   ONEFOLD_FIXED_ORDER_FOLDS(ONEFOLD_FOLD)
 #undef ONEFOLD_FOLD
   compare<f64, f64>("norm2 f64", &kernel_table::norm2_f64, 3);
+  compare<std::complex<f32>, f32>("sum c64", &kernel_table::c64_sum, 2);
+  compare<std::complex<f64>, f64>("sum c128", &kernel_table::c128_sum, 2);
+  compare<std::complex<f32>, f32>("dot c64", &kernel_table::c64_dot, 2);
+  compare<std::complex<f64>, f64>("dot c128", &kernel_table::c128_dot, 2);
 #define ONEFOLD_FOLD(E)                                                                 \
   compare<E, onefold::detail::compared<E>>("minmax " #E, &kernel_table::E##_minmax, 2); \
   compare<E, f64>("mean_variance " #E, &kernel_table::E##_mean_variance, 3);

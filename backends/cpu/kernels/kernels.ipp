@@ -13,6 +13,7 @@
 /// Integer reductions and min and max give the same bits in any order, and are not held to it.
 
 #include "any_order.ipp"
+#include "complex.ipp"
 #include "extremes.ipp"
 #include "halves.ipp"
 #include "moments.ipp"
@@ -94,6 +95,10 @@ extern const kernel_table ONEFOLD_KERNELS = {
     ONEFOLD_FIXED_ORDER_FOLDS(ONEFOLD_FOLD)
 #undef ONEFOLD_FOLD
         run<norm2, f64, squares>,
+    complex_sum<f32, as_is>::run,
+    complex_sum<f64, as_is>::run,
+    complex_sum<f32, conjugated>::run,
+    complex_sum<f64, conjugated>::run,
 #define ONEFOLD_FOLD(E) run<min_and_max<E>, E, both<compared<E>::type>>, run<mean_variance<E>, E, moments>,
     ONEFOLD_FIXED_ORDER_TYPES(ONEFOLD_FOLD)
 #undef ONEFOLD_FOLD

@@ -109,6 +109,7 @@ struct kernel_table {
   ONEFOLD_FIXED_ORDER_FOLDS(ONEFOLD_FOLD)
 #undef ONEFOLD_FOLD
   fold_groups norm2_f64;
+  fold_groups c64_sum, c128_sum, c64_dot, c128_dot;  ///< two accumulators for each group: of the real and of the imaginary part
 #define ONEFOLD_FOLD(E) fold_groups E##_minmax, E##_mean_variance;
   ONEFOLD_FIXED_ORDER_TYPES(ONEFOLD_FOLD)
 #undef ONEFOLD_FOLD

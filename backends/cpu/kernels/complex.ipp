@@ -1,0 +1,123 @@
+#pragma once
+/// @file complex.ipp  Sums and dots of complex numbers. A row of them is a row of their parts, added up as one of real numbers; halving ends with two lanes,
+/// which are the parts of a tile's value.
+
+#include "ordered.ipp"
+
+namespace onefold::cpu {
+
+namespace {
+
+template <class T>
+struct parts_of_number {
+  T real, imaginary;
+};
+
+// conj(x) y in registers that hold whole numbers, one rounded operation at a time.
+struct conjugated {
+  static constexpr int inputs = 2;
+  template <class A, int N>
+  ONEFOLD_INLINE static vec<A, N> value(vec<A, N> x, vec<A, N> y) {
+    return product_of<A, N>(x, y, typename make_indices<N>::type{});
+  }
+
+ private:
+  template <class A, int N, int... I>
+  ONEFOLD_INLINE static vec<A, N> product_of(vec<A, N> x, vec<A, N> y, indices<I...>) {
+    using bits = vec<bits_of<A>, N>;
+    constexpr bits signs{(I % 2 == 0 ? bits_of<A>(0) : bits_of<A>(u64{1} << (8 * sizeof(A) - 1)))...};
+    const vec<A, N> straight = x * y;                           // real real, imaginary imaginary
+    const vec<A, N> crossed = x * picked<A, (I ^ 1)...>(y, y);  // real imaginary, imaginary real
+    const vec<A, N> first = picked<A, (I % 2 == 0 ? I : N + I - 1)...>(straight, crossed);
+    const vec<A, N> second = picked<A, (I % 2 == 0 ? I + 1 : N + I)...>(straight, crossed);
+    return first + reinterpret_cast<vec<A, N>>(reinterpret_cast<bits>(second) ^ signs);
+  }
+};
+
+template <class T, class Map>
+struct complex_sum {
+  using value = parts_of_number<T>;
+  using register_type = vec<T, width<T>>;
+  static constexpr int tile_parts = tile_bytes / static_cast<int>(sizeof(T));
+  static constexpr int registers = order::lanes<T> / width<T>;
+
+  // Of `parts` parts, some but less than a tile's.
+  static register_type short_tile(const T* x, const T* y, u64 parts) {
+    if constexpr (Map::inputs == 1) {
+      return ordered<T, T, as_is, sum>::short_tile(x, y, parts);
+    } else {  // no factors have a product that changes no other, so the products are padded
+      T values[tile_parts];
+      for (u64 i = 0; i < parts; i += 2) {
+        values[i] = x[i] * y[i] + x[i + 1] * y[i + 1];
+        values[i + 1] = x[i] * y[i + 1] - x[i + 1] * y[i];
+      }
+      return ordered<T, T, as_is, sum>::short_tile(values, nullptr, parts);
+    }
+  }
+
+  // The lanes of one of the parts, of tiles side by side in a register as the first step of lanes_down() has them.
+  template <int Part, int... I>
+  ONEFOLD_INLINE static register_type lanes_of_part(register_type a, register_type b, indices<I...>) {
+    constexpr int half = width<T> / 2;
+    return picked<T, (I < half ? 2 * I + Part : width<T> + 2 * (I - half) + Part)...>(a, b);
+  }
+  template <int Part, int M>
+  ONEFOLD_INLINE static T part_of_subtree(const register_type* tiles) {
+    using index = typename make_indices<width<T>>::type;
+    constexpr int apart = width < T >> block<T> ? block<T> : 1;
+    constexpr bool pairs = M >= 2 * apart;
+    constexpr int m = pairs ? M / 2 : M;
+    register_type next[m];
+    ONEFOLD_UNROLL(8)
+    for (int i = 0; i < m; ++i) {
+      const int k = pairs ? i / apart * 2 * apart + i % apart : i;
+      next[i] = lanes_of_part<Part>(tiles[k], tiles[pairs ? k + apart : k], index{});
+    }
+    return lanes_down<sum, T, m, width<T> / 2, M>(next);
+  }
+  template <int M>
+  [[gnu::noinline]] static value subtree_of_tiles(const register_type* tiles) {
+    return {part_of_subtree<0, M>(tiles), part_of_subtree<1, M>(tiles)};
+  }
+  static value subtree_of_some(register_type* tiles, int count) {
+    const auto fill = [&](int up_to) {
+      for (int k = count; k < up_to; ++k) tiles[k] = all<T>(sum::neutral<T>);
+    };
+    if (count == 1) return subtree_of_tiles<1>(tiles);
+    if (count == 2) return subtree_of_tiles<2>(tiles);
+    if (count <= 4) return fill(4), subtree_of_tiles<4>(tiles);
+    if (count <= 8) return fill(8), subtree_of_tiles<8>(tiles);
+    return fill(16), subtree_of_tiles<16>(tiles);
+  }
+
+  static value group(const T* x, const T* y, u64 parts) {
+    register_type tiles[group_tiles];
+    int k = 0;
+    for (; parts >= tile_parts; ++k, parts -= tile_parts) {
+      tiles[k] = halve<sum>(lanes_of<T, T, Map, sum, order::tile_rows, registers>({x, y, order::tile_rows, nullptr}, 0));
+      x += tile_parts;
+      if constexpr (Map::inputs == 2) y += tile_parts;
+    }
+    if (parts > 0) tiles[k++] = short_tile(x, y, parts);
+    return subtree_of_some(tiles, k);
+  }
+
+  // As fold_groups, of whole numbers.
+  static void run(const void* first_x, const void* first_y, u64 count, input_from, void* first_value) {
+    constexpr u64 group_parts = u64{group_tiles} * tile_parts;
+    const T* x = static_cast<const T*>(first_x);
+    const T* y = static_cast<const T*>(first_y);
+    value* to = static_cast<value*>(first_value);
+    for (u64 parts = 2 * count; parts > 0;) {
+      const u64 here = parts < group_parts ? parts : group_parts;
+      *to++ = group(x, y, here);
+      x += here;
+      if constexpr (Map::inputs == 2) y += here;
+      parts -= here;
+    }
+  }
+};
+
+}  // namespace
+
+}  // namespace onefold::cpu
