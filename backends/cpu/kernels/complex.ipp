@@ -45,11 +45,17 @@ struct complex_sum {
   static register_type short_tile(const T* x, const T* y, u64 parts) {
     if constexpr (Map::inputs == 1) {
       return ordered<T, T, as_is, sum>::short_tile(x, y, parts);
-    } else {  // no factors have a product that changes no other, so the products are padded
+    } else {
+      // No factors have a product that changes no other, so the products are padded, which are vectors here too: g++ 12 makes fused operations of a loop
+      // over both parts, whatever it is told of them.
+      constexpr u64 here = width<T>;
       T values[tile_parts];
-      for (u64 i = 0; i < parts; i += 2) {
-        values[i] = x[i] * y[i] + x[i + 1] * y[i + 1];
-        values[i + 1] = x[i] * y[i + 1] - x[i + 1] * y[i];
+      for (u64 i = 0; i < parts; i += here) {
+        const bool is_whole = parts - i >= here;
+        const auto a = is_whole ? load<T, T>(x + i) : load_part<T>(x + i, parts - i, register_type{});
+        const auto b = is_whole ? load<T, T>(y + i) : load_part<T>(y + i, parts - i, register_type{});
+        const register_type products = conjugated::value<T, width<T>>(a, b);
+        __builtin_memcpy(values + i, &products, sizeof(products));
       }
       return ordered<T, T, as_is, sum>::short_tile(values, nullptr, parts);
     }
