@@ -201,17 +201,11 @@ struct complex_conclusion {
   }
 };
 
-template <class F, class Op, bool Mean, class... C>
-void run_as_own(onefold_request what, const onefold_options* how, const C*... x) {
-  F map;
-  Op op;
-  function_of_arrays<F&, C...> values{map, {x...}};
-  const index_line line{what.count};
-  own_reduction<index_line, decltype(values), Op, no_init, complex_conclusion<Mean>> own(line, values, op);
-  what.own = own.code();
-  const arrays_of<decltype(values)> arrays(values);
-  what.arrays = arrays.each;
-  what.array_count = static_cast<std::int32_t>(sizeof...(C));
+// On CPUs by this code, on a GPU by its own fold.
+void run_own_code(onefold_request what, const onefold_options* how, const own_code* code, const onefold_array* arrays, int count) {
+  what.own = code;
+  what.arrays = arrays;
+  what.array_count = count;
 #ifdef ONEFOLD_HAVE_CUDA
   const device_fold fold =
       cuda_backend::fold_of_complex(static_cast<element_type>(what.type), static_cast<form>(what.form), what.input, what.second);
@@ -224,29 +218,36 @@ void run_as_own(onefold_request what, const onefold_options* how, const C*... x)
   run_checked(what, how);
 }
 
+template <class F, class Op, bool Mean, class... C>
+void run_as_own(const onefold_request& what, const onefold_options* how, const C*... x) {
+  F map;
+  Op op;
+  function_of_arrays<F&, C...> values{map, {x...}};
+  const index_line line{what.count};
+  own_reduction<index_line, decltype(values), Op, no_init, complex_conclusion<Mean>> own(line, values, op);
+  run_own_code(what, how, own.code(), arrays_of<decltype(values)>(values).each, static_cast<int>(sizeof...(C)));
+}
+
 // Sums, means and dots: groups of them have kernels of their own on CPUs.
 template <class T, bool Dot, bool Mean>
 class complex_sums {
   using C = complex_of<T>;
 
  public:
-  complex_sums(const C* x, const C* y)
-      : code_{this, sizeof(C), sizeof(C), sizeof(C), groups, level, conclude},
-        x_(x),
-        y_(y),
-        kernel_(kernels().*(Dot ? of_dots : of_sums)) {}
+  complex_sums(const C* x, const C* y) : code_{this, sizeof(C), sizeof(C), sizeof(C), groups, level, conclude}, x_(x), y_(y) {}
   complex_sums(const complex_sums&) = delete;
   complex_sums& operator=(const complex_sums&) = delete;
   [[nodiscard]] const own_code* code() const noexcept { return &code_; }
 
  private:
-  static const cpu::kernel_table& kernels() { return *cpu::chosen_instructions().kernels; }
-  static constexpr auto of_sums = sizeof(T) == sizeof(float) ? &cpu::kernel_table::c64_sum : &cpu::kernel_table::c128_sum;
-  static constexpr auto of_dots = sizeof(T) == sizeof(float) ? &cpu::kernel_table::c64_dot : &cpu::kernel_table::c128_dot;
+  static constexpr auto of_floats = Dot ? &cpu::kernel_table::c64_dot : &cpu::kernel_table::c64_sum;
+  static constexpr auto of_doubles = Dot ? &cpu::kernel_table::c128_dot : &cpu::kernel_table::c128_sum;
+  static constexpr auto kernel = sizeof(T) == sizeof(float) ? of_floats : of_doubles;
 
   static int groups(void* context, std::uint64_t first, std::uint64_t count, void* states) {
     const auto& of = *static_cast<const complex_sums*>(context);
-    of.kernel_(of.x_ + first, Dot ? of.y_ + first : nullptr, count, cpu::input_from::caches, states);
+    (cpu::chosen_instructions().kernels->*kernel)(of.x_ + first, Dot ? of.y_ + first : nullptr, count, cpu::input_from::caches,
+                                                  states);
     return 0;
   }
   static int level(void*, void* states, std::uint64_t count) {
@@ -266,26 +267,13 @@ class complex_sums {
   own_code code_;
   const C* x_;
   const C* y_;
-  cpu::fold_groups kernel_;
 };
 
 template <class T, bool Dot, bool Mean>
-void run_sums(onefold_request what, const onefold_options* how, const complex_of<T>* x, const complex_of<T>* y) {
+void run_sums(const onefold_request& what, const onefold_options* how, const complex_of<T>* x, const complex_of<T>* y) {
   const complex_sums<T, Dot, Mean> sums(x, y);
   const onefold_array arrays[] = {{x, sizeof(*x), alignof(T)}, {y, sizeof(*y), alignof(T)}};
-  what.own = sums.code();
-  what.arrays = arrays;
-  what.array_count = Dot ? 2 : 1;
-#ifdef ONEFOLD_HAVE_CUDA
-  const device_fold fold =
-      cuda_backend::fold_of_complex(static_cast<element_type>(what.type), static_cast<form>(what.form), what.input, what.second);
-  what.device = &fold;
-#endif
-  what.type = ONEFOLD_F64;  // of own code type and form say nothing
-  what.form = ONEFOLD_SUM;
-  what.input = nullptr;
-  what.second = nullptr;
-  run_checked(what, how);
+  run_own_code(what, how, sums.code(), arrays, Dot ? 2 : 1);
 }
 
 template <class T>

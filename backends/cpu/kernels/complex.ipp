@@ -36,7 +36,7 @@ struct conjugated {
 
 template <class T, class Map>
 struct complex_sum {
-  using value = parts_of_number<T>;
+  using number = parts_of_number<T>;
   using register_type = vec<T, width<T>>;
   static constexpr int tile_parts = tile_bytes / static_cast<int>(sizeof(T));
   static constexpr int registers = order::lanes<T> / width<T>;
@@ -70,7 +70,8 @@ struct complex_sum {
   template <int Part, int M>
   ONEFOLD_INLINE static T part_of_subtree(const register_type* tiles) {
     using index = typename make_indices<width<T>>::type;
-    constexpr int apart = width < T >> block<T> ? block<T> : 1;
+    constexpr int within = block<T>;  // lanes
+    constexpr int apart = width<T> == within ? 1 : within;
     constexpr bool pairs = M >= 2 * apart;
     constexpr int m = pairs ? M / 2 : M;
     register_type next[m];
@@ -82,21 +83,17 @@ struct complex_sum {
     return lanes_down<sum, T, m, width<T> / 2, M>(next);
   }
   template <int M>
-  [[gnu::noinline]] static value subtree_of_tiles(const register_type* tiles) {
-    return {part_of_subtree<0, M>(tiles), part_of_subtree<1, M>(tiles)};
-  }
-  static value subtree_of_some(register_type* tiles, int count) {
-    const auto fill = [&](int up_to) {
-      for (int k = count; k < up_to; ++k) tiles[k] = all<T>(sum::neutral<T>);
-    };
-    if (count == 1) return subtree_of_tiles<1>(tiles);
-    if (count == 2) return subtree_of_tiles<2>(tiles);
-    if (count <= 4) return fill(4), subtree_of_tiles<4>(tiles);
-    if (count <= 8) return fill(8), subtree_of_tiles<8>(tiles);
-    return fill(16), subtree_of_tiles<16>(tiles);
-  }
+  struct tree {
+    [[gnu::noinline]] static number of(const register_type* tiles) {
+      return {part_of_subtree<0, M>(tiles), part_of_subtree<1, M>(tiles)};
+    }
+  };
 
-  static value group(const T* x, const T* y, u64 parts) {
+  // Of `count` numbers.
+  static number group(const number* first_x, const number* first_y, u64 count, bool) {
+    const T* x = reinterpret_cast<const T*>(first_x);
+    const T* y = reinterpret_cast<const T*>(first_y);
+    u64 parts = 2 * count;
     register_type tiles[group_tiles];
     int k = 0;
     for (; parts >= tile_parts; ++k, parts -= tile_parts) {
@@ -105,22 +102,7 @@ struct complex_sum {
       if constexpr (Map::inputs == 2) y += tile_parts;
     }
     if (parts > 0) tiles[k++] = short_tile(x, y, parts);
-    return subtree_of_some(tiles, k);
-  }
-
-  // As fold_groups, of whole numbers.
-  static void run(const void* first_x, const void* first_y, u64 count, input_from, void* first_value) {
-    constexpr u64 group_parts = u64{group_tiles} * tile_parts;
-    const T* x = static_cast<const T*>(first_x);
-    const T* y = static_cast<const T*>(first_y);
-    value* to = static_cast<value*>(first_value);
-    for (u64 parts = 2 * count; parts > 0;) {
-      const u64 here = parts < group_parts ? parts : group_parts;
-      *to++ = group(x, y, here);
-      x += here;
-      if constexpr (Map::inputs == 2) y += here;
-      parts -= here;
-    }
+    return of_some_tiles<tree>(tiles, k, all<T>(sum::neutral<T>));
   }
 };
 

@@ -109,17 +109,28 @@ template <class Op, class T, int M, class V>
   return lanes_down<Op, T, M, width<T>, M>(tiles);
 }
 
-// The same for the first `count` tiles of a group: those that are absent change nothing.
+// What Tree<M> makes of the M tiles of a subtree, for the first `count` tiles of a group: those that are absent are `padding`, which changes nothing.
+template <template <int> class Tree, class V>
+ONEFOLD_INLINE auto of_some_tiles(V* tiles, int count, V padding) {
+  const auto fill = [&](int up_to) {
+    for (int k = count; k < up_to; ++k) tiles[k] = padding;
+  };
+  if (count == 1) return Tree<1>::of(tiles);
+  if (count == 2) return Tree<2>::of(tiles);
+  if (count <= 4) return fill(4), Tree<4>::of(tiles);
+  if (count <= 8) return fill(8), Tree<8>::of(tiles);
+  return fill(16), Tree<16>::of(tiles);
+}
+template <class Op, class T>
+struct subtrees {
+  template <int M>
+  struct tree {
+    ONEFOLD_INLINE static T of(const vec<T, width<T>>* tiles) { return subtree<Op, T, M>(tiles); }
+  };
+};
 template <class Op, class T>
 ONEFOLD_INLINE T subtree_of(vec<T, width<T>>* tiles, int count, T neutral) {
-  if (count == 1) return subtree<Op, T, 1>(tiles);
-  const auto fill = [&](int up_to) {
-    for (int k = count; k < up_to; ++k) tiles[k] = all<T>(neutral);
-  };
-  if (count == 2) return subtree<Op, T, 2>(tiles);
-  if (count <= 4) return fill(4), subtree<Op, T, 4>(tiles);
-  if (count <= 8) return fill(8), subtree<Op, T, 8>(tiles);
-  return fill(16), subtree<Op, T, 16>(tiles);
+  return of_some_tiles<subtrees<Op, T>::template tree>(tiles, count, all<T>(neutral));
 }
 static_assert(group_tiles == 16);
 

@@ -95,14 +95,13 @@ extern const kernel_table ONEFOLD_KERNELS = {
     ONEFOLD_FIXED_ORDER_FOLDS(ONEFOLD_FOLD)
 #undef ONEFOLD_FOLD
         run<norm2, f64, squares>,
-    complex_sum<f32, as_is>::run,
-    complex_sum<f64, as_is>::run,
-    complex_sum<f32, conjugated>::run,
-    complex_sum<f64, conjugated>::run,
-#define ONEFOLD_FOLD(E) run<min_and_max<E>, E, both<compared<E>::type>>, run<mean_variance<E>, E, moments>,
-    ONEFOLD_FIXED_ORDER_TYPES(ONEFOLD_FOLD)
+#define ONEFOLD_FOLD(T, map) run<complex_sum<T, map>, parts_of_number<T>, parts_of_number<T>>,
+    ONEFOLD_FOLD(f32, as_is) ONEFOLD_FOLD(f64, as_is) ONEFOLD_FOLD(f32, conjugated) ONEFOLD_FOLD(f64, conjugated)
 #undef ONEFOLD_FOLD
-        first_that<u8, has_bits>,
+#define ONEFOLD_FOLD(E) run<min_and_max<E>, E, both<compared<E>::type>>, run<mean_variance<E>, E, moments>,
+        ONEFOLD_FIXED_ORDER_TYPES(ONEFOLD_FOLD)
+#undef ONEFOLD_FOLD
+            first_that<u8, has_bits>,
     first_that<u16, has_bits>,
     first_that<u32, has_bits>,
     first_that<u64, has_bits>,
