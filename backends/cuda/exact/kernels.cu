@@ -108,24 +108,12 @@ namespace {
 
 using namespace exact_sums;
 
-template <class E>
+template <class E, exact_bins Bins>
 const exact_kernel& float_sums() {
-  static const exact_kernel kernel{reinterpret_cast<const void*>(&float_sums_kernel<E>),
-                                   float_threads,
-                                   float_blocks,
-                                   float_bytes,
-                                   most_floats_of_thread * float_threads,
-                                   2 * warp_size * elements_of<E>::count};
-  return kernel;
-}
-template <class E>
-const exact_kernel& integer_sums() {
-  static const exact_kernel kernel{reinterpret_cast<const void*>(&integer_sums_kernel<E>),
-                                   float_threads,
-                                   float_blocks,
-                                   float_bytes,
-                                   most_floats_of_thread * float_threads,
-                                   2 * warp_size * elements_of<E>::count};
+  constexpr auto* symbol = Bins == exact_bins::doubles ? &float_sums_kernel<E> : &integer_sums_kernel<E>;
+  static const exact_kernel kernel{
+      reinterpret_cast<const void*>(symbol), float_threads, float_blocks, float_bytes, most_floats_of_thread * float_threads,
+      2 * warp_size * elements_of<E>::count};
   return kernel;
 }
 template <class Terms>
@@ -168,7 +156,7 @@ const exact_kernel& kernel_of(exact_terms terms, exact_bins bins) {
   if constexpr (sizeof(E) == 8)
     return sums_of<element_terms<E>>(bins);
   else
-    return bins == exact_bins::integers ? integer_sums<E>() : float_sums<E>();
+    return bins == exact_bins::integers ? float_sums<E, exact_bins::integers>() : float_sums<E, exact_bins::doubles>();
 }
 
 }  // namespace
