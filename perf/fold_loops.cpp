@@ -519,23 +519,38 @@ fold_answer sum_by_blocks(const fold_data<T>& of, int threads) {
 using floats = __m256;
 inline floats floats_at(const float16* x) { return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x))); }
 
-float sum_in_vectors(const float16* x, std::uint64_t n) {
+// The sum of n values: those of a vector's length from number i on, and one by itself.
+template <class Vector, class One>
+float sum_in_vectors(std::uint64_t n, const Vector& vector_at, const One& one_at) {
   constexpr std::uint64_t lanes = sizeof(floats) / sizeof(float);
   floats sums[4] = {};
   std::uint64_t i = 0;
   for (; i + 4 * lanes <= n; i += 4 * lanes)
-    for (std::uint64_t s = 0; s < 4; ++s) sums[s] += floats_at(x + i + s * lanes);
+    for (std::uint64_t s = 0; s < 4; ++s) sums[s] += vector_at(i + s * lanes);
   const floats all = (sums[0] + sums[1]) + (sums[2] + sums[3]);
   float sum = 0;
   for (std::uint64_t lane = 0; lane < lanes; ++lane) sum += all[lane];
-  for (; i < n; ++i) sum += static_cast<float>(x[i]);
+  for (; i < n; ++i) sum += one_at(i);
   return sum;
 }
+constexpr std::uint64_t half_block = std::uint64_t{1} << 16;
 
 fold_answer half_sum_in_vectors(const fold_data<float16>& of, int threads) {
-  return {{static_cast<double>(
-      sum_of_blocks<float>(of.count, std::uint64_t{1} << 16, threads,
-                           [&](std::uint64_t begin, std::uint64_t n) { return sum_in_vectors(of.x + begin, n); }))}};
+  return {{static_cast<double>(sum_of_blocks<float>(of.count, half_block, threads, [&](std::uint64_t begin, std::uint64_t n) {
+    const float16* const x = of.x + begin;
+    return sum_in_vectors(
+        n, [=](std::uint64_t i) { return floats_at(x + i); }, [=](std::uint64_t i) { return static_cast<float>(x[i]); });
+  }))}};
+}
+
+fold_answer half_dot_in_vectors(const fold_data<float16>& of, int threads) {
+  return {{static_cast<double>(sum_of_blocks<float>(of.count, half_block, threads, [&](std::uint64_t begin, std::uint64_t n) {
+    const float16* const x = of.x + begin;
+    const float16* const y = of.y + begin;
+    return sum_in_vectors(
+        n, [=](std::uint64_t i) { return floats_at(x + i) * floats_at(y + i); },
+        [=](std::uint64_t i) { return static_cast<float>(x[i]) * static_cast<float>(y[i]); });
+  }))}};
 }
 #endif
 
@@ -564,27 +579,6 @@ fold_answer dot_by_blocks(const fold_data<T>& of, int threads) {
         return sum;
       }))}};
 }
-
-#ifdef __F16C__
-float dot_in_vectors(const float16* x, const float16* y, std::uint64_t n) {
-  constexpr std::uint64_t lanes = sizeof(floats) / sizeof(float);
-  floats sums[4] = {};
-  std::uint64_t i = 0;
-  for (; i + 4 * lanes <= n; i += 4 * lanes)
-    for (std::uint64_t s = 0; s < 4; ++s) sums[s] += floats_at(x + i + s * lanes) * floats_at(y + i + s * lanes);
-  const floats all = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-  float sum = 0;
-  for (std::uint64_t lane = 0; lane < lanes; ++lane) sum += all[lane];
-  for (; i < n; ++i) sum += static_cast<float>(x[i]) * static_cast<float>(y[i]);
-  return sum;
-}
-
-fold_answer half_dot_in_vectors(const fold_data<float16>& of, int threads) {
-  return {{static_cast<double>(
-      sum_of_blocks<float>(of.count, std::uint64_t{1} << 16, threads,
-                           [&](std::uint64_t begin, std::uint64_t n) { return dot_in_vectors(of.x + begin, of.y + begin, n); }))}};
-}
-#endif
 
 template <class T>
 fold_answer max_onefold(const fold_data<T>& of, int threads) {

@@ -37,11 +37,7 @@ constexpr int column_words = sums_on_device::float_bins * threads;
 // What the kernel does, but for what it has in common with the one whose bins are doubles: a launch's end.
 template <class T>
 sum_of_blocks on_blocks(const T* x, std::uint64_t count, exact_part part, bool absolute, unsigned blocks) {
-  cb::exact_launch how{};
-  how.x = x;
-  how.count = count;
-  how.part = part;
-  how.absolute = absolute;
+  const cb::exact_launch how = launch_over(x, nullptr, count, part, absolute);
   sum_of_blocks found;
   for (unsigned block = 0; block < blocks; ++block) {
     std::vector<long long> bins(column_words, 7);  // what was there before

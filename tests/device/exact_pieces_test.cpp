@@ -37,12 +37,7 @@ template <class Terms>
 sum_of_blocks on_blocks(const typename Terms::type* x, const typename Terms::type* y, std::uint64_t count, exact_part part,
                         bool absolute, unsigned blocks) {
   using column_of_thread = sums_on_device::piece_column<Terms, threads>;
-  cb::exact_launch how{};
-  how.x = x;
-  how.y = y;
-  how.count = count;
-  how.part = part;
-  how.absolute = absolute;
+  const cb::exact_launch how = launch_over(x, y, count, part, absolute);
   sum_of_blocks found;
   for (unsigned block = 0; block < blocks; ++block) {
     std::vector<long long> bins(column_of_thread::bins * threads, 7);  // what was there before

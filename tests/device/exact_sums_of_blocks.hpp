@@ -17,6 +17,17 @@ namespace onefold_test {
 
 namespace cb = onefold::cuda_backend;
 
+/// What a launch is told of arrays, `y` being the second one of a dot.
+inline cb::exact_launch launch_over(const void* x, const void* y, std::uint64_t count, cb::exact_part part, bool absolute) {
+  cb::exact_launch how{};
+  how.x = x;
+  how.y = y;
+  how.count = count;
+  how.part = part;
+  how.absolute = absolute;
+  return how;
+}
+
 struct sum_of_blocks {
   std::vector<long long> limbs = std::vector<long long>(cb::exact_memory::most);
   unsigned flags = 0;

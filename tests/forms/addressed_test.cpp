@@ -7,7 +7,7 @@
 #include <onefold/batch.hpp>
 #include <onefold/onefold.hpp>
 
-#include "fixture.hpp"
+#include "arrays_fixture.hpp"
 
 namespace onefold_test {
 namespace {
@@ -19,22 +19,11 @@ using onefold::errc;
 static_assert(std::is_same_v<decltype(array_at{std::declval<double**>()}), array_at<double>>);
 static_assert(std::is_same_v<decltype(array_at{std::declval<const float* const*>()}), array_at<float>>);
 
-class an_address_in_memory : public executor_test {
+class an_address_in_memory : public arrays_of_an_executor {
  protected:
-  static constexpr std::uint64_t most = 100'000;
-
   void SetUp() override {
-    executor_test::SetUp();
-    if (IsSkipped()) return;
-    const elements x = any_values(element_type::f64, most, 1);
-    const elements y = any_values(element_type::f64, most, 2);
-    const elements f = any_values(element_type::f32, most, 3);
-    for (const elements* each : {&x, &y, &f}) {
-      memory_.push_back(std::make_unique<block>(memory_for(where()), each->bytes() + 64));
-      memory_.back()->write(0, each->data(), each->bytes());
-    }
-    places_ = std::make_unique<block>(memory_for(where()), 2 * sizeof(void*));
-    count_ = std::make_unique<block>(memory_for(where()), sizeof(std::uint64_t));
+    arrays_of_an_executor::SetUp();
+    if (!IsSkipped()) places_ = std::make_unique<block>(memory_for(where()), 2 * sizeof(void*));
   }
   // Writes the addresses, of which the first is that of an array of T.
   template <class T>
@@ -45,22 +34,13 @@ class an_address_in_memory : public executor_test {
   }
   [[nodiscard]] array_at<double> second_place() const { return {reinterpret_cast<const double* const*>(places_->address()) + 1}; }
   [[nodiscard]] count_at count_of(std::uint64_t n) const {
-    count_->write(0, &n, sizeof(n));
-    return {reinterpret_cast<const std::uint64_t*>(count_->address())};
+    set_count(n);
+    return the_count();
   }
-  [[nodiscard]] const double* x() const { return reinterpret_cast<const double*>(memory_[0]->address()); }
-  [[nodiscard]] const double* y() const { return reinterpret_cast<const double*>(memory_[1]->address()); }
-  [[nodiscard]] const float* f() const { return reinterpret_cast<const float*>(memory_[2]->address()); }
 
  private:
-  std::vector<std::unique_ptr<block>> memory_;
-  std::unique_ptr<block> places_, count_;
+  std::unique_ptr<block> places_;
 };
-
-template <class T>
-void expect_same(T got, T expected, const char* what, std::uint64_t n) {
-  EXPECT_EQ(std::memcmp(&got, &expected, sizeof(T)), 0) << what << " of " << n << ": " << got << ", not " << expected;
-}
 
 TEST_P(an_address_in_memory, gives_the_bits_of_that_array) {
   const auto& at = where();
