@@ -167,10 +167,7 @@ __device__ inline void add_floats(const exact_launch& how, std::uint64_t block, 
   const unsigned lane = threadIdx.x % warp_size;
   const auto* const body = reinterpret_cast<const pack*>(static_cast<const E*>(how.x) + given.head);
 
-  const auto load = [&](std::uint64_t unit, pack(&into)[packs]) {
-#pragma unroll
-    for (int k = 0; k < packs; ++k) into[k] = load_pack(body + (unit * packs + static_cast<unsigned>(k)) * warp_size + lane);
-  };
+  const auto load = [&](std::uint64_t unit, pack(&into)[packs]) { load_packs(body, unit, lane, into); };
   // What does not count becomes -0, which changes nothing.
   const bool takes_all = sizeof(E) != 4 || how.part == exact_part::all;  // there are no complex numbers of two halves
   const bool changes = how.absolute || !takes_all;

@@ -168,21 +168,8 @@ __device__ inline void add_pieces(const exact_launch& how, std::uint64_t block, 
       column.add(x, y);
   };
 
-  struct turn {
-    pack x[packs];
-    pack y[has_y ? packs : 1];
-  };
-  const auto load = [&](std::uint64_t unit, turn& into) {
-#pragma unroll
-    for (int k = 0; k < packs; ++k) {
-      const std::uint64_t at = ((unit * packs + static_cast<unsigned>(k)) * warp_size + lane) * elements::count;
-      into.x[k] = load_pack(reinterpret_cast<const pack*>(x_body + at));
-      if constexpr (Terms::turns)
-        into.y[k] = turned_pack(y_body + at, given.head % 2 != 0, gathers);
-      else if constexpr (has_y)
-        into.y[k] = gathers ? gather_pack<E>(y_body + at) : load_pack(reinterpret_cast<const pack*>(y_body + at));
-    }
-  };
+  using turn = turn_of<Terms>;
+  const auto load = [&](std::uint64_t unit, turn& into) { into.load(x_body, y_body, given.head % 2 != 0, gathers, unit, lane); };
   turn next{};
   if (warp < given.units) load(warp, next);
   for (std::uint64_t unit = warp; unit < given.units;) {

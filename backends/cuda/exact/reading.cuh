@@ -118,4 +118,34 @@ struct shares {
   [[nodiscard]] __device__ std::uint64_t at_edge(std::uint64_t i) const { return i < head ? i : i + units * of_unit; }
 };
 
+/// The packs that a lane takes of a unit of one array, which begins at `body`.
+template <int Packs>
+__device__ inline void load_packs(const pack* body, std::uint64_t unit, unsigned lane, pack (&into)[Packs]) {
+#pragma unroll
+  for (int k = 0; k < Packs; ++k) into[k] = load_pack(body + (unit * Packs + static_cast<unsigned>(k)) * warp_size + lane);
+}
+
+/// Those of the arrays that Terms has.
+template <class Terms>
+struct turn_of {
+  using E = typename Terms::type;
+  static constexpr int packs = Terms::packs;
+  static constexpr bool has_y = Terms::arrays == 2;
+  pack x[packs];
+  pack y[has_y ? packs : 1];
+
+  /// `is_odd`: whether the bodies begin with an odd element; `gathers`: whether that of y may be off a pack's boundary.
+  __device__ void load(const E* x_body, const E* y_body, bool is_odd, bool gathers, std::uint64_t unit, unsigned lane) {
+#pragma unroll
+    for (int k = 0; k < packs; ++k) {
+      const std::uint64_t at = ((unit * packs + static_cast<unsigned>(k)) * warp_size + lane) * elements_of<E>::count;
+      x[k] = load_pack(reinterpret_cast<const pack*>(x_body + at));
+      if constexpr (Terms::turns)
+        y[k] = turned_pack(y_body + at, is_odd, gathers);
+      else if constexpr (has_y)
+        y[k] = gathers ? gather_pack<E>(y_body + at) : load_pack(reinterpret_cast<const pack*>(y_body + at));
+    }
+  }
+};
+
 }  // namespace onefold::cuda_backend::exact_sums

@@ -125,10 +125,7 @@ __global__ void __launch_bounds__(float_threads, float_blocks)
     for (int c = 0; c < elements::count; ++c)
       if (c % 2 == 0 ? takes_even : takes_odd) add(elements::get(p, c));
   };
-  const auto load = [&](std::uint64_t unit, pack(&into)[packs]) {
-#pragma unroll
-    for (int k = 0; k < packs; ++k) into[k] = load_pack(body + (unit * packs + static_cast<unsigned>(k)) * warp_size + lane);
-  };
+  const auto load = [&](std::uint64_t unit, pack(&into)[packs]) { load_packs(body, unit, lane, into); };
   // All of the warp's elements, for those who ask for nothing but a look.
   const auto for_edge = [&](const auto& do_it) {
     if (warp != given.units % warps) return;
@@ -250,21 +247,8 @@ __global__ void __launch_bounds__(window_threads, window_blocks)
   const bool takes_odd = how.part == exact_part::all || (how.part == exact_part::odd) == (given.head % 2 == 0);
   unsigned flags = 0;
 
-  struct turn {
-    pack x[packs];
-    pack y[Terms::arrays == 2 ? packs : 1];
-  };
-  const auto load = [&](std::uint64_t unit, turn& into) {
-#pragma unroll
-    for (int k = 0; k < packs; ++k) {
-      const std::uint64_t at = ((unit * packs + static_cast<unsigned>(k)) * warp_size + lane) * elements::count;
-      into.x[k] = load_pack(reinterpret_cast<const pack*>(x_body + at));
-      if constexpr (Terms::turns)
-        into.y[k] = turned_pack(y_body + at, given.head % 2 != 0, gathers);
-      else if constexpr (Terms::arrays == 2)
-        into.y[k] = gathers ? gather_pack<E>(y_body + at) : load_pack(reinterpret_cast<const pack*>(y_body + at));
-    }
-  };
+  using turn = turn_of<Terms>;
+  const auto load = [&](std::uint64_t unit, turn& into) { into.load(x_body, y_body, given.head % 2 != 0, gathers, unit, lane); };
   const auto x_at = [&](const turn& from, int i) { return elements::get(from.x[i / elements::count], i % elements::count); };
   const auto term_at = [&](const turn& from, int i) {
     const int k = Terms::arrays == 2 ? i / elements::count : 0;
