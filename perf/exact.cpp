@@ -69,8 +69,10 @@ void check_state(const gpu_bench& bench, const std::vector<T>& host) {
 // As long as it lives, exact sums on GPUs have bins of this kind.
 class bins_of {
  public:
+  // NOLINTBEGIN(concurrency-mt-unsafe): the suite has no other thread that reads the environment
   explicit bins_of(const char* kind) { setenv(variable, kind, 1); }
   ~bins_of() { unsetenv(variable); }
+  // NOLINTEND(concurrency-mt-unsafe)
   bins_of(const bins_of&) = delete;
   bins_of& operator=(const bins_of&) = delete;
 
