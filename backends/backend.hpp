@@ -117,6 +117,9 @@ struct backend_entry {
   /// Stores the result of an exact state in stream order; of words that are none a number whose bits are all set. Null where all memory is the host's.
   /// Throws onefold::error.
   void (*conclude_exact)(const executor& where, const exact_words& of, void* output);
+  /// The short way of the commonest calls: runs a request of few elements that asks for nothing but its result. Returns false, with nothing done, where
+  /// anything about the request is wrong or otherwise; the long way then says what. Null where there is none. Throws onefold::error.
+  bool (*reduce_few)(const onefold_request& asked);
 };
 
 /// The backend's entry, or null when this library was built without it.

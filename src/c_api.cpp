@@ -424,7 +424,11 @@ onefold_executor onefold_best(void) { return c_executor(onefold::best()); }
 int onefold_reduce(const onefold_request* what, const onefold_options* how) {
   return guarded([&] {
     if (what == nullptr) refuse_null("request");
-    if (what->struct_bytes == sizeof(*what)) return reduce_checked(*what, how);
+    if (what->struct_bytes == sizeof(*what)) {
+      if (how == nullptr && what->where.backend == ONEFOLD_SERIAL && find_backend(onefold::backend::serial)->reduce_few(*what))
+        return;
+      return reduce_checked(*what, how);
+    }
     reduce_checked(as_known(*what, offsetof(onefold_request, output) + sizeof(what->output), "request"), how);
   });
 }

@@ -10,6 +10,9 @@
 #include <onefold/error.hpp>
 #include <onefold/order.hpp>
 
+#include "../../src/dispatch.hpp"
+#include "../../src/pointer_kind.hpp"
+#include "../float_environment.hpp"
 #include "instruction_set.hpp"
 #include "parts.hpp"
 #include "plan.hpp"
@@ -146,13 +149,17 @@ bool on_cache_line(const void* x, const void* y) {
   return (reinterpret_cast<std::uintptr_t>(x) | reinterpret_cast<std::uintptr_t>(y)) % 64 == 0;
 }
 
-// A group or less, of one form: a call of its kernel.
+// A group or less, of one form: a call of its kernel, which makes the state.
+const kernel_table& group_state(const form_row& row, const void* x, const void* y, std::uint64_t count, std::byte* state) {
+  const std::uint64_t bytes = count * row.element_bytes * static_cast<std::uint64_t>(row.inputs);
+  const kernel_table& kernels = kernels_for(row.is_light, bytes, 1, on_cache_line(x, y));
+  (kernels.*row.kernel)(x, y, count, input_from::caches, state);
+  return kernels;
+}
+
 void reduce_group(const detail::request& what, const form_row& row) {
-  const void* const y = row.inputs == 2 ? what.second : nullptr;
-  const std::uint64_t bytes = what.count * row.element_bytes * static_cast<std::uint64_t>(row.inputs);
-  const kernel_table& kernels = kernels_for(row.is_light, bytes, 1, on_cache_line(what.input, y));
   alignas(64) std::byte state[most_form_bytes];
-  (kernels.*row.kernel)(what.input, y, what.count, input_from::caches, state);
+  const kernel_table& kernels = group_state(row, what.input, row.inputs == 2 ? what.second : nullptr, what.count, state);
   if (row.has_index()) {
     place_values(row, state, 0);
     for (std::byte* value = state; value < state + row.state_bytes; value += arg_bytes) {
@@ -288,6 +295,39 @@ int reduce_fixed_order(const detail::request& what, int threads) {
 }
 
 std::string_view fixed_order_implementation() { return chosen_instructions().name; }
+
+bool reduce_few(const onefold_request& asked) {
+  if (asked.type < 0 || asked.type >= element_type_count || asked.form < 0 || asked.form >= form_count) return false;
+  const auto address = [](auto* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); };
+  const std::uintptr_t more = address(asked.operators) | address(asked.source) | address(asked.own) | address(asked.device) |
+                              address(asked.tree_value) | address(asked.arrays) | address(asked.vectors) |
+                              address(asked.exact_state) | address(asked.count_at) | address(asked.present) |
+                              address(asked.input_at) | address(asked.second_at);
+  if (more != 0 || asked.array_count != 0 || (asked.results | 1) != 1 || (asked.flags & ~ONEFOLD_INTO) != 0) return false;
+
+  const auto type = static_cast<element_type>(asked.type);
+  const auto what = static_cast<form>(asked.form);
+  const form_row& row = row_of(type, what, false);
+  if (!takes_type(what, type) || asked.count == 0 || asked.count > elements_of_group(row.element_bytes)) return false;
+  const std::size_t bytes = asked.count * row.element_bytes;
+  const void* const second = row.inputs == 2 ? asked.second : asked.input;
+  if (asked.input == nullptr || second == nullptr || asked.output == nullptr) return false;
+  if (((address(asked.input) | address(second)) & (row.element_bytes - 1)) != 0 ||
+      (address(asked.output) & (row.result_bytes - 1)) != 0)
+    return false;
+  if (detail::overlaps(asked.output, row.result_bytes, asked.input, bytes) ||
+      detail::overlaps(asked.output, row.result_bytes, second, bytes))
+    return false;
+  if (detail::may_hold_device_memory() && (detail::is_on_device(asked.input) || (row.inputs == 2 && detail::is_on_device(second)) ||
+                                           ((asked.flags & ONEFOLD_INTO) != 0 && detail::is_on_device(asked.output))))
+    return false;
+
+  const detail::default_float_environment one_operation_is_one_operation;
+  alignas(64) std::byte state[most_form_bytes];
+  group_state(row, asked.input, row.inputs == 2 ? second : nullptr, asked.count, state);
+  row.conclude(row, state, asked.count, 0, asked.output);
+  return true;
+}
 
 void check_instruction_set() { static_cast<void>(chosen_instructions()); }
 
