@@ -118,7 +118,7 @@ struct backend_entry {
   /// Throws onefold::error.
   void (*conclude_exact)(const executor& where, const exact_words& of, void* output);
   /// The short way of the commonest calls: runs a request of few elements that asks for nothing but its result. Returns false, with nothing done, where
-  /// anything about the request is wrong or otherwise; the long way then says what. Null where there is none. Throws onefold::error.
+  /// anything about the request is wrong or otherwise; the long way then says what. Null where calls launch something. Throws onefold::error.
   bool (*reduce_few)(const onefold_request& asked);
 };
 

@@ -287,6 +287,14 @@ struct whole_call {
   bool words_alone = false;
 };
 
+// Whether a backend has run it by its short way (backend_entry::reduce_few). best() means serial() for few elements of the host's.
+bool goes_the_short_way(const onefold_request& asked) {
+  const std::int32_t where = asked.where.backend;
+  if (where != ONEFOLD_SERIAL && where != ONEFOLD_BEST && (where != ONEFOLD_OPENMP || asked.where.threads < 0)) return false;
+  const backend_entry* const entry = find_backend(where == ONEFOLD_OPENMP ? backend::openmp : backend::serial);
+  return entry != nullptr && entry->reduce_few(asked);
+}
+
 void reduce_checked(const onefold_request& asked, const onefold_options* how, const whole_call& of = {}) {
   if (asked.type == ONEFOLD_C64 || asked.type == ONEFOLD_C128) return reduce_complex(asked, how);
   if (asked.type < 0 || asked.type >= element_type_count) refuse_number("request.type", asked.type);
@@ -425,8 +433,7 @@ int onefold_reduce(const onefold_request* what, const onefold_options* how) {
   return guarded([&] {
     if (what == nullptr) refuse_null("request");
     if (what->struct_bytes == sizeof(*what)) {
-      if (how == nullptr && what->where.backend == ONEFOLD_SERIAL && find_backend(onefold::backend::serial)->reduce_few(*what))
-        return;
+      if (how == nullptr && goes_the_short_way(*what)) return;
       return reduce_checked(*what, how);
     }
     reduce_checked(as_known(*what, offsetof(onefold_request, output) + sizeof(what->output), "request"), how);

@@ -158,7 +158,8 @@ extern const backend_entry serial_backend{
     cpu::reduce_few};
 #ifdef ONEFOLD_HAVE_OPENMP
 extern const backend_entry openmp_backend{
-    variants, describe<backend::openmp>, reason_against, run, synchronize, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+    variants,       describe<backend::openmp>, reason_against, run, synchronize, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+    cpu::reduce_few};
 #endif
 
 }  // namespace onefold::detail
