@@ -53,6 +53,36 @@ inline moments merge(const moments& a, const moments& b) {
   return {count, mean, (big.deviation + small.deviation) + (d * d) * (of_big * part)};
 }
 
+// Nodes of any counts side by side, each of them in three arrays; a count of 0 is no node. The first `half` take those that are `half` further in, as merge()
+// does; what becomes of the others is of no use. Behind the last one a vector may be read.
+[[gnu::noinline]] inline void merge_halves(f64* count, f64* mean, f64* deviation, int half) {
+  using register_type = vec<f64, width<f64>>;
+  const register_type zero = all<f64>(0.0), one_half = all<f64>(0.5);
+  const auto put = [](f64* to, register_type value) { __builtin_memcpy(to, &value, sizeof(value)); };
+  ONEFOLD_UNROLL(1)
+  for (int j = 0; j < half; j += width<f64>) {
+    const register_type a_count = load<f64, f64>(count + j), b_count = load<f64, f64>(count + j + half);
+    const register_type a_mean = load<f64, f64>(mean + j), b_mean = load<f64, f64>(mean + j + half);
+    const register_type a_deviation = load<f64, f64>(deviation + j);
+    const auto equal = a_count == b_count;
+    const auto a_is_big = a_count > b_count;
+    const register_type total = a_count + b_count;
+    const register_type big_count = a_is_big ? a_count : b_count, small_count = a_is_big ? b_count : a_count;
+    const register_type big = a_is_big ? a_mean : b_mean, small = a_is_big ? b_mean : a_mean;
+    const register_type d = small - big;
+    const register_type part = small_count / total;
+    const register_type near = big + d * part, far = big * (big_count / total) + small * part;
+    const register_type unequal_mean = d - d == zero ? near : far;
+    const register_type merged_mean = equal ? a_mean * one_half + b_mean * one_half : unequal_mean;
+    const register_type weight = equal ? a_count * one_half : big_count * part;
+    const register_type merged_deviation = (a_deviation + load<f64, f64>(deviation + j + half)) + (d * d) * weight;
+    const auto alone = b_count == zero;
+    put(count + j, total);
+    put(mean + j, alone ? a_mean : merged_mean);
+    put(deviation + j, alone ? a_deviation : merged_deviation);
+  }
+}
+
 struct minus {
   template <class V>
   ONEFOLD_INLINE static V combine(V a, V b) {
@@ -159,11 +189,13 @@ struct mean_variance {
   }
 
   // Lanes of two lengths, or none.
-  [[gnu::noinline, gnu::cold]] static moments short_tile(const E* x, u64 count) {
+  ONEFOLD_INLINE static moments nodes_of_short_tile(const E* x, u64 count) {
     f64 shift[lanes], total[lanes], squares[lanes];
-    moments node[lanes];
+    // As nodes they lie side by side: merge() would go lane by lane, 750 ns instead of 210 for 256 doubles (Zen 4).
+    constexpr int read = lanes + width<f64>;
+    f64 node_count[read], mean[read], deviation[read];
     const int rows = static_cast<int>(count / lanes), rest = static_cast<int>(count % lanes);
-    int present = rows > 0 ? lanes : rest;
+    const int present = rows > 0 ? lanes : rest;
     for (int j = 0; j < present; ++j) {
       const f64 v = value_of(x[j]);
       shift[j] = v - v == 0 ? v : 0.0;
@@ -180,16 +212,26 @@ struct mean_variance {
     for (int r = 1; r < rows; ++r) add(x + r * lanes, lanes);
     if (rows > 0) add(x + rows * lanes, rest);
     for (int j = 0; j < present; ++j) {
-      const int length = rows + (j < rest ? 1 : 0);
-      const f64 e = total[j] / static_cast<f64>(length);
-      const f64 deviation = squares[j] - total[j] * e;
-      node[j] = {static_cast<u64>(length), shift[j] + e, deviation < 0 ? 0.0 : deviation};
+      const f64 length = static_cast<f64>(rows + (j < rest ? 1 : 0));
+      const f64 e = total[j] / length;
+      const f64 away = squares[j] - total[j] * e;
+      node_count[j] = length;
+      mean[j] = shift[j] + e;
+      deviation[j] = away < 0 ? 0.0 : away;
     }
-    for (int h = lanes / 2; h > 0; h /= 2) {
-      for (int j = 0; j < h && j + h < present; ++j) node[j] = merge(node[j], node[j + h]);
-      present = present < h ? present : h;
-    }
-    return node[0];
+    for (int j = present; j < read; ++j) node_count[j] = mean[j] = deviation[j] = 0.0;
+    for (int half = lanes / 2; half > 0; half /= 2) merge_halves(node_count, mean, deviation, half);
+    return {static_cast<u64>(node_count[0]), mean[0], deviation[0]};
+  }
+
+  // Cold code is a quarter as large, and of elements that are converted one by one not much slower.
+  [[gnu::noinline, gnu::cold]] static moments lean_short_tile(const E* x, u64 count) { return nodes_of_short_tile(x, count); }
+  [[gnu::noinline]] static moments fast_short_tile(const E* x, u64 count) { return nodes_of_short_tile(x, count); }
+  static moments short_tile(const E* x, u64 count) {
+    if constexpr (same<E, f32> || same<E, f64>)
+      return fast_short_tile(x, count);
+    else
+      return lean_short_tile(x, count);
   }
 
   [[gnu::noinline]] static moments part_of_group(const E* x, u64 count, bool far) {
