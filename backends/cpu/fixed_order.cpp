@@ -149,26 +149,22 @@ bool on_cache_line(const void* x, const void* y) {
   return (reinterpret_cast<std::uintptr_t>(x) | reinterpret_cast<std::uintptr_t>(y)) % 64 == 0;
 }
 
-// A group or less, of one form: a call of its kernel, which makes the state.
-const kernel_table& group_state(const form_row& row, const void* x, const void* y, std::uint64_t count, std::byte* state) {
+// A group or less, of one form: a call of its kernel.
+void reduce_group(const form_row& row, const void* x, const void* y, std::uint64_t count, std::int64_t ddof, void* output,
+                  void* tree_value) {
   const std::uint64_t bytes = count * row.element_bytes * static_cast<std::uint64_t>(row.inputs);
   const kernel_table& kernels = kernels_for(row.is_light, bytes, 1, on_cache_line(x, y));
-  (kernels.*row.kernel)(x, y, count, input_from::caches, state);
-  return kernels;
-}
-
-void reduce_group(const detail::request& what, const form_row& row) {
   alignas(64) std::byte state[most_form_bytes];
-  const kernel_table& kernels = group_state(row, what.input, row.inputs == 2 ? what.second : nullptr, what.count, state);
+  (kernels.*row.kernel)(x, y, count, input_from::caches, state);
   if (row.has_index()) {
     place_values(row, state, 0);
     for (std::byte* value = state; value < state + row.state_bytes; value += arg_bytes) {
-      const std::uint64_t index = find_value(row, kernels, what.input, what.count, value);
+      const std::uint64_t index = find_value(row, kernels, x, count, value);
       std::memcpy(value + index_offset, &index, sizeof(index));
     }
   }
-  if (what.tree_value != nullptr) std::memcpy(what.tree_value, state, row.state_bytes);
-  row.conclude(row, state, what.count, what.ddof, what.output);
+  if (tree_value != nullptr) std::memcpy(tree_value, state, row.state_bytes);
+  row.conclude(row, state, count, ddof, output);
 }
 
 int reduce_array(const detail::request& what, int threads) {
@@ -289,7 +285,10 @@ int reduce_fixed_order(const detail::request& what, int threads) {
   if (what.source != nullptr) return reduce_source(what, threads);
   if (what.form != form::reduce_together) {
     const form_row& row = row_of(what.type, what.form, what.wide);
-    if (what.count <= elements_of_group(row.element_bytes)) return reduce_group(what, row), 1;
+    if (what.count <= elements_of_group(row.element_bytes)) {
+      const void* const y = row.inputs == 2 ? what.second : nullptr;
+      return reduce_group(row, what.input, y, what.count, what.ddof, what.output, what.tree_value), 1;
+    }
   }
   return reduce_array(what, threads);
 }
@@ -297,7 +296,7 @@ int reduce_fixed_order(const detail::request& what, int threads) {
 std::string_view fixed_order_implementation() { return chosen_instructions().name; }
 
 bool reduce_few(const onefold_request& asked) {
-  if (asked.type < 0 || asked.type >= element_type_count || asked.form < 0 || asked.form >= form_count) return false;
+  if (asked.type < 0 || asked.type >= element_type_count || asked.form < 0 || asked.form >= ONEFOLD_REDUCE_TOGETHER) return false;
   const auto address = [](auto* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); };
   const std::uintptr_t more = address(asked.operators) | address(asked.source) | address(asked.own) | address(asked.device) |
                               address(asked.tree_value) | address(asked.arrays) | address(asked.vectors) |
@@ -312,9 +311,10 @@ bool reduce_few(const onefold_request& asked) {
   const std::size_t bytes = asked.count * row.element_bytes;
   const void* const second = row.inputs == 2 ? asked.second : asked.input;
   if (asked.input == nullptr || second == nullptr || asked.output == nullptr) return false;
-  if (((address(asked.input) | address(second)) & (row.element_bytes - 1)) != 0 ||
-      (address(asked.output) & (row.result_bytes - 1)) != 0)
-    return false;
+  if (((address(asked.input) | address(second)) & (row.element_bytes - 1)) != 0) return false;
+  // The records that have no index are two numbers.
+  const std::size_t alignment = row.has_index() ? sizeof(std::uint64_t) : is_record(what) ? row.result_bytes / 2 : row.result_bytes;
+  if ((address(asked.output) & (alignment - 1)) != 0) return false;
   if (detail::overlaps(asked.output, row.result_bytes, asked.input, bytes) ||
       detail::overlaps(asked.output, row.result_bytes, second, bytes))
     return false;
@@ -323,9 +323,7 @@ bool reduce_few(const onefold_request& asked) {
     return false;
 
   const detail::default_float_environment one_operation_is_one_operation;
-  alignas(64) std::byte state[most_form_bytes];
-  group_state(row, asked.input, row.inputs == 2 ? second : nullptr, asked.count, state);
-  row.conclude(row, state, asked.count, 0, asked.output);
+  reduce_group(row, asked.input, row.inputs == 2 ? second : nullptr, asked.count, asked.ddof, asked.output, nullptr);
   return true;
 }
 

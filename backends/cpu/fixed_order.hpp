@@ -12,7 +12,7 @@ namespace onefold::cpu {
 /// Throws backend_unavailable where the system refuses threads, and callback_failed where a function of the caller's has failed.
 int reduce_fixed_order(const detail::request& what, int threads);
 
-/// backend_entry::reduce_few: a group of tiles or less, of a form with one result, in host memory, by the calling thread. Half of what such a call
+/// backend_entry::reduce_few: a group of tiles or less, of any form but reduce_together, in host memory, by the calling thread. Half of what such a call
 /// takes by the long way is finding out that nothing else is asked for.
 bool reduce_few(const onefold_request& asked);
 

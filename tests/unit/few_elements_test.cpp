@@ -120,7 +120,8 @@ TEST(few_elements, have_the_long_ways_errors) {
   alignas(64) std::array<double, 64> x{};
   std::iota(x.begin(), x.end(), 1.0);
   const auto with = [&](const std::string& which, const auto& change) {
-    for (const std::int32_t form : {ONEFOLD_SUM, ONEFOLD_DOT, ONEFOLD_COUNT, ONEFOLD_ALL, ONEFOLD_MEAN}) {
+    for (const std::int32_t form : {ONEFOLD_SUM, ONEFOLD_DOT, ONEFOLD_COUNT, ONEFOLD_ALL, ONEFOLD_MEAN, ONEFOLD_ARGMAX,
+                                    ONEFOLD_MINMAX, ONEFOLD_MEAN_VARIANCE, ONEFOLD_REDUCE_TOGETHER}) {
       onefold_request asked = sum_of(x.data(), 16);
       asked.form = form;
       asked.second = x.data() + 16;
@@ -134,6 +135,9 @@ TEST(few_elements, have_the_long_ways_errors) {
   with("an input between elements", [&](auto& asked) { asked.input = bytes + 4; });
   with("a second input between elements", [&](auto& asked) { asked.second = bytes + 1; });
   with("a result between elements", [&](auto& asked) { asked.output = bytes + 8 * 40 + 4; });
+  with("a result that ends in the input", [&](auto& asked) { asked.input = x.data() + 20, asked.output = x.data() + 19; });
+  for (const std::int64_t ddof : {-1, 1, 15, 16, 17})
+    with("a ddof of " + std::to_string(ddof), [&](auto& asked) { asked.ddof = ddof; });
   with("a result in the input", [&](auto& asked) { asked.output = x.data() + 15; });
   with("a result in the second input", [&](auto& asked) { asked.output = x.data() + 16; });
   with("a result behind the input", [&](auto& asked) { asked.output = x.data() + 32; });
