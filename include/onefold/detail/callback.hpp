@@ -63,12 +63,21 @@ inline constexpr bool is_plain_array = false;
 template <class F, class T>
 inline constexpr bool is_plain_array<function_of_arrays<F, T>> = std::is_same_v<std::decay_t<F>, identity_function>;
 
-/// So many values of a function at a time: a number that compilers know, with which they vectorise it at -O2 too.
-inline constexpr int values_at_once = 64;
+/// So many values of a function at a time: a number that compilers know, with which they vectorise it at -O2 too. Not so large that many of a short
+/// row are left over; not 16, since g++ unrolls such loops at -O3 before it looks for vectors.
+inline constexpr int values_at_once = 32;
 
-/// Stores at(0) .. at(count - 1). A function of its own, never inlined: only of a parameter g++ believes that nothing else points there.
+/// A function that stays one: of what a parameter points to, g++ believes __restrict as long as it neither inlines the function nor makes a copy of
+/// it with other parameters, which it does where one is always the same or is never used. Else there are no vectors at -O2.
+#if defined(__GNUC__) && !defined(__clang__)
+#define ONEFOLD_APART [[gnu::noinline, gnu::noclone]]
+#else
+#define ONEFOLD_APART [[gnu::noinline]]
+#endif
+
+/// Stores at(0) .. at(count - 1).
 template <class V, class Index, class At>
-[[gnu::noinline]] void store_values(V* __restrict to, Index count, const At& at) {
+ONEFOLD_APART void store_values(V* __restrict to, Index count, const At& at) {
   Index c = 0;
   for (; c + values_at_once <= count; c += values_at_once)
     for (Index i = 0; i < values_at_once; ++i) to[c + i] = at(c + i);
@@ -198,7 +207,7 @@ class block_callback {
 
   // The same of several results, each to its own place.
   template <class Index, class At, std::size_t... R, class... To>
-  [[gnu::noinline]] static void store_several(std::index_sequence<R...>, Index count, const At& at, To* __restrict... to) {
+  ONEFOLD_APART static void store_several(std::index_sequence<R...>, Index count, const At& at, To* __restrict... to) {
     Index c = 0;
     for (; c + values_at_once <= count; c += values_at_once)
       for (Index i = 0; i < values_at_once; ++i) {
@@ -218,7 +227,7 @@ class block_callback {
   // As store_values(), with `instead` for those that are absent; says whether there was `any` before that is not, or is one now. Once that is
   // known it is not asked any more: asking takes as long as all the rest.
   template <class Index, class At>
-  [[gnu::noinline]] static bool store_present(element* __restrict to, Index count, const At& at, element instead, bool any) {
+  ONEFOLD_APART static bool store_present(element* __restrict to, Index count, const At& at, element instead, bool any) {
     Index c = 0;
     for (; !any && c + values_at_once <= count; c += values_at_once) any = store_and_look(to + c, at, c, instead);
     for (; c + values_at_once <= count; c += values_at_once)
@@ -250,7 +259,7 @@ class block_callback {
 
   // As store_values(), with `instead` for those that are absent; says how many are not.
   template <class Index, class At>
-  [[gnu::noinline]] static std::uint64_t store_and_count(element* __restrict to, Index count, const At& at, element instead) {
+  ONEFOLD_APART static std::uint64_t store_and_count(element* __restrict to, Index count, const At& at, element instead) {
     std::uint64_t present = 0;
     for (Index c = 0; c < count; ++c) {
       const maybe<element> here = as_maybe(at(c));
