@@ -100,15 +100,6 @@ class own_reduction {
     return state(static_cast<value>(op_(a.value, b.value)));
   }
 
-  // Of `count` states, at least 1; the first becomes their subtree's.
-  state subtree(state* of, std::uint64_t count) {
-    for (; count > 1; count = (count + 1) / 2) {
-      for (std::uint64_t i = 0; i < count / 2; ++i) of[i] = combine(of[2 * i], of[2 * i + 1]);
-      if (count % 2 == 1) of[count / 2] = of[count - 1];
-    }
-    return of[0];
-  }
-
   // What is kept of an element until its tile is reduced: no flag where all are present, so that lanes can become vector code.
   static constexpr bool can_be_absent = value_traits<returned>::can_be_absent;
   using item = std::conditional_t<can_be_absent, state, value>;
@@ -116,19 +107,56 @@ class own_reduction {
   static constexpr std::uint64_t lanes = order::lanes_of_bytes(RowBytes);
   static constexpr std::uint64_t tile_elements = order::tile_rows * lanes;
 
-  // The state of a tile of which the first `count` elements exist, from number `first` on.
-  state tile(std::uint64_t first, std::uint64_t count) {
-    if constexpr (is_plain_array<F> && std::is_same_v<returned, item>) {
-      return tile_of(std::get<0>(f_.arrays) + first, count);
+  // Elements that are read where they lie.
+  static constexpr bool is_in_memory = is_plain_array<F> && std::is_same_v<returned, item>;
+  const item* in_memory(std::uint64_t first) const {
+    if constexpr (is_in_memory)
+      return std::get<0>(f_.arrays) + first;
+    else
+      return nullptr;
+  }
+
+  // Items that nobody has made yet: the constructors of 4 KiB of them would take longer than the reduction of what there is.
+  template <std::uint64_t N>
+  struct room {
+    union {
+      alignas(64) item of[N];
+    };
+    room() {}  // = default would be deleted where an item's is no trivial one
+  };
+
+  // f's values from number `first` on; less than a tile's only where they are the last.
+  void fill(std::uint64_t first, std::uint64_t count, item* items) {
+    for_rows(f_, space_, first, count, [items](std::uint64_t k, auto length, const auto& at) {
+      if constexpr (can_be_absent)
+        store_values(items + k, length, [&at](auto c) { return state(as_maybe(at(c))); });
+      else
+        store_values(items + k, length, at);
+    });
+  }
+
+  // Tiles of a group lie side by side, lane j of tile t at j * group_tiles + t: so halving them is a loop over neighbours, whichever lane it is at.
+  static constexpr std::uint64_t group_tiles = order::group_tiles;
+
+  // The lanes of a whole tile from number `first` on.
+  void tile(std::uint64_t first, item* lane) {
+    if constexpr (is_in_memory) {
+      columns_of(in_memory(first), lane);
     } else {
-      item items[tile_elements];
-      for_rows(f_, space_, first, count, [&items](std::uint64_t k, auto length, const auto& at) {
-        if constexpr (can_be_absent)
-          store_values(items + k, length, [&at](auto c) { return state(as_maybe(at(c))); });
-        else
-          store_values(items + k, length, at);
-      });
-      return tile_of(items, count);
+      room<tile_elements> items;
+      fill(first, tile_elements, items.of);
+      columns_of(items.of, lane);
+    }
+  }
+
+  // The value of a tile of which the first `count` elements exist.
+  item short_tile(std::uint64_t first, std::uint64_t count) {
+    if constexpr (is_in_memory) {
+      return short_tile_of(in_memory(first), count);
+    } else {
+      room<tile_elements> items;
+      fill(first, count, items.of);
+      return short_tile_of(items.of, count);
     }
   }
 
@@ -140,12 +168,9 @@ class own_reduction {
   }
 
   // Apart from f, whose last operation could be fused with the operator's first.
-  [[gnu::noinline]] state tile_of(const item* x, std::uint64_t count) {
-    if (count < tile_elements) return short_tile_of(x, count);
-    item lane[lanes];
-    for (std::uint64_t j = 0; j < lanes; ++j) lane[j] = column(x + j, std::make_index_sequence<order::tile_rows - 1>{});
-    halve<lanes / 2>(lane);
-    return state(lane[0]);
+  ONEFOLD_APART void columns_of(const item* __restrict x, item* __restrict lane) {
+    for (std::uint64_t j = 0; j < lanes; ++j)
+      lane[j * group_tiles] = column(x + j, std::make_index_sequence<order::tile_rows - 1>{});
   }
 
   // From top to bottom, spelled out: compilers make vectors of neighbouring columns where there is no loop within.
@@ -156,14 +181,21 @@ class own_reduction {
     return v;
   }
 
-  // Of lanes that are all there.
-  template <std::uint64_t H>
-  void halve(item* lane) {
-    for (std::uint64_t j = 0; j < H; ++j) lane[j] = combine_items(lane[j], lane[j + H]);
-    if constexpr (H > 1) halve<H / 2>(lane);
+  // Of whole tiles; their values are their first lanes then.
+  void halve(item* lane, std::uint64_t tiles) {
+    for (std::uint64_t h = lanes / 2; h >= 1; h /= 2)
+      for (std::uint64_t j = 0; j < h; ++j) combine_tiles(lane + j * group_tiles, lane + (j + h) * group_tiles, tiles);
   }
 
-  [[gnu::noinline]] state short_tile_of(const item* x, std::uint64_t count) {
+  // One lane with another, of `tiles` tiles: mostly of a whole group, a number that compilers know.
+  ONEFOLD_APART void combine_tiles(item* __restrict a, const item* __restrict b, std::uint64_t tiles) {
+    if (tiles == group_tiles)
+      for (std::uint64_t t = 0; t < group_tiles; ++t) a[t] = combine_items(a[t], b[t]);
+    else
+      for (std::uint64_t t = 0; t < tiles; ++t) a[t] = combine_items(a[t], b[t]);
+  }
+
+  [[gnu::noinline]] item short_tile_of(const item* x, std::uint64_t count) {
     item lane[lanes];
     const std::uint64_t width = count < lanes ? count : lanes;
     for (std::uint64_t j = 0; j < width; ++j) {
@@ -172,21 +204,34 @@ class own_reduction {
     }
     for (std::uint64_t h = lanes / 2; h >= 1; h /= 2)
       for (std::uint64_t j = 0; j + h < width && j < h; ++j) lane[j] = combine_items(lane[j], lane[j + h]);
-    return state(lane[0]);
+    return lane[0];
+  }
+
+  // Of `count` values, at least 1; the first becomes their subtree's.
+  item subtree(item* of, std::uint64_t count) {
+    for (; count > 1; count = (count + 1) / 2) {
+      for (std::uint64_t i = 0; i < count / 2; ++i) of[i] = combine_items(of[2 * i], of[2 * i + 1]);
+      if (count % 2 == 1) of[count / 2] = of[count - 1];
+    }
+    return of[0];
   }
 
   static int groups(void* context, std::uint64_t first, std::uint64_t count, void* states) {
     return guarded(context, [&](own_reduction& own) {
-      state tiles[order::group_tiles];
+      room<group_tiles * lanes> lanes_of_tiles;
+      item* const lane = lanes_of_tiles.of;
       for (std::uint64_t g = 0; count > 0; ++g) {
-        std::uint64_t k = 0;
-        for (; k < order::group_tiles && count > 0; ++k) {
-          const std::uint64_t here = count < tile_elements ? count : tile_elements;
-          tiles[k] = own.tile(first, here);
-          first += here;
-          count -= here;
+        const std::uint64_t whole = count / tile_elements < group_tiles ? count / tile_elements : group_tiles;
+        for (std::uint64_t t = 0; t < whole; ++t) own.tile(first + t * tile_elements, lane + t);
+        own.halve(lane, whole);
+        first += whole * tile_elements;
+        count -= whole * tile_elements;
+        std::uint64_t tiles = whole;
+        if (tiles < group_tiles && count > 0) {
+          lane[tiles++] = own.short_tile(first, count);
+          count = 0;
         }
-        store(states, g, own.subtree(tiles, k));
+        store(states, g, state(own.subtree(lane, tiles)));
       }
     });
   }
