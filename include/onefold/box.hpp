@@ -115,39 +115,73 @@ ONEFOLD_HOST_DEVICE decltype(auto) call_at(F& f, const index_box<3>& in, std::ui
            in.begin[2] + static_cast<std::int64_t>(i - row * in.extent[2]));
 }
 
-// The indices with the numbers first .. first + count - 1, row by row: row(k, length, at), where at(c) is f at the index with number
-// first + k + c for c < length. There is no division within a row, so that compilers can make vector code of it; and no conversion, behind
-// which g++ sees no steps: length, and with it c, is of the type of f's last coordinate.
+// The indices with the numbers first .. first + count - 1, row by row: at(f)(c) is f at the index with number first + done() + c for
+// c < length(). There is no division within a row, so that compilers can make vector code of it; and no conversion, behind which g++ sees no steps:
+// length(), and with it c, is of the type of f's last coordinate. An object with a loop around it and no function that is called for each row: what
+// that function would hold, a __restrict pointer too, is one of many to g++.
 
-template <class F, class Row>
-void for_rows(F& f, const index_line&, std::uint64_t first, std::uint64_t count, const Row& row) {
-  row(std::uint64_t{0}, count, [&f, first](std::uint64_t c) -> decltype(auto) { return f(first + c); });
-}
-template <class F, class Row>
-void for_rows(F& f, const index_box<2>& in, std::uint64_t first, std::uint64_t count, const Row& row) {
-  std::uint64_t line = first / in.extent[1];
-  std::uint64_t column = first - line * in.extent[1];
-  for (std::uint64_t n = 0; n < count; ++line, column = 0) {
-    const std::uint64_t length = in.extent[1] - column < count - n ? in.extent[1] - column : count - n;
-    const std::int64_t j = in.begin[0] + static_cast<std::int64_t>(line);
-    const std::int64_t i = in.begin[1] + static_cast<std::int64_t>(column);
-    row(n, static_cast<std::int64_t>(length), [&f, j, i](std::int64_t c) -> decltype(auto) { return f(j, i + c); });
-    n += length;
+template <class Space>
+class rows_of;
+
+template <>
+class rows_of<index_line> {
+ public:
+  using index = std::uint64_t;
+  rows_of(const index_line&, std::uint64_t first, std::uint64_t count) : first_(first), count_(count) {}
+  [[nodiscard]] bool more() const { return done_ < count_; }
+  [[nodiscard]] std::uint64_t done() const { return done_; }
+  [[nodiscard]] index length() const { return count_; }
+  template <class F>
+  auto at(F& f) const {
+    return [&f, first = first_](std::uint64_t c) -> decltype(auto) { return f(first + c); };
   }
-}
-template <class F, class Row>
-void for_rows(F& f, const index_box<3>& in, std::uint64_t first, std::uint64_t count, const Row& row) {
-  std::uint64_t line = first / in.extent[2];  // of those of all planes
-  std::uint64_t column = first - line * in.extent[2];
-  for (std::uint64_t n = 0; n < count; ++line, column = 0) {
-    const std::uint64_t length = in.extent[2] - column < count - n ? in.extent[2] - column : count - n;
-    const std::uint64_t plane = line / in.extent[1];
-    const std::int64_t k = in.begin[0] + static_cast<std::int64_t>(plane);
-    const std::int64_t j = in.begin[1] + static_cast<std::int64_t>(line - plane * in.extent[1]);
-    const std::int64_t i = in.begin[2] + static_cast<std::int64_t>(column);
-    row(n, static_cast<std::int64_t>(length), [&f, k, j, i](std::int64_t c) -> decltype(auto) { return f(k, j, i + c); });
-    n += length;
+  void next() { done_ = count_; }
+
+ private:
+  std::uint64_t first_, count_, done_ = 0;
+};
+
+template <int Rank>
+class rows_of<index_box<Rank>> {
+ public:
+  using index = std::int64_t;
+  rows_of(const index_box<Rank>& in, std::uint64_t first, std::uint64_t count)
+      : in_(in), count_(count), line_(first / in.extent[Rank - 1]), column_(first - line_ * in.extent[Rank - 1]) {}
+  [[nodiscard]] bool more() const { return done_ < count_; }
+  [[nodiscard]] std::uint64_t done() const { return done_; }
+  [[nodiscard]] index length() const {
+    const std::uint64_t row = in_.extent[Rank - 1] - column_;
+    const std::uint64_t left = count_ - done_;
+    return static_cast<index>(row < left ? row : left);
   }
+  template <class F>
+  auto at(F& f) const {
+    const std::int64_t i = in_.begin[Rank - 1] + static_cast<std::int64_t>(column_);
+    if constexpr (Rank == 2) {
+      const std::int64_t j = in_.begin[0] + static_cast<std::int64_t>(line_);
+      return [&f, j, i](std::int64_t c) -> decltype(auto) { return f(j, i + c); };
+    } else {
+      const std::uint64_t plane = line_ / in_.extent[1];
+      const std::int64_t k = in_.begin[0] + static_cast<std::int64_t>(plane);
+      const std::int64_t j = in_.begin[1] + static_cast<std::int64_t>(line_ - plane * in_.extent[1]);
+      return [&f, k, j, i](std::int64_t c) -> decltype(auto) { return f(k, j, i + c); };
+    }
+  }
+  void next() {
+    done_ += static_cast<std::uint64_t>(length());
+    ++line_;
+    column_ = 0;
+  }
+
+ private:
+  const index_box<Rank>& in_;
+  std::uint64_t count_, line_, column_, done_ = 0;
+};
+
+// The same with a function: row(done, length, at).
+template <class F, class Space, class Row>
+void for_rows(F& f, const Space& in, std::uint64_t first, std::uint64_t count, const Row& row) {
+  for (rows_of<Space> rows(in, first, count); rows.more(); rows.next()) row(rows.done(), rows.length(), rows.at(f));
 }
 
 template <class Space, class F>

@@ -67,9 +67,7 @@ class own_copy {
     auto& own = *static_cast<own_copy*>(context);
     try {
       *static_cast<unsigned char*>(states) = 0;  // fewer values than a tile has are one group
-      for_rows(own.f_, own.space_, own.from_ + first, count, [&own, first](std::uint64_t k, auto length, const auto& at) {
-        store_values(own.to_ + first + k, length, [&at](auto c) -> Item { return as_maybe(at(c)); });
-      });
+      store_values(own.to_ + first, own.f_, own.space_, own.from_ + first, count);
       return 0;
     } catch (...) {
       own.thrown_.keep();

@@ -75,13 +75,19 @@ inline constexpr int values_at_once = 32;
 #define ONEFOLD_APART [[gnu::noinline]]
 #endif
 
-/// Stores at(0) .. at(count - 1).
-template <class V, class Index, class At>
-ONEFOLD_APART void store_values(V* __restrict to, Index count, const At& at) {
-  Index c = 0;
-  for (; c + values_at_once <= count; c += values_at_once)
-    for (Index i = 0; i < values_at_once; ++i) to[c + i] = at(c + i);
-  for (; c < count; ++c) to[c] = at(c);
+/// Stores f at the indices with the numbers first .. first + count - 1 of a space, as Vs.
+template <class V, class Space, class F>
+ONEFOLD_APART void store_values(V* __restrict to, F& f, const Space& space, std::uint64_t first, std::uint64_t count) {
+  using index = typename rows_of<Space>::index;
+  for (rows_of<Space> rows(space, first, count); rows.more(); rows.next()) {
+    const auto at = rows.at(f);
+    const index length = rows.length();
+    V* const row = to + rows.done();
+    index c = 0;
+    for (; c + values_at_once <= length; c += values_at_once)
+      for (index i = 0; i < values_at_once; ++i) row[c + i] = as_maybe(at(c + i));
+    for (; c < length; ++c) row[c] = as_maybe(at(c));
+  }
 }
 
 /// The first exception that the caller's functions have thrown, on whichever thread.
@@ -179,77 +185,78 @@ class block_callback {
 
   void fill_block(std::uint64_t first, std::uint64_t count, void* const* values) {
     if constexpr (results_of<value>::several) {
-      element* to[results];
-      for (int r = 0; r < results; ++r) to[r] = static_cast<element*>(values[r]);
-      for_rows(f_, space_, first, count, [&to](std::uint64_t k, auto length, const auto& at) {
-        store_from(std::make_index_sequence<results>{}, to, k, length, at);
-      });
+      store_from(std::make_index_sequence<results>{}, first, count, values);
     } else if constexpr (can_be_absent && Counts) {
-      auto* const to = static_cast<element*>(values[0]);
-      std::uint64_t present = 0;
-      for_rows(f_, space_, first, count, [&present, to, instead = instead_](std::uint64_t k, auto length, const auto& at) {
-        present += store_and_count(to + k, length, at, instead);
-      });
+      const std::uint64_t present = store_and_count(static_cast<element*>(values[0]), f_, space_, first, count, instead_);
       present_.fetch_add(present, std::memory_order_relaxed);
     } else if constexpr (can_be_absent) {
-      auto* const to = static_cast<element*>(values[0]);
       const bool was_any = any_present_.load(std::memory_order_relaxed);
-      bool any = was_any;
-      for_rows(f_, space_, first, count, [&any, to, instead = instead_](std::uint64_t k, auto length, const auto& at) {
-        any = store_present(to + k, length, at, instead, any);
-      });
-      if (any && !was_any) any_present_.store(true, std::memory_order_relaxed);
+      if (store_present(static_cast<element*>(values[0]), f_, space_, first, count, instead_, was_any) && !was_any)
+        any_present_.store(true, std::memory_order_relaxed);
     } else {
-      auto* const to = static_cast<element*>(values[0]);
-      for_rows(f_, space_, first, count, [to](std::uint64_t k, auto length, const auto& at) { store_values(to + k, length, at); });
+      store_values(static_cast<element*>(values[0]), f_, space_, first, count);
     }
   }
 
-  // The same of several results, each to its own place.
-  template <class Index, class At, std::size_t... R, class... To>
-  ONEFOLD_APART static void store_several(std::index_sequence<R...>, Index count, const At& at, To* __restrict... to) {
-    Index c = 0;
-    for (; c + values_at_once <= count; c += values_at_once)
-      for (Index i = 0; i < values_at_once; ++i) {
-        const value here = at(c + i);
-        ((to[c + i] = here[R]), ...);
+  using rows_here = rows_of<Space>;
+  using index = typename rows_here::index;
+
+  // As store_values(), of several results, each to its own place.
+  template <std::size_t... R, class... To>
+  ONEFOLD_APART static void store_several(std::index_sequence<R...>, F& f, const Space& space, std::uint64_t first,
+                                          std::uint64_t count, To* __restrict... to) {
+    for (rows_here rows(space, first, count); rows.more(); rows.next()) {
+      const auto at = rows.at(f);
+      const auto begin = static_cast<index>(rows.done());
+      const index length = rows.length();
+      index c = 0;
+      for (; c + values_at_once <= length; c += values_at_once)
+        for (index i = 0; i < values_at_once; ++i) {
+          const value here = at(c + i);
+          ((to[begin + c + i] = here[R]), ...);
+        }
+      for (; c < length; ++c) {
+        const value here = at(c);
+        ((to[begin + c] = here[R]), ...);
       }
-    for (; c < count; ++c) {
-      const value here = at(c);
-      ((to[c] = here[R]), ...);
     }
   }
-  template <class Index, class At, std::size_t... R>
-  static void store_from(std::index_sequence<R...> all, element* const (&to)[results], std::uint64_t k, Index count, const At& at) {
-    store_several(all, count, at, (to[R] + k)...);
+  template <std::size_t... R>
+  void store_from(std::index_sequence<R...> all, std::uint64_t first, std::uint64_t count, void* const* values) {
+    store_several(all, f_, space_, first, count, static_cast<element*>(values[R])...);
   }
 
   // As store_values(), with `instead` for those that are absent; says whether there was `any` before that is not, or is one now. Once that is
   // known it is not asked any more: asking takes as long as all the rest.
-  template <class Index, class At>
-  ONEFOLD_APART static bool store_present(element* __restrict to, Index count, const At& at, element instead, bool any) {
-    Index c = 0;
-    for (; !any && c + values_at_once <= count; c += values_at_once) any = store_and_look(to + c, at, c, instead);
-    for (; c + values_at_once <= count; c += values_at_once)
-      for (Index i = 0; i < values_at_once; ++i) {
-        maybe<element> here = as_maybe(at(c + i));
-        to[c + i] = here.present ? here.value : instead;
+  ONEFOLD_APART static bool store_present(element* __restrict to, F& f, const Space& space, std::uint64_t first,
+                                          std::uint64_t count, element instead, bool any) {
+    for (rows_here rows(space, first, count); rows.more(); rows.next()) {
+      const auto at = rows.at(f);
+      const index length = rows.length();
+      element* const row = to + rows.done();
+      index c = 0;
+      for (; !any && c + values_at_once <= length; c += values_at_once) any = store_and_look(row + c, at, c, instead);
+      for (; c + values_at_once <= length; c += values_at_once)
+        for (index i = 0; i < values_at_once; ++i) {
+          maybe<element> here = as_maybe(at(c + i));
+          row[c + i] = here.present ? here.value : instead;
+        }
+      for (; c < length; ++c) {
+        const maybe<element> here = as_maybe(at(c));
+        row[c] = here.present ? here.value : instead;
+        any |= here.present;
       }
-    for (; c < count; ++c) {
-      const maybe<element> here = as_maybe(at(c));
-      to[c] = here.present ? here.value : instead;
-      any |= here.present;
     }
     return any;
   }
 
   // Of at(c) .. at(c + values_at_once - 1). For vectors the flag is as wide as a value, and what f returns no constant, which g++ would keep
   // in memory.
-  template <class Index, class At>
-  static bool store_and_look(element* __restrict to, const At& at, Index c, element instead) {
+  template <class At>
+  static bool store_and_look(element* __restrict to, const At& at, index c, element instead) {
     using flag = std::conditional_t<sizeof(element) == 4, std::uint32_t, std::uint64_t>;
     flag any = 0;
-    for (Index i = 0; i < values_at_once; ++i) {
+    for (index i = 0; i < values_at_once; ++i) {
       maybe<element> here = as_maybe(at(c + i));
       to[i] = here.present ? here.value : instead;
       any |= here.present ? flag(1) : flag(0);
@@ -258,13 +265,18 @@ class block_callback {
   }
 
   // As store_values(), with `instead` for those that are absent; says how many are not.
-  template <class Index, class At>
-  ONEFOLD_APART static std::uint64_t store_and_count(element* __restrict to, Index count, const At& at, element instead) {
+  ONEFOLD_APART static std::uint64_t store_and_count(element* __restrict to, F& f, const Space& space, std::uint64_t first,
+                                                     std::uint64_t count, element instead) {
     std::uint64_t present = 0;
-    for (Index c = 0; c < count; ++c) {
-      const maybe<element> here = as_maybe(at(c));
-      to[c] = here.present ? here.value : instead;
-      present += here.present ? 1 : 0;
+    for (rows_here rows(space, first, count); rows.more(); rows.next()) {
+      const auto at = rows.at(f);
+      const index length = rows.length();
+      element* const row = to + rows.done();
+      for (index c = 0; c < length; ++c) {
+        const maybe<element> here = as_maybe(at(c));
+        row[c] = here.present ? here.value : instead;
+        present += here.present ? 1 : 0;
+      }
     }
     return present;
   }

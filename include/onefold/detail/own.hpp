@@ -125,16 +125,6 @@ class own_reduction {
     room() {}  // = default would be deleted where an item's is no trivial one
   };
 
-  // f's values from number `first` on; less than a tile's only where they are the last.
-  void fill(std::uint64_t first, std::uint64_t count, item* items) {
-    for_rows(f_, space_, first, count, [items](std::uint64_t k, auto length, const auto& at) {
-      if constexpr (can_be_absent)
-        store_values(items + k, length, [&at](auto c) { return state(as_maybe(at(c))); });
-      else
-        store_values(items + k, length, at);
-    });
-  }
-
   // Tiles of a group lie side by side, lane j of tile t at j * group_tiles + t: so halving them is a loop over neighbours, whichever lane it is at.
   static constexpr std::uint64_t group_tiles = order::group_tiles;
 
@@ -144,7 +134,7 @@ class own_reduction {
       columns_of(in_memory(first), lane);
     } else {
       room<tile_elements> items;
-      fill(first, tile_elements, items.of);
+      store_values(items.of, f_, space_, first, tile_elements);
       columns_of(items.of, lane);
     }
   }
@@ -155,7 +145,7 @@ class own_reduction {
       return short_tile_of(in_memory(first), count);
     } else {
       room<tile_elements> items;
-      fill(first, count, items.of);
+      store_values(items.of, f_, space_, first, count);
       return short_tile_of(items.of, count);
     }
   }
