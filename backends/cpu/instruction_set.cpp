@@ -57,12 +57,11 @@ const instruction_set& chosen_instructions() {
   static const choice made = []() -> choice {
 #ifdef ONEFOLD_X86_KERNELS
     __builtin_cpu_init();
-    const bool avx2 = __builtin_cpu_supports("avx2") && has_f16c();
-    const exact_table* const exact_avx2 = avx2 && __builtin_cpu_supports("fma") ? &exact_avx2_kernels : &exact_baseline_kernels;
+    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
     const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
                         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
     const instruction_set sets[] = {{"fixed_order/avx512", &avx512_kernels, &avx2_kernels, avx512, &exact_avx512_kernels},
-                                    {"fixed_order/avx2", &avx2_kernels, nullptr, avx2, exact_avx2},
+                                    {"fixed_order/avx2", &avx2_kernels, nullptr, avx2, &exact_avx2_kernels},
                                     {"fixed_order/baseline", &baseline_kernels, nullptr, true, &exact_baseline_kernels}};
 #else
     const instruction_set sets[] = {{"fixed_order/portable", &baseline_kernels, nullptr, true, &exact_baseline_kernels}};

@@ -35,7 +35,7 @@ std::vector<std::pair<std::string, const kernel_table*>> tables() {
   std::vector<std::pair<std::string, const kernel_table*>> all{{"baseline -O0", &baseline_kernels_plain},
                                                                {"baseline -O3", &baseline_kernels_native}};
 #ifdef ONEFOLD_X86_KERNELS
-  if (__builtin_cpu_supports("avx2"))
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
     all.insert(all.end(), {{"avx2 -O0", &avx2_kernels_plain}, {"avx2 -O3", &avx2_kernels_native}});
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
       __builtin_cpu_supports("avx512bw"))
@@ -72,12 +72,13 @@ std::vector<std::uint64_t> values(fold_groups kernel, const void* x, const void*
   return bits;
 }
 
-// Random bits: all exponents, NaN and infinities among them; and with `tame` floats that do not end in one.
+// Random bits: all exponents, NaN and infinities among them; and with `tame` floats that do not end in one, subnormal halves among them.
 std::vector<std::byte> bytes(std::size_t count, std::size_t element, std::uint64_t seed, bool tame) {
   std::vector<std::byte> all(count * element);
   random_numbers random(seed);
   for (std::size_t i = 0; i < count; ++i) {
     std::uint64_t bits = random();
+    if (tame && element == 2) bits &= 0xbfff;  // of a half the exponent that is none, of an integer a bit
     if (tame && element == 4) bits = (bits & 0x807fffff) | 0x3f000000;
     if (tame && element == 8) bits = (bits & 0x800fffffffffffff) | 0x3fe0000000000000;
     std::memcpy(all.data() + i * element, &bits, element);

@@ -538,7 +538,7 @@ TEST(the_instruction_set, is_the_one_that_was_asked_for_or_else_the_best_here) {
   std::string best = "portable";
   bool avx2 = false, avx512 = false;
 #ifdef __x86_64__
-  avx2 = __builtin_cpu_supports("avx2");
+  avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
            __builtin_cpu_supports("avx512bw");
   best = avx512 ? "avx512" : avx2 ? "avx2" : "baseline";

@@ -1,6 +1,7 @@
 #pragma once
 /// @file ordered.ipp  Sums and products of floats: the order counts.
 
+#include "fused.ipp"
 #include "rows.ipp"
 
 namespace onefold::cpu {
@@ -15,7 +16,10 @@ struct ordered {
 
   template <int Rows>
   ONEFOLD_INLINE static register_type tile(const rows_of<E>& rows) {
-    return halve<Op>(lanes_of<E, A, Map, Op, Rows, registers>(rows, 0));
+    if constexpr (is_fused<E, A, Map, Op>)
+      return fused_tile<Map>::of(rows);
+    else
+      return halve<Op>(lanes_of<E, A, Map, Op, Rows, registers>(rows, 0));
   }
 
   ONEFOLD_INLINE static register_type rows_of_short_tile(const E* x, const E* y, u64 count) {

@@ -121,7 +121,7 @@ struct kernel_table {
 
 extern const kernel_table baseline_kernels;  ///< what the compiler may use without being told
 #ifdef ONEFOLD_X86_KERNELS
-extern const kernel_table avx2_kernels;
+extern const kernel_table avx2_kernels;    ///< with F16C and FMA
 extern const kernel_table avx512_kernels;  ///< F, VL, DQ and BW
 #endif
 
