@@ -1,6 +1,7 @@
 #include "form_oracle.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -81,9 +82,12 @@ std::uint64_t element_as_integer(const elements& data, std::size_t i) {
   return with_type(data.type(), [&]<class T> { return static_cast<std::uint64_t>(data.as<T>()[i]); });
 }
 
-bool is_negative(const elements& data, std::size_t i) {
-  const bool is_signed = data.type() == element_type::i32 || data.type() == element_type::i64;
-  return is_signed && (element_as_integer(data, i) >> 63) != 0;
+// Calls `with` with each element of x, as one of those two: the type is looked at once, not for each of a million.
+template <class As, class With>
+void for_each_x(const form_input& of, With with) {
+  with_type(of.x->type(), [&]<class T> {
+    for (const T element : of.x->as<T>().subspan(of.first_x, of.count)) with(static_cast<As>(element));
+  });
 }
 
 scalar cut_to(element_type type, std::uint64_t bits) { return {type, onefold::size_of(type) == 4 ? bits & 0xffffffffu : bits}; }
@@ -91,14 +95,16 @@ scalar cut_to(element_type type, std::uint64_t bits) { return {type, onefold::si
 // --- integers whose result is an integer: modulo 2^64, which wraps to every smaller type
 
 scalar integer_form(const form_input& of) {
-  std::uint64_t sum = 0, largest = 0;
-  for (std::size_t k = 0; k < of.count; ++k) {
-    const std::uint64_t x = element_as_integer(*of.x, of.first_x + k);
-    const std::uint64_t size = is_negative(*of.x, of.first_x + k) ? 0 - x : x;
+  const element_type type = of.x->type();
+  const bool is_signed = type == element_type::i32 || type == element_type::i64;
+  std::uint64_t sum = 0, largest = 0, k = 0;
+  for_each_x<std::uint64_t>(of, [&](std::uint64_t x) {
+    const bool is_negative = is_signed && (x >> 63) != 0;
+    const std::uint64_t size = is_negative ? 0 - x : x;
     largest = std::max(largest, size);
     switch (of.what) {
       case form::dot:
-        sum += x * element_as_integer(*of.y, of.first_y + k);
+        sum += x * element_as_integer(*of.y, of.first_y + k++);
         break;
       case form::sum_of_squares:
         sum += x * x;
@@ -109,8 +115,8 @@ scalar integer_form(const form_input& of) {
       default:
         sum += x;
     }
-  }
-  return cut_to(result_type_of(of.what, of.x->type(), of.wide), of.what == form::norm_inf ? largest : sum);
+  });
+  return cut_to(result_type_of(of.what, type, of.wide), of.what == form::norm_inf ? largest : sum);
 }
 
 // --- sums of floats, and of integers whose result is a float
@@ -121,43 +127,78 @@ struct float_sum {
   bool nan = false, plus_infinity = false, minus_infinity = false, only_minus_zeros = true;
 };
 
-void add(float_sum& to, double x, double y) {
-  const bool endless = std::isinf(x) || std::isinf(y);
-  if (std::isnan(x) || std::isnan(y) || (endless && (x == 0 || y == 0))) {
-    to.nan = true;
-    return;
+// Quads are made of calls, a hundred times slower than doubles. Values of moderate size, which nearly all are, are added to a pair of doubles first: some
+// 105 bits, which whole numbers never fill.
+class summation {
+ public:
+  void add(double x, double y) {
+    const double product = x * y, size = std::fabs(product);
+    if (size > 0x1p-900 && size < 0x1p900) {
+      add_moderate(product, y == 1 ? 0 : std::fma(x, y, -product));
+    } else {
+      add_any(x, y);
+    }
   }
-  const bool negative = std::signbit(x) != std::signbit(y);
-  if (endless) {
-    (negative ? to.minus_infinity : to.plus_infinity) = true;
-    return;
+  [[nodiscard]] float_sum all() const {
+    float_sum sum = sum_;
+    sum.total += static_cast<quad>(high_) + static_cast<quad>(low_);
+    sum.magnitude += static_cast<quad>(magnitude_);
+    return sum;
   }
-  const quad value = static_cast<quad>(x) * static_cast<quad>(y);
-  to.only_minus_zeros = to.only_minus_zeros && value == 0 && negative;
-  to.total += value;
-  to.magnitude += negative ? -value : value;
-}
+
+ private:
+  // `rest` is what the product lacks: their sum is x * y (a product of such a size has no rest that is subnormal).
+  void add_moderate(double product, double rest) {
+    sum_.only_minus_zeros = false;
+    const double sum = high_ + product, part = sum - high_;
+    const double error = (high_ - (sum - part)) + (product - part);  // exact (Knuth)
+    const double low = low_ + (error + rest);
+    high_ = sum + low;
+    low_ = low - (high_ - sum);
+    magnitude_ += std::fabs(product);
+  }
+  void add_any(double x, double y) {
+    const bool endless = std::isinf(x) || std::isinf(y);
+    if (std::isnan(x) || std::isnan(y) || (endless && (x == 0 || y == 0))) {
+      sum_.nan = true;
+      return;
+    }
+    const bool negative = std::signbit(x) != std::signbit(y);
+    if (endless) {
+      (negative ? sum_.minus_infinity : sum_.plus_infinity) = true;
+      return;
+    }
+    const quad value = static_cast<quad>(x) * static_cast<quad>(y);
+    sum_.only_minus_zeros = sum_.only_minus_zeros && value == 0 && negative;
+    sum_.total += value;
+    sum_.magnitude += negative ? -value : value;
+  }
+
+  float_sum sum_;
+  double high_ = 0, low_ = 0;  // |low| is at most half a unit in the last place of high
+  long double magnitude_ = 0;
+};
 
 float_sum sum_of(const form_input& of) {
-  float_sum sum;
-  for (std::size_t k = 0; k < of.count; ++k) {
-    const double x = element_as_double(*of.x, of.first_x + k);
+  summation sum;
+  std::size_t k = 0;
+  for_each_x<double>(of, [&](double x) {
     switch (of.what) {
       case form::dot:
-        add(sum, x, element_as_double(*of.y, of.first_y + k));
+        sum.add(x, element_as_double(*of.y, of.first_y + k++));
         break;
       case form::sum_of_squares:
       case form::norm2:
-        add(sum, x, x);
+        sum.add(x, x);
         break;
       case form::norm1:
-        add(sum, std::fabs(x), 1);
+        sum.add(std::fabs(x), 1);
         break;
       default:
-        add(sum, x, 1);
+        sum.add(x, 1);
     }
-  }
-  return sum;
+  });
+  return sum.all();
 }
 
 // The result that follows from NaN, infinities and zeros alone.
@@ -221,18 +262,19 @@ oracle plain_form(const form_input& of) {
   return reference;
 }
 
-// Bits, one element after the other.
+// Of each of its bytes how often it had each value: that says how many elements have a bit, which decides.
 std::uint64_t combined_bits(const form_input& of) {
-  std::uint64_t all = of.what == form::bit_and ? ~std::uint64_t{0} : 0;
-  for (std::size_t k = 0; k < of.count; ++k) {
-    const std::uint64_t x = element_as_integer(*of.x, of.first_x + k);
-    for (int bit = 0; bit < 64; ++bit) {
-      const std::uint64_t one = std::uint64_t{1} << bit;
-      const bool here = (x & one) != 0;
-      if (of.what == form::bit_and && !here) all &= ~one;
-      if (of.what == form::bit_or && here) all |= one;
-      if (of.what == form::bit_xor && here) all = (all & one) != 0 ? all & ~one : all | one;
-    }
+  std::array<std::array<std::uint64_t, 256>, 8> counts{};
+  for_each_x<std::uint64_t>(of, [&](std::uint64_t x) {
+    for (std::size_t byte = 0; byte < 8; ++byte) ++counts[byte][(x >> (8 * byte)) & 255];
+  });
+  std::uint64_t all = 0;
+  for (std::size_t bit = 0; bit < 64; ++bit) {
+    std::uint64_t with_it = 0;
+    for (std::size_t value = 0; value < 256; ++value)
+      if (((value >> (bit % 8)) & 1) != 0) with_it += counts[bit / 8][value];
+    const bool is = of.what == form::bit_and ? with_it == of.count : of.what == form::bit_or ? with_it > 0 : with_it % 2 == 1;
+    if (is) all |= std::uint64_t{1} << bit;
   }
   return all;
 }
@@ -241,24 +283,24 @@ std::uint64_t combined_bits(const form_input& of) {
 scalar extreme_number(const form_input& of) {
   const element_type type = of.x->type();
   oracle reference(type, of.what == form::min_number ? operation::min : operation::max);
-  bool any = of.count == 0;
-  for (std::size_t k = 0; k < of.count; ++k) {
-    if (is_float(type) && std::isnan(element_as_double(*of.x, of.first_x + k))) continue;
-    any = true;
-    reference.take(*of.x, of.first_x + k, of.first_x + k + 1);
-  }
-  return any ? reference.exactly().value : the_nan(type);
+  elements numbers(type, of.count);
+  std::size_t found = 0;
+  with_type(type, [&]<class T> {
+    for (const T x : of.x->as<T>().subspan(of.first_x, of.count))
+      if (!std::isnan(static_cast<double>(x))) numbers.as<T>()[found++] = x;
+  });
+  reference.take(numbers, 0, found);
+  return found > 0 || of.count == 0 ? reference.exactly().value : the_nan(type);
 }
 
 scalar order_free_form(const form_input& of) {
   if (of.what == form::min_number || of.what == form::max_number) return extreme_number(of);
   if (!asks_for_zeros(of.what)) return cut_to(of.x->type(), combined_bits(of));
   std::uint64_t found = 0;
-  for (std::size_t k = 0; k < of.count; ++k) {
-    const bool zero =
-        is_float(of.x->type()) ? element_as_double(*of.x, of.first_x + k) == 0.0 : element_as_integer(*of.x, of.first_x + k) == 0;
-    if (!zero) ++found;
-  }
+  const auto look = [&](auto x) {
+    if (x != 0) ++found;
+  };
+  is_float(of.x->type()) ? for_each_x<double>(of, look) : for_each_x<std::uint64_t>(of, look);
   if (of.what == form::count) return {element_type::u64, found};
   const bool is = of.what == form::all ? found == of.count : of.what == form::any ? found > 0 : found == 0;
   return {element_type::u8, is ? 1U : 0U};
