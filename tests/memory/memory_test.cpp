@@ -1,7 +1,8 @@
 /// @file memory_test.cpp  Every allocation that onefold makes fails in its turn, in the first call of a process and in later ones: the error
 /// is always onefold::error{out_of_memory}, nothing is leaked, and the next call works.
 ///
-/// Each case runs in a process of its own. It is operator new that fails, in all of the process: in onefold, the standard library and Kokkos.
+/// Each case of a first call runs in a process of its own, those of later calls of one operation in one, one behind the other, where such calls
+/// take the same allocations each time. It is operator new that fails, in all of the process: in onefold, the standard library and Kokkos.
 /// The C library and libgomp take memory by malloc, which is left alone: libgomp ends the process when it gets none.
 
 #include <fcntl.h>
@@ -280,7 +281,7 @@ std::vector<operation> operations_on(const std::string& label, const onefold::ex
   };
 }
 
-std::vector<operation> all_operations() {
+std::vector<operation> make_operations() {
   std::vector<operation> all = operations_on("serial", onefold::serial());
   const auto add = [&](std::vector<operation> some) { all.insert(all.end(), some.begin(), some.end()); };
 #ifdef ONEFOLD_TEST_OPENMP
@@ -318,9 +319,16 @@ std::vector<operation> all_operations() {
   return all;
 }
 
-// What such a process says when it ends.
+// Made once: the names of the tests alone ask for them a hundred times, in each process that is started.
+const std::vector<operation>& all_operations() {
+  static const std::vector<operation> all = make_operations();
+  return all;
+}
+
+// What such a process says of each allocation that was to fail.
 struct verdict {
-  bool reached;  // the allocation that was to fail
+  bool reached;                // that allocation
+  std::uint64_t first, later;  // allocations of the call without a fault, and of the second one behind it
   long live;
   std::ptrdiff_t threads;
   char problem[200];  // empty: all is well
@@ -331,14 +339,13 @@ void say(verdict& into, const char* words, const char* more = "") {
   std::strncat(into.problem, more, sizeof(into.problem) - 1 - std::strlen(into.problem));
 }
 
-// `before` calls without faults, one whose k-th allocation fails, and two without. k = 0: none fails.
-verdict in_this_process(const operation& what, int before, std::uint64_t k) {
+// Calls, of which the k-th allocation fails (0: none), and two without a fault behind it.
+verdict call_and_go_on(const operation& what, std::uint64_t k) {
   verdict mine{};
-  live = 0;  // this process counts its own
+  reached = false;
   try {
-    for (int i = 0; i < before; ++i) what.run();
     taken = 0;
-    fails_at = k;
+    fails_at = k == 0 ? ~std::uint64_t{0} : k;  // 0 would not count
     try {
       what.run();
       fails_at = 0;
@@ -351,8 +358,15 @@ verdict in_this_process(const operation& what, int before, std::uint64_t k) {
       say(mine, "no onefold::error but ", problem.what());
     }
     mine.reached = reached;
-    for (int i = 0; i < 2; ++i) what.run();
+    mine.first = taken;
+    what.run();
+    taken = 0;
+    fails_at = ~std::uint64_t{0};
+    what.run();
+    fails_at = 0;
+    mine.later = taken;
   } catch (const std::exception& problem) {
+    fails_at = 0;
     if (mine.problem[0] == 0) say(mine, "a call without a fault: ", problem.what());
   }
   mine.live = live;
@@ -360,14 +374,23 @@ verdict in_this_process(const operation& what, int before, std::uint64_t k) {
   return mine;
 }
 
+// The `before` calls ahead of that, without faults.
+void call(const operation& what, int before) {
+  live = 0;  // this process counts its own
+  for (int i = 0; i < before; ++i) what.run();
+}
+
+constexpr std::uint64_t too_many = 2000;
+
 // This program again, and not a fork of it: a forked process does without threads and does not start Kokkos.
 constexpr const char* case_variable = "ONEFOLD_MEMORY_CASE";
 
-verdict in_a_process_of_its_own(std::size_t number, int before, std::uint64_t k) {
+// Behind `before` calls without a fault: one whose k-th allocation fails, or, `and_on`, calls whose k-th, k+1-th, .. fail, until one has no such allocation.
+std::vector<verdict> in_a_process_of_its_own(std::size_t number, int before, std::uint64_t k, bool and_on = false) {
   int ends[2];
   if (pipe(ends) != 0) throw std::runtime_error("no pipe");
-  const std::string one =
-      std::to_string(number) + " " + std::to_string(before) + " " + std::to_string(k) + " " + std::to_string(ends[1]);
+  const std::string one = std::to_string(number) + " " + std::to_string(before) + " " + std::to_string(k) + " " +
+                          std::to_string(and_on ? 1 : 0) + " " + std::to_string(ends[1]);
   const pid_t child = fork();
   if (child == 0) {
     setenv(case_variable, one.c_str(), 1);
@@ -377,17 +400,19 @@ verdict in_a_process_of_its_own(std::size_t number, int before, std::uint64_t k)
     _exit(4);
   }
   close(ends[1]);
-  verdict said{};
-  const ssize_t got = read(ends[0], &said, sizeof(said));
+  std::vector<verdict> all;
+  for (verdict said{}; read(ends[0], &said, sizeof(said)) == static_cast<ssize_t>(sizeof(said));) all.push_back(said);
   close(ends[0]);
   int status = 0;
   waitpid(child, &status, 0);
-  if (got != static_cast<ssize_t>(sizeof(said)) || status != 0) {
-    said = {};
+  if (all.empty() || status != 0 || (and_on && all.back().reached && all.back().problem[0] == 0)) {
+    verdict said{};
     said.reached = true;
     say(said, "the process was ended, status ", std::to_string(status).c_str());
+    if (!and_on) all.clear();
+    all.push_back(said);
   }
-  return said;
+  return all;
 }
 
 // What in_a_process_of_its_own() starts.
@@ -395,14 +420,24 @@ TEST(a_process_of_its_own, DISABLED_runs) {
   const char* const one = std::getenv(case_variable);
   if (one == nullptr) GTEST_SKIP() << "is for the other tests";
   std::size_t number = 0;
-  int before = 0, to = 0;
+  int before = 0, and_on = 0, to = 0;
   std::uint64_t k = 0;
-  std::istringstream(one) >> number >> before >> k >> to;
-  alarm(60);
-  const auto what = all_operations().at(number);
+  std::istringstream(one) >> number >> before >> k >> and_on >> to;
+  alarm(and_on != 0 ? 600 : 60);
+  const auto& what = all_operations().at(number);
   static_cast<void>(ones());
-  const verdict mine = in_this_process(what, before, k);
-  _exit(write(to, &mine, sizeof(mine)) == static_cast<ssize_t>(sizeof(mine)) ? 0 : 3);
+  const auto tell = [&](const verdict& mine) {
+    if (write(to, &mine, sizeof(mine)) != static_cast<ssize_t>(sizeof(mine))) _exit(3);
+    if (and_on == 0 || !mine.reached || mine.problem[0] != 0 || k > too_many) _exit(0);
+  };
+  try {
+    call(what, before);
+  } catch (const std::exception& problem) {
+    verdict mine{};
+    say(mine, "a call without a fault: ", problem.what());
+    tell(mine);
+  }
+  for (;; ++k) tell(call_and_go_on(what, k));
 }
 
 bool kokkos_aborts() {
@@ -422,21 +457,26 @@ class each_entry_point : public testing::TestWithParam<std::size_t> {
     for (const std::string_view needs_kokkos : {"_report", "_reference"})
       if (before == 0 && kokkos_aborts() && what().name.find(needs_kokkos) != std::string_view::npos)
         GTEST_SKIP() << "Kokkos ends the process where its start lacks memory";
-    const verdict baseline = in_a_process_of_its_own(GetParam(), before, 0);
+    const verdict baseline = in_a_process_of_its_own(GetParam(), before, 0).back();
     ASSERT_STREQ(baseline.problem, "");
+    // Else an allocation is made once in a process, and can fail there but once.
+    const bool same_each_time = before > 0 && baseline.first == baseline.later;
+    RecordProperty("processes", same_each_time ? "one" : "one for each");
     std::uint64_t k = 1;
-    for (;; ++k) {
-      const verdict said = in_a_process_of_its_own(GetParam(), before, k);
-      SCOPED_TRACE("allocation " + std::to_string(k));
-      EXPECT_STREQ(said.problem, "");
-      // Helpers, which stay, are also started where OpenMP's threads come late, which on a busy machine they do now and then.
-      if (said.problem[0] == 0 && said.threads == baseline.threads) {
-        EXPECT_EQ(said.live, baseline.live) << "leaked, or freed twice";
+    for (bool there_are_more = true; there_are_more;) {
+      for (const verdict& said : in_a_process_of_its_own(GetParam(), before, k, same_each_time)) {
+        SCOPED_TRACE("allocation " + std::to_string(k));
+        EXPECT_STREQ(said.problem, "");
+        // Helpers, which stay, are also started where OpenMP's threads come late, which on a busy machine they do now and then.
+        if (said.problem[0] == 0 && said.threads == baseline.threads) {
+          EXPECT_EQ(said.live, baseline.live) << "leaked, or freed twice";
+        }
+        there_are_more = said.reached;
+        ++k;
       }
-      if (!said.reached) break;
-      ASSERT_LT(k, 2000u) << "the call never gets through";
+      ASSERT_LT(k, too_many) << "the call never gets through";
     }
-    RecordProperty("allocations", std::to_string(k - 1));
+    RecordProperty("allocations", std::to_string(k - 2));
   }
 };
 
@@ -464,7 +504,7 @@ TEST(the_counter_of_allocations, sees_those_of_the_library) {
   const auto all = all_operations();
   for (std::size_t number = 0; number < all.size(); ++number) {
     if (all[number].name != "serial_report_with_long_names") continue;
-    for (const int before : {0, 1}) EXPECT_TRUE(in_a_process_of_its_own(number, before, 1).reached);
+    for (const int before : {0, 1}) EXPECT_TRUE(in_a_process_of_its_own(number, before, 1).back().reached);
   }
 }
 
