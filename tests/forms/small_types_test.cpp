@@ -385,11 +385,9 @@ class fenced {
   }
   // Whether nothing has been written since.
   [[nodiscard]] bool unchanged() const {
+    if (kind_ == memory::host) return image_.empty() || std::memcmp(base_ + page_ + from_, image_.data(), image_.size()) == 0;
     std::vector<std::byte> now(image_.size());
-    if (kind_ == memory::host)
-      std::memcpy(now.data(), base_ + page_ + from_, now.size());
-    else
-      device_->read(from_, now.data(), now.size());
+    device_->read(from_, now.data(), now.size());
     return now == image_;
   }
 
@@ -399,7 +397,7 @@ class fenced {
     const std::size_t before = std::min(at, zone), after = std::min(room_ - at - data.size(), zone);
     image_.resize(before + data.size() + after);
     for (std::size_t i = 0; i < before; i += size) std::memcpy(image_.data() + i, &poison, size);
-    std::ranges::copy(data, image_.begin() + static_cast<std::ptrdiff_t>(before));
+    if (!data.empty()) std::memcpy(image_.data() + before, data.data(), data.size());  // at -O1 std::ranges::copy goes byte by byte
     for (std::size_t i = before + data.size(); i < image_.size(); i += size) std::memcpy(image_.data() + i, &poison, size);
     from_ = at - before;
     if (kind_ == memory::host) {

@@ -32,18 +32,6 @@ std::string text(const scalar& value) {
   return buffer;
 }
 
-scalar elements::at(std::size_t i) const {
-  scalar value{type_, 0};
-  const std::size_t size = onefold::size_of(type_);
-  std::memcpy(&value.bits, reinterpret_cast<const std::byte*>(words_.data()) + i * size, size);
-  return value;
-}
-
-void elements::put(std::size_t i, const scalar& value) {
-  const std::size_t size = onefold::size_of(type_);
-  std::memcpy(reinterpret_cast<std::byte*>(words_.data()) + i * size, &value.bits, size);
-}
-
 void elements::fill(const scalar& value) {
   for (std::size_t i = 0; i < count_; ++i) put(i, value);
 }

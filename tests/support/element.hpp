@@ -80,8 +80,21 @@ class elements {
     return {reinterpret_cast<const T*>(words_.data()), count_};
   }
 
-  [[nodiscard]] scalar at(std::size_t i) const;
-  void put(std::size_t i, const scalar& value);
+  // By a copy of a known size: one of any size is a call.
+  [[nodiscard]] scalar at(std::size_t i) const {
+    scalar value{type_, 0};
+    const std::size_t size = onefold::size_of(type_);
+    const auto* const from = reinterpret_cast<const std::byte*>(words_.data()) + i * size;
+    size == 4   ? std::memcpy(&value.bits, from, 4)
+    : size == 8 ? std::memcpy(&value.bits, from, 8)
+                : std::memcpy(&value.bits, from, size);
+    return value;
+  }
+  void put(std::size_t i, const scalar& value) {
+    const std::size_t size = onefold::size_of(type_);
+    auto* const to = reinterpret_cast<std::byte*>(words_.data()) + i * size;
+    size == 4 ? std::memcpy(to, &value.bits, 4) : size == 8 ? std::memcpy(to, &value.bits, 8) : std::memcpy(to, &value.bits, size);
+  }
   void fill(const scalar& value);
 
  private:

@@ -153,6 +153,7 @@ void guarded_input::put(std::size_t i, const scalar& value) {
 }
 
 bool guarded_input::unchanged() const {
+  if (memory_.kind() == memory::host) return std::memcmp(memory_.address(), image_.data(), image_.bytes()) == 0;
   elements now(image_.type(), image_.size());
   memory_.read(0, now.data(), now.bytes());
   return std::memcmp(now.data(), image_.data(), now.bytes()) == 0;
