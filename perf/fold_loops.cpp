@@ -6,6 +6,7 @@
 #include <immintrin.h>
 #endif
 
+#include <array>
 #include <cmath>
 #include <complex>
 #include <type_traits>
@@ -304,6 +305,41 @@ fold_answer box_loop(const fold_data<T>& of, int threads) {
     for (std::int64_t j = 0; j < rows; ++j) sum += row_of_squares(x + j * pitch, columns);
   }
   return {{static_cast<double>(sum)}};
+}
+
+// Five results of one function.
+
+template <class T>
+fold_answer several_onefold(const fold_data<T>& of, int threads) {
+  const T* const x = of.x;
+  const auto all = sum(with(threads), of.count, [=](std::uint64_t i) {
+    const T v = x[i];
+    return std::array<T, 5>{v, v * v, v < 0 ? -v : v, v * v * v, greater(v, T(0))};
+  });
+  fold_answer found{};
+  for (std::size_t r = 0; r < all.size(); ++r) found.of[r] = static_cast<double>(all[r]);
+  return found;
+}
+
+template <class T>
+fold_answer several_loop(const fold_data<T>& of, int threads) {
+  const T* const x = of.x;
+  const std::uint64_t n = of.count;
+  T sum = 0;
+  T squares = 0;
+  T magnitudes = 0;
+  T cubes = 0;
+  T positive = 0;
+  ONEFOLD_SIMD_LOOP(reduction(+ : sum, squares, magnitudes, cubes, positive), {
+    const T v = x[i];
+    sum += v;
+    squares += v * v;
+    magnitudes += v < 0 ? -v : v;
+    cubes += v * v * v;
+    positive += greater(v, T(0));
+  })
+  return {{static_cast<double>(sum), static_cast<double>(squares), static_cast<double>(magnitudes), static_cast<double>(cubes),
+           static_cast<double>(positive)}};
 }
 
 // --- an operator of the user's -----------------------------------------------------------------------------------
@@ -670,6 +706,8 @@ constexpr fold_way<T> filter_loops[] = {{"omp simd", filter_loop<T>}};
 template <class T>
 constexpr fold_way<T> box_loops[] = {{"omp simd", box_loop<T>}};
 template <class T>
+constexpr fold_way<T> several_loops[] = {{"omp simd", several_loop<T>}};
+template <class T>
 constexpr fold_way<T> own_operator_loops[] = {{"omp simd, each number", own_operator_loop<T>},
                                               {"omp simd, declared", own_operator_declared<T>}};
 
@@ -754,7 +792,10 @@ fold_ways<T> ways(fold_case which) {
     case fold_case::filter:
       return these(filter_onefold<T>, filter_loops<T>);
     case fold_case::box:
+    case fold_case::short_rows:
       return these(box_onefold<T>, box_loops<T>);
+    case fold_case::several:
+      return these(several_onefold<T>, several_loops<T>);
     case fold_case::argminmax:
       return these(argminmax_onefold<T>, argminmax_loops<T>);
     case fold_case::count:

@@ -27,12 +27,14 @@ enum class fold_case {
   all,
   sum,
   max,
-  dot
+  dot,
+  several,
+  short_rows
 };
 
-inline constexpr std::array fold_case_names = {
-    "argmin", "argmax",       "minmax",    "mean_variance", "together", "lambda", "three_arrays", "filter",
-    "box",    "own_operator", "argminmax", "count",         "all",      "sum",    "max",          "dot"};
+inline constexpr std::array fold_case_names = {"argmin",       "argmax", "minmax", "mean_variance", "together",  "lambda",
+                                               "three_arrays", "filter", "box",    "own_operator",  "argminmax", "count",
+                                               "all",          "sum",    "max",    "dot",           "several",   "short_rows"};
 
 constexpr const char* name(fold_case which) { return fold_case_names[static_cast<std::size_t>(which)]; }
 
@@ -67,15 +69,15 @@ struct extent_of {
 /// What is reduced.
 template <class T>
 struct fold_data {
-  const T* x;  ///< box: the first element within the ghost layers; own_operator: the numbers of all extents, one behind the other
-  const T *y, *z;                       ///< y: dot and three_arrays; z: three_arrays
+  const T* x;      ///< of a box the first element within the ghost layers; own_operator: the numbers of all extents, side by side
+  const T *y, *z;  ///< y: dot and three_arrays; z: three_arrays
   std::uint64_t count;                  ///< own_operator: of extents
-  std::int64_t columns = 0, pitch = 0;  ///< box: of count / columns rows, and from one to the next
+  std::int64_t columns = 0, pitch = 0;  ///< of a box: of count / columns rows, and from one to the next
 };
 
 /// What comes out, so that the numbers of all can be compared: those that a case does not have are 0.
 struct fold_answer {
-  double of[4];
+  double of[5];
   friend bool operator==(const fold_answer&, const fold_answer&) = default;
 };
 

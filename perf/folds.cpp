@@ -38,6 +38,7 @@ namespace {
 // From here on an array lies in memory, and a bare read is the limit.
 constexpr std::uint64_t bytes_beyond_caches = std::uint64_t{128} << 20;
 constexpr std::int64_t ghost_layers = 2;
+constexpr std::int64_t short_row = 100;  // elements: neither begins nor ends on a cache line
 
 enum class role { onefold, built_in, by_hand, read };
 
@@ -60,8 +61,10 @@ constexpr std::uint64_t arrays_of(fold_case which) {
   return which == fold_case::three_arrays ? 3 : which == fold_case::dot ? 2 : 1;
 }
 
-// Sums of the squares stay exact only where most of them are 0.
-bool is_sparse(fold_case which) { return which == fold_case::lambda || which == fold_case::box; }
+// Sums of powers stay exact only where most of them are 0.
+bool is_sparse(fold_case which) {
+  return which == fold_case::lambda || which == fold_case::box || which == fold_case::short_rows || which == fold_case::several;
+}
 
 // Any number of small whole ones.
 template <class T>
@@ -91,8 +94,8 @@ template <class T>
 class case_data {
  public:
   case_data(fold_case which, std::uint64_t count)
-      : bytes_(count * numbers_of<T>(which) * sizeof(T) * arrays_of(which)),
-        shape_(which, count),
+      : shape_(which, count),
+        bytes_(shape_.count * numbers_of<T>(which) * sizeof(T) * arrays_of(which)),
         first_(
             shape_.numbers, arrays_of(which) > 1, 0,
             [=, numbers = shape_.numbers](std::uint64_t i) { return number_at<T>(which, i, numbers); },
@@ -127,9 +130,14 @@ class case_data {
     std::int64_t columns = 0, pitch = 0;
 
     shape(fold_case which, std::uint64_t n) : count(n), numbers(n * numbers_of<T>(which)) {
-      if (which != fold_case::box) return;
-      columns = 1;
-      while (columns * columns < static_cast<std::int64_t>(n)) columns *= 2;
+      if (which == fold_case::short_rows) {
+        columns = short_row;
+      } else if (which == fold_case::box) {
+        columns = 1;
+        while (columns * columns < static_cast<std::int64_t>(n)) columns *= 2;
+      } else {
+        return;
+      }
       const auto rows = static_cast<std::int64_t>(n) / columns;
       pitch = columns + 2 * ghost_layers;
       count = static_cast<std::uint64_t>(rows * columns);
@@ -138,8 +146,8 @@ class case_data {
     }
   };
 
-  std::uint64_t bytes_;
   shape shape_;
+  std::uint64_t bytes_;
   arrays<T> first_, third_;
 };
 
