@@ -685,6 +685,114 @@ fold_answer complex_dot_loop(const fold_data<C>& of, int threads) {
   return answer_of(std::complex<T>(real, imaginary));
 }
 
+template <class C>
+fold_answer complex_prod_onefold(const fold_data<C>& of, int threads) {
+  return answer_of(onefold::prod(with(threads), of.x, of.count));
+}
+template <class C>
+fold_answer complex_norm1_onefold(const fold_data<C>& of, int threads) {
+  return {{static_cast<double>(onefold::norm1(with(threads), of.x, of.count))}};
+}
+template <class C>
+fold_answer complex_norm_inf_onefold(const fold_data<C>& of, int threads) {
+  return {{static_cast<double>(onefold::norm_inf(with(threads), of.x, of.count))}};
+}
+
+// What std::complex does where nothing is infinite.
+template <class T>
+std::complex<T> times(const std::complex<T>& a, const std::complex<T>& b) {
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
+// Of n numbers, with as many products under way as keep a core busy.
+template <class T>
+std::complex<T> product_in_lanes(const std::complex<T>* of, std::uint64_t n) {
+  constexpr std::uint64_t lanes = 256 / sizeof(T);
+  const auto* const x = reinterpret_cast<const T*>(of);
+  T real[lanes];
+  T imaginary[lanes];
+  for (std::uint64_t j = 0; j < lanes; ++j) {
+    real[j] = 1;
+    imaginary[j] = 0;
+  }
+  std::uint64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+#pragma omp simd
+    for (std::uint64_t j = 0; j < lanes; ++j) {
+      const T a = real[j];
+      const T b = imaginary[j];
+      const T c = x[2 * (i + j)];
+      const T d = x[2 * (i + j) + 1];
+      real[j] = a * c - b * d;
+      imaginary[j] = a * d + b * c;
+    }
+  }
+  std::complex<T> all = 1;
+  for (std::uint64_t j = 0; j < lanes; ++j) all = times(all, {real[j], imaginary[j]});
+  for (; i < n; ++i) all = times(all, of[i]);
+  return all;
+}
+template <class C>
+fold_answer complex_prod_in_lanes(const fold_data<C>& of, int threads) {
+  if (threads == 1) return answer_of(product_in_lanes(of.x, of.count));
+  C all = 1;
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+  for (int t = 0; t < threads; ++t) {
+    const auto share = [&](int k) { return of.count / static_cast<std::uint64_t>(threads) * static_cast<std::uint64_t>(k); };
+    const std::uint64_t end = t + 1 == threads ? of.count : share(t + 1);
+    const C own = product_in_lanes(of.x + share(t), end - share(t));
+#pragma omp critical(onefold_perf_prod)
+    all = times(all, own);
+  }
+  return answer_of(all);
+}
+
+#pragma omp declare reduction(times_f32 : std::complex <float> : omp_out = times(omp_out, omp_in)) initializer(omp_priv = 1)
+#pragma omp declare reduction(times_f64 : std::complex <double> : omp_out = times(omp_out, omp_in)) initializer(omp_priv = 1)
+template <class C>
+fold_answer complex_prod_declared(const fold_data<C>& of, int threads) {
+  const C* const x = of.x;
+  const std::uint64_t n = of.count;
+  C all = 1;
+  if constexpr (std::is_same_v<C, std::complex<float>>) {
+    ONEFOLD_SIMD_LOOP(reduction(times_f32 : all), { all = times(all, x[i]); })
+  } else {
+    ONEFOLD_SIMD_LOOP(reduction(times_f64 : all), { all = times(all, x[i]); })
+  }
+  return answer_of(all);
+}
+
+// The root in R: of the parts' type it overflows from the root of the largest number on, which onefold's does not.
+template <class C, class R>
+fold_answer complex_norm1_loop(const fold_data<C>& of, int threads) {
+  using T = typename C::value_type;
+  const auto* const x = reinterpret_cast<const T*>(of.x);
+  const std::uint64_t n = of.count;
+  T sum = 0;
+  ONEFOLD_SIMD_LOOP(reduction(+ : sum), {
+    const R a = x[2 * i];
+    const R b = x[2 * i + 1];
+    sum += static_cast<T>(std::sqrt(a * a + b * b));
+  })
+  return {{static_cast<double>(sum)}};
+}
+// One root, of the largest square.
+template <class C, class R>
+fold_answer complex_norm_inf_loop(const fold_data<C>& of, int threads) {
+  using T = typename C::value_type;
+  const auto* const x = reinterpret_cast<const T*>(of.x);
+  const std::uint64_t n = of.count;
+  R largest = 0;
+  ONEFOLD_SIMD_LOOP(reduction(max
+                              : largest),
+                    {
+                      const R a = x[2 * i];
+                      const R b = x[2 * i + 1];
+                      const R size = a * a + b * b;
+                      largest = largest < size ? size : largest;
+                    })
+  return {{static_cast<double>(static_cast<T>(std::sqrt(largest)))}};
+}
+
 // --- tables ------------------------------------------------------------------------------------------------------
 
 template <class T, bool Least>
@@ -736,6 +844,20 @@ template <class C>
 constexpr fold_way<C> complex_sums[] = {{"omp simd", complex_sum_loop<C>}};
 template <class C>
 constexpr fold_way<C> complex_dots[] = {{"omp simd", complex_dot_loop<C>}};
+template <class C>
+constexpr fold_way<C> complex_prods[] = {{"in lanes", complex_prod_in_lanes<C>}, {"omp simd, declared", complex_prod_declared<C>}};
+template <class C>
+constexpr fold_way<C> complex_norms1[] = {{"omp simd", complex_norm1_loop<C, typename C::value_type>}};
+template <>
+constexpr fold_way<std::complex<float>> complex_norms1<std::complex<float>>[] = {
+    {"omp simd", complex_norm1_loop<std::complex<float>, float>},
+    {"omp simd, in doubles", complex_norm1_loop<std::complex<float>, double>}};
+template <class C>
+constexpr fold_way<C> complex_norms_inf[] = {{"omp simd", complex_norm_inf_loop<C, typename C::value_type>}};
+template <>
+constexpr fold_way<std::complex<float>> complex_norms_inf<std::complex<float>>[] = {
+    {"omp simd", complex_norm_inf_loop<std::complex<float>, float>},
+    {"omp simd, in doubles", complex_norm_inf_loop<std::complex<float>, double>}};
 template <class T>
 constexpr fold_way<T> counts_of_bytes[] = {{"omp simd", count_loop<T>}, {"omp simd, blocks in 32 bits", count_by_blocks<T>}};
 template <class T>
@@ -769,6 +891,9 @@ fold_ways<T> ways_of_small(fold_case which) {
 template <class C>
 fold_ways<C> ways_of_complex(fold_case which) {
   if (which == fold_case::dot) return these(complex_dot_onefold<C>, complex_dots<C>);
+  if (which == fold_case::prod) return these(complex_prod_onefold<C>, complex_prods<C>);
+  if (which == fold_case::norm1) return these(complex_norm1_onefold<C>, complex_norms1<C>);
+  if (which == fold_case::norm_inf) return these(complex_norm_inf_onefold<C>, complex_norms_inf<C>);
   return these(complex_sum_onefold<C>, complex_sums<C>);
 }
 
@@ -801,10 +926,13 @@ fold_ways<T> ways(fold_case which) {
     case fold_case::count:
       return these(count_onefold<T>, count_loops<T>);
     case fold_case::own_operator:
-    case fold_case::all:  // these four are not timed
+    case fold_case::all:  // these are not timed
     case fold_case::sum:
     case fold_case::max:
     case fold_case::dot:
+    case fold_case::prod:
+    case fold_case::norm1:
+    case fold_case::norm_inf:
       break;
   }
   return these(own_operator_onefold<T>, own_operator_loops<T>);

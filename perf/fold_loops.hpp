@@ -29,12 +29,16 @@ enum class fold_case {
   max,
   dot,
   several,
-  short_rows
+  short_rows,
+  prod,
+  norm1,
+  norm_inf
 };
 
-inline constexpr std::array fold_case_names = {"argmin",       "argmax", "minmax", "mean_variance", "together",  "lambda",
-                                               "three_arrays", "filter", "box",    "own_operator",  "argminmax", "count",
-                                               "all",          "sum",    "max",    "dot",           "several",   "short_rows"};
+inline constexpr std::array fold_case_names = {"argmin",       "argmax", "minmax",  "mean_variance", "together",  "lambda",
+                                               "three_arrays", "filter", "box",     "own_operator",  "argminmax", "count",
+                                               "all",          "sum",    "max",     "dot",           "several",   "short_rows",
+                                               "prod",         "norm1",  "norm_inf"};
 
 constexpr const char* name(fold_case which) { return fold_case_names[static_cast<std::size_t>(which)]; }
 
@@ -42,7 +46,9 @@ constexpr const char* name(fold_case which) { return fold_case_names[static_cast
 constexpr bool is_timed(fold_case which, element_type type) {
   const bool is_small =
       type == element_type::i8 || type == element_type::u8 || type == element_type::f16 || type == element_type::bf16;
-  if (is_complex(type)) return which == fold_case::sum || which == fold_case::dot;
+  const bool of_complex = which == fold_case::prod || which == fold_case::norm1 || which == fold_case::norm_inf;
+  if (is_complex(type)) return of_complex || which == fold_case::sum || which == fold_case::dot;
+  if (of_complex) return false;
   if (!is_small && type != element_type::f32 && type != element_type::f64) return false;
   switch (which) {
     case fold_case::dot:

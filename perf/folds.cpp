@@ -80,7 +80,14 @@ T plain_number_at(std::uint64_t i) {
 // Of those that have an order the least and the largest element once each, in the middle: where to look for an extreme is known half way, as in the mean.
 template <class T>
 T number_at(fold_case which, std::uint64_t i, std::uint64_t numbers) {
-  if constexpr (!is_complex(element_type_of<T>)) {
+  if constexpr (is_complex(element_type_of<T>)) {
+    using R = typename T::value_type;
+    // Any power of i: products that stay what they are.
+    if (which == fold_case::prod) return i % 2 == 0 ? T(i % 3 == 0 ? R(-1) : R(1), 0) : T(0, i % 5 == 0 ? R(-1) : R(1));
+    // Whole numbers of 12 bits, whose squares are exact, and few of which are as large as the largest.
+    const auto part = [](std::uint64_t k) { return static_cast<R>(static_cast<int>(k * 0x9e3779b97f4a7c15U >> 52) - 2048); };
+    if (which == fold_case::norm_inf) return {part(2 * i), part(2 * i + 1)};
+  } else {
     if (which == fold_case::all) return T(1);
     if (i == numbers / 2) return which == fold_case::argmax ? T(9) : T(-9);
     if (i == numbers / 2 + 1) return which == fold_case::argmax ? T(-9) : T(9);
@@ -151,10 +158,11 @@ class case_data {
   arrays<T> first_, third_;
 };
 
-bool agree(fold_case which, element_type type, const fold_answer& a, const fold_answer& b) {
-  if (which != fold_case::mean_variance) return a == b;
-  // Of mean and variance the last places differ with the way to them.
-  const double tolerance = type == element_type::f32 ? 1e-5 : 1e-9;
+bool agree(fold_case which, element_type type, std::uint64_t count, const fold_answer& a, const fold_answer& b) {
+  if (which != fold_case::mean_variance && which != fold_case::norm1) return a == b;
+  // The last places differ with the way to them; a loop's sum of floats that are all positive loses more of them with every element.
+  double tolerance = type == element_type::f32 || type == element_type::c64 ? 1e-5 : 1e-9;
+  if (type == element_type::c64) tolerance += 1e-9 * static_cast<double>(count);
   return std::ranges::equal(a.of, b.of, [=](double u, double v) { return std::fabs(u - v) <= tolerance * (1 + std::fabs(v)); });
 }
 
@@ -194,7 +202,7 @@ std::vector<contender> contenders(fold_case which, const case_data<T>& data, int
   if (ways.onefold.run(view, 1) != ours)
     throw std::runtime_error(fmt::format("onefold's {} has other bits with {} threads than with one", name(which), threads));
   for (const auto& one : all)
-    if (!agree(which, element_type_of<T>, ours, one.run()))
+    if (!agree(which, element_type_of<T>, view.count, ours, one.run()))
       throw std::runtime_error(
           fmt::format("{} of {} {}: {} is not what onefold says", name(which), view.count, name(element_type_of<T>), one.name));
   if (data.bytes() >= bytes_beyond_caches)

@@ -237,6 +237,7 @@ class PerfTest(unittest.TestCase):
         small_and_complex = ("i8", "u8", "f16", "bf16", "c64", "c128")
         cases |= {"count": (*floats, "u8"), "all": ("u8",), "sum": small_and_complex, "max": ("i8", "f16"), "dot": small_and_complex}
         cases |= {"several": floats, "short_rows": floats}
+        cases |= dict.fromkeys(["prod", "norm1", "norm_inf"], ("c64", "c128"))
         teams = sorted({row["threads"] for row in kept["rows"]})
         self.assertEqual(teams[0], 1)
         self.assertEqual([(row["case"], row["threads"], row["type"]) for row in kept["rows"]],
