@@ -1,6 +1,6 @@
 /// @file complex.cpp  Complex numbers as requests of other kinds: norm2, sum_of_squares and exact dots are those of the parts, all as real numbers in a
-/// row; sums, means and dots have kernels of their own on CPUs; what asks for zeros and mean_variance are those of values that a function makes of them,
-/// and have folds of their own on a GPU; what else there is goes the way of a user's own operator.
+/// row; what asks for zeros and mean_variance are those of values that a function makes of them, and have folds of their own on a GPU; what else there
+/// is has kernels of its own, and goes the way of a user's own operator.
 
 #include "complex.hpp"
 
@@ -11,8 +11,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <onefold/detail/callback.hpp>
 #include <onefold/detail/exact_kinds.hpp>
-#include <onefold/detail/own.hpp>
 #include <onefold/detail/request.hpp>
 #include <onefold/error.hpp>
 #include <onefold/results.hpp>
@@ -193,14 +193,6 @@ void run_of_nothing(onefold_request what, const onefold_options* how) {
   run_checked(what, how);
 }
 
-template <bool Mean>
-struct complex_conclusion {
-  template <class V>
-  V operator()(const V& tree, std::uint64_t count) const {
-    return concluded_complex<Mean>(tree, count);
-  }
-};
-
 // On CPUs by this code, on a GPU by its own fold.
 void run_own_code(onefold_request what, const onefold_options* how, const own_code* code, const onefold_array* arrays, int count) {
   what.own = code;
@@ -218,46 +210,56 @@ void run_own_code(onefold_request what, const onefold_options* how, const own_co
   run_checked(what, how);
 }
 
-template <class F, class Op, bool Mean, class... C>
-void run_as_own(const onefold_request& what, const onefold_options* how, const C*... x) {
-  F map;
-  Op op;
-  function_of_arrays<F&, C...> values{map, {x...}};
-  const index_line line{what.count};
-  own_reduction<index_line, decltype(values), Op, no_init, complex_conclusion<Mean>> own(line, values, op);
-  run_own_code(what, how, own.code(), arrays_of<decltype(values)>(values).each, static_cast<int>(sizeof...(C)));
+// Which kernel makes the values of groups, on CPUs.
+template <class T, class F, class Op>
+constexpr cpu::fold_groups cpu::kernel_table::*kernel_of() {
+  using table = cpu::kernel_table;
+  constexpr bool single = sizeof(T) == sizeof(float);
+  if constexpr (std::is_same_v<F, conjugated_product>)
+    return single ? &table::c64_dot : &table::c128_dot;
+  else if constexpr (std::is_same_v<Op, complex_product>)
+    return single ? &table::c64_prod : &table::c128_prod;
+  else if constexpr (std::is_same_v<Op, complex_sum>)
+    return single ? &table::c64_sum : &table::c128_sum;
+  else if constexpr (std::is_same_v<Op, operator_function<op::max>>)
+    return single ? &table::c64_norm_inf : &table::c128_norm_inf;
+  else
+    return single ? &table::c64_norm1 : &table::c128_norm1;
 }
 
-// Sums, means and dots: groups of them have kernels of their own on CPUs.
-template <class T, bool Dot, bool Mean>
-class complex_sums {
+// A form as code of the caller's, whose groups are kernels. V is what it adds up, or multiplies, or compares.
+template <class T, class F, class Op, bool Mean>
+class complex_reduction {
   using C = complex_of<T>;
+  static constexpr bool two = std::is_same_v<F, conjugated_product>;
+  using V = std::conditional_t<std::is_same_v<F, modulus>, T, C>;
 
  public:
-  complex_sums(const C* x, const C* y) : code_{this, sizeof(C), sizeof(C), sizeof(C), groups, level, conclude}, x_(x), y_(y) {}
-  complex_sums(const complex_sums&) = delete;
-  complex_sums& operator=(const complex_sums&) = delete;
-  [[nodiscard]] const own_code* code() const noexcept { return &code_; }
+  complex_reduction(const C* x, const C* y) : code_{this, sizeof(V), sizeof(V), sizeof(V), groups, level, conclude}, x_(x), y_(y) {}
+  complex_reduction(const complex_reduction&) = delete;
+  complex_reduction& operator=(const complex_reduction&) = delete;
+
+  void run(const onefold_request& what, const onefold_options* how) const {
+    const onefold_array arrays[] = {{x_, sizeof(C), alignof(T)}, {y_, sizeof(C), alignof(T)}};
+    run_own_code(what, how, &code_, arrays, two ? 2 : 1);
+  }
 
  private:
-  static constexpr auto of_floats = Dot ? &cpu::kernel_table::c64_dot : &cpu::kernel_table::c64_sum;
-  static constexpr auto of_doubles = Dot ? &cpu::kernel_table::c128_dot : &cpu::kernel_table::c128_sum;
-  static constexpr auto kernel = sizeof(T) == sizeof(float) ? of_floats : of_doubles;
-
   static int groups(void* context, std::uint64_t first, std::uint64_t count, void* states) {
-    const auto& of = *static_cast<const complex_sums*>(context);
-    (cpu::chosen_instructions().kernels->*kernel)(of.x_ + first, Dot ? of.y_ + first : nullptr, count, cpu::input_from::caches,
-                                                  states);
+    const auto& of = *static_cast<const complex_reduction*>(context);
+    (cpu::chosen_instructions().kernels->*kernel_of<T, F, Op>())(of.x_ + first, two ? of.y_ + first : nullptr, count,
+                                                                 cpu::input_from::caches, states);
     return 0;
   }
   static int level(void*, void* states, std::uint64_t count) {
-    auto* const all = static_cast<C*>(states);
-    for (std::uint64_t i = 0; i < count / 2; ++i) all[i] = complex_sum()(all[2 * i], all[2 * i + 1]);
+    auto* const all = static_cast<V*>(states);
+    Op op;
+    for (std::uint64_t i = 0; i < count / 2; ++i) all[i] = op(all[2 * i], all[2 * i + 1]);
     if (count % 2 == 1) all[count / 2] = all[count - 1];
     return 0;
   }
   static int conclude(void*, const void* tree, std::uint64_t count, void* result) {
-    C value;
+    V value;
     std::memcpy(&value, tree, sizeof(value));
     value = concluded_complex<Mean>(value, count);
     std::memcpy(result, &value, sizeof(value));
@@ -269,26 +271,12 @@ class complex_sums {
   const C* y_;
 };
 
-template <class T, bool Dot, bool Mean>
-void run_sums(const onefold_request& what, const onefold_options* how, const complex_of<T>* x, const complex_of<T>* y) {
-  const complex_sums<T, Dot, Mean> sums(x, y);
-  const onefold_array arrays[] = {{x, sizeof(*x), alignof(T)}, {y, sizeof(*y), alignof(T)}};
-  run_own_code(what, how, sums.code(), arrays, Dot ? 2 : 1);
-}
-
 template <class T>
 void run_as(const onefold_request& what, const onefold_options* how) {
-  using C = complex_of<T>;
-  const auto its = static_cast<form>(what.form);
-  const auto* x = static_cast<const C*>(what.input);
-  with_complex_fold(its, [&]<class F, class Op, bool Mean>() {
-    if constexpr (std::is_same_v<F, conjugated_product>)
-      run_sums<T, true, Mean>(what, how, x, static_cast<const C*>(what.second));
-    else if constexpr (std::is_same_v<Op, complex_sum>)
-      run_sums<T, false, Mean>(what, how, x, nullptr);
-    else
-      run_as_own<F, Op, Mean>(what, how, x);
-  });
+  const auto* x = static_cast<const complex_of<T>*>(what.input);
+  const auto* y = static_cast<const complex_of<T>*>(what.second);
+  with_complex_fold(static_cast<form>(what.form),
+                    [&]<class F, class Op, bool Mean>() { complex_reduction<T, F, Op, Mean>(x, y).run(what, how); });
 }
 
 // The tree's value is what all of these forms but mean have for a result, and mean has that of sum.

@@ -290,6 +290,82 @@ TEST_P(complex_numbers, of_special_parts) {
   });
 }
 
+// Groups of any number of tiles, the last perhaps in part; and numbers that are all nearly as large, so that roundings decide, or so large or small that
+// their squares are no numbers of the type.
+TEST_P(complex_numbers, of_all_sizes_have_the_products_and_norms_of_the_page) {
+  with_parts([&]<class T>(T) {
+    using C = std::complex<T>;
+    constexpr bool single = sizeof(T) == sizeof(float);
+    constexpr std::size_t lanes = page<T>::lanes, tile = 16 * lanes;
+    constexpr T infinity = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
+    const auto expect = [&](const std::vector<C>& x, const char* what) {
+      SCOPED_TRACE(what);
+      const std::size_t n = x.size();
+      const placed<T> at(where(), x, 1);
+      expect_same(onefold::prod(where(), at.data(), n), page<T>::prod(x), "prod", n);
+      expect_same(onefold::norm1(where(), at.data(), n), page<T>::norm1(x), "norm1", n);
+      expect_same(onefold::norm_inf(where(), at.data(), n), page<T>::norm_inf(x), "norm_inf", n);
+      count_dispatch(where());
+    };
+    for (const std::size_t n : {lanes - 1, 3 * lanes + 2, 257 * lanes / 16, 5 * tile, 6 * tile + lanes, 7 * tile + 1,
+                                13 * tile + lanes - 1, 32 * tile, 47 * tile + 5 * lanes + 3}) {
+      auto phases = numbers<T>(n, 5);
+      for (C& z : phases) z = z == C() ? C(0, -1) : z / std::abs(z);
+      const auto scaled = [&](const auto& exponent_of) {
+        auto x = phases;
+        for (std::size_t i = 0; i < n; ++i) {
+          const int by = exponent_of(i);
+          x[i] = {std::ldexp(x[i].real(), by), std::ldexp(x[i].imag(), by)};
+        }
+        return x;
+      };
+      const auto by = [](int exponent) { return [=](std::size_t) { return exponent; }; };
+      expect(phases, "as large as 1");
+      expect(scaled(by(single ? 62 : 480)), "large");
+      expect(scaled(by(single ? 118 : 1000)), "larger");
+      expect(scaled(by(single ? -62 : -484)), "small");
+      expect(scaled(by(single ? -130 : -1040)), "smaller");
+      expect(scaled([](std::size_t i) { return (static_cast<int>(i * 37 % 31) - 15) * (single ? 8 : 64); }), "of any size");
+      expect(std::vector<C>(n), "zeros");
+      auto one = phases;
+      one[n / 2] = {T(1), -infinity};
+      expect(one, "an infinity");
+      one[n / 3] = {nan, T(0)};
+      expect(one, "a NaN");
+    }
+  });
+}
+
+// Of two numbers the one with the larger sum of squares in floats is the smaller one. There are no such doubles.
+TEST_P(complex_numbers, have_the_norm_of_the_largest_where_floats_take_another_for_it) {
+  with_parts([&]<class T>(T) {
+    using C = std::complex<T>;
+    const auto square = [](const C& z) {
+      const T aa = z.real() * z.real(), bb = z.imag() * z.imag();
+      return aa + bb;
+    };
+    auto phases = numbers<T>(400, 6);
+    for (C& z : phases) z = z == C() ? C(0, -1) : z / std::abs(z);
+    const auto expect = [&](const std::vector<C>& x) {
+      const placed<T> at(where(), x, 0);
+      expect_same(onefold::norm_inf(where(), at.data(), x.size()), page<T>::norm_inf(x), "norm_inf", x.size());
+      count_dispatch(where());
+    };
+    expect(phases);
+    int pairs = 0;
+    for (const C& one : phases)
+      for (const C& other : phases) {
+        if (pairs == 20 || square(one) <= square(other) || modulus(one) >= modulus(other)) continue;
+        ++pairs;
+        std::vector<C> x(2000);
+        x[150] = one;
+        x[1700] = other;
+        expect(x);
+      }
+    EXPECT_EQ(pairs, sizeof(T) == sizeof(float) ? 20 : 0);
+  });
+}
+
 TEST_P(complex_numbers, that_are_not_zero_are_found_wherever_they_are) {
   with_parts([&]<class T>(T) {
     constexpr std::size_t n = 16 * page<T>::lanes + 19;

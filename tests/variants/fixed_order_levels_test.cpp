@@ -86,13 +86,20 @@ std::vector<std::byte> bytes(std::size_t count, std::size_t element, std::uint64
   return all;
 }
 
-template <class E, class A>
+// What elements consist of.
+template <class E>
+constexpr std::size_t part_bytes = sizeof(E);
+template <class T>
+constexpr std::size_t part_bytes<std::complex<T>> = sizeof(T);
+
+// A group has as many elements as if they were of type Row.
+template <class E, class A, class Row = E>
 void compare(const char* name, fold_groups kernel_table::*which, std::size_t parts) {
-  constexpr std::uint64_t group = 65536 / sizeof(E);
+  constexpr std::uint64_t group = 65536 / sizeof(Row);
   constexpr std::uint64_t most = (std::is_floating_point_v<E> ? 9 : 2) * group + 4321;  // two for each stream, where there are some
   for (const bool tame : {true, false}) {
-    const auto x = bytes(most, sizeof(E), current_seed(), tame);
-    const auto y = bytes(most, sizeof(E), ~current_seed(), tame);
+    const auto x = bytes(most * (sizeof(E) / part_bytes<E>), part_bytes<E>, current_seed(), tame);
+    const auto y = bytes(most * (sizeof(E) / part_bytes<E>), part_bytes<E>, ~current_seed(), tame);
     for (const std::uint64_t count :
          {std::uint64_t{1}, std::uint64_t{63}, std::uint64_t{1000}, std::uint64_t{2049}, std::uint64_t{9999}, group, most}) {
       const std::size_t how_many = (count + group - 1) / group * parts;
@@ -116,6 +123,12 @@ TEST(every_level_of_optimisation, gives_the_same_bits) {
   compare<std::complex<f64>, f64>("sum c128", &kernel_table::c128_sum, 2);
   compare<std::complex<f32>, f32>("dot c64", &kernel_table::c64_dot, 2);
   compare<std::complex<f64>, f64>("dot c128", &kernel_table::c128_dot, 2);
+  compare<std::complex<f32>, f32>("prod c64", &kernel_table::c64_prod, 2);
+  compare<std::complex<f64>, f64>("prod c128", &kernel_table::c128_prod, 2);
+  compare<std::complex<f32>, f32, f32>("norm1 c64", &kernel_table::c64_norm1, 1);
+  compare<std::complex<f64>, f64, f64>("norm1 c128", &kernel_table::c128_norm1, 1);
+  compare<std::complex<f32>, f32, f32>("norm_inf c64", &kernel_table::c64_norm_inf, 1);
+  compare<std::complex<f64>, f64, f64>("norm_inf c128", &kernel_table::c128_norm_inf, 1);
 #define ONEFOLD_FOLD(E)                                                                 \
   compare<E, onefold::detail::compared<E>>("minmax " #E, &kernel_table::E##_minmax, 2); \
   compare<E, f64>("mean_variance " #E, &kernel_table::E##_mean_variance, 3);

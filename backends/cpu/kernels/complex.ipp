@@ -13,6 +13,13 @@ struct parts_of_number {
   T real, imaginary;
 };
 
+// Of each 16 bytes of a and b the real parts, or the imaginary ones: numbers of a and b by turns, in shuffles that do not cross 16 bytes.
+template <int Part, class T, int... I>
+ONEFOLD_INLINE vec<T, width<T>> unpacked_parts(vec<T, width<T>> a, vec<T, width<T>> b, indices<I...>) {
+  constexpr int half = block<T> / 2;
+  return picked<T, (I % block<T> < half ? 0 : width<T>)+I / block<T> * block<T> + I % half * 2 + Part...>(a, b);
+}
+
 // conj(x) y in registers that hold whole numbers, one rounded operation at a time.
 struct conjugated {
   static constexpr int inputs = 2;

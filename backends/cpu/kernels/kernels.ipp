@@ -14,6 +14,8 @@
 
 #include "any_order.ipp"
 #include "complex.ipp"
+#include "complex_norms.ipp"
+#include "complex_products.ipp"
 #include "extremes.ipp"
 #include "halves.ipp"
 #include "moments.ipp"
@@ -56,9 +58,10 @@ using kernel = decltype(kernel_for<E, A, Map, Op>());
 template <class Kernel>
 concept has_streams = (Kernel::streams > 1);
 
-template <class Kernel, class E, class A>
+// A group has as many elements as if they were of type Row.
+template <class Kernel, class E, class A, class Row = E>
 void run(const void* first_x, const void* first_y, u64 count, input_from from, void* first_value) {
-  constexpr u64 group = group_tiles * order::tile_elements<E>;
+  constexpr u64 group = group_tiles * order::tile_elements<Row>;
   const E* x = static_cast<const E*>(first_x);
   const E* y = static_cast<const E*>(first_y);
   A* value = static_cast<A*>(first_value);
@@ -98,10 +101,16 @@ extern const kernel_table ONEFOLD_KERNELS = {
 #define ONEFOLD_FOLD(T, map) run<complex_sum<T, map>, parts_of_number<T>, parts_of_number<T>>,
     ONEFOLD_FOLD(f32, as_is) ONEFOLD_FOLD(f64, as_is) ONEFOLD_FOLD(f32, conjugated) ONEFOLD_FOLD(f64, conjugated)
 #undef ONEFOLD_FOLD
+        run<complex_prod<f32>, parts_of_number<f32>, parts_of_number<f32>>,
+    run<complex_prod<f64>, parts_of_number<f64>, parts_of_number<f64>>,
+    run<complex_norm1<f32>, parts_of_number<f32>, f32, f32>,
+    run<complex_norm1<f64>, parts_of_number<f64>, f64, f64>,
+    run<complex_norm_inf<f32>, parts_of_number<f32>, f32, f32>,
+    run<complex_norm_inf<f64>, parts_of_number<f64>, f64, f64>,
 #define ONEFOLD_FOLD(E) run<min_and_max<E>, E, both<compared<E>::type>>, run<mean_variance<E>, E, moments>,
-        ONEFOLD_FIXED_ORDER_TYPES(ONEFOLD_FOLD)
+    ONEFOLD_FIXED_ORDER_TYPES(ONEFOLD_FOLD)
 #undef ONEFOLD_FOLD
-            first_that<u8, has_bits>,
+        first_that<u8, has_bits>,
     first_that<u16, has_bits>,
     first_that<u32, has_bits>,
     first_that<u64, has_bits>,

@@ -7,10 +7,6 @@
 
 #include "any_order.ipp"
 
-#if ONEFOLD_VECTOR_BYTES == 16 && defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
 namespace onefold::cpu {
 
 namespace {

@@ -110,6 +110,9 @@ struct kernel_table {
 #undef ONEFOLD_FOLD
   fold_groups norm2_f64;
   fold_groups c64_sum, c128_sum, c64_dot, c128_dot;  ///< two accumulators for each group: of the real and of the imaginary part
+  fold_groups c64_prod, c128_prod;
+  /// One accumulator for each group, which has as many numbers as one of parts has parts.
+  fold_groups c64_norm1, c128_norm1, c64_norm_inf, c128_norm_inf;
 #define ONEFOLD_FOLD(E) fold_groups E##_minmax, E##_mean_variance;
   ONEFOLD_FIXED_ORDER_TYPES(ONEFOLD_FOLD)
 #undef ONEFOLD_FOLD

@@ -3,6 +3,8 @@
 
 #if ONEFOLD_VECTOR_BYTES > 16
 #include <immintrin.h>
+#elif defined(__SSE2__)
+#include <emmintrin.h>
 #endif
 
 #include <onefold/order.hpp>

@@ -1,0 +1,194 @@
+#pragma once
+/// @file complex_products.ipp  Products of complex numbers. Real and imaginary parts lie in registers of their own, as unpacking has them; a tile ends as one
+/// such pair, whose lanes are brought into their order, and pairs climb the tree as real numbers do.
+
+#include "complex.ipp"
+
+namespace onefold::cpu {
+
+namespace {
+
+// A number in each lane.
+template <class T>
+struct numbers {
+  vec<T, width<T>> real, imaginary;
+};
+
+template <class T, int... Place>
+ONEFOLD_INLINE numbers<T> picked(numbers<T> a, numbers<T> b) {
+  return {picked<T, Place...>(a.real, b.real), picked<T, Place...>(a.imaginary, b.imaginary)};
+}
+template <class T>
+ONEFOLD_INLINE parts_of_number<T> first_lane(numbers<T> v) {
+  return {v.real[0], v.imaginary[0]};
+}
+
+struct complex_product {
+  template <class T>
+  ONEFOLD_INLINE static numbers<T> combine(numbers<T> a, numbers<T> b) {
+    return {a.real * b.real - a.imaginary * b.imaginary, a.real * b.imaginary + a.imaginary * b.real};
+  }
+};
+
+template <class T>
+struct complex_prod {
+  using number = parts_of_number<T>;
+  static constexpr int lanes = order::lanes<T> / 2;
+  static constexpr int tile_numbers = lanes * order::tile_rows;
+  static constexpr int pairs = lanes / width<T>;  // of registers in a row
+  static constexpr int held = pairs * 2 <= accumulators ? pairs : pairs / 2;
+  static_assert(held * 2 <= accumulators);
+
+  ONEFOLD_INLINE static numbers<T> unpacked(const T* x) {
+    using index = typename make_indices<width<T>>::type;
+    const auto a = load<T, T>(x), b = load<T, T>(x + width<T>);
+    return {unpacked_parts<0, T>(a, b, index{}), unpacked_parts<1, T>(a, b, index{})};
+  }
+  // Of what unpacked() and operations lane by lane have made, the numbers in their order.
+  template <int... I>
+  ONEFOLD_INLINE static numbers<T> in_order(numbers<T> v, indices<I...>) {
+    constexpr int half = block<T> / 2;
+    constexpr int one = width<T> / 2;  // numbers of a register of the input
+    return picked<T, I % one / half * block<T> + I % half + I / one * half...>(v, v);
+  }
+
+  template <int P>
+  struct products {
+    products<P / 2> low, high;
+  };
+  template <int P>
+  requires(P == 1) struct products<P> {
+    numbers<T> v;
+  };
+  template <int P>
+  ONEFOLD_INLINE static products<P> row(const T* x) {
+    if constexpr (P > 1)
+      return {row<P / 2>(x), row<P / 2>(x + P * width<T>)};
+    else
+      return {unpacked(x)};
+  }
+  template <int P>
+  ONEFOLD_INLINE static products<P> combined(const products<P>& a, const products<P>& b) {
+    if constexpr (P > 1)
+      return {combined<P / 2>(a.low, b.low), combined<P / 2>(a.high, b.high)};
+    else
+      return {complex_product::combine(a.v, b.v)};
+  }
+  template <int P>
+  ONEFOLD_INLINE static numbers<T> halved(const products<P>& a) {
+    if constexpr (P > 1)
+      return halved<P / 2>(combined<P / 2>(a.low, a.high));
+    else
+      return a.v;
+  }
+  template <int P>
+  ONEFOLD_INLINE static products<P> rows(const T* x) {
+    products<P> lanes_here = row<P>(x);
+    ONEFOLD_UNROLL(1)
+    for (int r = 1; r < order::tile_rows; ++r) lanes_here = combined<P>(lanes_here, row<P>(x + r * order::lanes<T>));
+    return lanes_here;
+  }
+  ONEFOLD_INLINE static numbers<T> tile(const T* x) {
+    numbers<T> v;
+    if constexpr (held == pairs)
+      v = halved<pairs>(rows<pairs>(x));
+    else
+      v = halved<held>(combined<held>(rows<held>(x), rows<held>(x + held * 2 * width<T>)));
+    return in_order(v, typename make_indices<width<T>>::type{});
+  }
+
+  // Lanes that are not there change nothing, which no number does: (a + i b) (1 + i 0) may have another zero.
+  struct padded_lanes {
+    alignas(vector_bytes) T real[lanes + width<T>], imaginary[lanes + width<T>];
+
+    ONEFOLD_INLINE numbers<T> at(int j) const { return {load<T, T>(real + j), load<T, T>(imaginary + j)}; }
+    ONEFOLD_INLINE void put(int j, const numbers<T>& v) {
+      __builtin_memcpy(real + j, &v.real, sizeof(v.real));
+      __builtin_memcpy(imaginary + j, &v.imaginary, sizeof(v.imaginary));
+    }
+    // The lanes from j on, multiplied by `others` where these are lanes below `count`.
+    ONEFOLD_INLINE void multiply(int j, const numbers<T>& others, int first_of_others, int count) {
+      const auto here = at(j);
+      const auto product = complex_product::combine(here, others);
+      const auto there = count_up(typename make_indices<width<T>>::type{}) < bits_of<T>(count - first_of_others);
+      put(j, {there ? product.real : here.real, there ? product.imaginary : here.imaginary});
+    }
+    template <int... I>
+    ONEFOLD_INLINE static vec<bits_of<T>, width<T>> count_up(indices<I...>) {
+      return vec<bits_of<T>, width<T>>{I...};
+    }
+  };
+
+  // Of `count` numbers, some but less than a tile's.
+  [[gnu::noinline, gnu::cold]] static number short_tile(const T* x, int count) {
+    padded_lanes all = {};
+    const auto add_row = [&all](const T* from, int there, bool first) {
+      ONEFOLD_UNROLL(1)
+      for (int j = 0; j < lanes; j += width<T>) {
+        const auto v = in_order(unpacked(from + 2 * j), typename make_indices<width<T>>::type{});
+        if (first)
+          all.put(j, v);
+        else
+          all.multiply(j, v, j, there);
+      }
+    };
+    const int whole = count / lanes, rest = count % lanes;
+    for (int r = 0; r < whole; ++r) add_row(x + r * order::lanes<T>, lanes, r == 0);
+    if (rest > 0) {
+      alignas(vector_bytes) T last[order::lanes<T>];
+      copy_and_fill<order::lanes<T>>(last, x + whole * order::lanes<T>, static_cast<u64>(2 * rest), T(0));
+      add_row(last, rest, whole == 0);
+    }
+    const int there = whole > 0 ? lanes : rest;
+    for (int h = lanes / 2; h > 0; h /= 2)
+      for (int j = 0; j < h; j += width<T>) all.multiply(j, all.at(j + h), j + h, there);
+    return {all.real[0], all.imaginary[0]};
+  }
+
+  template <int M>
+  [[gnu::noinline]] static number subtree_of_tiles(const numbers<T>* tiles) {
+    return lanes_down<complex_product, T, M, width<T>, M>(tiles);
+  }
+  static number subtree_of_power(const numbers<T>* tiles, int count) {
+    if (count == 1) return subtree_of_tiles<1>(tiles);
+    if (count == 2) return subtree_of_tiles<2>(tiles);
+    if (count == 4) return subtree_of_tiles<4>(tiles);
+    if (count == 8) return subtree_of_tiles<8>(tiles);
+    return subtree_of_tiles<16>(tiles);
+  }
+  static number product(number a, number b) {
+    return first_lane(
+        complex_product::combine(numbers<T>{all<T>(a.real), all<T>(a.imaginary)}, numbers<T>{all<T>(b.real), all<T>(b.imaginary)}));
+  }
+
+  // Of `count` numbers.
+  static number group(const number* first, const number*, u64 count, bool) {
+    const T* x = reinterpret_cast<const T*>(first);
+    numbers<T> tiles[group_tiles];
+    int k = 0;
+    for (; count >= tile_numbers; ++k, count -= tile_numbers) {
+      tiles[k] = tile(x);
+      x += 2 * tile_numbers;
+    }
+    if (k == group_tiles) return subtree_of_tiles<group_tiles>(tiles);
+    // From the end: subtrees of fewer tiles stand behind those of more.
+    number value{};
+    bool is_first = true;
+    if (count > 0) {
+      value = short_tile(x, static_cast<int>(count));
+      is_first = false;
+    }
+    for (int here = 1, end = k; end > 0; here *= 2) {
+      if ((end & here) == 0) continue;
+      end -= here;
+      const number before = subtree_of_power(tiles + end, here);
+      value = is_first ? before : product(before, value);
+      is_first = false;
+    }
+    return value;
+  }
+};
+
+}  // namespace
+
+}  // namespace onefold::cpu
