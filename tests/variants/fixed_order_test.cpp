@@ -10,12 +10,14 @@
 #include <xmmintrin.h>
 #endif
 
+#include <algorithm>
 #include <cfenv>
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <optional>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <onefold/onefold.hpp>
@@ -31,46 +33,43 @@ using onefold::form;
 
 // --- docs/order.md in scalars -----------------------------------------------------------------------------------------------------------
 
+// Objects and no functions, which a compiler would call by a pointer for each element.
 template <class A>
-A add(A a, A b) {
-  return static_cast<A>(a + b);
-}
+constexpr auto add = [](A a, A b) { return static_cast<A>(a + b); };
 template <class A>
-A multiply(A a, A b) {
-  return static_cast<A>(a * b);
-}
+constexpr auto multiply = [](A a, A b) { return static_cast<A>(a * b); };
 template <class A>
-A least(A a, A b) {
+constexpr auto least = [](A a, A b) {
   if constexpr (std::is_floating_point_v<A>) {
     if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<A>::quiet_NaN();
     if (a == b) return std::signbit(a) ? a : b;
   }
   return a < b ? a : b;
-}
+};
 template <class A>
-A greatest(A a, A b) {
+constexpr auto greatest = [](A a, A b) {
   if constexpr (std::is_floating_point_v<A>) {
     if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<A>::quiet_NaN();
     if (a == b) return std::signbit(a) ? b : a;
   }
   return a < b ? b : a;
-}
+};
 
 template <class A, class Value, class Combine>
 A tree(std::size_t element_bytes, std::uint64_t count, Value value, Combine op) {
   const std::uint64_t lanes = 256 / element_bytes;
-  std::vector<A> level;
+  std::vector<A> level, lane(lanes);
   for (std::uint64_t begin = 0; begin < count; begin += 16 * lanes) {
     const std::uint64_t end = std::min(count, begin + 16 * lanes);
-    std::vector<std::optional<A>> lane(lanes);
-    for (std::uint64_t i = begin; i < end; ++i) {
-      auto& mine = lane[(i - begin) % lanes];
-      mine = mine ? op(*mine, value(i)) : value(i);
+    std::uint64_t there = std::min(lanes, end - begin);  // lanes that have an element: the first ones
+    for (std::uint64_t j = 0; j < there; ++j) lane[j] = value(begin + j);
+    for (std::uint64_t row = begin + lanes; row < end; row += lanes)
+      for (std::uint64_t i = row; i < std::min(end, row + lanes); ++i) lane[i - row] = op(lane[i - row], value(i));
+    for (std::uint64_t h = lanes / 2; h > 0; h /= 2) {
+      for (std::uint64_t j = 0; j + h < there; ++j) lane[j] = op(lane[j], lane[j + h]);
+      there = std::min(there, h);
     }
-    for (std::uint64_t h = lanes / 2; h > 0; h /= 2)
-      for (std::uint64_t j = 0; j < h; ++j)
-        if (lane[j + h]) lane[j] = lane[j] ? op(*lane[j], *lane[j + h]) : *lane[j + h];
-    level.push_back(*lane[0]);
+    level.push_back(lane[0]);
   }
   while (level.size() > 1) {
     std::vector<A> next;
@@ -141,11 +140,11 @@ std::uint64_t expected(form what, const E* x, const E* y, std::uint64_t n) {
     case form::dot:
       if (n == 0) return 0;
       return bits_of(tree<U>(
-          size, n, [&](auto i) { return multiply(static_cast<U>(x[i]), static_cast<U>(y[i])); }, add<U>));
+          size, n, [&](auto i) { return multiply<U>(static_cast<U>(x[i]), static_cast<U>(y[i])); }, add<U>));
     case form::sum_of_squares:
       if (n == 0) return 0;
       return bits_of(tree<U>(
-          size, n, [&](auto i) { return multiply(static_cast<U>(x[i]), static_cast<U>(x[i])); }, add<U>));
+          size, n, [&](auto i) { return multiply<U>(static_cast<U>(x[i]), static_cast<U>(x[i])); }, add<U>));
     case form::norm1:
       return n == 0 ? 0 : bits_of(tree<decltype(magnitude(0))>(size, n, magnitude, add<decltype(magnitude(0))>));
     case form::norm_inf:
@@ -402,9 +401,18 @@ class inputs {
   fenced_array x_, y_;
 };
 
+// Made once for all forms of a type, one behind the other: to make them takes as long as to reduce them.
+const inputs& inputs_of(element_type type, contents kind, std::uint64_t how_many, std::uint64_t seed) {
+  static std::map<std::pair<contents, std::uint64_t>, inputs> made;
+  static std::pair<element_type, std::uint64_t> made_for{type, seed};
+  if (made_for != std::pair(type, seed)) made.clear();
+  made_for = {type, seed};
+  return made.try_emplace({kind, how_many}, type, kind, how_many, seed).first->second;
+}
+
 TEST(fixed_order, has_the_bits_of_the_specification_at_every_small_size) {
   for (const auto& one : everything()) {
-    const inputs data(one.type, contents::plain, 130, current_seed());
+    const inputs& data = inputs_of(one.type, contents::plain, 130, current_seed());
     for (std::uint64_t n = 0; n <= 130; ++n) ASSERT_TRUE(right_everywhere(one, data.x(n), data.y(n), n));
   }
 }
@@ -415,7 +423,7 @@ TEST(fixed_order, has_the_bits_of_the_specification_at_the_edges_of_tiles_and_gr
     std::vector<std::uint64_t> sizes;
     for (const std::uint64_t tiles : {1u, 2u, 3u, 4u, 5u, 7u, 8u, 9u, 15u, 16u, 17u, 24u, 31u, 32u, 33u, 48u, 64u, 112u, 128u})
       for (const std::uint64_t n : {tiles * tile - 1, tiles * tile, tiles * tile + 1}) sizes.push_back(n);
-    const inputs data(one.type, contents::plain, sizes.back(), current_seed());
+    const inputs& data = inputs_of(one.type, contents::plain, sizes.back(), current_seed());
     for (const std::uint64_t n : sizes) ASSERT_TRUE(right_everywhere(one, data.x(n), data.y(n), n));
   }
 }
@@ -423,7 +431,7 @@ TEST(fixed_order, has_the_bits_of_the_specification_at_the_edges_of_tiles_and_gr
 TEST(fixed_order, has_the_bits_of_the_specification_for_large_inputs) {
   for (const auto& one : everything()) {
     const std::uint64_t largest = (std::uint64_t{1} << 20) + 4321;
-    const inputs data(one.type, contents::plain, largest, current_seed());
+    const inputs& data = inputs_of(one.type, contents::plain, largest, current_seed());
     for (const std::uint64_t n : {std::uint64_t{300'001}, std::uint64_t{1} << 20, largest})
       ASSERT_TRUE(right_everywhere(one, data.x(n), data.y(n), n));
   }
@@ -443,7 +451,7 @@ TEST(fixed_order, has_the_bits_of_the_specification_from_memory) {
 #endif
     const std::uint64_t size = onefold::size_of(one.type);
     const std::uint64_t n = (std::uint64_t{25} << 20) / size + 3 * 4096 / size + 77;
-    const inputs data(one.type, contents::plain, n, current_seed());
+    const inputs& data = inputs_of(one.type, contents::plain, n, current_seed());
     ASSERT_TRUE(right_everywhere(one, data.x(n), data.y(n), n));
   }
 }
@@ -451,7 +459,7 @@ TEST(fixed_order, has_the_bits_of_the_specification_from_memory) {
 TEST(fixed_order, has_the_bits_of_the_specification_for_hostile_elements) {
   for (const auto& one : everything())
     for (int kind = 0; kind < kinds; ++kind) {
-      const inputs data(one.type, static_cast<contents>(kind), 140'000, current_seed());
+      const inputs& data = inputs_of(one.type, static_cast<contents>(kind), 140'000, current_seed());
       for (const std::uint64_t n : {1u, 3u, 63u, 64u, 65u, 511u, 513u, 1000u, 2500u, 16'383u, 16'384u, 40'001u, 140'000u})
         ASSERT_TRUE(right_everywhere(one, data.x(n), data.y(n), n)) << "contents " << kind;
     }
@@ -569,7 +577,7 @@ void on_every_thread(Set set) {
 void expect_right_in_this_environment() {
   for (const auto& one : everything())
     for (const contents kind : {contents::plain, contents::tiny, contents::any_exponent}) {
-      const inputs data(one.type, kind, 300'001, current_seed());
+      const inputs& data = inputs_of(one.type, kind, 300'001, current_seed());
       ASSERT_TRUE(right_everywhere(one, data.x(300'001), data.y(300'001), 300'001));
       ASSERT_TRUE(right_everywhere(one, data.x(77), data.y(77), 77));
     }
