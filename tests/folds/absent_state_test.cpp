@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -29,7 +30,8 @@ class values_with_gaps {
   values_with_gaps(uint64_t count, uint64_t seed, presence which, uint64_t style)
       : random_(seed), which_(which), style_(style), one_(random_.at(~uint64_t{0}) % count), count_(count) {}
 
-  maybe<T> operator()(uint64_t i) const {
+  maybe<T> operator()(uint64_t index) const {
+    const uint64_t i = first_ + index;
     if (!is_there(i)) return absent;
     const uint64_t bits = random_.at(i);
     T value{};
@@ -47,9 +49,11 @@ class values_with_gaps {
     }
     return value;
   }
-  // The same from a later index on.
-  [[nodiscard]] auto from(uint64_t first) const {
-    return [*this, first](uint64_t i) { return (*this)(first + i); };
+  // The same from a later index on. Of the same type: what calls a function is compiled once for all of a type's.
+  [[nodiscard]] values_with_gaps from(uint64_t first) const {
+    values_with_gaps later = *this;
+    later.first_ += first;
+    return later;
   }
 
  private:
@@ -71,16 +75,45 @@ class values_with_gaps {
   }
   random_numbers random_;
   presence which_;
-  uint64_t style_, one_, count_;
+  uint64_t style_, one_, count_, first_ = 0;
 };
 
-// `State` is that of the values of one form.
-template <form What, class T, class State>
-void expect_the_bits_of_one_call(const std::string& of) {
+// A state of values of one type, of whichever form or operator: the test below is compiled for each type and not for each of a hundred states.
+template <class T>
+class any_state {
+ public:
+  any_state() = default;
+  any_state(const any_state&) = delete;
+  any_state& operator=(const any_state&) = delete;
+  virtual ~any_state() = default;
+  virtual void add(const onefold::executor& where, uint64_t count, const values_with_gaps<T>& f) = 0;
+  virtual void append_written(const any_state& next) = 0;  // written and read on the way
+  [[nodiscard]] virtual bytes written() const = 0;
+  [[nodiscard]] virtual uint64_t end() const = 0;
+  [[nodiscard]] virtual bytes value() const = 0;
+};
+
+template <class T, class State>
+class state_as_any final : public any_state<T> {
+ public:
+  explicit state_as_any(uint64_t begin) : state_(begin) {}
+  void add(const onefold::executor& where, uint64_t count, const values_with_gaps<T>& f) override { state_.add(where, count, f); }
+  void append_written(const any_state<T>& next) override { state_.append(State::from_bytes(next.written())); }
+  [[nodiscard]] bytes written() const override { return state_.bytes(); }
+  [[nodiscard]] uint64_t end() const override { return state_.end(); }
+  [[nodiscard]] bytes value() const override { return bytes_of_value(state_.value()); }
+
+ private:
+  State state_;
+};
+
+// `empty` makes a state, which begins at an index; `in_one_call` reduces on one core.
+template <class T>
+void expect_the_bits_of_one_call(const std::string& of, std::unique_ptr<any_state<T>> (*empty)(uint64_t begin),
+                                 bytes (*in_one_call)(uint64_t count, const values_with_gaps<T>& f)) {
   SCOPED_TRACE(of);
   random_numbers random(current_seed());
   const uint64_t tile = onefold::order::tile_elements<T>;
-  const onefold::detail::named_reduction<What> reduction{};
   int compared = 0;
   for (int which = 0; which < static_cast<int>(presence::count); ++which)
     for (int round = 0; round < 9; ++round) {
@@ -89,28 +122,37 @@ void expect_the_bits_of_one_call(const std::string& of) {
       const values_with_gaps<T> f(n, random(), static_cast<presence>(which), static_cast<uint64_t>(round));
       const auto cuts = cuts_of(n, tile, random);
       const auto any_place = [&]() -> const onefold::executor& { return places()[random.below(places().size())].where; };
-      std::vector<State> parts;
+      std::vector<std::unique_ptr<any_state<T>>> parts;
       for (std::size_t i = 1; i < cuts.size(); ++i) {
-        parts.emplace_back(cuts[i - 1]);
-        parts.back().add(any_place(), cuts[i] - cuts[i - 1], f.from(cuts[i - 1]));
+        parts.push_back(empty(cuts[i - 1]));
+        parts.back()->add(any_place(), cuts[i] - cuts[i - 1], f.from(cuts[i - 1]));
       }
-      while (parts.size() > 1) {  // written and read on the way
+      while (parts.size() > 1) {
         const std::size_t left = random.below(parts.size() - 1);
-        parts[left].append(State::from_bytes(parts[left + 1].bytes()));
+        parts[left]->append_written(*parts[left + 1]);
         parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(left) + 1);
       }
-      State at_once;
-      at_once.add(any_place(), n, f);
-      ASSERT_EQ(parts[0].end(), n);
-      ASSERT_EQ(bytes_of_value(parts[0].value()), bytes_of_value(reduction(onefold::serial(), n, f)))
-          << n << " values, presence " << which << ", style " << round % 3;
-      ASSERT_EQ(bytes_of_value(at_once.value()), bytes_of_value(parts[0].value())) << n;
+      const auto at_once = empty(0);
+      at_once->add(any_place(), n, f);
+      ASSERT_EQ(parts[0]->end(), n);
+      ASSERT_EQ(parts[0]->value(), in_one_call(n, f)) << n << " values, presence " << which << ", style " << round % 3;
+      ASSERT_EQ(at_once->value(), parts[0]->value()) << n;
       if (round % 3 != 0) {  // where no NaN has bits of its own
-        ASSERT_EQ(at_once.bytes(), parts[0].bytes()) << n;
+        ASSERT_EQ(at_once->written(), parts[0]->written()) << n;
       }
       ++compared;
     }
   EXPECT_EQ(compared, 54);
+}
+
+// `State` is that of the values of one form.
+template <form What, class T, class State>
+void expect_the_bits_of_one_call(const std::string& of) {
+  expect_the_bits_of_one_call<T>(
+      of, [](uint64_t begin) -> std::unique_ptr<any_state<T>> { return std::make_unique<state_as_any<T, State>>(begin); },
+      [](uint64_t count, const values_with_gaps<T>& f) {
+        return bytes_of_value(onefold::detail::named_reduction<What>{}(onefold::serial(), count, f));
+      });
 }
 
 template <form What, class T>

@@ -1,5 +1,6 @@
 /// @file callbacks_test.cpp  Reductions of values that a function gives, and reductions in the caller's own code, on the CPU.
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <functional>
@@ -77,7 +78,7 @@ TEST(values_from_a_function, have_the_bits_of_an_array_that_holds_them) {
               asked.source = &from.erased;
               ASSERT_EQ(results_of(asked, expected.size()), expected)
                   << onefold::name(what) << (wide ? " wide" : "") << " of " << results << " by " << count << " on " << words;
-              for (const auto& times : of.asked) ASSERT_EQ(times.load(), 1);
+              ASSERT_TRUE(std::ranges::all_of(of.asked, [](const auto& times) { return times.load() == 1; })) << "not once each";
               if (results <= 4) {
                 ASSERT_LE(of.most_bytes.load(), 16384u);
               }
