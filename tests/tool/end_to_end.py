@@ -1302,8 +1302,10 @@ class Hdf5(ToolTest):
         subprocess.run([HDF5_SAMPLES, self.folder, "--large"], check=True, timeout=120)
         large, raw = os.path.join(self.folder, "large.h5"), os.path.join(self.folder, "scattered.bin")
         for backend in usable_backends():
-            every = backend == "serial"  # pieces meet on the host, in the same way for all backends
-            for form in ("sum", "norm2", "mean", "norm_inf", "dot") if every else ("sum", "dot"):
+            # Reading so much takes a second each time. Pieces meet on the host, in the same way for all backends and in every form (pieces_test.cpp has
+            # all of them, in pieces of any size): here is one of each kind of result.
+            every = backend == "serial"
+            for form in ("sum", "dot"):
                 with self.subTest(form=form, backend=backend):
                     second = {"dot": [f"{large}:/scattered"]}.get(form, [])
                     whole = self.succeed_json(form, raw, *[raw for _ in second], "--type", "f64", "--backend", backend)
@@ -1311,8 +1313,8 @@ class Hdf5(ToolTest):
                     self.assertEqual((whole["in_pieces"], pieces["in_pieces"]), (False, True))
                     self.assertEqual(pieces["bits"], whole["bits"])
                     self.assertEqual(pieces["count"], whole["count"])
-            records = (("argmin", ("bits", "index")), ("minmax", ("min_bits", "max_bits")), ("mean_variance", ("mean_bits", "variance_bits")),
-                       ("argminmax", ("min_bits", "min_index", "max_bits", "max_index")), ("argmax_magnitude", ("bits", "index")), ("any", ("value",)))
+            records = (("argmin", ("bits", "index")), ("mean_variance", ("mean_bits", "variance_bits")),
+                       ("argminmax", ("min_bits", "min_index", "max_bits", "max_index")), ("any", ("value",)))
             for form, keys in records if every else records[:1]:
                 with self.subTest(form=form, backend=backend):
                     ddof = ["--ddof", "1"] if form == "mean_variance" else []
@@ -1337,7 +1339,7 @@ class Hdf5(ToolTest):
         subprocess.run([HDF5_SAMPLES, self.folder, "--large"], check=True, timeout=120)
         large, raw = os.path.join(self.folder, "large.h5"), os.path.join(self.folder, "scattered.bin")
         states = [os.path.join(self.folder, name) for name in ("whole.npy", "pieces.npy")]
-        for form in ("sum", "norm2", "dot", "mean_variance", "max"):
+        for form in ("sum", "dot", "mean_variance", "max"):
             with self.subTest(form=form):
                 second = {"dot": [f"{large}:/scattered"]}.get(form, [])
                 save = [[] if form == "max" else ["--state", state] for state in states]
