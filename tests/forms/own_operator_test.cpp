@@ -55,7 +55,7 @@ TEST_P(own_operator, on_values_of_any_size_is_the_tree_of_the_page) {
     const std::size_t tile = 16 * lanes_of(N);
     for (const std::size_t count : {std::size_t{1}, std::size_t{2}, tile / 16, tile - 1, tile, tile + 1, 3 * tile + 5, 16 * tile,
                                     16 * tile + 1, 37 * tile + 11, 100 * tile + 3}) {
-      if (count == 0) continue;
+      if (count == 0 || (is_sanitized && count > 50 * tile)) continue;  // 37 tiles are three groups
       std::vector<bytes<N>> x(count);
       for (std::size_t i = 0; i < count; ++i) x[i] = some_bytes<N>(current_seed(), i);
       const bytes<N> expected = *tree_v1(x, mixing<N>{});
@@ -79,7 +79,11 @@ TEST_P(own_operator, on_values_of_any_size_is_the_tree_of_the_page) {
   const auto all = [&]<std::size_t... N>(std::index_sequence<N...>) {
     ((HasFatalFailure() ? void() : check(std::integral_constant<std::size_t, N>{})), ...);
   };
-  all(std::index_sequence<1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 17, 24, 31, 32, 33, 40, 48, 63, 64>{});
+  // With a sanitizer one or two of each number of lanes.
+  if constexpr (is_sanitized)
+    all(std::index_sequence<1, 2, 3, 8, 12, 17, 33, 64>{});
+  else
+    all(std::index_sequence<1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 17, 24, 31, 32, 33, 40, 48, 63, 64>{});
 }
 
 // An operator that is a sum of the library's has the bits of the library's sum.
