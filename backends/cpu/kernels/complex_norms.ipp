@@ -69,20 +69,20 @@ struct moduli_of_tile {
   static constexpr int step = width<f64>;
   alignas(vector_bytes) T values[count];
 
-  ONEFOLD_INLINE void put(int at, const T* x) {
+  ONEFOLD_INLINE void put(std::ptrdiff_t at, const T* x) {
     const auto here = moduli(x);
     __builtin_memcpy(values + at, &here, sizeof(here));
   }
   ONEFOLD_INLINE void fill(const T* x) {
     ONEFOLD_UNROLL(2)
-    for (int i = 0; i < count; i += step) put(i, x + 2 * i);
+    for (std::ptrdiff_t i = 0; i < count; i += step) put(i, x + 2 * i);
   }
-  void fill(const T* x, int some) {
-    int i = 0;
+  void fill(const T* x, std::ptrdiff_t some) {
+    std::ptrdiff_t i = 0;
     for (; i + step <= some; i += step) put(i, x + 2 * i);
     if (i == some) return;
     T last[2 * step];
-    copy_and_fill<2 * step>(last, x + 2 * i, static_cast<u64>(2 * (some - i)), T(0));
+    copy_and_fill<2 * step>(last, x + 2 * i, 2 * static_cast<u64>(some - i), T(0));
     put(i, last);
   }
 };
@@ -106,7 +106,7 @@ struct complex_norm1 {
     }
     if (k == group_tiles) return subtree<sum, T, group_tiles>(tiles);
     if (count > 0) {
-      here.fill(x, static_cast<int>(count));
+      here.fill(x, static_cast<std::ptrdiff_t>(count));
       tiles[k++] = sums::short_tile(here.values, nullptr, count);
     }
     return subtree_of<sum, T>(tiles, k, sum::neutral<T>);
@@ -139,7 +139,7 @@ struct complex_norm_inf<f64> {
     ONEFOLD_INLINE void add(const f64* x) {
       ONEFOLD_UNROLL(4)
       for (int r = 0; r < registers; ++r) {
-        const values here = squared_sizes(x + 2 * r * width<f64>);
+        const values here = squared_sizes(x + std::ptrdiff_t{2} * r * width<f64>);
         largest[r] = max::combine(largest[r], here);
         sum[r] += here;
       }
@@ -149,7 +149,8 @@ struct complex_norm_inf<f64> {
   // Some of `count` numbers are far from 1, and none is no number.
   [[gnu::noinline, gnu::cold]] static f64 of_scaled(const f64* x, u64 count) {
     values largest = {};
-    for (; count >= width<f64>; count -= width<f64>, x += 2 * width<f64>) largest = max::combine(largest, moduli(x));
+    for (; count >= width<f64>; count -= width<f64>, x += std::ptrdiff_t{2} * width<f64>)
+      largest = max::combine(largest, moduli(x));
     if (count > 0) {
       f64 last[2 * width<f64>];
       copy_and_fill<2 * width<f64>>(last, x, 2 * count, 0.0);
@@ -164,7 +165,7 @@ struct complex_norm_inf<f64> {
     const f64* x = begin;
     found all;
     u64 left = count;
-    for (; left >= step; left -= step, x += 2 * step) all.add(x);
+    for (; left >= step; left -= step, x += std::ptrdiff_t{2} * step) all.add(x);
     if (left > 0) {
       f64 last[2 * step];
       copy_and_fill<2 * step>(last, x, 2 * left, 0.0);
@@ -208,9 +209,9 @@ struct complex_norm_inf<f32> {
   ONEFOLD_INLINE static bits largest_of_block(const f32* x) {
     bits largest[2] = {};
     ONEFOLD_UNROLL(2)
-    for (int i = 0; i < block; i += 2 * width<f32>) {
+    for (std::ptrdiff_t i = 0; i < block; i += std::ptrdiff_t{2} * width<f32>) {
       largest[0] = max::combine(largest[0], reinterpret_cast<bits>(squared_sizes(x + 2 * i)));
-      largest[1] = max::combine(largest[1], reinterpret_cast<bits>(squared_sizes(x + 2 * i + 2 * width<f32>)));
+      largest[1] = max::combine(largest[1], reinterpret_cast<bits>(squared_sizes(x + 2 * (i + width<f32>))));
     }
     return max::combine(largest[0], largest[1]);
   }
@@ -219,7 +220,7 @@ struct complex_norm_inf<f32> {
   [[gnu::noinline]] static exact largest_exactly(const f32* x, exact largest) {
     using index = typename make_indices<width<f64>>::type;
     ONEFOLD_UNROLL(2)
-    for (int i = 0; i < block; i += width<f64>) {
+    for (std::ptrdiff_t i = 0; i < block; i += width<f64>) {
       const auto a = load<f32, f64>(x + 2 * i), b = load<f32, f64>(x + 2 * i + width<f64>);
       const exact first = a * a, second = b * b;
       largest =
@@ -231,17 +232,17 @@ struct complex_norm_inf<f32> {
   // Of `count` numbers.
   static f32 group(const number* first, const number*, u64 count, bool) {
     const f32* const x = reinterpret_cast<const f32*>(first);
-    const int whole = static_cast<int>(count / block), rest = static_cast<int>(count % block);
+    const u64 whole = count / block, rest = count % block;
     f32 last[2 * block];
     bits of_blocks[most_blocks];
-    for (int b = 0; b < whole; ++b) of_blocks[b] = largest_of_block(x + b * 2 * block);
+    for (u64 b = 0; b < whole; ++b) of_blocks[b] = largest_of_block(x + u64{2} * block * b);
     if (rest > 0) {
-      copy_and_fill<2 * block>(last, x + whole * 2 * block, static_cast<u64>(2 * rest), 0.0F);
+      copy_and_fill<2 * block>(last, x + u64{2} * block * whole, 2 * rest, 0.0F);
       of_blocks[whole] = largest_of_block(last);
     }
-    const int blocks = whole + (rest > 0 ? 1 : 0);
+    const u64 blocks = whole + (rest > 0 ? 1 : 0);
     bits largest = {};
-    for (int b = 0; b < blocks; ++b) largest = max::combine(largest, of_blocks[b]);
+    for (u64 b = 0; b < blocks; ++b) largest = max::combine(largest, of_blocks[b]);
     const u32 of_all = subtree<max, u32, 1>(&largest);
     if (of_all > infinity) return f32(__builtin_nanf(""));
     f32 bound;
@@ -250,8 +251,8 @@ struct complex_norm_inf<f32> {
     u32 bound_bits;
     __builtin_memcpy(&bound_bits, &bound, sizeof(bound));
     exact square = {};
-    for (int b = 0; b < blocks; ++b)
-      if (any_lane(of_blocks[b] >= bound_bits)) square = largest_exactly(b < whole ? x + b * 2 * block : last, square);
+    for (u64 b = 0; b < blocks; ++b)
+      if (any_lane(of_blocks[b] >= bound_bits)) square = largest_exactly(b < whole ? x + u64{2} * block * b : last, square);
     return narrowed(roots(cpu::all<f64>(subtree<max, f64, 1>(&square))))[0];
   }
 };

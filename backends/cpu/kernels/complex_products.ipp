@@ -136,7 +136,7 @@ struct complex_prod {
     for (int r = 0; r < whole; ++r) add_row(x + r * order::lanes<T>, lanes, r == 0);
     if (rest > 0) {
       alignas(vector_bytes) T last[order::lanes<T>];
-      copy_and_fill<order::lanes<T>>(last, x + whole * order::lanes<T>, static_cast<u64>(2 * rest), T(0));
+      copy_and_fill<order::lanes<T>>(last, x + whole * order::lanes<T>, 2 * static_cast<u64>(rest), T(0));
       add_row(last, rest, whole == 0);
     }
     const int there = whole > 0 ? lanes : rest;
