@@ -22,8 +22,6 @@ struct outcome {
   int status = 0;
   std::string sentence;
   std::array<std::byte, place> output;
-
-  friend bool operator==(const outcome&, const outcome&) = default;
 };
 
 // The request as it is, with `how`, its result at the front of an array of its own unless it has a place already.
@@ -83,7 +81,8 @@ std::vector<T> numbers() {
 }
 
 void each_count(onefold_request asked, const std::string& which) {
-  for (const std::uint64_t count : {0, 1, 2, 3, 7, 16, 31, 64, 100, 255, 1000, 1024, 2047, 2048, 2049, 4096, 4097, 8192}) {
+  for (const std::uint64_t count :
+       {0U, 1U, 2U, 3U, 7U, 16U, 31U, 64U, 100U, 255U, 1000U, 1024U, 2047U, 2048U, 2049U, 4096U, 4097U, 8192U}) {
     asked.count = count;
     for (const std::uint32_t flags : {0U, static_cast<std::uint32_t>(ONEFOLD_INTO)}) {
       asked.flags = flags;
