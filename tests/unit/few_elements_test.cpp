@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::size_t place = 64;  // more than any result
 constexpr std::byte untouched{0x5a};
+constexpr std::size_t most = 8192;  // elements, of arrays that begin up to 8 further in
 
 struct outcome {
   int status = 0;
@@ -64,7 +65,7 @@ onefold_request sum_of(const double* x, std::uint64_t count) {
 // Every pattern of bits is an element of every type: NaN, infinities and subnormals of floats are among them.
 const std::vector<std::uint64_t>& any_bits() {
   static const std::vector<std::uint64_t> bits = [] {
-    std::vector<std::uint64_t> made(8192);
+    std::vector<std::uint64_t> made(most + 8);
     std::uint64_t state = 1;
     for (auto& one : made) one = state = state * 6364136223846793005U + 1442695040888963407U;
     return made;
@@ -75,14 +76,14 @@ const std::vector<std::uint64_t>& any_bits() {
 // Numbers whose sums and products say something, as elements of every floating-point type.
 template <class T>
 std::vector<T> numbers() {
-  std::vector<T> made(8192);
+  std::vector<T> made(most + 8);
   for (std::size_t i = 0; i < made.size(); ++i) made[i] = static_cast<T>(static_cast<float>(i * 37 % 101) / 16.0F - 3.0F);
   return made;
 }
 
 void each_count(onefold_request asked, const std::string& which) {
-  for (const std::uint64_t count :
-       {0U, 1U, 2U, 3U, 7U, 16U, 31U, 64U, 100U, 255U, 1000U, 1024U, 2047U, 2048U, 2049U, 4096U, 4097U, 8192U}) {
+  for (const std::size_t count :
+       {0UL, 1UL, 2UL, 3UL, 7UL, 16UL, 31UL, 64UL, 100UL, 255UL, 1000UL, 1024UL, 2047UL, 2048UL, 2049UL, 4096UL, 4097UL, most}) {
     asked.count = count;
     for (const std::uint32_t flags : {0U, static_cast<std::uint32_t>(ONEFOLD_INTO)}) {
       asked.flags = flags;
