@@ -46,6 +46,11 @@ inline bool overlaps(const void* output, std::size_t output_bytes, const void* a
   return to < from + array_bytes && from < to + output_bytes;
 }
 
+/// What the address of a result is a multiple of: a power of two.
+constexpr std::size_t result_alignment(element_type type, form what, bool wide) noexcept {
+  return has_index(what) ? alignof(std::uint64_t) : size_of(result_type(type, what, wide));
+}
+
 [[noreturn]] void refuse_overlap(const std::string& role);
 [[noreturn]] void refuse_misaligned_output();
 

@@ -137,13 +137,16 @@ void check_results(const request& what) {
   throw error(errc::invalid_argument, std::string(name(what)) + " of no elements: there is no index");
 }
 
+void check_output_alignment(const request& what) {
+  const std::size_t alignment = result_alignment(what.type, what.form, what.wide);
+  if ((reinterpret_cast<std::uintptr_t>(what.output) & (alignment - 1)) != 0) refuse_misaligned_output();
+}
+
 // What is more than a form with one result on arrays. Returns whether the arrays have still to be looked at.
 [[gnu::noinline]] bool check_more(const request& what) {
   check_arrays(what);
   if (what.own != nullptr || (what.device != nullptr && what.source == nullptr)) return false;
-  const std::size_t alignment =
-      has_index(what.form) ? alignof(std::uint64_t) : size_of(result_type(what.type, what.form, what.wide));
-  if ((reinterpret_cast<std::uintptr_t>(what.output) & (alignment - 1)) != 0) refuse_misaligned_output();
+  check_output_alignment(what);
   check_results(what);
   if (what.count == 0 && has_index(what.form)) refuse_no_index(what.form);
   return what.source == nullptr;
@@ -153,8 +156,8 @@ void check_pointers(const request& what) {
   if (what.output == nullptr) throw error(errc::null_pointer, "the output pointer is null: give the address of one element");
   if (is_record(what.form) || what.results != 1 || is_called_back(what)) {
     if (!check_more(what)) return;
-  } else if ((reinterpret_cast<std::uintptr_t>(what.output) & (size_of(result_type(what.type, what.form, what.wide)) - 1)) != 0) {
-    refuse_misaligned_output();
+  } else {
+    check_output_alignment(what);
   }
   if (what.count == 0) return;
   // After the null pointer, which is the commoner slip.

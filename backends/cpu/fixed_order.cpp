@@ -150,8 +150,9 @@ bool on_cache_line(const void* x, const void* y) {
 }
 
 // A group or less, of one form: a call of its kernel.
-void reduce_group(const form_row& row, const void* x, const void* y, std::uint64_t count, std::int64_t ddof, void* output,
+void reduce_group(const form_row& row, const void* x, const void* second, std::uint64_t count, std::int64_t ddof, void* output,
                   void* tree_value) {
+  const void* const y = row.inputs == 2 ? second : nullptr;
   const std::uint64_t bytes = count * row.element_bytes * static_cast<std::uint64_t>(row.inputs);
   const kernel_table& kernels = kernels_for(row.is_light, bytes, 1, on_cache_line(x, y));
   alignas(64) std::byte state[most_form_bytes];
@@ -285,10 +286,8 @@ int reduce_fixed_order(const detail::request& what, int threads) {
   if (what.source != nullptr) return reduce_source(what, threads);
   if (what.form != form::reduce_together) {
     const form_row& row = row_of(what.type, what.form, what.wide);
-    if (what.count <= elements_of_group(row.element_bytes)) {
-      const void* const y = row.inputs == 2 ? what.second : nullptr;
-      return reduce_group(row, what.input, y, what.count, what.ddof, what.output, what.tree_value), 1;
-    }
+    if (what.count <= elements_of_group(row.element_bytes))
+      return reduce_group(row, what.input, what.second, what.count, what.ddof, what.output, what.tree_value), 1;
   }
   return reduce_array(what, threads);
 }
@@ -309,21 +308,17 @@ bool reduce_few(const onefold_request& asked) {
   const form_row& row = row_of(type, what, false);
   if (!takes_type(what, type) || asked.count == 0 || asked.count > elements_of_group(row.element_bytes)) return false;
   const std::size_t bytes = asked.count * row.element_bytes;
-  const void* const second = row.inputs == 2 ? asked.second : asked.input;
-  if (asked.input == nullptr || second == nullptr || asked.output == nullptr) return false;
-  if (((address(asked.input) | address(second)) & (row.element_bytes - 1)) != 0) return false;
-  // The records that have no index are two numbers.
-  const std::size_t alignment = row.has_index() ? sizeof(std::uint64_t) : is_record(what) ? row.result_bytes / 2 : row.result_bytes;
-  if ((address(asked.output) & (alignment - 1)) != 0) return false;
-  if (detail::overlaps(asked.output, row.result_bytes, asked.input, bytes) ||
-      detail::overlaps(asked.output, row.result_bytes, second, bytes))
-    return false;
-  if (detail::may_hold_device_memory() && (detail::is_on_device(asked.input) || (row.inputs == 2 && detail::is_on_device(second)) ||
-                                           ((asked.flags & ONEFOLD_INTO) != 0 && detail::is_on_device(asked.output))))
-    return false;
+  const bool asks_device = detail::may_hold_device_memory();
+  const auto can_be_read = [&](const void* array) {
+    return array != nullptr && (address(array) & (row.element_bytes - 1)) == 0 &&
+           !detail::overlaps(asked.output, row.result_bytes, array, bytes) && !(asks_device && detail::is_on_device(array));
+  };
+  if (asked.output == nullptr || (address(asked.output) & (row.result_alignment - 1)) != 0) return false;
+  if (!can_be_read(asked.input) || (row.inputs == 2 && !can_be_read(asked.second))) return false;
+  if (asks_device && (asked.flags & ONEFOLD_INTO) != 0 && detail::is_on_device(asked.output)) return false;
 
   const detail::default_float_environment one_operation_is_one_operation;
-  reduce_group(row, asked.input, row.inputs == 2 ? second : nullptr, asked.count, asked.ddof, asked.output, nullptr);
+  reduce_group(row, asked.input, asked.second, asked.count, asked.ddof, asked.output, nullptr);
   return true;
 }
 

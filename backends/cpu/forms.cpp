@@ -6,6 +6,7 @@
 
 #include <onefold/results.hpp>
 
+#include "../../src/dispatch.hpp"
 #include "../complex.hpp"
 
 namespace onefold::cpu {
@@ -380,6 +381,7 @@ constexpr void fill(std::array<form_row, std::size_t{2} * forms>& rows) {
         row.element_bytes = sizeof(typename Fold::element);
         row.state_bytes = sizeof(typename Fold::accumulator);
         row.result_bytes = static_cast<std::uint32_t>(result_bytes(Type, what, wide));
+        row.result_alignment = static_cast<std::uint32_t>(detail::result_alignment(Type, what, wide));
         row.how = detail::conclusion_of(Type, what, wide);
         row.level = level_of<typename states_of<Fold>::type>;
         numbers_of<typename Fold::accumulator>::put(row, 0);

@@ -27,6 +27,7 @@ struct form_row {
   bool is_light = false;           ///< narrow_is_faster()
   bool has_streams = false;        ///< streams_are_faster(), from memory
   std::uint32_t result_bytes = 0;  ///< of its result, or of its results
+  std::uint32_t result_alignment = 0;
   detail::conclusion how = detail::conclusion::none;
   /// One level up, in place, of states that lie `stride` bytes apart.
   void (*level)(void* states, std::uint64_t count, std::size_t stride) = nullptr;

@@ -146,16 +146,9 @@ struct complex_prod {
   }
 
   template <int M>
-  [[gnu::noinline]] static number subtree_of_tiles(const numbers<T>* tiles) {
-    return lanes_down<complex_product, T, M, width<T>, M>(tiles);
-  }
-  static number subtree_of_power(const numbers<T>* tiles, int count) {
-    if (count == 1) return subtree_of_tiles<1>(tiles);
-    if (count == 2) return subtree_of_tiles<2>(tiles);
-    if (count == 4) return subtree_of_tiles<4>(tiles);
-    if (count == 8) return subtree_of_tiles<8>(tiles);
-    return subtree_of_tiles<16>(tiles);
-  }
+  struct tree {
+    [[gnu::noinline]] static number of(const numbers<T>* tiles) { return lanes_down<complex_product, T, M, width<T>, M>(tiles); }
+  };
   static number product(number a, number b) {
     return first_lane(
         complex_product::combine(numbers<T>{all<T>(a.real), all<T>(a.imaginary)}, numbers<T>{all<T>(b.real), all<T>(b.imaginary)}));
@@ -170,7 +163,7 @@ struct complex_prod {
       tiles[k] = tile(x);
       x += 2 * tile_numbers;
     }
-    if (k == group_tiles) return subtree_of_tiles<group_tiles>(tiles);
+    if (k == group_tiles) return tree<group_tiles>::of(tiles);
     // From the end: subtrees of fewer tiles stand behind those of more.
     number value{};
     bool is_first = true;
@@ -181,7 +174,7 @@ struct complex_prod {
     for (int here = 1, end = k; end > 0; here *= 2) {
       if ((end & here) == 0) continue;
       end -= here;
-      const number before = subtree_of_power(tiles + end, here);
+      const number before = of_some_tiles<tree>(tiles + end, here, numbers<T>{});  // no padding: a power of two
       value = is_first ? before : product(before, value);
       is_first = false;
     }
