@@ -10,6 +10,7 @@ endif()
 
 option(ONEFOLD_CUDA "Build the CUDA backend (default: where nvcc is found)" ${onefold_cuda_default})
 option(ONEFOLD_OPENMP "Build the OpenMP backend" ON)
+option(ONEFOLD_X86_KERNELS "On x86-64, also CPU kernels with AVX2 and AVX-512; without, those of machines that have neither, with the same bits" ON)
 option(ONEFOLD_CUDA_LINE_INFO "Line numbers in the CUDA kernels, for profilers and compute-sanitizer; half of the library's size" OFF)
 option(ONEFOLD_DEVELOPER_MODE "Build tests, tool, performance suite and examples" ${PROJECT_IS_TOP_LEVEL})
 option(ONEFOLD_CHECK_AFTER_BUILD "Run 'onefold check' at the end of each build that changed it; a difference fails the build" OFF)

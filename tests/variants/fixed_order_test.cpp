@@ -544,11 +544,10 @@ onefold::report report_of(const onefold::executor& where, std::size_t count) {
 
 TEST(the_instruction_set, is_the_one_that_was_asked_for_or_else_the_best_here) {
   std::string best = "portable";
-  bool avx2 = false, avx512 = false;
-#ifdef __x86_64__
-  avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512bw");
+#ifdef ONEFOLD_X86_KERNELS
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
   best = avx512 ? "avx512" : avx2 ? "avx2" : "baseline";
 #endif
   const char* variable = std::getenv("ONEFOLD_INSTRUCTION_SET");
