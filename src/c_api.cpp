@@ -331,6 +331,7 @@ void reduce_checked(const onefold_request& asked, const onefold_options* how, co
                asked.input_at,
                asked.second_at,
                asked.present,
+               asked.lanes,
                of.of_complex_parts,
                of.batch,
                of.words_alone};

@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::uint64_t tile_bytes = order::tile_rows * order::row_bytes;
 constexpr int most_tiles = 2;  // of a block of all results together: 8 KiB, where each has one at least
+// The lanes' sums of a group take as many bytes as a tile's values, and are asked for at once.
+static_assert(std::uint64_t{order::group_tiles} * order::row_bytes == tile_bytes);
 // Between the results' values, so that those of one index do not fall on one place of a cache.
 constexpr std::uint64_t gap_bytes = 192;
 
@@ -20,7 +22,8 @@ constexpr std::uint64_t gap_bytes = 192;
 class block_reader {
  public:
   block_reader(source_fold& of, std::byte* memory) : of_(of) {
-    const std::uint64_t stride = static_cast<std::uint64_t>(of.block_tiles) * tile_bytes + gap_bytes;
+    const std::uint64_t tiles = of.lanes == nullptr ? static_cast<std::uint64_t>(of.block_tiles) : 1;
+    const std::uint64_t stride = tiles * tile_bytes + gap_bytes;
     for (int k = 0; k < of.what.count; ++k) {
       values_[k] = memory + static_cast<std::uint64_t>(k) * stride;
       best_[k][0] = best_[k][1] = nullptr;
@@ -30,11 +33,13 @@ class block_reader {
   // The state of a block's values.
   int read(std::uint64_t first, std::uint64_t count, std::byte* state) {
     if (const int failed = of_.failure.load(std::memory_order_relaxed); failed != 0) return failed;
-    if (const int failed = of_.source->fill(of_.source->context, first, count, values_); failed != 0) {
+    const auto fill = of_.lanes != nullptr ? of_.lanes : of_.source->fill;
+    if (const int failed = fill(of_.source->context, first, count, values_); failed != 0) {
       int nothing = 0;
       of_.failure.compare_exchange_strong(nothing, failed, std::memory_order_relaxed);
       return failed;
     }
+    if (of_.lanes != nullptr) return fold_lanes_of(count, state), 0;
     for (int k = 0; k < of_.what.count; ++k) {
       const part& each = of_.what.each[k];
       std::byte* const to = state + each.state_offset;
@@ -47,6 +52,14 @@ class block_reader {
   }
 
  private:
+  // Of `count` elements, whose rows have been added.
+  void fold_lanes_of(std::uint64_t count, std::byte* state) const {
+    const std::uint64_t tile = tile_bytes / of_.what.element_bytes();
+    const int tiles = static_cast<int>((count + tile - 1) / tile);
+    const fold_lanes fold = of_.what.element_bytes() == sizeof(float) ? of_.kernels->lanes_f32 : of_.kernels->lanes_f64;
+    for (int k = 0; k < of_.what.count; ++k) fold(values_[k], tiles, state + of_.what.each[k].state_offset);
+  }
+
   // The index of a state's value `i`, which lies at `value`.
   void locate(int k, int i, std::uint64_t first, std::uint64_t count, std::byte* value) {
     const form_row& row = *of_.what.each[k].row;
@@ -87,11 +100,25 @@ int read_groups(source_fold& of, std::uint64_t first, std::uint64_t count, void*
   return 0;
 }
 
+// Whether its state is a sum of values as they are, and of so many that adding rows pays.
+bool takes_lanes(const detail::request& asked) {
+  return (asked.form == form::sum || asked.form == form::mean) && !asked.wide &&
+         (asked.type == element_type::f32 || asked.type == element_type::f64) && asked.count >= tile_bytes / size_of(asked.type);
+}
+
 }  // namespace
 
 source_fold::source_fold(const detail::request& asked, const kernel_table& table)
-    : source(asked.source), kernels(&table), what(asked), block_tiles(most_tiles) {
+    : source(asked.source),
+      lanes(takes_lanes(asked) ? asked.lanes : nullptr),
+      kernels(&table),
+      what(asked),
+      block_tiles(most_tiles) {
   what.choose(table);
+  if (lanes != nullptr) {
+    block_tiles = order::group_tiles;
+    return;
+  }
   while (block_tiles > 1 && block_tiles * what.count > most_tiles) block_tiles /= 2;
 }
 

@@ -11,6 +11,7 @@ namespace onefold::cpu {
 
 struct alignas(128) source_fold {
   const detail::value_source* source;
+  decltype(detail::request::lanes) lanes;  ///< not null: the lanes' sums are asked for, a group at a time, and not the values
   const kernel_table* kernels;
   parts what;
   int block_tiles;  ///< of each result, a power of two: a subtree

@@ -389,6 +389,11 @@ typedef struct onefold_request {
    *  it is not read. */
   const void* const* input_at;
   const void* const* second_at;
+  /** ONEFOLD_SUM and ONEFOLD_MEAN of `source`, of f32 and f64 without ONEFOLD_WIDE: NULL, or what may be called in the place of the source's fill, with its
+   *  context, where values are added in the order of docs/order.md on a CPU. It adds the rows of the tiles that the indices first .. first + count - 1 fill,
+   *  the last one perhaps in part, each addition rounded once: at lanes[k] it stores, for result k, the sums of the first tile's lanes, 256 bytes of them,
+   *  then those of the next tile's. Lanes without elements are -0. `first` begins a tile, and there are at most 16 tiles. It returns what a fill returns. */
+  int (*lanes)(void* context, uint64_t first, uint64_t count, void* const* lanes);
 } onefold_request;
 
 /** Checks, chooses and runs. `how` may be NULL. Cost: one read of the input. */

@@ -407,6 +407,8 @@ void run_values(const executor& where, const Space& space, F& f, void* output, b
   (apply<T>(what, modifiers), ...);
   what.results = callback::results;
   what.source = values.source();
+  if constexpr (callback::adds_rows && (What == form::sum || What == form::mean) && !(is_wide<M, T>() || ...))
+    what.lanes = &callback::add_lanes;
   what.device = device.row();
   const arrays_of<F> arrays(f);
   arrays.tell(what);

@@ -91,13 +91,20 @@ void run(const void* first_x, const void* first_y, u64 count, input_from from, v
   *value = Kernel::group(x, y, count, far);
 }
 
+template <class T>
+void sum_of_lanes(const void* lanes, int tiles, void* value) {
+  *static_cast<T*>(value) = kernel<T, T, as_is, sum>::group_of_lanes(static_cast<const T*>(lanes), tiles);
+}
+
 }  // namespace
 
 extern const kernel_table ONEFOLD_KERNELS = {
 #define ONEFOLD_FOLD(E, A, map, op) run<kernel<E, A, map, op>, E, A>,
     ONEFOLD_FIXED_ORDER_FOLDS(ONEFOLD_FOLD)
 #undef ONEFOLD_FOLD
-        run<norm2, f64, squares>,
+        sum_of_lanes<f32>,
+    sum_of_lanes<f64>,
+    run<norm2, f64, squares>,
 #define ONEFOLD_FOLD(T, map) run<complex_sum<T, map>, parts_of_number<T>, parts_of_number<T>>,
     ONEFOLD_FOLD(f32, as_is) ONEFOLD_FOLD(f64, as_is) ONEFOLD_FOLD(f32, conjugated) ONEFOLD_FOLD(f64, conjugated)
 #undef ONEFOLD_FOLD

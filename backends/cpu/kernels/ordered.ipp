@@ -61,6 +61,14 @@ struct ordered {
     return subtree_of<Op, A>(tiles, k, Op::template neutral<A>);
   }
 
+  // Of `tiles` tiles whose rows have been added: a row for each.
+  static A group_of_lanes(const A* lanes, int tiles) {
+    register_type halved[group_tiles];
+    for (int k = 0; k < tiles; ++k) halved[k] = tile<1>({lanes + k * order::lanes<E>, nullptr, 1, nullptr});
+    if (tiles == group_tiles) return subtree<Op, A, group_tiles>(halved);
+    return subtree_of<Op, A>(halved, tiles, Op::template neutral<A>);
+  }
+
   // As many whole groups as there are streams, of which each begins `apart` elements behind the one before, a row of each in turn: from memory some cores
   // read four streams up to 1.3 times as fast as one (docs/decisions/0054). `to` has their values, `to_apart` from each other.
   static constexpr int streams = same<Op, sum> && is_float<E> && registers * 4 <= accumulators ? 4 : 1;

@@ -16,6 +16,9 @@ enum class input_from : unsigned char { caches, memory, memory_in_streams };
 /// the form has two inputs, begin at a group; any alignment will do.
 using fold_groups = void (*)(const void* x, const void* y, std::uint64_t count, input_from from, void* values);
 
+/// Stores the value of the first `tiles` tiles of a group, 1 to group_tiles of them, whose rows have been added: `lanes` has a row of sums for each.
+using fold_lanes = void (*)(const void* lanes, int tiles, void* value);
+
 /// The index of the first of `count` elements, of one size, that has these bits, or whose absolute value has, or that is no number. There must
 /// be one.
 using find_element = std::uint64_t (*)(const void* x, std::uint64_t count, const void* bits);
@@ -108,6 +111,7 @@ struct kernel_table {
 #define ONEFOLD_FOLD(E, A, map, op) fold_groups E##_##A##_##map##_##op;
   ONEFOLD_FIXED_ORDER_FOLDS(ONEFOLD_FOLD)
 #undef ONEFOLD_FOLD
+  fold_lanes lanes_f32, lanes_f64;
   fold_groups norm2_f64;
   fold_groups c64_sum, c128_sum, c64_dot, c128_dot;  ///< two accumulators for each group: of the real and of the imaginary part
   fold_groups c64_prod, c128_prod;

@@ -12,7 +12,9 @@
 #include <utility>
 
 #include <onefold/box.hpp>
+#include <onefold/detail/apart.hpp>
 #include <onefold/detail/contiguous.hpp>
+#include <onefold/detail/lane_sums.hpp>
 #include <onefold/detail/request.hpp>
 #include <onefold/error.hpp>
 #include <onefold/maybe.hpp>
@@ -66,14 +68,6 @@ inline constexpr bool is_plain_array<function_of_arrays<F, T>> = std::is_same_v<
 /// So many values of a function at a time: a number that compilers know, with which they vectorise it at -O2 too. Not so large that many of a short
 /// row are left over; not 16, since g++ unrolls such loops at -O3 before it looks for vectors.
 inline constexpr int values_at_once = 32;
-
-/// A function that stays one: of what a parameter points to, g++ believes __restrict as long as it neither inlines the function nor makes a copy of
-/// it with other parameters, which it does where one is always the same or is never used. Else there are no vectors at -O2.
-#if defined(__GNUC__) && !defined(__clang__)
-#define ONEFOLD_APART [[gnu::noinline, gnu::noclone]]
-#else
-#define ONEFOLD_APART [[gnu::noinline]]
-#endif
 
 /// Stores f at the indices with the numbers first .. first + count - 1 of a space, as Vs.
 template <class V, class Space, class F>
@@ -157,6 +151,12 @@ class block_callback {
   block_callback& operator=(const block_callback&) = delete;
 
   [[nodiscard]] const value_source* source() const noexcept { return &source_; }
+  /// Whether there is, in the place of the source's fill, what adds the rows of tiles: request::lanes, with the source's context.
+  static constexpr bool adds_rows =
+      can_add_rows && std::is_floating_point_v<element> && !can_be_absent && std::is_same_v<Space, index_line>;
+  static int add_lanes(void* context, std::uint64_t first, std::uint64_t count, void* const* lanes) {
+    return guarded(context, [&](block_callback& own) { own.add_from(std::make_index_sequence<results>{}, first, count, lanes); });
+  }
   [[nodiscard]] bool any_present() const noexcept { return any_present_; }
   /// How many values of all that were asked for are there.
   [[nodiscard]] std::uint64_t present() const noexcept { return present_; }
@@ -172,15 +172,25 @@ class block_callback {
   void check(int status) const { thrown_.check(status); }
 
  private:
-  static int fill(void* context, std::uint64_t first, std::uint64_t count, void* const* values) {
+  template <class Work>
+  static int guarded(void* context, const Work& work) {
     auto& own = *static_cast<block_callback*>(context);
     try {
-      own.fill_block(first, count, values);
+      work(own);
       return 0;
     } catch (...) {
       own.thrown_.keep();
       return 1;
     }
+  }
+
+  static int fill(void* context, std::uint64_t first, std::uint64_t count, void* const* values) {
+    return guarded(context, [&](block_callback& own) { own.fill_block(first, count, values); });
+  }
+
+  template <std::size_t... R>
+  void add_from(std::index_sequence<R...> all, std::uint64_t first, std::uint64_t count, void* const* lanes) {
+    add_rows<value>(all, f_, first, count, static_cast<element*>(lanes[R])...);
   }
 
   void fill_block(std::uint64_t first, std::uint64_t count, void* const* values) {

@@ -54,6 +54,8 @@ struct request {
   const void* const* input_at = nullptr;     // not null: where the address of the input stands, which is null itself
   const void* const* second_at = nullptr;    // the same of the second input
   std::uint64_t (*present)(void* context) = nullptr;  // exact means of a source's values: not null where some may be absent
+  // Sums and means of a source's floats: not null where its lanes' sums can be asked for instead of its values, see onefold.h.
+  int (*lanes)(void* context, std::uint64_t first, std::uint64_t count, void* const* lanes) = nullptr;
   bool of_complex_parts = false;  // dot, exact: both arrays are the parts of complex numbers, and the output has room for two
   batch_in_progress* batch =
       nullptr;               // not null: the batch of which this is a part, and which waits if the output lies in its memory
@@ -109,6 +111,7 @@ inline onefold_request c_request(const request& what) {
   asked.present = what.present;
   asked.input_at = what.input_at;
   asked.second_at = what.second_at;
+  asked.lanes = what.lanes;
   return asked;
 }
 
