@@ -42,13 +42,13 @@ sum_of_blocks on_blocks(const typename Terms::type* x, const typename Terms::typ
   for (unsigned block = 0; block < blocks; ++block) {
     std::vector<long long> bins(column_of_thread::bins * threads, 7);  // what was there before
     on_a_block(threads / 32, [&] {
-      column_of_thread column{bins.data() + threadIdx.x, 7};
+      column_of_thread column{bins.data() + threadIdx.x, 7, 7};
       column.clear();
       __syncthreads();
       sums_on_device::add_pieces(how, block, blocks, column);
       __syncwarp();
       column.flush(found.limbs.data());
-      found.flags |= column.flags;
+      found.flags |= column.marks();
     });
   }
   return found;
@@ -148,6 +148,53 @@ TYPED_TEST(exact_pieces, take_every_exponent) {
     ASSERT_NO_FATAL_FAILURE(this->expect_right(x, y, 0, 0, x.size(), 1, "all"));
     ASSERT_NO_FATAL_FAILURE(this->expect_right(x, x, 0, 0, x.size(), 1, "all, and themselves"));
   }
+}
+
+// What a window leaves over (decision 0061): warps stopped anywhere, and a few take the shares of all.
+template <class Terms, form What>
+void expect_right_left_over(value_kind kind, std::size_t at) {
+  constexpr int warps_left = 3;
+  constexpr unsigned block_warps = 12, blocks = 2, step = blocks * block_warps;
+  using column_of_thread = sums_on_device::piece_column<Terms, warps_left * 32>;
+  using reader = sums_on_device::piece_reader<Terms>;
+  const auto x = contents_of<double>(kind, 40'000, static_cast<std::uint64_t>(kind));
+  const auto y = contents_of<double>(value_kind::within_60, 40'000, 7);
+  const std::uint64_t count = x.size() - at;
+  const cb::exact_launch how = launch_over(x.data() + at, y.data() + at, count, exact_part::all, false);
+  const auto given = reader(how).given;
+  ASSERT_GT(given.units, 3 * step);
+  random_numbers random(current_seed());
+  sum_of_blocks found;
+  std::vector<double> own_x, own_y;  // of the units that are left
+  for (unsigned block = 0; block < blocks; ++block) {
+    std::vector<std::uint64_t> stopped;
+    for (unsigned w = 0; w < block_warps; ++w) {
+      stopped.push_back(block * block_warps + w + step * random.below(given.units / step + 2));
+      for (std::uint64_t unit = stopped.back(); unit < given.units; unit += step)
+        for (std::uint64_t i = 0; i < given.of_unit; ++i) {
+          own_x.push_back(x[at + given.head + unit * given.of_unit + i]);
+          own_y.push_back(y[at + given.head + unit * given.of_unit + i]);
+        }
+    }
+    std::vector<long long> bins(column_of_thread::bins * warps_left * 32, 7);
+    on_a_block(warps_left, [&] {
+      found.flags |=
+          sums_on_device::add_left_over<Terms, warps_left>(how, stopped.data(), block_warps, step, bins.data(), found.limbs.data());
+    });
+  }
+  ASSERT_FALSE(own_x.empty());
+  ASSERT_LT(own_x.size(), count);
+  ASSERT_EQ(difference<What>(found, own_x.data(), own_y.data(), own_x.size()), "")
+      << "kind " << static_cast<int>(kind) << " from " << at << " on";
+}
+
+TEST(exact_pieces_left_over, have_the_states_that_one_core_makes) {
+  for (const value_kind kind : value_kinds)
+    for (const std::size_t at : {0, 1}) {
+      ASSERT_NO_FATAL_FAILURE((expect_right_left_over<element_terms<double>, form::sum>(kind, at)));
+      ASSERT_NO_FATAL_FAILURE((expect_right_left_over<product_terms<double, true>, form::sum_of_squares>(kind, at)));
+      ASSERT_NO_FATAL_FAILURE((expect_right_left_over<product_terms<double, false>, form::dot>(kind, at)));
+    }
 }
 
 }  // namespace

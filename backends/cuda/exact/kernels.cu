@@ -122,7 +122,7 @@ const exact_kernel& window_sums() {
                                    window_threads,
                                    window_blocks,
                                    window_bytes,
-                                   most_doubles_of_thread * (Terms::fits ? window_threads : all_bins_warps * warp_size),
+                                   most_doubles_of_thread * (Terms::fits ? window_threads : warps_of_left_over<Terms> * warp_size),
                                    Terms::packs * warp_size * elements_of<typename Terms::type>::count};
   return kernel;
 }

@@ -1,6 +1,6 @@
 #pragma once
 /// @file pieces.cuh  Exact sums of doubles and of products without an operation on doubles (decision 0053), for GPUs that have few units for these, or too little
-/// shared memory for the window of sums.cuh. tests/device runs it on threads of the host.
+/// shared memory for the window of sums.cuh, and for what that window leaves over (decision 0061). tests/device runs it on threads of the host.
 ///
 /// A thread has a bin for each 32 binary digits of the sum: a state's limbs, as 64-bit integers. The digits of a term, or the integer product of those of
 /// two, are shifted to where they belong and cut into pieces of 32 digits, 3 or 5, each of which a bin takes. There is no window, and nothing that data can
@@ -22,35 +22,23 @@ using namespace device::exact_sums;
 
 inline constexpr std::uint64_t most_terms_of_thread = std::uint64_t{1} << 15;  ///< pieces of 32 digits: 47, of 53 that warps add up
 
-/// A float or a double as its digits, an integer, and a power of two.
+/// A float or a double as its digits, an integer, and a power of two. Infinities and NaN have the greatest exponent, and digits that mean nothing.
 struct number_parts {
   unsigned digits[2];  ///< the upper ones last; of a float the first alone
-  int field;           ///< the exponent, as its type has it, and 1 for subnormal numbers
-  bool negative;
-  bool is_finite;
-  bool is_nan;
-  [[nodiscard]] __device__ bool is_zero() const { return (digits[0] | digits[1]) == 0; }
+  unsigned field;      ///< the exponent, as its type has it
+  unsigned sign;       ///< all bits, or none
+  /// By how many places a number with these digits is above the smallest of its type: subnormal ones lie where the next do.
+  [[nodiscard]] __device__ unsigned place() const { return field - ::min(field, 1U); }
 };
 __device__ inline number_parts parts_of(float x) {
   const unsigned bits = __float_as_uint(x);
-  const auto field = static_cast<int>(bits >> 23 & 0xff);
-  const unsigned fraction = bits & 0x7fffff;
-  return {{field == 0 ? fraction : fraction | 0x800000, 0},
-          field == 0 ? 1 : field,
-          (bits >> 31) != 0,
-          field != 0xff,
-          field == 0xff && fraction != 0};
+  const unsigned field = bits >> 23 & 0xff;
+  return {{(bits & 0x7fffff) | ::min(field, 1U) << 23, 0}, field, 0U - (bits >> 31)};
 }
 __device__ inline number_parts parts_of(double x) {
   const auto high = static_cast<unsigned>(__double2hiint(x));
-  const auto low = static_cast<unsigned>(__double2loint(x));
-  const auto field = static_cast<int>(high >> 20 & 0x7ff);
-  const unsigned fraction = high & 0xfffff;
-  return {{low, field == 0 ? fraction : fraction | 0x100000},
-          field == 0 ? 1 : field,
-          (high >> 31) != 0,
-          field != 0x7ff,
-          field == 0x7ff && (fraction | low) != 0};
+  const unsigned field = high >> 20 & 0x7ff;
+  return {{static_cast<unsigned>(__double2loint(x)), (high & 0xfffff) | ::min(field, 1U) << 20}, field, 0U - (high >> 31)};
 }
 
 /// A thread's column of bins, `Stride` apart, and what the terms say beside their sum. Bin i is for limb i of the state.
@@ -65,50 +53,52 @@ struct piece_column {
   static constexpr int bins = factors * (last_field - 1) / 32 + pieces;
 
   long long* bin;
-  unsigned flags;
+  unsigned flags;  ///< of terms that are no numbers
+  unsigned seen;   ///< not 0: a term that was not -0
 
   __device__ void clear() {
     flags = 0;
+    seen = 0;
 #pragma unroll 1
     for (int b = 0; b < bins; ++b) bin[b * Stride] = 0;
+  }
+  /// exact::has_nan and so on.
+  [[nodiscard]] __device__ unsigned marks() const {
+    return flags | (seen != 0 ? static_cast<unsigned>(exact::has_other_than_minus_zero) : 0U);
   }
 
   __device__ void add(value x) {
     const number_parts a = parts_of(x);
-    if (!a.is_finite) {
-      see(a.is_nan, a.negative);
+    if (a.field > last_field) {
+      see(x);
       return;
     }
-    if (!a.negative || !a.is_zero()) flags |= exact::has_other_than_minus_zero;
     unsigned digits[words];
 #pragma unroll
     for (int i = 0; i < words; ++i) digits[i] = a.digits[i];
-    place(digits, a.field - 1, a.negative);
+    place(digits, a.place(), a.sign);
   }
   __device__ void add(value x, value y) {
     const number_parts a = parts_of(x);
     const number_parts b = parts_of(y);
-    const bool negative = a.negative != b.negative;
-    if (!a.is_finite || !b.is_finite) {
-      see(a.is_nan || b.is_nan || a.is_zero() || b.is_zero(), negative);
+    if (::max(a.field, b.field) > last_field) {
+      see(x * y);
       return;
     }
-    if (!negative || (!a.is_zero() && !b.is_zero())) flags |= exact::has_other_than_minus_zero;
     unsigned digits[words];
-    if constexpr (is_double) {
-      const auto all_of = [](const number_parts& n) { return static_cast<unsigned long long>(n.digits[1]) << 32 | n.digits[0]; };
-      const unsigned long long low = all_of(a) * all_of(b);
-      const unsigned long long high = __umul64hi(all_of(a), all_of(b));
-      digits[0] = static_cast<unsigned>(low);
-      digits[1] = static_cast<unsigned>(low >> 32);
-      digits[2] = static_cast<unsigned>(high);
-      digits[3] = static_cast<unsigned>(high >> 32);
+    const auto product = [](unsigned p, unsigned q) { return static_cast<unsigned long long>(p) * q; };
+    const unsigned long long first = product(a.digits[0], b.digits[0]);
+    digits[0] = static_cast<unsigned>(first);
+    if constexpr (is_double) {  // the upper ones have 21 digits, so that two products and a carry fit 64
+      const unsigned long long middle = product(a.digits[0], b.digits[1]) + (first >> 32) + product(a.digits[1], b.digits[0]);
+      const unsigned long long last = product(a.digits[1], b.digits[1]) + (middle >> 32);
+      digits[1] = static_cast<unsigned>(middle);
+      digits[2] = static_cast<unsigned>(last);
+      digits[3] = static_cast<unsigned>(last >> 32);
     } else {
-      const unsigned long long product = static_cast<unsigned long long>(a.digits[0]) * b.digits[0];
-      digits[0] = static_cast<unsigned>(product);
-      digits[1] = static_cast<unsigned>(product >> 32);
+      digits[1] = static_cast<unsigned>(first >> 32);
     }
-    place(digits, a.field + b.field - 2, negative);
+    place(digits, a.place() + b.place(), a.sign ^ b.sign);
   }
 
   /// Adds the warp's bins to limbs. By the whole warp.
@@ -125,18 +115,111 @@ struct piece_column {
   }
 
  private:
-  __device__ void see(bool is_nan, bool negative) {
-    flags |= exact::has_other_than_minus_zero;
-    flags |= static_cast<unsigned>(is_nan ? exact::has_nan : negative ? exact::has_minus_infinity : exact::has_infinity);
+  // A term that is no number.
+  __device__ void see(value x) {
+    flags |= flags_of(x);
+    seen = 1;
   }
-  /// Adds digits 2^at units.
-  __device__ void place(const unsigned (&digits)[words], int at, bool negative) const {
+  // Adds digits 2^at units, negated where `sign` has all bits: as one number in two's complement, of which all pieces but the last have no sign of their own.
+  __device__ void place(unsigned (&digits)[words], unsigned at, unsigned sign) {
+    seen |= ~sign;
+    unsigned long long carried = sign & 1;
+#pragma unroll
+    for (int i = 0; i < words; ++i) {
+      seen |= digits[i];
+      carried += digits[i] ^ sign;
+      digits[i] = static_cast<unsigned>(carried);
+      carried >>= 32;
+    }
+    const unsigned beyond = sign + static_cast<unsigned>(carried);
     long long* const to = bin + (at >> 5) * Stride;
 #pragma unroll
     for (int i = 0; i < pieces; ++i) {
-      const unsigned piece =
-          __funnelshift_l(i == 0 ? 0 : digits[i - 1], i == words ? 0 : digits[i], static_cast<unsigned>(at) & 31);
-      to[i * Stride] += negative ? -static_cast<long long>(piece) : static_cast<long long>(piece);
+      const unsigned piece = __funnelshift_l(i == 0 ? 0 : digits[i - 1], i == words ? beyond : digits[i], at);
+      to[i * Stride] += i == words ? static_cast<long long>(static_cast<int>(piece)) : static_cast<long long>(piece);
+    }
+  }
+};
+
+/// What the threads of blocks read of a launch's arrays, and what of it counts.
+template <class Terms>
+struct piece_reader {
+  using E = typename Terms::type;
+  using elements = elements_of<E>;
+  using value = typename Terms::value;
+  using turn = turn_of<Terms>;
+  static constexpr int packs = Terms::packs;
+  static constexpr bool has_y = Terms::arrays == 2;
+
+  const exact_launch& how;
+  shares<E, packs> given;
+  const E* x_body;
+  const E* y_body;
+  bool gathers;
+  bool takes_even;
+  bool takes_odd;
+  unsigned lane;
+
+  __device__ explicit piece_reader(const exact_launch& launch)
+      : how(launch),
+        given(how.x, how.count),
+        x_body(static_cast<const E*>(how.x) + given.head),
+        y_body(has_y ? static_cast<const E*>(how.y) + given.head : x_body),
+        gathers(has_y && reinterpret_cast<std::uintptr_t>(y_body) % 16 != 0),
+        takes_even(how.part == exact_part::all || (how.part == exact_part::even) == (given.head % 2 == 0)),
+        takes_odd(how.part == exact_part::all || (how.part == exact_part::odd) == (given.head % 2 == 0)),
+        lane(threadIdx.x % warp_size) {}
+
+  __device__ void load(std::uint64_t unit, turn& into) const {
+    into.load(x_body, y_body, given.head % 2 != 0, gathers, unit, lane);
+  }
+  template <class Column>
+  __device__ void add(Column& column, value x, [[maybe_unused]] value y) const {
+    if constexpr (Terms::is_product) {
+      column.add(x, y);
+    } else {
+      const int mask = how.absolute ? 0x7fffffff : -1;
+      column.add(__hiloint2double(__double2hiint(x) & mask, __double2loint(x)));  // fabs() is an addition of doubles
+    }
+  }
+  template <class Column>
+  __device__ void add(Column& column, const turn& now) const {
+#pragma unroll
+    for (int i = 0; i < packs * elements::count; ++i) {
+      if (!(i % elements::count % 2 == 0 ? takes_even : takes_odd)) continue;
+      const value x = elements::get(now.x[i / elements::count], i % elements::count);
+      add(column, x, has_y ? elements::get(now.y[has_y ? i / elements::count : 0], i % elements::count) : x);
+    }
+  }
+  /// Units that are on their way while one is added: of doubles there are few warps to hide the wait, of floats few registers.
+  static constexpr int units_ahead = sizeof(E) == 8 ? 2 : 1;
+  /// Units `first`, `first` + `step`, .. to the end.
+  template <class Column>
+  __device__ void add_units(Column& column, std::uint64_t first, std::uint64_t step) const {
+    turn ahead[units_ahead] = {};
+#pragma unroll
+    for (int k = 0; k < units_ahead; ++k)
+      if (first + static_cast<unsigned>(k) * step < given.units) load(first + static_cast<unsigned>(k) * step, ahead[k]);
+#pragma unroll 1
+    for (std::uint64_t unit = first; unit < given.units; unit += step) {
+      const turn now = ahead[0];
+#pragma unroll
+      for (int k = 0; k + 1 < units_ahead; ++k) ahead[k] = ahead[k + 1];
+      if (unit + units_ahead * step < given.units) load(unit + units_ahead * step, ahead[units_ahead - 1]);
+      add(column, now);
+    }
+  }
+  /// The elements outside of the units. By one warp.
+  template <class Column>
+  __device__ void add_edge(Column& column) const {
+    for (std::uint64_t i = lane; i < given.edge(how.count); i += warp_size) {
+      const std::uint64_t at = given.at_edge(i);
+      if (how.part != exact_part::all && (how.part == exact_part::odd) != (at % 2 != 0)) continue;
+      const value x = elements::load(how.x, at);
+      if constexpr (Terms::turns)
+        add(column, x, turned_element(static_cast<const E*>(how.y), at));
+      else
+        add(column, x, has_y ? elements::load(how.y, at) : x);
     }
   }
 };
@@ -145,54 +228,27 @@ struct piece_column {
 template <class Terms, int Threads>
 __device__ inline void add_pieces(const exact_launch& how, std::uint64_t block, std::uint64_t blocks,
                                   piece_column<Terms, Threads>& column) {
-  using E = typename Terms::type;
-  using elements = elements_of<E>;
-  using value = typename Terms::value;
-  constexpr int packs = Terms::packs;
-  constexpr bool has_y = Terms::arrays == 2;
-  const shares<E, packs> given(how.x, how.count);
+  const piece_reader<Terms> reader(how);
   const std::uint64_t warps = blocks * (Threads / warp_size);
   const std::uint64_t warp = block * (Threads / warp_size) + threadIdx.x / warp_size;
-  const unsigned lane = threadIdx.x % warp_size;
-  const E* const x_body = static_cast<const E*>(how.x) + given.head;
-  const E* const y_body = has_y ? static_cast<const E*>(how.y) + given.head : x_body;
-  [[maybe_unused]] const bool gathers = has_y && reinterpret_cast<std::uintptr_t>(y_body) % 16 != 0;
-  const bool takes_even = how.part == exact_part::all || (how.part == exact_part::even) == (given.head % 2 == 0);
-  const bool takes_odd = how.part == exact_part::all || (how.part == exact_part::odd) == (given.head % 2 == 0);
+  reader.add_units(column, warp, warps);
+  if (warp == reader.given.units % warps) reader.add_edge(column);
+}
 
-  [[maybe_unused]] const int mask = how.absolute ? 0x7fffffff : -1;
-  const auto add = [&](value x, [[maybe_unused]] value y) {
-    if constexpr (!Terms::is_product)
-      column.add(__hiloint2double(__double2hiint(x) & mask, __double2loint(x)));  // fabs() is an addition of doubles
-    else
-      column.add(x, y);
-  };
-
-  using turn = turn_of<Terms>;
-  const auto load = [&](std::uint64_t unit, turn& into) { into.load(x_body, y_body, given.head % 2 != 0, gathers, unit, lane); };
-  turn next{};
-  if (warp < given.units) load(warp, next);
-  for (std::uint64_t unit = warp; unit < given.units;) {
-    const turn now = next;
-    unit += warps;
-    if (unit < given.units) load(unit, next);
-#pragma unroll
-    for (int i = 0; i < packs * elements::count; ++i) {
-      if (!(i % elements::count % 2 == 0 ? takes_even : takes_odd)) continue;
-      const value x = elements::get(now.x[i / elements::count], i % elements::count);
-      add(x, has_y ? elements::get(now.y[has_y ? i / elements::count : 0], i % elements::count) : x);
-    }
-  }
-  if (warp != given.units % warps) return;
-  for (std::uint64_t i = lane; i < given.edge(how.count); i += warp_size) {
-    const std::uint64_t at = given.at_edge(i);
-    if (how.part != exact_part::all && (how.part == exact_part::odd) != (at % 2 != 0)) continue;
-    const value x = elements::load(how.x, at);
-    if constexpr (Terms::turns)
-      add(x, turned_element(static_cast<const E*>(how.y), at));
-    else
-      add(x, has_y ? elements::load(how.y, at) : x);
-  }
+/// Adds to limbs what the warps of a block have left: of `step` warps in all, number w of the block's `block_warps` all units from stopped[w] on, which is its
+/// share. Returns exact::has_nan and so on. By `Warps` warps, for whose threads there are columns at `bins`. Within the caller's code: called, it took 11 to 25 %
+/// longer.
+template <class Terms, int Warps>
+__device__ inline unsigned add_left_over(const exact_launch& how, const std::uint64_t* stopped, unsigned block_warps,
+                                         std::uint64_t step, long long* bins, long long* limbs) {
+  piece_column<Terms, Warps * warp_size> column{bins + threadIdx.x, 0, 0};
+  column.clear();
+  const piece_reader<Terms> reader(how);
+#pragma unroll 1
+  for (unsigned w = threadIdx.x / warp_size; w < block_warps; w += Warps) reader.add_units(column, stopped[w], step);
+  __syncwarp();
+  column.flush(limbs);
+  return column.marks();
 }
 
 }  // namespace onefold::cuda_backend::exact_sums

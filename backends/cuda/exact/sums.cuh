@@ -8,7 +8,7 @@
 /// Floats have 24 bits, so that one addition puts one where it belongs, in one of 16 bins. Doubles and products have more: (x + A) - A, with A = 1.5 * 2^32
 /// times the bin's smallest number, is the part that the bin takes, and the rest fits the bin after the next. All exponents of doubles are 128 bins, a window of
 /// 37 is what all threads have room for at full speed: each warp chooses it from what it reads first. What lies outside is added to the limbs one by one; where that
-/// is much, the warp stops, and the block reads the rest again with the few warps that all bins have room for.
+/// is much, the warp stops, and a few warps of the block add up the rest as integers (pieces.cuh), for which there is no window (decision 0061).
 
 #include <cstdint>
 
@@ -215,7 +215,10 @@ inline constexpr int window_threads = 384;
 inline constexpr int window_blocks = 2;                                          ///< of a multiprocessor
 inline constexpr std::uint64_t most_doubles_of_thread = std::uint64_t{1} << 15;  ///< 36 bits each and 31 of others, of 53
 inline constexpr std::size_t window_bytes = sizeof(double) * window_bins * window_threads;
-inline constexpr int all_bins_warps = static_cast<int>(window_bytes / sizeof(double)) / (all_bins * warp_size);
+/// Warps of a block that add up what the window leaves over: those whose bins of integers there is room for, 6 of doubles and 3 of their products.
+template <class Terms>
+inline constexpr int warps_of_left_over = static_cast<int>(window_bytes / sizeof(long long)) /
+                                          (piece_column<Terms, 1>::bins * warp_size);
 
 template <class Terms>
 __global__ void __launch_bounds__(window_threads, window_blocks)
@@ -437,28 +440,9 @@ __global__ void __launch_bounds__(window_threads, window_blocks)
   if constexpr (!Terms::fits) {
     bool is_done = true;
     for (int w = 0; w < block_warps; ++w) is_done = is_done && stopped[w] >= given.units;
-    if (!is_done && warp_of_block < all_bins_warps) {
-      constexpr int stride = all_bins_warps * warp_size;
-      window<Terms, all_bins, stride> wide{bins + threadIdx.x, 0, 0};
-      wide.open(Terms::has_rest ? 0 : -2);
-      for (unsigned w = warp_of_block; w < block_warps; w += all_bins_warps) {
-        // Two units are on their way while one is added: there are few warps to hide the wait.
-        std::uint64_t at = stopped[w];
-        turn ahead[2];
-#pragma unroll
-        for (int k = 0; k < 2; ++k)
-          if (at + static_cast<unsigned>(k) * warps < given.units) load(at + static_cast<unsigned>(k) * warps, ahead[k]);
-        for (; at < given.units; at += warps) {
-          const turn now = ahead[0];
-          ahead[0] = ahead[1];
-          if (at + 2 * warps < given.units) load(at + 2 * warps, ahead[1]);
-          apart = 0;
-          add_turn(wide, now, 0xffffffffU);
-        }
-      }
-      __syncwarp();
-      flush_bins<all_bins, stride>(wide.column, wide.base, first_quantum, how.result.unit[how.sum], sums.limb);
-    }
+    constexpr int warps_left = warps_of_left_over<Terms>;
+    if (!is_done && warp_of_block < warps_left)
+      flags |= add_left_over<Terms, warps_left>(how, stopped, block_warps, warps, reinterpret_cast<long long*>(bins), sums.limb);
     __syncthreads();
   }
   if (hand_over(how, memory, sums, flags))
@@ -484,14 +468,14 @@ __global__ void __launch_bounds__(piece_threads<Terms>, piece_blocks<Terms>)
   static_assert(piece_bytes<Terms> + sizeof(block_sums) <= 99 * 1024 && piece_bytes<Terms> >= sizeof(finish_memory));
   extern __shared__ long long integer_bins[];
   __shared__ block_sums sums;
-  piece_column<Terms, piece_threads<Terms>> column{integer_bins + threadIdx.x, 0};
+  piece_column<Terms, piece_threads<Terms>> column{integer_bins + threadIdx.x, 0, 0};
   column.clear();
   sums.clear(how, to);
   device::wait_for_previous_kernel();
   add_pieces(how, blockIdx.x, gridDim.x, column);
   __syncwarp();
   column.flush(sums.limb);
-  if (hand_over(how, memory, sums, column.flags))
+  if (hand_over(how, memory, sums, column.marks()))
     finish_launch(memory, launches, sums, *reinterpret_cast<finish_memory*>(integer_bins));  // which nobody needs any more
 }
 
