@@ -43,11 +43,10 @@ const variant_info& select_exact(const request& what, backend where, const varia
   static const variant_info* const rows[] = {find_row(exact_variant, backend::serial), find_row(exact_variant, backend::cuda)};
   const variant_info& row = *rows[where == backend::cuda ? 1 : 0];
   if (!row.supports(what.type, what.form))
-    throw error(
-        errc::guarantee_not_met,
-        sentence + std::string(name(what.form)) + " of " + std::string(name(what.type)) +
-            " has no exact form: sum, norm1, dot, sum_of_squares, norm2, mean and mean_variance of floats have, and on CPUs "
-            "mean, norm2 and mean_variance of integers");
+    throw error(errc::guarantee_not_met, sentence + std::string(name(what.form)) + " of " + std::string(name(what.type)) +
+                                             " has no exact form: sum, norm1, dot, sum_of_squares, norm2, mean and mean_variance "
+                                             "of floats have, and mean, norm2 and "
+                                             "mean_variance of integers");
   return row;
 }
 

@@ -73,8 +73,7 @@ struct variant_info {
     if (!takes_type(what, type)) return false;
     if (takes_everything) return true;
     if (is_complex(type)) return false;
-    if (guarantee == onefold::guarantee::exact)
-      return detail::exact::has_state(what, type) && (backend != onefold::backend::cuda || is_float(type));
+    if (guarantee == onefold::guarantee::exact) return detail::exact::has_state(what, type);
     return is_plain(what) && (operators[static_cast<int>(type)] >> static_cast<int>(what) & 1) != 0;
   }
   /// Whether the variant takes this element type with this operator.

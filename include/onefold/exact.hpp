@@ -14,7 +14,7 @@
 ///   state::put_value(cuda(0, stream), words, d_sum);            // the rounded sum of all, in device memory
 ///
 /// Forms     sum, norm1, dot, sum_of_squares, norm2, mean, mean_variance of f32, f64, f16 and bf16; norm2, mean, mean_variance of integers, whose states
-///           are those of doubles, of which cuda() makes none.
+///           are those of doubles.
 /// Bits      equal sets of elements have equal words, in whatever order and parts they were added, on whatever executor.
 /// Errors    those of the reductions; invalid_argument where words are no state, which then is not changed.
 /// Cost      of adding an array that of a reduction and a microsecond; of adding a state 1 to 2 us, of a value 0.2 to 1.1 (a Zen 5).

@@ -22,7 +22,7 @@
 /// Errors    onefold::error: those of the reductions; communication_failed where NCCL has returned an error; device_error where the runtime has;
 ///           invalid_argument for another count than the layout's, or argmin and its like of no elements. What goes wrong in stream order, lack of memory
 ///           alone, is thrown by the next call and by check(); results then have all bits set. guarantee_not_met for exact results that there are not:
-///           products of floats, means, norms and variances of integers. Ranks that ask for exact results of different kinds get numbers with all bits set.
+///           products of floats. Ranks that ask for exact results of different kinds get numbers with all bits set.
 /// Cost      one reduction, a copy for each tile that is cut, one ncclAllGather and one launch, or two small copies and the host's function: docs/devices.md has
 ///           figures. Device and pinned memory of 24 KiB for each rank of the communicator, had once.
 /// Lifetime  a layout outlives the work on its stream and the graphs that have recorded calls; it is destroyed before the communicator.

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <complex>
 #include <cstring>
+#include <limits>
 #include <optional>
 
 #include <onefold/onefold.hpp>
@@ -255,7 +256,7 @@ std::string wrong_form(const onefold::executor& where, const on_both<T>& x, std:
   std::string wrong = difference(right, state_of<What>(where, here, there, count));
   wrong += wrong_number<What>(where, right, here, there, count, place);
   if constexpr (What == form::mean_variance) wrong += wrong_number<What>(where, right, here, there, count, place, onefold::ddof{1});
-  if constexpr (!std::is_same_v<T, double>)
+  if constexpr (!std::is_same_v<T, double> && !std::is_integral_v<T>)
     wrong += wrong_number<What>(where, right, here, there, count, place, accumulate_as<double>);
   return wrong;
 }
@@ -653,6 +654,72 @@ TEST_F(exact_gpu, adds_to_states_that_others_have_begun_cuda) {
   });
 }
 
+// --- integers, whose means, norms and variances have the states of doubles
+
+template <class F>
+void for_each_integer(F&& f) {
+  f.template operator()<std::int8_t>();
+  f.template operator()<std::uint8_t>();
+  f.template operator()<std::int16_t>();
+  f.template operator()<std::uint16_t>();
+  f.template operator()<std::int32_t>();
+  f.template operator()<std::uint32_t>();
+  f.template operator()<std::int64_t>();
+  f.template operator()<std::uint64_t>();
+}
+
+enum class integers { any_bits, small, least, greatest };
+template <class T>
+std::vector<T> integers_of(integers kind, std::size_t count, std::uint64_t seed) {
+  random_numbers random(seed);
+  std::vector<T> x(count);
+  for (T& one : x)
+    one = kind == integers::any_bits ? static_cast<T>(random())
+          : kind == integers::small  ? static_cast<T>(random.below(7))
+          : kind == integers::least  ? std::numeric_limits<T>::min()
+                                     : std::numeric_limits<T>::max();
+  return x;
+}
+constexpr integers each_integers[] = {integers::any_bits, integers::small, integers::least, integers::greatest};
+
+TEST_F(exact_gpu, makes_the_states_of_integers_cuda) {
+  constexpr std::size_t room = 16;
+  for_each_integer([&]<class T> {
+    for (const integers kind : each_integers)
+      for (const std::uint64_t n : {1, 2, 3, 31, 257, 5'000, 100'003, 3'000'017}) {
+        const on_both<T> x(integers_of<T>(kind, n + room, current_seed() + n));
+        for (const std::size_t at : {0, 1, 5})
+          ASSERT_EQ(wrong_form<form::mean>(where_, x, at, x, at, n) + wrong_form<form::norm2>(where_, x, at, x, at, n) +
+                        wrong_form<form::mean_variance>(where_, x, at, x, at, n),
+                    "")
+              << onefold::name(onefold::element_type_of<T>) << ", kind " << static_cast<int>(kind) << ", " << n << " elements from "
+              << at << " on";
+      }
+  });
+}
+
+TEST_F(exact_gpu, takes_integers_in_host_memory_and_none_cuda) {
+  for_each_integer([&]<class T> {
+    const std::size_t n = 2'000'003;
+    const std::vector<T> x = integers_of<T>(integers::any_bits, n, current_seed());
+    for (const std::size_t count : {std::size_t{0}, std::size_t{1}, n}) {
+      const auto here = [&](const auto& where) {
+        exact_state<form::mean_variance, T> state;
+        state.add(where, x.data(), count);
+        return state;
+      };
+      EXPECT_EQ(difference(here(onefold::serial()), here(where_)), "") << count;
+      EXPECT_EQ(onefold::norm2(where_, x.data(), count, exactly), onefold::norm2(onefold::serial(), x.data(), count, exactly));
+      const double mean = onefold::mean(where_, x.data(), count, exactly);
+      EXPECT_EQ(std::isnan(mean), count == 0);
+      if (count != 0) {
+        EXPECT_EQ(mean, onefold::mean(onefold::serial(), x.data(), count, exactly));
+      }
+    }
+  });
+  count_dispatch(where_);
+}
+
 // --- words in the GPU's memory
 
 // What is wrong with the words of x and y, with those of others that are added to them there, and with the results of both.
@@ -682,7 +749,7 @@ std::string wrong_words(const onefold::executor& where, const on_both<T>& x, std
   const auto conclude_all = [&](const state& of) {
     std::string wrong = conclude(of);
     if constexpr (What == form::mean_variance) wrong += conclude(of, onefold::ddof{1});
-    if constexpr (!std::is_same_v<T, double>) wrong += conclude(of, accumulate_as<double>);
+    if constexpr (!std::is_same_v<T, double> && !std::is_integral_v<T>) wrong += conclude(of, accumulate_as<double>);
     return wrong;
   };
   std::string wrong = conclude_all(right);
@@ -709,6 +776,18 @@ TEST_F(exact_gpu, puts_words_into_its_memory_and_makes_results_of_them_cuda) {
                                   wrong_words<form::mean_variance>(where_, x, 0, x, 0, n) +
                                   wrong_words<form::dot>(where_, x, 1, y, 0, n);
         ASSERT_EQ(wrong, "") << said<T>(kind, n);
+      }
+  });
+}
+
+TEST_F(exact_gpu, puts_words_of_integers_into_its_memory_cuda) {
+  for_each_integer([&]<class T> {
+    for (const integers kind : each_integers)
+      for (const std::uint64_t n : {0, 1, 257, 300'001}) {
+        const on_both<T> x(integers_of<T>(kind, n + 3, current_seed() + n));
+        const std::string wrong = wrong_words<form::norm2>(where_, x, 0, x, 0, n) + wrong_words<form::mean>(where_, x, 1, x, 1, n) +
+                                  wrong_words<form::mean_variance>(where_, x, 0, x, 0, n);
+        ASSERT_EQ(wrong, "") << onefold::name(onefold::element_type_of<T>) << ", kind " << static_cast<int>(kind) << ", " << n;
       }
   });
 }
@@ -1229,8 +1308,6 @@ TEST_F(exact_gpu, refuses_what_has_no_exact_sum_and_memory_that_it_cannot_read_c
   };
   constexpr errc not_met = errc::guarantee_not_met;
   EXPECT_TRUE(refused(not_met, "prod", [&] { return onefold::prod(where_, there, 1'000, exactly); }));
-  EXPECT_TRUE(refused(not_met, "mean", [&] { return onefold::mean(where_, whole.device(), 100, exactly); }));
-  EXPECT_TRUE(refused(not_met, "norm2", [&] { return onefold::norm2(where_, whole.device(), 100, exactly); }));
   EXPECT_TRUE(refused(not_met, "", [&] { return onefold::dot(where_, there, narrow.device(), 1'000, exactly); }));
   EXPECT_TRUE(refused(not_met, "fixed_order", [&] {
     return onefold::sum(where_, there, 1'000, {.variant = "fixed_order", .guarantee = guarantee::exact});

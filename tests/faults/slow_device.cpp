@@ -199,8 +199,7 @@ bool slow_device::is_exact_kernel(const void* kernel) const {
   using cuda_backend::exact_terms;
   for (const auto terms : {exact_terms::elements, exact_terms::products, exact_terms::squares, exact_terms::turned_products})
     for (const auto bins : {exact_bins::doubles, exact_bins::integers})
-      if (is_float(type_) && exact_sums::has_state(forms_.front(), type_) &&
-          cuda_backend::exact_kernel_of(type_, terms, bins).symbol == kernel)
+      if (exact_sums::has_state(forms_.front(), type_) && cuda_backend::exact_kernel_of(type_, terms, bins).symbol == kernel)
         return true;
   return false;
 }

@@ -71,7 +71,8 @@ void add(call& now, exact_launch how, exact_terms terms, bool concludes, exact_m
   const std::size_t size = size_of(now.type);
   const auto* x = static_cast<const std::byte*>(now.input);
   // A second array that nobody takes does not matter, and kernels may take squares for products.
-  const auto* y = terms == exact_terms::squares ? x : static_cast<const std::byte*>(now.second);
+  bool squares = terms == exact_terms::squares;
+  const auto* y = squares ? x : static_cast<const std::byte*>(now.second);
   const std::uint64_t count = how.part == exact_part::all ? now.count : 2 * now.count;
   for (std::uint64_t at = 0; at < count; at += how.count) {
     how.count = std::min(most, count - at);
@@ -82,7 +83,8 @@ void add(call& now, exact_launch how, exact_terms terms, bool concludes, exact_m
     // A small grid of the largest blocks, so that none is given more than its bins hold.
     blocks = std::max(blocks, std::min((how.count + kernel.most_of_block - 1) / kernel.most_of_block, all));
     how.is_alone = blocks == 1 && how.concludes && at == 0 && how.number[1] == 0;
-    void* arguments[] = {&how, &memory, &header, const_cast<device::destination*>(&to)};
+    // The last two are read by the kernel of integers alone.
+    void* arguments[] = {&how, &memory, &header, const_cast<device::destination*>(&to), &now.type, &squares};
     detail::start(now, kernel.symbol, nullptr, {static_cast<std::int64_t>(blocks), kernel.threads, kernel.shared_bytes},
                   launch_kind::early, is_code_for_sm_90(now), arguments);
   }

@@ -138,6 +138,17 @@ const exact_kernel& piece_sums() {
   return kernel;
 }
 
+template <class E>
+const exact_kernel& whole_sums() {
+  static const exact_kernel kernel{reinterpret_cast<const void*>(&whole_sums_kernel),
+                                   whole_threads,
+                                   whole_blocks,
+                                   0,
+                                   whole_sum<E, true>::most_of_thread * whole_threads,
+                                   whole_packs * warp_size * 16 / sizeof(E)};
+  return kernel;
+}
+
 template <class Terms>
 const exact_kernel& sums_of(exact_bins bins) {
   return bins == exact_bins::integers ? piece_sums<Terms>() : window_sums<Terms>();
@@ -169,6 +180,22 @@ const exact_kernel& exact_kernel_of(element_type type, exact_terms terms, exact_
       return kernel_of<bfloat16>(terms, bins);
     case element_type::f32:
       return kernel_of<float>(terms, bins);
+    case element_type::i8:
+      return whole_sums<std::int8_t>();
+    case element_type::u8:
+      return whole_sums<std::uint8_t>();
+    case element_type::i16:
+      return whole_sums<std::int16_t>();
+    case element_type::u16:
+      return whole_sums<std::uint16_t>();
+    case element_type::i32:
+      return whole_sums<std::int32_t>();
+    case element_type::u32:
+      return whole_sums<std::uint32_t>();
+    case element_type::i64:
+      return whole_sums<std::int64_t>();
+    case element_type::u64:
+      return whole_sums<std::uint64_t>();
     default:
       return kernel_of<double>(terms, bins);
   }

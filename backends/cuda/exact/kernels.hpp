@@ -26,7 +26,8 @@ struct exact_kernel {
 };
 
 /// Those with bins of integers fit GPUs that lend a block 99 KiB of shared memory; of those with doubles all but sums of floats and smaller types need 111 KiB.
-/// With bins of integers, squares of floats and smaller types are products: both arrays of the launch are the same one.
+/// With bins of integers, squares of floats and smaller types are products: both arrays of the launch are the same one. Of integers there is one kernel (decision 0062), which has
+/// two arguments more: their type, and whether the terms are squares, as a bool.
 const exact_kernel& exact_kernel_of(element_type type, exact_terms terms, exact_bins bins);
 
 /// Behind a kernel of a function's values: a block for each result, which makes it of its limbs. Its arguments are an exact_launch, the limbs, the number of

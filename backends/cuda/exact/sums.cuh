@@ -21,6 +21,7 @@
 #include "memory.hpp"
 #include "pieces.cuh"
 #include "reading.cuh"
+#include "whole.cuh"
 
 namespace onefold::cuda_backend::exact_sums {
 
@@ -477,6 +478,63 @@ __global__ void __launch_bounds__(piece_threads<Terms>, piece_blocks<Terms>)
   column.flush(sums.limb);
   if (hand_over(how, memory, sums, column.marks()))
     finish_launch(memory, launches, sums, *reinterpret_cast<finish_memory*>(integer_bins));  // which nobody needs any more
+}
+
+// --- integers -----------------------------------------------------------------------------------------------------------------------------------------
+
+inline constexpr int whole_threads = 512;
+inline constexpr int whole_blocks = 3;  ///< of a multiprocessor
+inline constexpr int whole_packs = 4;
+
+template <class E>
+__device__ inline void add_whole_of_block(const exact_launch& how, bool squares, block_sums& sums) {
+  const auto add = [&](auto sum) {
+    sum.clear();
+    add_whole<decltype(sum), whole_packs>(how, blockIdx.x, gridDim.x, whole_threads, sum);
+    __syncwarp();
+    sum.flush(how.result.unit[how.sum], sums.limb);
+  };
+  if (squares)
+    add(whole_sum<E, true>());
+  else
+    add(whole_sum<E, false>());
+}
+
+/// Of all types of integers: the end of a launch is ten times as much code as its sum.
+__global__ void __launch_bounds__(whole_threads, whole_blocks)
+    whole_sums_kernel(const __grid_constant__ exact_launch how, exact_memory* memory, unsigned long long* launches,
+                      const __grid_constant__ device::destination to, element_type type, bool squares) {
+  __shared__ block_sums sums;
+  __shared__ finish_memory shared;
+  sums.clear(how, to);
+  device::wait_for_previous_kernel();
+  switch (type) {
+    case element_type::i8:
+      add_whole_of_block<std::int8_t>(how, squares, sums);
+      break;
+    case element_type::u8:
+      add_whole_of_block<std::uint8_t>(how, squares, sums);
+      break;
+    case element_type::i16:
+      add_whole_of_block<std::int16_t>(how, squares, sums);
+      break;
+    case element_type::u16:
+      add_whole_of_block<std::uint16_t>(how, squares, sums);
+      break;
+    case element_type::i32:
+      add_whole_of_block<std::int32_t>(how, squares, sums);
+      break;
+    case element_type::u32:
+      add_whole_of_block<std::uint32_t>(how, squares, sums);
+      break;
+    case element_type::i64:
+      add_whole_of_block<std::int64_t>(how, squares, sums);
+      break;
+    default:
+      add_whole_of_block<std::uint64_t>(how, squares, sums);
+  }
+  if (hand_over(how, memory, sums, static_cast<unsigned>(exact::has_other_than_minus_zero)))  // no integer is -0
+    finish_launch(memory, launches, sums, shared);
 }
 
 }  // namespace onefold::cuda_backend::exact_sums

@@ -20,8 +20,10 @@ namespace onefold::cuda_backend {
 
 namespace {
 
-constexpr traits what{.limits = "it takes floats with sum, norm1, dot, sum_of_squares, norm2, mean or mean_variance",
-                      .takes_workspace = true};
+constexpr traits what{
+    .limits =
+        "it takes floats with sum, norm1, dot, sum_of_squares, norm2, mean or mean_variance, and integers with the last three",
+    .takes_workspace = true};
 
 }  // namespace
 
