@@ -3,6 +3,8 @@
 
 #include "gpu_functions.hpp"
 
+#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): setenv
+
 #include <onefold/onefold.hpp>
 
 #include "../support/gtest_support.hpp"
@@ -43,6 +45,22 @@ TEST_F(exact_gpu_functions, of_several_results_boxes_and_arrays_have_the_bits_of
     for (const std::uint64_t count : {37, 1'000, 50'021}) expect_same_bits(exact_maps(kind, count), kind, count);
   for (const value_kind kind : {value_kind::within_60, value_kind::climbing, value_kind::seesaw})
     expect_same_bits(exact_maps(kind, 3'000'017), kind, 3'000'017);
+}
+
+// As on GPUs of compute capability 8.6, 7.0 and 7.5, and with a warp alone: fewer warps than a block has elsewhere.
+TEST_F(exact_gpu_functions, have_the_bits_of_one_core_where_a_block_is_lent_less_shared_memory) {
+  constexpr const char* variable = "ONEFOLD_CUDA_SHARED_KIB";
+  for (const char* const lent : {"99", "96", "64", "12"}) {
+    SCOPED_TRACE(lent);
+    setenv(variable, lent, 1);
+    for (const value_kind kind : value_kinds) {
+      for (const std::uint64_t count : {0, 1, 257, 5'000, 100'003}) expect_same_bits(exact_forms(kind, count), kind, count);
+      expect_same_bits(exact_maps(kind, 10'007), kind, 10'007);
+    }
+    for (const value_kind kind : {value_kind::normal, value_kind::everywhere, value_kind::seesaw})
+      expect_same_bits(exact_forms(kind, 5'000'017), kind, 5'000'017);
+    unsetenv(variable);
+  }
 }
 
 TEST_F(exact_gpu_functions, call_the_function_once_for_each_index) {

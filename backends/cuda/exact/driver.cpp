@@ -1,6 +1,7 @@
 #include "driver.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -39,6 +40,21 @@ std::uint64_t blocks_for(std::uint64_t units, std::uint64_t warps, const device_
 
 constexpr std::size_t static_shared_bytes = 2560;  // more than a block has beside its bins, with the 1 KiB that the driver keeps
 
+// What a GPU lends a block of its shared memory. ONEFOLD_CUDA_SHARED_KIB says less, for tests.
+std::size_t lent_to_block(const device_properties& gpu) {
+  const auto lent = static_cast<std::size_t>(gpu.shared_bytes_per_block);
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): unsafe only beside setenv, which onefold never calls
+  const char* const wanted = std::getenv("ONEFOLD_CUDA_SHARED_KIB");
+  if (wanted == nullptr || *wanted == '\0') return lent;
+  const std::string_view digits(wanted);
+  std::size_t kib = 0;
+  const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), kib);
+  if (read.ec != std::errc{} || read.ptr != digits.data() + digits.size() || kib == 0 || kib > 1024)
+    throw error(errc::invalid_argument, "the environment variable ONEFOLD_CUDA_SHARED_KIB is '" + std::string(wanted) +
+                                            "': it can be 1 to 1024, what a block has of shared memory at most");
+  return std::min(lent, kib * 1024);
+}
+
 // Which bins a GPU takes: integers where it has few units for doubles, or too little shared memory for the window (compute capability 7.0).
 // ONEFOLD_CUDA_EXACT overrules that, for tests and timings.
 exact_bins bins_for(const device_properties& gpu) {
@@ -46,7 +62,7 @@ exact_bins bins_for(const device_properties& gpu) {
   const char* const wanted = std::getenv("ONEFOLD_CUDA_EXACT");
   if (wanted == nullptr || *wanted == '\0') {
     const std::size_t window = exact_kernel_of(element_type::f64, exact_terms::elements, exact_bins::doubles).shared_bytes;
-    const bool has_room = static_cast<std::size_t>(gpu.shared_bytes_per_block) >= window + static_shared_bytes;
+    const bool has_room = lent_to_block(gpu) >= window + static_shared_bytes;
     return has_few_double_units(gpu.compute_capability) || !has_room ? exact_bins::integers : exact_bins::doubles;
   }
   if (std::string_view(wanted) == "doubles") return exact_bins::doubles;
@@ -110,6 +126,16 @@ code_of_caller code_of(const call& now, const device_exact& kernel) {
   return {static_cast<cudaFunction_t>(answer.function), answer.code_capability >= 90};
 }
 
+// How many warps of a block the device lends the shared memory for: all that the kernel may have, or fewer.
+std::uint64_t warps_of_block(const device_exact& kernel, const device_properties& gpu) {
+  const auto all = static_cast<std::uint64_t>(kernel.threads) / 32;
+  const bool may_be_fewer = kernel.struct_bytes >= sizeof(device_exact) && kernel.shared_bytes_of_warp != 0;
+  const std::size_t lent = lent_to_block(gpu);
+  if (!may_be_fewer || kernel.shared_bytes + static_shared_bytes <= lent) return all;
+  const std::uint64_t room = lent > static_shared_bytes ? (lent - static_shared_bytes) / kernel.shared_bytes_of_warp : 0;
+  return std::clamp<std::uint64_t>(room, 1, all);
+}
+
 // Adds up the values of a function, in the caller's code, and rounds the sums, in the library's.
 void run_values(call& now) {
   const auto& asked = static_cast<const exact_values_call&>(*now.own);
@@ -142,13 +168,19 @@ void run_values(call& now) {
   struct adding {
     const device_exact& kernel;
     code_of_caller code;
-    std::uint64_t all, most;  // blocks of the GPU, and indices of a launch
+    std::uint64_t warps;          // of a block
+    std::uint64_t most_of_block;  // indices
+    std::uint64_t all, most;      // blocks of the GPU, and indices of a launch
+    std::size_t shared_bytes;     // of a block
 
     adding(const call& now, const device_exact& of)
         : kernel(of),
           code(code_of(now, of)),
+          warps(warps_of_block(of, now.gpu)),
+          most_of_block(of.most_of_block / (static_cast<std::uint64_t>(of.threads) / 32) * warps),
           all(static_cast<std::uint64_t>(of.blocks) * static_cast<std::uint64_t>(now.gpu.multiprocessors)),
-          most(std::min(all * of.most_of_block, most_values_of_launch)) {}
+          most(std::min(all * most_of_block, most_values_of_launch)),
+          shared_bytes(of.shared_bytes / (static_cast<std::uint64_t>(of.threads) / 32) * warps) {}
   };
   const adding first(now, kernel);
   std::optional<adding> second;
@@ -156,14 +188,13 @@ void run_values(call& now) {
   const std::uint64_t most = second ? std::min(first.most, second->most) : first.most;
   onefold::detail::exact_values how{{now.input, now.second, now.third}, 0, 0};
   const auto launch = [&](const adding& one) {
-    const std::uint64_t warps = static_cast<std::uint64_t>(one.kernel.threads) / 32;
     const std::uint64_t units = how.count / one.kernel.indices_of_warp + 1;
-    std::uint64_t blocks = std::min((units + warps - 1) / warps, one.all);
-    blocks = std::max(blocks, std::min((how.count + one.kernel.most_of_block - 1) / one.kernel.most_of_block, one.all));
+    std::uint64_t blocks = std::min((units + one.warps - 1) / one.warps, one.all);
+    blocks = std::max(blocks, std::min((how.count + one.most_of_block - 1) / one.most_of_block, one.all));
     void* adds[] = {&how, &memory, const_cast<void*>(asked.object)};
     detail::start(now, one.kernel.symbol, one.code.function,
-                  {static_cast<std::int64_t>(blocks), one.kernel.threads, static_cast<std::size_t>(one.kernel.shared_bytes)},
-                  launch_kind::early, one.code.is_for_sm_90, adds);
+                  {static_cast<std::int64_t>(blocks), static_cast<int>(32 * one.warps), one.shared_bytes}, launch_kind::early,
+                  one.code.is_for_sm_90, adds);
   };
   for (; how.first < now.count; how.first += how.count) {
     how.count = std::min(most, now.count - how.first);

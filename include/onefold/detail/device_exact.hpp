@@ -42,17 +42,20 @@ struct exact_values {
 struct device_exact {
   std::uint32_t struct_bytes;     ///< sizeof(device_exact), which may grow
   std::int32_t results;           ///< of the function
-  std::int32_t threads;           ///< of a block
+  std::int32_t threads;           ///< of a block, at most
   std::int32_t blocks;            ///< of a multiprocessor
-  std::uint64_t shared_bytes;     ///< dynamic, of a block
-  std::uint64_t most_of_block;    ///< indices that a block may be given at most
+  std::uint64_t shared_bytes;     ///< dynamic, of a block of so many threads
+  std::uint64_t most_of_block;    ///< indices that it may be given at most
   std::uint64_t indices_of_warp;  ///< at a time
   const void* symbol;
-  /// As device_kernels::ask(), of this kernel; lets it have its shared memory too. Returns a cudaError_t.
+  /// As device_kernels::ask(), of this kernel; lets it have its shared memory too, or all that the device lends. Returns a cudaError_t.
   int (*ask)(device_kernel_info* answer);
   device_kernels_known* known;  ///< of the first device_kernels::known_devices devices; of its `function`s the first
   const device_exact* squares;  ///< of moments: the kernel of the second sum, which is launched behind this one
   bool counts;                  ///< whether the limbs are counted_exact_limbs, by whose `present` which the result is divided
+  /// Of shared_bytes those of each warp, so that a block may have fewer warps and bytes; 0: it may not. Units that were compiled with an older version's header
+  /// have no such number, and say so by struct_bytes.
+  std::uint64_t shared_bytes_of_warp;
 };
 
 /// A fold that has such a kernel beside its own. Its struct_bytes say that it is one.

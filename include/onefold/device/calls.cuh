@@ -99,10 +99,16 @@ class exact_sum_kernel {
   static int ask(device_kernel_info* answer) {
     cudaFunction_t function = nullptr;
     cudaFuncAttributes attributes{};
-    cudaError_t status =
-        cudaFuncSetAttribute(symbol(), cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
+    int device = 0;
+    int lent = 0;  // to a block
+    cudaError_t status = cudaFuncGetAttributes(&attributes, symbol());
+    if (status == cudaSuccess) status = cudaGetDevice(&device);
+    if (status == cudaSuccess) status = cudaDeviceGetAttribute(&lent, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    const int dynamic = lent - static_cast<int>(attributes.sharedSizeBytes);
+    if (status == cudaSuccess)
+      status = cudaFuncSetAttribute(symbol(), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    dynamic < static_cast<int>(shared_bytes) ? dynamic : static_cast<int>(shared_bytes));
     if (status == cudaSuccess) status = cudaGetFuncBySymbol(&function, symbol());
-    if (status == cudaSuccess) status = cudaFuncGetAttributes(&attributes, symbol());
     if (status != cudaSuccess) cudaGetLastError();  // told to the caller, and nobody else's
     answer->function = function;
     answer->code_capability = attributes.ptxVersion;
@@ -123,7 +129,8 @@ class exact_sum_kernel {
                                    &ask,
                                    known,
                                    squares,
-                                   Sum::counts};
+                                   Sum::counts,
+                                   std::uint64_t{Sum::bytes_of_warp}};
     return made;
   }
 };

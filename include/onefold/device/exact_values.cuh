@@ -56,7 +56,9 @@ struct values_sum {
   static constexpr unsigned turns_between = running_sum::most_between / rows;  ///< two that settle running sums
 
   static constexpr int bytes_of_warp = has_bins ? bins * warp_size * static_cast<int>(sizeof(double)) : 0;
-  static constexpr int warps = has_bins ? 12 : Results <= 8 ? 8 : 6;
+  static constexpr int warps = has_bins       ? 12
+                               : Results <= 8 ? 8
+                                              : 6;  ///< of a block at most: as many as the device lends the bytes for
   static constexpr int blocks = Results == 1 || Results > 4 ? 2 : 3;  ///< of a multiprocessor
   static_assert(blocks * (warps * bytes_of_warp + Results * (limbs + 1) * 8 + 1024) <= 228 * 1024, "they fit its shared memory");
   static constexpr int threads = warps * warp_size;
@@ -104,7 +106,7 @@ struct row_of_values {
 template <class Sum>
 struct values_window {
   using terms = typename Sum::terms;
-  window<terms, Sum::bins, Sum::threads> bins;
+  window<terms, Sum::bins, warp_size> bins;
   running_sums<terms> running;
   unsigned flags;
 
@@ -125,7 +127,7 @@ struct values_window {
   __device__ void flush_window(long long* limbs) {
     constexpr int first_quantum = -1043;
     __syncwarp();
-    flush_bins<Sum::bins, Sum::threads>(bins.column, bins.base, first_quantum, Sum::unit, limbs);
+    flush_bins<Sum::bins, warp_size>(bins.column, bins.base, first_quantum, Sum::unit, limbs);
     __syncwarp();
   }
   /// All that is not in `limbs` goes there. By the whole warp.
@@ -426,9 +428,13 @@ __device__ inline void add_values_of_block(const Fold& fold, const onefold::deta
   constexpr int rows = Sum::rows;
   constexpr std::uint64_t of_unit = std::uint64_t{warp_size} * rows;
 
+  const unsigned warps_of_block = blockDim.x / warp_size;
+  const unsigned warp_of_block = threadIdx.x / warp_size;
+  const unsigned lane = threadIdx.x % warp_size;
   values_taken<Sum> taken[results];
 #pragma unroll
-  for (int k = 0; k < results; ++k) taken[k].begin(bins + threadIdx.x);
+  for (int k = 0; k < results; ++k)  // the bins of a warp lie together, so that fewer warps need fewer bytes
+    taken[k].begin(bins + warp_of_block * (Sum::bytes_of_warp / sizeof(double)) + lane);
 
   struct unit_of_values {
     row_of_values<Sum> of[results];
@@ -482,9 +488,8 @@ __device__ inline void add_values_of_block(const Fold& fold, const onefold::deta
     settle();
   };
 
-  const std::uint64_t warps = std::uint64_t{blocks} * Sum::warps;
-  const std::uint64_t warp = std::uint64_t{block} * Sum::warps + threadIdx.x / warp_size;
-  const unsigned lane = threadIdx.x % warp_size;
+  const std::uint64_t warps = std::uint64_t{blocks} * warps_of_block;
+  const std::uint64_t warp = std::uint64_t{block} * warps_of_block + warp_of_block;
   const std::uint64_t whole = how.count / of_unit;
 #pragma unroll 1
   for (std::uint64_t unit = warp; unit < whole; unit += warps) add(read(unit * of_unit + lane, std::true_type()));
@@ -502,21 +507,21 @@ __device__ inline void add_values_of_block(const Fold& fold, const onefold::deta
 
 template <class Sum>
 __device__ inline void clear(values_sums<Sum>& sums) {
-  for (int i = static_cast<int>(threadIdx.x); i < Sum::results * Sum::limbs; i += Sum::threads) sums.limb[i] = 0;
-  for (int k = static_cast<int>(threadIdx.x); k < Sum::results; k += Sum::threads) sums.flags[k] = 0;
+  for (int i = static_cast<int>(threadIdx.x); i < Sum::results * Sum::limbs; i += static_cast<int>(blockDim.x)) sums.limb[i] = 0;
+  for (int k = static_cast<int>(threadIdx.x); k < Sum::results; k += static_cast<int>(blockDim.x)) sums.flags[k] = 0;
   if (Sum::counts && threadIdx.x == 0) sums.present = 0;
 }
 
 /// A block's sums are added to the launch's: to the first or the second of each. What the terms of a second were, those of the first say.
 template <class Sum, int Which = 0>
 __device__ inline void hand_over(const values_sums<Sum>& sums, onefold::detail::exact_limbs* to) {
-  for (int i = static_cast<int>(threadIdx.x); i < Sum::results * Sum::limbs; i += Sum::threads) {
+  for (int i = static_cast<int>(threadIdx.x); i < Sum::results * Sum::limbs; i += static_cast<int>(blockDim.x)) {
     const long long more = sums.limb[i];
     auto* const limb = reinterpret_cast<unsigned long long*>(to[i / Sum::limbs].limb[Which] + i % Sum::limbs);
     if (more != 0) atomicAdd(limb, static_cast<unsigned long long>(more));
   }
   if constexpr (Which == 0)
-    for (int k = static_cast<int>(threadIdx.x); k < Sum::results; k += Sum::threads)
+    for (int k = static_cast<int>(threadIdx.x); k < Sum::results; k += static_cast<int>(blockDim.x))
       if (sums.flags[k] != 0) atomicOr(&to[k].flags, sums.flags[k]);
   if (Sum::counts && threadIdx.x == 0 && sums.present != 0)
     atomicAdd(&static_cast<onefold::detail::counted_exact_limbs*>(to)->present, sums.present);
