@@ -850,6 +850,16 @@ TEST_F(cuda_host_logic, takes_bins_of_integers_where_a_gpu_has_few_units_for_dou
     EXPECT_TRUE(
         refuses(errc::invalid_argument, "doubles or integers", [&] { onefold::sum_into(where, input_, count, output_, exactly); }));
     unsetenv("ONEFOLD_CUDA_EXACT");
+    // Less than it lends: as a GPU that lends no more.
+    setenv("ONEFOLD_CUDA_SHARED_KIB", "99", 1);
+    onefold::sum_into(where, input_, count, output_, exactly);
+    EXPECT_EQ(launched, symbol_of(integers, exact_terms::elements));
+    for (const char* const wrong : {"0", "1025", "99k", "-1", "much"}) {
+      setenv("ONEFOLD_CUDA_SHARED_KIB", wrong, 1);
+      EXPECT_TRUE(refuses(errc::invalid_argument, "ONEFOLD_CUDA_SHARED_KIB",
+                          [&] { onefold::sum_into(where, input_, count, output_, exactly); }));
+    }
+    unsetenv("ONEFOLD_CUDA_SHARED_KIB");
   }
 }
 
