@@ -94,7 +94,7 @@ void run_together(const onefold_request* requests, std::size_t count, const onef
     if (is_stored(what)) continue;
     const auto its = static_cast<form>(what.form);
     if (what.count > 0 && (what.input_at != nullptr || what.second_at != nullptr))
-      refuse_unread_array(data + places[i], bytes_of_results(what));
+      refuse_unread_array(what, data + places[i], bytes_of_results(what));
     if (what.count_at != nullptr && has_index(its)) check_counted_place(its, data + places[i]);
   }
 }

@@ -268,7 +268,7 @@ void check_count_at(const request& what) {
 
 void check_arrays_at(const request& what) {
   if (what.source != nullptr || what.own != nullptr || what.device != nullptr || what.vectors != nullptr ||
-      what.form == form::reduce_together || (what.second_at != nullptr && what.form != form::dot))
+      (what.second_at != nullptr && what.form != form::dot))
     throw error(errc::unsupported, "an address that stands in memory is that of one array, or of two in dot");
   if ((what.input_at != nullptr && what.input != nullptr) || (what.second_at != nullptr && what.second != nullptr))
     throw error(errc::invalid_argument,

@@ -32,8 +32,9 @@ bool dispatch_to_batch(request& what, batch_in_progress& batch, const tree_nodes
 /// forms with one place; throws invalid_argument.
 void check_counted_place(form what, const void* result);
 
-/// Refuses what a GPU has stored as the result of an array whose address it has read and cannot follow (onefold_request::input_at). Throws null_pointer.
-void refuse_unread_array(const void* result, std::size_t bytes);
+/// Refuses what a GPU has stored as the result of an array whose address it has read and cannot follow (onefold_request::input_at): all bits are set. Of
+/// results that integers may be, the addresses are read again to know. The call, or its batch, has waited. Throws null_pointer.
+void refuse_unread_array(const onefold_request& what, const void* result, std::size_t bytes);
 
 /// No array is larger than half of the address space: a count beyond that is a negative number, or one in bytes gone wrong, and throws
 /// onefold::error.

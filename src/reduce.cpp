@@ -10,6 +10,7 @@
 #include <onefold/results.hpp>
 
 #include "../backends/backend.hpp"
+#include "c_api.hpp"
 #include "dispatch.hpp"
 #include "pointer_kind.hpp"
 #include "select.hpp"
@@ -238,7 +239,7 @@ void read_arrays(request& what, backend where) {
 
 // What a GPU tells of that by its result.
 void check_what_was_read(const request& what) {
-  if (what.count > 0 && has_array_in_memory(what)) refuse_unread_array(what.output, output_bytes(what));
+  if (what.count > 0 && has_array_in_memory(what)) refuse_unread_array(c_request(what), what.output, output_bytes(what));
   if (what.count_at != nullptr && has_index(what.form)) check_counted_place(what.form, what.output);
 }
 
@@ -309,9 +310,26 @@ void check_counted_place(form what, const void* result) {
   if (found.index == ~std::uint64_t{0}) refuse_no_index(what);
 }
 
-void refuse_unread_array(const void* result, std::size_t bytes) {
+namespace {
+
+// Whether a GPU has been able to read an array whose address stands at `place`, or there is none.
+bool can_be_followed(const onefold_request& what, const void* const* place) {
+  if (place == nullptr) return true;
+  const void* array = nullptr;
+  find_backend(backend::cuda)
+      ->read_back(executor_of(what.where), static_cast<void*>(&array), static_cast<const void*>(place), sizeof(array));
+  return array != nullptr && reinterpret_cast<std::uintptr_t>(array) % size_of(static_cast<element_type>(what.type)) == 0;
+}
+
+}  // namespace
+
+void refuse_unread_array(const onefold_request& what, const void* result, std::size_t bytes) {
   const auto* const all = static_cast<const unsigned char*>(result);
   if (std::any_of(all, all + bytes, [](unsigned char byte) { return byte != 0xff; })) return;
+  const auto type = static_cast<element_type>(what.type);
+  const auto its = static_cast<form>(what.form);
+  const bool may_be_a_number = !has_index(its) && !is_float(result_type(type, its, (what.flags & ONEFOLD_WIDE) != 0));
+  if (may_be_a_number && can_be_followed(what, what.input_at) && can_be_followed(what, what.second_at)) return;
   throw error(errc::null_pointer,
               "the address of an array that stands in the GPU's memory is null, or not aligned to its element type, but there are "
               "elements to read");

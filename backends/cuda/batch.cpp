@@ -187,6 +187,7 @@ class batch_on_stream final : public batch_of_calls {
         append_nodes(run, taken_);
     }
     taken_.insert(taken_.end(), copies_.begin(), copies_.end());
+    std::ranges::stable_partition(taken_, [](const batched_request& each) { return !each.is_converted; });
     run_batched(now, taken_);
   }
 

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <vector>
 
+#include <onefold/batch.hpp>
+
 #include "../support/cuda.hpp"
 #include "fixture.hpp"
 
@@ -39,67 +41,120 @@ struct kind_of_form {
   bool wide;
 };
 
-// Those that the kernel of batches has.
-std::vector<kind_of_form> forms_in_batches() {
+std::vector<kind_of_form> forms_of(element_type type) {
   std::vector<kind_of_form> all;
-  for (const element_type type : {element_type::f32, element_type::f64}) {
-    for (int what = 0; what < onefold::form_count; ++what)
-      for (const bool wide : {false, true}) {
-        const auto its = static_cast<form>(what);
-        if (onefold::takes_type(its, type) && (!wide || onefold::can_be_wide(type, its))) all.push_back({type, its, wide});
-      }
-    for (const form what : {form::argmin, form::argmax, form::argmin_magnitude, form::argmax_magnitude})
-      all.push_back({type, what, false});
-  }
+  for (int what = 0; what < onefold::form_count + onefold::record_count; ++what)
+    for (const bool wide : {false, true}) {
+      const auto its = static_cast<form>(what);
+      if (onefold::takes_type(its, type) && (!wide || onefold::can_be_wide(type, its))) all.push_back({type, its, wide});
+    }
   return all;
 }
 
-using result_bits = std::array<std::uint64_t, 2>;
+constexpr onefold::operation four[] = {onefold::operation::sum, onefold::operation::prod, onefold::operation::min,
+                                       onefold::operation::max};
 
-// The bits that a result has, without those between a float and its index.
+using result_bits = std::array<std::uint64_t, 4>;
+
+// The bits that a result has, without those between a value and its index.
 result_bits result_of(request what, const kind_of_form& of) {
   result_bits bits{};
   what.output = bits.data();
+  if (of.what == form::reduce_together) {
+    what.results = 4;
+    what.operators = four;
+  }
   onefold::detail::run(what, {});
-  if (has_index(of.what) && of.type == element_type::f32) bits[0] &= 0xffffffff;
+  const std::size_t size = onefold::size_of(of.type);
+  if (onefold::has_index(of.what) && size < 8) {
+    bits[0] &= (std::uint64_t{1} << (8 * size)) - 1;
+    bits[2] &= (std::uint64_t{1} << (8 * size)) - 1;
+  }
   return bits;
 }
 
-TEST_F(an_address_on_the_gpu, gives_the_bits_of_every_form_size_and_alignment_cuda) {
-  const auto x = values<double>(most + 8, 1), y = values<double>(most + 8, 2);
-  const device_memory on_x(x.size() * sizeof(double)), on_y(y.size() * sizeof(double)), places(2 * sizeof(void*));
-  copy_to_device(on_x.as<void>(), x.data(), x.size() * sizeof(double));
-  copy_to_device(on_y.as<void>(), y.data(), y.size() * sizeof(double));
-  // The floats are the doubles' first, rounded, in memory of their own.
-  std::vector<float> small_x(x.begin(), x.end()), small_y(y.begin(), y.end());
-  const device_memory on_small_x(small_x.size() * sizeof(float)), on_small_y(small_y.size() * sizeof(float));
-  copy_to_device(on_small_x.as<void>(), small_x.data(), small_x.size() * sizeof(float));
-  copy_to_device(on_small_y.as<void>(), small_y.data(), small_y.size() * sizeof(float));
-  for (const kind_of_form& each : forms_in_batches()) {
-    const std::size_t size = onefold::size_of(each.type);
-    const std::uint64_t tile = 4096 / size;
-    for (const std::uint64_t n :
-         {std::uint64_t{1}, std::uint64_t{33}, tile, tile + 1, 16 * tile, 33 * tile - 1, std::uint64_t{100'003}, most})
-      for (const auto& [first_x, first_y] : {std::pair<std::size_t, std::size_t>{0, 0}, {1, 2}, {3, 1}, {2, 0}}) {
-        const bool is_float = each.type == element_type::f32;
-        const std::byte* const at_x = (is_float ? on_small_x : on_x).as<std::byte>() + first_x * size;
-        const std::byte* const at_y = (is_float ? on_small_y : on_y).as<std::byte>() + first_y * size;
-        const void* const both[] = {at_x, at_y};
-        copy_to_device(places.as<void>(), both, sizeof(both));
-        request plain{onefold::cuda(), each.type, each.what, at_x, n, nullptr, true};
-        plain.wide = each.wide;
-        request placed = plain;
-        placed.input = nullptr;
-        placed.input_at = places.as<const void*>();
-        if (each.what == form::dot) {
-          plain.second = at_y;
-          placed.second_at = places.as<const void*>() + 1;
-        }
-        EXPECT_EQ(result_of(placed, each), result_of(plain, each))
-            << onefold::name(each.what) << (each.wide ? " (wide)" : "") << " of " << n << " " << onefold::name(each.type)
-            << ", offsets " << first_x << " and " << first_y;
-      }
+// An array of each type in the GPU's memory, between which and the host's nothing is different.
+class array_of_a_type {
+ public:
+  array_of_a_type(element_type type, std::uint64_t count, std::uint64_t seed)
+      : values_(any_values(type, count, seed)), memory_(count * onefold::size_of(type)) {
+    copy_to_device(memory_.as<void>(), values_.data(), values_.bytes());
   }
+  [[nodiscard]] const std::byte* on_device() const { return memory_.as<std::byte>(); }
+  [[nodiscard]] const std::byte* on_host() const { return static_cast<const std::byte*>(values_.data()); }
+
+ private:
+  elements values_;
+  device_memory memory_;
+};
+
+std::vector<element_type> all_types() {
+  std::vector<element_type> all;
+  for (int type = 0; type < onefold::element_type_count; ++type) all.push_back(static_cast<element_type>(type));
+  return all;
+}
+
+TEST_F(an_address_on_the_gpu, gives_the_bits_of_every_form_type_size_and_alignment_cuda) {
+  const device_memory places(2 * sizeof(void*));
+  for (const element_type type : all_types()) {
+    const array_of_a_type x(type, most + 8, 1), y(type, most + 8, 2);
+    const std::size_t size = onefold::size_of(type);
+    const std::uint64_t tile = 4096 / size;
+    for (const kind_of_form& each : forms_of(type))
+      for (const std::uint64_t n :
+           {std::uint64_t{1}, std::uint64_t{33}, tile, tile + 1, 16 * tile, 33 * tile - 1, std::uint64_t{100'003}, most})
+        for (const auto& [first_x, first_y] : {std::pair<std::size_t, std::size_t>{0, 0}, {1, 2}, {3, 1}, {2, 0}}) {
+          const std::byte* const at_x = x.on_device() + first_x * size;
+          const std::byte* const at_y = y.on_device() + first_y * size;
+          const void* const both[] = {at_x, at_y};
+          copy_to_device(places.as<void>(), both, sizeof(both));
+          request plain{onefold::cuda(), each.type, each.what, at_x, n, nullptr, true};
+          plain.wide = each.wide;
+          request placed = plain;
+          placed.input = nullptr;
+          placed.input_at = places.as<const void*>();
+          if (each.what == form::dot) {
+            plain.second = at_y;
+            placed.second_at = places.as<const void*>() + 1;
+          }
+          if (n <= 33 * tile) {  // else the GPU's own kernels are the faster ones to ask
+            plain.where = onefold::serial();
+            plain.input = x.on_host() + first_x * size;
+            if (each.what == form::dot) plain.second = y.on_host() + first_y * size;
+          }
+          EXPECT_EQ(result_of(placed, each), result_of(plain, each))
+              << onefold::name(each.what) << (each.wide ? " (wide)" : "") << " of " << n << " " << onefold::name(each.type)
+              << ", offsets " << first_x << " and " << first_y;
+        }
+  }
+  count_dispatch(onefold::cuda());
+}
+
+// Of integers all bits set are a number, and what says that an array could not be read.
+TEST_F(an_address_on_the_gpu, whose_array_gives_a_result_with_all_bits_set_is_no_error_cuda) {
+  const device_memory memory(64 * sizeof(int)), place(sizeof(void*));
+  expect_success(cudaMemset(memory.as<void>(), 0xff, 64 * sizeof(int)), "cudaMemset");
+  const void* const data = memory.as<void>();
+  copy_to_device(place.as<void>(), &data, sizeof(data));
+  const auto where = onefold::cuda();
+  const array_at<int> integers{place.as<const int*>()};
+  const array_at<signed char> bytes{place.as<const signed char*>()};
+  EXPECT_EQ(onefold::sum(where, integers, 1), -1);
+  EXPECT_EQ(onefold::max(where, integers, 64), -1);
+  EXPECT_EQ(onefold::min(where, bytes, 33), -1);
+  int first = 0, second = 0;
+  onefold::batch together(where);
+  together.add(onefold::sum, integers, 1, &first).add(onefold::max, integers, 64, &second).run();
+  EXPECT_EQ(first, -1);
+  EXPECT_EQ(second, -1);
+  const void* const nowhere = nullptr;
+  copy_to_device(place.as<void>(), &nowhere, sizeof(nowhere));
+  EXPECT_TRUE(refuses(errc::null_pointer, "address", [&] { static_cast<void>(onefold::sum(where, integers, 1)); }));
+  EXPECT_TRUE(refuses(errc::null_pointer, "address", [&] { static_cast<void>(onefold::argminmax(where, bytes, 33)); }));
+  const void* const crooked = memory.as<std::byte>() + 1;
+  copy_to_device(place.as<void>(), &crooked, sizeof(crooked));
+  EXPECT_TRUE(refuses(errc::null_pointer, "address", [&] { static_cast<void>(onefold::minmax(where, integers, 5)); }));
+  EXPECT_EQ(onefold::sum(where, bytes, 3), -3);
   count_dispatch(onefold::cuda());
 }
 
@@ -231,15 +286,6 @@ TEST_F(an_address_on_the_gpu, is_refused_where_no_kernel_reads_it_cuda) {
   copy_to_device(places.as<void>(), &data, sizeof(data));
   const auto where = onefold::cuda();
   const array_at<float> floats{places.as<const float*>()};
-  const array_at<int> integers{places.as<const int*>()};
-  const array_at<onefold::float16> halves{places.as<const onefold::float16*>()};
-  const char* const said = "address of an array";
-  EXPECT_TRUE(refuses(errc::unsupported, said, [&] { static_cast<void>(onefold::sum(where, integers, 16)); }));
-  EXPECT_TRUE(refuses(errc::unsupported, said, [&] { static_cast<void>(onefold::sum(where, halves, 16)); }));
-  EXPECT_TRUE(refuses(errc::unsupported, said, [&] { static_cast<void>(onefold::argmin(where, integers, 16)); }));
-  EXPECT_TRUE(refuses(errc::unsupported, said, [&] { static_cast<void>(onefold::argminmax(where, floats, 16)); }));
-  EXPECT_TRUE(refuses(errc::unsupported, said, [&] { static_cast<void>(onefold::minmax(where, floats, 16)); }));
-  EXPECT_TRUE(refuses(errc::unsupported, said, [&] { static_cast<void>(onefold::mean_variance(where, floats, 16)); }));
   EXPECT_TRUE(refuses(errc::unsupported, "address",
                       [&] { static_cast<void>(onefold::sum(where, floats, 16, {.variant = "vector_load"})); }));
   EXPECT_TRUE(

@@ -67,16 +67,81 @@ TEST_F(a_count_on_the_gpu, of_which_places_are_wanted_is_read_at_every_replay_cu
   count_dispatch(onefold::cuda());
 }
 
+TEST_F(a_count_on_the_gpu, gives_the_bits_of_every_form_and_type_cuda) {
+  constexpr std::uint64_t most = 300'007;
+  constexpr onefold::operation four[] = {onefold::operation::sum, onefold::operation::prod, onefold::operation::min,
+                                         onefold::operation::max};
+  const device_memory count(sizeof(std::uint64_t)), result(32);
+  for (int number = 0; number < onefold::element_type_count; ++number) {
+    const auto type = static_cast<element_type>(number);
+    const elements x = any_values(type, most, 1), y = any_values(type, most, 2);
+    const device_memory on_x(x.bytes()), on_y(y.bytes());
+    copy_to_device(on_x.as<void>(), x.data(), x.bytes());
+    copy_to_device(on_y.as<void>(), y.data(), y.bytes());
+    for (int what = 0; what < onefold::form_count + onefold::record_count; ++what)
+      for (const bool wide : {false, true}) {
+        const auto its = static_cast<form>(what);
+        if (!onefold::takes_type(its, type) || (wide && !onefold::can_be_wide(type, its))) continue;
+        for (const std::uint64_t n : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{4097}, std::uint64_t{100'001}, most}) {
+          copy_to_device(count.as<void>(), &n, sizeof(n));
+          expect_success(cudaMemset(result.as<void>(), 0, 32), "cudaMemset");
+          onefold::detail::request asked{onefold::cuda(), type, its, on_x.as<void>(), most, result.as<void>(), false};
+          asked.wide = wide;
+          asked.count_at = count.as<std::uint64_t>();
+          if (its == form::dot) asked.second = on_y.as<void>();
+          if (its == form::reduce_together) {
+            asked.results = 4;
+            asked.operators = four;
+          }
+          if (its == form::mean_variance) asked.ddof = 1;
+          onefold::detail::run(asked, {});
+          std::uint64_t found[4] = {}, expected[4] = {};
+          expect_success(cudaMemcpy(found, result.as<void>(), sizeof(found), cudaMemcpyDeviceToHost), "cudaMemcpy");
+          asked.where = onefold::serial();
+          asked.input = x.data();
+          if (its == form::dot) asked.second = y.data();
+          asked.count = n;
+          asked.count_at = nullptr;
+          asked.waits = true;
+          asked.output = expected;
+          if (n == 0 && onefold::has_index(its))
+            expected[1] = expected[3] = ~std::uint64_t{0};
+          else
+            onefold::detail::run(asked, {});
+          const std::size_t size = onefold::size_of(type);
+          if (onefold::has_index(its)) {
+            for (const int place : {0, 2})
+              for (std::uint64_t* const of : {found, expected})
+                if (size < 8) of[place] &= (std::uint64_t{1} << (8 * size)) - 1;
+            if (its != form::argminmax) expected[3] = 0;
+          }
+          EXPECT_EQ(std::memcmp(found, expected, sizeof(found)), 0)
+              << onefold::name(its) << (wide ? " (wide)" : "") << " of " << n << " " << onefold::name(type);
+        }
+      }
+  }
+  count_dispatch(onefold::cuda());
+}
+
+TEST_F(a_count_on_the_gpu, of_which_there_are_none_has_no_place_cuda) {
+  const device_memory memory(1024), count(8);
+  expect_success(cudaMemset(memory.as<void>(), 0, 1024), "cudaMemset");
+  expect_success(cudaMemset(count.as<void>(), 0, 8), "cudaMemset");
+  const auto where = onefold::cuda();
+  const count_at at{count.as<std::uint64_t>()};
+  EXPECT_TRUE(
+      refuses(errc::invalid_argument, "argmin", [&] { static_cast<void>(onefold::argmin(where, memory.as<int>(), 16, at)); }));
+  EXPECT_TRUE(refuses(errc::invalid_argument, "argminmax",
+                      [&] { static_cast<void>(onefold::argminmax(where, memory.as<float>(), 16, at)); }));
+  count_dispatch(onefold::cuda());
+}
+
 TEST_F(a_count_on_the_gpu, is_refused_where_no_kernel_reads_it_cuda) {
   const device_memory memory(1024), count(8);
   expect_success(cudaMemset(count.as<void>(), 0, 8), "cudaMemset");
   const auto where = onefold::cuda();
   const count_at at{count.as<std::uint64_t>()};
   const std::uint64_t on_host = 3;
-  EXPECT_TRUE(refuses(errc::unsupported, "count", [&] { static_cast<void>(onefold::sum(where, memory.as<int>(), 16, at)); }));
-  EXPECT_TRUE(refuses(errc::unsupported, "count", [&] { static_cast<void>(onefold::argmin(where, memory.as<int>(), 16, at)); }));
-  EXPECT_TRUE(
-      refuses(errc::unsupported, "count", [&] { static_cast<void>(onefold::argminmax(where, memory.as<float>(), 16, at)); }));
   EXPECT_TRUE(refuses(errc::unsupported, "count",
                       [&] { static_cast<void>(onefold::sum(where, memory.as<float>(), 16, at, {.variant = "vector_load"})); }));
   EXPECT_TRUE(refuses(errc::unsupported, "count",

@@ -26,12 +26,18 @@ struct batched_arrays {
   const void* y;
 };
 
-/// What the warps of a block share.
-struct batched_memory {
+/// What the warps of a block share, of a kernel whose states have at most so many bytes.
+template <std::size_t StateBytes>
+struct memory_of_batch {
   static constexpr int log_most = 8;      ///< values of units that are folded together
   static constexpr int most_levels = 32;  ///< of parts of a leaf
-  alignas(16) unsigned char bytes[((1 << log_most) + most_levels) * most_batched_state_bytes];
+  alignas(16) unsigned char bytes[((1 << log_most) + most_levels) * StateBytes];
 };
+using batched_memory = memory_of_batch<most_batched_state_bytes>;
+
+// The most bytes of the states of a kernel that has the combination C, whose slots have room for any of them.
+template <class C>
+inline constexpr std::size_t state_bytes_beside = most_batched_state_bytes;
 
 // Folds that find places, which the item makes to what they are.
 template <class Fold>
@@ -117,21 +123,26 @@ __device__ inline void count_ended(const batched_place& at, unsigned long long l
   at.header->launches = launch;
 }
 
-template <class A>
-__device__ inline void store_batched(const A& value, std::uint64_t count, const device::destination& to) {
-  device::detail::store_sized(value, count, to);
-}
+// The result that is made of the value of a tree that C combines.
+template <class C>
+struct results_in_batch {
+  static __device__ void store(const typename C::accumulator& value, std::uint64_t count, const device::destination& to) {
+    device::detail::store_sized(value, count, to);
+  }
+};
 template <class V>
-__device__ inline void store_batched(const arg_state<V>& value, std::uint64_t count, const device::destination& to) {
-  device::detail::store_results(place_fold<V>::of(static_cast<unsigned>(to.how)).turned(value), count, to);
-}
+struct results_in_batch<arg_fold<V, op::max>> {
+  static __device__ void store(const arg_state<V>& value, std::uint64_t count, const device::destination& to) {
+    device::detail::store_results(place_fold<V>::of(static_cast<unsigned>(to.how)).turned(value), count, to);
+  }
+};
 
 // What becomes of a leaf's value, which the first warp has; the others have left.
 template <class C>
 __device__ __noinline__ void conclude_leaf(const batched_place& at, typename C::accumulator value) {
   const C fold{};
   if (at.leaves > 1) {
-    constexpr std::uint32_t words = batched_slot_bytes / device::slot_word_bytes;
+    constexpr std::uint32_t words = device::slot_bytes_of(state_bytes_beside<C>) / device::slot_word_bytes;
     auto* const slots =
         reinterpret_cast<device::slot_word*>(reinterpret_cast<unsigned char*>(at.header) + device::slot_header_bytes) +
         std::uint64_t{at.slot} * words;
@@ -148,7 +159,7 @@ __device__ __noinline__ void conclude_leaf(const batched_place& at, typename C::
     to.host_words = static_cast<unsigned long long*>(to.output);
     to.output = nullptr;
   }
-  store_batched(value, at.count, to);
+  results_in_batch<C>::store(value, at.count, to);
 }
 
 __device__ inline unsigned long long launch_of(const batched_place& at) {
@@ -373,12 +384,8 @@ __device__ inline void run_batched_block(fold_list<First, Others...>, unsigned w
     run_batched_block(fold_list<Others...>{}, which - 1, table, number, block, arrays, shared);
 }
 
-}  // namespace detail
-
-/// The work of block number `block` of a launch. By all its threads.
-template <class... Folds>
-__device__ inline void run_batched_block(fold_list<Folds...> folds, const batched_table& table, std::uint32_t block,
-                                         detail::batched_memory& shared) {
+// The number of the item that a block belongs to.
+__device__ inline std::uint32_t item_of_block(const batched_table& table, std::uint32_t block) {
   std::uint32_t number = 0;
   for (std::uint32_t end = table.items; end - number > 1;) {
     const std::uint32_t middle = (number + end) / 2;
@@ -387,6 +394,16 @@ __device__ inline void run_batched_block(fold_list<Folds...> folds, const batche
     else
       end = middle;
   }
+  return number;
+}
+
+}  // namespace detail
+
+/// The work of block number `block` of a launch. By all its threads.
+template <class... Folds>
+__device__ inline void run_batched_block(fold_list<Folds...> folds, const batched_table& table, std::uint32_t block,
+                                         detail::batched_memory& shared) {
+  const std::uint32_t number = detail::item_of_block(table, block);
   const batched_item& item = table.item[number];
   const unsigned which = item.fold & batched_item::fold_number;
   if (which == batched_item::copied) return detail::copy_bytes(item.x, item.output, item.count, item.argument, table.call_number);

@@ -12,6 +12,8 @@
 #include "../../cpu/forms.hpp"
 #include "../launch.cuh"
 #include "batched_folds.hpp"
+#include "converted.hpp"
+#include "converted_folds.hpp"
 #include "folds.hpp"
 #include "plan.hpp"
 
@@ -223,19 +225,22 @@ destination conclusion_of(const form_of_call& what) {
   return to;
 }
 
-// Its part of a launch of several, or none where the kernel of those has not its fold.
+// Its part of a launch of several, or none where the kernels of those have not its fold.
 std::optional<batched_request> batched_request_of(const form_of_call& what, std::uint64_t count) noexcept {
   const int fold = batched_fold(what.type, what.form, what.wide);
-  if (fold < 0) return std::nullopt;
+  const bool wide = what.wide && can_be_wide(what.type, what.form);
+  if (fold < 0 && !is_converted(what.type, what.form, wide)) return std::nullopt;
   const int log_tile = log_tile_of(static_cast<std::uint32_t>(size_of(what.type)));
   const destination to = conclusion_of(what);
   batched_request made{};
   made.units = (count >> log_tile) + ((count & ((std::uint64_t{1} << log_tile) - 1)) != 0 ? 1 : 0);
   made.item.count = count;
   made.item.argument = to.argument;
-  made.item.fold = static_cast<std::uint8_t>(fold);
-  made.item.how = static_cast<std::uint8_t>(to.how) | batched_place_of(what.form);
   made.item.bytes = static_cast<std::uint8_t>(to.bytes);
+  made.is_converted = fold < 0;
+  made.item.fold = made.is_converted ? converted_form(what.form, wide) : static_cast<std::uint8_t>(fold);
+  made.item.how =
+      made.is_converted ? static_cast<std::uint8_t>(what.type) : static_cast<std::uint8_t>(to.how) | batched_place_of(what.form);
   return made;
 }
 
@@ -245,9 +250,11 @@ bool is_plain(const onefold::detail::request& what) noexcept {
 }
 
 // Makes it the tree's accumulator that is wanted.
-void ask_for_node(const onefold::detail::request& what, batched_item& item) noexcept {
+void ask_for_node(const onefold::detail::request& what, batched_request& request) noexcept {
   const tree_value_row as = value_in_tree(what.type, what.form, what.wide);
-  item.how = static_cast<std::uint8_t>(onefold::detail::conclusion::none) | batched_place_of(what.form);
+  batched_item& item = request.item;
+  item.how = request.is_converted ? static_cast<std::uint8_t>(what.type) | converted_to_node
+                                  : static_cast<std::uint8_t>(onefold::detail::conclusion::none) | batched_place_of(what.form);
   item.bytes = static_cast<std::uint8_t>(as.bytes);
   item.argument = as.value_bytes;
 }
@@ -257,10 +264,8 @@ void run_by_itself(call& now) {
   std::optional<batched_request> made =
       batched_request_of({now.type, now.form, now.wide, now.ddof, now.results, now.operators}, now.count);
   if (!made)
-    throw error(
-        errc::unsupported,
-        "on cuda() a count, or the address of an array, that stands in memory is for f32 and f64 in forms with one result, and for "
-        "argmin, argmax and those of magnitudes");
+    throw error(errc::unsupported,
+                "on cuda() a count, or the address of an array, that stands in memory is for arrays of real numbers");
   made->item.x = now.input;
   made->item.y = now.second;
   if (now.is_input_at) made->item.fold |= batched_item::x_in_memory;
@@ -272,13 +277,15 @@ void run_by_itself(call& now) {
 
 // An array beyond that keeps a GPU busy by itself, and is read faster by its own kernel: 16 MiB.
 constexpr std::uint64_t most_batched_tiles = std::uint64_t{most_batched_leaves} * most_warps;
+constexpr std::uint64_t most_converted_tiles = most_batched_tiles;
 
-// The kernel of batches as the row of a fold with no other, for what is asked of kernels once.
-const device_fold& fold_of_batches() {
+// One of the kernels of batches as the row of a fold with no other, for what is asked of kernels once.
+template <const void* (*Kernel)() noexcept>
+const device_fold& fold_of_kernel() {
   static device_kernels_known known[device_kernels::known_devices];
   static const device_kernels kernels = [] {
     device_kernels made{};
-    made.symbol[number(device_kernel::single)] = batched_kernel();
+    made.symbol[number(device_kernel::single)] = Kernel();
     made.known = known;
     return made;
   }();
@@ -320,9 +327,12 @@ void run_fixed_order(call& now) {
 std::optional<batched_request> batched_request_of(const onefold::detail::request& what) noexcept {
   if (!is_plain(what)) return std::nullopt;
   auto made = batched_request_of({what.type, what.form, what.wide, what.ddof, what.results, what.operators}, what.count);
+  if (!made) return std::nullopt;
   const bool has_a_kernel_alone = what.count_at == nullptr && !has_array_in_memory(what);
-  if (made && made->units > most_batched_tiles && has_a_kernel_alone) return std::nullopt;
-  if (made && what.tree_value != nullptr) ask_for_node(what, made->item);
+  const std::uint64_t most = made->is_converted ? most_converted_tiles : most_batched_tiles;
+  if (made->units > most && has_a_kernel_alone) return std::nullopt;
+  if (what.tree_value != nullptr && what.form == form::reduce_together) return std::nullopt;  // it is refused
+  if (what.tree_value != nullptr) ask_for_node(what, *made);
   return made;
 }
 
@@ -392,14 +402,17 @@ std::optional<leaves_of_run> leaves_of(call& now, const batched_run& run, const 
 std::optional<batched_run> batched_run_of(const onefold::detail::request& what, const onefold::detail::tree_nodes& which) noexcept {
   if (!is_plain(what) || what.count_at != nullptr || has_array_in_memory(what) || what.tree_value == nullptr) return std::nullopt;
   auto first = batched_request_of({what.type, what.form, what.wide, what.ddof, what.results, what.operators}, what.count);
-  if (!first) return std::nullopt;
-  ask_for_node(what, first->item);
-  return batched_run{first->item, what.type,    what.form, what.wide, {which.first_tile, which.end_tile(what.count)},
-                     what.count,  which.behind, 0};
+  if (!first || what.form == form::reduce_together) return std::nullopt;
+  // Of those that the second kernel would read by itself, however many they are.
+  const run_of_tiles tiles{which.first_tile, which.end_tile(what.count)};
+  if (first->is_converted && tiles.end - tiles.first > most_converted_tiles) return std::nullopt;
+  ask_for_node(what, *first);
+  return batched_run{first->item, what.type, what.form, what.wide, tiles, what.count, which.behind, 0, first->is_converted};
 }
 
 bool run_by_leaves(call& now, const batched_run& run, std::span<const batched_request> beside) {
-  if (run.tiles.end - run.tiles.first < fewest_tiles_by_leaves || !fits_a_table(run, beside.size())) return false;
+  if (run.is_converted || run.tiles.end - run.tiles.first < fewest_tiles_by_leaves || !fits_a_table(run, beside.size()))
+    return false;
   const device_fold& fold = fold_of(run.type, run.what, run.wide);
   std::optional<leaves_of_run> by = leaves_of(now, run, fold);
   if (!by) return false;
@@ -419,8 +432,8 @@ bool run_by_leaves(call& now, const batched_run& run, std::span<const batched_re
   table.call_number = now.call_number;
   void* arguments[] = {&table};
   try {
-    launch(now, fold_of_batches(), device_kernel::single, {table.blocks, warps_behind_leaves * warp_size}, launch_kind::early,
-           arguments);
+    launch(now, fold_of_kernel<batched_kernel>(), device_kernel::single, {table.blocks, warps_behind_leaves * warp_size},
+           launch_kind::early, arguments);
   } catch (...) {
     // Nobody counts the launch that has filled these slots: the next one would take them for its own.
     if (now.workspace == nullptr)
@@ -433,16 +446,18 @@ bool run_by_leaves(call& now, const batched_run& run, std::span<const batched_re
   return true;
 }
 
-void run_batched(call& now, std::span<const batched_request> all) {
+namespace {
+
+// Requests for one of the kernels of batches, whose slots have so many bytes.
+void run_alike(call& now, const device_fold& fold, std::size_t bytes_of_slot, std::span<const batched_request> all) {
   // One block's values need no slots. Blocks that wait for others must have started, or be resident, and their slots must fit the caller's workspace.
   std::size_t most_blocks = std::size_t{most_batched} * most_batched_leaves;
-  const device_fold& fold = fold_of_batches();
   const bool in_order = now.gpu.blocks_start_in_order;
   if (!in_order)
     most_blocks = static_cast<std::size_t>(
         resident_blocks(now, fold.kernels->symbol[number(device_kernel::single)], most_warps * warp_size, 0));
   const std::size_t slots =
-      now.most_slot_bytes() < slot_header_bytes ? 0 : (now.most_slot_bytes() - slot_header_bytes) / batched_slot_bytes;
+      now.most_slot_bytes() < slot_header_bytes ? 0 : (now.most_slot_bytes() - slot_header_bytes) / bytes_of_slot;
   most_blocks = std::min(most_blocks, slots);
 
   while (!all.empty()) {
@@ -463,11 +478,27 @@ void run_batched(call& now, std::span<const batched_request> all) {
       most_units = std::max(most_units, std::min(next.units, std::uint64_t{1} << plan.log_leaf));
       all = all.subspan(1);
     }
-    if (table.several > 0) table.header = now.slots_of(slot_header_bytes + table.blocks * batched_slot_bytes, most_own_state_bytes);
+    if (table.several > 0) table.header = now.slots_of(slot_header_bytes + table.blocks * bytes_of_slot, most_own_state_bytes);
     void* arguments[] = {&table};
     launch(now, fold, device_kernel::single, {table.blocks, few_units_block(std::min<std::uint64_t>(most_units, most_warps))},
            in_order || table.several == 0 ? launch_kind::early : launch_kind::cooperative, arguments);
     if (table.several > 0) ++now.slot_launches;
+  }
+}
+
+}  // namespace
+
+void run_batched(call& now, std::span<const batched_request> all) {
+  while (!all.empty()) {
+    const bool is_converted = all.front().is_converted;
+    const auto end =
+        std::find_if(all.begin(), all.end(), [&](const batched_request& each) { return each.is_converted != is_converted; });
+    const auto alike = static_cast<std::size_t>(end - all.begin());
+    if (is_converted)
+      run_alike(now, fold_of_kernel<converted_kernel>(), converted_slot_bytes, all.first(alike));
+    else
+      run_alike(now, fold_of_kernel<batched_kernel>(), batched_slot_bytes, all.first(alike));
+    all = all.subspan(alike);
   }
 }
 

@@ -38,7 +38,7 @@ bool run_by_leaves(call& now, const batched_run& run, std::span<const batched_re
 /// A copy of `bytes` bytes in the launch, whose end the device tells at `word` unless that is null (batched_item::copied).
 batched_request batched_copy(const void* from, void* to, std::size_t bytes, unsigned long long* word) noexcept;
 
-/// Launches them, most_batched together. The call says where; what it asks for is not looked at.
+/// Launches them, as many neighbours of one kernel together as it takes. The call says where; what it asks for is not looked at.
 void run_batched(call& now, std::span<const batched_request> all);
 
 }  // namespace onefold::cuda_backend

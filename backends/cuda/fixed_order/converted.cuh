@@ -1,0 +1,432 @@
+#pragma once
+/// @file converted.cuh  The blocks of the second kernel of batches: of arrays of any type, whose elements are converted as they are read (converted_folds.hpp).
+///
+///     lanes of a tile of bytes     0 .. 31 | 32 .. 63 |  ..  | 224 .. 255     a thread has eight of them, one after the other
+///                                     x        x                 x
+///                                     x        x                 x            16 rows of a lane are on their way together
+///
+/// What a tile has in how many lanes its elements' size says, as docs/order.md does, and the value's type does not. What is not there of a lane is not read:
+/// one code for whole tiles and others.
+
+#include "batched.cuh"
+#include "converted.hpp"
+#include "converted_folds.hpp"
+
+namespace onefold::cuda_backend {
+
+namespace detail {
+
+/// A fold of the second kernel, whose results are made of what it has been told of an item.
+template <class Fold>
+struct converted : Fold {};
+
+template <class Fold>
+inline constexpr std::size_t state_bytes_beside<converted<Fold>> = most_converted_state_bytes;
+
+// Whether a fold compares, or combines bits: then elements have their bits changed, and results theirs changed back.
+template <class Fold>
+inline constexpr bool is_of_changed_bits = false;
+template <class E>
+inline constexpr bool is_of_changed_bits<fold<E, E, as_is, op::max>> = true;
+template <class E>
+inline constexpr bool is_of_changed_bits<fold<E, E, as_is, op::max_number>> = true;
+template <class E>
+inline constexpr bool is_of_changed_bits<fold<E, E, as_is, op::bit_or>> = true;
+template <class E>
+inline constexpr bool is_of_changed_bits<arg_fold<E, op::max>> = true;
+template <>
+inline constexpr bool is_of_changed_bits<minmax_fold<std::int64_t>> = true;
+template <>
+inline constexpr bool is_of_changed_bits<argminmax_fold<std::int64_t>> = true;
+
+/// What the kernel knows of an item's form and type.
+__device__ inline conversion conversion_of_item(unsigned fold, unsigned how) {
+  static constexpr auto rows = [] {
+    std::array<conversions_of_type, element_type_count> made{};
+    for (int type = 0; type < element_type_count; ++type)
+      for (int wide = 0; wide < 2; ++wide)
+        for (int what = 0; what < form_count + record_count; ++what)
+          made[static_cast<std::size_t>(type)][static_cast<std::size_t>(wide)][static_cast<std::size_t>(what)] =
+              conversion_of(static_cast<element_type>(type), static_cast<form>(what), wide != 0);
+    return made;
+  }();
+  return rows[how & converted_type_bits][fold / forms_in_five_bits % 2][fold % forms_in_five_bits];
+}
+
+// Of type V with some of its bits changed, either way.
+template <class V>
+__device__ inline V changed_bits(V value, const conversion& of) {
+  if constexpr (std::is_same_v<V, float>) {
+    std::uint32_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    bits ^= of.is_negated ? std::uint32_t{1} << 31 : 0;
+    memcpy(&value, &bits, sizeof(bits));
+    return value;
+  } else {
+    const std::uint64_t changed = (of.is_unsigned ? std::uint64_t{1} << 63 : 0) ^ (of.is_negated ? ~std::uint64_t{0} : 0);
+    return static_cast<V>(static_cast<std::uint64_t>(value) ^ changed);
+  }
+}
+
+// Rows of a lane: `rows` (1 to 16) of elements of type E from number `index` on.
+template <class E, class V>
+__device__ inline void load_lane_of(const void* array, std::uint64_t index, int rows, V (&to)[order::tile_rows]) {
+  const E* const from = static_cast<const E*>(array) + index;
+#pragma unroll
+  for (int r = 0; r < order::tile_rows; ++r) {
+    E element{};
+    if (r < rows) element = from[r * order::lanes<E>];
+    to[r] = static_cast<V>(element);
+  }
+}
+
+// The same of elements of a type that an item names: of floats of up to 4 bytes, of integers, and of any.
+__device__ inline void load_lane(element_type type, const void* array, std::uint64_t index, int rows,
+                                 float (&to)[order::tile_rows]) {
+  if (type == element_type::f16) return load_lane_of<float16>(array, index, rows, to);
+  if (type == element_type::bf16) return load_lane_of<bfloat16>(array, index, rows, to);
+  load_lane_of<float>(array, index, rows, to);
+}
+template <class V, std::enable_if_t<std::is_integral_v<V>, int> = 0>
+__device__ inline void load_lane(element_type type, const void* array, std::uint64_t index, int rows, V (&to)[order::tile_rows]) {
+  switch (type) {
+    case element_type::i8:
+      return load_lane_of<std::int8_t>(array, index, rows, to);
+    case element_type::u8:
+      return load_lane_of<std::uint8_t>(array, index, rows, to);
+    case element_type::i16:
+      return load_lane_of<std::int16_t>(array, index, rows, to);
+    case element_type::u16:
+      return load_lane_of<std::uint16_t>(array, index, rows, to);
+    case element_type::i32:
+      return load_lane_of<std::int32_t>(array, index, rows, to);
+    case element_type::u32:
+      return load_lane_of<std::uint32_t>(array, index, rows, to);
+    default:
+      return load_lane_of<V>(array, index, rows, to);
+  }
+}
+template <class V, class From>
+__device__ inline void convert_lane(const From (&from)[order::tile_rows], V (&to)[order::tile_rows]) {
+#pragma unroll
+  for (int r = 0; r < order::tile_rows; ++r) to[r] = static_cast<V>(from[r]);
+}
+__device__ inline void load_lane(element_type type, const void* array, std::uint64_t index, int rows,
+                                 double (&to)[order::tile_rows]) {
+  if (type == element_type::f64) return load_lane_of<double>(array, index, rows, to);
+  if (is_float(type)) {
+    float of_float[order::tile_rows];
+    load_lane(type, array, index, rows, of_float);
+    return convert_lane(of_float, to);
+  }
+  std::uint64_t of_whole[order::tile_rows];
+  load_lane(type, array, index, rows, of_whole);
+  if (type == element_type::u64) return convert_lane(of_whole, to);
+#pragma unroll
+  for (int r = 0; r < order::tile_rows; ++r) to[r] = static_cast<double>(static_cast<std::int64_t>(of_whole[r]));
+}
+
+// What a form makes of a value alone.
+template <class V>
+__device__ inline V mapped(converted_map map, V value) {
+  if (map == converted_map::square) return onefold::detail::product_of(value, value);
+  if constexpr (std::is_floating_point_v<V>) {
+    return absolute::value<V>(value);
+  } else {
+    if (map == converted_map::absolute) return static_cast<std::int64_t>(value) < 0 ? V(0) - value : value;
+    return (map == converted_map::nonzero_half ? value & V(0x7fff) : value) != V(0) ? V(1) : V(0);
+  }
+}
+
+// Lanes of a tile, by the bytes of an element.
+__device__ inline int lanes_of_converted(element_type type) { return static_cast<int>(order::row_bytes / size_of(type)); }
+
+/// A lane's values: what a form makes of its elements.
+template <class V>
+struct lane_values {
+  V of[order::tile_rows];
+};
+
+// Those of `rows` rows from element number `index` on. Out of line, once for all folds of a type.
+template <class V>
+__device__ __noinline__ lane_values<V> values_of_lane(const void* x, const void* y, std::uint64_t index, int rows,
+                                                      unsigned item_fold, unsigned item_how) {
+  const conversion of = conversion_of_item(item_fold, item_how);
+  lane_values<V> value;
+  load_lane(of.read, as_global(x), index, rows, value.of);
+  if (of.map == converted_map::product) {
+    V second[order::tile_rows];
+    load_lane(of.read, as_global(y), index, rows, second);
+#pragma unroll
+    for (int r = 0; r < order::tile_rows; ++r) value.of[r] = onefold::detail::product_of(value.of[r], second[r]);
+  } else if (of.map != converted_map::as_is) {
+#pragma unroll
+    for (int r = 0; r < order::tile_rows; ++r) value.of[r] = mapped(of.map, value.of[r]);
+  }
+  if constexpr (!std::is_same_v<V, double>) {
+    if (of.is_negated || of.is_unsigned) {
+#pragma unroll
+      for (int r = 0; r < order::tile_rows; ++r) value.of[r] = changed_bits(value.of[r], of);
+    }
+  }
+  return value;
+}
+
+// The node over a lane's rows, as far as they exist; `index` is that of its first element.
+template <class Fold>
+__device__ inline typename Fold::accumulator converted_lane(const void* x, const void* y, std::uint64_t count, std::uint64_t index,
+                                                            unsigned item_fold, unsigned item_how, int lanes) {
+  using E = typename Fold::element;
+  using V = std::conditional_t<std::is_integral_v<E>, std::uint64_t, E>;
+  if (index >= count) return Fold::neutral();
+  const std::uint64_t behind = (count - index - 1) / static_cast<unsigned>(lanes) + 1;
+  const int rows = behind < order::tile_rows ? static_cast<int>(behind) : order::tile_rows;
+  const lane_values<V> value = values_of_lane<V>(x, y, index, rows, item_fold, item_how);
+  const Fold its{};
+  auto lane = device::first_of_lane(its, Fold::value(static_cast<E>(value.of[0])), 0);
+#pragma unroll
+  for (int r = 1; r < order::tile_rows; ++r)
+    if (r < rows) lane = device::next_of_lane(its, lane, Fold::value(static_cast<E>(value.of[r])), r);
+  if constexpr (Fold::is_plain)
+    return lane;
+  else
+    return Fold::close(lane, rows, index, lanes);
+}
+
+// The node over a tile, in all lanes of the warp.
+template <class Fold>
+__device__ __noinline__ typename Fold::accumulator converted_tile(const void* x, const void* y, std::uint64_t count,
+                                                                  std::uint64_t tile, unsigned item_fold, unsigned item_how) {
+  using A = typename Fold::accumulator;
+  const int lanes = lanes_of_converted(conversion_of_item(item_fold, item_how).read);
+  const unsigned each = static_cast<unsigned>(lanes) / device::warp_size;  // of a thread: 1, 2, 4 or 8
+  const std::uint64_t begin = tile * static_cast<unsigned>(order::tile_rows * lanes) + threadIdx.x % device::warp_size;
+  // Lanes that are further apart meet first: they come in the order of their numbers' bits turned round.
+  A node = Fold::neutral(), of_two = node, of_four = node, of_eight = node;
+#pragma unroll 1
+  for (unsigned k = 0; k < each; ++k) {
+    const unsigned turned = ((k & 1) * 4 | (k & 2) | (k & 4) / 4) * each / 8;
+    node = converted_lane<Fold>(x, y, count, begin + turned * device::warp_size, item_fold, item_how, lanes);
+    if ((k & 1) == 0) {
+      of_two = node;
+      continue;
+    }
+    node = Fold::combine(of_two, node);
+    if ((k & 2) == 0) {
+      of_four = node;
+      continue;
+    }
+    node = Fold::combine(of_four, node);
+    if ((k & 4) == 0) {
+      of_eight = node;
+      continue;
+    }
+    node = Fold::combine(of_eight, node);
+  }
+#pragma unroll 1
+  for (int distance = device::warp_size / 2; distance > 0; distance /= 2)
+    node = Fold::combine(node, device::exchange(node, distance));
+  return node;
+}
+
+// The least, or the greatest, that an element of a type can be, as a value.
+template <class V>
+__device__ inline V limit_of(element_type type, bool is_least) {
+  if constexpr (std::is_floating_point_v<V>) {
+    return is_least ? op::max::identity<V>() : op::min::identity<V>();
+  } else {
+    const int bits = 8 * static_cast<int>(size_of(type));
+    const std::uint64_t all = ~std::uint64_t{0} >> (64 - bits);
+    if (!is_signed_integer(type)) return static_cast<V>(is_least ? 0 : all);
+    const std::uint64_t greatest = all >> 1;
+    return static_cast<V>(is_least ? ~greatest : greatest);
+  }
+}
+
+// What the tree gives for no elements, ahead of the conclusion.
+template <class A, class Op>
+__device__ inline A converted_nothing(const fold<A, A, as_is, Op>&, const conversion& of, element_type type, form what) {
+  if constexpr (std::is_same_v<Op, op::max> || std::is_same_v<Op, op::max_number>)
+    return changed_bits(what == form::norm_inf ? A(0) : limit_of<A>(type, !of.is_negated), of);
+  else
+    return Op::template identity<A>();
+}
+template <class V>
+__device__ inline arg_state<V> converted_nothing(const arg_fold<V, op::max>&, const conversion& of, element_type, form) {
+  return {changed_bits(V(0), of), ~std::uint64_t{0}};
+}
+template <class V>
+__device__ inline auto converted_nothing(const argminmax_fold<V>&, const conversion& of, element_type, form) {
+  V zero(0);
+  if constexpr (is_of_changed_bits<argminmax_fold<V>>) zero = changed_bits(zero, of);
+  const arg_state<V> nowhere{zero, ~std::uint64_t{0}};
+  return onefold::detail::two_args<V>{nowhere, nowhere};
+}
+template <class V>
+__device__ inline auto converted_nothing(const minmax_fold<V>&, const conversion& of, element_type type, form) {
+  onefold::detail::two_values<V> value{limit_of<V>(type, false), limit_of<V>(type, true)};
+  if constexpr (is_of_changed_bits<minmax_fold<V>>) value = {changed_bits(value.min, of), changed_bits(value.max, of)};
+  return value;
+}
+template <class V>
+__device__ inline auto converted_nothing(const together_fold<V>&, const conversion&, element_type type, form) {
+  using W = typename together_fold<V>::W;
+  return onefold::detail::four_values<V>{W(0), W(1), limit_of<V>(type, false), limit_of<V>(type, true)};
+}
+__device__ inline auto converted_nothing(const mean_variance_fold<double>& fold, const conversion&, element_type, form) {
+  return fold.neutral();
+}
+
+// Results, of numbers that have the bits that they had as elements, or as accumulators.
+template <class V>
+__device__ inline void store_converted(const onefold::detail::four_values<V>& value, element_type type, std::uint64_t,
+                                       const device::destination& to) {
+  const int size = static_cast<int>(size_of(accumulator_type(type)));
+  for (int k = 0; k * size < to.bytes; ++k) {
+    const auto op = static_cast<operation>(to.argument >> (4 * k) & 15);
+    const V result = op == operation::sum    ? static_cast<V>(value.sum)
+                     : op == operation::prod ? static_cast<V>(value.prod)
+                     : op == operation::min  ? value.min
+                                             : value.max;
+    const V as_result = onefold::detail::canonical(result);
+    std::uint64_t bits = 0;
+    memcpy(&bits, &as_result, sizeof(as_result));
+    device::detail::store_bits(to, k * size, bits, size);
+  }
+}
+__device__ inline void store_converted(const onefold::detail::moments& value, element_type, std::uint64_t, device::destination to) {
+  to.how = to.bytes == 2 * static_cast<int>(sizeof(float)) ? 1 : 0;
+  device::detail::store_results(value, 0, to);
+}
+template <class A>
+__device__ inline void store_converted(const A& value, element_type, std::uint64_t count, const device::destination& to) {
+  device::detail::store_sized(value, count, to);
+}
+
+template <class V>
+__device__ inline V changed_back(const V& value, const conversion& of) {
+  return changed_bits(value, of);
+}
+template <class V>
+__device__ inline arg_state<V> changed_back(const arg_state<V>& value, const conversion& of) {
+  return {changed_bits(value.value, of), value.index};
+}
+template <class V>
+__device__ inline auto changed_back(const onefold::detail::two_args<V>& value, const conversion& of) {
+  return onefold::detail::two_args<V>{changed_back(value.min, of), changed_back(value.max, of)};
+}
+template <class V>
+__device__ inline auto changed_back(const onefold::detail::two_values<V>& value, const conversion& of) {
+  return onefold::detail::two_values<V>{changed_bits(value.min, of), changed_bits(value.max, of)};
+}
+
+// destination::how, of which the highest bits are batched_item::fold until the result is made.
+template <class Fold>
+struct results_in_batch<converted<Fold>> {
+  static __device__ void store(typename Fold::accumulator value, std::uint64_t count, device::destination to) {
+    const auto how = static_cast<unsigned>(to.how);
+    const conversion of = conversion_of_item(how >> 8, how);
+    const bool is_node = (how & converted_to_node) != 0;
+    to.how = static_cast<int>(is_node ? onefold::detail::conclusion::none : of.how);
+    // The deviation of moments is the variance that is divided by 1.
+    if (std::is_same_v<typename Fold::accumulator, onefold::detail::moments> && is_node) to.argument = count - 1;
+    if constexpr (is_of_changed_bits<Fold>) value = changed_back(value, of);
+    store_converted(value, static_cast<element_type>(how & converted_type_bits), count, to);
+  }
+};
+
+using converted_memory = memory_of_batch<most_converted_state_bytes>;
+
+// As run_batched_block(): a block reads its leaf. The tiles' nodes, and with them the arrays' types, are another function's matter.
+template <class Fold>
+__device__ inline void run_converted_block(const batched_table& table, std::uint32_t number, std::uint32_t block,
+                                           const batched_arrays& arrays, converted_memory& shared) {
+  using A = typename Fold::accumulator;
+  using C = converted<Fold>;
+  static_assert(sizeof(A) <= most_converted_state_bytes);
+  const batched_item& item = table.item[number];
+  const conversion of = conversion_of_item(item.fold, item.how);
+  A* const values = reinterpret_cast<A*>(shared.bytes);
+  const std::uint32_t leaves = end_of_blocks(table, number) - item.first_block;
+  const std::uint32_t leaf = block - item.first_block;
+  std::uint64_t count = item.count;
+  int log_leaf = item.log_leaf;
+  if (item.count_at != nullptr) count = ::min(count, *item.count_at);
+  const std::uint64_t tile = order::tile_rows * static_cast<std::uint64_t>(lanes_of_converted(of.read));
+  const std::uint64_t end_tile = (count + tile - 1) / tile;
+  if (item.count_at != nullptr && end_tile > 0) {
+    // As many blocks are at work as that number asks for, of those that there are.
+    const int least = leaves > 1 ? log_batched_leaf : 0;
+    while (log_leaf > least && (end_tile - 1) >> (log_leaf - 1) < leaves) --log_leaf;
+  }
+
+  A* const waiting = values + (1 << converted_memory::log_most);  // complete subtrees of the leaf, as a binary number has ones
+  const int log_values = ::min(log_leaf, converted_memory::log_most);
+  const std::uint64_t first = std::uint64_t{leaf} << log_leaf;
+  const unsigned warp = threadIdx.x / device::warp_size;
+  A value = Fold::neutral();
+  for (std::uint32_t part = 0;;) {
+    for (unsigned i = warp; i < 1u << log_values; i += blockDim.x / device::warp_size) {
+      const std::uint64_t unit = first + (std::uint64_t{part} << log_values) + i;
+      A node = Fold::neutral();
+      if (unit < end_tile) node = converted_tile<Fold>(arrays.x, arrays.y, count, unit, item.fold, item.how);
+      if (threadIdx.x % device::warp_size == 0) values[i] = node;
+    }
+    __syncthreads();
+    if (warp == 0) value = batched_part<C>(values, log_values);
+    if (log_leaf == log_values) [[likely]]
+      break;
+    ++part;
+    const bool is_last = first + (std::uint64_t{part} << log_values) >= ::min(end_tile, first + (std::uint64_t{1} << log_leaf));
+    if (threadIdx.x == 0) {
+      // What stands to the left of this part: its neighbours up to a complete subtree, or, behind the last part, all of it.
+      const std::uint32_t complete = part - 1;
+      int level = 0;
+      for (; is_last ? complete >> level != 0 : (complete >> level & 1) != 0; ++level)
+        if ((complete >> level & 1) != 0) value = Fold::combine(waiting[level], value);
+      if (!is_last) waiting[level] = value;
+    }
+    __syncthreads();  // the next part's values take the place of this one's
+    if (is_last) break;
+  }
+  if (warp != 0) return;
+  if (count == 0)  // in every leaf, and so in their root
+    value = converted_nothing(Fold{}, of, static_cast<element_type>(item.how & converted_type_bits),
+                              static_cast<form>(item.fold % forms_in_five_bits));
+  batched_place at = place_of(table, item);
+  at.to.how |= static_cast<int>((item.fold & batched_item::fold_number) << 8);
+  at.leaf = leaf;
+  at.leaves = leaves;
+  at.slot = item.first_block;
+  at.count = count;
+  conclude_leaf<C>(at, value);
+}
+
+template <class First, class... Others>
+__device__ inline void run_converted_block(fold_list<First, Others...>, unsigned which, const batched_table& table,
+                                           std::uint32_t number, std::uint32_t block, const batched_arrays& arrays,
+                                           converted_memory& shared) {
+  if (which == 0 || sizeof...(Others) == 0)
+    run_converted_block<First>(table, number, block, arrays, shared);
+  else if constexpr (sizeof...(Others) > 0)
+    run_converted_block(fold_list<Others...>{}, which - 1, table, number, block, arrays, shared);
+}
+
+}  // namespace detail
+
+/// The work of block number `block` of a launch. By all its threads.
+__device__ inline void run_converted_block(const batched_table& table, std::uint32_t block, detail::converted_memory& shared) {
+  const std::uint32_t number = detail::item_of_block(table, block);
+  const batched_item& item = table.item[number];
+  const unsigned which = item.fold & batched_item::fold_number;
+  if (which == batched_item::copied) return detail::copy_bytes(item.x, item.output, item.count, item.argument, table.call_number);
+  const conversion of = detail::conversion_of_item(item.fold, item.how);
+  detail::batched_arrays arrays{item.x, item.y};
+  if ((item.fold & (batched_item::x_in_memory | batched_item::y_in_memory)) != 0) {
+    if (!detail::find_arrays(item, static_cast<unsigned>(size_of(of.read)), arrays))
+      return detail::store_unreadable(table, number, block);
+  }
+  detail::run_converted_block(detail::converted_folds{}, static_cast<unsigned>(of.fold), table, number, block, arrays, shared);
+}
+
+}  // namespace onefold::cuda_backend

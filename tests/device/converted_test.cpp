@@ -1,0 +1,332 @@
+/// @file converted_test.cpp  The blocks of the second kernel of batches, on blocks of host threads that run one after the other: of every form and type each
+/// result has the bits that serial() gives.
+
+#include "warp_on_host.hpp"
+
+#include "../../backends/cpu/forms.hpp"
+#include "../../backends/cuda/fixed_order/converted.cuh"
+
+#include <array>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <onefold/onefold.hpp>
+
+#include "../support/gtest_support.hpp"
+
+namespace onefold_test {
+namespace {
+
+namespace cb = onefold::cuda_backend;
+namespace dt = onefold::detail;
+using onefold::element_type;
+using onefold::form;
+using onefold::operation;
+
+struct wanted {
+  element_type type;
+  form what;
+  bool wide;
+};
+std::string sentence_of(const wanted& one) {
+  return std::string(name(one.what)) + (one.wide ? " (wide) of " : " of ") + std::string(name(one.type));
+}
+
+constexpr operation four[] = {operation::sum, operation::prod, operation::min, operation::max};
+
+std::vector<wanted> all_forms() {
+  std::vector<wanted> all;
+  for (int type = 0; type < onefold::element_type_count; ++type)
+    for (int what = 0; what < onefold::form_count + onefold::record_count; ++what)
+      for (const bool wide : {false, true}) {
+        const wanted one{static_cast<element_type>(type), static_cast<form>(what), wide};
+        if (onefold::takes_type(one.what, one.type) && (!wide || onefold::can_be_wide(one.type, one.what))) all.push_back(one);
+      }
+  return all;
+}
+bool is_converted(const wanted& one) { return cb::is_converted(one.type, one.what, one.wide); }
+
+TEST(the_kernels_of_batches, have_every_form_of_every_real_type_between_them) {
+  for (const wanted& one : all_forms())
+    EXPECT_TRUE(is_converted(one) || cb::batched_fold(one.type, one.what, one.wide) >= 0) << sentence_of(one);
+  EXPECT_FALSE(is_converted({element_type::c64, form::sum, false}));
+  EXPECT_FALSE(is_converted({element_type::f32, form::bit_and, false}));
+  EXPECT_FALSE(is_converted({element_type::i8, form::sum, true}));
+}
+
+using result_bytes = std::array<unsigned char, 64>;
+
+// Without what nobody specifies: the bytes between values and their indices.
+result_bytes specified(const wanted& one, result_bytes of) {
+  if (!has_index(one.what)) return of;
+  for (const std::size_t place : {0, 16})
+    for (std::size_t i = size_of(one.type); i < 8; ++i) of[place + i] = 0;
+  return of;
+}
+
+int results_of(const wanted& one) { return one.what == form::reduce_together ? 4 : 1; }
+std::size_t bytes_of(const wanted& one) { return onefold::result_bytes(one.type, one.what, one.wide, results_of(one)); }
+
+result_bytes alone(const wanted& one, const void* x, const void* y, std::uint64_t count) {
+  result_bytes result{};
+  if (count == 0 && has_index(one.what)) {
+    for (const std::size_t place : {0, 16})
+      if (place < bytes_of(one)) std::memset(result.data() + place + 8, 0xff, 8);
+    return result;
+  }
+  dt::request what{onefold::serial(), one.type, one.what, x, count, result.data(), true, y, one.wide};
+  what.results = results_of(one);
+  what.operators = four;
+  what.ddof = one.what == form::mean_variance ? 1 : 0;
+  dt::run(what, {});
+  return specified(one, result);
+}
+
+// A batch as the host of a GPU would launch it.
+class launches {
+ public:
+  launches() : slots_(1 << 16) {}
+
+  void add(const wanted& one, const void* x, const void* y, std::uint64_t count, std::uint32_t most_leaves,
+           const std::uint64_t* count_at = nullptr) {
+    const std::uint64_t tile = onefold::order::tile_rows * onefold::order::row_bytes / size_of(one.type);
+    const auto plan = cb::plan_of_item((count + tile - 1) / tile, most_leaves);
+    cb::batched_item& item = table_.item[table_.items];
+    item = {};
+    item.x = x;
+    item.y = y;
+    item.count = count;
+    item.count_at = count_at;
+    item.output = results_[table_.items].data();
+    item.first_block = table_.blocks;
+    item.log_leaf = static_cast<std::uint8_t>(plan.log_leaf);
+    item.fold = cb::converted_form(one.what, one.wide);
+    item.how = static_cast<std::uint8_t>(one.type);
+    if (one.what == form::mean_variance) item.argument = 1;
+    if (one.what == form::reduce_together)
+      for (int k = 0; k < 4; ++k) item.argument |= static_cast<std::uint64_t>(four[k]) << (4 * k);
+    if (has_index(one.what)) item.argument = size_of(onefold::result_type(one.type, one.what));
+    item.bytes = static_cast<std::uint8_t>(bytes_of(one));
+    if (in_words_) {
+      item.how |= cb::batched_item::in_words;
+      item.output = words_[table_.items].data();
+    }
+    forms_.push_back(one);
+    ++table_.items;
+    table_.blocks += plan.leaves;
+    if (plan.leaves > 1) ++table_.several;
+  }
+  // The addresses of the last item's arrays stand in memory.
+  void take_addresses(const void* const* x_at, const void* const* y_at) {
+    cb::batched_item& item = table_.item[table_.items - 1];
+    item.x = x_at;
+    item.fold |= cb::batched_item::x_in_memory;
+    if (forms_.back().what != form::dot) return;
+    item.y = y_at;
+    item.fold |= cb::batched_item::y_in_memory;
+  }
+  // What is wanted of the last item is its tree's accumulator.
+  void take_node(std::size_t bytes, std::size_t value_bytes) {
+    cb::batched_item& item = table_.item[table_.items - 1];
+    item.how |= cb::converted_to_node;
+    item.bytes = static_cast<std::uint8_t>(bytes);
+    item.argument = value_bytes;
+  }
+  void send_words() { in_words_ = true; }
+
+  void run(unsigned warps) {
+    table_.header = slots_.data();
+    for (result_bytes& result : results_) result = {};
+    ++table_.call_number;
+    for (std::uint32_t block = 0; block < table_.blocks; ++block) {
+      const auto shared = std::make_unique<cb::detail::converted_memory>();
+      on_a_block(warps, [&] { cb::run_converted_block(table_, block, *shared); });
+    }
+  }
+
+  [[nodiscard]] const result_bytes& stored(std::size_t item) const { return results_[item]; }
+  [[nodiscard]] result_bytes result(std::size_t item) const { return specified(forms_[item], results_[item]); }
+  [[nodiscard]] result_bytes received(std::size_t item) const {
+    result_bytes result{};
+    const std::size_t bytes = bytes_of(forms_[item]);
+    for (std::size_t at = 0; at < bytes; at += 4) {
+      const std::uint64_t sent = words_[item][at / 4];
+      EXPECT_EQ(sent >> 32, table_.call_number) << "word " << at / 4 << " of result " << item;
+      std::memcpy(result.data() + at, &sent, std::min<std::size_t>(4, bytes - at));
+    }
+    return specified(forms_[item], result);
+  }
+  [[nodiscard]] std::uint32_t several() const { return table_.several; }
+  [[nodiscard]] const onefold::device::slot_header& header() const {
+    return *reinterpret_cast<const onefold::device::slot_header*>(slots_.data());
+  }
+
+ private:
+  cb::batched_table table_{};
+  std::vector<onefold::device::slot_word> slots_;
+  std::array<result_bytes, cb::most_batched> results_ = {};
+  std::array<std::array<std::uint64_t, 16>, cb::most_batched> words_ = {};
+  std::vector<wanted> forms_;
+  bool in_words_ = false;
+};
+
+// Elements of a type: random ones, among which its least and greatest, zeros of both signs and infinities are. Not NaN, which would be the result of nearly all.
+template <class T>
+std::vector<std::byte> elements_of(std::size_t count, unsigned seed) {
+  std::mt19937_64 random(seed);
+  std::vector<T> all(count);
+  for (T& value : all) {
+    if constexpr (std::is_integral_v<T>)
+      value = static_cast<T>(random());
+    else
+      value = T(static_cast<float>(static_cast<double>(random() % 2'000'001) / 1e6 - 1));
+  }
+  if (count > 600) {
+    for (std::size_t i = 100; i < count; i += 997) all[i] = T(0);
+    if constexpr (std::is_integral_v<T>) {
+      all[count / 2] = std::numeric_limits<T>::lowest();
+      all[count / 3] = std::numeric_limits<T>::max();
+    } else {
+      all[count / 2] = T(-0.0F);
+    }
+  }
+  std::vector<std::byte> bytes(count * sizeof(T));
+  std::memcpy(bytes.data(), all.data(), bytes.size());
+  return bytes;
+}
+
+class converted_batches : public testing::Test {
+ protected:
+  static constexpr std::size_t most = 40'000;
+
+  converted_batches() {
+#define ONEFOLD_TYPE(name, T)                                                     \
+  arrays_[static_cast<int>(element_type::name)][0] = elements_of<T>(most + 8, 1); \
+  arrays_[static_cast<int>(element_type::name)][1] = elements_of<T>(most + 8, 2);
+#define ONEFOLD_SMALL_TYPE ONEFOLD_TYPE
+#include <onefold/types.def>
+  }
+  [[nodiscard]] const void* at(element_type type, int which, std::size_t offset) const {
+    return arrays_[static_cast<int>(type)][which].data() + offset * size_of(type);
+  }
+  [[nodiscard]] static std::vector<wanted> forms() {
+    std::vector<wanted> all = all_forms();
+    std::erase_if(all, [](const wanted& one) { return !is_converted(one); });
+    return all;
+  }
+
+ private:
+  std::vector<std::byte> arrays_[onefold::element_type_count][2];
+};
+
+TEST_F(converted_batches, have_the_bits_that_each_form_and_type_has_alone) {
+  const std::size_t counts[] = {1, 31, 255, 700, 2049, 4097, 20'000};
+  for (const wanted& one : forms()) {
+    launches batch;
+    std::vector<result_bytes> expected;
+    for (std::size_t i = 0; i < std::size(counts); ++i) {
+      const void* const x = at(one.type, 0, i % 3);
+      const void* const y = at(one.type, 1, i % 5);
+      batch.add(one, x, y, counts[i], 256);
+      expected.push_back(alone(one, x, y, counts[i]));
+    }
+    batch.run(2);
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      EXPECT_EQ(batch.result(i), expected[i]) << sentence_of(one) << ", " << counts[i] << " elements";
+  }
+}
+
+TEST_F(converted_batches, send_words_to_a_host_that_polls) {
+  const std::vector<wanted> all = forms();
+  for (std::size_t begin = 0; begin < all.size(); begin += 32) {
+    launches batch;
+    batch.send_words();
+    const std::size_t end = std::min(begin + 32, all.size());
+    for (std::size_t i = begin; i < end; ++i) batch.add(all[i], at(all[i].type, 0, 1), at(all[i].type, 1, 2), 700, 256);
+    batch.run(4);
+    for (std::size_t i = begin; i < end; ++i)
+      EXPECT_EQ(batch.received(i - begin), alone(all[i], at(all[i].type, 0, 1), at(all[i].type, 1, 2), 700)) << sentence_of(all[i]);
+  }
+}
+
+TEST_F(converted_batches, count_what_stands_in_memory_and_follow_addresses) {
+  const std::uint64_t stored[] = {0, 1, 700, 16'385, 40'000, 41'000};  // the last is more than there may be
+  for (const wanted& one : forms()) {
+    const void* const x = at(one.type, 0, 1);
+    const void* const y = at(one.type, 1, 2);
+    launches batch;
+    for (const std::uint64_t& n : stored) {
+      batch.add(one, nullptr, nullptr, 40'000, 256, &n);
+      batch.take_addresses(&x, &y);
+    }
+    for (unsigned again = 1; again < 3; ++again) {
+      batch.run(2);
+      if (batch.several() > 0) {
+        EXPECT_EQ(batch.header().launches, again);
+        EXPECT_EQ(batch.header().ended, 0U);
+      }
+      for (std::size_t i = 0; i < std::size(stored); ++i)
+        EXPECT_EQ(batch.result(i), alone(one, x, y, std::min<std::uint64_t>(stored[i], 40'000)))
+            << sentence_of(one) << ", " << stored[i] << " elements";
+    }
+  }
+}
+
+TEST_F(converted_batches, set_all_bits_of_results_of_arrays_that_cannot_be_followed) {
+  const void* const nowhere = nullptr;
+  for (const wanted& one : forms()) {
+    const void* const x = at(one.type, 0, 1);
+    const void* const y = at(one.type, 1, 2);
+    const void* const crooked = static_cast<const char*>(x) + size_of(one.type) / 2;
+    launches batch;
+    batch.add(one, nullptr, nullptr, 40'000, 256);
+    batch.take_addresses(&nowhere, &y);
+    batch.add(one, nullptr, nullptr, 40'000, 256);
+    batch.take_addresses(&x, &y);
+    batch.add(one, nullptr, nullptr, 700, 256);
+    batch.take_addresses(size_of(one.type) > 1 ? &crooked : &nowhere, &y);
+    result_bytes all_set{};
+    std::memset(all_set.data(), 0xff, bytes_of(one));
+    all_set = specified(one, all_set);
+    for (int again = 0; again < 2; ++again) {
+      batch.run(2);
+      EXPECT_EQ(batch.result(0), all_set) << sentence_of(one);
+      EXPECT_EQ(batch.result(1), alone(one, x, y, 40'000)) << sentence_of(one) << ", beside";
+      EXPECT_EQ(batch.result(2), all_set) << sentence_of(one);
+    }
+  }
+}
+
+// What a GPU shows of a tree's accumulator: of moments the mean and the deviation, else all.
+TEST_F(converted_batches, show_the_accumulators_of_trees) {
+  namespace cpu = onefold::cpu;
+  for (const wanted& one : forms()) {
+    if (one.what == form::reduce_together) continue;  // whose accumulator nobody can have
+    const cpu::form_row& row = cpu::row_of(one.type, one.what, one.wide);
+    const bool is_moments = one.what == form::mean_variance;
+    const void* const x = at(one.type, 0, 1);
+    const void* const y = at(one.type, 1, 2);
+    for (const std::uint64_t count : {std::uint64_t{5}, std::uint64_t{8192}, std::uint64_t{20'011}}) {
+      launches batch;
+      batch.add(one, x, y, count, 256);
+      batch.take_node(is_moments ? 16 : row.state_bytes, row.fields[0].bytes);
+      batch.run(2);
+      alignas(16) std::byte shown[64] = {}, value[64] = {}, expected[64] = {}, result[64] = {};
+      std::memcpy(shown, batch.stored(0).data(), sizeof(shown));
+      cpu::take_shown_state(row, one.what, count, shown, value);
+      dt::request what{onefold::serial(), one.type, one.what, x, count, result, true, y, one.wide};
+      what.tree_value = expected;
+      dt::run(what, {});
+      for (int i = 0; i < row.field_count; ++i)
+        EXPECT_EQ(std::memcmp(value + row.fields[i].offset, expected + row.fields[i].offset, row.fields[i].bytes), 0)
+            << sentence_of(one) << ", field " << i << " of the state of " << count << " elements";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace onefold_test
