@@ -259,25 +259,6 @@ void check_vectors(const request& what) {
   if (vectors.x == nullptr || vectors.y == nullptr) refuse_null("list of vectors");
 }
 
-void check_count_at(const request& what) {
-  if (what.source != nullptr || what.own != nullptr || what.device != nullptr || what.vectors != nullptr)
-    throw error(errc::unsupported, "a count that stands in memory is for reductions of one array, or of two by dot");
-  if (reinterpret_cast<std::uintptr_t>(what.count_at) % alignof(std::uint64_t) != 0)
-    throw error(errc::misaligned_pointer, "the pointer to the count is not aligned to 8 bytes");
-}
-
-void check_arrays_at(const request& what) {
-  if (what.source != nullptr || what.own != nullptr || what.device != nullptr || what.vectors != nullptr ||
-      (what.second_at != nullptr && what.form != form::dot))
-    throw error(errc::unsupported, "an address that stands in memory is that of one array, or of two in dot");
-  if ((what.input_at != nullptr && what.input != nullptr) || (what.second_at != nullptr && what.second != nullptr))
-    throw error(errc::invalid_argument,
-                "an array has two addresses, the pointer to it and one that stands in memory: give one of them");
-  const auto places = reinterpret_cast<std::uintptr_t>(what.input_at) | reinterpret_cast<std::uintptr_t>(what.second_at);
-  if (places % alignof(const void*) != 0)
-    throw error(errc::misaligned_pointer, "the pointer to the address of an array is not aligned to 8 bytes");
-}
-
 // What a request is part of.
 struct whole_call {
   batch_in_progress* batch = nullptr;  // not null: this waits for the result
@@ -354,8 +335,7 @@ void reduce_checked(const onefold_request& asked, const onefold_options* how, co
     what.operators = operators.data();
   }
   if (asked.vectors != nullptr) check_vectors(what);
-  if (asked.count_at != nullptr) check_count_at(what);
-  if (has_array_in_memory(what)) check_arrays_at(what);
+  if (what.count_at != nullptr || has_array_in_memory(what)) check_places(asked);
   if (asked.source != nullptr && asked.source->fill == nullptr) refuse_null("function that gives the values");
   if (asked.own != nullptr) {
     const onefold_own_code& own = *asked.own;
@@ -404,6 +384,25 @@ std::unique_ptr<batch_in_progress> begin_batch(const backend_entry& entry, const
   const onefold_options known = as_known(*how, sizeof(how->struct_bytes), "options");
   lent_workspace lent(known.workspace);
   return entry.begin_batch(where, wishes_of(known, lent), bytes);
+}
+
+void check_places(const onefold_request& asked) {
+  const bool is_of_arrays = asked.source == nullptr && asked.own == nullptr && asked.device == nullptr && asked.vectors == nullptr;
+  if (asked.count_at != nullptr) {
+    if (!is_of_arrays)
+      throw error(errc::unsupported, "a count that stands in memory is for reductions of one array, or of two by dot");
+    if (reinterpret_cast<std::uintptr_t>(asked.count_at) % alignof(std::uint64_t) != 0)
+      throw error(errc::misaligned_pointer, "the pointer to the count is not aligned to 8 bytes");
+  }
+  if (asked.input_at == nullptr && asked.second_at == nullptr) return;
+  if (!is_of_arrays || (asked.second_at != nullptr && asked.form != ONEFOLD_DOT))
+    throw error(errc::unsupported, "an address that stands in memory is that of one array, or of two in dot");
+  if ((asked.input_at != nullptr && asked.input != nullptr) || (asked.second_at != nullptr && asked.second != nullptr))
+    throw error(errc::invalid_argument,
+                "an array has two addresses, the pointer to it and one that stands in memory: give one of them");
+  const auto places = reinterpret_cast<std::uintptr_t>(asked.input_at) | reinterpret_cast<std::uintptr_t>(asked.second_at);
+  if (places % alignof(const void*) != 0)
+    throw error(errc::misaligned_pointer, "the pointer to the address of an array is not aligned to 8 bytes");
 }
 
 }  // namespace detail

@@ -48,6 +48,9 @@ bool nodes_in_batch(const onefold_request& asked, const tree_nodes& which, batch
 /// Runs a request by itself whose result the batch waits for. Throws onefold::error.
 void reduce_beside_batch(const onefold_request& asked, const onefold_options* how, batch_in_progress& batch);
 
+/// What says where a count, or an array's address, stands in memory. Throws onefold::error.
+void check_places(const onefold_request& asked);
+
 /// Writes a report to the caller's structure.
 void put_report(const report& ran, onefold_report* to);
 

@@ -20,6 +20,7 @@
 #include "../backends/complex.hpp"
 #include "../backends/cpu/instruction_set.hpp"
 #include "../backends/float_environment.hpp"
+#include "c_api.hpp"
 #include "dispatch.hpp"
 #include "pointer_kind.hpp"
 #ifdef ONEFOLD_HAVE_CUDA
@@ -46,7 +47,7 @@ void check_complex(const onefold_request& asked) {
   const auto type = static_cast<element_type>(asked.type);
   check_complex_form(asked.form, type);
   if ((asked.flags & ~ONEFOLD_INTO) != 0 || asked.results > 1 || asked.source != nullptr || asked.own != nullptr ||
-      asked.vectors != nullptr || asked.count_at != nullptr || asked.input_at != nullptr || asked.second_at != nullptr)
+      asked.vectors != nullptr)
     refuse_complex();
   check_count(asked.count, size_of(type));
   const auto its = static_cast<form>(asked.form);
@@ -55,6 +56,38 @@ void check_complex(const onefold_request& asked) {
   const std::uint64_t array_bytes = asked.count * size_of(type);
   if (asked.input != nullptr && overlaps(asked.output, bytes, asked.input, array_bytes)) refuse_overlap("input");
   if (asked.second != nullptr && overlaps(asked.output, bytes, asked.second, array_bytes)) refuse_overlap("second input");
+}
+
+bool has_something_in_memory(const onefold_request& what) {
+  return what.count_at != nullptr || what.input_at != nullptr || what.second_at != nullptr;
+}
+
+// With the count and the addresses that stand in memory, which is the host's: no kernel of complex numbers asks for them.
+onefold_request with_memory_read(onefold_request what) {
+  check_places(what);
+  const auto is_elsewhere = [](const void* place) { return place != nullptr && locate(place).kind != pointer_kind::host; };
+  const void* const first = what.input_at != nullptr ? what.input_at : what.input;
+  if (what.where.backend == ONEFOLD_CUDA || (what.where.backend == ONEFOLD_BEST && is_elsewhere(first)))
+    throw error(errc::unsupported,
+                "on cuda() a count, or the address of an array, that stands in memory is for real numbers: read it first");
+  for (const void* const place :
+       {static_cast<const void*>(what.count_at), static_cast<const void*>(what.input_at), static_cast<const void*>(what.second_at)})
+    if (is_elsewhere(place))
+      throw error(
+          errc::device_pointer,
+          "the count, or the address of an array, stands in GPU memory, which the executors of CPUs cannot read: copy it to "
+          "the host first");
+  if (what.count_at != nullptr) {
+    if (*what.count_at > what.count)
+      throw error(errc::invalid_argument, "the count in memory is " + std::to_string(*what.count_at) + ", and " +
+                                              std::to_string(what.count) + " is the most that it may be");
+    what.count = *what.count_at;
+  }
+  if (what.input_at != nullptr && what.count > 0) what.input = *what.input_at;
+  if (what.second_at != nullptr && what.count > 0) what.second = *what.second_at;
+  what.count_at = nullptr;
+  what.input_at = what.second_at = nullptr;
+  return what;
 }
 
 // The parts, twice as many, are real numbers in a row.
@@ -301,6 +334,7 @@ void check_complex_form(std::int32_t what, element_type type) {
 }
 
 void reduce_complex(const onefold_request& asked, const onefold_options* how) {
+  if (has_something_in_memory(asked)) return reduce_complex(with_memory_read(asked), how);
   check_complex(asked);
   const auto its = static_cast<form>(asked.form);
   const bool is_single = asked.type == ONEFOLD_C64;

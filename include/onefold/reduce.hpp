@@ -64,10 +64,10 @@ struct ddof {
 
 /// Where the number of elements stands, in memory that the executor reads: `sum(where, x, most, count_at{n})`. The count that the call is given, or the
 /// range's size, is then the most that it may be. On cuda() it is read when the reduction begins, in stream order, so that kernels ahead of it, or of
-/// a graph, may write it; more than `most` counts as `most`; for float and double, in forms with one result, argmin, argmax and those of magnitudes, else
-/// unsupported. Of 0 elements these four are invalid_argument; their *_into calls on cuda() store the value 0 and the index 2^64 - 1. On a CPU it is read
+/// a graph, may write it; more than `most` counts as `most`; for real numbers, and not in exact sums: these and complex numbers are unsupported. Of 0 elements forms with an
+/// index are invalid_argument; their *_into calls on cuda() store the value 0 and the index 2^64 - 1. On a CPU it is read
 /// in the call, and more than `most` is invalid_argument. Elements behind the count are not read. Cost: as for `most` elements at most; on cuda() arrays of
-/// more than 16 MiB are read somewhat slower than with a count of the host's.
+/// more than 16 MiB are read slower than with a count of the host's: floats and doubles in forms with one result somewhat, all else up to several times.
 struct count_at {
   const std::uint64_t* place;
 };
@@ -75,10 +75,10 @@ struct count_at {
 /// Where the address of an array stands, in memory that the executor reads, in the place of the array: `sum(where, array_at{place}, n)`, and
 /// `dot(where, array_at{place}, y, n)` of one or two such arrays; in a batch too, and with count_at. The array begins at an element's alignment. On cuda() the
 /// address is read when the reduction begins, in stream order, so that kernels ahead of it, or of a graph, may choose the array, in memory that the GPU reads;
-/// for float and double, in the forms that take count_at there, else unsupported. An address that is null or off that alignment is null_pointer in a call that
-/// waits; an *_into call on cuda() sets all bits of its result then, which is no number that a reduction gives. What else cannot be read ends the context, as
+/// for real numbers, and not in exact sums: these and complex numbers are unsupported. An address that is null or off that alignment is null_pointer in a call that
+/// waits; an *_into call on cuda() sets all bits of its result then, which of no type but integers is a number that a reduction gives. What else cannot be read ends the context, as
 /// in any kernel. On a CPU the address is read in the call, and errors are those of a pointer. Of 0 elements it is not read. Cost: on cuda() as in a batch;
-/// arrays of more than 16 MiB are read somewhat slower than by their address.
+/// arrays of more than 16 MiB are read slower than by their address, as with count_at.
 template <class T>
 struct array_at {
   static_assert(is_element<T>, "array_at takes the address of a pointer to elements of a type that onefold knows");
@@ -123,7 +123,7 @@ constexpr bool takes_modifier() {
   } else if constexpr (std::is_same_v<M, ddof>) {
     return What == form::mean_variance;
   } else if constexpr (std::is_same_v<M, count_at>) {
-    return !is_complex(element_type_of<T>);
+    return true;
   } else {
     constexpr element_type type = element_type_of<T>;
     if (accumulator_of<M>::type == accumulator_type(type))
@@ -154,10 +154,7 @@ inline constexpr bool counts_on_host = !(std::is_same_v<M, count_at> || ...);
 /// Whether it takes arrays whose addresses stand in memory.
 template <form What, class T, class... M>
 constexpr bool takes_at() {
-  if constexpr (takes<What, T, M...>())
-    return !is_complex(element_type_of<T>);
-  else
-    return false;
+  return takes<What, T, M...>();
 }
 
 template <form What, class T, class... M>

@@ -7,6 +7,7 @@
 #include <onefold/batch.hpp>
 #include <onefold/onefold.hpp>
 
+#include "any_elements.hpp"
 #include "arrays_fixture.hpp"
 
 namespace onefold_test {
@@ -199,14 +200,61 @@ TEST(addresses_in_memory, are_of_arrays_and_refused_elsewhere) {
   const double* const of_own = own.data();
   EXPECT_TRUE(
       refuses(errc::invalid_argument, "inside", [&] { onefold::sum_into(onefold::serial(), array_at{&of_own}, 4, &own[2]); }));
-  // Complex numbers are for calls with an address.
-  const std::complex<double> z[] = {{1, 2}};
-  const std::complex<double>* const of_z = z;
-  std::complex<double> total;
-  onefold::detail::request complex{onefold::serial(), element_type::c128, form::sum, nullptr, 1, &total, true};
-  complex.input_at = reinterpret_cast<const void* const*>(&of_z);
-  EXPECT_TRUE(refuses(errc::unsupported, "complex", [&] { onefold::detail::run(complex, {}); }));
 }
+
+// Every form of complex numbers, on CPUs.
+TEST(addresses_and_counts_in_memory, are_of_complex_numbers_too) {
+  for (const element_type type : {element_type::c64, element_type::c128}) {
+    const elements x = any_elements(type, 5000, 1), y = any_elements(type, 5000, 2);
+    const void* const arrays[] = {x.data(), y.data()};
+    for (const auto& at : {onefold::serial(), onefold::openmp(), onefold::best()})
+      for (int what = 0; what < onefold::form_count + onefold::record_count; ++what) {
+        const auto its = static_cast<form>(what);
+        if (!onefold::takes_type(its, type)) continue;
+        for (const std::uint64_t n : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{777}, std::uint64_t{5000}}) {
+          std::uint64_t expected[4] = {}, found[4] = {};
+          onefold::detail::request plain{at, type, its, x.data(), n, expected, true};
+          if (its == form::dot) plain.second = y.data();
+          onefold::detail::run(plain, {});
+          onefold::detail::request placed = plain;
+          placed.output = found;
+          placed.count = 5000;
+          placed.count_at = &n;
+          placed.input = nullptr;
+          placed.input_at = arrays;
+          if (its == form::dot) {
+            placed.second = nullptr;
+            placed.second_at = arrays + 1;
+          }
+          onefold::detail::run(placed, {});
+          EXPECT_EQ(std::memcmp(found, expected, sizeof(found)), 0)
+              << onefold::name(its) << " of " << n << " " << onefold::name(type);
+        }
+      }
+  }
+  const std::complex<double> z[] = {{1, 2}, {3, 4}};
+  const std::complex<double>* const of_z = z;
+  const std::uint64_t one = 1, three = 3;
+  EXPECT_EQ(onefold::sum(onefold::serial(), array_at{&of_z}, 2), (std::complex<double>{4, 6}));
+  EXPECT_EQ(onefold::dot(onefold::serial(), array_at{&of_z}, z, 2, count_at{&one}), (std::complex<double>{5, 0}));
+  EXPECT_TRUE(refuses(errc::invalid_argument, "the most that it may be",
+                      [&] { static_cast<void>(onefold::sum(onefold::serial(), z, 2, count_at{&three})); }));
+  const std::complex<double>* const nowhere = nullptr;
+  EXPECT_TRUE(
+      refuses(errc::null_pointer, "input", [&] { static_cast<void>(onefold::sum(onefold::serial(), array_at{&nowhere}, 2)); }));
+}
+
+#ifdef ONEFOLD_HAVE_CUDA
+TEST(addresses_and_counts_in_memory, of_complex_numbers_are_refused_on_a_gpu) {
+  const std::complex<float> z[] = {{1, 2}};
+  const std::complex<float>* const of_z = z;
+  const std::uint64_t one = 1;
+  EXPECT_TRUE(
+      refuses(errc::unsupported, "real numbers", [&] { static_cast<void>(onefold::norm2(onefold::cuda(), array_at{&of_z}, 1)); }));
+  EXPECT_TRUE(
+      refuses(errc::unsupported, "real numbers", [&] { static_cast<void>(onefold::sum(onefold::cuda(), z, 1, count_at{&one})); }));
+}
+#endif
 
 }  // namespace
 }  // namespace onefold_test
