@@ -9,6 +9,7 @@
 #include <onefold/batch.hpp>
 
 #include "../support/cuda.hpp"
+#include "any_elements.hpp"
 #include "fixture.hpp"
 
 namespace onefold_test {
@@ -77,7 +78,7 @@ result_bits result_of(request what, const kind_of_form& of) {
 class array_of_a_type {
  public:
   array_of_a_type(element_type type, std::uint64_t count, std::uint64_t seed)
-      : values_(any_values(type, count, seed)), memory_(count * onefold::size_of(type)) {
+      : values_(any_elements(type, count, seed)), memory_(count * onefold::size_of(type)) {
     copy_to_device(memory_.as<void>(), values_.data(), values_.bytes());
   }
   [[nodiscard]] const std::byte* on_device() const { return memory_.as<std::byte>(); }

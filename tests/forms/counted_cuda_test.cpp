@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "../support/cuda.hpp"
+#include "any_elements.hpp"
 #include "fixture.hpp"
 
 namespace onefold_test {
@@ -74,7 +75,7 @@ TEST_F(a_count_on_the_gpu, gives_the_bits_of_every_form_and_type_cuda) {
   const device_memory count(sizeof(std::uint64_t)), result(32);
   for (int number = 0; number < onefold::element_type_count; ++number) {
     const auto type = static_cast<element_type>(number);
-    const elements x = any_values(type, most, 1), y = any_values(type, most, 2);
+    const elements x = any_elements(type, most, 1), y = any_elements(type, most, 2);
     const device_memory on_x(x.bytes()), on_y(y.bytes());
     copy_to_device(on_x.as<void>(), x.data(), x.bytes());
     copy_to_device(on_y.as<void>(), y.data(), y.bytes());

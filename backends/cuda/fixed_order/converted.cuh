@@ -68,16 +68,16 @@ __device__ inline V changed_bits(V value, const conversion& of) {
   }
 }
 
-// Rows of a lane: `rows` (1 to 16) of elements of type E from number `index` on.
+// Rows of a lane: `rows` (1 to 16) of elements of type E from number `index` on, and the first one in the place of others. All loads are made ahead of what
+// is done with them, and none asks a condition first.
 template <class E, class V>
 __device__ inline void load_lane_of(const void* array, std::uint64_t index, int rows, V (&to)[order::tile_rows]) {
   const E* const from = static_cast<const E*>(array) + index;
+  E element[order::tile_rows];
 #pragma unroll
-  for (int r = 0; r < order::tile_rows; ++r) {
-    E element{};
-    if (r < rows) element = from[r * order::lanes<E>];
-    to[r] = static_cast<V>(element);
-  }
+  for (int r = 0; r < order::tile_rows; ++r) element[r] = from[r < rows ? r * order::lanes<E> : 0];
+#pragma unroll
+  for (int r = 0; r < order::tile_rows; ++r) to[r] = static_cast<V>(element[r]);
 }
 
 // The same of elements of a type that an item names: of floats of up to 4 bytes, of integers, and of any.
