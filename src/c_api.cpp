@@ -17,6 +17,7 @@
 #include "../backends/backend.hpp"
 #include "complex.hpp"
 #include "dispatch.hpp"
+#include "mixed.hpp"
 
 // What the header says by numbers is what C++ says by names.
 namespace onefold {
@@ -277,6 +278,7 @@ bool goes_the_short_way(const onefold_request& asked) {
 }
 
 void reduce_checked(const onefold_request& asked, const onefold_options* how, const whole_call& of = {}) {
+  if (asked.second_type != 0) return reduce_mixed(asked, how);
   if (asked.type == ONEFOLD_C64 || asked.type == ONEFOLD_C128) return reduce_complex(asked, how);
   if (asked.type < 0 || asked.type >= element_type_count) refuse_number("request.type", asked.type);
   if (asked.form < 0 || asked.form >= form_count + record_count) refuse_number("request.form", asked.form);
@@ -315,7 +317,8 @@ void reduce_checked(const onefold_request& asked, const onefold_options* how, co
                asked.lanes,
                of.of_complex_parts,
                of.batch,
-               of.words_alone};
+               of.words_alone,
+               asked.second_type};
   if (asked.array_count < 0 || asked.array_count > 3) refuse_number("request.array_count", asked.array_count);
   for (int i = 0; i < what.array_count; ++i) {
     const std::uint32_t alignment = asked.arrays[i].alignment;

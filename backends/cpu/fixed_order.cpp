@@ -301,7 +301,9 @@ bool reduce_few(const onefold_request& asked) {
                               address(asked.tree_value) | address(asked.arrays) | address(asked.vectors) |
                               address(asked.exact_state) | address(asked.count_at) | address(asked.present) |
                               address(asked.input_at) | address(asked.second_at);
-  if (more != 0 || asked.array_count != 0 || (asked.results | 1) != 1 || (asked.flags & ~ONEFOLD_INTO) != 0) return false;
+  if (more != 0 || asked.array_count != 0 || asked.second_type != 0 || (asked.results | 1) != 1 ||
+      (asked.flags & ~ONEFOLD_INTO) != 0)
+    return false;
 
   const auto type = static_cast<element_type>(asked.type);
   const auto what = static_cast<form>(asked.form);

@@ -45,13 +45,14 @@
 
 namespace onefold::detail {
 
-template <class Fold>
+/// Few  how many of the kernels for few elements there are: none, the one of one block, or that of a cluster too
+template <class Fold, int Few = 2>
 class device_fold_maker {
   using own = device::own_fold<Fold>;
   using A = typename own::accumulator;
   using element = typename own::element;
 
-  static constexpr bool has_few = sizeof(A) <= device::most_few_state_bytes;
+  static constexpr bool has_few = Few > 0 && sizeof(A) <= device::most_few_state_bytes;
   // Whether an input is read in larger words where it lies better than its type promises.
   template <int K>
   static constexpr bool gains() noexcept {
@@ -74,7 +75,7 @@ class device_fold_maker {
   static device_kernels make_kernels() {
     device_kernels made{};
     if constexpr (has_few) made.symbol[0] = symbol(device::fixed_order_few_kernel<own, false>);
-    if constexpr (has_few && sizeof(A) % 4 == 0) made.symbol[1] = symbol(device::fixed_order_few_kernel<own, true>);
+    if constexpr (has_few && Few > 1 && sizeof(A) % 4 == 0) made.symbol[1] = symbol(device::fixed_order_few_kernel<own, true>);
     if constexpr (has_aligned) made.symbol[2] = symbol(device::fixed_order_kernel<own, device::reading::aligned>);
     made.symbol[4] = symbol(device::fixed_order_kernel<own, device::reading::single>);
     for (std::uint8_t& log : made.log_tiles) log = log_tiles;

@@ -394,6 +394,9 @@ typedef struct onefold_request {
    *  the last one perhaps in part, each addition rounded once: at lanes[k] it stores, for result k, the sums of the first tile's lanes, 256 bytes of them,
    *  then those of the next tile's. Lanes without elements are -0. `first` begins a tile, and there are at most 16 tiles. It returns what a fill returns. */
   int (*lanes)(void* context, uint64_t first, uint64_t count, void* const* lanes);
+  /** ONEFOLD_DOT: 0, or 1 + the onefold_type of `second` where that is another than the input's, of real numbers both: onefold_mixed_dot(). */
+  int32_t second_type;
+  int32_t reserved_2; /**< 0 */
 } onefold_request;
 
 /** Checks, chooses and runs. `how` may be NULL. Cost: one read of the input. */
@@ -781,6 +784,19 @@ ONEFOLD_API int onefold_multi_dot_f32_into(onefold_executor where, const float* 
                                            int32_t columns, uint64_t n, float* results, const onefold_options* how);
 ONEFOLD_API int onefold_multi_dot_f64_into(onefold_executor where, const double* const* x, int32_t rows, const double* const* y,
                                            int32_t columns, uint64_t n, double* results, const onefold_options* how);
+
+/** The dot of two arrays of any two types of real numbers, on every executor: each pair of elements becomes two numbers of the type that C adds both in,
+ *  whose products are summed up with the bits that an array of them has. That type is f64 if either is; else f32 if either is a float; of whole numbers, of
+ *  which those of 1 and 2 bytes count as 8, the larger one, and of equal ones that without a sign. With one type it is that type's dot. Errors: those of
+ *  onefold_reduce(); guarantee_not_met for ONEFOLD_GUARANTEE_EXACT, since the products are rounded. On cuda both arrays lie in the GPU's memory, and a graph takes
+ *  it as other calls; in a batch it is a launch of its own. Cost: one read of both. */
+ONEFOLD_API int onefold_mixed_dot(onefold_executor where, int32_t x_type, const void* x, int32_t y_type, const void* y, uint64_t n,
+                                  void* result);
+/** The same as with ONEFOLD_INTO. */
+ONEFOLD_API int onefold_mixed_dot_into(onefold_executor where, int32_t x_type, const void* x, int32_t y_type, const void* y,
+                                       uint64_t n, void* result, const onefold_options* how);
+/** The onefold_type of that dot, or -1 where one of the two is no type of real numbers. */
+ONEFOLD_API int32_t onefold_mixed_dot_type(int32_t x_type, int32_t y_type);
 
 /* --- working memory on a GPU ------------------------------------------------------------------------------------------------------------ */
 

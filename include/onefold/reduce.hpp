@@ -980,7 +980,7 @@ struct named_dot : dot_at, dot_of_ranks, dot_of_parts {
   using dot_of_ranks::operator();
   using dot_of_parts::operator();
 
-  // Of two types: the sum of the products in the larger one, with the bits of an array that holds them. For cuda() include onefold/device.cuh.
+  // Of two types: the sum of the products in the larger one, with the bits of an array that holds them.
   template <class T, class U, bool OnDevice = on_device<mixed_product<T>>, ONEFOLD_WHERE(are_mixed<T, U>)>
   [[nodiscard]] common_accumulator<T, U> operator()(const executor& where, const T* x, const U* y, std::uint64_t count,
                                                     const options& how = {}) const {

@@ -124,6 +124,14 @@ over<space_of<S>, F&> over_indices(const S& space, F& f) {
 
 template <bool OnDevice, class T, class U>
 void run_mixed_dot(const executor& where, array_view<T> x, array_view<U> y, void* output, bool waits, const options& how) {
+  if constexpr (!OnDevice) {
+    if (where.chooses_itself() ||
+        is_for_cuda(where)) {  // the library has kernels; on a CPU the products are made here, as this unit is compiled
+      request what{where, element_type_of<T>, form::dot, x.data, x.count, output, waits, y.data};
+      what.second_type = 1 + static_cast<std::int32_t>(element_type_of<U>);
+      return run(what, how);
+    }
+  }
   using A = common_accumulator<T, U>;
   mixed_product<A> product;
   op::sum add;

@@ -295,6 +295,74 @@ SMALL_INTEGERS(u16, uint16_t, uint64_t, uint64_t, uint16_t, u16)
 SMALL_FLOATS(f16)
 SMALL_FLOATS(bf16)
 
+/* Two arrays of all pairs of types with 1 .. 7 in them; f16 and bf16 as those of NUMBERS. */
+static void test_mixed(int p) {
+  static float f32[count];
+  static double f64[count];
+  static int32_t i32[count];
+  static uint32_t u32[count];
+  static int64_t i64[count];
+  static uint64_t u64[count];
+  static int8_t i8[count];
+  static uint8_t u8[count];
+  static int16_t i16[count];
+  static uint16_t u16[count];
+  static onefold_f16 f16[count];
+  static onefold_bf16 bf16[count];
+  static const onefold_f16 halves[7] = NUMBERS_f16;
+  static const onefold_bf16 brains[7] = NUMBERS_bf16;
+  const struct {
+    int32_t type;
+    const void* x;
+  } arrays[] = {{ONEFOLD_F32, f32}, {ONEFOLD_F64, f64}, {ONEFOLD_I32, i32}, {ONEFOLD_U32, u32},
+                {ONEFOLD_I64, i64}, {ONEFOLD_U64, u64}, {ONEFOLD_I8, i8},   {ONEFOLD_U8, u8},
+                {ONEFOLD_I16, i16}, {ONEFOLD_U16, u16}, {ONEFOLD_F16, f16}, {ONEFOLD_BF16, bf16}};
+  for (int i = 0; i < count; ++i) {
+    const int number = i % 7 + 1;
+    f32[i] = (float)number;
+    f64[i] = number;
+    i32[i] = number;
+    u32[i] = (uint32_t)number;
+    i64[i] = number;
+    u64[i] = (uint64_t)number;
+    i8[i] = (int8_t)number;
+    u8[i] = (uint8_t)number;
+    i16[i] = (int16_t)number;
+    u16[i] = (uint16_t)number;
+    f16[i] = halves[i % 7];
+    bf16[i] = brains[i % 7];
+  }
+  for (int a = 0; a < 12; ++a)
+    for (int b = 0; b < 12; ++b) {
+      union {
+        float f32;
+        double f64;
+        uint32_t u32;
+        uint64_t u64;
+      } got, stored;
+      EXPECT_OK(onefold_mixed_dot(places[p], arrays[a].type, arrays[a].x, arrays[b].type, arrays[b].x, count, &got));
+      EXPECT_OK(onefold_mixed_dot_into(places[p], arrays[a].type, arrays[a].x, arrays[b].type, arrays[b].x, count, &stored, NULL));
+      const double want = expected("dot", count);
+      switch (onefold_mixed_dot_type(arrays[a].type, arrays[b].type)) {
+        case ONEFOLD_F32:
+          EXPECT(got.f32 == (float)want && stored.f32 == got.f32);
+          break;
+        case ONEFOLD_F64:
+          EXPECT(got.f64 == want && stored.f64 == want);
+          break;
+        case ONEFOLD_I32:
+        case ONEFOLD_U32:
+          EXPECT(got.u32 == (uint32_t)want && stored.u32 == got.u32);
+          break;
+        default:
+          EXPECT(got.u64 == (uint64_t)want && stored.u64 == got.u64);
+      }
+    }
+  float result = 0;
+  EXPECT_REFUSED(onefold_mixed_dot(places[p], ONEFOLD_F32, f32, ONEFOLD_C64, f64, 8, &result), ONEFOLD_UNSUPPORTED, "two types");
+  EXPECT_REFUSED(onefold_mixed_dot(places[p], ONEFOLD_F32, f32, ONEFOLD_I8, i8, 8, f32), ONEFOLD_INVALID_ARGUMENT, "inside");
+}
+
 void test_forms(void) {
   onefold_backend_info openmp = {.struct_bytes = sizeof openmp};
   EXPECT_OK(onefold_describe_backend(ONEFOLD_OPENMP, &openmp, NULL, 0));
@@ -312,5 +380,6 @@ void test_forms(void) {
 #define CALL_BITS(suffix, T) test_bits_##suffix(p);
     ONEFOLD_C_INTEGERS(CALL_BITS)
     test_wide(p);
+    test_mixed(p);
   }
 }

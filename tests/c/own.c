@@ -50,13 +50,15 @@ static void test_on(onefold_executor where) {
   for (int i = 0; i < count; ++i) x[i] = (double)(i % 9 - 4);
   const uint8_t operators[3] = {ONEFOLD_OP_MAX, ONEFOLD_OP_SUM, ONEFOLD_OP_MIN};
   double three[3] = {0, 0, 0}, two[2] = {0, 0}, alone = 0;
-  onefold_request what = {sizeof what, where, ONEFOLD_F64, ONEFOLD_REDUCE_TOGETHER,
-                          x,           count, three,       NULL,
-                          0,           3,     operators,   0,
-                          NULL,        NULL,  NULL,        NULL,
-                          NULL,        0,     0,           NULL,
-                          NULL,        NULL,  NULL,        NULL,
-                          NULL};
+  onefold_request what = {.struct_bytes = sizeof what,
+                          .where = where,
+                          .type = ONEFOLD_F64,
+                          .form = ONEFOLD_REDUCE_TOGETHER,
+                          .input = x,
+                          .count = count,
+                          .output = three,
+                          .results = 3,
+                          .operators = operators};
   EXPECT_OK(onefold_reduce(&what, NULL));
   EXPECT_OK(onefold_sum_f64(where, x, count, &alone));
   EXPECT(three[0] == 4 && three[1] == alone && three[2] == -4);

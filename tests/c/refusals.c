@@ -3,19 +3,13 @@
 #include "check.h"
 
 static onefold_request sum_of(const double* x, uint64_t n, double* result) {
-  onefold_request what = {sizeof what, onefold_serial(),
-                          ONEFOLD_F64, ONEFOLD_SUM,
-                          x,           n,
-                          result,      NULL,
-                          0,           0,
-                          NULL,        0,
-                          NULL,        NULL,
-                          NULL,        NULL,
-                          NULL,        0,
-                          0,           NULL,
-                          NULL,        NULL,
-                          NULL,        NULL,
-                          NULL};
+  onefold_request what = {.struct_bytes = sizeof what,
+                          .where = onefold_serial(),
+                          .type = ONEFOLD_F64,
+                          .form = ONEFOLD_SUM,
+                          .input = x,
+                          .count = n,
+                          .output = result};
   return what;
 }
 

@@ -58,8 +58,9 @@ struct request {
   int (*lanes)(void* context, std::uint64_t first, std::uint64_t count, void* const* lanes) = nullptr;
   bool of_complex_parts = false;  // dot, exact: both arrays are the parts of complex numbers, and the output has room for two
   batch_in_progress* batch =
-      nullptr;               // not null: the batch of which this is a part, and which waits if the output lies in its memory
-  bool words_alone = false;  // exact, on cuda(): the output is the place of the state's words, and no number is stored
+      nullptr;                   // not null: the batch of which this is a part, and which waits if the output lies in its memory
+  bool words_alone = false;      // exact, on cuda(): the output is the place of the state's words, and no number is stored
+  std::int32_t second_type = 0;  // dot: 1 + the type of its second array, where that is another
 };
 
 // A report in C++'s types. Throws std::bad_alloc.
@@ -112,6 +113,7 @@ inline onefold_request c_request(const request& what) {
   asked.input_at = what.input_at;
   asked.second_at = what.second_at;
   asked.lanes = what.lanes;
+  asked.second_type = what.second_type;
   return asked;
 }
 

@@ -1,0 +1,17 @@
+#pragma once
+/// @file mixed.hpp  Dots of elements of two types, as sums of values that a function makes of them.
+
+#include <cstddef>
+
+#include <onefold/onefold.h>
+#include <onefold/options.hpp>
+
+namespace onefold::detail {
+
+/// onefold_reduce() of a request with a second type. Throws as dispatch().
+void reduce_mixed(const onefold_request& asked, const onefold_options* how);
+
+/// Bytes of such a request's result, or 0 where it will be refused.
+std::size_t result_bytes_of_mixed(const onefold_request& asked) noexcept;
+
+}  // namespace onefold::detail

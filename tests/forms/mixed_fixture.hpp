@@ -1,0 +1,133 @@
+#pragma once
+/// @file mixed_fixture.hpp  An array of each type of real numbers in memory that an executor reads, and what dots of two of them give.
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <type_traits>
+#include <vector>
+
+#include <onefold/onefold.h>
+#include <onefold/onefold.hpp>
+
+#include "../support/element.hpp"
+#include "../support/place.hpp"
+
+namespace onefold_test {
+
+/// What is among the values of floats.
+enum class special { infinity, two_infinities, nan, negative_zeros, subnormals, largest, none };
+
+class mixed_data {
+ public:
+  mixed_data(memory kind, std::size_t count, special among = special::none) {
+    for (int t = 0; t < onefold::element_type_count; ++t) {
+      host_.emplace_back(type(t), count);
+      with_real_type(type(t), [&]<class T>() { fill(host_.back().as<T>(), static_cast<std::uint64_t>(t) + 1, among); });
+      memory_.push_back(std::make_unique<block>(kind, host_.back().bytes() + 64));
+      memory_.back()->write(0, host_.back().data(), host_.back().bytes());
+    }
+  }
+
+  static element_type type(int number) { return static_cast<element_type>(number); }
+  /// Where an element lies, for the executor.
+  [[nodiscard]] const void* at(int type, std::size_t first) const {
+    return memory_[static_cast<std::size_t>(type)]->address() +
+           first * onefold::size_of(host_[static_cast<std::size_t>(type)].type());
+  }
+
+  /// The sum, on one core, of an array of the products.
+  [[nodiscard]] scalar expected(int x, std::size_t first_x, int y, std::size_t first_y, std::size_t n) const {
+    const element_type products = type(onefold_mixed_dot_type(x, y));
+    return with_type(products, [&]<class A>() {
+      const std::vector<A>& of_x = numbers<A>(x);
+      const std::vector<A>& of_y = numbers<A>(y);
+      std::vector<A> all(n);
+      for (std::size_t i = 0; i < n; ++i) all[i] = product(of_x[first_x + i], of_y[first_y + i]);
+      return scalar_of(onefold::sum(onefold::serial(), all));
+    });
+  }
+
+ private:
+  template <class F>
+  static void with_real_type(element_type type, const F& f) {
+    switch (type) {
+#define ONEFOLD_TYPE(name, T) \
+  case element_type::name:    \
+    return f.template operator()<T>();
+#define ONEFOLD_SMALL_TYPE ONEFOLD_TYPE
+#include <onefold/types.def>
+      default:
+        return;
+    }
+  }
+
+  template <class A>
+  static A product(A x, A y) {
+    if constexpr (std::is_integral_v<A>) {
+      using unsigned_type = std::make_unsigned_t<A>;
+      return static_cast<A>(static_cast<unsigned_type>(x) * static_cast<unsigned_type>(y));
+    } else {
+      return x * y;
+    }
+  }
+
+  // All elements of a type as A, made once.
+  template <class A>
+  [[nodiscard]] const std::vector<A>& numbers(int of) const {
+    auto& known = std::get<std::array<std::vector<A>, onefold::element_type_count>>(numbers_)[static_cast<std::size_t>(of)];
+    const elements& from = host_[static_cast<std::size_t>(of)];
+    if (known.empty())
+      with_real_type(type(of), [&]<class T>() {
+        for (const T each : from.as<T>()) known.push_back(static_cast<A>(each));
+      });
+    return known;
+  }
+
+  template <class T>
+  static T number(std::uint64_t random) {
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(random >> 13);
+    else  // of either sign, and of sizes up to 2^6 apart
+      return static_cast<T>((static_cast<float>(random >> 40) / 8388608.0F - 1.0F) * static_cast<float>(1U << (random % 7)));
+  }
+
+  template <class T>
+  static void fill(std::span<T> to, std::uint64_t seed, special among) {
+    std::uint64_t random = seed * 0x9e3779b97f4a7c15U;
+    for (T& each : to) {
+      random = random * 6364136223846793005U + 1442695040888963407U;
+      each = number<T>(random);
+      if (among == special::negative_zeros && !std::is_integral_v<T>) each = static_cast<T>(-0.0F);
+    }
+    if (among == special::none || to.size() < 600) return;
+    for (const std::size_t i : {std::size_t{2}, std::size_t{3}, std::size_t{555}}) {
+      if constexpr (std::is_integral_v<T>) {
+        to[i] = among == special::largest ? std::numeric_limits<T>::max() : std::numeric_limits<T>::min();
+      } else {
+        using limits = std::numeric_limits<float>;
+        const bool alternates = among == special::two_infinities && i % 2 == 1;
+        if (among == special::infinity || among == special::two_infinities)
+          to[i] = static_cast<T>(alternates ? -limits::infinity() : limits::infinity());
+        else if (among == special::nan)
+          to[i] = static_cast<T>(limits::quiet_NaN());
+        else if (among == special::subnormals)
+          to[i] = static_cast<T>(sizeof(T) == 2 ? 0x1p-24F : limits::denorm_min());
+        else if (among == special::largest)
+          to[i] = sizeof(T) == 8 ? static_cast<T>(std::numeric_limits<double>::max())
+                                 : static_cast<T>(sizeof(T) == 2 ? 60000.0F : limits::max());
+      }
+    }
+  }
+
+  template <class... A>
+  using numbers_of = std::tuple<std::array<std::vector<A>, onefold::element_type_count>...>;
+
+  std::vector<elements> host_;
+  std::vector<std::unique_ptr<block>> memory_;
+  mutable numbers_of<float, double, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t> numbers_;
+};
+
+}  // namespace onefold_test
