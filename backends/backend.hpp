@@ -69,6 +69,7 @@ struct images_of_parts {
   const std::uint64_t* borders;  ///< where parts begin, in the host's memory
   std::size_t parts;
   std::uint64_t total;  ///< elements, where the last part ends
+  std::int64_t ddof;    ///< of mean_variance
 };
 
 /// The words of an exact state, or of several that were added, in a GPU's memory (onefold.h: onefold_exact_put_result()).

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <barrier>
 #include <chrono>
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -87,10 +88,11 @@ void time_size(int device, int ranks, ncclComm_t comm, std::barrier<>& together,
     const uint64_t cut = each + 101;
     std::vector<double> x(cut);
     for (uint64_t i = 0; i < cut; ++i) x[i] = element_at(static_cast<uint64_t>(device) * cut + i);
-    const device_array there(x), results({0, 0, 0, 0, 0, 0, 0, 0}),
+    const device_array there(x), results(std::vector<double>(14)),
         gathered(std::vector<double>(8 * static_cast<std::size_t>(ranks)));
     double* const result = results.data;
-    const onefold::nccl::layout aligned(comm, device, stream, each), ragged(comm, device, stream, cut);
+    const onefold::nccl::layout aligned(comm, device, stream, each), ragged(comm, device, stream, cut),
+        pairs(comm, device, stream, each / 2);
     const auto sum_alone = [&] { onefold::sum_into(onefold::cuda(device, stream), there.data, each, result); };
     row rows[] = {
         {"sum alone", sum_alone},
@@ -111,6 +113,19 @@ void time_size(int device, int ranks, ncclComm_t comm, std::barrier<>& together,
         {"sum_into, exact", [&] { onefold::sum_into(ragged, there.data, cut, result + 5, exactly()); }},
         {"minmax_into, aligned",
          [&] { onefold::minmax_into(aligned, there.data, each, reinterpret_cast<onefold::minmax_result<double>*>(result + 6)); }},
+        {"mean_variance_into, cut",
+         [&] {
+           onefold::mean_variance_into(ragged, there.data, cut,
+                                       reinterpret_cast<onefold::mean_variance_result<double>*>(result + 8));
+         }},
+        {"argmin_into, cut",
+         [&] { onefold::argmin_into(ragged, there.data, cut, reinterpret_cast<onefold::arg_result<double>*>(result + 10)); }},
+        {"complex sum_into, by host",
+         [&] {
+           using complex = std::complex<double>;
+           onefold::sum_into(pairs, reinterpret_cast<const complex*>(there.data), each / 2,
+                             reinterpret_cast<complex*>(result + 12));
+         }},
     };
     for (row& one : rows) {
       for (int i = 0; i < 3; ++i) one.call();

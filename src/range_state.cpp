@@ -681,6 +681,8 @@ void join_images(const onefold_executor& where, const images_of_parts& all, void
                 "no kernel puts the images of " + std::to_string(all.parts) + " parts together for " +
                     range_kind{all.type, all.what, all.wide}.text() +
                     ": onefold_range_can_join_images() tells, and onefold_range_add_image() takes images of all forms");
+  if (all.total == 0 && has_index(all.what))
+    throw error(errc::invalid_argument, std::string(name(all.what)) + " of no elements: there is no index");
   find_backend(backend::cuda)->join_images(executor_of(where), all, result);
 }
 
@@ -1481,16 +1483,22 @@ int onefold_range_can_join_images(int32_t type, int32_t form, uint32_t flags, si
   int can = 0;
   const int status = guarded([&] {
     const range_kind of = checked_kind(type, form, flags);
-    can = can_join_images({of.type, of.what, of.wide, nullptr, 0, nullptr, parts, total}) ? 1 : 0;
+    can = can_join_images({of.type, of.what, of.wide, nullptr, 0, nullptr, parts, total, 0}) ? 1 : 0;
   });
   return status == ONEFOLD_OK ? can : 0;
 }
 
 int onefold_range_join_images(int32_t type, int32_t form, uint32_t flags, onefold_executor where, const void* images, size_t stride,
                               const uint64_t* borders, size_t parts, uint64_t total, void* result) {
+  return onefold_range_join_images_ddof(type, form, flags, 0, where, images, stride, borders, parts, total, result);
+}
+
+int onefold_range_join_images_ddof(int32_t type, int32_t form, uint32_t flags, int64_t ddof, onefold_executor where,
+                                   const void* images, size_t stride, const uint64_t* borders, size_t parts, uint64_t total,
+                                   void* result) {
   return guarded([&] {
     const range_kind of = checked_kind(type, form, flags);
-    join_images(where, {of.type, of.what, of.wide, images, stride, borders, parts, total}, result);
+    join_images(where, {of.type, of.what, of.wide, images, stride, borders, parts, total, ddof}, result);
   });
 }
 

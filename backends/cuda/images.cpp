@@ -22,7 +22,10 @@ namespace onefold::cuda_backend {
 bool can_join_images(const onefold::detail::images_of_parts& all) noexcept {
   if (joined_fold(all.type, all.what, all.wide) < 0) return false;
   const auto tile = order::tile_rows * static_cast<std::uint64_t>(order::lanes_of_bytes(size_of(all.type)));
-  return fits_joined(all.total / tile, all.parts, value_in_tree(all.type, all.what, all.wide).bytes);
+  // Of moments the kernel has the count beside what images have.
+  const std::size_t bytes =
+      all.what == form::mean_variance ? sizeof(onefold::detail::moments) : value_in_tree(all.type, all.what, all.wide).bytes;
+  return fits_joined(all.total / tile, all.parts, bytes);
 }
 
 void join_images(const executor& where, const onefold::detail::images_of_parts& all, void* output) {
@@ -33,7 +36,7 @@ void join_images(const executor& where, const onefold::detail::images_of_parts& 
   const cudaStream_t stream = stream_of(device, where.has_stream(), where.stream());
   void* const result = device_view(output, "result", device, current);
   if (all.total == 0) {
-    std::byte of_none[sizeof(std::uint64_t)];
+    std::byte of_none[2 * sizeof(std::uint64_t)];
     return store_value(result, of_none, onefold::detail::store_empty(all.type, all.what, all.wide, of_none), stream);
   }
   joined_table table{};
@@ -44,7 +47,13 @@ void join_images(const executor& where, const onefold::detail::images_of_parts& 
   table.borders[all.parts] = all.total;
   plan_items(table, size_of(all.type) == 4 ? 10 : 9);
   table.fold = joined_fold(all.type, all.what, all.wide);
-  table.to.how = static_cast<int>(onefold::detail::conclusion_of(all.type, all.what, all.wide));
+  if (all.what == form::mean_variance) {
+    table.to.how = result_type(all.type, all.what, all.wide) == element_type::f32 ? 1 : 0;
+    table.to.argument = static_cast<std::uint64_t>(all.ddof);
+  } else {
+    table.to.how = static_cast<int>(onefold::detail::conclusion_of(all.type, all.what, all.wide));
+    if (has_index(all.what)) table.to.argument = size_of(result_type(all.type, all.what));
+  }
   table.to.bytes = static_cast<int>(result_bytes(all.type, all.what, all.wide));
   table.to.output = result;
 

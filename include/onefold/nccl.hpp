@@ -6,7 +6,7 @@
 ///   onefold::sum_into(rows, x, count, d_sum);                      // collective, on `stream`: the sum of all ranks' x, in every rank's memory
 ///   onefold::dot_into(rows, x, y, count, d_dot);
 ///
-/// Forms     all `*_into` calls of arrays (reduce.hpp) of all real element types, with accumulate_as and ddof.
+/// Forms     all `*_into` calls of arrays (reduce.hpp) of all element types, complex numbers too, with accumulate_as and ddof.
 /// Bits      those of the array that holds all ranks' elements one after the other, on one core (docs/order.md).
 /// Exact     with guarantee::exact, sums and what is made of them (exact.hpp) are correctly rounded, and no order of the elements is in their bits: a layout then
 ///           says how many each rank has, and nothing of where they belong. Other forms are as without, where no order changes them, and else refused.
@@ -14,15 +14,16 @@
 ///           captured into a graph. On one thread for several GPUs: between ncclGroupStart() and ncclGroupEnd() make no calls of onefold's, but use a thread for
 ///           each GPU.
 /// How       each rank's GPU makes the image of its range (range_state.hpp), some hundred bytes and elements of cut tiles; ncclAllGather brings all to
-///           every rank, and a kernel puts them together: of forms with one result of numbers of 4 and 8 bytes, over up to 400 ranks, or fewer where these have
-///           very many subtrees (onefold_range_can_join_images()). Of all others a function of the host's does, in stream order, which costs 50 us. Of exact results
+///           every rank, and a kernel puts them together: of real numbers of 4 and 8 bytes, over up to 400 ranks, or fewer where these have very many subtrees
+///           (onefold_range_can_join_images()). Of small types and complex numbers a function of the host's does, in stream order, which costs 50 us. Of exact results
 ///           each rank's GPU makes the words of its state, 152 to 1680 bytes, ncclAllReduce adds them as integers, and a kernel rounds. So neither CPUs nor GPUs wait
 ///           for each other outside of NCCL.
 /// Results   lie in memory that the GPU reaches.
 /// Errors    onefold::error: those of the reductions; communication_failed where NCCL has returned an error; device_error where the runtime has;
 ///           invalid_argument for another count than the layout's, or argmin and its like of no elements. What goes wrong in stream order, lack of memory
 ///           alone, is thrown by the next call and by check(); results then have all bits set. guarantee_not_met for exact results that there are not:
-///           products of floats. Ranks that ask for exact results of different kinds get numbers with all bits set.
+///           products of floats, and of complex numbers all but sum_of_squares, norm2 and what no order changes. Ranks that ask for exact results of
+///           different kinds get numbers with all bits set.
 /// Cost      one reduction, a copy for each tile that is cut, one ncclAllGather and one launch, or two small copies and the host's function: docs/devices.md has
 ///           figures. Device and pinned memory of 24 KiB for each rank of the communicator, had once.
 /// Lifetime  a layout outlives the work on its stream and the graphs that have recorded calls; it is destroyed before the communicator.
@@ -216,7 +217,6 @@ class layout : public onefold::detail::place_of_streams {
   // For the forms.
   template <form What, class T, class... M>
   void into(const T* x, const T* y, std::uint64_t count, void* output, const options& how, M... modifiers) const {
-    static_assert(!is_complex(element_type_of<T>), "complex numbers have no images so far: onefold/mpi.hpp takes them");
     static_assert(onefold::detail::counts_on_host<M...>, "over ranks the number of elements is the layout's");
     constexpr bool wide = (onefold::detail::is_wide<M, T>() || ...);
     using A = accumulator_t<T, wide>;
@@ -229,9 +229,11 @@ class layout : public onefold::detail::place_of_streams {
     (onefold::detail::apply<T>(asked, modifiers), ...);
     options by_order = how;
     if (how.guarantee == guarantee::exact) {
-      if (!onefold::detail::exact::is_free_of_order(What, element_type_of<T>)) {
-        put_exactly<What>(x, y, count, output, how, wide ? ONEFOLD_WIDE : 0U, asked.ddof);
-        return;
+      if constexpr (is_complex(element_type_of<T>) && (What == form::sum_of_squares || What == form::norm2)) {
+        using part = typename onefold::detail::c_type<part_type(element_type_of<T>)>::type;  // of which a number has two in a row
+        return put_exactly<What, part>(reinterpret_cast<const part*>(x), nullptr, 2 * count, output, how, 0, 0);
+      } else if (!onefold::detail::exact::is_free_of_order(What, element_type_of<T>)) {
+        return put_exactly<What>(x, y, count, output, how, wide ? ONEFOLD_WIDE : 0U, asked.ddof);
       }
       by_order.guarantee = guarantee::fixed;
     }
@@ -246,9 +248,9 @@ class layout : public onefold::detail::place_of_streams {
     state(begin_).put_image(cuda(device_, stream_), x, y, count, mine_.get(), by_order);
     detail::check(ncclAllGather(mine_.get(), all_.get(), its.stride, ncclUint8, comm_, stream_), "ncclAllGather");
     if (its.by_kernel) {
-      onefold::detail::check_status(onefold_range_join_images(its.type, its.what, its.flags(),
-                                                              onefold::detail::c_executor(cuda(device_, stream_)), all_.get(),
-                                                              its.stride, borders_.data(), borders_.size(), total_, output));
+      onefold::detail::check_status(onefold_range_join_images_ddof(its.type, its.what, its.flags(), its.ddof,
+                                                                   onefold::detail::c_executor(cuda(device_, stream_)), all_.get(),
+                                                                   its.stride, borders_.data(), borders_.size(), total_, output));
       return;
     }
     detail::check(cudaMemcpyAsync(images_.get(), all_.get(), its.stride * counts_.size(), cudaMemcpyDefault, stream_),
@@ -279,9 +281,10 @@ class layout : public onefold::detail::place_of_streams {
     constexpr element_type type = element_type_of<T>;
     if constexpr (!exact::has_state(What, type)) {
       onefold::detail::telling_of_lacking_memory([] {
-        throw error(
-            errc::guarantee_not_met,
-            std::string(name(What)).append(" of ").append(name(type)).append(" has no exact result: leave the guarantee away"));
+        throw error(errc::guarantee_not_met, std::string(name(What))
+                                                 .append(" of ")
+                                                 .append(name(type))
+                                                 .append(" has no exact result here: leave the guarantee away"));
       });
     } else {
       constexpr std::size_t words = exact::kind_of(What, type).words();

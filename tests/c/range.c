@@ -202,6 +202,8 @@ static void test_parts_on(onefold_executor where) {
                  "cuda()");
   EXPECT_REFUSED(onefold_range_join_images(ONEFOLD_F32, ONEFOLD_SUM, 0, where, x, 8, borders, 1, 5, &stored),
                  ONEFOLD_MISALIGNED_POINTER, "16 bytes");
+  EXPECT_REFUSED(onefold_range_join_images_ddof(ONEFOLD_F32, ONEFOLD_MEAN_VARIANCE, 0, 1, where, x, 64, borders, 2, 5, &stored),
+                 ONEFOLD_UNSUPPORTED, "cuda()");
   EXPECT_REFUSED(onefold_range_join_images(ONEFOLD_F32, ONEFOLD_SUM, 0, where, x, 64, NULL, 1, 5, &stored), ONEFOLD_NULL_POINTER,
                  "borders");
   EXPECT_REFUSED(onefold_range_add_image(made, NULL, 5), ONEFOLD_NULL_POINTER, "image");

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <cstdio>
 #include <functional>
@@ -145,6 +146,12 @@ void compare_forms(several_ranks& test, const rank& here, uint64_t total, uint64
   ONEFOLD_COMPARE(norm_inf);
   ONEFOLD_COMPARE(any);
   ONEFOLD_COMPARE(mean_variance);
+  compare<T, decltype(o::mean_variance(one, x))>(
+      test, here, x, y, cuts,
+      [](const layout& rows, const T* a, const T*, uint64_t n, auto* result) {
+        o::mean_variance_into(rows, a, n, result, o::ddof{1});
+      },
+      [&](const auto& a, const auto&) { return o::mean_variance(one, a, o::ddof{1}); });
   ONEFOLD_COMPARE(minmax);
   ONEFOLD_COMPARE(count);
   ONEFOLD_COMPARE(all);
@@ -165,6 +172,75 @@ TEST_F(several_ranks, have_the_bits_of_one_core_cuda) {
       compare_forms<std::int16_t>(*this, here, total, current_seed() + total + 4);
     });
   std::printf("%llu results over %d ranks compared\n", static_cast<unsigned long long>(compared.load()), ranks_);
+}
+
+// Complex numbers of floats or of doubles, in all their forms.
+template <class C>
+void compare_complex_forms(several_ranks& test, const rank& here, uint64_t total, uint64_t seed) {
+  namespace o = onefold;
+  using part = typename C::value_type;
+  std::vector<C> x(total), y(total);
+  const random_numbers random(seed);
+  for (uint64_t i = 0; i < total; ++i) {
+    x[i] = {element<part>(random, 4 * i), element<part>(random, 4 * i + 1)};
+    y[i] = {element<part>(random, 4 * i + 2), element<part>(random, 4 * i + 3)};
+    if (i % 5 == 0) x[i] = {part(0), -part(0)};
+  }
+  const auto cuts = cuts_of(total, here.ranks, seed);
+  const auto one = o::serial();
+#define ONEFOLD_COMPARE(name, ...)                                             \
+  compare<C, decltype(o::name(one, x))>(                                       \
+      test, here, x, y, cuts,                                                  \
+      [](const layout& rows, const C* a, const C*, uint64_t n, auto* result) { \
+        o::name##_into(rows, a, n, result __VA_OPT__(, ) __VA_ARGS__);         \
+      },                                                                       \
+      [&](const auto& a, const auto&) { return o::name(one, a __VA_OPT__(, ) __VA_ARGS__); })
+  ONEFOLD_COMPARE(sum);
+  ONEFOLD_COMPARE(prod);
+  ONEFOLD_COMPARE(mean);
+  ONEFOLD_COMPARE(sum_of_squares);
+  ONEFOLD_COMPARE(norm1);
+  ONEFOLD_COMPARE(norm2);
+  ONEFOLD_COMPARE(norm_inf);
+  ONEFOLD_COMPARE(count);
+  ONEFOLD_COMPARE(all);
+  ONEFOLD_COMPARE(any);
+  ONEFOLD_COMPARE(none);
+  ONEFOLD_COMPARE(mean_variance);
+  ONEFOLD_COMPARE(mean_variance, o::ddof{1});
+  ONEFOLD_COMPARE(sum_of_squares, exactly());
+  ONEFOLD_COMPARE(norm2, exactly());
+#undef ONEFOLD_COMPARE
+  compare<C, decltype(o::dot(one, x, y))>(
+      test, here, x, y, cuts,
+      [](const layout& rows, const C* a, const C* b, uint64_t n, auto* result) { o::dot_into(rows, a, b, n, result); },
+      [&](const auto& a, const auto& b) { return o::dot(one, a, b); });
+}
+
+TEST_F(several_ranks, have_the_bits_of_one_core_of_complex_numbers_cuda) {
+  compared = 0;
+  for (const uint64_t total : {uint64_t{1}, uint64_t{700}, uint64_t{20'000}, uint64_t{1'000'003}})
+    on_all([&](const rank& here) {
+      compare_complex_forms<std::complex<float>>(*this, here, total, current_seed() + total);
+      compare_complex_forms<std::complex<double>>(*this, here, total, current_seed() + total + 1);
+    });
+  std::printf("%llu results of complex numbers over %d ranks compared\n", static_cast<unsigned long long>(compared.load()), ranks_);
+}
+
+TEST_F(several_ranks, refuse_exact_sums_of_complex_numbers_cuda) {
+  on_all([&](const rank& here) {
+    using complex = std::complex<double>;
+    const device_memory mine(10 * sizeof(complex)), result(sizeof(complex));
+    const layout rows(here.comm, here.number, here.stream, 10);
+    EXPECT_TRUE(refuses(errc::guarantee_not_met, "sum of c128 has no exact result",
+                        [&] { onefold::sum_into(rows, mine.as<complex>(), 10, result.as<complex>(), exactly()); }));
+    const layout empty(here.comm, here.number, here.stream, 0);
+    onefold::prod_into(empty, mine.as<complex>(), 0, result.as<complex>());
+    complex got{};
+    expect_success(cudaMemcpyAsync(&got, result.as<complex>(), sizeof(got), cudaMemcpyDefault, here.stream), "cudaMemcpyAsync");
+    expect_success(cudaStreamSynchronize(here.stream), "cudaStreamSynchronize");
+    EXPECT_EQ(got, complex(1, 0));
+  });
 }
 
 // --- guarantee::exact
@@ -264,16 +340,18 @@ TEST_F(several_ranks, may_add_the_words_of_exact_states_themselves_cuda) {
 }
 
 // So that the tests above are of the kernel that puts images together and of the host's function.
-TEST_F(several_ranks, have_a_kernel_for_forms_with_one_result_of_numbers_of_4_and_8_bytes_cuda) {
+TEST_F(several_ranks, have_a_kernel_for_numbers_of_4_and_8_bytes_cuda) {
   const auto can = [&](int32_t type, int32_t what) {
     return onefold_range_can_join_images(type, what, 0, static_cast<std::size_t>(ranks_), 1'000'003);
   };
   for (const int32_t type : {ONEFOLD_F32, ONEFOLD_F64, ONEFOLD_I32, ONEFOLD_I64}) {
-    for (const int32_t what : {ONEFOLD_SUM, ONEFOLD_NORM2, ONEFOLD_MAX, ONEFOLD_MEAN, ONEFOLD_ALL, ONEFOLD_DOT})
+    for (const int32_t what : {ONEFOLD_SUM, ONEFOLD_NORM2, ONEFOLD_MAX, ONEFOLD_MEAN, ONEFOLD_ALL, ONEFOLD_DOT, ONEFOLD_MINMAX,
+                               ONEFOLD_MEAN_VARIANCE, ONEFOLD_ARGMIN, ONEFOLD_ARGMAX_MAGNITUDE, ONEFOLD_ARGMINMAX})
       EXPECT_EQ(can(type, what), 1) << type << ", " << what;
-    for (const int32_t what : {ONEFOLD_MINMAX, ONEFOLD_MEAN_VARIANCE, ONEFOLD_ARGMIN}) EXPECT_EQ(can(type, what), 0) << what;
   }
   EXPECT_EQ(can(ONEFOLD_I16, ONEFOLD_SUM), 0);
+  EXPECT_EQ(can(ONEFOLD_C64, ONEFOLD_SUM), 0);
+  EXPECT_EQ(can(ONEFOLD_F32, ONEFOLD_REDUCE_TOGETHER), 0);
 }
 
 TEST_F(several_ranks, without_elements_have_the_result_of_none_cuda) {
@@ -330,6 +408,57 @@ TEST_F(several_ranks, give_places_in_the_whole_array_cuda) {
     expect_success(cudaStreamSynchronize(here.stream), "cudaStreamSynchronize");
     EXPECT_EQ(mean, onefold::mean(onefold::serial(), reinterpret_cast<const std::int32_t*>(x.data()), x.size(), exactly()));
   });
+}
+
+// By the kernel, wherever parts begin: the place in the whole array, of which many elements hold the extremum.
+template <class T>
+void compare_places(several_ranks& test, const rank& here, uint64_t total, uint64_t seed) {
+  namespace o = onefold;
+  std::vector<T> x(total);
+  const random_numbers random(seed);
+  for (uint64_t i = 0; i < total; ++i)
+    x[i] = static_cast<T>(static_cast<std::int64_t>(random.at(i) % 2'001) - (std::is_signed_v<T> ? 1'000 : 0));
+  const auto cuts = cuts_of(total, here.ranks, seed);
+  const auto one = o::serial();
+  // The values and the places, without what lies between a value of 4 bytes and its index.
+  const auto check = [&](const auto& into, const auto& expected, const auto& same) {
+    using R = std::remove_cvref_t<decltype(expected)>;
+    const uint64_t first = cuts[static_cast<std::size_t>(here.number)],
+                   count = cuts[static_cast<std::size_t>(here.number) + 1] - first;
+    const device_memory mine(count * sizeof(T)), result(sizeof(R));
+    copy_to_device(mine.as<T>(), x.data() + first, count * sizeof(T));
+    const layout rows(here.comm, here.number, here.stream, count);
+    R got{};
+    into(rows, mine.as<T>(), count, result.as<R>());
+    expect_success(cudaMemcpyAsync(&got, result.as<R>(), sizeof(R), cudaMemcpyDefault, here.stream), "cudaMemcpyAsync");
+    expect_success(cudaStreamSynchronize(here.stream), "cudaStreamSynchronize");
+    EXPECT_TRUE(same(got, expected)) << "rank " << here.number << " of " << here.ranks << ", " << total;
+    ++compared;
+  };
+  static_cast<void>(test);
+  const auto same = [](const auto& a, const auto& b) { return a.value == b.value && a.index == b.index; };
+#define ONEFOLD_COMPARE(name) \
+  check([](const layout& rows, const T* a, uint64_t n, auto* result) { o::name##_into(rows, a, n, result); }, o::name(one, x), same)
+  ONEFOLD_COMPARE(argmin);
+  ONEFOLD_COMPARE(argmax);
+  ONEFOLD_COMPARE(argmin_magnitude);
+  ONEFOLD_COMPARE(argmax_magnitude);
+#undef ONEFOLD_COMPARE
+  check([](const layout& rows, const T* a, uint64_t n, auto* result) { o::argminmax_into(rows, a, n, result); },
+        o::argminmax(one, x), [&](const auto& a, const auto& b) { return same(a.min, b.min) && same(a.max, b.max); });
+}
+
+TEST_F(several_ranks, give_the_first_places_of_extrema_cuda) {
+  compared = 0;
+  for (const uint64_t total : {uint64_t{1}, uint64_t{20'000}, uint64_t{1'000'003}})
+    on_all([&](const rank& here) {
+      compare_places<double>(*this, here, total, current_seed() + total);
+      compare_places<float>(*this, here, total, current_seed() + total + 1);
+      compare_places<std::int32_t>(*this, here, total, current_seed() + total + 2);
+      compare_places<std::uint64_t>(*this, here, total, current_seed() + total + 3);
+      compare_places<std::int8_t>(*this, here, total, current_seed() + total + 4);
+    });
+  std::printf("%llu places over %d ranks compared\n", static_cast<unsigned long long>(compared.load()), ranks_);
 }
 
 TEST_F(several_ranks, can_be_recorded_in_graphs_cuda) {

@@ -107,36 +107,42 @@ __device__ inline void look_for_piece(const joined_table& table, const joined_me
   found.x[which] = at;
 }
 
-// The value of a tile that several parts have, from part `first` on, or that the array's end cuts. By a warp; it is in all lanes.
-template <class Fold>
-__device__ __noinline__ typename Fold::accumulator joined_tile(const joined_table& table, const joined_memory& shared,
-                                                               std::uint32_t first, std::uint32_t last, std::uint64_t tile) {
-  using A = typename Fold::accumulator;
-  using E = typename Fold::element;
-  static_assert(Fold::is_plain && (sizeof(E) == 4 || sizeof(E) == 8));
-  constexpr int log_tile = sizeof(E) == 4 ? 10 : 9;
-  static_assert(device::tile_elements<Fold> == std::uint64_t{1} << log_tile);
-  constexpr int L = device::lanes<Fold>;
-  constexpr int own = L / device::warp_size;
-  constexpr int rows = order::tile_rows;
+// What each thread of a warp has of a tile: rows of lanes that are 32 apart, as words of an element's size, zeros where there is none.
+template <class Word>
+struct joined_elements {
+  static constexpr int lanes = order::lanes_of_bytes(sizeof(Word));
+  static constexpr int own = lanes / device::warp_size;
+  static constexpr int rows = order::tile_rows;
+  alignas(16) Word x[rows][own];
+  alignas(16) Word y[rows][own];  // of two inputs
+  int count;                      // elements of the tile
+};
+
+// The elements of a tile that several parts have, from part `first` on, or that the array's end cuts. By a warp.
+template <class Word, int Inputs>
+__device__ inline void gather_tile(const joined_table& table, const joined_memory& shared, std::uint32_t first, std::uint32_t last,
+                                   std::uint64_t tile, joined_elements<Word>& to) {
+  constexpr int L = joined_elements<Word>::lanes;
+  constexpr int own = joined_elements<Word>::own;
+  constexpr int rows = joined_elements<Word>::rows;
+  constexpr int log_tile = sizeof(Word) == 4 ? 10 : 9;
+  static_assert(rows * L == 1 << log_tile);
   const int lane = static_cast<int>(threadIdx.x % device::warp_size);
   // Where an element stands in the tile, from 0; borders that lie behind it or ahead are cut off.
   const auto place_of = [&](std::uint64_t index) {
     const std::uint64_t begin = tile << log_tile;
     return index <= begin ? 0 : static_cast<int>(::min(index - begin, std::uint64_t{1} << log_tile));
   };
-  E x[rows][own];
-  E y[rows][own];
 #pragma unroll
   for (int r = 0; r < rows; ++r)
 #pragma unroll
-    for (int k = 0; k < own; ++k) x[r][k] = y[r][k] = E{};
+    for (int k = 0; k < own; ++k) to.x[r][k] = to.y[r][k] = 0;
   // Two parts at a time, nearly always all that there are, so that all loads are on their way together.
   for (std::uint32_t part = first; part <= last; part += 2) {
     joined_pieces from;
     const std::uint32_t other = part == last ? part : part + 1;
-    look_for_piece(table, shared, part, log_tile, tile, sizeof(E), Fold::inputs, from, 0);
-    look_for_piece(table, shared, other, log_tile, tile, sizeof(E), Fold::inputs, from, 1);
+    look_for_piece(table, shared, part, log_tile, tile, sizeof(Word), Inputs, from, 0);
+    look_for_piece(table, shared, other, log_tile, tile, sizeof(Word), Inputs, from, 1);
     from.begin = place_of(shared.borders[part]);
     from.split = place_of(shared.borders[part + 1]);
     from.end = place_of(shared.borders[other + 1]);
@@ -147,22 +153,108 @@ __device__ __noinline__ typename Fold::accumulator joined_tile(const joined_tabl
         const int place = r * L + k * device::warp_size + lane;
         if (place < from.begin || place >= from.end) continue;
         const bool second = place >= from.split;
-        const unsigned char* const at = (second ? from.x[1] : from.x[0]) + place * static_cast<int>(sizeof(E));
-        x[r][k] = *reinterpret_cast<const E*>(at);
-        if constexpr (Fold::inputs == 2) y[r][k] = *reinterpret_cast<const E*>(at + (second ? from.y_behind[1] : from.y_behind[0]));
+        const unsigned char* const at = (second ? from.x[1] : from.x[0]) + place * static_cast<int>(sizeof(Word));
+        to.x[r][k] = *reinterpret_cast<const Word*>(at);
+        if constexpr (Inputs == 2) to.y[r][k] = *reinterpret_cast<const Word*>(at + (second ? from.y_behind[1] : from.y_behind[0]));
       }
     }
   }
-  const int count = place_of(shared.borders[last + 1]);
+  to.count = place_of(shared.borders[last + 1]);
+}
+
+// The same, compiled once for all folds of several results, which are slower and seldom: the elements go through the threads' own memory.
+template <class Word>
+__device__ __noinline__ void gather_tile_apart(const joined_table& table, const joined_memory& shared, std::uint32_t first,
+                                               std::uint32_t last, std::uint64_t tile, joined_elements<Word>& to) {
+  joined_elements<Word> in_registers;
+  gather_tile<Word, 1>(table, shared, first, last, tile, in_registers);
+  memcpy(to.x, in_registers.x, sizeof(to.x));
+  to.count = in_registers.count;
+}
+
+// Accumulators that depend on where elements stand. Those of an image, and of a tile that is cut, are as of an array that begins there; and of moments an image
+// has no count.
+template <class A>
+struct joined_value {
+  static constexpr bool has_place = false;
+  static __device__ A of(const unsigned char* image) { return *reinterpret_cast<const A*>(image); }
+  static __device__ A placed(const A& value, std::uint64_t, std::uint64_t) { return value; }
+};
+template <class V>
+struct joined_value<onefold::detail::arg_state<V>> {
+  using A = onefold::detail::arg_state<V>;
+  static constexpr bool has_place = true;
+  static __device__ A of(const unsigned char* image) { return *reinterpret_cast<const A*>(image); }
+  static __device__ A placed(const A& value, std::uint64_t begin, std::uint64_t) { return {value.value, value.index + begin}; }
+};
+template <class V>
+struct joined_value<onefold::detail::two_args<V>> {
+  using A = onefold::detail::two_args<V>;
+  static constexpr bool has_place = true;
+  static __device__ A of(const unsigned char* image) { return *reinterpret_cast<const A*>(image); }
+  static __device__ A placed(const A& value, std::uint64_t begin, std::uint64_t) {
+    return {{value.min.value, value.min.index + begin}, {value.max.value, value.max.index + begin}};
+  }
+};
+template <>
+struct joined_value<onefold::detail::moments> {
+  using A = onefold::detail::moments;
+  static constexpr bool has_place = true;
+  static __device__ A of(const unsigned char* image) {
+    const auto* const both = reinterpret_cast<const double*>(image);
+    return {0, both[0], both[1]};
+  }
+  static __device__ A placed(const A& value, std::uint64_t, std::uint64_t elements) {
+    return {value.count == 0 ? elements : value.count, value.mean, value.deviation};
+  }
+};
+
+// The value of such a tile, as of an array that begins with it; in all lanes of the warp.
+template <class Fold>
+__device__ __noinline__ typename Fold::accumulator joined_tile(const joined_table& table, const joined_memory& shared,
+                                                               std::uint32_t first, std::uint32_t last, std::uint64_t tile) {
+  using A = typename Fold::accumulator;
+  using E = typename Fold::element;
+  using Word = std::conditional_t<sizeof(E) == 4, std::uint32_t, std::uint64_t>;
+  static_assert(sizeof(E) == sizeof(Word));
+  constexpr int L = device::lanes<Fold>;
+  static_assert(L == joined_elements<Word>::lanes);
+  constexpr int own = L / device::warp_size;
+  constexpr int rows = order::tile_rows;
+  joined_elements<Word> of;
+  if constexpr (device::detail::is_one_number<A>)
+    gather_tile<Word, Fold::inputs>(table, shared, first, last, tile, of);
+  else
+    gather_tile_apart(table, shared, first, last, tile, of);
+  const int lane = static_cast<int>(threadIdx.x % device::warp_size);
+  const auto item = [&](int r, int k) {
+    E x{}, y{};
+    memcpy(&x, &of.x[r][k], sizeof(x));
+    if constexpr (Fold::inputs == 2) memcpy(&y, &of.y[r][k], sizeof(y));
+    return device::detail::value_of(Fold{}, x, y);
+  };
   A value[own];
 #pragma unroll
   for (int k = 0; k < own; ++k) {
+    const int begin = k * device::warp_size + lane;
     value[k] = Fold::neutral();
+    if constexpr (Fold::is_plain) {
 #pragma unroll
-    for (int r = 0; r < rows; ++r) {
-      A item = device::detail::value_of(Fold{}, x[r][k], y[r][k]);
-      if (r * L + k * device::warp_size + lane >= count) item = Fold::neutral();
-      value[k] = Fold::combine(value[k], item);
+      for (int r = 0; r < rows; ++r) {
+        A one = item(r, k);
+        if (r * L + begin >= of.count) one = Fold::neutral();
+        value[k] = Fold::combine(value[k], one);
+      }
+    } else if (begin < of.count) {
+      typename Fold::lane so_far = Fold::first(item(0, k));
+      int present = 1;
+#pragma unroll
+      for (int r = 1; r < rows; ++r) {
+        if (r * L + begin >= of.count) continue;
+        so_far = Fold::next(so_far, item(r, k), r);
+        ++present;
+      }
+      value[k] = Fold::close(so_far, present, static_cast<std::uint64_t>(begin), L);
     }
   }
   return device::detail::halved(Fold{}, own == 1 ? value[0] : Fold::combine(value[0], value[own - 1]));
@@ -186,6 +278,20 @@ __device__ inline bool is_cut_at(const joined_memory& shared, std::uint32_t part
 __device__ inline std::uint64_t without_lowest(std::uint64_t ones_of, std::uint32_t skipped) {
   for (; skipped > 0; --skipped) ones_of &= ones_of - 1;
   return ones_of;
+}
+
+// Tiles of a part ahead of its subtree number `which`, and how high that is.
+__device__ inline std::uint64_t tiles_before(const joined_nodes& nodes, std::uint32_t which, int& height) {
+  const std::uint32_t lefts = ones(nodes.left);
+  if (which < lefts) {
+    const std::uint64_t rest = without_lowest(nodes.left, which);
+    height = lowest_bit(rest);
+    return nodes.left - rest;
+  }
+  std::uint64_t rest = nodes.right;
+  for (which -= lefts; which > 0; --which) rest ^= std::uint64_t{1} << highest_bit(rest);
+  height = highest_bit(rest);
+  return nodes.left + (nodes.right - rest);
 }
 
 // What meets at the begin of part `number`, 1 or higher, becomes one value as far as the subtrees of the two parts go that are next to it. By one thread.
@@ -220,6 +326,8 @@ __device__ inline void join_at(joined_memory& shared, std::uint32_t parts, std::
     tile -= std::uint64_t{1} << height;
     ++height;
   }
+  // One operation waits for the one ahead of it, here and below: copies of a loop's body would be code for every fold, and save nothing.
+#pragma unroll 1
   for (;; ++height) {
     if ((tile >> height & 1) != 0) {
       if (left_joined == most_left) break;
@@ -238,25 +346,40 @@ __device__ inline void join_at(joined_memory& shared, std::uint32_t parts, std::
   shared.parts[left].right_joined = static_cast<std::uint8_t>(left_joined);
 }
 
+// The result, of one thread. Out of line: it is the same for all folds with these accumulators, and has divisions and roots.
+template <class A>
+__device__ __noinline__ void store_joined(const A& value, std::uint64_t count, const device::destination& to) {
+  device::detail::store_sized(value, count, to);
+}
+
+// A subtree of 2^height tiles, behind all that are there, joins those that are its siblings. Out of line: three loops have one.
+template <class C>
+__device__ __noinline__ void push_subtree(typename C::accumulator* waiting, std::uint64_t& tiles, typename C::accumulator value,
+                                          int height) {
+  int level = height;
+#pragma unroll 1
+  for (; (tiles >> level & 1) != 0; ++level) value = C::combine(waiting[level], value);
+  waiting[level] = value;
+  tiles += std::uint64_t{1} << height;
+}
+
 // From what borders have left to the tree's value, by one thread.
 template <class C>
 __device__ inline typename C::accumulator join_rest(joined_memory& shared, std::uint32_t parts, int log_tile) {
   using A = typename C::accumulator;
   A* const waiting = shared.waiting<A>();
   std::uint64_t tiles = 0;  // that are complete
-  const auto push = [&](A value, int height) {
-    int level = height;
-    for (; (tiles >> level & 1) != 0; ++level) value = C::combine(waiting[level], value);
-    waiting[level] = value;
-    tiles += std::uint64_t{1} << height;
-  };
+  const auto push = [&](const A& value, int height) { push_subtree<C>(waiting, tiles, value, height); };
+#pragma unroll 1
   for (std::uint32_t p = 0; p < parts; ++p) {
     const joined_part of = shared.parts[p];
     if (of.height >= 0) push(shared.at_borders<A>()[p], of.height);
     const joined_nodes its = joined_extent(shared.borders, p, log_tile).nodes();
     const A* next = shared.nodes<A>(parts) + of.first_node + of.left_joined;
+#pragma unroll 1
     for (std::uint64_t left = without_lowest(its.left, of.left_joined); left != 0; left &= left - 1)
       push(*next++, lowest_bit(left));
+#pragma unroll 1
     for (std::uint64_t right = without_lowest(its.right, of.right_joined); right != 0;) {
       const int height = highest_bit(right);
       push(*next++, height);
@@ -266,6 +389,7 @@ __device__ inline typename C::accumulator join_rest(joined_memory& shared, std::
   // A node without a right sibling goes up to where it is one itself.
   bool has_value = (shared.borders[parts] & ((std::uint64_t{1} << log_tile) - 1)) != 0;
   A value = has_value ? shared.at_borders<A>()[parts] : C::neutral();
+#pragma unroll 1
   for (; tiles != 0; tiles &= tiles - 1) {
     const A& left = waiting[lowest_bit(tiles)];
     value = has_value ? C::combine(left, value) : left;
@@ -277,27 +401,37 @@ __device__ inline typename C::accumulator join_rest(joined_memory& shared, std::
 // Behind all values. By the first warp. Out of line: folds that combine alike share it.
 template <class C>
 __device__ __noinline__ void conclude_joined(const joined_table& table, int log_tile, joined_memory& shared) {
+#pragma unroll 1
   for (std::uint32_t number = threadIdx.x + 1; number < table.parts; number += device::warp_size)
     join_at<C>(shared, table.parts, number, log_tile);
   __syncwarp();
   if (threadIdx.x != 0) return;
-  device::detail::store_sized(join_rest<C>(shared, table.parts, log_tile), shared.borders[table.parts], table.to);
+  store_joined(join_rest<C>(shared, table.parts, log_tile), shared.borders[table.parts], table.to);
 }
 
 // Of items, which stand side by side. By one thread, which has the stack of values that wait in the place of those that it has taken.
 template <class C>
-__device__ __noinline__ void conclude_items(const joined_table& table, joined_memory& shared) {
+__device__ __noinline__ void conclude_items(const joined_table& table, int log_tile, joined_memory& shared) {
   using A = typename C::accumulator;
   A* const values = reinterpret_cast<A*>(shared.values);
   std::uint32_t waiting = 0;
+  std::uint64_t tile = 0;
   A value;
+#pragma unroll 1
   for (std::uint32_t i = 0; i < table.items; ++i) {
     value = values[i];
-    for (std::uint32_t joined = table.joined[i]; joined > 0; --joined) value = C::combine(values[--waiting], value);
+    if constexpr (joined_value<A>::has_place) {
+      const std::uint64_t tiles = std::uint64_t{1} << table.height_of(i);
+      value = joined_value<A>::placed(value, tile << log_tile, tiles << log_tile);
+      tile += tiles;
+    }
+#pragma unroll 1
+    for (std::uint32_t joined = table.joined_by(i); joined > 0; --joined) value = C::combine(values[--waiting], value);
     values[waiting++] = value;
   }
+#pragma unroll 1
   for (--waiting; waiting > 0;) value = C::combine(values[--waiting], value);
-  device::detail::store_sized(value, table.borders[table.parts], table.to);
+  store_joined(value, table.borders[table.parts], table.to);
 }
 
 // Where the host has planned it: a warp for the subtrees, and one for each tile that is cut.
@@ -314,7 +448,7 @@ __device__ inline void join_items(const joined_table& table, joined_memory& shar
   const unsigned warp = threadIdx.x / device::warp_size, lane = threadIdx.x % device::warp_size;
   if (warp == 0) {
     for (std::uint32_t i = lane; i < table.items; i += device::warp_size)
-      if (table.place[i] != joined_table::of_cut) values[i] = *reinterpret_cast<const A*>(table.images + table.place[i]);
+      if (!table.is_cut(i)) values[i] = joined_value<A>::of(table.images + table.place_of(i));
   } else {
     const std::uint32_t number = table.cut_at[warp - 1];
     std::uint64_t tile = 0;
@@ -324,7 +458,7 @@ __device__ inline void join_items(const joined_table& table, joined_memory& shar
     if (lane == 0) values[table.cut_item[warp - 1]] = value;
   }
   __syncthreads();
-  if (threadIdx.x == 0) conclude_items<device::combination_of<Fold>>(table, shared);
+  if (threadIdx.x == 0) conclude_items<device::combination_of<Fold>>(table, log_tile, shared);
 }
 
 template <class Fold, class Wait>
@@ -341,11 +475,21 @@ __device__ inline void run_joined_block(const joined_table& table, joined_memory
   const unsigned lane = threadIdx.x % device::warp_size;
   for (std::uint32_t task = warp; task < 2 * table.parts; task += warps) {
     if (task < table.parts) {
-      const std::uint32_t count = joined_extent(shared.borders, task, log_tile).nodes().count();
+      const joined_extent part(shared.borders, task, log_tile);
+      const joined_nodes its = part.nodes();
+      const std::uint32_t count = its.count();
       A* const nodes = shared.nodes<A>(table.parts) + shared.parts[task].first_node;
       const unsigned char* const image = table.images + task * table.stride;
-      for (unsigned i = lane; i < count; i += device::warp_size)
-        nodes[i] = *reinterpret_cast<const A*>(image + i * joined_place_bytes);
+#pragma unroll 1
+      for (unsigned i = lane; i < count; i += device::warp_size) {
+        A value = joined_value<A>::of(image + i * joined_place_bytes);
+        if constexpr (joined_value<A>::has_place) {
+          int height = 0;
+          const std::uint64_t tile = part.first_tile + tiles_before(its, i, height);
+          value = joined_value<A>::placed(value, tile << log_tile, std::uint64_t{1} << (height + log_tile));
+        }
+        nodes[i] = value;
+      }
     } else {
       const std::uint32_t number = task - table.parts + 1;
       std::uint64_t tile = 0;
@@ -353,7 +497,7 @@ __device__ inline void run_joined_block(const joined_table& table, joined_memory
       if (is_cut_at(shared, table.parts, number, log_tile, tile, first)) {
         const std::uint32_t last = number < table.parts ? number : table.parts - 1;
         const A value = joined_tile<Fold>(table, shared, first, last, tile);
-        if (lane == 0) shared.at_borders<A>()[number] = value;
+        if (lane == 0) shared.at_borders<A>()[number] = joined_value<A>::placed(value, tile << log_tile, 0);
       }
     }
   }

@@ -29,12 +29,24 @@ struct joined_table {
   // Of few values the host knows where each comes from and when it is joined, which spares the block the bits of 64-bit numbers; else 0 items.
   std::uint32_t items;
   std::uint32_t cuts;
-  std::uint32_t place[most_joined_items];   ///< bytes from `images` to the value of a subtree; of a tile that is cut, of_cut
-  std::uint8_t joined[most_joined_items];   ///< with so many values before it, from the last one on, as soon as it is there
+  std::uint32_t place[most_joined_items];   ///< place_of(), and the lowest bits of height_of(); of a tile that is cut, of_cut
+  std::uint8_t joined[most_joined_items];   ///< joined_by(), and the highest bits of height_of()
   std::uint8_t cut_item[most_joined_cuts];  ///< which items are tiles that are cut,
   std::uint16_t cut_at[most_joined_cuts];   ///< and the parts at whose begins they are; behind the last part the number of parts
   std::uint64_t borders[most_joined_parts +
                         1];  ///< of which the first is 0, and that behind the last part the number of elements, at least 1
+
+  [[nodiscard]] ONEFOLD_HOST_DEVICE bool is_cut(std::uint32_t item) const noexcept { return place[item] == of_cut; }
+  /// Bytes from `images` to the value of a subtree, a multiple of 16.
+  [[nodiscard]] ONEFOLD_HOST_DEVICE std::uint32_t place_of(std::uint32_t item) const noexcept { return place[item] & ~15U; }
+  /// Tiles of an item, as a power of two.
+  [[nodiscard]] ONEFOLD_HOST_DEVICE int height_of(std::uint32_t item) const noexcept {
+    return is_cut(item) ? 0 : static_cast<int>((place[item] & 15U) | std::uint32_t{joined[item]} >> 6U << 4U);
+  }
+  /// With so many values before it an item is joined, from the last one on, as soon as it is there.
+  [[nodiscard]] ONEFOLD_HOST_DEVICE std::uint32_t joined_by(std::uint32_t item) const noexcept {
+    return std::uint32_t{joined[item]} & 63U;
+  }
 };
 static_assert(sizeof(joined_table) <= 4096, "CUDA before 12.1 takes no more");
 
@@ -101,10 +113,10 @@ inline void plan_items(joined_table& table, int log_tile) noexcept {
   // Where subtrees wait for their right siblings a number has ones; a new one joins those that are in its way.
   const auto add = [&](std::uint32_t place, int height) {
     if (items == most_joined_items) return false;
-    table.place[items] = place;
-    std::uint8_t joined = 0;
+    unsigned joined = 0;
     for (int level = height; (tiles >> level & 1) != 0; ++level) ++joined;
-    table.joined[items++] = joined;
+    table.place[items] = place | (static_cast<unsigned>(height) & 15U);
+    table.joined[items++] = static_cast<std::uint8_t>(joined | static_cast<unsigned>(height) >> 4U << 6U);
     tiles += std::uint64_t{1} << height;
     return true;
   };

@@ -35,17 +35,42 @@ using integers_folds =
 
 }  // namespace detail
 
-using joined_folds = decltype(detail::both_of(detail::one_result_folds{}, detail::integers_folds{}));
+namespace detail {
 
-/// The number of a form's fold in the list, or -1 where it is not there: those of real numbers of 4 and 8 bytes are, in all forms with one result.
+using onefold::detail::argminmax_fold;
+using onefold::detail::mean_variance_fold;
+using onefold::detail::minmax_fold;
+
+// Those of several results, of numbers of one type; `More` are those of absolute values, where these differ.
+template <class T, class... More>
+using several_results_folds =
+    fold_list<minmax_fold<T>, mean_variance_fold<T>, arg_fold<T, op::min>, arg_fold<T, op::max>, argminmax_fold<T>, More...>;
+template <class T>
+using signed_results_folds = several_results_folds<T, arg_fold<T, op::min, absolute>, arg_fold<T, op::max, absolute>>;
+
+using floats_results_folds = decltype(both_of(signed_results_folds<float>{}, signed_results_folds<double>{}));
+using signed_integers_results_folds = decltype(both_of(signed_results_folds<std::int32_t>{}, signed_results_folds<std::int64_t>{}));
+using unsigned_results_folds = decltype(both_of(several_results_folds<std::uint32_t>{}, several_results_folds<std::uint64_t>{}));
+using all_results_folds =
+    decltype(both_of(both_of(floats_results_folds{}, signed_integers_results_folds{}), unsigned_results_folds{}));
+
+}  // namespace detail
+
+using joined_folds =
+    decltype(detail::both_of(detail::both_of(detail::one_result_folds{}, detail::integers_folds{}), detail::all_results_folds{}));
+
+/// The number of a form's fold in the list, or -1 where it is not there: those of real numbers of 4 and 8 bytes are, in all forms but reduce_together.
 constexpr int joined_fold(element_type type, form what, bool wide) noexcept {
-  if (is_record(what) || !takes_type(what, type)) return -1;
+  if (what == form::reduce_together || !takes_type(what, type)) return -1;
   int found = -1;
   const auto look = [&found]<class Fold>() { found = detail::number_in<Fold>(joined_folds{}); };
   switch (type) {
-#define ONEFOLD_TYPE(name, T)                                            \
-  case element_type::name:                                               \
-    onefold::detail::with_fold_of<element_type::name>(what, wide, look); \
+#define ONEFOLD_TYPE(name, T)                                               \
+  case element_type::name:                                                  \
+    if (is_record(what))                                                    \
+      onefold::detail::with_record_fold_of<element_type::name>(what, look); \
+    else                                                                    \
+      onefold::detail::with_fold_of<element_type::name>(what, wide, look);  \
     break;
 #include <onefold/types.def>
     default:
