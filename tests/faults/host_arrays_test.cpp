@@ -302,13 +302,13 @@ TEST_P(host_arrays, go_with_other_requests_in_a_batch) {
 TEST_P(host_arrays, that_a_device_reads_need_no_wait_of_the_drivers_in_a_batch) {
   static int waits;
   static cudaError_t (*wait)(cudaStream_t);
-  const auto* const x = reinterpret_cast<const std::int64_t*>(pinned_numbers(5'000));  // of which a batch has no kernel
+  const auto* const x = reinterpret_cast<const std::int64_t*>(pinned_numbers(300'000));  // more of them than a batch's kernel takes
   slow_.reduces(element_type::i64, {form::argmin, form::argmax});
   wait = std::exchange(onefold::cuda_backend::calls().stream_synchronize, [](cudaStream_t stream) {
     ++waits;
     return wait(stream);
   });
-  for (const std::uint64_t count : {5'000, 4'999, 100}) {
+  for (const std::uint64_t count : {300'000, 299'999, 270'000}) {
     onefold::arg_result<std::int64_t> least{}, most{};
     const onefold_request requests[] = {
         onefold::detail::c_request({where_, element_type::i64, form::argmin, x, count, &least, true}),

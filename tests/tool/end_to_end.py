@@ -1385,8 +1385,7 @@ class Lists(ToolTest):
                 every, exact = variant["name"] == "fixed_order", variant["guarantee"] == "exact"
                 if exact:
                     expected = {element: set(EXACT) for element in FLOATS}
-                    if place == "cpu":
-                        expected |= {element: {"norm2", "mean", "mean_variance"} for element in (*TYPES, *SMALL) if element not in FLOATS}
+                    expected |= {element: {"norm2", "mean", "mean_variance"} for element in (*TYPES, *SMALL) if element not in FLOATS}
                     self.assertEqual({element: set(forms) for element, forms in variant["supported"].items()}, expected)
                     self.assertRegex(text, rf"(?m)^{start}.* {' '.join(FLOATS)} +exact sums +{re.escape(variant['idea'])}$")
                     continue
