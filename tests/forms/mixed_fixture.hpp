@@ -116,10 +116,17 @@ class mixed_data {
         else if (among == special::subnormals)
           to[i] = static_cast<T>(sizeof(T) == 2 ? 0x1p-24F : limits::denorm_min());
         else if (among == special::largest)
-          to[i] = sizeof(T) == 8 ? static_cast<T>(std::numeric_limits<double>::max())
-                                 : static_cast<T>(sizeof(T) == 2 ? 60000.0F : limits::max());
+          to[i] = largest<T>();
       }
     }
+  }
+
+  template <class T>
+  static T largest() {
+    if constexpr (std::is_same_v<T, double>)
+      return std::numeric_limits<T>::max();
+    else
+      return static_cast<T>(sizeof(T) == 2 ? 60000.0F : std::numeric_limits<float>::max());
   }
 
   template <class... A>
