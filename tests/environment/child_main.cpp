@@ -428,7 +428,7 @@ void an_unknown_instruction_set() { require_instruction_set_refused(errc::invali
 void an_instruction_set_by_name() {
   const std::string wanted = std::getenv("ONEFOLD_INSTRUCTION_SET");
   bool known = false, here = false;
-#if defined(__x86_64__)
+#ifdef ONEFOLD_X86_KERNELS
   here = wanted == "baseline" || (wanted == "avx2" && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) ||
          (wanted == "avx512" && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw"));
