@@ -15,6 +15,7 @@
 
 #include "../forms/fixture.hpp"
 #include "../support/cuda.hpp"
+#include "integer_types.hpp"
 #include "options.hpp"
 
 namespace onefold_test {
@@ -655,18 +656,6 @@ TEST_F(exact_gpu, adds_to_states_that_others_have_begun_cuda) {
 }
 
 // --- integers, whose means, norms and variances have the states of doubles
-
-template <class F>
-void for_each_integer(F&& f) {
-  f.template operator()<std::int8_t>();
-  f.template operator()<std::uint8_t>();
-  f.template operator()<std::int16_t>();
-  f.template operator()<std::uint16_t>();
-  f.template operator()<std::int32_t>();
-  f.template operator()<std::uint32_t>();
-  f.template operator()<std::int64_t>();
-  f.template operator()<std::uint64_t>();
-}
 
 enum class integers { any_bits, small, least, greatest };
 template <class T>

@@ -7,23 +7,12 @@
 #include <limits>
 
 #include "fixture.hpp"
+#include "integer_types.hpp"
 
 namespace onefold_test {
 namespace {
 
 class exact_integers : public executor_test {};
-
-template <class F>
-void for_each_integer(F&& f) {
-  f.template operator()<std::int8_t>();
-  f.template operator()<std::uint8_t>();
-  f.template operator()<std::int16_t>();
-  f.template operator()<std::uint16_t>();
-  f.template operator()<std::int32_t>();
-  f.template operator()<std::uint32_t>();
-  f.template operator()<std::int64_t>();
-  f.template operator()<std::uint64_t>();
-}
 
 struct whole_sums {
   mpz_class elements, squares;
