@@ -381,7 +381,7 @@ __global__ void __launch_bounds__(window_threads, window_blocks)
   const auto base_for = [&](unsigned highest) {
     if constexpr (Terms::fits) return 43;  // that of 2^-298 and the one 2 below
     const int bin = highest == 0 ? 63 + 8 : static_cast<int>(highest);
-    return ::max(::min(bin + 2, scaled_bins - 1) - (window_bins - 1), -2);
+    return ::max(::min(bin + 2, end_of_bins - 1) - (window_bins - 1), lowest_bin);
   };
   window<Terms, window_bins, window_threads> narrow{bins + threadIdx.x, 0, 0};
   std::uint64_t unit = first_warp + warp_of_block;
@@ -395,13 +395,13 @@ __global__ void __launch_bounds__(window_threads, window_blocks)
       for (int i = 0; i < terms; ++i) {
         const double value = term_at(next, i).value;
         const int bin = decltype(narrow)::bin_of(value);
-        if (bin < scaled_bins) highest = ::max(highest, static_cast<unsigned>(bin));
+        if (bin < end_of_bins) highest = ::max(highest, static_cast<unsigned>(bin));
       }
     } else if (has_edge && lane < given.edge(how.count)) {
       const std::uint64_t at = given.at_edge(lane);
       const auto x = elements::load(how.x, at);
       const auto t = term_of<Terms>(x, y_at_edge(at, x), mask);
-      highest = static_cast<unsigned>(::min(decltype(narrow)::bin_of(t.value), scaled_bins - 1));
+      highest = static_cast<unsigned>(::min(decltype(narrow)::bin_of(t.value), end_of_bins - 1));
     }
     narrow.open(base_for(greatest_of_warp(highest)));
   }

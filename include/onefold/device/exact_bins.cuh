@@ -96,11 +96,9 @@ __device__ inline unsigned flags_of(double x) {
 // --- bins ------------------------------------------------------------------------------------------------------------------------------------------
 
 inline constexpr int lowest_bin = -2;  ///< its number
-inline constexpr int all_bins = 130;   ///< from that number on: of all doubles
-
-/// From this number on a bin holds 2^-64 of its value, because (x + A) would overflow: of 2^993 and more.
-inline constexpr int scaled_bins = 126;
-inline constexpr int scale = 64;
+/// There are none from this number on, because (x + A) would overflow: for 2^993 and more.
+inline constexpr int end_of_bins = 126;
+inline constexpr int all_bins = end_of_bins - lowest_bin;
 
 inline constexpr int bins_at_once = 16;
 
@@ -125,8 +123,7 @@ __device__ inline unsigned used_bins(const Bin* column, int at) {
 /// The integer that is in bin b of all lanes. That bin has number `base` + b and the quantum 2^(16 (base + b) + first).
 template <int Stride, class Bin>
 __device__ inline long long sum_of_bin(const Bin* column, int b, int base, int first) {
-  const int quantum = 16 * (base + b) + first;
-  return sum_of_warp(in_quanta(column[b * Stride], base + b >= scaled_bins ? quantum - scale : quantum));
+  return sum_of_warp(in_quanta(column[b * Stride], 16 * (base + b) + first));
 }
 
 /// Adds a warp's bins to `limbs`, whose unit is 2^unit. By the whole warp.
@@ -265,41 +262,35 @@ inline constexpr int lowest_exponent = 256;  ///< as doubles have it, of terms t
 /// What a warp has of bins, `Stride` doubles apart: numbers `base` to `base` + `bins` - 1.
 template <class Terms, int Bins, int Stride>
 struct window {
-  static constexpr bool takes_greatest = Bins == all_bins && !Terms::has_rest;  ///< doubles of 2^993 and more, scaled
+  static constexpr int most_reach = Bins - Terms::below;
   double* column;
   int base;
   int reach;  ///< terms whose bins are numbers base + below .. base + below + reach - 1 are taken
 
   __device__ static int bin_of(double x) { return __double2hiint(x) >> 24 & 0x7f; }
 
+  /// `from`: end_of_bins - Bins at most.
   __device__ void open(int from) {
     base = from;
-    reach = ::min(base + Bins, scaled_bins) - base - Terms::below;
+    reach = most_reach;
     for (int b = 0; b < Bins; ++b) column[b * Stride] = 0;
   }
   /// Whether all that lies below a term's digits, too, has an exponent.
   __device__ bool has_room_below() const { return 16 * base >= lowest_exponent; }
-  __device__ bool is_below_end(int highest) const {
-    if constexpr (takes_greatest) return highest < 0x7ff00000;
-    return (highest >> 24) - base - Terms::below < reach;
-  }
+  __device__ bool is_below_end(int highest) const { return (highest >> 24) - base - Terms::below < reach; }
   __device__ bool is_above_begin(unsigned lowest) const { return static_cast<int>(lowest >> 24) - base >= Terms::below; }
   /// Whether sums of a few terms, of which none has a greater upper word, fit.
   __device__ bool has_room_above(int highest) const { return (highest >> 24) - base < Bins - 1; }
   __device__ bool is_outside(double x) const {
-    if constexpr (takes_greatest) return !isfinite(x);
     return static_cast<unsigned>(bin_of(x) - base - Terms::below) >= static_cast<unsigned>(reach);
   }
   // A term that is inside, or zero, which changes nothing.
   __device__ void add(double x) const {
     const int high = __double2hiint(x);
     const int bin = ::max((high >> 24 & 0x7f) - base, 2);
-    const bool is_scaled = takes_greatest && bin + base >= scaled_bins;
-    if (is_scaled) x = __dmul_rn(x, 0x1p-64);
-    const double a = __hiloint2double((high & 0x7f000000) + 0x02080000 - (is_scaled ? scale << 20 : 0), 0);
+    const double a = __hiloint2double((high & 0x7f000000) + 0x02080000, 0);
     const double h = __dsub_rn(__dadd_rn(x, a), a);
-    const double l = __dsub_rn(x, h);
-    put(bin, bin - 2, h, is_scaled ? __dmul_rn(l, 0x1p64) : l);
+    put(bin, bin - 2, h, __dsub_rn(x, h));
   }
   // A sum or a rest, of which nothing lies below the lowest bin's quantum.
   __device__ void add_low(double x) const {

@@ -70,7 +70,7 @@ struct running_sums {
   static constexpr int rest_below = 53;
   /// Exponents of terms that these sums take: their own, and the rests', have room.
   static constexpr int lowest = Terms::has_rest ? lowest_exponent : 0;
-  static constexpr int highest = 16 * scaled_bins;  ///< and less
+  static constexpr int highest = 16 * end_of_bins;  ///< and less
 
   running_sum of_terms;
   running_sum of_rests;

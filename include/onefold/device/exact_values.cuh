@@ -166,12 +166,12 @@ struct values_window {
 #pragma unroll
     for (int i = 0; i < Sum::rows; ++i) {
       const int bin = decltype(bins)::bin_of(now.one[i].value);
-      if (bin < scaled_bins) greatest = ::max(greatest, static_cast<unsigned>(bin));
+      if (bin < end_of_bins) greatest = ::max(greatest, static_cast<unsigned>(bin));
     }
-    const int base = ::max(::min(static_cast<int>(greatest_of_warp(greatest)) + 2, scaled_bins - 1) - (Sum::bins - 1), -2);
+    const int base = ::max(::min(static_cast<int>(greatest_of_warp(greatest)) + 2, end_of_bins - 1) - (Sum::bins - 1), lowest_bin);
     values_window moved = *this;
     moved.bins.base = base;
-    moved.bins.reach = ::min(base + Sum::bins, scaled_bins) - base - terms::below;
+    moved.bins.reach = decltype(bins)::most_reach;
     unsigned left = 0;
     const unsigned still = moved.outside(now, left);
     if (2 * left > many) return found;
