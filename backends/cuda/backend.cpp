@@ -181,8 +181,8 @@ bool run_exact_values(onefold::detail::request what, const options& how, const v
   if (kernel == nullptr)
     throw error(errc::guarantee_not_met,
                 "guarantee::exact cannot be given: cuda() has exact sums of functions for sum, norm1, sum_of_squares, norm2, mean "
-                "and mean_variance of floats and doubles, in units that were compiled with this version's onefold/device.cuh: "
-                "store the values, or use openmp() or serial() with host memory");
+                "and mean_variance of floats and doubles, and for mean, norm2 and mean_variance of integers, in units that were "
+                "compiled with this version's onefold/device.cuh: store the values, or use openmp() or serial() with host memory");
   if (what.exact_state != nullptr && what.results != 1)
     throw error(errc::unsupported, "several results have no one state: ask for the state of each");
   if (what.exact_state != nullptr && kernel->counts)

@@ -9,11 +9,15 @@
 #include <onefold/onefold.hpp>
 
 #include <array>
+#include <cstdint>
+#include <limits>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "../../backends/exact/state.hpp"
 #include "../exact/value_contents.hpp"
+#include "../support/data.hpp"
 #include "../support/gtest_support.hpp"
 
 namespace onefold_test {
@@ -39,7 +43,10 @@ struct function_fold {
 
 // Blocks of few warps: so each of them has many turns, of a few thousand values too.
 template <form What, class T, int Results>
-struct small_sum : sums_on_device::values_sum<What, T, Results> {
+using any_sum = std::conditional_t<std::is_integral_v<T>, sums_on_device::whole_values_sum<What, T, Results>,
+                                   sums_on_device::values_sum<What, T, Results>>;
+template <form What, class T, int Results>
+struct small_sum : any_sum<What, T, Results> {
   static constexpr int warps = 2;
   static constexpr int threads = warps * onefold::device::warp_size;
 };
@@ -87,11 +94,15 @@ void conclude(const dt::exact_limbs& of, std::uint64_t count, R* result) {
   dt::exact::conclude(onefold::element_type_of<T>, What, false, state, count, 0, result);
 }
 
+// Means and norms of integers are doubles.
+template <class T>
+using result_of = std::conditional_t<std::is_integral_v<T>, double, T>;
+
 template <form What, class T, int Results, class F>
-std::array<T, Results> on_blocks(const F& f, std::uint64_t first, std::uint64_t count, unsigned blocks) {
+std::array<result_of<T>, Results> on_blocks(const F& f, std::uint64_t first, std::uint64_t count, unsigned blocks) {
   std::vector<dt::exact_limbs> limbs(Results);
   add_on_blocks<small_sum<What, T, Results>, 0>(f, first, count, blocks, limbs.data());
-  std::array<T, Results> results{};
+  std::array<result_of<T>, Results> results{};
   for (std::size_t k = 0; k < Results; ++k) conclude<What, T>(limbs[k], count, &results[k]);
   return results;
 }
@@ -241,6 +252,115 @@ TYPED_TEST(exact_values, are_asked_for_each_index_once) {
     on_blocks<form::sum, TypeParam, 1>(at, 0, count, 2);
     EXPECT_EQ(asked, std::vector<int>(count, 1)) << static_cast<int>(kind);
   }
+}
+
+// Integers of 4 and 8 bytes.
+template <class T>
+class exact_whole_values : public ::testing::Test {
+ protected:
+  // Of all sizes; the greatest and the least, of which nothing or all cancels; around 0.
+  static std::vector<std::vector<T>> contents(std::size_t count) {
+    using limits = std::numeric_limits<T>;
+    random_numbers random(current_seed());
+    std::vector<std::vector<T>> all(4, std::vector<T>(count));
+    for (std::size_t i = 0; i < count; ++i) {
+      all[0][i] = static_cast<T>(random());
+      all[1][i] = random.below(40) == 0 ? limits::max() : limits::min();
+      all[2][i] = i % 2 == 0 ? limits::max() : limits::min();
+      all[3][i] = static_cast<T>(random.below(7) - 3);
+    }
+    return all;
+  }
+  // Of one result that may be absent, and both moments.
+  template <class F>
+  static void expect_moments(std::uint64_t count, std::uint64_t present, const F& f) {
+    using moments = small_sum<form::mean_variance, T, 1>;
+    constexpr bool may_be_absent = !std::is_arithmetic_v<decltype(f(std::uint64_t{}))>;
+    dt::counted_exact_limbs limbs{};
+    add_on_blocks<std::conditional_t<may_be_absent, sums_on_device::counted<moments>, moments>, 0>(f, 0, count, 2, &limbs);
+    ASSERT_EQ(limbs.present, may_be_absent ? present : 0);
+    const auto expected = onefold::mean_variance(onefold::serial(), count, f, exactly_so());
+    auto found = expected;
+    found = {-1, -1};
+    conclude<form::mean_variance, T>(limbs, present, &found);
+    EXPECT_EQ(bits_of(found.mean), bits_of(expected.mean)) << present << " of " << count;
+    EXPECT_EQ(bits_of(found.variance), bits_of(expected.variance)) << present << " of " << count;
+  }
+};
+using integers_of_functions = ::testing::Types<std::int32_t, std::uint32_t, std::int64_t, std::uint64_t>;
+TYPED_TEST_SUITE(exact_whole_values, integers_of_functions);
+
+TYPED_TEST(exact_whole_values, of_a_function_give_what_one_core_gives) {
+  for (const std::size_t count : {1U, 31U, 512U, 6'003U})
+    for (const std::vector<TypeParam>& x : this->contents(count)) {
+      const auto at = [&x](std::uint64_t i) { return x[i]; };
+      for (const unsigned blocks : {1U, 3U}) {
+        EXPECT_EQ(bits_of(on_blocks<form::mean, TypeParam, 1>(at, 0, count, blocks)[0]),
+                  bits_of(on_one_core<form::mean>(count, at)))
+            << count;
+        EXPECT_EQ(bits_of(on_blocks<form::norm2, TypeParam, 1>(at, 0, count, blocks)[0]),
+                  bits_of(on_one_core<form::norm2>(count, at)))
+            << count;
+      }
+      ASSERT_NO_FATAL_FAILURE(this->expect_moments(count, count, at));
+    }
+}
+
+TYPED_TEST(exact_whole_values, that_are_absent_do_not_count) {
+  constexpr std::uint64_t count = 4'003;
+  for (const std::vector<TypeParam>& x : this->contents(count))
+    for (const std::uint64_t one_of : {std::uint64_t{1}, std::uint64_t{3}, std::uint64_t{1'000}, count}) {
+      const auto at = [&](std::uint64_t i) {
+        return i % one_of == one_of - 1 ? maybe<TypeParam>(x[i]) : maybe<TypeParam>(onefold::absent);
+      };
+      ASSERT_NO_FATAL_FAILURE(this->expect_moments(count, count / one_of, at));
+      EXPECT_EQ(bits_of(on_blocks<form::norm2, TypeParam, 1>(at, 0, count, 2)[0]), bits_of(on_one_core<form::norm2>(count, at)));
+    }
+  // Of nothing the limbs are zeros, and say that there was nothing.
+  dt::counted_exact_limbs limbs{};
+  const auto none = [](std::uint64_t) { return maybe<TypeParam>(onefold::absent); };
+  add_on_blocks<sums_on_device::counted<small_sum<form::mean, TypeParam, 1>>, 0>(none, 0, count, 1, &limbs);
+  EXPECT_EQ(limbs.present, 0U);
+  EXPECT_EQ(limbs.flags & dt::exact::has_term, 0U);
+  for (const long long limb : limbs.limb[0]) EXPECT_EQ(limb, 0);
+}
+
+template <form What, int Results, class T>
+void expect_several_of(const std::vector<T>& x) {
+  const std::uint64_t count = x.size() - Results;
+  const auto at = [&x](std::uint64_t i) {
+    std::array<T, Results> row;
+    std::copy_n(x.begin() + static_cast<std::ptrdiff_t>(i), Results, row.begin());
+    return row;
+  };
+  const auto expected = on_one_core<What>(count, at);
+  const auto found = on_blocks<What, T, Results>(at, 0, count, 2);
+  for (std::size_t k = 0; k < Results; ++k)
+    EXPECT_EQ(bits_of(found[k]), bits_of(expected[k])) << onefold::name(What) << ", result " << k << " of " << Results;
+}
+
+TYPED_TEST(exact_whole_values, with_several_results_give_each_as_it_is_alone) {
+  for (const std::vector<TypeParam>& x : this->contents(2'017)) {
+    expect_several_of<form::mean, 2>(x);
+    expect_several_of<form::norm2, 3>(x);
+    expect_several_of<form::norm2, 5>(x);
+    expect_several_of<form::mean, 16>(x);
+    expect_several_of<form::norm2, 16>(x);
+  }
+}
+
+TYPED_TEST(exact_whole_values, are_asked_for_each_index_once) {
+  constexpr std::uint64_t count = 5'003;
+  std::vector<int> asked(count);
+  const auto at = [&](std::uint64_t i) {
+    ++asked[i];
+    return static_cast<TypeParam>(i);
+  };
+  on_blocks<form::mean, TypeParam, 1>(at, 0, count, 2);
+  EXPECT_EQ(asked, std::vector<int>(count, 1));
+  dt::exact_limbs limbs{};
+  add_on_blocks<small_sum<form::mean_variance, TypeParam, 1>, 0>(at, 0, count, 2, &limbs);
+  EXPECT_EQ(asked, std::vector<int>(count, 2)) << "both moments";
 }
 
 }  // namespace

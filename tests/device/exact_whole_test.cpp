@@ -7,6 +7,7 @@
 
 #include "../../backends/cuda/exact/whole.cuh"
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -25,11 +26,11 @@ namespace sums_on_device = onefold::cuda_backend::exact_sums;
 using onefold::form;
 
 constexpr int threads = 64;
+constexpr int packs = 4;
 
 template <form What, class T>
 sum_of_blocks on_blocks(const T* x, std::uint64_t count, unsigned blocks) {
   using sum_of_thread = sums_on_device::whole_sum<T, What == form::norm2>;
-  constexpr int packs = 4;
   const cb::exact_launch how = launch_over(x, nullptr, count, cb::exact_part::all, false);
   sum_of_blocks found;
   for (unsigned block = 0; block < blocks; ++block)
@@ -43,6 +44,25 @@ sum_of_blocks on_blocks(const T* x, std::uint64_t count, unsigned blocks) {
   return found;
 }
 
+// Both sums of one read.
+template <class T>
+std::array<sum_of_blocks, 2> moments_on_blocks(const T* x, std::uint64_t count, unsigned blocks) {
+  using sum_of_thread = sums_on_device::whole_moments<T>;
+  const cb::exact_launch how = launch_over(x, nullptr, count, cb::exact_part::all, false);
+  std::array<sum_of_blocks, 2> found;
+  for (unsigned block = 0; block < blocks; ++block)
+    on_a_block(threads / 32, [&] {
+      sum_of_thread sum;
+      sum.clear();
+      sums_on_device::add_whole<sum_of_thread, packs>(how, block, blocks, threads, sum);
+      const auto& kind = onefold::detail::exact::kind_of(form::mean_variance, onefold::element_type_of<T>);
+      sum.elements.flush(kind.unit[0], found[0].limbs.data());
+      sum.squares.flush(kind.unit[1], found[1].limbs.data());
+    });
+  for (sum_of_blocks& one : found) one.flags = onefold::detail::exact::has_other_than_minus_zero;
+  return found;
+}
+
 template <class T>
 class exact_whole : public ::testing::Test {
  protected:
@@ -53,6 +73,10 @@ class exact_whole : public ::testing::Test {
     ASSERT_EQ(difference<form::norm2>(on_blocks<form::norm2>(x.data() + at, count, blocks), x.data() + at, x.data() + at, count),
               "")
         << "norm2 of " << said;
+    const auto [elements, squares] = moments_on_blocks(x.data() + at, count, blocks);
+    ASSERT_EQ(difference<form::mean>(elements, x.data() + at, x.data() + at, count), "") << "the first of both moments of " << said;
+    ASSERT_EQ(difference<form::norm2>(squares, x.data() + at, x.data() + at, count), "")
+        << "the second of both moments of " << said;
   }
   static void expect_right_of_any_size(const std::vector<T>& x, const std::string& what) {
     for (const std::uint64_t count : {1U, 2U, 31U, 300U, 4'097U})

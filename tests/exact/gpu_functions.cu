@@ -8,18 +8,13 @@
 #include <utility>
 
 #include "../support/both_sides.cuh"
+#include "gpu_calls.cuh"
 
 namespace onefold_test {
 
 namespace {
 
 namespace op = onefold::op;
-
-onefold::options exactly_so() {
-  onefold::options how;
-  how.guarantee = onefold::guarantee::exact;
-  return how;
-}
 
 /// Filled with numbers of a kind.
 template <class T>
@@ -29,24 +24,6 @@ class shared_values : public managed_array<T> {
     const std::vector<T> values = values_of_kind<T>(kind, count, seed);
     if (count != 0) std::memcpy(this->get(), values.data(), count * sizeof(T));
   }
-};
-
-// A result that the GPU stores, and does not send to a host that waits.
-template <class R, class Call>
-R stored(const onefold::executor& where, const Call& call) {
-  R* place = nullptr;
-  expect_success(cudaMallocManaged(&place, sizeof(R)), "cudaMallocManaged");
-  call(place);
-  onefold::synchronize(where);
-  const R result = *place;
-  cudaFree(place);
-  return result;
-}
-
-template <class T>
-struct element_of_array {
-  const T* x;
-  __host__ __device__ T operator()(std::uint64_t i) const { return x[i]; }
 };
 
 template <class T>
@@ -157,8 +134,6 @@ std::vector<std::string> refused_exact_calls() {
     }
   };
   const auto f = [] __host__ __device__(std::uint64_t i) { return static_cast<double>(i); };
-  const auto whole = [] __host__ __device__(std::uint64_t i) { return static_cast<std::int64_t>(i); };
-  refused([&] { static_cast<void>(onefold::mean_variance(onefold::cuda(), 10, whole, exactly_so())); });
   refused([&] { static_cast<void>(onefold::prod(onefold::cuda(), 10, f, exactly_so())); });
   const std::vector<double> on_host(10, 1.0);
   const auto half = [] __host__ __device__(double x) { return x / 2; };

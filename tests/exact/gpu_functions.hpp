@@ -15,6 +15,10 @@ std::vector<both_results> exact_forms(value_kind kind, std::uint64_t count);
 /// Several results, boxes, users' maps of several arrays, values that may be absent.
 std::vector<both_results> exact_maps(value_kind kind, std::uint64_t count);
 
+/// Means, norms and variances of integers of 4 and 8 bytes: all values, some and none of them, several at once; of all sizes, or the outermost in turns.
+enum class whole_kind { any, outermost };
+std::vector<both_results> exact_integers(whole_kind kind, std::uint64_t count);
+
 /// The sentences of what cuda() refuses.
 std::vector<std::string> refused_exact_calls();
 

@@ -87,8 +87,7 @@ void add(call& now, exact_launch how, exact_terms terms, bool concludes, exact_m
   const std::size_t size = size_of(now.type);
   const auto* x = static_cast<const std::byte*>(now.input);
   // A second array that nobody takes does not matter, and kernels may take squares for products.
-  bool squares = terms == exact_terms::squares;
-  const auto* y = squares ? x : static_cast<const std::byte*>(now.second);
+  const auto* y = terms == exact_terms::squares ? x : static_cast<const std::byte*>(now.second);
   const std::uint64_t count = how.part == exact_part::all ? now.count : 2 * now.count;
   for (std::uint64_t at = 0; at < count; at += how.count) {
     how.count = std::min(most, count - at);
@@ -100,7 +99,7 @@ void add(call& now, exact_launch how, exact_terms terms, bool concludes, exact_m
     blocks = std::max(blocks, std::min((how.count + kernel.most_of_block - 1) / kernel.most_of_block, all));
     how.is_alone = blocks == 1 && how.concludes && at == 0 && how.number[1] == 0;
     // The last two are read by the kernel of integers alone.
-    void* arguments[] = {&how, &memory, &header, const_cast<device::destination*>(&to), &now.type, &squares};
+    void* arguments[] = {&how, &memory, &header, const_cast<device::destination*>(&to), &now.type, &terms};
     detail::start(now, kernel.symbol, nullptr, {static_cast<std::int64_t>(blocks), kernel.threads, kernel.shared_bytes},
                   launch_kind::early, is_code_for_sm_90(now), arguments);
   }
@@ -184,7 +183,7 @@ void run_values(call& now) {
   };
   const adding first(now, kernel);
   std::optional<adding> second;
-  if (kind.limbs[1] != 0) second.emplace(now, *kernel.squares);
+  if (kernel.squares != nullptr) second.emplace(now, *kernel.squares);
   const std::uint64_t most = second ? std::min(first.most, second->most) : first.most;
   onefold::detail::exact_values how{{now.input, now.second, now.third}, 0, 0};
   const auto launch = [&](const adding& one) {
@@ -234,6 +233,10 @@ void run_superaccumulator(call& now) {
   how.result = exact::rounding_of(now.type, now.form, now.wide, now.count, now.ddof);
 
   const bool is_moments = now.form == form::mean_variance;
+  if (is_moments && !is_float(now.type)) {
+    how.sum = 1;  // that of the squares; the other one has been added by then
+    return add(now, how, exact_terms::moments, true, memory, launches, to);
+  }
   const bool is_sum = now.form == form::sum || now.form == form::mean || now.form == form::norm1;
   if (is_sum || is_moments) add(now, how, exact_terms::elements, !is_moments, memory, launches, to);
   if (is_sum) return;

@@ -11,7 +11,13 @@
 namespace onefold::cuda_backend {
 
 /// What is added up.
-enum class exact_terms : int { elements, products, squares, turned_products };
+enum class exact_terms : int {
+  elements,
+  products,
+  squares,
+  turned_products,
+  moments  ///< elements and squares, which go to the first sum and the second one: of integers
+};
 
 /// What the bins are: doubles, or integers, for GPUs that have few units for operations on doubles (decision 0053). That decides the time alone.
 enum class exact_bins : int { doubles, integers };
@@ -27,7 +33,7 @@ struct exact_kernel {
 
 /// Those with bins of integers fit GPUs that lend a block 99 KiB of shared memory; of those with doubles all but sums of floats and smaller types need 111 KiB.
 /// With bins of integers, squares of floats and smaller types are products: both arrays of the launch are the same one. Of integers there is one kernel (decision 0062), which has
-/// two arguments more: their type, and whether the terms are squares, as a bool.
+/// two arguments more: their type and what is added up.
 const exact_kernel& exact_kernel_of(element_type type, exact_terms terms, exact_bins bins);
 
 /// Behind a kernel of a function's values: a block for each result, which makes it of its limbs. Its arguments are an exact_launch, the limbs, the number of

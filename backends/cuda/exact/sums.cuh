@@ -11,6 +11,7 @@
 /// is much, the warp stops, and a few warps of the block add up the rest as integers (pieces.cuh), for which there is no window (decision 0061).
 
 #include <cstdint>
+#include <type_traits>
 
 #include <onefold/device/conclude.cuh>
 #include <onefold/device/dependent.cuh>
@@ -18,6 +19,7 @@
 #include <onefold/float16.hpp>
 
 #include "floats.cuh"
+#include "kernels.hpp"
 #include "memory.hpp"
 #include "pieces.cuh"
 #include "reading.cuh"
@@ -58,15 +60,20 @@ __device__ inline unsigned arrive(unsigned* count) {
   return before;
 }
 
+/// Adds a block's limbs to one of the launch's sums.
+__device__ inline void add_limbs(exact_memory* memory, int which, const block_sums& sums) {
+  auto* const to = reinterpret_cast<unsigned long long*>(memory->limb[which]);
+  for (int i = static_cast<int>(threadIdx.x); i < exact_memory::most; i += static_cast<int>(blockDim.x))
+    if (sums.limb[i] != 0) atomicAdd(to + i, static_cast<unsigned long long>(sums.limb[i]));
+}
+
 /// Adds a block's sums to the launch's, and says whether it was the last block to do so. One that is alone keeps what it has.
 __device__ inline bool hand_over(const exact_launch& how, exact_memory* memory, block_sums& sums, unsigned flags) {
   flags = any_of_warp(flags);
   if (how.tells_flags && flags != 0 && threadIdx.x % warp_size == 0) atomicOr(&sums.flags, flags);
   __syncthreads();
   if (how.is_alone) return true;
-  auto* const to = reinterpret_cast<unsigned long long*>(memory->limb[how.sum]);
-  for (int i = static_cast<int>(threadIdx.x); i < exact_memory::most; i += static_cast<int>(blockDim.x))
-    if (sums.limb[i] != 0) atomicAdd(to + i, static_cast<unsigned long long>(sums.limb[i]));
+  add_limbs(memory, how.sum, sums);
   if (threadIdx.x == 0 && sums.flags != 0) atomicOr(&memory->flags, sums.flags);
   __syncthreads();
   if (threadIdx.x == 0) sums.is_last = arrive(&memory->arrived) + 1 == gridDim.x;
@@ -487,51 +494,64 @@ inline constexpr int whole_blocks = 3;  ///< of a multiprocessor
 inline constexpr int whole_packs = 4;
 
 template <class E>
-__device__ inline void add_whole_of_block(const exact_launch& how, bool squares, block_sums& sums) {
-  const auto add = [&](auto sum) {
+__device__ inline void add_whole_of_block(const exact_launch& how, exact_terms terms, exact_memory* memory, block_sums& sums) {
+  const auto add = [&](auto& sum) {
     sum.clear();
-    add_whole<decltype(sum), whole_packs>(how, blockIdx.x, gridDim.x, whole_threads, sum);
+    add_whole<std::decay_t<decltype(sum)>, whole_packs>(how, blockIdx.x, gridDim.x, whole_threads, sum);
     __syncwarp();
-    sum.flush(how.result.unit[how.sum], sums.limb);
   };
-  if (squares)
-    add(whole_sum<E, true>());
-  else
-    add(whole_sum<E, false>());
+  if (terms == exact_terms::moments) {
+    whole_moments<E> both;
+    add(both);
+    both.elements.flush(how.result.unit[0], sums.limb);
+    __syncthreads();
+    add_limbs(memory, 0, sums);
+    for (int i = static_cast<int>(threadIdx.x); i < exact_memory::most; i += whole_threads) sums.limb[i] = 0;  // its own ones
+    __syncthreads();
+    both.squares.flush(how.result.unit[1], sums.limb);
+  } else if (terms == exact_terms::squares) {
+    whole_sum<E, true> sum;
+    add(sum);
+    sum.flush(how.result.unit[how.sum], sums.limb);
+  } else {
+    whole_sum<E, false> sum;
+    add(sum);
+    sum.flush(how.result.unit[how.sum], sums.limb);
+  }
 }
 
 /// Of all types of integers: the end of a launch is ten times as much code as its sum.
 __global__ void __launch_bounds__(whole_threads, whole_blocks)
     whole_sums_kernel(const __grid_constant__ exact_launch how, exact_memory* memory, unsigned long long* launches,
-                      const __grid_constant__ device::destination to, element_type type, bool squares) {
+                      const __grid_constant__ device::destination to, element_type type, exact_terms terms) {
   __shared__ block_sums sums;
   __shared__ finish_memory shared;
   sums.clear(how, to);
   device::wait_for_previous_kernel();
   switch (type) {
     case element_type::i8:
-      add_whole_of_block<std::int8_t>(how, squares, sums);
+      add_whole_of_block<std::int8_t>(how, terms, memory, sums);
       break;
     case element_type::u8:
-      add_whole_of_block<std::uint8_t>(how, squares, sums);
+      add_whole_of_block<std::uint8_t>(how, terms, memory, sums);
       break;
     case element_type::i16:
-      add_whole_of_block<std::int16_t>(how, squares, sums);
+      add_whole_of_block<std::int16_t>(how, terms, memory, sums);
       break;
     case element_type::u16:
-      add_whole_of_block<std::uint16_t>(how, squares, sums);
+      add_whole_of_block<std::uint16_t>(how, terms, memory, sums);
       break;
     case element_type::i32:
-      add_whole_of_block<std::int32_t>(how, squares, sums);
+      add_whole_of_block<std::int32_t>(how, terms, memory, sums);
       break;
     case element_type::u32:
-      add_whole_of_block<std::uint32_t>(how, squares, sums);
+      add_whole_of_block<std::uint32_t>(how, terms, memory, sums);
       break;
     case element_type::i64:
-      add_whole_of_block<std::int64_t>(how, squares, sums);
+      add_whole_of_block<std::int64_t>(how, terms, memory, sums);
       break;
     default:
-      add_whole_of_block<std::uint64_t>(how, squares, sums);
+      add_whole_of_block<std::uint64_t>(how, terms, memory, sums);
   }
   if (hand_over(how, memory, sums, static_cast<unsigned>(exact::has_other_than_minus_zero)))  // no integer is -0
     finish_launch(memory, launches, sums, shared);

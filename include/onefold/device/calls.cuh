@@ -49,41 +49,37 @@ template <class Fold>
 struct exact_sum_of {
   using type = void;
 };
+/// Of floats and doubles; of integers, whose other sums the fixed order does not round either; void of others.
 template <form What, class T, int Results>
 using exact_sum_of_form =
     std::conditional_t<std::is_floating_point_v<T> && (What == form::sum || What == form::mean || What == form::norm1 ||
                                                        What == form::sum_of_squares || What == form::norm2),
-                       device::exact_sums::values_sum<What, T, Results>, void>;
-/// Both moments are a sum and a sum of squares, each of which asks for all values.
-///
-/// Sum  of the values
+                       device::exact_sums::values_sum<What, T, Results>,
+                       std::conditional_t<std::is_integral_v<T> && (What == form::mean || What == form::norm2 ||
+                                                                    (What == form::mean_variance && Results == 1)),
+                                          device::exact_sums::whole_values_sum<What, T, Results>, void>>;
+/// `Sum`, if it is one, of values that are `Counted` where they may be absent.
+template <class Sum, bool Counted>
+using counted_if = std::conditional_t<Counted && !std::is_void_v<Sum>, device::exact_sums::counted<Sum>, Sum>;
+/// Both moments of floats and doubles are a sum and a sum of squares, each of which asks for all values.
 template <class Sum>
 struct exact_moments {
-  using squares = device::exact_sums::values_sum<form::sum_of_squares, typename Sum::terms::type, 1>;
+  using squares = exact_sum_of_form<form::sum_of_squares, typename Sum::terms::type, 1>;
 };
-/// `Sum` where all values are present, or may be absent and are counted.
-template <class Sum, class From>
-using counted_if_absent =
-    std::conditional_t<value_traits<typename From::returned>::can_be_absent, device::exact_sums::counted<Sum>, Sum>;
 template <form What, class T, bool Wide, class Fold, class From>
 struct exact_sum_of<form_of_function<What, T, Wide, Fold, From>> {
   using type = exact_sum_of_form<What, T, 1>;
 };
-template <bool Wide, class Fold, class From>
-struct exact_sum_of<form_of_function<form::mean_variance, float, Wide, Fold, From>> {
-  using type = exact_moments<counted_if_absent<exact_sum_of_form<form::sum, float, 1>, From>>;
+template <class T, bool Wide, class Fold, class From>
+struct exact_sum_of<form_of_function<form::mean_variance, T, Wide, Fold, From>> {
+  static constexpr bool counts = value_traits<typename From::returned>::can_be_absent;
+  using type =
+      std::conditional_t<std::is_floating_point_v<T>, exact_moments<counted_if<exact_sum_of_form<form::sum, T, 1>, counts>>,
+                         counted_if<exact_sum_of_form<form::mean_variance, T, 1>, counts>>;
 };
-template <bool Wide, class Fold, class From>
-struct exact_sum_of<form_of_function<form::mean_variance, double, Wide, Fold, From>> {
-  using type = exact_moments<counted_if_absent<exact_sum_of_form<form::sum, double, 1>, From>>;
-};
-template <bool Wide, class From>
-struct exact_sum_of<mean_of_present<float, Wide, From>> {
-  using type = device::exact_sums::counted<exact_sum_of_form<form::sum, float, 1>>;
-};
-template <bool Wide, class From>
-struct exact_sum_of<mean_of_present<double, Wide, From>> {
-  using type = device::exact_sums::counted<exact_sum_of_form<form::sum, double, 1>>;
+template <class T, bool Wide, class From>
+struct exact_sum_of<mean_of_present<T, Wide, From>> {
+  using type = counted_if<exact_sum_of_form<form::mean, T, 1>, true>;
 };
 template <form What, class T, bool Wide, class Fold, int K, class From>
 struct exact_sum_of<form_of_values<What, T, Wide, Fold, K, From>> {

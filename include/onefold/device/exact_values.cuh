@@ -8,6 +8,8 @@
 ///   into the block's limbs one by one; where that is much and a window elsewhere would take most of it, the warp empties its bins and moves the window
 ///   several: into the limbs by running sums of other magnitudes, the greatest first, and those that took most stay. Bins for each would leave room for few warps
 ///
+/// Integers stay in registers to the end (exact_whole.cuh).
+///
 ///   warp: 32 x Rows indices -> f -> values in registers -> running sums -> seldom, and at the end: integers -> the block's limbs
 ///   the end of a block:  bins -> integers -> its limbs -> atomics -> the launch's limbs, which a kernel of the library's rounds
 
@@ -20,6 +22,7 @@
 #include <onefold/device/dependent.cuh>
 #include <onefold/device/exact_bins.cuh>
 #include <onefold/device/exact_running.cuh>
+#include <onefold/device/exact_whole.cuh>
 #include <onefold/maybe.hpp>
 #include <onefold/types.hpp>
 
@@ -40,8 +43,10 @@ struct values_sum {
   static constexpr onefold::detail::exact::kind_row kind = onefold::detail::exact::kind_of(What, element_type_of<E>);
   static constexpr int unit = kind.unit[0];
   static constexpr int limbs = kind.limbs[0] + 2;  ///< of a block: pieces may reach beyond
+  static constexpr int limbs_of_squares = 0;       ///< of a second sum beside it
   static constexpr int results = Results;
-  static constexpr bool counts = false;  ///< how many values are present
+  static constexpr bool counts = false;    ///< how many values are present
+  static constexpr bool is_whole = false;  ///< whether the values are integers
 
   /// Bins of a window, of one result. All that floats need, and 560 binary orders of magnitude of doubles.
   static constexpr bool has_bins = Results == 1;
@@ -66,6 +71,38 @@ struct values_sum {
   static constexpr std::uint64_t most_of_thread = std::uint64_t{1} << 15;
 };
 
+/// The same of integers, whose states are those of doubles.
+///
+/// What      mean, norm2 or, with one result, mean_variance
+/// E         an integer of 4 or 8 bytes
+template <form What, class E, int Results>
+struct whole_values_sum {
+  static constexpr bool is_moments = What == form::mean_variance;
+  struct terms {
+    using type = E;
+    using value = E;
+  };
+  using sum_of_thread = std::conditional_t<is_moments, whole_moments<E>, whole_sum<E, What == form::norm2>>;
+  static constexpr onefold::detail::exact::kind_row kind = onefold::detail::exact::kind_of(What, element_type_of<E>);
+  static constexpr int unit = kind.unit[0];
+  static constexpr int unit_of_squares = kind.unit[1];
+  static constexpr int limbs = kind.limbs[0] + 2;
+  static constexpr int limbs_of_squares = is_moments ? kind.limbs[1] + 2 : 0;
+  static_assert(!is_moments || Results == 1);
+  static constexpr int results = Results;
+  static constexpr bool counts = false;
+  static constexpr bool is_whole = true;
+
+  static constexpr int rows = Results == 1 ? 16 / static_cast<int>(sizeof(E) / 4) : Results <= 4 ? 4 : 2;
+  static constexpr int bytes_of_warp = 0;
+  static constexpr int warps = 8;
+  static constexpr int threads = warps * warp_size;
+  /// Of a thread: sums, the values of a turn, and what else there is.
+  static constexpr int registers = Results * (2 * sum_of_thread::pieces + rows * static_cast<int>(sizeof(E) / 4)) + 40;
+  static constexpr int blocks = registers <= 64 ? 4 : registers <= 128 ? 2 : 1;  ///< of a multiprocessor
+  static constexpr std::uint64_t most_of_thread = sum_of_thread::most_of_thread;
+};
+
 /// The same of values some of which may be absent, where their number is wanted.
 template <class Sum>
 struct counted : Sum {
@@ -75,7 +112,8 @@ struct counted : Sum {
 /// What a block adds up of each result.
 template <class Sum>
 struct values_sums {
-  long long limb[Sum::results * Sum::limbs];
+  static constexpr int all_limbs = Sum::results * Sum::limbs + Sum::limbs_of_squares;
+  long long limb[all_limbs];
   unsigned flags[Sum::results];
   unsigned long long present;
 };
@@ -391,8 +429,43 @@ __device__ __noinline__ values_running<Sum> values_running<Sum>::add_by_magnitud
   return all;
 }
 
+/// The sum of one of the results, of integers.
 template <class Sum>
-using values_taken = std::conditional_t<Sum::has_bins, values_window<Sum>, values_running<Sum>>;
+struct values_whole {
+  typename Sum::sum_of_thread sum;
+  unsigned flags;
+
+  __device__ void begin(double* /*column*/) {
+    sum.clear();
+    flags = exact::has_other_than_minus_zero;  // no integer is -0
+  }
+
+  /// As that of values_window.
+  __device__ void add(const row_of_values<Sum>& values, unsigned there, long long* /*limbs*/) {
+#pragma unroll
+    for (int i = 0; i < Sum::rows; ++i) sum.add((there >> i & 1) != 0 ? values.of[i] : 0);
+  }
+
+  __device__ void flush(long long* limbs) const {
+    if constexpr (Sum::is_moments) {
+      sum.elements.flush(Sum::unit, limbs);
+      sum.squares.flush(Sum::unit_of_squares, limbs + Sum::limbs);
+    } else {
+      sum.flush(Sum::unit, limbs);
+    }
+  }
+};
+
+template <class Sum, bool IsWhole = Sum::is_whole>
+struct values_taken_of {
+  using type = values_whole<Sum>;
+};
+template <class Sum>
+struct values_taken_of<Sum, false> {
+  using type = std::conditional_t<Sum::has_bins, values_window<Sum>, values_running<Sum>>;
+};
+template <class Sum>
+using values_taken = typename values_taken_of<Sum>::type;
 
 /// The values of a fold's function: what it returns for the index with number i.
 template <class Fold>
@@ -442,7 +515,7 @@ __device__ inline void add_values_of_block(const Fold& fold, const onefold::deta
   };
   unsigned any = may_be_absent ? 0 : 1;
   unsigned present = 0;
-  unsigned turns = 0;
+  [[maybe_unused]] unsigned turns = 0;
   const auto read = [&](std::uint64_t first, auto is_whole) {
     unit_of_values made;
     auto& values = made.of;
@@ -478,9 +551,11 @@ __device__ inline void add_values_of_block(const Fold& fold, const onefold::deta
   };
   const auto limbs_of = [&](int k) { return sums.limb + k * Sum::limbs; };
   const auto settle = [&] {
-    if (++turns % Sum::turns_between != 0) return;
+    if constexpr (!Sum::is_whole) {
+      if (++turns % Sum::turns_between != 0) return;
 #pragma unroll
-    for (int k = 0; k < results; ++k) taken[k].running.settle(Sum::unit, limbs_of(k));
+      for (int k = 0; k < results; ++k) taken[k].running.settle(Sum::unit, limbs_of(k));
+    }
   };
   const auto add = [&](const unit_of_values& values) {
 #pragma unroll
@@ -507,7 +582,7 @@ __device__ inline void add_values_of_block(const Fold& fold, const onefold::deta
 
 template <class Sum>
 __device__ inline void clear(values_sums<Sum>& sums) {
-  for (int i = static_cast<int>(threadIdx.x); i < Sum::results * Sum::limbs; i += static_cast<int>(blockDim.x)) sums.limb[i] = 0;
+  for (int i = static_cast<int>(threadIdx.x); i < sums.all_limbs; i += static_cast<int>(blockDim.x)) sums.limb[i] = 0;
   for (int k = static_cast<int>(threadIdx.x); k < Sum::results; k += static_cast<int>(blockDim.x)) sums.flags[k] = 0;
   if (Sum::counts && threadIdx.x == 0) sums.present = 0;
 }
@@ -515,9 +590,11 @@ __device__ inline void clear(values_sums<Sum>& sums) {
 /// A block's sums are added to the launch's: to the first or the second of each. What the terms of a second were, those of the first say.
 template <class Sum, int Which = 0>
 __device__ inline void hand_over(const values_sums<Sum>& sums, onefold::detail::exact_limbs* to) {
-  for (int i = static_cast<int>(threadIdx.x); i < Sum::results * Sum::limbs; i += static_cast<int>(blockDim.x)) {
+  constexpr int of_first = Sum::results * Sum::limbs;
+  for (int i = static_cast<int>(threadIdx.x); i < sums.all_limbs; i += static_cast<int>(blockDim.x)) {
     const long long more = sums.limb[i];
-    auto* const limb = reinterpret_cast<unsigned long long*>(to[i / Sum::limbs].limb[Which] + i % Sum::limbs);
+    auto* const limb = reinterpret_cast<unsigned long long*>(i < of_first ? to[i / Sum::limbs].limb[Which] + i % Sum::limbs
+                                                                          : to->limb[1] + (i - of_first));
     if (more != 0) atomicAdd(limb, static_cast<unsigned long long>(more));
   }
   if constexpr (Which == 0)
