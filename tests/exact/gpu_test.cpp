@@ -1205,6 +1205,8 @@ TEST_F(exact_gpu, says_in_its_report_what_ran_cuda) {
     EXPECT_GT(ran.block_size, 0);
     static_cast<void>(onefold::mean_variance(where_, x.device(), x.size(), how));
     EXPECT_EQ(ran.launches, 2);
+    static_cast<void>(onefold::mean_variance(where_, whole.device(), whole.size(), how));
+    EXPECT_EQ(ran.launches, 1);  // both sums of integers come of one read
   }
   // Named, it is what runs without that guarantee too, and says more than was asked for.
   onefold::report ran;
