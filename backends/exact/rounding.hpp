@@ -82,6 +82,25 @@ struct leading {
     unit += 64 * (highest - (Words - 1));
     more = lowest < highest - (Words - 1);
   }
+  // The same of one that has few words, all of which stay in registers.
+  template <int All>
+  ONEFOLD_HOST_DEVICE leading(const u64 (&of)[All], int of_unit) noexcept
+      : unit(of_unit + 64 * (All - Words)), negative(of[All - 1] >> 63 != 0) {
+    u64 all[All];
+    u64 carry = negative ? 1 : 0;
+    for (int i = 0; i < All; ++i) {
+      all[i] = (negative ? ~of[i] : of[i]) + carry;
+      carry = all[i] < carry ? 1 : 0;
+    }
+    for (int k = 1; k < All; ++k) {
+      if (all[All - 1] != 0) break;
+      for (int i = All - 1; i > 0; --i) all[i] = all[i - 1];
+      all[0] = 0;
+      unit -= 64;
+    }
+    for (int i = 0; i < Words; ++i) word[i] = all[i + All - Words];
+    for (int i = 0; i < All - Words; ++i) more = more || all[i] != 0;
+  }
 
   [[nodiscard]] ONEFOLD_HOST_DEVICE bool is_zero() const noexcept { return word[Words - 1] == 0; }
 
@@ -184,11 +203,10 @@ ONEFOLD_HOST_DEVICE inline bool is_special(u64 flags, const format& to, u64& bit
   return true;
 }
 
-// The sum, divided by `divisor`.
-ONEFOLD_HOST_DEVICE inline u64 bits_of_sum(u64 flags, const u64* sum, int words, int unit, u64 divisor, const format& to) noexcept {
+// The sum, divided by `divisor`. Of its digits `top` has 129 at least, of which 64 are left.
+ONEFOLD_HOST_DEVICE inline u64 bits_of_sum(u64 flags, leading<3> top, u64 divisor, const format& to) noexcept {
   u64 bits = 0;
   if (is_special(flags, to, bits)) return bits;
-  leading<3> top(sum, words, unit, sum[words - 1] >> 63 != 0);  // 129 digits at least, of which 64 are left
   if (top.is_zero()) return signed_bits(0, (flags & has_other_than_minus_zero) == 0, to);
   if (divisor != 1) top.divide_by(divisor);
   return signed_bits(rounded(top.word, top.unit, top.more, to), top.negative, to);
@@ -207,9 +225,8 @@ ONEFOLD_HOST_DEVICE inline u64 root_of(u128 x) noexcept {
   return root;
 }
 
-ONEFOLD_HOST_DEVICE inline u64 bits_of_root(u64 flags, const u64* sum, int words, int unit, const format& to) noexcept {
+ONEFOLD_HOST_DEVICE inline u64 bits_of_root(u64 flags, const leading<3>& top, const format& to) noexcept {
   u64 bits = 0;
-  const leading<3> top(sum, words, unit, sum[words - 1] >> 63 != 0);
   if (top.negative || (flags & has_minus_infinity) != 0) return nan_of(to);  // no squares: words of a dot
   if (is_special(flags, to, bits)) return bits;
   if (top.is_zero()) return 0;
@@ -287,16 +304,22 @@ ONEFOLD_HOST_DEVICE inline u64 degrees_of(u64 count, std::int64_t ddof) noexcept
 }
 rounding rounding_of(element_type type, form what, bool wide, u64 count, std::int64_t ddof) noexcept;
 
-/// Stores the result of a state, as a backend's memory has it.
-ONEFOLD_HOST_DEVICE inline void round_state(const rounding& how, const u64* state, scratch& memory, void* result) noexcept {
-  const int words = how.words[0];
-  if (how.what == form::norm2) return put(bits_of_root(state[0], state + 1, words, how.unit[0], how.to), how.to, result);
+/// Stores the result of a state, as a backend's memory has it, of whose first sum `top` are the highest words; nothing else of that is asked for but in a variance.
+ONEFOLD_HOST_DEVICE inline void round_state(const rounding& how, const leading<3>& top, const u64* state, scratch& memory,
+                                            void* result) noexcept {
+  const u64 flags = state[0];
   const bool is_mean = how.what == form::mean || how.what == form::mean_variance;
-  put(bits_of_sum(state[0], state + 1, words, how.unit[0], is_mean ? how.count : 1, how.to), how.to, result);
+  put(how.what == form::norm2 ? bits_of_root(flags, top, how.to) : bits_of_sum(flags, top, is_mean ? how.count : 1, how.to), how.to,
+      result);
   if (how.what != form::mean_variance) return;
-  put(bits_of_variance(state[0], state + 1, words, state + 1 + words, how.words[1], how.unit[1], how.count, how.degrees, how.to,
+  const int words = how.words[0];
+  put(bits_of_variance(flags, state + 1, words, state + 1 + words, how.words[1], how.unit[1], how.count, how.degrees, how.to,
                        memory),
       how.to, static_cast<unsigned char*>(result) + how.to.bytes);
+}
+ONEFOLD_HOST_DEVICE inline void round_state(const rounding& how, const u64* state, scratch& memory, void* result) noexcept {
+  const int words = how.words[0];
+  round_state(how, leading<3>(state + 1, words, how.unit[0], state[words] >> 63 != 0), state, memory, result);
 }
 
 }  // namespace onefold::detail::exact

@@ -244,5 +244,67 @@ TEST_F(exact_words_on_a_warp, that_are_no_state_give_a_number_of_ones_alone) {
   EXPECT_GT(refused_, 1000);
 }
 
+// Limbs as blocks have added them up: the result that one thread makes of few has the bits of that of the carried state.
+TEST(few_limbs_of_a_sum, have_the_result_of_all) {
+  const random_numbers random(current_seed());
+  std::uint64_t drawn = 0;
+  const auto below = [&](std::uint64_t limit) { return static_cast<int>(random.at(++drawn) % limit); };
+  int are_few = 0, are_many = 0;
+  for (const state_kind& of : all_kinds_of_states()) {
+    if (of.what == form::mean_variance) continue;
+    for (int i = 0; i < 400; ++i) {
+      const int number = of.row().limbs[0];
+      std::vector<long long> limbs(static_cast<std::size_t>(number));
+      const int used = 1 + below(8);
+      const int first = below(static_cast<std::uint64_t>(number - 2));
+      const int digits = 1 + below(62);
+      const bool has_signs = of.what != form::norm2 && of.what != form::sum_of_squares && of.what != form::norm1;
+      for (int k = first; k < std::min(first + used, number - 2); ++k) {  // as the kinds leave room for
+        const auto value = static_cast<long long>(random.at(++drawn) >> (64 - digits));
+        limbs[static_cast<std::size_t>(k)] = below(5) == 0 ? 0 : has_signs && below(2) == 0 ? -value : value;
+      }
+      if (below(8) == 0) limbs.assign(limbs.size(), 0);
+      if (below(8) == 0 && has_signs && first + 1 < number - 2) {  // all cancels but the last digit of some limb
+        limbs.assign(limbs.size(), 0);
+        limbs[static_cast<std::size_t>(first)] = (1LL << 32) - below(2);
+        limbs[static_cast<std::size_t>(first) + 1] = -1;
+      }
+      const std::uint64_t flags = below(6) == 0 ? random.at(++drawn) % 16 : exact::has_other_than_minus_zero;
+      const exact::rounding how = exact::rounding_of(of.type, of.what, below(2) == 0 && onefold::can_be_wide(of.type, of.what),
+                                                     1 + random.at(++drawn) % 1'000'000, 0);
+      exact::u64 of_few[2] = {}, of_all[2] = {};
+      bool was_few = false;
+      const auto shared = std::make_unique<cb::exact_sums::words_memory>();
+      const auto result_of = [&](const exact::leading<3>& top, exact::u64* to) {
+        shared->state[0] = flags;
+        exact::round_state(how, top, shared->state, shared->rounding, to);
+      };
+      on_a_warp([&] {
+        constexpr int limbs_of_lane = (cb::exact_memory::most + 31) / 32;
+        const auto lane = static_cast<int>(threadIdx.x) % 32;
+        long long mine[limbs_of_lane];
+        for (int k = 0; k < limbs_of_lane; ++k)
+          mine[k] = 32 * k + lane < number ? limbs[static_cast<std::size_t>(32 * k + lane)] : 0;
+        const cb::exact_sums::used_limbs there = cb::exact_sums::used_of(number, mine);
+        if (lane == 0 && cb::exact_sums::are_few(there)) {
+          was_few = true;
+          result_of(cb::exact_sums::leading_of_few(there, number, limbs.data(), how.unit[0]), of_few);
+        }
+        __syncwarp();
+        const cb::exact_sums::digits carried = cb::exact_sums::carry(limbs.data(), number, there);
+        if (lane != 0) return;
+        for (int k = 0; k < number; k += 2) shared->state[1 + k / 2] = cb::exact_sums::word_of_limbs(limbs.data(), number, k);
+        result_of(cb::exact_sums::leading_of(cb::exact_sums::integers_of(carried, number), shared->state, how.unit[0]), of_all);
+      });
+      ++(was_few ? are_few : are_many);
+      if (was_few) {
+        ASSERT_EQ(of_few[0], of_all[0]) << text(of) << ", " << used << " limbs from " << first << " on";
+      }
+    }
+  }
+  EXPECT_GT(are_few, 1000);
+  EXPECT_GT(are_many, 100);
+}
+
 }  // namespace
 }  // namespace onefold_test

@@ -18,6 +18,9 @@ __device__ __noinline__ void finish_launch(exact_memory* memory, unsigned long l
   long long* const limbs = sums.limb;
   exact::u64* const state = shared.state;
   const unsigned flags = how.is_alone ? sums.flags : __ldcg(&memory->flags);  // is under way while the limbs are
+  const bool asks_for_top = how.concludes && how.outcome == exact_outcome::number && how.number[1] == 0;
+  used_limbs there{0, 0};
+  bool is_short = false;  // whether there is no need of a state
   int words = 1;
   integers of_first{0, 0};
   for (int s = 0; s < 2; ++s) {
@@ -37,7 +40,10 @@ __device__ __noinline__ void finish_launch(exact_memory* memory, unsigned long l
       if (how.concludes) memory->limb[s][i] = 0;
     }
     __syncwarp();
-    const digits used = carry(limbs, number, mine);
+    there = used_of(number, mine);
+    is_short = asks_for_top && are_few(there);
+    if (is_short) break;
+    const digits used = carry(limbs, number, there);
 #pragma unroll 1
     for (int i = lane; i < number; i += warp_size) {
       if (!how.concludes) memory->limb[s][i] = limbs[i];
@@ -73,7 +79,10 @@ __device__ __noinline__ void finish_launch(exact_memory* memory, unsigned long l
     }
     if (how.result.count != 0) {
       result[0] = result[1] = 0;
-      round_integers(how.result, how.number[1] != 0, of_first, state, shared.rounding, result);
+      const int unit = how.result.unit[0];
+      const exact::leading<3> top =
+          is_short ? leading_of_few(there, how.number[0], limbs, unit) : leading_of(of_first, state, unit);
+      exact::round_state(how.result, top, state, shared.rounding, result);
     }
     store_result(to, result, static_cast<int>(how.result.to.bytes));
   }

@@ -109,8 +109,7 @@ struct piece_column {
       for (unsigned used = used_bins<bins, Stride>(bin, at); used != 0; used &= used - 1) {
         const int b = at + __ffs(static_cast<int>(used)) - 1;
         const long long sum = sum_of_warp(bin[b * Stride]);
-        if (threadIdx.x % warp_size == 0)
-          atomicAdd(reinterpret_cast<unsigned long long*>(limbs + b), static_cast<unsigned long long>(sum));
+        if (threadIdx.x % warp_size == 0) add_to_limb(limbs + b, static_cast<unsigned long long>(sum));
       }
   }
 

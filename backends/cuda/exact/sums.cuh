@@ -395,6 +395,7 @@ __global__ void __launch_bounds__(window_threads, window_blocks)
   const bool has_edge = unit == given.units % warps;
   turn next{};
   if (unit < given.units) load(unit, next);
+  narrow.clear();  // while that is on its way
   {
     unsigned highest = 0;
     if (unit < given.units) {

@@ -34,21 +34,29 @@ struct digits {
   int end;    ///< from there on digits of the sign alone
 };
 
-// Carries, so that limbs are digits of 32 bits and the last one has the sign. By the lanes of a warp, of which each knows limbs lane, lane + 32, ..
+// The first and the last of `number` limbs that are not zeros: `number` and -1 where all are. By the lanes of a warp, of which each knows limbs lane, lane + 32, ..
+struct used_limbs {
+  int first;
+  int last;
+};
 template <int OfLane>
-__device__ inline digits carry(long long* limbs, int number, const long long (&mine)[OfLane]) {
-  const auto lane = static_cast<int>(threadIdx.x) % warp_size;
-  digits found{number, 0};
-  int last = -1;
+__device__ inline used_limbs used_of(int number, const long long (&mine)[OfLane]) {
+  used_limbs found{number, -1};
 #pragma unroll
   for (int k = 0; k < OfLane; ++k) {
     const unsigned used = __ballot_sync(whole_warp, mine[k] != 0);
     if (used == 0) continue;
     found.first = ::min(found.first, k * warp_size + __ffs(static_cast<int>(used)) - 1);
-    last = (k + 1) * warp_size - 1 - __clz(static_cast<int>(used));
+    found.last = (k + 1) * warp_size - 1 - __clz(static_cast<int>(used));
   }
+  return found;
+}
+
+// Carries, so that limbs are digits of 32 bits and the last one has the sign. By a warp.
+__device__ inline digits carry(long long* limbs, int number, const used_limbs& used) {
+  const auto lane = static_cast<int>(threadIdx.x) % warp_size;
   // Of most sums few limbs are not zero, and behind them there is nothing but the sign.
-  found.end = ::min(last + 3, number);
+  const digits found{used.first, ::min(used.last + 3, number)};
   int sign = 0;
   __syncwarp();  // votes order no memory: all lanes have read their limbs
   if (lane == 0) {
@@ -67,6 +75,25 @@ __device__ inline digits carry(long long* limbs, int number, const long long (&m
   return found;
 }
 
+// Most sums lie in few limbs. One thread makes four words of these, in registers, where carries and searches in memory took it several times as long.
+inline constexpr int few_limbs = 6;  // whose sum, with a sign, fits 256 bits
+__device__ inline bool are_few(const used_limbs& used) { return used.last - used.first < few_limbs; }
+// By one thread, of limbs of which there are few, with the unit 2^unit.
+__device__ inline exact::leading<3> leading_of_few(const used_limbs& used, int number, const long long* limbs, int unit) {
+  const int first = ::min(used.first, number - few_limbs);
+  exact::u64 word[few_limbs / 2 + 1];
+  long long carried = 0;
+#pragma unroll
+  for (int i = 0; i < few_limbs; i += 2) {
+    const long long low = limbs[first + i] + carried;
+    const long long high = limbs[first + i + 1] + (low >> 32);
+    word[i / 2] = static_cast<exact::u64>(high) << 32 | (static_cast<exact::u64>(low) & 0xffffffffU);
+    carried = high >> 32;
+  }
+  word[few_limbs / 2] = static_cast<exact::u64>(carried);
+  return {word, unit + 32 * first};
+}
+
 // Two limbs as one of a state's integers, `i` being even. The last limb alone keeps its sign.
 __device__ inline exact::u64 word_of_limbs(const long long* limbs, int number, int i) {
   const auto low = static_cast<exact::u64>(limbs[i]);
@@ -83,17 +110,10 @@ __device__ inline integers integers_of(const digits& used, int number) {
   return {first, ::max(first, ::min((used.end + 1) / 2, exact::integer_words(number) - 1))};
 }
 
-// By one thread, which may change the state: the result's bits.
-__device__ inline void round_integers(exact::rounding& how, bool is_moments, const integers& of_first, exact::u64* state,
-                                      exact::scratch& memory, exact::u64 (&result)[2]) {
-  int first = 0;
-  if (!is_moments) {
-    first = of_first.first;
-    state[first] = state[0];  // the flags stand ahead
-    how.words[0] = of_first.last - first + 1;
-    how.unit[0] += 64 * first;
-  }
-  exact::round_state(how, state + first, memory, result);
+// By one thread, of a state whose first sum has the unit 2^unit.
+__device__ inline exact::leading<3> leading_of(const integers& of_first, const exact::u64* state, int unit) {
+  const exact::u64* const first = state + 1 + of_first.first;
+  return {first, of_first.last - of_first.first + 1, unit + 64 * of_first.first, state[1 + of_first.last] >> 63 != 0};
 }
 
 // --- words -------------------------------------------------------------------------------------------------------------------------------------------
@@ -217,7 +237,7 @@ __device__ inline bool load_words(int kind, const int (&limbs)[2], words_memory&
     long long mine[limbs_of_lane];
 #pragma unroll
     for (int k = 0; k < limbs_of_lane; ++k) mine[k] = k * warp_size + lane < number ? limb[k * warp_size + lane] : 0;
-    const digits used = carry(limb, number, mine);
+    const digits used = carry(limb, number, used_of(number, mine));
     if (s == 0) of_first = integers_of(used, number);
     const long long least = exact::is_never_negative(kind, s) ? 0 : -(1LL << 31);
     is_state = is_between(limb[number - 1], least, (1LL << 31) - 1) && is_state;  // else more than so many elements have
@@ -256,7 +276,7 @@ __device__ inline void conclude_words(const exact_conclusion& how, const long lo
     exact::rounding rounding = how.result;
     rounding.count = count;
     rounding.degrees = exact::degrees_of(count, how.ddof);
-    round_integers(rounding, how.number[1] != 0, of_first, shared.state, shared.rounding, result);
+    exact::round_state(rounding, leading_of(of_first, shared.state, rounding.unit[0]), shared.state, shared.rounding, result);
   }
   store_result(to, result, static_cast<int>(how.result.to.bytes));
 }

@@ -17,6 +17,19 @@ inline constexpr unsigned all_lanes = 0xffffffffU;
 
 // --- integers ---------------------------------------------------------------------------------------------------------------------------------------
 
+/// *limb += v, of several threads; before whoever reads it they have met. Of 64 bits shared memory has no atomics but loops, of 32 it has.
+__device__ inline void add_to_limb(long long* limb, unsigned long long v) {
+#ifdef __CUDA_ARCH__
+  auto* const half = reinterpret_cast<unsigned*>(limb);
+  const auto low = static_cast<unsigned>(v);
+  auto high = static_cast<unsigned>(v >> 32);
+  if (low != 0 && atomicAdd(half, low) > ~low) ++high;  // a carry
+  if (high != 0) atomicAdd(half + 1, high);
+#else
+  atomicAdd(reinterpret_cast<unsigned long long*>(limb), v);
+#endif
+}
+
 /// limbs += v 2^at units. Of what lies below a unit v has nothing.
 __device__ inline void add_integer(long long* limbs, long long v, int at) {
   if (at < 0) {
@@ -26,11 +39,11 @@ __device__ inline void add_integer(long long* limbs, long long v, int at) {
   const int shift = at % 32;
   const auto low = static_cast<unsigned long long>(v) << shift;
   const long long high = shift == 0 ? v >> 63 : v >> (64 - shift);
-  auto* const to = reinterpret_cast<unsigned long long*>(limbs + at / 32);
+  long long* const to = limbs + at / 32;
   const unsigned long long piece[3] = {low & 0xffffffffU, low >> 32, static_cast<unsigned long long>(high)};
 #pragma unroll
   for (int i = 0; i < 3; ++i)
-    if (piece[i] != 0) atomicAdd(to + i, piece[i]);
+    if (piece[i] != 0) add_to_limb(to + i, piece[i]);
 }
 
 /// The same with v negative.
@@ -139,8 +152,11 @@ __device__ inline void flush_bins(const double* column, int base, int first, int
     }
 }
 
+/// Where the sum of a warp's bin b lies from its first lane's bins on.
+__device__ inline int place_of_sum(int b, int stride) { return b * stride + b % warp_size; }
+
 /// The same in two steps, for all warps of a block: a bin has one thread that adds its integers up, so that warps do not wait for each other at the limbs. In the
-/// first a warp puts them where its first lane's bins were; then the block waits.
+/// first a warp puts them where its bins were, each into another lane's, so that they lie in different banks; then the block waits.
 template <int Bins, int Stride, class Bin>
 __device__ inline void sum_bins_of_warp(Bin* column, int base, int first) {
   const unsigned lane = threadIdx.x % warp_size;
@@ -149,12 +165,12 @@ __device__ inline void sum_bins_of_warp(Bin* column, int base, int first) {
   for (int at = 0; at < Bins; at += bins_at_once) {
     unsigned used = used_bins<Bins, Stride>(column, at);
     const int mine = at + static_cast<int>(lane);
-    if (lane < bins_at_once && mine < Bins && (used >> lane & 1) == 0) sums[mine * Stride] = 0;
+    if (lane < bins_at_once && mine < Bins && (used >> lane & 1) == 0) sums[place_of_sum(mine, Stride)] = 0;
 #pragma unroll 1
     for (; used != 0; used &= used - 1) {
       const int b = at + __ffs(static_cast<int>(used)) - 1;
       const long long sum = sum_of_bin<Stride>(column, b, base, first);
-      if (lane == 0) sums[b * Stride] = sum;
+      if (lane == 0) sums[place_of_sum(b, Stride)] = sum;
     }
   }
 }
@@ -169,7 +185,7 @@ __device__ inline void add_bins_of_block(const Bin* columns, const int* bases, i
   for (int w = 0; w < Stride / warp_size; ++w) {
     const int b = number - bases[w];
     const bool is_there = static_cast<unsigned>(b) < static_cast<unsigned>(Bins);
-    const long long more = sums[(is_there ? b : 0) * Stride + w * warp_size];
+    const long long more = sums[place_of_sum(is_there ? b : 0, Stride) + w * warp_size];
     sum += is_there ? more : 0;
   }
   if (sum != 0) add_integer(limbs, sum, 16 * number + first - unit);
@@ -273,6 +289,8 @@ struct window {
   __device__ void open(int from) {
     base = from;
     reach = most_reach;
+  }
+  __device__ void clear() const {
     for (int b = 0; b < Bins; ++b) column[b * Stride] = 0;
   }
   /// Whether all that lies below a term's digits, too, has an exponent.

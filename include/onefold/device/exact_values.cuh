@@ -152,6 +152,7 @@ struct values_window {
     bins.column = column;
     running.close();
     flags = 0;
+    bins.clear();
     bins.open(Sum::fits ? Sum::base_of_fitting : 0);
     if constexpr (!Sum::fits) bins.reach = 0;  // nothing is inside, and the first terms say where the window should lie
   }
@@ -214,6 +215,7 @@ struct values_window {
     const unsigned still = moved.outside(now, left);
     if (2 * left > many) return found;
     flush_window(limbs);
+    bins.clear();
     bins.open(base);
     return still;
   }
