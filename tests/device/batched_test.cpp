@@ -19,6 +19,7 @@
 #include <onefold/onefold.hpp>
 
 #include "../support/gtest_support.hpp"
+#include "batch_on_host.hpp"
 
 namespace onefold_test {
 namespace {
@@ -79,92 +80,50 @@ result_bits specified(const wanted& form, result_bits of) {
   return of;
 }
 
-// A batch as the host of a GPU would launch it, with the slots that launches leave to each other.
-class launches {
- public:
-  launches() : slots_(1 << 16) {}
+result_bits bits_of(const batch_on_host::result_bytes& result) {
+  result_bits bits{};
+  std::memcpy(bits.data(), result.data(), sizeof(bits));
+  return bits;
+}
 
+// A batch of the first kernel.
+class launches : public batch_on_host {
+ public:
   void add(const wanted& form, const void* x, const void* y, std::uint64_t count, std::uint32_t most_leaves,
            const std::uint64_t* count_at = nullptr) {
     const std::uint64_t tile = onefold::order::tile_rows * onefold::order::row_bytes / size_of(form.type);
-    const auto plan = cb::plan_of_item((count + tile - 1) / tile, most_leaves);
-    cb::batched_item& item = table_.item[table_.items];
-    item = {};
+    cb::batched_item item{};
     item.x = x;
     item.y = y;
     item.count = count;
     item.count_at = count_at;
-    item.output = results_[table_.items].data();
-    item.first_block = table_.blocks;
-    item.log_leaf = static_cast<std::uint8_t>(plan.log_leaf);
     item.fold = static_cast<std::uint8_t>(cb::batched_fold(form.type, form.what, form.wide));
     item.how = static_cast<std::uint8_t>(static_cast<int>(dt::conclusion_of(form.type, form.what, form.wide)) |
                                          cb::batched_place_of(form.what));
     item.argument = size_of(form.type);
     item.bytes = static_cast<std::uint8_t>(onefold::result_bytes(form.type, form.what, form.wide));
-    if (in_words_) {
-      item.how |= cb::batched_item::in_words;
-      item.output = &words_[4 * table_.items];
-    }
+    batch_on_host::add(item, (count + tile - 1) / tile, most_leaves);
     forms_.push_back(form);
-    ++table_.items;
-    table_.blocks += plan.leaves;
-    if (plan.leaves > 1) ++table_.several;
   }
 
   void run(unsigned warps) {
-    table_.header = slots_.data();
-    for (result_bits& result : results_) result = {};
-    ++table_.call_number;
-    for (std::uint32_t block = 0; block < table_.blocks; ++block) {
-      const auto shared = std::make_unique<cb::detail::batched_memory>();
-      on_a_block(warps, [&] { cb::run_batched_block(cb::batched_folds{}, table_, block, *shared); });
-    }
+    run_blocks<cb::detail::batched_memory>(warps, [](const auto& table, std::uint32_t block, auto& shared) {
+      cb::run_batched_block(cb::batched_folds{}, table, block, shared);
+    });
   }
-
-  // The address of the last item's array, of y where there is one, and of x, stands at `x_at` and `y_at` then, as far as these are no null pointers.
-  void take_addresses(const void* const* x_at, const void* const* y_at) {
-    cb::batched_item& item = table_.item[table_.items - 1];
-    if (x_at != nullptr) {
-      item.x = x_at;
-      item.fold |= cb::batched_item::x_in_memory;
-    }
-    if (y_at != nullptr) {
-      item.y = y_at;
-      item.fold |= cb::batched_item::y_in_memory;
-    }
-  }
-
-  // Of items that are added from now on: results are sent to a host that polls.
-  void send_words() { in_words_ = true; }
 
   [[nodiscard]] result_bits result(int item) const {
     const auto at = static_cast<std::size_t>(item);
-    return specified(forms_[at], results_[at]);
+    return specified(forms_[at], bits_of(stored(at)));
   }
-  // Of a result in words, of which all must carry the number of the launch.
-  [[nodiscard]] result_bits received(int item, std::size_t bytes) const {
-    result_bits result{};
-    for (std::size_t word = 0; 4 * word < bytes; ++word) {
-      const std::uint64_t sent = words_[4 * static_cast<std::size_t>(item) + word];
-      EXPECT_EQ(sent >> 32, table_.call_number) << "word " << word << " of result " << item;
-      result[word / 2] |= (sent & 0xffffffff) << (32 * (word % 2));
-    }
-    return specified(forms_[static_cast<std::size_t>(item)], result);
-  }
-  [[nodiscard]] std::uint32_t items() const { return table_.items; }
-  [[nodiscard]] std::uint32_t several() const { return table_.several; }
-  [[nodiscard]] const onefold::device::slot_header& header() const {
-    return *reinterpret_cast<const onefold::device::slot_header*>(slots_.data());
+  // Of a result in words.
+  [[nodiscard]] result_bits received(int item) const {
+    const auto at = static_cast<std::size_t>(item);
+    return specified(forms_[at], bits_of(in_words(at)));
   }
 
  private:
-  cb::batched_table table_{};
-  std::vector<onefold::device::slot_word> slots_;
-  std::array<result_bits, cb::most_batched> results_ = {};
-  std::uint64_t words_[4 * cb::most_batched] = {};
   std::vector<wanted> forms_;
-  bool in_words_ = false;
 };
 
 // Bits of a form's result on one core; of a place of nothing what a GPU stores, 0 and an index that no element has.
@@ -236,8 +195,7 @@ TEST_F(batches_on_host, send_words_to_a_host_that_polls) {
   const wanted& first = forms.front();
   EXPECT_EQ(batch.result(0), alone(first, at(first.type, 0, 0), at(first.type, 1, 0), 700)) << "stored, beside words";
   for (std::size_t i = 0; i < forms.size(); ++i)
-    EXPECT_EQ(batch.received(static_cast<int>(i) + 1, onefold::result_bytes(forms[i].type, forms[i].what, forms[i].wide)),
-              alone(forms[i], at(forms[i].type, 0, 1), at(forms[i].type, 1, 2), 700))
+    EXPECT_EQ(batch.received(static_cast<int>(i) + 1), alone(forms[i], at(forms[i].type, 0, 1), at(forms[i].type, 1, 2), 700))
         << name(forms[i].what) << " of " << name(forms[i].type);
 }
 
@@ -342,8 +300,7 @@ TEST_F(batches_on_host, set_all_bits_of_results_of_arrays_that_cannot_be_followe
       EXPECT_EQ(batch.header().ended, 0U);
       for (std::size_t i = 0; i < expected.size(); ++i) {
         const int item = static_cast<int>(i);
-        result_bits found = i < first_in_words ? batch.result(item) : batch.received(item, bytes);
-        if (bytes == 1) found[0] &= 0xff;  // of the word that carries it
+        const result_bits found = i < first_in_words ? batch.result(item) : batch.received(item);
         EXPECT_EQ(found, expected[i]) << name(form.what) << " of " << name(form.type) << ", item " << i;
       }
     }

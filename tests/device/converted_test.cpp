@@ -17,6 +17,7 @@
 #include <onefold/onefold.hpp>
 
 #include "../support/gtest_support.hpp"
+#include "batch_on_host.hpp"
 
 namespace onefold_test {
 namespace {
@@ -58,7 +59,7 @@ TEST(the_kernels_of_batches, have_every_form_of_every_real_type_between_them) {
   EXPECT_FALSE(is_converted({element_type::i8, form::sum, true}));
 }
 
-using result_bytes = std::array<unsigned char, 64>;
+using result_bytes = batch_on_host::result_bytes;
 
 // Without what nobody specifies: the bytes between values and their indices.
 result_bytes specified(const wanted& one, result_bytes of) {
@@ -86,24 +87,17 @@ result_bytes alone(const wanted& one, const void* x, const void* y, std::uint64_
   return specified(one, result);
 }
 
-// A batch as the host of a GPU would launch it.
-class launches {
+// A batch of the second kernel.
+class launches : public batch_on_host {
  public:
-  launches() : slots_(1 << 16) {}
-
   void add(const wanted& one, const void* x, const void* y, std::uint64_t count, std::uint32_t most_leaves,
            const std::uint64_t* count_at = nullptr) {
     const std::uint64_t tile = onefold::order::tile_rows * onefold::order::row_bytes / size_of(one.type);
-    const auto plan = cb::plan_of_item((count + tile - 1) / tile, most_leaves);
-    cb::batched_item& item = table_.item[table_.items];
-    item = {};
+    cb::batched_item item{};
     item.x = x;
     item.y = y;
     item.count = count;
     item.count_at = count_at;
-    item.output = results_[table_.items].data();
-    item.first_block = table_.blocks;
-    item.log_leaf = static_cast<std::uint8_t>(plan.log_leaf);
     item.fold = cb::converted_form(one.what, one.wide);
     item.how = static_cast<std::uint8_t>(one.type);
     if (one.what == form::mean_variance) item.argument = 1;
@@ -111,67 +105,29 @@ class launches {
       for (int k = 0; k < 4; ++k) item.argument |= static_cast<std::uint64_t>(four[k]) << (4 * k);
     if (has_index(one.what)) item.argument = size_of(onefold::result_type(one.type, one.what));
     item.bytes = static_cast<std::uint8_t>(bytes_of(one));
-    if (in_words_) {
-      item.how |= cb::batched_item::in_words;
-      item.output = words_[table_.items].data();
-    }
+    batch_on_host::add(item, (count + tile - 1) / tile, most_leaves);
     forms_.push_back(one);
-    ++table_.items;
-    table_.blocks += plan.leaves;
-    if (plan.leaves > 1) ++table_.several;
   }
-  // The addresses of the last item's arrays stand in memory.
   void take_addresses(const void* const* x_at, const void* const* y_at) {
-    cb::batched_item& item = table_.item[table_.items - 1];
-    item.x = x_at;
-    item.fold |= cb::batched_item::x_in_memory;
-    if (forms_.back().what != form::dot) return;
-    item.y = y_at;
-    item.fold |= cb::batched_item::y_in_memory;
+    batch_on_host::take_addresses(x_at, forms_.back().what == form::dot ? y_at : nullptr);
   }
   // What is wanted of the last item is its tree's accumulator.
   void take_node(std::size_t bytes, std::size_t value_bytes) {
-    cb::batched_item& item = table_.item[table_.items - 1];
-    item.how |= cb::converted_to_node;
-    item.bytes = static_cast<std::uint8_t>(bytes);
-    item.argument = value_bytes;
+    last().how |= cb::converted_to_node;
+    last().bytes = static_cast<std::uint8_t>(bytes);
+    last().argument = value_bytes;
   }
-  void send_words() { in_words_ = true; }
 
   void run(unsigned warps) {
-    table_.header = slots_.data();
-    for (result_bytes& result : results_) result = {};
-    ++table_.call_number;
-    for (std::uint32_t block = 0; block < table_.blocks; ++block) {
-      const auto shared = std::make_unique<cb::detail::converted_memory>();
-      on_a_block(warps, [&] { cb::run_converted_block(table_, block, *shared); });
-    }
+    run_blocks<cb::detail::converted_memory>(
+        warps, [](const auto& table, std::uint32_t block, auto& shared) { cb::run_converted_block(table, block, shared); });
   }
 
-  [[nodiscard]] const result_bytes& stored(std::size_t item) const { return results_[item]; }
-  [[nodiscard]] result_bytes result(std::size_t item) const { return specified(forms_[item], results_[item]); }
-  [[nodiscard]] result_bytes received(std::size_t item) const {
-    result_bytes result{};
-    const std::size_t bytes = bytes_of(forms_[item]);
-    for (std::size_t at = 0; at < bytes; at += 4) {
-      const std::uint64_t sent = words_[item][at / 4];
-      EXPECT_EQ(sent >> 32, table_.call_number) << "word " << at / 4 << " of result " << item;
-      std::memcpy(result.data() + at, &sent, std::min<std::size_t>(4, bytes - at));
-    }
-    return specified(forms_[item], result);
-  }
-  [[nodiscard]] std::uint32_t several() const { return table_.several; }
-  [[nodiscard]] const onefold::device::slot_header& header() const {
-    return *reinterpret_cast<const onefold::device::slot_header*>(slots_.data());
-  }
+  [[nodiscard]] result_bytes result(std::size_t item) const { return specified(forms_[item], stored(item)); }
+  [[nodiscard]] result_bytes received(std::size_t item) const { return specified(forms_[item], in_words(item)); }
 
  private:
-  cb::batched_table table_{};
-  std::vector<onefold::device::slot_word> slots_;
-  std::array<result_bytes, cb::most_batched> results_ = {};
-  std::array<std::array<std::uint64_t, 16>, cb::most_batched> words_ = {};
   std::vector<wanted> forms_;
-  bool in_words_ = false;
 };
 
 // Elements of a type: random ones, among which its least and greatest, zeros of both signs and infinities are. Not NaN, which would be the result of nearly all.

@@ -297,53 +297,40 @@ __device__ inline bool find_arrays(const batched_item& item, unsigned element_by
   return can_be_read(arrays.x) && ((item.fold & batched_item::y_in_memory) == 0 || can_be_read(arrays.y));
 }
 
-template <class Fold>
-__device__ inline void run_batched_block(const batched_table& table, std::uint32_t number, std::uint32_t block,
-                                         const batched_arrays& arrays, batched_memory& shared) {
-  using A = typename Fold::accumulator;
-  using C = typename combination_in_batch<Fold>::type;
-  using units = device::detail::units_of<Fold, device::reading::single>;
-  static_assert(sizeof(A) <= most_batched_state_bytes && std::is_same_v<A, typename C::accumulator>);
+// A block reads its leaf of an item, whose units `read` knows:
+//
+//     begin(count)   told how many elements there are, it says how many units these are
+//     node(unit)     the node over a unit, by a warp; of one that does not exist the neutral element
+//     nothing()      what the tree gives for no elements, ahead of the conclusion
+//     note(to)       writes into the destination what the conclusion has to know of the item
+//
+// C combines the nodes, and knows the conclusion.
+template <class C, class Memory, class Read>
+__device__ inline void run_leaf(const batched_table& table, std::uint32_t number, std::uint32_t block, Memory& shared, Read&& read) {
+  using A = typename C::accumulator;
+  const C fold{};
   const batched_item& item = table.item[number];
   A* const values = reinterpret_cast<A*>(shared.bytes);
-  if ((item.how & batched_item::from_slots) != 0) {
-    batched_place at = place_of(table, item);
-    at.to.how &= ~batched_item::from_slots;
-    if constexpr (finds_places<Fold>)
-      return conclude_place_slots(at, item, values);
-    else
-      return conclude_slots<C>(at, item.x, static_cast<std::uint32_t>(item.count), values);
-  }
   const std::uint32_t leaves = end_of_blocks(table, number) - item.first_block;
   const std::uint32_t leaf = block - item.first_block;
-  device::tree_input in{};
-  in.x = arrays.x;
-  in.y = arrays.y;
-  in.count = item.count;
+  std::uint64_t count = item.count;
   int log_leaf = item.log_leaf;
-  if (item.count_at != nullptr) in.count = ::min(in.count, *item.count_at);
-  in.end_tile = in.count / device::tile_elements<Fold> + (in.count % device::tile_elements<Fold> != 0 ? 1 : 0);
-  if (item.count_at != nullptr && in.end_tile > 0) {
+  if (item.count_at != nullptr) count = ::min(count, *item.count_at);
+  const std::uint64_t end_unit = read.begin(count);
+  if (item.count_at != nullptr && end_unit > 0) {
     // As many blocks are at work as that number asks for, of those that there are.
     const int least = leaves > 1 ? log_batched_leaf : 0;
-    while (log_leaf > least && (in.end_tile - 1) >> (log_leaf - 1) < leaves) --log_leaf;
+    while (log_leaf > least && (end_unit - 1) >> (log_leaf - 1) < leaves) --log_leaf;
   }
 
-  A* const waiting = values + (1 << batched_memory::log_most);  // complete subtrees of the leaf, as a binary number has ones
-  const int log_values = ::min(log_leaf, batched_memory::log_most);
+  A* const waiting = values + (1 << Memory::log_most);  // complete subtrees of the leaf, as a binary number has ones
+  const int log_values = ::min(log_leaf, Memory::log_most);
   const std::uint64_t first = std::uint64_t{leaf} << log_leaf;
   const unsigned warp = threadIdx.x / device::warp_size;
-  A value = Fold::neutral();
+  A value = fold.neutral();
   for (std::uint32_t part = 0;;) {
     for (unsigned i = warp; i < 1u << log_values; i += blockDim.x / device::warp_size) {
-      const std::uint64_t unit = first + (std::uint64_t{part} << log_values) + i;
-      A node = Fold::neutral();
-      if constexpr (finds_places<Fold>) {
-        if (units::exists(in, unit)) node = place_unit_node<typename Fold::element>(in.x, in.count, unit, item.how);
-      } else if (units::is_whole(in, unit)) [[likely]]
-        node = units::whole_node(Fold{}, in, unit);
-      else if (units::exists(in, unit))
-        node = device::detail::cut_unit_node<Fold>(in.x, in.y, in.count, unit);
+      const A node = read.node(first + (std::uint64_t{part} << log_values) + i);
       if (threadIdx.x % device::warp_size == 0) values[i] = node;
     }
     __syncthreads();
@@ -351,26 +338,79 @@ __device__ inline void run_batched_block(const batched_table& table, std::uint32
     if (log_leaf == log_values) [[likely]]
       break;
     ++part;
-    const bool is_last = first + (std::uint64_t{part} << log_values) >= ::min(in.end_tile, first + (std::uint64_t{1} << log_leaf));
+    const bool is_last = first + (std::uint64_t{part} << log_values) >= ::min(end_unit, first + (std::uint64_t{1} << log_leaf));
     if (threadIdx.x == 0) {
       // What stands to the left of this part: its neighbours up to a complete subtree, or, behind the last part, all of it.
       const std::uint32_t complete = part - 1;
       int level = 0;
       for (; is_last ? complete >> level != 0 : (complete >> level & 1) != 0; ++level)
-        if ((complete >> level & 1) != 0) value = Fold::combine(waiting[level], value);
+        if ((complete >> level & 1) != 0) value = fold.combine(waiting[level], value);
       if (!is_last) waiting[level] = value;
     }
     __syncthreads();  // the next part's values take the place of this one's
     if (is_last) break;
   }
   if (warp != 0) return;
-  if (in.count == 0) value = value_of_nothing(fold_of<Fold>(item));  // in every leaf, and so in their root
+  if (count == 0) value = read.nothing();  // in every leaf, and so in their root
   batched_place at = place_of(table, item);
+  read.note(at.to);
   at.leaf = leaf;
   at.leaves = leaves;
   at.slot = item.first_block;
-  at.count = in.count;
+  at.count = count;
   conclude_leaf<C>(at, value);
+}
+
+// The units of a fold of the first kernel: single tiles.
+template <class Fold>
+struct tiles_in_batch {
+  using A = typename Fold::accumulator;
+  using units = device::detail::units_of<Fold, device::reading::single>;
+  const batched_item& item;
+  batched_arrays arrays;
+  std::uint64_t count = 0, end_tile = 0;
+
+  __device__ std::uint64_t begin(std::uint64_t elements) {
+    count = elements;
+    end_tile = elements / device::tile_elements<Fold> + (elements % device::tile_elements<Fold> != 0 ? 1 : 0);
+    return end_tile;
+  }
+  __device__ A node(std::uint64_t unit) const {
+    device::tree_input in{};
+    in.x = arrays.x;
+    in.y = arrays.y;
+    in.count = count;
+    in.end_tile = end_tile;
+    if constexpr (finds_places<Fold>) {
+      if (units::exists(in, unit)) return place_unit_node<typename Fold::element>(in.x, in.count, unit, item.how);
+    } else if (units::is_whole(in, unit)) [[likely]] {
+      return units::whole_node(Fold{}, in, unit);
+    } else if (units::exists(in, unit)) {
+      return device::detail::cut_unit_node<Fold>(in.x, in.y, in.count, unit);
+    }
+    return Fold::neutral();
+  }
+  __device__ A nothing() const { return value_of_nothing(fold_of<Fold>(item)); }
+  __device__ void note(device::destination&) const {}
+};
+
+template <class Fold>
+__device__ inline void run_batched_block(const batched_table& table, std::uint32_t number, std::uint32_t block,
+                                         const batched_arrays& arrays, batched_memory& shared) {
+  using A = typename Fold::accumulator;
+  using C = typename combination_in_batch<Fold>::type;
+  static_assert(sizeof(A) <= most_batched_state_bytes && std::is_same_v<A, typename C::accumulator>);
+  const batched_item& item = table.item[number];
+  if ((item.how & batched_item::from_slots) != 0) {
+    A* const values = reinterpret_cast<A*>(shared.bytes);
+    batched_place at = place_of(table, item);
+    at.to.how &= ~batched_item::from_slots;
+    if constexpr (finds_places<Fold>)
+      return conclude_place_slots(at, item, values);
+    else
+      return conclude_slots<C>(at, item.x, static_cast<std::uint32_t>(item.count), values);
+  }
+  run_leaf<C>(table, number, block, shared, tiles_in_batch<Fold>{item, arrays});
 }
 
 // By the fold that has number `which` in the list.

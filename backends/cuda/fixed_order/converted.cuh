@@ -337,69 +337,39 @@ struct results_in_batch<converted<Fold>> {
 
 using converted_memory = memory_of_batch<most_converted_state_bytes>;
 
-// As run_batched_block(): a block reads its leaf. The tiles' nodes, and with them the arrays' types, are another function's matter.
+// The units of a fold of the second kernel: single tiles. Their nodes, and with them the arrays' types, are another function's matter.
+template <class Fold>
+struct converted_tiles {
+  using A = typename Fold::accumulator;
+  const batched_item& item;
+  batched_arrays arrays;
+  conversion of;
+  std::uint64_t count = 0, end_tile = 0;
+
+  __device__ std::uint64_t begin(std::uint64_t elements) {
+    const std::uint64_t tile = order::tile_rows * static_cast<std::uint64_t>(lanes_of_converted(of.read));
+    count = elements;
+    end_tile = (elements + tile - 1) / tile;
+    return end_tile;
+  }
+  __device__ A node(std::uint64_t unit) const {
+    if (unit < end_tile) return converted_tile<Fold>(arrays.x, arrays.y, count, unit, item.fold, item.how);
+    return Fold::neutral();
+  }
+  __device__ A nothing() const {
+    return converted_nothing(Fold{}, of, static_cast<element_type>(item.how & converted_type_bits),
+                             static_cast<form>(item.fold % forms_in_five_bits));
+  }
+  __device__ void note(device::destination& to) const { to.how |= static_cast<int>((item.fold & batched_item::fold_number) << 8); }
+};
+
 template <class Fold>
 __device__ inline void run_converted_block(const batched_table& table, std::uint32_t number, std::uint32_t block,
                                            const batched_arrays& arrays, converted_memory& shared) {
-  using A = typename Fold::accumulator;
-  using C = converted<Fold>;
-  static_assert(sizeof(A) <= most_converted_state_bytes);
+  static_assert(sizeof(typename Fold::accumulator) <= most_converted_state_bytes);
   const batched_item& item = table.item[number];
   const conversion of = conversion_of_item(item.fold, item.how);
-  A* const values = reinterpret_cast<A*>(shared.bytes);
-  const std::uint32_t leaves = end_of_blocks(table, number) - item.first_block;
-  const std::uint32_t leaf = block - item.first_block;
-  std::uint64_t count = item.count;
-  int log_leaf = item.log_leaf;
-  if (item.count_at != nullptr) count = ::min(count, *item.count_at);
-  const std::uint64_t tile = order::tile_rows * static_cast<std::uint64_t>(lanes_of_converted(of.read));
-  const std::uint64_t end_tile = (count + tile - 1) / tile;
-  if (item.count_at != nullptr && end_tile > 0) {
-    // As many blocks are at work as that number asks for, of those that there are.
-    const int least = leaves > 1 ? log_batched_leaf : 0;
-    while (log_leaf > least && (end_tile - 1) >> (log_leaf - 1) < leaves) --log_leaf;
-  }
-
-  A* const waiting = values + (1 << converted_memory::log_most);  // complete subtrees of the leaf, as a binary number has ones
-  const int log_values = ::min(log_leaf, converted_memory::log_most);
-  const std::uint64_t first = std::uint64_t{leaf} << log_leaf;
-  const unsigned warp = threadIdx.x / device::warp_size;
-  A value = Fold::neutral();
-  for (std::uint32_t part = 0;;) {
-    for (unsigned i = warp; i < 1u << log_values; i += blockDim.x / device::warp_size) {
-      const std::uint64_t unit = first + (std::uint64_t{part} << log_values) + i;
-      A node = Fold::neutral();
-      if (unit < end_tile) node = converted_tile<Fold>(arrays.x, arrays.y, count, unit, item.fold, item.how);
-      if (threadIdx.x % device::warp_size == 0) values[i] = node;
-    }
-    __syncthreads();
-    if (warp == 0) value = batched_part<C>(values, log_values);
-    if (log_leaf == log_values) [[likely]]
-      break;
-    ++part;
-    const bool is_last = first + (std::uint64_t{part} << log_values) >= ::min(end_tile, first + (std::uint64_t{1} << log_leaf));
-    if (threadIdx.x == 0) {
-      // What stands to the left of this part: its neighbours up to a complete subtree, or, behind the last part, all of it.
-      const std::uint32_t complete = part - 1;
-      int level = 0;
-      for (; is_last ? complete >> level != 0 : (complete >> level & 1) != 0; ++level)
-        if ((complete >> level & 1) != 0) value = Fold::combine(waiting[level], value);
-      if (!is_last) waiting[level] = value;
-    }
-    __syncthreads();  // the next part's values take the place of this one's
-    if (is_last) break;
-  }
-  if (warp != 0) return;
-  if (count == 0)  // in every leaf, and so in their root
-    value = converted_nothing(Fold{}, of, static_cast<element_type>(item.how & converted_type_bits),
-                              static_cast<form>(item.fold % forms_in_five_bits));
-  batched_place at = place_of(table, item);
-  at.to.how |= static_cast<int>((item.fold & batched_item::fold_number) << 8);
-  at.leaf = leaf;
-  at.leaves = leaves;
-  at.slot = item.first_block;
-  at.count = count;
-  conclude_leaf<C>(at, value);
+  run_leaf<converted<Fold>>(table, number, block, shared, converted_tiles<Fold>{item, arrays, of});
 }
 
 template <class First, class... Others>
