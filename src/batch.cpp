@@ -64,6 +64,8 @@ constexpr std::size_t place_bytes = 64;  // at least, so that every result is al
 
 constexpr std::size_t in_places(std::size_t bytes) { return (bytes + place_bytes - 1) / place_bytes * place_bytes; }
 
+}  // namespace
+
 // On a GPU: each result that is waited for to a place of its own in pinned memory, and from there to the caller's when all are there.
 void run_together(const onefold_request* requests, std::size_t count, const onefold_options* how) {
   std::vector<std::size_t> places;
@@ -100,6 +102,8 @@ void run_together(const onefold_request* requests, std::size_t count, const onef
     if (what.count_at != nullptr && has_index(its)) check_counted_place(its, data + places[i]);
   }
 }
+
+namespace {
 
 void run_all(const onefold_request* requests, std::size_t count, const onefold_options* how) {
   for (std::size_t i = 0; i < count; ++i) {

@@ -12,6 +12,9 @@
 
 namespace onefold::detail {
 
+/// Runs requests on one GPU as a batch: launches together those that go together, and waits for the results that are waited for. At least one.
+void run_together(const onefold_request* requests, std::size_t count, const onefold_options* how);
+
 /// Elements that the host is to have.
 struct copied_elements {
   void* to;

@@ -279,7 +279,10 @@ bool goes_the_short_way(const onefold_request& asked) {
 
 void reduce_checked(const onefold_request& asked, const onefold_options* how, const whole_call& of = {}) {
   if (asked.second_type != 0) return reduce_mixed(asked, how);
-  if (asked.type == ONEFOLD_C64 || asked.type == ONEFOLD_C128) return reduce_complex(asked, how);
+  if (asked.type == ONEFOLD_C64 || asked.type == ONEFOLD_C128) {
+    if (of.taken != nullptr && of.nodes == nullptr && (*of.taken = complex_in_batch(asked, how, *of.batch))) return;
+    return reduce_complex(asked, how);
+  }
   if (asked.type < 0 || asked.type >= element_type_count) refuse_number("request.type", asked.type);
   if (asked.form < 0 || asked.form >= form_count + record_count) refuse_number("request.form", asked.form);
   if (asked.flags > (ONEFOLD_INTO | ONEFOLD_WIDE)) refuse_number("request.flags", asked.flags);

@@ -17,9 +17,11 @@
 #include <onefold/error.hpp>
 #include <onefold/results.hpp>
 
+#include "../backends/backend.hpp"
 #include "../backends/complex.hpp"
 #include "../backends/cpu/instruction_set.hpp"
 #include "../backends/float_environment.hpp"
+#include "batch.hpp"
 #include "c_api.hpp"
 #include "dispatch.hpp"
 #include "pointer_kind.hpp"
@@ -62,14 +64,9 @@ bool has_something_in_memory(const onefold_request& what) {
   return what.count_at != nullptr || what.input_at != nullptr || what.second_at != nullptr;
 }
 
-// With the count and the addresses that stand in memory, which is the host's: no kernel of complex numbers asks for them.
+// With the count and the addresses that stand in memory, which is the host's.
 onefold_request with_memory_read(onefold_request what) {
-  check_places(what);
   const auto is_elsewhere = [](const void* place) { return place != nullptr && locate(place).kind != pointer_kind::host; };
-  const void* const first = what.input_at != nullptr ? what.input_at : what.input;
-  if (what.where.backend == ONEFOLD_CUDA || (what.where.backend == ONEFOLD_BEST && is_elsewhere(first)))
-    throw error(errc::unsupported,
-                "on cuda() a count, or the address of an array, that stands in memory is for real numbers: read it first");
   for (const void* const place :
        {static_cast<const void*>(what.count_at), static_cast<const void*>(what.input_at), static_cast<const void*>(what.second_at)})
     if (is_elsewhere(place))
@@ -163,7 +160,7 @@ void run_moments(onefold_request what, const onefold_options* how) {
 // Whether a GPU reduces it, which it then names.
 bool is_for_gpu(onefold_request& what) {
   if (what.where.backend == ONEFOLD_BEST && what.count > 0) {
-    const auto place = locate(what.input);
+    const auto place = locate(what.input_at != nullptr ? what.input_at : what.input);
     if (place.kind != pointer_kind::host) what.where = onefold_cuda_device(place.device);
   }
   return what.where.backend == ONEFOLD_CUDA;
@@ -319,6 +316,36 @@ void run_for_tree_value(onefold_request what, const onefold_options* how) {
   reduce_complex(what, how);
 }
 
+// Of a request with a count, or the address of an array, in memory: what its kernel has no answer to.
+void check_of_gpu(const onefold_request& what, const onefold_options* how) {
+  if (asks_for_exact(how) || what.exact_state != nullptr)
+    throw error(errc::unsupported,
+                "an exact sum takes no count, and no address of an array, that stands in memory on cuda() so far: read it first");
+  if (what.output == nullptr) throw error(errc::null_pointer, "the output pointer is null: give the address of one element");
+  if (what.count == 0) return;
+  const auto check_array = [&](const void* array, const void* const* place, const std::string& role) {
+    if (place != nullptr) return;
+    if (array == nullptr)
+      throw error(errc::null_pointer,
+                  "the " + role + " pointer is null but there are " + std::to_string(what.count) + " elements to read");
+    if (reinterpret_cast<std::uintptr_t>(array) % size_of(part_type(static_cast<element_type>(what.type))) != 0)
+      throw error(errc::misaligned_pointer, "the " + role + " pointer is not aligned to the parts of its elements");
+  };
+  check_array(what.input, what.input_at, "input");
+  if (what.form == ONEFOLD_DOT) check_array(what.second, what.second_at, "second input");
+}
+
+// Whether it is what a batch may launch with others, as far as can be seen here; who says what is wrong with it is who runs it alone.
+bool is_for_launch(const onefold_request& what) {
+  const std::size_t part = size_of(part_type(static_cast<element_type>(what.type)));
+  const auto is_array = [part](const void* array) {
+    return array != nullptr && reinterpret_cast<std::uintptr_t>(array) % part == 0;
+  };
+  if (what.tree_value != nullptr || what.exact_state != nullptr || what.count == 0 || what.output == nullptr) return false;
+  check_complex(what);
+  return is_array(what.input) && (what.form != ONEFOLD_DOT || is_array(what.second));
+}
+
 }  // namespace
 
 void check_complex_form(std::int32_t what, element_type type) {
@@ -333,8 +360,52 @@ void check_complex_form(std::int32_t what, element_type type) {
   if (!is_known || !takes_type(its, type)) refuse_complex();
 }
 
+bool complex_in_batch(const onefold_request& asked, const onefold_options* how, batch_in_progress& batch) {
+  const bool is_in_memory = has_something_in_memory(asked);
+  if (is_in_memory) {
+    check_places(asked);
+    check_complex(asked);
+    check_of_gpu(asked, how);
+  } else if (!is_for_launch(asked)) {
+    return false;
+  }
+  request what{executor_of(asked.where),
+               static_cast<element_type>(asked.type),
+               static_cast<form>(asked.form),
+               asked.input,
+               asked.count,
+               asked.output,
+               false,
+               asked.second};
+  what.ddof = asked.ddof;
+  what.count_at = asked.count_at;
+  what.input_at = asked.input_at;
+  what.second_at = asked.second_at;
+  if (asked.count > 0 && !asks_for_exact(how) && batch.take(what)) return true;
+  if (!is_in_memory || asked.count == 0) return false;
+  const auto is_on_host = [](const void* array) { return array != nullptr && locate(array).kind == pointer_kind::host; };
+  if (is_on_host(asked.input) || (asked.form == ONEFOLD_DOT && is_on_host(asked.second)))
+    throw error(
+        errc::host_pointer,
+        "an array of the host's is not read where a count, or the address of an array, stands in memory: copy it to the GPU");
+  throw error(errc::unsupported,
+              "a count, or the address of an array, that stands in memory is read by a launch of the library's choice: leave "
+              "variant, finish, width, block_size and grid_size alone");
+}
+
 void reduce_complex(const onefold_request& asked, const onefold_options* how) {
-  if (has_something_in_memory(asked)) return reduce_complex(with_memory_read(asked), how);
+  if (has_something_in_memory(asked)) {
+    check_places(asked);
+#ifdef ONEFOLD_HAVE_CUDA
+    if (onefold_request on_gpu = asked; is_for_gpu(on_gpu)) {
+      if (asked.count > 0) return run_together(&on_gpu, 1, how);
+      on_gpu.count_at = nullptr;  // which says the same
+      on_gpu.input_at = on_gpu.second_at = nullptr;
+      return reduce_complex(on_gpu, how);
+    }
+#endif
+    return reduce_complex(with_memory_read(asked), how);
+  }
   check_complex(asked);
   const auto its = static_cast<form>(asked.form);
   const bool is_single = asked.type == ONEFOLD_C64;

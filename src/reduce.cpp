@@ -318,7 +318,8 @@ bool can_be_followed(const onefold_request& what, const void* const* place) {
   const void* array = nullptr;
   find_backend(backend::cuda)
       ->read_back(executor_of(what.where), static_cast<void*>(&array), static_cast<const void*>(place), sizeof(array));
-  return array != nullptr && reinterpret_cast<std::uintptr_t>(array) % size_of(static_cast<element_type>(what.type)) == 0;
+  const auto type = static_cast<element_type>(what.type);
+  return array != nullptr && reinterpret_cast<std::uintptr_t>(array) % size_of(is_complex(type) ? part_type(type) : type) == 0;
 }
 
 }  // namespace
@@ -328,7 +329,8 @@ void refuse_unread_array(const onefold_request& what, const void* result, std::s
   if (std::any_of(all, all + bytes, [](unsigned char byte) { return byte != 0xff; })) return;
   const auto type = static_cast<element_type>(what.type);
   const auto its = static_cast<form>(what.form);
-  const bool may_be_a_number = !has_index(its) && !is_float(result_type(type, its, (what.flags & ONEFOLD_WIDE) != 0));
+  const element_type of_result = result_type(type, its, (what.flags & ONEFOLD_WIDE) != 0);
+  const bool may_be_a_number = !has_index(its) && !is_complex(of_result) && !is_float(of_result);
   if (may_be_a_number && can_be_followed(what, what.input_at) && can_be_followed(what, what.second_at)) return;
   throw error(errc::null_pointer,
               "the address of an array that stands in the GPU's memory is null, or not aligned to its element type, but there are "

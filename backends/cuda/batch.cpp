@@ -187,8 +187,8 @@ class batch_on_stream final : public batch_of_calls {
         append_nodes(run, taken_);
     }
     taken_.insert(taken_.end(), copies_.begin(), copies_.end());
-    // One kernel's items behind the other's. Not ranges::stable_partition, whose result clang 14 cannot name.
-    std::stable_partition(taken_.begin(), taken_.end(), [](const batched_request& each) { return !each.is_converted; });
+    // One kernel's items behind the other's.
+    std::stable_sort(taken_.begin(), taken_.end(), [](const batched_request& a, const batched_request& b) { return a.by < b.by; });
     run_batched(now, taken_);
   }
 

@@ -244,17 +244,5 @@ TEST(addresses_and_counts_in_memory, are_of_complex_numbers_too) {
       refuses(errc::null_pointer, "input", [&] { static_cast<void>(onefold::sum(onefold::serial(), array_at{&nowhere}, 2)); }));
 }
 
-#ifdef ONEFOLD_HAVE_CUDA
-TEST(addresses_and_counts_in_memory, of_complex_numbers_are_refused_on_a_gpu) {
-  const std::complex<float> z[] = {{1, 2}};
-  const std::complex<float>* const of_z = z;
-  const std::uint64_t one = 1;
-  EXPECT_TRUE(
-      refuses(errc::unsupported, "real numbers", [&] { static_cast<void>(onefold::norm2(onefold::cuda(), array_at{&of_z}, 1)); }));
-  EXPECT_TRUE(
-      refuses(errc::unsupported, "real numbers", [&] { static_cast<void>(onefold::sum(onefold::cuda(), z, 1, count_at{&one})); }));
-}
-#endif
-
 }  // namespace
 }  // namespace onefold_test

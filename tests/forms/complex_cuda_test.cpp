@@ -3,15 +3,19 @@
 
 #include <cuda_runtime_api.h>
 
+#include <array>
 #include <complex>
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include <onefold/batch.hpp>
 #include <onefold/range_state.hpp>
 
 #include "../support/cuda.hpp"
+#include "any_elements.hpp"
 #include "record_fixture.hpp"
 
 namespace onefold_test {
@@ -128,6 +132,202 @@ TEST_F(complex_states, of_memory_of_the_hosts_are_refused_cuda) {
   EXPECT_THROW(static_cast<void>(onefold::mean_variance(onefold::cuda(0), x, {.guarantee = onefold::guarantee::exact})),
                onefold::error);
   count_dispatch(onefold::cuda(0));
+}
+
+// An array of each complex type in the GPU's memory, and the same on the host.
+class complex_array {
+ public:
+  complex_array(element_type type, std::uint64_t count, std::uint64_t seed)
+      : values_(any_elements(type, count, seed)), memory_(count * onefold::size_of(type)) {
+    copy_to_device(memory_.as<void>(), values_.data(), values_.bytes());
+  }
+  [[nodiscard]] const std::byte* on_device() const { return memory_.as<std::byte>(); }
+  [[nodiscard]] const std::byte* on_host() const { return static_cast<const std::byte*>(values_.data()); }
+
+ private:
+  elements values_;
+  device_memory memory_;
+};
+
+constexpr element_type complex_types[] = {element_type::c64, element_type::c128};
+
+std::vector<form> complex_forms() {
+  std::vector<form> all;
+  for (int what = 0; what < onefold::form_count + onefold::record_count; ++what)
+    if (onefold::takes_type(static_cast<form>(what), element_type::c64)) all.push_back(static_cast<form>(what));
+  return all;
+}
+
+using result_bits = std::array<std::uint64_t, 4>;
+
+template <class R>
+std::vector<unsigned char> bytes_of(const R& result) {
+  std::vector<unsigned char> all(sizeof(result));
+  std::memcpy(all.data(), static_cast<const void*>(&result), sizeof(result));
+  return all;
+}
+
+class complex_in_memory : public cuda_form_test {
+ protected:
+  static constexpr std::uint64_t most = (std::uint64_t{1} << 20) + 3;  // of c128 as many bytes as are read in a batch otherwise
+
+  static onefold::detail::request request_of(element_type type, form what, const void* x, const void* y, std::uint64_t n) {
+    onefold::detail::request made{onefold::serial(), type, what, x, n, nullptr, true};
+    if (what == form::dot) made.second = y;
+    if (what == form::mean_variance) made.ddof = n > 1 ? 1 : 0;
+    return made;
+  }
+  static result_bits result_of(onefold::detail::request what) {
+    result_bits bits{};
+    what.output = bits.data();
+    onefold::detail::run(what, {});
+    return bits;
+  }
+  // The same of cuda(), where arrays' addresses, and the count, stand in memory.
+  static onefold::detail::request in_memory(onefold::detail::request what, const device_memory& places,
+                                            const std::uint64_t* count) {
+    what.where = onefold::cuda();
+    what.input = nullptr;
+    what.input_at = places.as<const void*>();
+    if (what.form == form::dot) {
+      what.second = nullptr;
+      what.second_at = places.as<const void*>() + 1;
+    }
+    what.count = most;
+    what.count_at = count;
+    return what;
+  }
+};
+
+TEST_F(complex_in_memory, have_the_bits_of_every_form_count_and_alignment_cuda) {
+  const device_memory places(2 * sizeof(void*)), count(sizeof(std::uint64_t));
+  for (const element_type type : complex_types) {
+    const complex_array x(type, most + 8, 1), y(type, most + 8, 2);
+    const std::size_t part = onefold::size_of(type) / 2;
+    for (const form what : complex_forms())
+      for (const std::uint64_t n : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{33}, std::uint64_t{512},
+                                    std::uint64_t{16'385}, std::uint64_t{100'003}, most})
+        for (const auto& [first_x, first_y] : {std::pair<std::size_t, std::size_t>{0, 0}, {2, 4}, {1, 2}}) {
+          const void* const both[] = {x.on_device() + first_x * part, y.on_device() + first_y * part};
+          copy_to_device(places.as<void>(), both, sizeof(both));
+          copy_to_device(count.as<void>(), &n, sizeof(n));
+          const auto plain = request_of(type, what, x.on_host() + first_x * part, y.on_host() + first_y * part, n);
+          EXPECT_EQ(result_of(in_memory(plain, places, count.as<std::uint64_t>())), result_of(plain))
+              << onefold::name(what) << " of " << n << " " << onefold::name(type) << ", offsets " << first_x << " and " << first_y;
+        }
+  }
+  count_dispatch(onefold::cuda());
+}
+
+TEST_F(complex_in_memory, are_read_at_every_replay_of_a_graph_cuda) {
+  const stream on;
+  const auto where = onefold::cuda(0, on.get());
+  const complex_array x(element_type::c64, most, 3), y(element_type::c64, most, 4);
+  const device_memory place(sizeof(void*)), count(sizeof(std::uint64_t)), result(sizeof(c64));
+  recording graph(on.get());
+  onefold::sum_into(where, onefold::array_at<c64>{place.as<const c64*>()}, most, result.as<c64>(),
+                    onefold::count_at{count.as<std::uint64_t>()});
+  graph.end();
+  for (const std::uint64_t n : {std::uint64_t{5}, most, std::uint64_t{70'001}})
+    for (const complex_array* each : {&x, &y}) {
+      const void* const array = each->on_device();
+      copy_to_device(place.as<void>(), &array, sizeof(array));
+      copy_to_device(count.as<void>(), &n, sizeof(n));
+      expect_success(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+      graph.replay();
+      on.synchronize();
+      c64 found;
+      expect_success(cudaMemcpy(static_cast<void*>(&found), result.as<void>(), sizeof(found), cudaMemcpyDeviceToHost),
+                     "cudaMemcpy");
+      EXPECT_EQ(bytes_of(found), bytes_of(onefold::sum(onefold::serial(), reinterpret_cast<const c64*>(each->on_host()), n))) << n;
+    }
+  count_dispatch(onefold::cuda());
+}
+
+// Every form of both types, beside real numbers, some in memory, some of the host's, more than a launch takes.
+TEST_F(complex_in_memory, are_a_launch_of_a_batch_cuda) {
+  const complex_array c64s(element_type::c64, 50'000, 5), c128s(element_type::c128, 50'000, 6);
+  const device_memory places(4 * sizeof(void*)), count(sizeof(std::uint64_t));
+  const void* const arrays[] = {c64s.on_device(), c64s.on_device(), c128s.on_device(), c128s.on_device()};
+  const std::uint64_t fewer = 20'001;
+  copy_to_device(places.as<void>(), arrays, sizeof(arrays));
+  copy_to_device(count.as<void>(), &fewer, sizeof(fewer));
+  std::vector<onefold_request> requests;
+  std::vector<result_bits> expected, found(128);
+  for (int kind = 0; kind < 3; ++kind)
+    for (const element_type type : complex_types) {
+      const complex_array& z = type == element_type::c64 ? c64s : c128s;
+      const void* const* const place = places.as<const void*>() + (type == element_type::c64 ? 0 : 2);
+      for (const form what : complex_forms()) {
+        const std::uint64_t n = kind == 2 ? fewer : 50'000 - requests.size();
+        expected.push_back(result_of(request_of(type, what, z.on_host(), z.on_host(), n)));
+        auto asked = request_of(type, what, z.on_device(), z.on_device(), n);
+        asked.where = onefold::cuda();
+        asked.output = found[requests.size()].data();
+        if (kind > 0) {
+          asked.input = nullptr;
+          asked.input_at = place;
+        }
+        if (kind == 2) {
+          asked.count = 50'000;
+          asked.count_at = count.as<std::uint64_t>();
+        }
+        requests.push_back(onefold::detail::c_request(asked));
+      }
+    }
+  found.resize(requests.size());
+  float real = 0;
+  onefold::detail::request among{onefold::cuda(), element_type::f32, form::norm1, c64s.on_device(), 100'000, &real, true};
+  requests.insert(requests.begin() + 5, onefold::detail::c_request(among));
+  onefold::report ran;
+  onefold::detail::run_batch(requests, {.report = &ran});
+  for (std::size_t i = 0; i < found.size(); ++i) EXPECT_EQ(found[i], expected[i]) << "request " << i;
+  EXPECT_EQ(real, onefold::norm1(onefold::serial(), reinterpret_cast<const float*>(c64s.on_host()), 100'000));
+  EXPECT_EQ(ran.variant, "fixed_order");
+  count_dispatch(onefold::cuda());
+}
+
+TEST_F(complex_in_memory, that_cannot_be_followed_are_null_pointers_cuda) {
+  const complex_array x(element_type::c128, 1000, 7);
+  const device_memory place(sizeof(void*));
+  const auto where = onefold::cuda();
+  const onefold::array_at<std::complex<double>> at{place.as<const std::complex<double>*>()};
+  const auto put = [&](const void* address) { copy_to_device(place.as<void>(), &address, sizeof(address)); };
+  for (const void* const bad : {static_cast<const void*>(nullptr), static_cast<const void*>(x.on_device() + 4)}) {
+    put(bad);
+    EXPECT_TRUE(refuses(onefold::errc::null_pointer, "address", [&] { static_cast<void>(onefold::sum(where, at, 1000)); }));
+    EXPECT_TRUE(refuses(onefold::errc::null_pointer, "address", [&] { static_cast<void>(onefold::norm2(where, at, 1000)); }));
+    EXPECT_TRUE(refuses(onefold::errc::null_pointer, "address", [&] { static_cast<void>(onefold::count(where, at, 1000)); }));
+    EXPECT_TRUE(
+        refuses(onefold::errc::null_pointer, "address", [&] { static_cast<void>(onefold::mean_variance(where, at, 1000)); }));
+  }
+  put(x.on_device() + 8);  // as its parts are aligned
+  EXPECT_NO_THROW(static_cast<void>(onefold::sum(where, at, 999)));
+  count_dispatch(onefold::cuda());
+}
+
+TEST_F(complex_in_memory, are_refused_where_no_kernel_reads_them_cuda) {
+  const complex_array x(element_type::c64, 16, 8);
+  const device_memory place(sizeof(void*)), count(sizeof(std::uint64_t));
+  const void* const array = x.on_device();
+  const std::uint64_t n = 3;
+  copy_to_device(place.as<void>(), &array, sizeof(array));
+  copy_to_device(count.as<void>(), &n, sizeof(n));
+  const auto where = onefold::cuda();
+  const onefold::array_at<c64> at{place.as<const c64*>()};
+  const onefold::count_at counted{count.as<std::uint64_t>()};
+  EXPECT_TRUE(
+      refuses(onefold::errc::unsupported, "launch", [&] { static_cast<void>(onefold::sum(where, at, 16, {.block_size = 64})); }));
+  EXPECT_TRUE(refuses(onefold::errc::unsupported, "exact",
+                      [&] { static_cast<void>(onefold::sum(where, at, 16, {.guarantee = onefold::guarantee::exact})); }));
+  const std::vector<c64> pageable(16);
+  EXPECT_TRUE(
+      refuses(onefold::errc::host_pointer, "host", [&] { static_cast<void>(onefold::sum(where, pageable.data(), 16, counted)); }));
+  EXPECT_TRUE(refuses(onefold::errc::device_pointer, "GPU", [&] { static_cast<void>(onefold::sum(onefold::serial(), at, 16)); }));
+  EXPECT_EQ(onefold::sum(onefold::best(), at, 0), c64());
+  EXPECT_EQ(bytes_of(onefold::sum(onefold::best(), at, 16, counted)),
+            bytes_of(onefold::sum(onefold::serial(), reinterpret_cast<const c64*>(x.on_host()), 3)));
+  count_dispatch(where);
 }
 
 }  // namespace

@@ -39,6 +39,10 @@ struct batched_item {
 
 inline constexpr int most_batched = 72;  ///< of a launch, whose parameters fill the 4 KiB that every driver takes
 
+/// The kernels that take tables of items: of floats and doubles, of all other real numbers and forms (converted.hpp), and of complex numbers
+/// (complex_batched.hpp).
+enum class batch_kernel : std::uint8_t { floats, converted, complex };
+
 /// What the kernel takes. Items of several blocks hand their values over in slots; those of one block need none.
 struct batched_table {
   void* header;  ///< slot_header, and slots behind it; null where no item has several blocks

@@ -12,6 +12,7 @@
 #include "../../cpu/forms.hpp"
 #include "../launch.cuh"
 #include "batched_folds.hpp"
+#include "complex_batched.hpp"
 #include "converted.hpp"
 #include "converted_folds.hpp"
 #include "folds.hpp"
@@ -225,8 +226,23 @@ destination conclusion_of(const form_of_call& what) {
   return to;
 }
 
+// Of complex numbers.
+batched_request complex_request_of(const form_of_call& what, std::uint64_t count) noexcept {
+  const int log_unit = log_complex_unit(what.type, what.form);
+  batched_request made{};
+  made.by = batch_kernel::complex;
+  made.units = (count >> log_unit) + ((count & ((std::uint64_t{1} << log_unit) - 1)) != 0 ? 1 : 0);
+  made.item.count = count;
+  made.item.argument = static_cast<std::uint64_t>(what.ddof);
+  made.item.bytes = static_cast<std::uint8_t>(result_bytes(what.type, what.form));
+  made.item.fold = complex_batched_fold(what.type, what.form);
+  made.item.how = static_cast<std::uint8_t>(what.form);
+  return made;
+}
+
 // Its part of a launch of several, or none where the kernels of those have not its fold.
 std::optional<batched_request> batched_request_of(const form_of_call& what, std::uint64_t count) noexcept {
+  if (is_complex(what.type)) return complex_request_of(what, count);
   const int fold = batched_fold(what.type, what.form, what.wide);
   const bool wide = what.wide && can_be_wide(what.type, what.form);
   if (fold < 0 && !is_converted(what.type, what.form, wide)) return std::nullopt;
@@ -237,10 +253,9 @@ std::optional<batched_request> batched_request_of(const form_of_call& what, std:
   made.item.count = count;
   made.item.argument = to.argument;
   made.item.bytes = static_cast<std::uint8_t>(to.bytes);
-  made.is_converted = fold < 0;
-  made.item.fold = made.is_converted ? converted_form(what.form, wide) : static_cast<std::uint8_t>(fold);
-  made.item.how =
-      made.is_converted ? static_cast<std::uint8_t>(what.type) : static_cast<std::uint8_t>(to.how) | batched_place_of(what.form);
+  made.by = fold < 0 ? batch_kernel::converted : batch_kernel::floats;
+  made.item.fold = fold < 0 ? converted_form(what.form, wide) : static_cast<std::uint8_t>(fold);
+  made.item.how = fold < 0 ? static_cast<std::uint8_t>(what.type) : static_cast<std::uint8_t>(to.how) | batched_place_of(what.form);
   return made;
 }
 
@@ -253,8 +268,9 @@ bool is_plain(const onefold::detail::request& what) noexcept {
 void ask_for_node(const onefold::detail::request& what, batched_request& request) noexcept {
   const tree_value_row as = value_in_tree(what.type, what.form, what.wide);
   batched_item& item = request.item;
-  item.how = request.is_converted ? static_cast<std::uint8_t>(what.type) | converted_to_node
-                                  : static_cast<std::uint8_t>(onefold::detail::conclusion::none) | batched_place_of(what.form);
+  item.how = request.by == batch_kernel::converted
+                 ? static_cast<std::uint8_t>(what.type) | converted_to_node
+                 : static_cast<std::uint8_t>(onefold::detail::conclusion::none) | batched_place_of(what.form);
   item.bytes = static_cast<std::uint8_t>(as.bytes);
   item.argument = as.value_bytes;
 }
@@ -274,6 +290,8 @@ void run_by_itself(call& now) {
   made->item.output = now.output;
   run_batched(now, std::span(&*made, 1));
 }
+
+constexpr std::uint64_t bytes_of_tile = order::tile_rows * order::row_bytes;  // of real numbers
 
 // An array beyond that keeps a GPU busy by itself, and is read faster by its own kernel: 16 MiB.
 constexpr std::uint64_t most_batched_tiles = std::uint64_t{most_batched_leaves} * most_warps;
@@ -330,9 +348,11 @@ std::optional<batched_request> batched_request_of(const onefold::detail::request
   auto made = batched_request_of({what.type, what.form, what.wide, what.ddof, what.results, what.operators}, what.count);
   if (!made) return std::nullopt;
   const bool has_a_kernel_alone = what.count_at == nullptr && !has_array_in_memory(what);
-  const std::uint64_t most = made->is_converted ? most_converted_tiles : most_batched_tiles;
-  if (made->units > most && has_a_kernel_alone) return std::nullopt;
-  if (what.tree_value != nullptr && what.form == form::reduce_together) return std::nullopt;  // it is refused
+  const std::uint64_t tiles = made->by == batch_kernel::complex ? what.count * size_of(what.type) / bytes_of_tile : made->units;
+  const std::uint64_t most = made->by == batch_kernel::converted ? most_converted_tiles : most_batched_tiles;
+  if (tiles > most && has_a_kernel_alone) return std::nullopt;
+  if (what.tree_value != nullptr && (what.form == form::reduce_together || is_complex(what.type)))
+    return std::nullopt;  // it is refused, or made by its own kernel
   if (what.tree_value != nullptr) ask_for_node(what, *made);
   return made;
 }
@@ -403,16 +423,17 @@ std::optional<leaves_of_run> leaves_of(call& now, const batched_run& run, const 
 std::optional<batched_run> batched_run_of(const onefold::detail::request& what, const onefold::detail::tree_nodes& which) noexcept {
   if (!is_plain(what) || what.count_at != nullptr || has_array_in_memory(what) || what.tree_value == nullptr) return std::nullopt;
   auto first = batched_request_of({what.type, what.form, what.wide, what.ddof, what.results, what.operators}, what.count);
-  if (!first || what.form == form::reduce_together) return std::nullopt;
+  if (!first || what.form == form::reduce_together || is_complex(what.type)) return std::nullopt;
   // Of those that the second kernel would read by itself, however many they are.
   const run_of_tiles tiles{which.first_tile, which.end_tile(what.count)};
-  if (first->is_converted && tiles.end - tiles.first > most_converted_tiles) return std::nullopt;
+  if (first->by == batch_kernel::converted && tiles.end - tiles.first > most_converted_tiles) return std::nullopt;
   ask_for_node(what, *first);
-  return batched_run{first->item, what.type, what.form, what.wide, tiles, what.count, which.behind, 0, first->is_converted};
+  return batched_run{first->item, what.type, what.form, what.wide, tiles, what.count, which.behind, 0, first->by};
 }
 
 bool run_by_leaves(call& now, const batched_run& run, std::span<const batched_request> beside) {
-  if (run.is_converted || run.tiles.end - run.tiles.first < fewest_tiles_by_leaves || !fits_a_table(run, beside.size()))
+  if (run.by != batch_kernel::floats || run.tiles.end - run.tiles.first < fewest_tiles_by_leaves ||
+      !fits_a_table(run, beside.size()))
     return false;
   const device_fold& fold = fold_of(run.type, run.what, run.wide);
   std::optional<leaves_of_run> by = leaves_of(now, run, fold);
@@ -491,14 +512,20 @@ void run_alike(call& now, const device_fold& fold, std::size_t bytes_of_slot, st
 
 void run_batched(call& now, std::span<const batched_request> all) {
   while (!all.empty()) {
-    const bool is_converted = all.front().is_converted;
-    const auto end =
-        std::find_if(all.begin(), all.end(), [&](const batched_request& each) { return each.is_converted != is_converted; });
+    const batch_kernel by = all.front().by;
+    const auto end = std::find_if(all.begin(), all.end(), [&](const batched_request& each) { return each.by != by; });
     const auto alike = static_cast<std::size_t>(end - all.begin());
-    if (is_converted)
-      run_alike(now, fold_of_kernel<converted_kernel>(), converted_slot_bytes, all.first(alike));
-    else
-      run_alike(now, fold_of_kernel<batched_kernel>(), batched_slot_bytes, all.first(alike));
+    switch (by) {
+      case batch_kernel::floats:
+        run_alike(now, fold_of_kernel<batched_kernel>(), batched_slot_bytes, all.first(alike));
+        break;
+      case batch_kernel::converted:
+        run_alike(now, fold_of_kernel<converted_kernel>(), converted_slot_bytes, all.first(alike));
+        break;
+      case batch_kernel::complex:
+        run_alike(now, fold_of_kernel<complex_batched_kernel>(), complex_slot_bytes, all.first(alike));
+        break;
+    }
     all = all.subspan(alike);
   }
 }

@@ -25,8 +25,8 @@ namespace onefold::cuda_backend {
 /// A request as a part of a launch of several: its item, but for the addresses as the device sees them and the blocks.
 struct batched_request {
   batched_item item;
-  std::uint64_t units;        ///< tiles
-  bool is_converted = false;  ///< of the second kernel (converted.hpp)
+  std::uint64_t units;  ///< tiles, or of complex numbers what a warp takes at a time
+  batch_kernel by = batch_kernel::floats;
 };
 
 /// Tiles `first` to `end` - 1.
@@ -42,10 +42,10 @@ struct batched_run {
   form what;
   bool wide;
   run_of_tiles tiles;
-  std::uint64_t count;        ///< elements
-  std::uint64_t behind;       ///< elements of the array that may be read behind them
-  std::size_t stride;         ///< bytes from one output to the next
-  bool is_converted = false;  ///< its nodes are for the second kernel (converted.hpp)
+  std::uint64_t count;   ///< elements
+  std::uint64_t behind;  ///< elements of the array that may be read behind them
+  std::size_t stride;    ///< bytes from one output to the next
+  batch_kernel by = batch_kernel::floats;
 
   /// Elements of a tile, as a power of two.
   [[nodiscard]] int log_tile() const noexcept {
@@ -81,7 +81,7 @@ void for_nodes_of(const batched_run& run, const Each& each) {
 /// The nodes as requests by themselves, behind what is in `to`.
 inline void append_nodes(const batched_run& run, std::vector<batched_request>& to) {
   for_nodes_of(run, [&](const batched_item& item, std::uint64_t, int height) {
-    to.push_back({item, std::uint64_t{1} << height, run.is_converted});
+    to.push_back({item, std::uint64_t{1} << height, run.by});
   });
 }
 
