@@ -71,6 +71,18 @@ void test_refusals(void) {
   count = 5;
   EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_INVALID_ARGUMENT, "the most that it may be");
 
+  const onefold_c64 z[3] = {{1, 2}, {3, 4}, {5, 6}}; /* both of complex numbers */
+  const onefold_c64* of_z = z;
+  onefold_c64 of_two = {0, 0};
+  count = 2;
+  what = sum_of(NULL, 3, NULL);
+  what.type = ONEFOLD_C64;
+  what.output = &of_two;
+  what.count_at = &count;
+  what.input_at = (const void* const*)&of_z;
+  EXPECT_OK(onefold_reduce_batch(&what, 1, NULL));
+  EXPECT(of_two.real == 4 && of_two.imaginary == 6);
+
   const void* place = x; /* where the array's address stands */
   what = sum_of(NULL, 4, &result);
   what.input_at = (const void* const*)&place;
