@@ -5,7 +5,7 @@
 ///   work.add(dot, r, z, &rho).add(norm2, r, &norm).add<form::count>(flags, &marked);
 ///   work.run();
 ///
-/// Inputs    as each call takes them: ranges, or pointers and a count, or array_at and a count; accumulate_as, ddof or count_at behind the result's
+/// Inputs    as each call takes them: ranges, or pointers and a count, or array_at or arrays_at and a count; accumulate_as, ddof or count_at behind the result's
 ///           address. They and the results live until run() returns. No request reads what another one stores.
 /// Results   at host memory, all of them there when run() returns; each has the bits that it has alone. After an error none is specified.
 /// Cost      on cuda() one wait, and one launch for up to 72 reductions of floats or doubles, of up to 16 MiB, by forms with one result, argmin,
@@ -14,11 +14,23 @@
 /// Errors, threads as in reduce.hpp; one batch is used by one thread at a time.
 
 #include <cstdint>
+#include <string>
+#include <type_traits>
 #include <vector>
 
+#include <onefold/error.hpp>
 #include <onefold/reduce.hpp>
 
 namespace onefold {
+
+/// Arrays whose addresses stand side by side in memory, as batched BLAS calls take them: `number` of them from `first` on, each as array_at says.
+template <class T>
+struct arrays_at {
+  const T* const* first;
+  std::uint64_t number;
+};
+template <class T>
+arrays_at(T* const*, std::uint64_t) -> arrays_at<std::remove_const_t<T>>;
 
 class batch {
  public:
@@ -70,6 +82,37 @@ class batch {
   template <class X, class Y, class... M, ONEFOLD_WHERE(detail::dot_takes_at<X, Y, M...>())>
   batch& add(detail::named_dot, X x, Y y, std::uint64_t count, detail::dot_at_result<X, M...>* result, M... modifiers) {
     return add_request(detail::dot_request_at(where_, x, y, count, result, true, modifiers...));
+  }
+
+  /// Of K such arrays: `add(sum, arrays_at{places, K}, n, results)` stores K results, from `results` on. It is K requests; what stands behind the results,
+  /// count_at too, is for each.
+  template <form What, class T, class... M, ONEFOLD_WHERE(detail::takes_at<What, T, M...>())>
+  batch& add(detail::named_reduction<What> each, arrays_at<T> x, std::uint64_t count, detail::form_result_t<What, T, M...>* results,
+             M... modifiers) {
+    for (std::uint64_t k = 0; k < x.number; ++k) add(each, array_at<T>{x.first + k}, count, results + k, modifiers...);
+    return *this;
+  }
+  template <form What, class T, ONEFOLD_WHERE(detail::takes_at<What, T>())>
+  batch& add(arrays_at<T> x, std::uint64_t count, detail::form_result_t<What, T>* results) {
+    for (std::uint64_t k = 0; k < x.number; ++k) add<What>(array_at<T>{x.first + k}, count, results + k);
+    return *this;
+  }
+  /// Their dots with one other array, which is a pointer or array_at, or with as many others; throws invalid_argument where these are not as many.
+  template <class T, class Y, class... M, ONEFOLD_WHERE(detail::dot_takes_at<array_at<T>, Y, M...>())>
+  batch& add(detail::named_dot each, arrays_at<T> x, Y y, std::uint64_t count, detail::form_result_t<form::dot, T, M...>* results,
+             M... modifiers) {
+    for (std::uint64_t k = 0; k < x.number; ++k) add(each, array_at<T>{x.first + k}, y, count, results + k, modifiers...);
+    return *this;
+  }
+  template <class T, class... M, ONEFOLD_WHERE(detail::takes_at<form::dot, T, M...>())>
+  batch& add(detail::named_dot each, arrays_at<T> x, arrays_at<T> y, std::uint64_t count,
+             detail::form_result_t<form::dot, T, M...>* results, M... modifiers) {
+    if (x.number != y.number)
+      throw error(errc::invalid_argument, "dots of " + std::to_string(x.number) + " arrays with " + std::to_string(y.number) +
+                                              " others: give as many, or one for all");
+    for (std::uint64_t k = 0; k < x.number; ++k)
+      add(each, array_at<T>{x.first + k}, array_at<T>{y.first + k}, count, results + k, modifiers...);
+    return *this;
   }
 
   /// Runs all of them and waits once.

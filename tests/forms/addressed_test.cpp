@@ -88,6 +88,36 @@ TEST_P(an_address_in_memory, gives_the_places_in_that_array) {
   }
 }
 
+TEST_P(an_address_in_memory, may_be_one_of_several_in_a_batch) {
+  const auto& at = where();
+  constexpr std::uint64_t n = 20'003;
+  const double* const both[] = {x() + 1, y()};
+  const onefold::arrays_at arrays{place_of(x() + 1, y()).place, 2};
+  double norms[2] = {}, products[2] = {}, squares[2] = {}, with_one[2] = {}, counted[2] = {};
+  std::uint64_t present[2] = {};
+  onefold::batch work(at);
+  work.add(onefold::norm2, arrays, n, norms)
+      .add(onefold::dot, arrays, x(), n, products)
+      .add(onefold::dot, arrays, arrays, n, squares)
+      .add(onefold::dot, arrays, second_place(), n, with_one)
+      .add(onefold::sum, arrays, n, counted, count_of(777))
+      .add<form::count>(arrays, n, present);
+  EXPECT_EQ(work.size(), 12U);
+  work.run();
+  count_dispatch(at);
+  for (int k = 0; k < 2; ++k) {
+    expect_same(norms[k], onefold::norm2(at, both[k], n), "norm2", n);
+    expect_same(products[k], onefold::dot(at, both[k], x(), n), "dot with an array", n);
+    expect_same(squares[k], onefold::dot(at, both[k], both[k], n), "dot of as many", n);
+    expect_same(with_one[k], onefold::dot(at, both[k], y(), n), "dot with an address", n);
+    expect_same(counted[k], onefold::sum(at, both[k], 777), "sum", 777);
+    expect_same(present[k], onefold::count(at, both[k], n), "count", n);
+  }
+  EXPECT_TRUE(refuses(errc::invalid_argument, "as many", [&] {
+    work.add(onefold::dot, arrays, onefold::arrays_at{arrays.first, 1}, n, squares);
+  }));
+}
+
 TEST_P(an_address_in_memory, may_stand_beside_a_count_and_in_a_batch) {
   const auto& at = where();
   for (const std::uint64_t n : {std::uint64_t{0}, std::uint64_t{777}, most - 3}) {
