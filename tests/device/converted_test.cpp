@@ -5,6 +5,7 @@
 
 #include "../../backends/cpu/forms.hpp"
 #include "../../backends/cuda/fixed_order/converted.cuh"
+#include "../../backends/cuda/fixed_order/runs.hpp"
 
 #include <array>
 #include <cstring>
@@ -92,7 +93,7 @@ class launches : public batch_on_host {
  public:
   void add(const wanted& one, const void* x, const void* y, std::uint64_t count, std::uint32_t most_leaves,
            const std::uint64_t* count_at = nullptr) {
-    const std::uint64_t tile = onefold::order::tile_rows * onefold::order::row_bytes / size_of(one.type);
+    const std::uint64_t unit = std::uint64_t{1} << cb::log_converted_unit(one.type, one.what, one.wide);
     cb::batched_item item{};
     item.x = x;
     item.y = y;
@@ -105,7 +106,7 @@ class launches : public batch_on_host {
       for (int k = 0; k < 4; ++k) item.argument |= static_cast<std::uint64_t>(four[k]) << (4 * k);
     if (has_index(one.what)) item.argument = size_of(onefold::result_type(one.type, one.what));
     item.bytes = static_cast<std::uint8_t>(bytes_of(one));
-    batch_on_host::add(item, (count + tile - 1) / tile, most_leaves);
+    batch_on_host::add(item, (count + unit - 1) / unit, most_leaves);
     forms_.push_back(one);
   }
   void take_addresses(const void* const* x_at, const void* const* y_at) {
@@ -257,31 +258,96 @@ TEST_F(converted_batches, set_all_bits_of_results_of_arrays_that_cannot_be_follo
   }
 }
 
-// What a GPU shows of a tree's accumulator: of moments the mean and the deviation, else all.
+// The accumulator of the tree of an array, which serial() shows, beside what the item has shown: of moments the mean and the deviation, else all.
+void expect_node(const launches& batch, std::size_t item, const wanted& one, const void* x, const void* y, std::uint64_t count) {
+  namespace cpu = onefold::cpu;
+  const cpu::form_row& row = cpu::row_of(one.type, one.what, one.wide);
+  alignas(16) std::byte shown[64] = {}, value[64] = {}, expected[64] = {}, result[64] = {};
+  std::memcpy(shown, batch.stored(item).data(), sizeof(shown));
+  cpu::take_shown_state(row, one.what, count, shown, value);
+  dt::request what{onefold::serial(), one.type, one.what, x, count, result, true, y, one.wide};
+  what.tree_value = expected;
+  dt::run(what, {});
+  for (int i = 0; i < row.field_count; ++i)
+    EXPECT_EQ(std::memcmp(value + row.fields[i].offset, expected + row.fields[i].offset, row.fields[i].bytes), 0)
+        << sentence_of(one) << ", field " << i << " of the state of " << count << " elements";
+}
+
 TEST_F(converted_batches, show_the_accumulators_of_trees) {
   namespace cpu = onefold::cpu;
   for (const wanted& one : forms()) {
     if (one.what == form::reduce_together) continue;  // whose accumulator nobody can have
     const cpu::form_row& row = cpu::row_of(one.type, one.what, one.wide);
-    const bool is_moments = one.what == form::mean_variance;
     const void* const x = at(one.type, 0, 1);
     const void* const y = at(one.type, 1, 2);
     for (const std::uint64_t count : {std::uint64_t{5}, std::uint64_t{8192}, std::uint64_t{20'011}}) {
       launches batch;
       batch.add(one, x, y, count, 256);
-      batch.take_node(is_moments ? 16 : row.state_bytes, row.fields[0].bytes);
+      batch.take_node(one.what == form::mean_variance ? 16 : row.state_bytes, row.fields[0].bytes);
       batch.run(2);
-      alignas(16) std::byte shown[64] = {}, value[64] = {}, expected[64] = {}, result[64] = {};
-      std::memcpy(shown, batch.stored(0).data(), sizeof(shown));
-      cpu::take_shown_state(row, one.what, count, shown, value);
-      dt::request what{onefold::serial(), one.type, one.what, x, count, result, true, y, one.wide};
-      what.tree_value = expected;
-      dt::run(what, {});
-      for (int i = 0; i < row.field_count; ++i)
-        EXPECT_EQ(std::memcmp(value + row.fields[i].offset, expected + row.fields[i].offset, row.fields[i].bytes), 0)
-            << sentence_of(one) << ", field " << i << " of the state of " << count << " elements";
+      expect_node(batch, 0, one, x, y, count);
     }
   }
+}
+
+// The subtrees over a run of tiles, whose units may be pairs: of one tile there is half a unit.
+TEST_F(converted_batches, show_the_accumulators_of_a_runs_subtrees) {
+  for (const wanted& one : {wanted{element_type::i8, form::sum, false}, wanted{element_type::f16, form::min, false},
+                            wanted{element_type::i32, form::sum, false}}) {
+    const auto& row = onefold::cpu::row_of(one.type, one.what, one.wide);
+    cb::batched_run run{};
+    run.item.x = at(one.type, 0, 3);
+    run.item.fold = cb::converted_form(one.what, one.wide);
+    run.item.how = static_cast<std::uint8_t>(static_cast<int>(one.type) | cb::converted_to_node);
+    run.item.bytes = static_cast<std::uint8_t>(row.state_bytes);
+    run.item.argument = row.fields[0].bytes;
+    run.type = one.type;
+    run.what = one.what;
+    run.tiles = {5, 14};
+    run.count = (std::uint64_t{9} << run.log_tile()) - 100;
+    run.by = cb::batch_kernel::converted;
+    run.log_unit = cb::log_converted_unit(one.type, one.what, one.wide) - run.log_tile();
+    std::vector<cb::batched_request> nodes;
+    cb::append_nodes(run, nodes);
+    ASSERT_EQ(nodes.size(), 4U);  // of 1, 2, 4 and 2 tiles, the last of which is cut off
+    launches batch;
+    for (const cb::batched_request& node : nodes) {
+      EXPECT_GE(node.units << run.log_unit << run.log_tile(), node.item.count);
+      batch.batch_on_host::add(node.item, node.units, 256);
+    }
+    batch.run(2);
+    for (std::size_t i = 0; i < nodes.size(); ++i) expect_node(batch, i, one, nodes[i].item.x, nullptr, nodes[i].item.count);
+  }
+}
+
+// Pairs of whole tiles of small elements, which are read in packs: from every boundary, with infinities and NaNs too.
+TEST_F(converted_batches, read_small_elements_in_packs_from_any_boundary) {
+  int in_packs = 0;
+  for (const wanted& one : forms()) {
+    if (!cb::detail::conversion_of(one.type, one.what, one.wide).is_in_packs) continue;
+    ++in_packs;
+    const std::size_t pair = std::size_t{2} * onefold::order::tile_rows * onefold::order::row_bytes / size_of(one.type);
+    EXPECT_EQ(std::size_t{1} << cb::log_converted_unit(one.type, one.what, one.wide), pair) << sentence_of(one);
+    std::vector<std::byte> special(static_cast<const std::byte*>(at(one.type, 0, 0)),
+                                   static_cast<const std::byte*>(at(one.type, 0, 3 * pair + 40)));
+    const auto put = [&](std::size_t index, auto value) { std::memcpy(&special[index * sizeof(value)], &value, sizeof(value)); };
+    if (one.type == element_type::f16 || one.type == element_type::bf16) {
+      const bool is_f16 = one.type == element_type::f16;
+      put(pair + 77, static_cast<std::uint16_t>(is_f16 ? 0x7c00 : 0x7f80));     // infinity
+      put(2 * pair + 5, static_cast<std::uint16_t>(is_f16 ? 0xfe01 : 0xffc1));  // a NaN
+    }
+    launches batch;
+    std::vector<result_bytes> expected;
+    const auto add = [&](const void* x, std::size_t count) {
+      batch.add(one, x, nullptr, count, 256);
+      expected.push_back(alone(one, x, nullptr, count));
+    };
+    for (std::size_t offset = 0; offset < 17; ++offset) add(at(one.type, 0, offset), pair + (offset % 3) * (pair / 2) + offset % 2);
+    for (const std::size_t count : {pair + 78, 3 * pair}) add(special.data() + size_of(one.type), count);
+    batch.run(2);
+    for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(batch.result(i), expected[i]) << sentence_of(one) << ", item " << i;
+  }
+  EXPECT_EQ(in_packs, 36);
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 ///                                     x        x                 x
 ///                                     x        x                 x            16 rows of a lane are on their way together
 ///
+/// Of small elements that are added, or compared, as they are, pairs of whole tiles are read as their own kernels do that, in packs (packed.cuh).
+///
 /// What a tile has in how many lanes its elements' size says, as docs/order.md does, and the value's type does not. What is not there of a lane is not read:
 /// one code for whole tiles and others.
 
@@ -337,7 +339,54 @@ struct results_in_batch<converted<Fold>> {
 
 using converted_memory = memory_of_batch<most_converted_state_bytes>;
 
-// The units of a fold of the second kernel: single tiles. Their nodes, and with them the arrays' types, are another function's matter.
+// The folds that small elements are read for in packs: the values of which are numbers as they are, or have their bits changed for a maximum.
+template <class Fold>
+inline constexpr bool has_packs = false;
+template <>
+inline constexpr bool has_packs<fold<float, float, as_is, op::sum>> = true;
+template <>
+inline constexpr bool has_packs<fold<float, float, as_is, op::max>> = true;
+template <>
+inline constexpr bool has_packs<fold<std::uint64_t, std::uint64_t, as_is, op::sum>> = true;
+template <>
+inline constexpr bool has_packs<fold<std::int64_t, std::int64_t, as_is, op::max>> = true;
+
+// The node over a pair of whole tiles of elements of type E by one of the forms sum, min and max, as their own kernels make it. Out of line, once for each.
+template <class A, form What, class E>
+__device__ __noinline__ A packed_pair(const void* x, std::uint64_t pair) {
+  device::tree_input in{};
+  in.x = as_global(x);
+  return static_cast<A>(device::detail::packed_unit_node<onefold::detail::form_fold_t<What, E, false>>(in, pair));
+}
+template <class E, class A, class Op>
+__device__ inline A packed_pair_of(const fold<A, A, as_is, Op>&, const conversion& of, const void* x, std::uint64_t pair) {
+  if constexpr (std::is_same_v<Op, op::sum>) {
+    return packed_pair<A, form::sum, E>(x, pair);
+  } else {
+    const A value = of.is_negated ? packed_pair<A, form::min, E>(x, pair) : packed_pair<A, form::max, E>(x, pair);
+    return changed_bits(value, of);
+  }
+}
+template <class Fold>
+__device__ inline typename Fold::accumulator packed_pair_node(const Fold& its, const conversion& of, const void* x,
+                                                              std::uint64_t pair) {
+  if constexpr (std::is_same_v<typename Fold::accumulator, float>) {
+    return of.read == element_type::f16 ? packed_pair_of<float16>(its, of, x, pair) : packed_pair_of<bfloat16>(its, of, x, pair);
+  } else {
+    switch (of.read) {
+      case element_type::i8:
+        return packed_pair_of<std::int8_t>(its, of, x, pair);
+      case element_type::u8:
+        return packed_pair_of<std::uint8_t>(its, of, x, pair);
+      case element_type::i16:
+        return packed_pair_of<std::int16_t>(its, of, x, pair);
+      default:
+        return packed_pair_of<std::uint16_t>(its, of, x, pair);
+    }
+  }
+}
+
+// The units of a fold of the second kernel: single tiles, or pairs. Their nodes, and with them the arrays' types, are another function's matter.
 template <class Fold>
 struct converted_tiles {
   using A = typename Fold::accumulator;
@@ -350,10 +399,21 @@ struct converted_tiles {
     const std::uint64_t tile = order::tile_rows * static_cast<std::uint64_t>(lanes_of_converted(of.read));
     count = elements;
     end_tile = (elements + tile - 1) / tile;
-    return end_tile;
+    return of.is_in_packs ? (end_tile + 1) / 2 : end_tile;
   }
   __device__ A node(std::uint64_t unit) const {
-    if (unit < end_tile) return converted_tile<Fold>(arrays.x, arrays.y, count, unit, item.fold, item.how);
+    if constexpr (has_packs<Fold>) {
+      if (of.is_in_packs) {
+        const std::uint64_t tile = order::tile_rows * static_cast<std::uint64_t>(lanes_of_converted(of.read));
+        if ((unit + 1) * 2 * tile <= count) return packed_pair_node(Fold{}, of, arrays.x, unit);
+        const A first = tile_node(2 * unit);
+        return Fold::combine(first, tile_node(2 * unit + 1));
+      }
+    }
+    return tile_node(unit);
+  }
+  __device__ A tile_node(std::uint64_t tile) const {
+    if (tile < end_tile) return converted_tile<Fold>(arrays.x, arrays.y, count, tile, item.fold, item.how);
     return Fold::neutral();
   }
   __device__ A nothing() const {

@@ -9,6 +9,7 @@
 ///     i64 mean    sum of doubles                     u64 argmin    ~ of the first maximum of ~x, all with the highest bit changed
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <type_traits>
 
@@ -56,6 +57,8 @@ struct conversion {
   element_type read = element_type::f32;  ///< what elements are read as
   /// Of what is compared, and of bits: whether the order is the other way, and whether the highest bit of 64 is to be changed for a comparison as signed ones.
   bool is_negated = false, is_unsigned = false;
+  /// Whether pairs of whole tiles are read in packs of 16 bytes, of small elements that are added or compared as they are: a unit is such a pair then.
+  bool is_in_packs = false;
   onefold::detail::conclusion how = onefold::detail::conclusion::none;
 };
 
@@ -188,6 +191,8 @@ constexpr conversion conversion_of(element_type type, form what, bool wide) noex
       made.fold = of_three(compares, float_together, double_together, has_sign ? whole_together : natural_together);
       break;
   }
+  made.is_in_packs = is_small(type) && made.map == converted_map::as_is &&
+                     (made.fold == float_sum || made.fold == float_max || made.fold == whole_sum || made.fold == whole_max);
   return made;
 }
 
@@ -205,6 +210,17 @@ static_assert(form_count + record_count < detail::forms_in_five_bits, "and one n
 /// Of batched_item::how of the second kernel: the elements' type, and whether the tree's accumulator is the result.
 inline constexpr std::uint8_t converted_type_bits = 0x0f;
 inline constexpr std::uint8_t converted_to_node = 0x10;
+
+/// Whether the second kernel reads pairs of whole tiles of a form in packs.
+constexpr bool is_read_in_packs(element_type type, form what, bool wide) noexcept {
+  return detail::conversion_of(type, what, wide).is_in_packs;
+}
+
+/// Elements of a unit of the second kernel, as a power of two.
+constexpr int log_converted_unit(element_type type, form what, bool wide) noexcept {
+  const auto tile = static_cast<unsigned>(order::tile_rows * order::lanes_of_bytes(static_cast<std::uint32_t>(size_of(type))));
+  return std::countr_zero(tile) + (is_read_in_packs(type, what, wide) ? 1 : 0);
+}
 
 /// Whether the second kernel has a form.
 constexpr bool is_converted(element_type type, form what, bool wide) noexcept {

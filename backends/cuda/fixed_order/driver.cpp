@@ -226,12 +226,16 @@ destination conclusion_of(const form_of_call& what) {
   return to;
 }
 
+std::uint64_t units_of(std::uint64_t count, int log_unit) noexcept {
+  return (count >> log_unit) + ((count & ((std::uint64_t{1} << log_unit) - 1)) != 0 ? 1 : 0);
+}
+
 // Of complex numbers.
 batched_request complex_request_of(const form_of_call& what, std::uint64_t count) noexcept {
   const int log_unit = log_complex_unit(what.type, what.form);
   batched_request made{};
   made.by = batch_kernel::complex;
-  made.units = (count >> log_unit) + ((count & ((std::uint64_t{1} << log_unit) - 1)) != 0 ? 1 : 0);
+  made.units = units_of(count, log_unit);
   made.item.count = count;
   made.item.argument = static_cast<std::uint64_t>(what.ddof);
   made.item.bytes = static_cast<std::uint8_t>(result_bytes(what.type, what.form));
@@ -246,10 +250,11 @@ std::optional<batched_request> batched_request_of(const form_of_call& what, std:
   const int fold = batched_fold(what.type, what.form, what.wide);
   const bool wide = what.wide && can_be_wide(what.type, what.form);
   if (fold < 0 && !is_converted(what.type, what.form, wide)) return std::nullopt;
-  const int log_tile = log_tile_of(static_cast<std::uint32_t>(size_of(what.type)));
+  const int log_unit =
+      fold < 0 ? log_converted_unit(what.type, what.form, wide) : log_tile_of(static_cast<std::uint32_t>(size_of(what.type)));
   const destination to = conclusion_of(what);
   batched_request made{};
-  made.units = (count >> log_tile) + ((count & ((std::uint64_t{1} << log_tile) - 1)) != 0 ? 1 : 0);
+  made.units = units_of(count, log_unit);
   made.item.count = count;
   made.item.argument = to.argument;
   made.item.bytes = static_cast<std::uint8_t>(to.bytes);
@@ -291,12 +296,16 @@ void run_by_itself(call& now) {
   run_batched(now, std::span(&*made, 1));
 }
 
-constexpr std::uint64_t bytes_of_tile = order::tile_rows * order::row_bytes;  // of real numbers
+// Bytes of an array beyond which it keeps a GPU busy by itself, and is read faster by its own kernel.
+constexpr std::uint64_t most_batched_bytes = std::uint64_t{16} << 20;
+// What the second kernel reads an element at a time it reads slower: sixteen arrays of bytes of 1 MiB took a third of the time that they take one by one, and of
+// 4 MiB a third more.
+constexpr std::uint64_t most_converted_bytes = std::uint64_t{2} << 20;
+constexpr std::uint64_t bytes_of_tile = order::tile_rows * order::row_bytes;
 
-// An array beyond that keeps a GPU busy by itself, and is read faster by its own kernel: 16 MiB.
-constexpr std::uint64_t most_batched_tiles = std::uint64_t{most_batched_leaves} * most_warps;
-// The second kernel reads slower: 2 MiB. Sixteen arrays of bytes of 1 MiB take a third of the time that they take one by one, and of 4 MiB a third more.
-constexpr std::uint64_t most_converted_tiles = 512;
+std::uint64_t most_bytes_of(batch_kernel by, element_type type, form what, bool wide) noexcept {
+  return by == batch_kernel::converted && !is_read_in_packs(type, what, wide) ? most_converted_bytes : most_batched_bytes;
+}
 
 // One of the kernels of batches as the row of a fold with no other, for what is asked of kernels once.
 template <const void* (*Kernel)() noexcept>
@@ -348,9 +357,8 @@ std::optional<batched_request> batched_request_of(const onefold::detail::request
   auto made = batched_request_of({what.type, what.form, what.wide, what.ddof, what.results, what.operators}, what.count);
   if (!made) return std::nullopt;
   const bool has_a_kernel_alone = what.count_at == nullptr && !has_array_in_memory(what);
-  const std::uint64_t tiles = made->by == batch_kernel::complex ? what.count * size_of(what.type) / bytes_of_tile : made->units;
-  const std::uint64_t most = made->by == batch_kernel::converted ? most_converted_tiles : most_batched_tiles;
-  if (tiles > most && has_a_kernel_alone) return std::nullopt;
+  const std::uint64_t most = most_bytes_of(made->by, what.type, what.form, what.wide);
+  if (what.count > most / size_of(what.type) && has_a_kernel_alone) return std::nullopt;
   if (what.tree_value != nullptr && (what.form == form::reduce_together || is_complex(what.type)))
     return std::nullopt;  // it is refused, or made by its own kernel
   if (what.tree_value != nullptr) ask_for_node(what, *made);
@@ -426,9 +434,13 @@ std::optional<batched_run> batched_run_of(const onefold::detail::request& what, 
   if (!first || what.form == form::reduce_together || is_complex(what.type)) return std::nullopt;
   // Of those that the second kernel would read by itself, however many they are.
   const run_of_tiles tiles{which.first_tile, which.end_tile(what.count)};
-  if (first->by == batch_kernel::converted && tiles.end - tiles.first > most_converted_tiles) return std::nullopt;
+  if (first->by == batch_kernel::converted &&
+      tiles.end - tiles.first > most_bytes_of(first->by, what.type, what.form, what.wide) / bytes_of_tile)
+    return std::nullopt;
   ask_for_node(what, *first);
-  return batched_run{first->item, what.type, what.form, what.wide, tiles, what.count, which.behind, 0, first->by};
+  batched_run made{first->item, what.type, what.form, what.wide, tiles, what.count, which.behind, 0, first->by};
+  if (made.by == batch_kernel::converted) made.log_unit = log_converted_unit(what.type, what.form, what.wide) - made.log_tile();
+  return made;
 }
 
 bool run_by_leaves(call& now, const batched_run& run, std::span<const batched_request> beside) {

@@ -25,7 +25,7 @@ namespace onefold::cuda_backend {
 /// A request as a part of a launch of several: its item, but for the addresses as the device sees them and the blocks.
 struct batched_request {
   batched_item item;
-  std::uint64_t units;  ///< tiles, or of complex numbers what a warp takes at a time
+  std::uint64_t units;  ///< what a warp takes at a time: a tile, or more of small elements and of complex numbers
   batch_kernel by = batch_kernel::floats;
 };
 
@@ -46,6 +46,7 @@ struct batched_run {
   std::uint64_t behind;  ///< elements of the array that may be read behind them
   std::size_t stride;    ///< bytes from one output to the next
   batch_kernel by = batch_kernel::floats;
+  int log_unit = 0;  ///< tiles of one of the kernel's units, as a power of two
 
   /// Elements of a tile, as a power of two.
   [[nodiscard]] int log_tile() const noexcept {
@@ -81,7 +82,7 @@ void for_nodes_of(const batched_run& run, const Each& each) {
 /// The nodes as requests by themselves, behind what is in `to`.
 inline void append_nodes(const batched_run& run, std::vector<batched_request>& to) {
   for_nodes_of(run, [&](const batched_item& item, std::uint64_t, int height) {
-    to.push_back({item, std::uint64_t{1} << height, run.by});
+    to.push_back({item, std::uint64_t{1} << std::max(height - run.log_unit, 0), run.by});
   });
 }
 
