@@ -115,6 +115,24 @@ void run_all(const onefold_request* requests, std::size_t count, const onefold_o
   for (std::size_t i = 0; i < count; ++i) check_status_of(requests[i], how);
 }
 
+// A request for each of the arrays whose addresses stand behind each other.
+void run_arrays(const onefold_request& what, std::size_t arrays, const onefold_options* how) {
+  if (what.struct_bytes != sizeof(what)) refuse_size("request of a batch");
+  if (arrays == 0) return;
+  if (what.input_at == nullptr) refuse_null("list of addresses, input_at");
+  if (what.output == nullptr) refuse_null("output");
+  if (what.exact_state != nullptr || what.tree_value != nullptr)
+    throw error(errc::unsupported, "several arrays have no one state: make a request for each");
+  const std::size_t bytes = bytes_of_results(what);
+  std::vector<onefold_request> all(arrays, what);
+  for (std::size_t k = 0; k < arrays; ++k) {
+    all[k].input_at = what.input_at + k;
+    if (what.second_at != nullptr) all[k].second_at = what.second_at + k;
+    all[k].output = static_cast<std::byte*>(what.output) + k * bytes;
+  }
+  run_all(all.data(), arrays, how);
+}
+
 constexpr std::size_t node_place = in_places(cpu::most_node_bytes);
 
 // The nodes as a batch is told of them.
@@ -233,6 +251,13 @@ void store(const gpu_reading& what, const void* image) {
 }
 
 }  // namespace onefold::detail
+
+int onefold_reduce_arrays(const onefold_request* what, size_t arrays, const onefold_options* how) {
+  return onefold::detail::guarded([&] {
+    if (what == nullptr) onefold::detail::refuse_null("request");
+    onefold::detail::run_arrays(*what, arrays, how);
+  });
+}
 
 int onefold_reduce_batch(const onefold_request* requests, size_t count, const onefold_options* how) {
   return onefold::detail::guarded([&] {

@@ -159,8 +159,10 @@ void run_moments(onefold_request what, const onefold_options* how) {
 #ifdef ONEFOLD_HAVE_CUDA
 // Whether a GPU reduces it, which it then names.
 bool is_for_gpu(onefold_request& what) {
-  if (what.where.backend == ONEFOLD_BEST && what.count > 0) {
-    const auto place = locate(what.input_at != nullptr ? what.input_at : what.input);
+  // Of no elements an array may be nowhere, and what stands in memory tells.
+  const void* const first = what.input_at != nullptr ? what.input_at : what.count > 0 ? what.input : what.count_at;
+  if (what.where.backend == ONEFOLD_BEST && first != nullptr) {
+    const auto place = locate(first);
     if (place.kind != pointer_kind::host) what.where = onefold_cuda_device(place.device);
   }
   return what.where.backend == ONEFOLD_CUDA;

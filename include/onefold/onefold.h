@@ -408,6 +408,11 @@ ONEFOLD_API int onefold_reduce(const onefold_request* what, const onefold_option
  *  of the last, or of its launch. */
 ONEFOLD_API int onefold_reduce_batch(const onefold_request* requests, size_t count, const onefold_options* how);
 
+/** Such a batch of `arrays` reductions of arrays whose addresses stand side by side, as in batched BLAS calls: of that at what->input_at[k], and of
+ *  ONEFOLD_DOT with that at what->second_at[k] or with `second`, the result goes to place k of an array of results at what->output. What else the request
+ *  says is for each; it asks for no exact_state. Errors as of a batch. */
+ONEFOLD_API int onefold_reduce_arrays(const onefold_request* what, size_t arrays, const onefold_options* how);
+
 /* --- parts of an array on several executors ------------------------------------------------------------------------------------------------------ */
 
 /** Elements that lie where one executor reads them: a GPU's memory, or host memory, which cuda() copies. */

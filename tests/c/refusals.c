@@ -83,6 +83,30 @@ void test_refusals(void) {
   EXPECT_OK(onefold_reduce_batch(&what, 1, NULL));
   EXPECT(of_two.real == 4 && of_two.imaginary == 6);
 
+  const double* const of_arrays[3] = {x, x + 1, x + 2}; /* of several arrays */
+  double products[3] = {0, 0, 0};
+  what = sum_of(NULL, 2, products);
+  what.form = ONEFOLD_DOT;
+  what.input_at = (const void* const*)of_arrays;
+  what.second = x;
+  EXPECT_OK(onefold_reduce_arrays(&what, 3, NULL));
+  for (int k = 0; k < 3; ++k) EXPECT(products[k] == x[k] * x[0] + x[k + 1] * x[1]);
+  what.second = NULL;
+  what.second_at = (const void* const*)of_arrays;
+  EXPECT_OK(onefold_reduce_arrays(&what, 2, NULL));
+  EXPECT(products[0] == x[0] * x[0] + x[1] * x[1] && products[1] == x[1] * x[1] + x[2] * x[2]);
+  onefold_arg_result_f64 largest[2] = {{0, 9}, {0, 9}};
+  what = sum_of(NULL, 2, NULL);
+  what.form = ONEFOLD_ARGMAX;
+  what.output = largest;
+  what.input_at = (const void* const*)of_arrays;
+  EXPECT_OK(onefold_reduce_arrays(&what, 2, NULL));
+  EXPECT(largest[0].value == x[1] && largest[1].value == x[2] && largest[1].index == 1);
+  EXPECT_OK(onefold_reduce_arrays(&what, 0, NULL));
+  what.input_at = NULL;
+  EXPECT_REFUSED(onefold_reduce_arrays(&what, 2, NULL), ONEFOLD_NULL_POINTER, "addresses");
+  EXPECT_REFUSED(onefold_reduce_arrays(NULL, 2, NULL), ONEFOLD_NULL_POINTER, "request");
+
   const void* place = x; /* where the array's address stands */
   what = sum_of(NULL, 4, &result);
   what.input_at = (const void* const*)&place;

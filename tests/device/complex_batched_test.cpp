@@ -84,7 +84,10 @@ std::vector<T> parts_of(std::size_t count, unsigned seed) {
   std::normal_distribution<double> normal;
   std::vector<T> all(2 * count);
   for (T& part : all) part = static_cast<T>(normal(random));
-  for (std::size_t i = 0; i + 1 < all.size(); i += 1994) all[i] = T(0), all[i + 1] = T(-0.0);
+  for (std::size_t i = 0; i + 1 < all.size(); i += 1994) {
+    all[i] = T(0);
+    all[i + 1] = T(-0.0);
+  }
   return all;
 }
 

@@ -306,7 +306,8 @@ __device__ inline bool find_arrays(const batched_item& item, unsigned element_by
 //
 // C combines the nodes, and knows the conclusion.
 template <class C, class Memory, class Read>
-__device__ inline void run_leaf(const batched_table& table, std::uint32_t number, std::uint32_t block, Memory& shared, Read&& read) {
+__device__ inline void run_leaf(const batched_table& table, std::uint32_t number, std::uint32_t block, Memory& shared,
+                                Read&& read) {
   using A = typename C::accumulator;
   const C fold{};
   const batched_item& item = table.item[number];
