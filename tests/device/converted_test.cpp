@@ -347,7 +347,7 @@ TEST_F(converted_batches, read_small_elements_in_packs_from_any_boundary) {
     batch.run(2);
     for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(batch.result(i), expected[i]) << sentence_of(one) << ", item " << i;
   }
-  EXPECT_EQ(in_packs, 36);
+  EXPECT_EQ(in_packs, 42);
 }
 
 }  // namespace

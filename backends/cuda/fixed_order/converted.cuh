@@ -350,27 +350,36 @@ template <>
 inline constexpr bool has_packs<fold<std::uint64_t, std::uint64_t, as_is, op::sum>> = true;
 template <>
 inline constexpr bool has_packs<fold<std::int64_t, std::int64_t, as_is, op::max>> = true;
+template <>
+inline constexpr bool has_packs<minmax_fold<float>> = true;
+template <>
+inline constexpr bool has_packs<minmax_fold<std::int64_t>> = true;
 
-// The node over a pair of whole tiles of elements of type E by one of the forms sum, min and max, as their own kernels make it. Out of line, once for each.
-template <class A, form What, class E>
-__device__ __noinline__ A packed_pair(const void* x, std::uint64_t pair) {
+// The node over a pair of whole tiles of elements of type E by one of the forms sum, min, max and minmax, as their own kernels make it. Out of line, once for each.
+template <form What, class E>
+__device__ __noinline__ auto packed_pair(const void* x, std::uint64_t pair) {
   device::tree_input in{};
   in.x = as_global(x);
-  return static_cast<A>(device::detail::packed_unit_node<onefold::detail::form_fold_t<What, E, false>>(in, pair));
+  return device::detail::packed_unit_node<onefold::detail::form_fold_t<What, E, false>>(in, pair);
 }
 template <class E, class A, class Op>
 __device__ inline A packed_pair_of(const fold<A, A, as_is, Op>&, const conversion& of, const void* x, std::uint64_t pair) {
-  if constexpr (std::is_same_v<Op, op::sum>) {
-    return packed_pair<A, form::sum, E>(x, pair);
-  } else {
-    const A value = of.is_negated ? packed_pair<A, form::min, E>(x, pair) : packed_pair<A, form::max, E>(x, pair);
-    return changed_bits(value, of);
-  }
+  if constexpr (std::is_same_v<Op, op::sum>)
+    return static_cast<A>(packed_pair<form::sum, E>(x, pair));
+  else
+    return changed_bits(static_cast<A>(of.is_negated ? packed_pair<form::min, E>(x, pair) : packed_pair<form::max, E>(x, pair)),
+                        of);
+}
+template <class E, class V>
+__device__ inline onefold::detail::two_values<V> packed_pair_of(const minmax_fold<V>&, const conversion&, const void* x,
+                                                                std::uint64_t pair) {
+  const auto both = packed_pair<form::minmax, E>(x, pair);
+  return {static_cast<V>(both.min), static_cast<V>(both.max)};
 }
 template <class Fold>
 __device__ inline typename Fold::accumulator packed_pair_node(const Fold& its, const conversion& of, const void* x,
                                                               std::uint64_t pair) {
-  if constexpr (std::is_same_v<typename Fold::accumulator, float>) {
+  if constexpr (std::is_same_v<typename Fold::element, float>) {
     return of.read == element_type::f16 ? packed_pair_of<float16>(its, of, x, pair) : packed_pair_of<bfloat16>(its, of, x, pair);
   } else {
     switch (of.read) {

@@ -192,7 +192,8 @@ constexpr conversion conversion_of(element_type type, form what, bool wide) noex
       break;
   }
   made.is_in_packs = is_small(type) && made.map == converted_map::as_is &&
-                     (made.fold == float_sum || made.fold == float_max || made.fold == whole_sum || made.fold == whole_max);
+                     (made.fold == float_sum || made.fold == float_max || made.fold == float_minmax || made.fold == whole_sum ||
+                      made.fold == whole_max || made.fold == whole_minmax);
   return made;
 }
 
