@@ -72,13 +72,15 @@ struct images_of_parts {
   std::int64_t ddof;    ///< of mean_variance
 };
 
-/// The words of an exact state, or of several that were added, in a GPU's memory (onefold.h: onefold_exact_put_result()).
+/// The words of an exact state, or of several that were added, in a GPU's memory (onefold.h: onefold_exact_put_result()), of `states` results side by side, which
+/// are the parts of one.
 struct exact_words {
   element_type type;
   form what;
   bool wide;
   std::int64_t ddof;
   const std::int64_t* words;
+  int states;
 };
 
 struct backend_entry {

@@ -384,6 +384,10 @@ void put_exact_words(const onefold_request& asked, const onefold_options& how) {
   reduce_checked(asked, &how, {.words_alone = true});
 }
 
+void put_exact_words_of_parts(const onefold_request& asked, const onefold_options& how) {
+  reduce_checked(asked, &how, {.of_complex_parts = true, .words_alone = true});
+}
+
 std::unique_ptr<batch_in_progress> begin_batch(const backend_entry& entry, const executor& where, const onefold_options* how,
                                                std::size_t bytes) {
   if (how == nullptr) return entry.begin_batch(where, no_wishes, bytes);

@@ -122,9 +122,9 @@ int fill_nonzero(void* context, std::uint64_t first, std::uint64_t count, void* 
 }
 
 // A request of the same form on the values that `source` makes of complex numbers.
-template <class T>
+template <class T, class Run = decltype(run_checked)>
 void run_of_values(onefold_request what, const onefold_options* how, int (*fill)(void*, std::uint64_t, std::uint64_t, void* const*),
-                   int results, const device_fold* on_gpu) {
+                   int results, const device_fold* on_gpu, const Run& run = run_checked) {
   const onefold_value_source source{const_cast<void*>(what.input), fill};
   const onefold_array array{what.input, sizeof(complex_of<T>), alignof(T)};
   what.type = static_cast<std::int32_t>(part_type(static_cast<element_type>(what.type)));
@@ -135,7 +135,7 @@ void run_of_values(onefold_request what, const onefold_options* how, int (*fill)
   what.arrays = &array;
   what.array_count = 1;
   what.device = on_gpu;
-  run_checked(what, how);
+  run(what, how);
 }
 
 // The moments of the real parts and of the imaginary ones, each an array of its own and accumulated in double.
@@ -193,8 +193,9 @@ void run_states_on_gpu(onefold_request what, const onefold_options* how) {
 }
 #endif
 
-template <class T>
-void run_exactly(onefold_request what, const onefold_options* how) {
+// Of sum and mean: each part exactly.
+template <class T, class Run = decltype(run_checked)>
+void run_exactly(onefold_request what, const onefold_options* how, const Run& run = run_checked) {
   const device_fold* fold = nullptr;
 #ifdef ONEFOLD_HAVE_CUDA
   device_fold on_gpu{};  // without kernels: the variant's own read the parts
@@ -207,7 +208,7 @@ void run_exactly(onefold_request what, const onefold_options* how) {
   on_gpu.input[0] = what.input;
   fold = &on_gpu;
 #endif
-  run_of_values<T>(what, how, fill_parts<T>, 2, fold);
+  run_of_values<T>(what, how, fill_parts<T>, 2, fold, run);
 }
 
 // Of no elements: (0, 0), (1, 0), (NaN, NaN) or 0, from where the executor gets such things.
@@ -438,6 +439,15 @@ void reduce_complex(const onefold_request& asked, const onefold_options* how) {
     run_as<float>(asked, how);
   else
     run_as<double>(asked, how);
+}
+
+void put_complex_exact_words(const onefold_request& asked, const onefold_options& how) {
+  if (asked.form == ONEFOLD_DOT) return put_exact_words_of_parts(of_parts(asked), how);
+  const auto put = [](const onefold_request& parts, const onefold_options* wishes) { put_exact_words(parts, *wishes); };
+  if (asked.type == ONEFOLD_C64)
+    run_exactly<float>(asked, &how, put);
+  else
+    run_exactly<double>(asked, &how, put);
 }
 
 }  // namespace onefold::detail

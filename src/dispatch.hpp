@@ -17,9 +17,11 @@ void dispatch(request& what, const options& how);
 /// rounded. Throws as dispatch().
 void reduce_complex_parts(const onefold_request& asked, const onefold_options* how);
 
-/// Puts the words of the state of a form of real numbers in the memory of a GPU, the one of the executor, at `asked.output`, in stream order. Throws as
-/// dispatch().
+/// Puts the words of the state of a form of real numbers in the memory of a GPU, the one of the executor, at `asked.output`, in stream order; of both parts of
+/// complex numbers, whose fold the request has, those of two states. Throws as dispatch().
 void put_exact_words(const onefold_request& asked, const onefold_options& how);
+/// The same of two states for reduce_complex_parts().
+void put_exact_words_of_parts(const onefold_request& asked, const onefold_options& how);
 
 struct batch_in_progress;
 struct tree_nodes;

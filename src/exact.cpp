@@ -13,6 +13,7 @@
 #include "../backends/backend.hpp"
 #include "../backends/exact/state.hpp"
 #include "c_api.hpp"
+#include "complex.hpp"
 #include "dispatch.hpp"
 #include "pointer_kind.hpp"
 #include "select.hpp"
@@ -35,6 +36,28 @@ const exact::kind_row& kind_of(std::int32_t type, std::int32_t what) {
                 "this form of this element type has no exact state: sum, norm1, dot, sum_of_squares, norm2, mean and mean_variance "
                 "of f32, f64, f16 and bf16 have, and norm2, mean and mean_variance of integers");
   return exact::kind_of(static_cast<form>(what), static_cast<element_type>(type));
+}
+
+// The states that a result is made of: of complex numbers those of their parts' type, one of all parts or one for the real ones and one for the others.
+struct states_of_form {
+  const exact::kind_row& kind;
+  element_type type;
+  int number;
+
+  [[nodiscard]] std::size_t bytes() const noexcept {
+    return static_cast<std::size_t>(number) * kind.words() * sizeof(std::int64_t);
+  }
+};
+states_of_form states_of(std::int32_t type, std::int32_t what) {
+  const bool is_of_pairs = type == ONEFOLD_C64 || type == ONEFOLD_C128;
+  if (!is_of_pairs) return {kind_of(type, what), static_cast<element_type>(type), 1};
+  const auto its = static_cast<form>(what);
+  if (what < 0 || what >= form_count + record_count || !exact::has_state_of_parts(its))
+    throw error(
+        errc::unsupported,
+        "this form of complex numbers has no exact state: sum, mean, dot, sum_of_squares and norm2 have those of their parts");
+  const element_type part = part_type(static_cast<element_type>(type));
+  return {exact::kind_of(its, part), part, exact::has_state_for_each_part(its) ? 2 : 1};
 }
 
 void add(const exact::kind_row& kind, std::int64_t* to, const std::int64_t* from) {
@@ -116,14 +139,14 @@ bool is_in_stream_order(onefold_executor& where, const std::int64_t* words) {
 
 void put_words(std::int32_t type, std::int32_t what, onefold_executor where, const void* x, const void* y, std::uint64_t count,
                std::int64_t* words, const onefold_options* how) {
-  const exact::kind_row& kind = kind_of(type, what);
+  const states_of_form states = states_of(type, what);
   const onefold_options wishes = wishes_for_state(how);
   const bool in_stream_order = is_in_stream_order(where, words);
   const std::size_t element_bytes = size_of(static_cast<element_type>(type));
   const bool is_dot = what == ONEFOLD_DOT;
   if (x != nullptr) check_count(count, element_bytes);
   const auto lies_in = [&](const void* array) {
-    return array != nullptr && overlaps(words, kind.words() * sizeof(*words), array, count * element_bytes);
+    return array != nullptr && overlaps(words, states.bytes(), array, count * element_bytes);
   };
   if (lies_in(x)) refuse_overlap("input");
   if (is_dot && lies_in(y)) refuse_overlap("second input");
@@ -138,6 +161,11 @@ void put_words(std::int32_t type, std::int32_t what, onefold_executor where, con
   if (in_stream_order) {
     asked.flags = ONEFOLD_INTO;
     asked.output = words;
+    if (states.number == 2) return put_complex_exact_words(asked, wishes);
+    if (is_complex(static_cast<element_type>(type))) {  // all parts are real numbers in a row
+      asked.type = static_cast<std::int32_t>(states.type);
+      asked.count *= 2;
+    }
     return put_exact_words(asked, wishes);
   }
   std::uint64_t result[2];
@@ -155,7 +183,7 @@ struct asked_result {
 };
 asked_result checked_result(std::int32_t type, std::int32_t what, std::uint32_t flags, std::int64_t ddof) {
   const asked_result found{static_cast<element_type>(type), static_cast<form>(what), (flags & ONEFOLD_WIDE) != 0, ddof};
-  if ((flags & ~ONEFOLD_WIDE) != 0 || (found.wide && !can_be_wide(found.type, found.what)))
+  if ((flags & ~ONEFOLD_WIDE) != 0 || (found.wide && (is_complex(found.type) || !can_be_wide(found.type, found.what))))
     throw error(errc::unsupported, "the flags of a state's result are 0, or ONEFOLD_WIDE of f32, f16 and bf16");
   return found;
 }
@@ -166,22 +194,28 @@ void conclude(const exact::kind_row& kind, const asked_result& asked, const std:
   exact::conclude(asked.type, asked.what, asked.wide, loaded, count, asked.ddof, result);
 }
 
-void put_result(const exact::kind_row& kind, const asked_result& asked, onefold_executor where, const std::int64_t* words,
+// `asked` is of real numbers: of complex ones the result of each state is a part.
+void put_result(const states_of_form& states, const asked_result& asked, onefold_executor where, const std::int64_t* words,
                 void* result) {
   const bool in_stream_order = is_in_stream_order(where, words);
+  const std::size_t bytes = result_bytes(asked.type, asked.what, asked.wide);
   if (result == nullptr) refuse_null("result");
   if (reinterpret_cast<std::uintptr_t>(result) % size_of(result_type(asked.type, asked.what, asked.wide)) != 0)
     refuse_misaligned_output();
-  if (overlaps(result, result_bytes(asked.type, asked.what, asked.wide), words, kind.words() * sizeof(*words)))
-    refuse_overlap("state");
+  if (overlaps(result, static_cast<std::size_t>(states.number) * bytes, words, states.bytes())) refuse_overlap("state");
   if (!in_stream_order) {
     if (is_on_device(result))
       throw error(errc::device_pointer, "the output is GPU memory, which the executors of CPUs cannot write to: use cuda()");
-    return conclude(kind, asked, words, result);
+    std::byte parts[2 * sizeof(std::uint64_t)];  // none is stored where another one's state is refused
+    for (int i = 0; i < states.number; ++i)
+      conclude(states.kind, asked, words + static_cast<std::size_t>(i) * states.kind.words(),
+               parts + static_cast<std::size_t>(i) * bytes);
+    std::memcpy(result, parts, static_cast<std::size_t>(states.number) * bytes);
+    return;
   }
   const backend_entry* const gpus = find_backend(backend::cuda);
   if (gpus == nullptr) throw error(errc::backend_not_built, not_built_sentence(backend::cuda));
-  gpus->conclude_exact(executor_of(where), {asked.type, asked.what, asked.wide, asked.ddof, words}, result);
+  gpus->conclude_exact(executor_of(where), {asked.type, asked.what, asked.wide, asked.ddof, words, states.number}, result);
 }
 
 }  // namespace
@@ -227,8 +261,10 @@ int onefold_exact_put_words(int32_t type, int32_t form, onefold_executor where, 
 int onefold_exact_put_result(int32_t type, int32_t form, uint32_t flags, int64_t ddof, onefold_executor where, const int64_t* words,
                              void* result) {
   return guarded([&] {
-    const exact::kind_row& kind = kind_of(type, form);
-    put_result(kind, checked_result(type, form, flags, ddof), where, words, result);
+    const states_of_form states = states_of(type, form);
+    asked_result asked = checked_result(type, form, flags, ddof);
+    asked.type = states.type;
+    put_result(states, asked, where, words, result);
   });
 }
 

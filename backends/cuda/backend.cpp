@@ -208,6 +208,11 @@ bool run_exact_values(onefold::detail::request what, const options& how, const v
   return true;
 }
 
+// From the place of the first part of complex numbers to that of the second.
+std::size_t bytes_of_part(const onefold::detail::request& what) {
+  return what.words_alone ? bytes_of_words(what) : size_of(what.type);
+}
+
 bool run_exactly(const onefold::detail::request& what, const options& how, const variant_info& variant, report& ran) {
   if (what.count_at != nullptr) refuse(variant, "takes no count that stands in memory on cuda() so far: read it first");
   if (has_array_in_memory(what)) refuse(variant, "takes no array whose address stands in memory on cuda() so far: read it first");
@@ -218,7 +223,7 @@ bool run_exactly(const onefold::detail::request& what, const options& how, const
   if (what.of_complex_parts) {
     if (!run_exact_sum(what, exact_part::all, how, variant, ran)) return false;
     onefold::detail::request imaginary = what;
-    imaginary.output = static_cast<std::byte*>(what.output) + size_of(what.type);
+    imaginary.output = static_cast<std::byte*>(what.output) + bytes_of_part(what);
     if (what.exact_state != nullptr)
       imaginary.exact_state = what.exact_state + onefold::detail::exact::kind_of(what.form, what.type).words();
     return run_exact_sum(imaginary, exact_part::turned, how, variant, ran);
@@ -227,7 +232,7 @@ bool run_exactly(const onefold::detail::request& what, const options& how, const
   if (!is_parts(*what.device)) return run_exact_values(what, how, variant, ran);
   onefold::detail::request part = part_of_complex(what);
   if (!run_exact_sum(part, exact_part::even, how, variant, ran)) return false;
-  part.output = static_cast<std::byte*>(what.output) + size_of(what.type);
+  part.output = static_cast<std::byte*>(what.output) + bytes_of_part(what);
   if (what.exact_state != nullptr)
     part.exact_state = what.exact_state + onefold::detail::exact::kind_of(what.form, what.type).words();
   return run_exact_sum(part, exact_part::odd, how, variant, ran);

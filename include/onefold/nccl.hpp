@@ -16,14 +16,14 @@
 /// How       each rank's GPU makes the image of its range (range_state.hpp), some hundred bytes and elements of cut tiles; ncclAllGather brings all to
 ///           every rank, and a kernel puts them together: of real numbers of 4 and 8 bytes, over up to 400 ranks, or fewer where these have very many subtrees
 ///           (onefold_range_can_join_images()). Of small types and complex numbers a function of the host's does, in stream order, which costs 50 us. Of exact results
-///           each rank's GPU makes the words of its state, 152 to 1680 bytes, ncclAllReduce adds them as integers, and a kernel rounds. So neither CPUs nor GPUs wait
+///           each rank's GPU makes the words of its state, 152 to 2272 bytes, ncclAllReduce adds them as integers, and a kernel rounds. So neither CPUs nor GPUs wait
 ///           for each other outside of NCCL.
 /// Results   lie in memory that the GPU reaches.
 /// Errors    onefold::error: those of the reductions; communication_failed where NCCL has returned an error; device_error where the runtime has;
 ///           invalid_argument for another count than the layout's, or argmin and its like of no elements. What goes wrong in stream order, lack of memory
 ///           alone, is thrown by the next call and by check(); results then have all bits set. guarantee_not_met for exact results that there are not:
-///           products of floats, and of complex numbers all but sum_of_squares, norm2 and what no order changes. Ranks that ask for exact results of
-///           different kinds get numbers with all bits set.
+///           products of floats, and of complex numbers prod, norm1 and mean_variance. Ranks that ask for exact results of different kinds get numbers
+///           with all bits set.
 /// Cost      one reduction, a copy for each tile that is cut, one ncclAllGather and one launch, or two small copies and the host's function: docs/devices.md has
 ///           figures. Device and pinned memory of 24 KiB for each rank of the communicator, had once.
 /// Lifetime  a layout outlives the work on its stream and the graphs that have recorded calls; it is destroyed before the communicator.
@@ -229,12 +229,8 @@ class layout : public onefold::detail::place_of_streams {
     (onefold::detail::apply<T>(asked, modifiers), ...);
     options by_order = how;
     if (how.guarantee == guarantee::exact) {
-      if constexpr (is_complex(element_type_of<T>) && (What == form::sum_of_squares || What == form::norm2)) {
-        using part = typename onefold::detail::c_type<part_type(element_type_of<T>)>::type;  // of which a number has two in a row
-        return put_exactly<What, part>(reinterpret_cast<const part*>(x), nullptr, 2 * count, output, how, 0, 0);
-      } else if (!onefold::detail::exact::is_free_of_order(What, element_type_of<T>)) {
+      if (!onefold::detail::exact::is_free_of_order(What, element_type_of<T>))
         return put_exactly<What>(x, y, count, output, how, wide ? ONEFOLD_WIDE : 0U, asked.ddof);
-      }
       by_order.guarantee = guarantee::fixed;
     }
     detail::conclusion wanted{};
@@ -273,33 +269,39 @@ class layout : public onefold::detail::place_of_streams {
     });
   }
 
+  // Words of the states that a result is made of, or 0 where it has none: of complex numbers those of their parts.
+  static constexpr std::size_t words_of(form what, element_type type) {
+    namespace exact = onefold::detail::exact;
+    if (!is_complex(type)) return exact::has_state(what, type) ? exact::kind_of(what, type).words() : 0;
+    if (!exact::has_state_of_parts(what)) return 0;
+    return (exact::has_state_for_each_part(what) ? 2 : 1) * exact::kind_of(what, part_type(type)).words();
+  }
+
   // The words of all ranks' states are added as integers.
   template <form What, class T>
   void put_exactly(const T* x, const T* y, std::uint64_t count, void* output, const options& how, std::uint32_t flags,
                    std::int64_t ddof) const {
-    namespace exact = onefold::detail::exact;
-    constexpr element_type type = element_type_of<T>;
-    if constexpr (!exact::has_state(What, type)) {
+    constexpr std::size_t words = words_of(What, element_type_of<T>);
+    if constexpr (words == 0) {
       onefold::detail::telling_of_lacking_memory([] {
         throw error(errc::guarantee_not_met, std::string(name(What))
                                                  .append(" of ")
-                                                 .append(name(type))
+                                                 .append(name(element_type_of<T>))
                                                  .append(" has no exact result here: leave the guarantee away"));
       });
     } else {
-      constexpr std::size_t words = exact::kind_of(What, type).words();
       static_assert(words * sizeof(std::int64_t) <= detail::most_image_bytes);
-      const executor where = cuda(device_, stream_);
+      constexpr auto type = static_cast<std::int32_t>(element_type_of<T>);
+      constexpr auto what = static_cast<std::int32_t>(What);
+      const onefold_executor where = onefold::detail::c_executor(cuda(device_, stream_));
       auto* const mine = static_cast<std::int64_t*>(mine_.get());
       auto* const all = static_cast<std::int64_t*>(all_.get());
       const detail::device_scope current(device_);
-      if constexpr (What == form::dot)
-        exact_state<What, T>::put_words(where, x, y, count, mine, how);
-      else
-        exact_state<What, T>::put_words(where, x, count, mine, how);
+      onefold::detail::check_status(onefold::detail::with_c_options(how, [&](const onefold_options* wishes) {
+        return onefold_exact_put_words(type, what, where, x, What == form::dot ? y : nullptr, count, mine, wishes);
+      }));
       detail::check(ncclAllReduce(mine, all, words, ncclInt64, ncclSum, comm_, stream_), "ncclAllReduce");
-      onefold::detail::check_status(onefold_exact_put_result(static_cast<std::int32_t>(type), static_cast<std::int32_t>(What),
-                                                             flags, ddof, onefold::detail::c_executor(where), all, output));
+      onefold::detail::check_status(onefold_exact_put_result(type, what, flags, ddof, where, all, output));
     }
   }
 

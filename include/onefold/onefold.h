@@ -446,7 +446,9 @@ ONEFOLD_API int onefold_exact_count(int32_t type, int32_t form, const int64_t* s
 
 /** In stream order, in a GPU's memory: where the words of several states are added there, by ncclAllReduce of ncclInt64 with ncclSum say, no host waits for
  *  anything. onefold_exact_put_words() puts on the stream of `where` what stores the canonical words of the state of `count` elements at x, and for ONEFOLD_DOT
- *  at y, in memory that the GPU reads, at `words`: onefold_exact_words() of them, aligned to 8 bytes, in memory that it writes.
+ *  at y, in memory that the GPU reads, at `words`: onefold_exact_words() of them, aligned to 8 bytes, in memory that it writes. Of ONEFOLD_C64 and ONEFOLD_C128
+ *  these are the words of the parts' type, of ONEFOLD_SUM, ONEFOLD_MEAN and ONEFOLD_DOT twice as many, those of the real part and behind them those of the
+ *  imaginary one, and of ONEFOLD_SUM_OF_SQUARES and ONEFOLD_NORM2 as many; other forms of them have none.
  *  onefold_exact_put_result() puts there what stores at `result`, in memory that the GPU writes, the rounded result of words that are canonical or the sum of up
  *  to 2^31 canonical ones; flags and ddof as above. Words that are no state give a result whose bits are all set, a NaN that no reduction gives. Both may be
  *  captured; neither waits. With an executor of CPUs both work on the host's memory and are done on return, and words that are no state are refused;

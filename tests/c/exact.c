@@ -148,6 +148,22 @@ static void test_on(onefold_executor where) {
   EXPECT(n == 8); /* products of either part, two of each pair */
   EXPECT_OK(onefold_exact_result(ONEFOLD_F64, ONEFOLD_DOT, 0, 0, room + 142, &imaginary));
   EXPECT(two[0] > 0 && imaginary == 0 && two[1] == 0); /* of an array with itself */
+  int64_t put[300];
+  double both[2] = {0, 1};
+  memset(put, 7, sizeof put);
+  EXPECT_OK(onefold_exact_put_words(ONEFOLD_C128, ONEFOLD_DOT, where, x, x, 4, put, NULL));
+  EXPECT(memcmp(put, room, sizeof(int64_t) * 284) == 0 && put[284] == put[299]);
+  EXPECT_OK(onefold_exact_put_result(ONEFOLD_C128, ONEFOLD_DOT, 0, 0, where, put, both));
+  EXPECT(memcmp(both, two, sizeof both) == 0);
+  EXPECT_REFUSED(onefold_exact_put_result(ONEFOLD_C64, ONEFOLD_SUM, ONEFOLD_WIDE, 0, where, put, both), ONEFOLD_UNSUPPORTED,
+                 "flags");
+  EXPECT_REFUSED(onefold_exact_put_result(ONEFOLD_C128, ONEFOLD_DOT, 0, 0, where, put, put + 283), ONEFOLD_INVALID_ARGUMENT,
+                 "inside the state");
+  EXPECT_REFUSED(onefold_exact_put_words(ONEFOLD_C128, ONEFOLD_NORM1, where, x, NULL, 4, put, NULL), ONEFOLD_UNSUPPORTED,
+                 "this form of complex numbers");
+  put[150] += 1; /* of the imaginary part: neither is stored */
+  EXPECT_REFUSED(onefold_exact_put_result(ONEFOLD_C128, ONEFOLD_DOT, 0, 0, where, put, both), ONEFOLD_INVALID_ARGUMENT, "no state");
+  EXPECT(memcmp(both, two, sizeof both) == 0);
   what.form = ONEFOLD_NORM1;
   EXPECT_REFUSED(onefold_reduce(&what, &how), ONEFOLD_GUARANTEE_NOT_MET, "exact_state of complex numbers");
   how.guarantee = ONEFOLD_GUARANTEE_FIXED;

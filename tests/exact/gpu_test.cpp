@@ -781,6 +781,80 @@ TEST_F(exact_gpu, puts_words_of_integers_into_its_memory_cuda) {
   });
 }
 
+// Of each form with states of the parts, of an array and of it six times.
+template <class T>
+std::string wrong_words_of_complex(const onefold::executor& where, form what, const on_both<T>& x, std::size_t at_x,
+                                   const on_both<T>& y, std::size_t at_y, std::uint64_t count) {
+  using complex = std::complex<T>;
+  constexpr std::int32_t type = sizeof(T) == sizeof(float) ? ONEFOLD_C64 : ONEFOLD_C128;
+  const auto its = static_cast<std::int32_t>(what);
+  const bool is_of_each = onefold::detail::exact::has_state_for_each_part(what), is_dot = what == form::dot;
+  const std::size_t size = (is_of_each ? 2 : 1) * onefold::detail::exact::kind_of(what, onefold::element_type_of<T>).words();
+  static result_on_gpu words, results;
+  words.clear();
+  results.clear();
+  auto* const here = words.address<std::int64_t>(1);
+  auto* const result = results.address<complex>(1);
+  const onefold_executor on = onefold::detail::c_executor(where);
+  EXPECT_EQ(onefold_exact_put_words(type, its, on, x.device(at_x), is_dot ? y.device(at_y) : nullptr, count, here, nullptr), 0)
+      << onefold_last_error();
+  EXPECT_EQ(onefold_exact_put_result(type, its, 0, 0, on, here, result), 0) << onefold_last_error();
+  onefold::synchronize(where);
+  std::int64_t right[400];
+  T expected[2];
+  onefold_request asked{};
+  asked.struct_bytes = sizeof(asked);
+  asked.where = onefold_serial();
+  asked.type = type;
+  asked.form = its;
+  asked.input = x.host(at_x);
+  asked.second = is_dot ? y.host(at_y) : nullptr;
+  asked.count = count;
+  asked.output = expected;
+  asked.exact_state = right;
+  onefold_options how{};
+  how.struct_bytes = sizeof(how);
+  how.guarantee = ONEFOLD_GUARANTEE_EXACT;
+  EXPECT_EQ(onefold_reduce(&asked, &how), 0) << onefold_last_error();
+  std::string wrong;
+  for (std::size_t i = 0; i < size; ++i)
+    if (words.value<std::int64_t>(1 + i) != right[i]) wrong += "word " + std::to_string(i) + "\n";
+  if (words.value<std::uint64_t>(0) != 0xa5a5a5a5a5a5a5a5U || words.value<std::uint64_t>(1 + size) != 0xa5a5a5a5a5a5a5a5U)
+    wrong += "wrote beside the words\n";
+  const std::size_t bytes = (is_of_each ? 2 : 1) * sizeof(T);
+  const auto see = [&](const void* of) {
+    const complex got = results.value<complex>(1);
+    if (std::memcmp(&got, of, bytes) != 0) wrong += std::string(onefold::name(what)).append("\n");
+    if (results.value<unsigned char>(sizeof(complex) - 1) != 0xa5 || results.value<unsigned char>(sizeof(complex) + bytes) != 0xa5)
+      wrong += "wrote beside the result\n";
+  };
+  see(expected);
+  for (std::size_t i = 0; i < size; ++i) right[i] *= 6;
+  expect_success(cudaMemcpy(here, right, size * sizeof(*right), cudaMemcpyDefault), "cudaMemcpy");
+  T of_six[2];
+  EXPECT_EQ(onefold_exact_put_result(type, its, 0, 0, onefold_serial(), right, of_six), 0) << onefold_last_error();
+  EXPECT_EQ(onefold_exact_put_result(type, its, 0, 0, on, here, result), 0) << onefold_last_error();
+  onefold::synchronize(where);
+  see(of_six);
+  count_dispatch(where);
+  return wrong;
+}
+
+TEST_F(exact_gpu, puts_words_of_complex_numbers_into_its_memory_cuda) {
+  const auto compare = [&]<class T>(T) {
+    for (const contents kind : each_contents)
+      for (const std::uint64_t n : {0, 1, 255, 20'000, 300'001}) {
+        const std::size_t parts = 2 * n + 4;
+        const on_both<T> x(elements_of<T>(kind, parts, current_seed() + n)), y(elements_of<T>(kind, parts, current_seed() + n + 1));
+        for (const form what : {form::sum, form::mean, form::dot, form::sum_of_squares, form::norm2})
+          ASSERT_EQ(wrong_words_of_complex(where_, what, x, 1, y, 0, n), "") << said<T>(kind, n);
+        ASSERT_EQ(wrong_words_of_complex(where_, form::dot, x, 1, x, 1, n), "") << said<T>(kind, n);
+      }
+  };
+  compare(float{});
+  compare(double{});
+}
+
 TEST_F(exact_gpu, gives_a_number_of_ones_alone_for_words_that_are_no_state_cuda) {
   using state = exact_state<form::mean_variance, double>;
   const std::size_t n = 10'007;

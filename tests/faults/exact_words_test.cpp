@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <complex>
 #include <cstring>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -116,6 +118,54 @@ TEST_F(exact_words, are_stored_added_and_rounded_in_stream_order) {
     expect_the_results_of_integers<std::int8_t>(count);
     expect_the_results_of_integers<std::uint64_t>(count);
   }
+}
+
+// Both parts' states lie side by side, and so do the results.
+TEST_F(exact_words, of_complex_numbers_are_those_of_their_parts) {
+  using complex = std::complex<double>;
+  constexpr std::size_t most_words = 2 * exact_state<form::dot, double>::size();
+  const onefold::options exactly{.guarantee = onefold::guarantee::exact};
+  const auto compare = [&](form what, std::size_t count, const auto& on_one_core) {
+    SCOPED_TRACE(std::string(name(what)).append(" of ").append(std::to_string(count)));
+    slow_.reduces(element_type::f64, {what});
+    const auto parts_of = [](const std::vector<double>& parts) { return reinterpret_cast<const complex*>(parts.data()); };
+    // The array, and the array of two ranks that have the same.
+    auto x = some_numbers<double>(2 * count, 1), y = some_numbers<double>(2 * count, 2);
+    const double *const d_x = on_device(x), *const d_y = on_device(y);
+    auto* const words = on_device(std::vector<std::int64_t>(most_words + 1, 7));
+    auto* const result = on_device(std::vector<double>(3, 5.0));
+    const auto its = static_cast<std::int32_t>(what);
+    const onefold_executor where = onefold::detail::c_executor(where_);
+    ASSERT_EQ(onefold_exact_put_words(ONEFOLD_C128, its, where, d_x, what == form::dot ? d_y : nullptr, count, words, nullptr), 0)
+        << onefold_last_error();
+    slow_.enqueue(where_.stream(), [=] {
+      for (std::size_t i = 0; i < most_words; ++i) words[i] *= 2;
+    });
+    ASSERT_EQ(onefold_exact_put_result(ONEFOLD_C128, its, 0, 0, where, words, result), 0) << onefold_last_error();
+    EXPECT_GE(slow_.pending(), count == 0 ? 2u : 3u) << "somebody has waited";
+    onefold::synchronize(where_);
+    x.insert(x.end(), x.begin(), x.begin() + static_cast<std::ptrdiff_t>(2 * count));
+    y.insert(y.end(), y.begin(), y.begin() + static_cast<std::ptrdiff_t>(2 * count));
+    const auto right = on_one_core(parts_of(x), parts_of(y), 2 * count);
+    EXPECT_EQ(std::memcmp(result, &right, sizeof(right)), 0);
+    EXPECT_EQ(result[sizeof(right) / sizeof(double)], 5.0);
+    EXPECT_EQ(words[most_words], 7);
+  };
+  const auto one = onefold::serial();
+  for (const std::size_t count : {0, 1, 3'000}) {
+    compare(form::sum, count, [&](const complex* x, const complex*, std::size_t n) { return onefold::sum(one, x, n, exactly); });
+    compare(form::mean, count, [&](const complex* x, const complex*, std::size_t n) { return onefold::mean(one, x, n, exactly); });
+    compare(form::dot, count,
+            [&](const complex* x, const complex* y, std::size_t n) { return onefold::dot(one, x, y, n, exactly); });
+    compare(form::norm2, count,
+            [&](const complex* x, const complex*, std::size_t n) { return onefold::norm2(one, x, n, exactly); });
+    compare(form::sum_of_squares, count,
+            [&](const complex* x, const complex*, std::size_t n) { return onefold::sum_of_squares(one, x, n, exactly); });
+  }
+  auto* const words = on_device(std::vector<std::int64_t>(most_words));
+  EXPECT_EQ(
+      onefold_exact_put_words(ONEFOLD_C128, ONEFOLD_NORM1, onefold::detail::c_executor(where_), words, nullptr, 1, words, nullptr),
+      ONEFOLD_UNSUPPORTED);
 }
 
 TEST_F(exact_words, that_are_no_state_give_a_number_of_ones_alone) {

@@ -116,7 +116,7 @@ slow_device::slow_device(fake_runtime& runtime, copies when) : runtime_(runtime)
     else if (self.is_exact_kernel(kernel))
       self.put(config->stream, {self.exact(kernel, arguments)});
     else if (kernel == cuda_backend::exact_conclusion_kernel())
-      self.put(config->stream, {self.exact_conclusion(arguments)});
+      self.put(config->stream, {self.exact_conclusion(config, arguments)});
     return status;
   };
   calls.has_arrived = [](const volatile unsigned long long* word, unsigned call_number) {
@@ -248,15 +248,20 @@ std::function<void()> slow_device::exact(const void* kernel, void** arguments) {
   };
 }
 
-std::function<void()> slow_device::exact_conclusion(void** arguments) {
+std::function<void()> slow_device::exact_conclusion(const cudaLaunchConfig_t* config, void** arguments) {
   const auto how = argument<cuda_backend::exact_conclusion>(arguments, 0);
   const auto* const words = argument<const std::int64_t*>(arguments, 1);
   const auto to = argument<onefold::device::destination>(arguments, 2);
-  return [=, type = static_cast<std::int32_t>(type_), what = static_cast<std::int32_t>(forms_.front()),
+  return [=, states = config->gridDim.x, type = static_cast<std::int32_t>(type_), what = static_cast<std::int32_t>(forms_.front()),
           flags = wide_ ? ONEFOLD_WIDE : 0U] {
-    alignas(16) std::byte result[64] = {};
-    if (onefold_exact_result(type, what, flags, how.ddof, words, result) != 0) std::memset(result, 0xff, sizeof(result));
-    deliver(to, result);
+    for (unsigned i = 0; i < states; ++i) {
+      alignas(16) std::byte result[64] = {};
+      const std::int64_t* const mine = words + i * onefold_exact_words(type, what);
+      if (onefold_exact_result(type, what, flags, how.ddof, mine, result) != 0) std::memset(result, 0xff, sizeof(result));
+      onefold::device::destination its = to;
+      its.output = static_cast<std::byte*>(to.output) + i * static_cast<unsigned>(to.bytes);
+      deliver(its, result);
+    }
   };
 }
 

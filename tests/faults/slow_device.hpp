@@ -66,7 +66,7 @@ class slow_device {
   [[nodiscard]] bool is_pinned(const void* memory) const;
   std::function<void()> fixed_order(cudaFunction_t function, void** arguments);
   std::function<void()> exact(const void* kernel, void** arguments);
-  std::function<void()> exact_conclusion(void** arguments);
+  std::function<void()> exact_conclusion(const cudaLaunchConfig_t* config, void** arguments);
   std::function<void()> store(const cudaLaunchConfig_t* config, void** arguments);
   [[nodiscard]] bool is_exact_kernel(const void* kernel) const;
 

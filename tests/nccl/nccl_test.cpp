@@ -208,9 +208,15 @@ void compare_complex_forms(several_ranks& test, const rank& here, uint64_t total
   ONEFOLD_COMPARE(none);
   ONEFOLD_COMPARE(mean_variance);
   ONEFOLD_COMPARE(mean_variance, o::ddof{1});
+  ONEFOLD_COMPARE(sum, exactly());
+  ONEFOLD_COMPARE(mean, exactly());
   ONEFOLD_COMPARE(sum_of_squares, exactly());
   ONEFOLD_COMPARE(norm2, exactly());
 #undef ONEFOLD_COMPARE
+  compare<C, decltype(o::dot(one, x, y))>(
+      test, here, x, y, cuts,
+      [](const layout& rows, const C* a, const C* b, uint64_t n, auto* result) { o::dot_into(rows, a, b, n, result, exactly()); },
+      [&](const auto& a, const auto& b) { return o::dot(one, a, b, exactly()); });
   compare<C, decltype(o::dot(one, x, y))>(
       test, here, x, y, cuts,
       [](const layout& rows, const C* a, const C* b, uint64_t n, auto* result) { o::dot_into(rows, a, b, n, result); },
@@ -227,13 +233,13 @@ TEST_F(several_ranks, have_the_bits_of_one_core_of_complex_numbers_cuda) {
   std::printf("%llu results of complex numbers over %d ranks compared\n", static_cast<unsigned long long>(compared.load()), ranks_);
 }
 
-TEST_F(several_ranks, refuse_exact_sums_of_complex_numbers_cuda) {
+TEST_F(several_ranks, refuse_exact_products_of_complex_numbers_cuda) {
   on_all([&](const rank& here) {
     using complex = std::complex<double>;
     const device_memory mine(10 * sizeof(complex)), result(sizeof(complex));
     const layout rows(here.comm, here.number, here.stream, 10);
-    EXPECT_TRUE(refuses(errc::guarantee_not_met, "sum of c128 has no exact result",
-                        [&] { onefold::sum_into(rows, mine.as<complex>(), 10, result.as<complex>(), exactly()); }));
+    EXPECT_TRUE(refuses(errc::guarantee_not_met, "prod of c128 has no exact result",
+                        [&] { onefold::prod_into(rows, mine.as<complex>(), 10, result.as<complex>(), exactly()); }));
     const layout empty(here.comm, here.number, here.stream, 0);
     onefold::prod_into(empty, mine.as<complex>(), 0, result.as<complex>());
     complex got{};

@@ -32,7 +32,7 @@ void conclude_exact_words(const executor& where, const onefold::detail::exact_wo
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config{};
-  config.gridDim = dim3(1);
+  config.gridDim = dim3(static_cast<unsigned>(of.states));
   config.blockDim = dim3(32);
   config.stream = stream_of(device, where.has_stream(), where.stream());
   config.attrs = &early;

@@ -25,7 +25,7 @@ struct exact_conclusion {
   std::uint64_t of_none[2];  ///< the result of no elements, as it lies in memory
 };
 
-/// One warp. Its arguments are an exact_conclusion, the words, and the destination.
+/// One warp for each state and its result, which lie side by side. Its arguments are an exact_conclusion, the words, and the destination of the first result.
 const void* exact_conclusion_kernel() noexcept;
 
 /// Puts on the executor's stream what stores the result of words there. Throws what is said of device_view() and check().

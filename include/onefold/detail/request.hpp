@@ -58,8 +58,8 @@ struct request {
   int (*lanes)(void* context, std::uint64_t first, std::uint64_t count, void* const* lanes) = nullptr;
   bool of_complex_parts = false;  // dot, exact: both arrays are the parts of complex numbers, and the output has room for two
   batch_in_progress* batch =
-      nullptr;                   // not null: the batch of which this is a part, and which waits if the output lies in its memory
-  bool words_alone = false;      // exact, on cuda(): the output is the place of the state's words, and no number is stored
+      nullptr;               // not null: the batch of which this is a part, and which waits if the output lies in its memory
+  bool words_alone = false;  // exact, on cuda(): the output is the place of the words of the state, or of the states of both parts
   std::int32_t second_type = 0;  // dot: 1 + the type of its second array, where that is another
 };
 
