@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 #include <fmt/core.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <stdexcept>
@@ -23,34 +24,51 @@ namespace {
 
 struct beginning {
   const char* name;
-  std::uint64_t at;  // the index of the range's first element
+  std::uint64_t tiles, elements;  // ahead of the range's first element
 };
 // Of a tile and of all larger subtrees; of a tile alone; within one.
-constexpr beginning beginnings[] = {{"aligned", 0}, {"at a tile", 5'120}, {"anywhere", 5'197}};
+constexpr beginning beginnings[] = {{"aligned", 0, 0}, {"at a tile", 5, 0}, {"anywhere", 5, 77}};
 
-bool same(float a, float b) { return a == b; }
-bool same(const arg_result<float>& a, const arg_result<float>& b) { return a.value == b.value && a.index == b.index; }
+template <class T>
+bool same(const T& a, const T& b) {
+  return a == b || (a != a && b != b);
+}
+template <class T>
+bool same(const arg_result<T>& a, const arg_result<T>& b) {
+  return same(a.value, b.value) && a.index == b.index;
+}
+template <class T>
+bool same(const argminmax_result<T>& a, const argminmax_result<T>& b) {
+  return same(a.min, b.min) && same(a.max, b.max);
+}
+template <class T>
+bool same(const minmax_result<T>& a, const minmax_result<T>& b) {
+  return same(a.min, b.min) && same(a.max, b.max);
+}
 
-template <form What, class Result>
-void add_row(nlohmann::json& record, const study_options& how, const gpu_clock& clock, const float* x, std::uint64_t count,
-             const Result& reduce) {
+// The array's memory as elements of type T: what its numbers are makes no difference to the time.
+template <form What, class T, class Reduce>
+void add_row(nlohmann::json& record, const study_options& how, const gpu_clock& clock, const void* memory, std::uint64_t count,
+             const Reduce& reduce) {
   const executor where = cuda(how.device, static_cast<CUstream_st*>(clock.stream()));
   const int repeats = how.repeats;
-  const auto expected = reduce(where);
-  const samples plain = clock.to_host([&](std::size_t) { static_cast<void>(reduce(where)); }, repeats);
-  nlohmann::json row{{"form", std::string(name(What))}, {"count", count}, {"reduction", to_json(plain)}};
-  fmt::print("{:>16} {:>12} {:10.2f}", name(What), count, plain.median() * 1e6);
+  const auto* const x = static_cast<const T*>(memory);
+  const auto expected = reduce(where, x, count);
+  const samples plain = clock.to_host([&](std::size_t) { static_cast<void>(reduce(where, x, count)); }, repeats);
+  const std::string type(name(element_type_of<T>));
+  nlohmann::json row{{"form", std::string(name(What))}, {"type", type}, {"count", count}, {"reduction", to_json(plain)}};
+  fmt::print("{:>5} {:>10} {:>12} {:10.2f}", type, name(What), count, plain.median() * 1e6);
   for (const beginning& one : beginnings) {
-    range_state<What, float> made(one.at);
+    const std::uint64_t at = one.tiles * 4096 / sizeof(T) + one.elements;
+    range_state<What, T> made(at);
     const samples times = clock.to_host(
         [&](std::size_t) {
-          range_state<What, float> state(one.at);
+          range_state<What, T> state(at);
           state.add(where, x, count);
           made = std::move(state);
         },
         repeats);
-    if (one.at == 0 && !same(made.value(), expected))
-      throw std::runtime_error("a state of a range has another value than the array");
+    if (at == 0 && !same(made.value(), expected)) throw std::runtime_error("a state of a range has another value than the array");
     fmt::print(" {:10.2f} {:>7}", times.median() * 1e6, ratio_text(times.median(), plain.median()));
     row["states"][one.name] = to_json(times);
   }
@@ -72,17 +90,26 @@ nlohmann::json ranges(const study_options& how, const device_info& gpu) {
   check(cudaMalloc(&memory, most * sizeof(float)), "cudaMalloc");
   const std::unique_ptr<void, decltype(&cudaFree)> keeper(memory, cudaFree);
   check(cudaMemcpy(memory, host.data(), most * sizeof(float), cudaMemcpyHostToDevice), "cudaMemcpy");
-  const auto* const x = static_cast<const float*>(memory);
   progress("");
-  fmt::print("states of ranges of floats on {}, to the host, in us, and as a part of the reduction's time\n{:>16} {:>12} {:>10}",
-             gpu.name, "form", "elements", "reduction");
+  fmt::print("states of ranges on {}, to the host, in us, and as a part of the reduction's time\n{:>16} {:>12} {:>10}", gpu.name,
+             "form", "elements", "reduction");
   for (const beginning& one : beginnings) fmt::print(" {:>18}", one.name);
   fmt::print("\n");
   for (const int power : {10, 16, 20, 22, 24, 26, 28}) {
     const std::uint64_t count = std::uint64_t{1} << power;
     if (count > most) break;
-    add_row<form::sum>(record, how, clock, x, count, [&](const executor& where) { return sum(where, x, count); });
-    add_row<form::argmax>(record, how, clock, x, count, [&](const executor& where) { return argmax(where, x, count); });
+    const auto sum_of = [](const executor& where, const auto* x, std::uint64_t n) { return sum(where, x, n); };
+    const auto minmax_of = [](const executor& where, const auto* x, std::uint64_t n) { return minmax(where, x, n); };
+    add_row<form::sum, float>(record, how, clock, memory, count, sum_of);
+    add_row<form::argmax, float>(record, how, clock, memory, count,
+                                 [](const executor& where, const float* x, std::uint64_t n) { return argmax(where, x, n); });
+    // Those whose leaves the kernel of batches does not collect.
+    add_row<form::minmax, float>(record, how, clock, memory, count, minmax_of);
+    add_row<form::argminmax, float>(record, how, clock, memory, count,
+                                    [](const executor& where, const float* x, std::uint64_t n) { return argminmax(where, x, n); });
+    add_row<form::sum, std::int32_t>(record, how, clock, memory, count, sum_of);
+    add_row<form::sum, float16>(record, how, clock, memory, count, sum_of);
+    add_row<form::minmax, std::int8_t>(record, how, clock, memory, count, minmax_of);
   }
   return record;
 }

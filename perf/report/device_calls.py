@@ -176,13 +176,13 @@ def ranges_section(machine: Machine) -> Section | None:
         cells = []
         for row in rows:
             alone = median(row["reduction"])
-            line = [text(row.get("form"), ""), elements(count_of(row)), microseconds(alone) + a_mark(is_noisy(row["reduction"]))]
+            line = [f'{text(row.get("form"), "")} of {text(row.get("type"), "f32")}', elements(count_of(row)), microseconds(alone) + a_mark(is_noisy(row["reduction"]))]
             for begin in begins:
                 times = row["states"].get(begin)
                 line.append(factor(median(times) / alone) + a_mark(is_noisy(times)) if median(times) else NOT_MEASURED)
             cells.append(line)
         columns = ["form", "n", "reduction, µs", *(f"state, {begin}" for begin in begins)]
-        section.tables.append(Table("States of ranges of floats to the host, in times of the reduction, by where the range begins", columns, cells, True))
+        section.tables.append(Table("States of ranges to the host, in times of the reduction, by where the range begins", columns, cells, True))
     return section if section.tables else None
 
 

@@ -338,6 +338,7 @@ def host():
 def ranges():
     rows = [{"form": form, "count": 1 << 20, "reduction": times(1e-5), "states": {"aligned": times(1.1e-5), "anywhere": times(2e-5)}}
             for form in ("sum", "argmax")]
+    rows[1]["type"] = "i8"
     return made_up("ranges", rows=rows)
 
 
@@ -669,7 +670,8 @@ class Sentences(unittest.TestCase):
 
     def test_states_of_ranges_beside_a_reduction(self):
         table = sections.ranges_section(machine_of(ranges())).tables[0]
-        self.assertEqual([[cell.replace(THIN_SPACE, " ") for cell in row] for row in table.rows][1], ["argmax", "2²⁰", "10.0", "1.10", "2.00"])
+        self.assertEqual([[cell.replace(THIN_SPACE, " ") for cell in row] for row in table.rows][1], ["argmax of i8", "2²⁰", "10.0", "1.10", "2.00"])
+        self.assertEqual(table.rows[0][0], "sum of f32")  # records from before there were others have no type
 
     def test_several_gpus_beside_one(self):
         table = sections.devices_section(machine_of(devices())).tables[0]
