@@ -45,6 +45,13 @@ onefold::options exactly() {
   return how;
 }
 
+// The same memory as an array of another type: what its numbers are makes no difference to the time.
+template <class T>
+T* as(double* numbers) {
+  return reinterpret_cast<T*>(numbers);
+}
+using complex = std::complex<double>;
+
 struct device_array {
   explicit device_array(const std::vector<double>& from) {
     check(cudaMalloc(&data, (from.size() + 1) * sizeof(double)), "cudaMalloc");
@@ -88,7 +95,7 @@ void time_size(int device, int ranks, ncclComm_t comm, std::barrier<>& together,
     const uint64_t cut = each + 101;
     std::vector<double> x(cut);
     for (uint64_t i = 0; i < cut; ++i) x[i] = element_at(static_cast<uint64_t>(device) * cut + i);
-    const device_array there(x), results(std::vector<double>(14)),
+    const device_array there(x), results(std::vector<double>(24)),
         gathered(std::vector<double>(8 * static_cast<std::size_t>(ranks)));
     double* const result = results.data;
     const onefold::nccl::layout aligned(comm, device, stream, each), ragged(comm, device, stream, cut),
@@ -120,12 +127,21 @@ void time_size(int device, int ranks, ncclComm_t comm, std::barrier<>& together,
          }},
         {"argmin_into, cut",
          [&] { onefold::argmin_into(ragged, there.data, cut, reinterpret_cast<onefold::arg_result<double>*>(result + 10)); }},
-        {"complex sum_into, by host",
+        {"argminmax_into, cut",
          [&] {
-           using complex = std::complex<double>;
-           onefold::sum_into(pairs, reinterpret_cast<const complex*>(there.data), each / 2,
-                             reinterpret_cast<complex*>(result + 12));
+           onefold::argminmax_into(ragged, there.data, cut, reinterpret_cast<onefold::argminmax_result<double>*>(result + 14));
          }},
+        {"i32 sum_into, aligned",
+         [&] { onefold::sum_into(aligned, as<std::int32_t>(there.data), each, as<std::int32_t>(result + 18)); }},
+        {"i32 sum_into, cut", [&] { onefold::sum_into(ragged, as<std::int32_t>(there.data), cut, as<std::int32_t>(result + 18)); }},
+        {"f16 sum_into, aligned",
+         [&] { onefold::sum_into(aligned, as<onefold::float16>(there.data), each, as<float>(result + 19)); }},
+        {"f16 sum_into, cut", [&] { onefold::sum_into(ragged, as<onefold::float16>(there.data), cut, as<float>(result + 19)); }},
+        {"i8 max_into, cut", [&] { onefold::max_into(ragged, as<std::int8_t>(there.data), cut, as<std::int8_t>(result + 20)); }},
+        {"complex sum_into, by host",
+         [&] { onefold::sum_into(pairs, as<complex>(there.data), each / 2, as<complex>(result + 12)); }},
+        {"complex sum_into, exact",
+         [&] { onefold::sum_into(pairs, as<complex>(there.data), each / 2, as<complex>(result + 12), exactly()); }},
     };
     for (row& one : rows) {
       for (int i = 0; i < 3; ++i) one.call();

@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include <onefold/detail/folds.hpp>
-#include <onefold/order.hpp>
 
 #include "../forms.hpp"
 #include "device.hpp"
@@ -19,13 +18,28 @@
 
 namespace onefold::cuda_backend {
 
+namespace detail {
+
+template <class Families>
+const void* joined_kernel_of() noexcept;  // joined_kernel.cuh
+
+namespace {
+
+template <class... Lists>
+const void* symbol_of(int number, fold_list<Lists...>) noexcept {
+  static constexpr const void* (*each[])() noexcept = {joined_kernel_of<Lists>...};
+  return each[number]();
+}
+
+}  // namespace
+
+}  // namespace detail
+
+const void* joined_kernel(int number) noexcept { return detail::symbol_of(number, detail::joined_lists{}); }
+
 bool can_join_images(const onefold::detail::images_of_parts& all) noexcept {
-  if (joined_fold(all.type, all.what, all.wide) < 0) return false;
-  const auto tile = order::tile_rows * static_cast<std::uint64_t>(order::lanes_of_bytes(size_of(all.type)));
-  // Of moments the kernel has the count beside what images have.
-  const std::size_t bytes =
-      all.what == form::mean_variance ? sizeof(onefold::detail::moments) : value_in_tree(all.type, all.what, all.wide).bytes;
-  return fits_joined(all.total / tile, all.parts, bytes);
+  if (joined_fold(all.type, all.what, all.wide).kernel < 0) return false;
+  return fits_joined(all.total >> log_joined_tile(all.type), all.parts, joined_state_bytes(all.type, all.what, all.wide));
 }
 
 void join_images(const executor& where, const onefold::detail::images_of_parts& all, void* output) {
@@ -45,8 +59,10 @@ void join_images(const executor& where, const onefold::detail::images_of_parts& 
   table.parts = static_cast<std::uint32_t>(all.parts);
   std::copy_n(all.borders, all.parts, table.borders);
   table.borders[all.parts] = all.total;
-  plan_items(table, size_of(all.type) == 4 ? 10 : 9);
-  table.fold = joined_fold(all.type, all.what, all.wide);
+  plan_items(table, log_joined_tile(all.type));
+  const joined_place its = joined_fold(all.type, all.what, all.wide);
+  table.fold = its.fold;
+  table.conversion = joined_conversion_of(all.type, all.what, all.wide, value_in_tree(all.type, all.what, all.wide).value_bytes);
   if (all.what == form::mean_variance) {
     table.to.how = result_type(all.type, all.what, all.wide) == element_type::f32 ? 1 : 0;
     table.to.argument = static_cast<std::uint64_t>(all.ddof);
@@ -67,7 +83,7 @@ void join_images(const executor& where, const onefold::detail::images_of_parts& 
   config.attrs = &early;
   config.numAttrs = code_capability(device) >= 90 ? 1 : 0;
   void* arguments[] = {&table};
-  check(calls().launch_kernel(&config, joined_kernel(), arguments), "cudaLaunchKernelExC");
+  check(calls().launch_kernel(&config, joined_kernel(its.kernel), arguments), "cudaLaunchKernelExC");
 }
 
 }  // namespace onefold::cuda_backend

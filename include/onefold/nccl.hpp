@@ -14,8 +14,8 @@
 ///           captured into a graph. On one thread for several GPUs: between ncclGroupStart() and ncclGroupEnd() make no calls of onefold's, but use a thread for
 ///           each GPU.
 /// How       each rank's GPU makes the image of its range (range_state.hpp), some hundred bytes and elements of cut tiles; ncclAllGather brings all to
-///           every rank, and a kernel puts them together: of real numbers of 4 and 8 bytes, over up to 400 ranks, or fewer where these have very many subtrees
-///           (onefold_range_can_join_images()). Of small types and complex numbers a function of the host's does, in stream order, which costs 50 us. Of exact results
+///           every rank, and a kernel puts them together: of real numbers, over up to 400 ranks, or fewer where these have very many subtrees
+///           (onefold_range_can_join_images()). Of complex numbers a function of the host's does, in stream order, which costs 50 us. Of exact results
 ///           each rank's GPU makes the words of its state, 152 to 2272 bytes, ncclAllReduce adds them as integers, and a kernel rounds. So neither CPUs nor GPUs wait
 ///           for each other outside of NCCL.
 /// Results   lie in memory that the GPU reaches.

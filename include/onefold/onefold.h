@@ -525,8 +525,8 @@ ONEFOLD_API int onefold_range_add_image(onefold_range* state, const void* image,
  *  array of `total` elements that has `parts` parts. Part p begins with element borders[p], the first one with 0, and ends where the next one begins, the last
  *  one with `total`; its image, as onefold_range_put_image() makes it on a state that ends with borders[p], is `p * stride` bytes behind `images`. Images and
  *  result lie in memory that the GPU reaches; images and stride are aligned to 16 bytes. It reads `borders` before it returns, does not wait, allocates nothing, and may
- *  be captured. onefold_range_can_join_images() returns 1 if there is a kernel for that, of all forms of real numbers of 4 and 8 bytes but reduce_together, and
- *  room for so many parts (64 and more of doubles, 400 where they are small), else 0; then the other functions fail with ONEFOLD_UNSUPPORTED. Places of no
+ *  be captured. onefold_range_can_join_images() returns 1 if there is a kernel for that, of all forms of real numbers but reduce_together, and room for so
+ *  many parts (64 and more of doubles, 400 where they are small), else 0; then the other functions fail with ONEFOLD_UNSUPPORTED. Places of no
  *  elements are ONEFOLD_INVALID_ARGUMENT. flags: ONEFOLD_WIDE or 0. */
 ONEFOLD_API int onefold_range_can_join_images(int32_t type, int32_t form, uint32_t flags, size_t parts, uint64_t total);
 ONEFOLD_API int onefold_range_join_images(int32_t type, int32_t form, uint32_t flags, onefold_executor where, const void* images,

@@ -3,6 +3,7 @@
 
 #include "warp_on_host.hpp"
 
+#include "../../backends/cpu/forms.hpp"
 #include "../../backends/cuda/fixed_order/joined.cuh"
 
 #include <algorithm>
@@ -29,7 +30,7 @@ using std::uint32_t;
 std::vector<kind> kinds_of_the_kernel() {
   std::vector<kind> some;
   for (const kind& of : all_kinds())
-    if (cb::joined_fold(of.type, of.what, of.wide) >= 0) some.push_back(of);
+    if (cb::joined_fold(of.type, of.what, of.wide).kernel >= 0) some.push_back(of);
   return some;
 }
 
@@ -91,6 +92,15 @@ std::vector<std::byte> image_of(const kind& of, const std::byte* x, const std::b
   return image;
 }
 
+// The block of kernel number `which`.
+template <class First, class... Others>
+void run_kernel(int which, cb::fold_list<First, Others...>, const cb::joined_table& table, cb::detail::joined_memory& shared) {
+  if (which == 0)
+    cb::run_joined_block(First{}, table, shared, [] {});
+  else if constexpr (sizeof...(Others) > 0)
+    run_kernel(which - 1, cb::fold_list<Others...>{}, table, shared);
+}
+
 class joined_images : public testing::Test {
  protected:
   // The result of all parts by the block, whose bytes must be those of the whole array and of the images appended to each other.
@@ -117,7 +127,10 @@ class joined_images : public testing::Test {
     table.stride = stride;
     std::copy(cuts.begin(), cuts.end(), table.borders);
     table.parts = parts;
-    table.fold = cb::joined_fold(of.type, of.what, of.wide);
+    const cb::joined_place its = cb::joined_fold(of.type, of.what, of.wide);
+    table.fold = its.fold;
+    table.conversion =
+        cb::joined_conversion_of(of.type, of.what, of.wide, onefold::cpu::row_of(of.type, of.what, of.wide).fields[0].bytes);
     table.to.how = static_cast<int>(dt::conclusion_of(of.type, of.what, of.wide));
     if (has_index(of.what)) table.to.argument = size_of(result_type(of.type, of.what));
     if (of.what == form::mean_variance) {
@@ -125,12 +138,13 @@ class joined_images : public testing::Test {
       table.to.argument = 1;  // ddof, as result_of() has it
     }
     table.to.bytes = static_cast<int>(of.result_bytes());
-    ASSERT_GE(table.fold, 0);
-    // Between a value of 4 bytes and its index there are 4 that nobody speaks of.
+    ASSERT_GE(its.kernel, 0);
+    // Between a value of less than 8 bytes and its index there are some that nobody speaks of.
     const auto without_gaps = [&](bytes result) {
-      if (has_index(of.what) && size_of(result_type(of.type, of.what)) == 4)
-        for (std::size_t at = 4; at < result.size(); at += 16)
-          std::fill_n(result.begin() + static_cast<std::ptrdiff_t>(at), 4, std::byte{0});
+      const std::size_t size = size_of(result_type(of.type, of.what));
+      if (has_index(of.what) && size < 8)
+        for (std::size_t at = size; at < result.size(); at += 16)
+          std::fill_n(result.begin() + static_cast<std::ptrdiff_t>(at), 8 - size, std::byte{0});
       return result;
     };
     const bytes expected = without_gaps(result_of(of, appended));
@@ -145,7 +159,7 @@ class joined_images : public testing::Test {
       const auto shared = std::make_unique<cb::detail::joined_memory>();
       std::memset(shared.get(), 0x5a, sizeof(*shared));
       on_a_block(static_cast<unsigned>(cb::joined_threads(table)) / 32,
-                 [&] { cb::run_joined_block(cb::joined_folds{}, table, *shared, [] {}); });
+                 [&] { run_kernel(its.kernel, cb::detail::joined_lists{}, table, *shared); });
       EXPECT_EQ(found[of.result_bytes()], std::byte{0xee});
       EXPECT_EQ(without_gaps(bytes(found, found + of.result_bytes())), expected)
           << text(of) << ", " << parts << " parts of " << total << ", seed " << seed << (is_planned ? ", planned" : "");
@@ -176,10 +190,10 @@ layout even(uint32_t parts, uint64_t unit, uint64_t more_at_end = 0) {
   return cuts;
 }
 
-TEST_F(joined_images, have_every_form_of_numbers_of_4_and_8_bytes) {
+TEST_F(joined_images, have_every_form_of_real_numbers) {
   for (const kind& of : all_kinds()) {
-    const bool is_there = of.what != form::reduce_together && !onefold::is_complex(of.type) && size_of(of.type) >= 4;
-    EXPECT_EQ(cb::joined_fold(of.type, of.what, of.wide) >= 0, is_there) << text(of);
+    const bool is_there = of.what != form::reduce_together && !onefold::is_complex(of.type);
+    EXPECT_EQ(cb::joined_fold(of.type, of.what, of.wide).kernel >= 0, is_there) << text(of);
   }
 }
 
@@ -198,7 +212,8 @@ TEST_F(joined_images, have_the_bits_of_one_core_in_every_form) {
 
 const kind few_kinds[] = {{element_type::f64, form::sum, false},           {element_type::f32, form::dot, false},
                           {element_type::f64, form::norm2, false},         {element_type::f32, form::sum_of_squares, true},
-                          {element_type::f64, form::mean_variance, false}, {element_type::f32, form::argminmax, false}};
+                          {element_type::f64, form::mean_variance, false}, {element_type::f32, form::argminmax, false},
+                          {element_type::i8, form::mean, false},           {element_type::bf16, form::dot, false}};
 
 TEST_F(joined_images, of_any_layout_have_the_bits_of_one_core) {
   for (const kind& of : few_kinds) {

@@ -90,10 +90,12 @@ std::vector<uint64_t> cuts_of(uint64_t count, int ranks, uint64_t seed) {
 template <class T>
 T element(const random_numbers& random, uint64_t i) {
   const double value = static_cast<double>(random.at(i) >> 11) * 0x1p-43 - 300.0;
-  if constexpr (std::is_floating_point_v<T>)
-    return static_cast<T>(value);
-  else
+  if constexpr (std::is_integral_v<T>)
     return static_cast<T>(static_cast<std::int64_t>(value));
+  else if constexpr (sizeof(T) == 2)
+    return static_cast<T>(static_cast<float>(value));
+  else
+    return static_cast<T>(value);
 }
 
 onefold::options exactly() {
@@ -170,6 +172,9 @@ TEST_F(several_ranks, have_the_bits_of_one_core_cuda) {
       compare_forms<std::int32_t>(*this, here, total, current_seed() + total + 2);
       compare_forms<std::int64_t>(*this, here, total, current_seed() + total + 3);
       compare_forms<std::int16_t>(*this, here, total, current_seed() + total + 4);
+      compare_forms<std::uint8_t>(*this, here, total, current_seed() + total + 5);
+      compare_forms<onefold::float16>(*this, here, total, current_seed() + total + 6);
+      compare_forms<onefold::bfloat16>(*this, here, total, current_seed() + total + 7);
     });
   std::printf("%llu results over %d ranks compared\n", static_cast<unsigned long long>(compared.load()), ranks_);
 }
@@ -346,16 +351,15 @@ TEST_F(several_ranks, may_add_the_words_of_exact_states_themselves_cuda) {
 }
 
 // So that the tests above are of the kernel that puts images together and of the host's function.
-TEST_F(several_ranks, have_a_kernel_for_numbers_of_4_and_8_bytes_cuda) {
+TEST_F(several_ranks, have_a_kernel_for_real_numbers_cuda) {
   const auto can = [&](int32_t type, int32_t what) {
     return onefold_range_can_join_images(type, what, 0, static_cast<std::size_t>(ranks_), 1'000'003);
   };
-  for (const int32_t type : {ONEFOLD_F32, ONEFOLD_F64, ONEFOLD_I32, ONEFOLD_I64}) {
+  for (const int32_t type : {ONEFOLD_F32, ONEFOLD_F64, ONEFOLD_I32, ONEFOLD_I64, ONEFOLD_I16, ONEFOLD_U8, ONEFOLD_F16}) {
     for (const int32_t what : {ONEFOLD_SUM, ONEFOLD_NORM2, ONEFOLD_MAX, ONEFOLD_MEAN, ONEFOLD_ALL, ONEFOLD_DOT, ONEFOLD_MINMAX,
                                ONEFOLD_MEAN_VARIANCE, ONEFOLD_ARGMIN, ONEFOLD_ARGMAX_MAGNITUDE, ONEFOLD_ARGMINMAX})
       EXPECT_EQ(can(type, what), 1) << type << ", " << what;
   }
-  EXPECT_EQ(can(ONEFOLD_I16, ONEFOLD_SUM), 0);
   EXPECT_EQ(can(ONEFOLD_C64, ONEFOLD_SUM), 0);
   EXPECT_EQ(can(ONEFOLD_F32, ONEFOLD_REDUCE_TOGETHER), 0);
 }
@@ -463,6 +467,7 @@ TEST_F(several_ranks, give_the_first_places_of_extrema_cuda) {
       compare_places<std::int32_t>(*this, here, total, current_seed() + total + 2);
       compare_places<std::uint64_t>(*this, here, total, current_seed() + total + 3);
       compare_places<std::int8_t>(*this, here, total, current_seed() + total + 4);
+      compare_places<std::uint16_t>(*this, here, total, current_seed() + total + 5);
     });
   std::printf("%llu places over %d ranks compared\n", static_cast<unsigned long long>(compared.load()), ranks_);
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// @file joined.cuh  The block that puts the images of an array's parts together, for any of the folds in a list.
+/// @file joined.cuh  The block that puts the images of an array's parts together, for any of the families of folds in a list.
 ///
 /// It does what append() of src/range_state.cpp does for one part after the other, and all parts at the same time. Where there are few values, the host has
 /// planned when they are joined (plan_items()). Else warps read values of subtrees into
@@ -12,6 +12,7 @@
 #include <onefold/device/tree.cuh>
 #include <onefold/device/warp.cuh>
 
+#include "converted.cuh"
 #include "joined.hpp"
 #include "joined_folds.hpp"
 
@@ -107,6 +108,12 @@ __device__ inline void look_for_piece(const joined_table& table, const joined_me
   found.x[which] = at;
 }
 
+// Where an element stands in a tile, from 0; borders that lie behind it or ahead are cut off.
+__device__ inline int place_in_tile(std::uint64_t index, std::uint64_t tile, int log_tile) {
+  const std::uint64_t begin = tile << log_tile;
+  return index <= begin ? 0 : static_cast<int>(::min(index - begin, std::uint64_t{1} << log_tile));
+}
+
 // What each thread of a warp has of a tile: rows of lanes that are 32 apart, as words of an element's size, zeros where there is none.
 template <class Word>
 struct joined_elements {
@@ -128,11 +135,7 @@ __device__ inline void gather_tile(const joined_table& table, const joined_memor
   constexpr int log_tile = sizeof(Word) == 4 ? 10 : 9;
   static_assert(rows * L == 1 << log_tile);
   const int lane = static_cast<int>(threadIdx.x % device::warp_size);
-  // Where an element stands in the tile, from 0; borders that lie behind it or ahead are cut off.
-  const auto place_of = [&](std::uint64_t index) {
-    const std::uint64_t begin = tile << log_tile;
-    return index <= begin ? 0 : static_cast<int>(::min(index - begin, std::uint64_t{1} << log_tile));
-  };
+  const auto place_of = [&](std::uint64_t index) { return place_in_tile(index, tile, log_tile); };
 #pragma unroll
   for (int r = 0; r < rows; ++r)
 #pragma unroll
@@ -162,56 +165,314 @@ __device__ inline void gather_tile(const joined_table& table, const joined_memor
   to.count = place_of(shared.borders[last + 1]);
 }
 
-// The same, compiled once for all folds of several results, which are slower and seldom: the elements go through the threads' own memory.
-template <class Word>
-__device__ __noinline__ void gather_tile_apart(const joined_table& table, const joined_memory& shared, std::uint32_t first,
-                                               std::uint32_t last, std::uint64_t tile, joined_elements<Word>& to) {
-  joined_elements<Word> in_registers;
-  gather_tile<Word, 1>(table, shared, first, last, tile, in_registers);
-  memcpy(to.x, in_registers.x, sizeof(to.x));
-  to.count = in_registers.count;
+// --- converted elements and states --------------------------------------------------------------------------------------------------------------------
+
+// Of a number that is compared, or of bits: as the fold has it, either way.
+template <class V>
+__device__ inline V joined_changed(V value, [[maybe_unused]] const joined_conversion& of) {
+  using Bits = std::conditional_t<sizeof(V) == 4, std::uint32_t, std::uint64_t>;
+  constexpr Bits highest = Bits{1} << (8 * sizeof(V) - 1);
+  Bits bits;
+  memcpy(&bits, &value, sizeof(bits));
+  if constexpr (std::is_floating_point_v<V>)
+    bits ^= of.is_negated ? highest : 0;
+  else
+    bits ^= (of.is_negated ? ~Bits{0} : 0) ^ (of.is_unsigned ? highest : 0);
+  memcpy(&value, &bits, sizeof(bits));
+  return value;
 }
 
-// Accumulators that depend on where elements stand. Those of an image, and of a tile that is cut, are as of an array that begins there; and of moments an image
-// has no count.
+// A number of an image's state.
+template <class V>
+__device__ inline V joined_number(const unsigned char* at, [[maybe_unused]] const joined_conversion& of) {
+  if constexpr (std::is_floating_point_v<V>) {
+    return joined_changed(*reinterpret_cast<const V*>(at), of);
+  } else {
+    std::uint64_t bits;
+    if (of.bytes == 8) {
+      bits = *reinterpret_cast<const std::uint64_t*>(at);
+    } else {
+      const std::uint32_t low = *reinterpret_cast<const std::uint32_t*>(at);
+      bits = of.is_signed ? static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(low)}) : low;
+    }
+    return joined_changed(static_cast<V>(bits), of);
+  }
+}
+
+// Accumulators: out of an image, and as results have them. Some depend on where elements stand: those of an image, and of a tile that is cut, are as of an array
+// that begins there; and of moments an image has no count.
 template <class A>
 struct joined_value {
   static constexpr bool has_place = false;
-  static __device__ A of(const unsigned char* image) { return *reinterpret_cast<const A*>(image); }
+  static __device__ A of(const unsigned char* image, [[maybe_unused]] const joined_conversion& how) {
+    if constexpr (std::is_arithmetic_v<A>)
+      return joined_number<A>(image, how);
+    else
+      return *reinterpret_cast<const A*>(image);
+  }
   static __device__ A placed(const A& value, std::uint64_t, std::uint64_t) { return value; }
+  static __device__ A changed_back(const A& value, [[maybe_unused]] const joined_conversion& how) {
+    if constexpr (std::is_arithmetic_v<A>)
+      return joined_changed(value, how);
+    else
+      return value;
+  }
+};
+template <class V>
+struct joined_value<onefold::detail::two_values<V>> {
+  using A = onefold::detail::two_values<V>;
+  static constexpr bool has_place = false;
+  static __device__ A of(const unsigned char* image, const joined_conversion& how) {
+    return {joined_number<V>(image, how), joined_number<V>(image + how.bytes, how)};
+  }
+  static __device__ A placed(const A& value, std::uint64_t, std::uint64_t) { return value; }
+  static __device__ A changed_back(const A& value, const joined_conversion& how) {
+    return {joined_changed(value.min, how), joined_changed(value.max, how)};
+  }
 };
 template <class V>
 struct joined_value<onefold::detail::arg_state<V>> {
   using A = onefold::detail::arg_state<V>;
   static constexpr bool has_place = true;
-  static __device__ A of(const unsigned char* image) { return *reinterpret_cast<const A*>(image); }
+  static __device__ A of(const unsigned char* image, const joined_conversion& how) {
+    return {joined_number<V>(image, how), *reinterpret_cast<const std::uint64_t*>(image + 8)};
+  }
   static __device__ A placed(const A& value, std::uint64_t begin, std::uint64_t) { return {value.value, value.index + begin}; }
+  static __device__ A changed_back(const A& value, const joined_conversion& how) {
+    return {joined_changed(value.value, how), value.index};
+  }
 };
 template <class V>
 struct joined_value<onefold::detail::two_args<V>> {
   using A = onefold::detail::two_args<V>;
+  using one = joined_value<onefold::detail::arg_state<V>>;
   static constexpr bool has_place = true;
-  static __device__ A of(const unsigned char* image) { return *reinterpret_cast<const A*>(image); }
-  static __device__ A placed(const A& value, std::uint64_t begin, std::uint64_t) {
-    return {{value.min.value, value.min.index + begin}, {value.max.value, value.max.index + begin}};
+  static __device__ A of(const unsigned char* image, const joined_conversion& how) {
+    return {one::of(image, how), one::of(image + 16, how)};
+  }
+  static __device__ A placed(const A& value, std::uint64_t begin, std::uint64_t elements) {
+    return {one::placed(value.min, begin, elements), one::placed(value.max, begin, elements)};
+  }
+  static __device__ A changed_back(const A& value, const joined_conversion& how) {
+    return {one::changed_back(value.min, how), one::changed_back(value.max, how)};
   }
 };
 template <>
 struct joined_value<onefold::detail::moments> {
   using A = onefold::detail::moments;
   static constexpr bool has_place = true;
-  static __device__ A of(const unsigned char* image) {
+  static __device__ A of(const unsigned char* image, const joined_conversion&) {
     const auto* const both = reinterpret_cast<const double*>(image);
     return {0, both[0], both[1]};
   }
   static __device__ A placed(const A& value, std::uint64_t, std::uint64_t elements) {
     return {value.count == 0 ? elements : value.count, value.mean, value.deviation};
   }
+  static __device__ A changed_back(const A& value, const joined_conversion&) { return value; }
 };
 
-// The value of such a tile, as of an array that begins with it; in all lanes of the warp.
+/// What a thread has of two lanes of a tile at a time, or of one of elements of 8 bytes, of which a warp has no more: the bits of elements, or of values.
+struct joined_lanes {
+  std::uint64_t bits[2][order::tile_rows];
+};
+
+// Elements of one array as their bits: of the lanes that begin at two places of the tile. They are loaded into registers, all ahead of the first one that is stored: the
+// threads' own memory might lie where images do, for all that the compiler knows.
+template <class Word>
+__device__ inline void gather_lanes_of(const joined_table& table, const joined_memory& shared, std::uint32_t first,
+                                       std::uint32_t last, std::uint64_t tile, bool is_second, int lane0, int lane1,
+                                       joined_lanes& to) {
+  constexpr int L = order::lanes_of_bytes(sizeof(Word));
+  constexpr int log_tile = sizeof(Word) == 8 ? 9 : sizeof(Word) == 4 ? 10 : sizeof(Word) == 2 ? 11 : 12;
+  static_assert(L * order::tile_rows == 1 << log_tile);
+  constexpr int lanes = sizeof(Word) == 8 ? 1 : 2;
+  const int inputs = table.conversion.map == converted_map::product ? 2 : 1;
+  const int lane[2] = {lane0, lane1};
+  Word element[lanes][order::tile_rows];
+#pragma unroll
+  for (int g = 0; g < lanes; ++g)
+#pragma unroll
+    for (int r = 0; r < order::tile_rows; ++r) element[g][r] = 0;
+#pragma unroll 1
+  for (std::uint32_t part = first; part <= last; part += 2) {
+    joined_pieces from;
+    const std::uint32_t other = part == last ? part : part + 1;
+    look_for_piece(table, shared, part, log_tile, tile, sizeof(Word), inputs, from, 0);
+    look_for_piece(table, shared, other, log_tile, tile, sizeof(Word), inputs, from, 1);
+    from.begin = place_in_tile(shared.borders[part], tile, log_tile);
+    from.split = place_in_tile(shared.borders[part + 1], tile, log_tile);
+    from.end = place_in_tile(shared.borders[other + 1], tile, log_tile);
+    const auto* const x = reinterpret_cast<const Word*>(from.x[0] + (is_second ? from.y_behind[0] : 0));
+    const auto* const behind_split = reinterpret_cast<const Word*>(from.x[1] + (is_second ? from.y_behind[1] : 0));
+#pragma unroll
+    for (int g = 0; g < lanes; ++g)
+#pragma unroll
+      for (int r = 0; r < order::tile_rows; ++r) {
+        const int place = r * L + lane[g];
+        if (place >= from.begin && place < from.end) element[g][r] = (place >= from.split ? behind_split : x)[place];
+      }
+  }
+#pragma unroll
+  for (int g = 0; g < lanes; ++g)
+#pragma unroll
+    for (int r = 0; r < order::tile_rows; ++r) to.bits[g][r] = element[g][r];
+}
+// Once for each size of elements.
+__device__ __noinline__ inline void gather_lanes(const joined_table& table, const joined_memory& shared, std::uint32_t first,
+                                                 std::uint32_t last, std::uint64_t tile, bool is_second, int lane0, int lane1,
+                                                 joined_lanes& to) {
+  const std::size_t bytes = size_of(table.conversion.read);
+  if (bytes == 1) return gather_lanes_of<std::uint8_t>(table, shared, first, last, tile, is_second, lane0, lane1, to);
+  if (bytes == 2) return gather_lanes_of<std::uint16_t>(table, shared, first, last, tile, is_second, lane0, lane1, to);
+  if (bytes == 4) return gather_lanes_of<std::uint32_t>(table, shared, first, last, tile, is_second, lane0, lane1, to);
+  gather_lanes_of<std::uint64_t>(table, shared, first, last, tile, is_second, lane0, lane1, to);
+}
+
+template <class E>
+__device__ inline E number_of_bits(std::uint64_t bits) {  // the lowest ones
+  E number;
+  memcpy(static_cast<void*>(&number), &bits, sizeof(number));
+  return number;
+}
+
+// A lane's elements of any type as values. The type is asked for once, ahead of them all.
+template <class E, class V>
+__device__ inline void convert_as(const std::uint64_t (&bits)[order::tile_rows], V (&to)[order::tile_rows]) {
+#pragma unroll
+  for (int r = 0; r < order::tile_rows; ++r) to[r] = static_cast<V>(number_of_bits<E>(bits[r]));
+}
+__device__ inline void convert_lane(element_type type, const std::uint64_t (&bits)[order::tile_rows],
+                                    std::uint64_t (&to)[order::tile_rows]) {
+  const unsigned above = 64 - 8 * static_cast<unsigned>(size_of(type));
+  if (!is_signed_integer(type)) return convert_as<std::uint64_t>(bits, to);
+#pragma unroll
+  for (int r = 0; r < order::tile_rows; ++r)
+    to[r] = static_cast<std::uint64_t>(static_cast<std::int64_t>(bits[r] << above) >> above);
+}
+__device__ inline void convert_lane(element_type type, const std::uint64_t (&bits)[order::tile_rows],
+                                    float (&to)[order::tile_rows]) {
+  if (type == element_type::f16) return convert_as<float16>(bits, to);
+  if (type == element_type::bf16) return convert_as<bfloat16>(bits, to);
+  convert_as<float>(bits, to);
+}
+__device__ inline void convert_lane(element_type type, const std::uint64_t (&bits)[order::tile_rows],
+                                    double (&to)[order::tile_rows]) {
+  if (type == element_type::f64) return convert_as<double>(bits, to);
+  if (is_float(type)) {
+    float narrow[order::tile_rows];
+    convert_lane(type, bits, narrow);
+#pragma unroll
+    for (int r = 0; r < order::tile_rows; ++r) to[r] = static_cast<double>(narrow[r]);
+    return;
+  }
+  if (type == element_type::u64) return convert_as<std::uint64_t>(bits, to);
+  std::uint64_t whole[order::tile_rows];
+  convert_lane(type, bits, whole);
+  convert_as<std::int64_t>(whole, to);
+}
+
+// What a form makes of the elements of two lanes. Out of line, once for all folds of a type. What is asked of the table is copied out of it: read again behind each
+// store it would be most of the time.
+template <class V>
+__device__ __noinline__ void values_of_lanes(const joined_table& table, const joined_memory& shared, std::uint32_t first,
+                                             std::uint32_t last, std::uint64_t tile, int lane0, int lane1, joined_lanes& to) {
+  const joined_conversion how = table.conversion;
+  joined_lanes second;
+  gather_lanes(table, shared, first, last, tile, false, lane0, lane1, to);
+  if (how.map == converted_map::product) gather_lanes(table, shared, first, last, tile, true, lane0, lane1, second);
+  const int lanes = size_of(how.read) == 8 ? 1 : 2;
+#pragma unroll 1
+  for (int g = 0; g < lanes; ++g) {
+    V value[order::tile_rows];
+    convert_lane(how.read, to.bits[g], value);
+    if (how.map == converted_map::product) {
+      V other[order::tile_rows];
+      convert_lane(how.read, second.bits[g], other);
+#pragma unroll
+      for (int r = 0; r < order::tile_rows; ++r) value[r] = onefold::detail::product_of(value[r], other[r]);
+    } else if (how.map != converted_map::as_is) {
+#pragma unroll
+      for (int r = 0; r < order::tile_rows; ++r) value[r] = mapped(how.map, value[r]);
+    }
+    if (how.is_negated || how.is_unsigned) {
+#pragma unroll
+      for (int r = 0; r < order::tile_rows; ++r) value[r] = joined_changed(value[r], how);
+    }
+#pragma unroll
+    for (int r = 0; r < order::tile_rows; ++r) memcpy(&to.bits[g][r], &value[r], sizeof(V));
+  }
+}
+
+// The node over a lane whose values begin at place `begin` of a tile of which `count` elements are there.
+template <class Fold, class V>
+__device__ inline typename Fold::accumulator node_of_values(const std::uint64_t (&bits)[order::tile_rows], int begin, int count,
+                                                            int lanes) {
+  using E = typename Fold::element;
+  if (begin >= count) return Fold::neutral();
+  const int behind = (count - begin - 1) / lanes + 1;
+  const int rows = behind < order::tile_rows ? behind : order::tile_rows;
+  const Fold its{};
+  const auto value = [&](int r) { return Fold::value(static_cast<E>(number_of_bits<V>(bits[r]))); };
+  auto lane = device::first_of_lane(its, value(0), 0);
+#pragma unroll
+  for (int r = 1; r < order::tile_rows; ++r)
+    if (r < rows) lane = device::next_of_lane(its, lane, value(r), r);
+  if constexpr (Fold::is_plain)
+    return lane;
+  else
+    return Fold::close(lane, rows, static_cast<std::uint64_t>(begin), lanes);
+}
+
+// The value of a tile that is cut, as of an array that begins with it; in all lanes of the warp. Lanes of a tile that are further apart meet first: they come in the
+// order of their numbers' bits turned round.
 template <class Fold>
-__device__ __noinline__ typename Fold::accumulator joined_tile(const joined_table& table, const joined_memory& shared,
+__device__ __noinline__ typename Fold::accumulator joined_tile(joined_converted<Fold>, const joined_table& table,
+                                                               const joined_memory& shared, std::uint32_t first, std::uint32_t last,
+                                                               std::uint64_t tile) {
+  using A = typename Fold::accumulator;
+  using E = typename Fold::element;
+  using V = std::conditional_t<std::is_integral_v<E>, std::uint64_t, E>;
+  const int log_tile = table.conversion.log_tile;
+  const int lanes = (1 << log_tile) / order::tile_rows;
+  const int each = lanes / device::warp_size;  // of a thread: 1, 2, 4 or 8
+  const int count = place_in_tile(shared.borders[last + 1], tile, log_tile);
+  const auto begin_of = [&](int k) {
+    const int turned = ((k & 1) * 4 | (k & 2) | (k & 4) / 4) * each / 8;
+    return turned * device::warp_size + static_cast<int>(threadIdx.x % device::warp_size);
+  };
+  A node = Fold::neutral(), of_two = node, of_four = node, of_eight = node;
+  joined_lanes value;
+#pragma unroll 1
+  for (int k = 0; k < each; ++k) {
+    if ((k & 1) == 0) values_of_lanes<V>(table, shared, first, last, tile, begin_of(k), each > 1 ? begin_of(k + 1) : 0, value);
+    node = node_of_values<Fold, V>(value.bits[k & 1], begin_of(k), count, lanes);
+    if ((k & 1) == 0) {
+      of_two = node;
+      continue;
+    }
+    node = Fold::combine(of_two, node);
+    if ((k & 2) == 0) {
+      of_four = node;
+      continue;
+    }
+    node = Fold::combine(of_four, node);
+    if ((k & 4) == 0) {
+      of_eight = node;
+      continue;
+    }
+    node = Fold::combine(of_eight, node);
+  }
+#pragma unroll 1
+  for (int distance = device::warp_size / 2; distance > 0; distance /= 2)
+    node = Fold::combine(node, device::exchange(node, distance));
+  return node;
+}
+
+// --- elements as they are -----------------------------------------------------------------------------------------------------------------------------
+
+// The same where all that is done with an element is the fold's.
+template <class Fold>
+__device__ __noinline__ typename Fold::accumulator joined_tile(Fold, const joined_table& table, const joined_memory& shared,
                                                                std::uint32_t first, std::uint32_t last, std::uint64_t tile) {
   using A = typename Fold::accumulator;
   using E = typename Fold::element;
@@ -222,10 +483,8 @@ __device__ __noinline__ typename Fold::accumulator joined_tile(const joined_tabl
   constexpr int own = L / device::warp_size;
   constexpr int rows = order::tile_rows;
   joined_elements<Word> of;
-  if constexpr (device::detail::is_one_number<A>)
-    gather_tile<Word, Fold::inputs>(table, shared, first, last, tile, of);
-  else
-    gather_tile_apart(table, shared, first, last, tile, of);
+  static_assert(device::detail::is_one_number<A>);
+  gather_tile<Word, Fold::inputs>(table, shared, first, last, tile, of);
   const int lane = static_cast<int>(threadIdx.x % device::warp_size);
   const auto item = [&](int r, int k) {
     E x{}, y{};
@@ -348,8 +607,8 @@ __device__ inline void join_at(joined_memory& shared, std::uint32_t parts, std::
 
 // The result, of one thread. Out of line: it is the same for all folds with these accumulators, and has divisions and roots.
 template <class A>
-__device__ __noinline__ void store_joined(const A& value, std::uint64_t count, const device::destination& to) {
-  device::detail::store_sized(value, count, to);
+__device__ __noinline__ void store_joined(const A& value, std::uint64_t count, const joined_table& table) {
+  device::detail::store_sized(joined_value<A>::changed_back(value, table.conversion), count, table.to);
 }
 
 // A subtree of 2^height tiles, behind all that are there, joins those that are its siblings. Out of line: three loops have one.
@@ -406,7 +665,7 @@ __device__ __noinline__ void conclude_joined(const joined_table& table, int log_
     join_at<C>(shared, table.parts, number, log_tile);
   __syncwarp();
   if (threadIdx.x != 0) return;
-  store_joined(join_rest<C>(shared, table.parts, log_tile), shared.borders[table.parts], table.to);
+  store_joined(join_rest<C>(shared, table.parts, log_tile), shared.borders[table.parts], table);
 }
 
 // Of items, which stand side by side. By one thread, which has the stack of values that wait in the place of those that it has taken.
@@ -431,14 +690,41 @@ __device__ __noinline__ void conclude_items(const joined_table& table, int log_t
   }
 #pragma unroll 1
   for (--waiting; waiting > 0;) value = C::combine(values[--waiting], value);
-  store_joined(value, table.borders[table.parts], table.to);
+  store_joined(value, table.borders[table.parts], table);
+}
+
+// What the folds of a family combine as.
+template <class Family>
+struct family_of_joined;
+template <class First, class... Others>
+struct family_of_joined<joined_family<First, Others...>> {
+  using combination = device::combination_of<First>;
+};
+template <class First, class... Others>
+struct family_of_joined<joined_family<joined_converted<First>, Others...>> {
+  using combination = device::combination_of<First>;
+};
+template <class Family>
+using combination_of_family = typename family_of_joined<Family>::combination;
+
+// By the fold that has number `which` in its family.
+template <class First, class... Others>
+__device__ inline auto joined_tile(joined_family<First, Others...>, int which, const joined_table& table,
+                                   const joined_memory& shared, std::uint32_t first, std::uint32_t last, std::uint64_t tile) {
+  static_assert(std::is_same_v<typename First::accumulator, typename combination_of_family<joined_family<First>>::accumulator>);
+  if constexpr (sizeof...(Others) == 0)
+    return joined_tile(First{}, table, shared, first, last, tile);
+  else
+    return which == 0 ? joined_tile(First{}, table, shared, first, last, tile)
+                      : joined_tile(joined_family<Others...>{}, which - 1, table, shared, first, last, tile);
 }
 
 // Where the host has planned it: a warp for the subtrees, and one for each tile that is cut.
-template <class Fold, class Wait>
-__device__ inline void join_items(const joined_table& table, joined_memory& shared, const Wait& wait_for_images) {
-  using A = typename Fold::accumulator;
-  constexpr int log_tile = sizeof(typename Fold::element) == 4 ? 10 : 9;
+template <class Family, class Wait>
+__device__ inline void join_items(int which, const joined_table& table, joined_memory& shared, const Wait& wait_for_images) {
+  using C = combination_of_family<Family>;
+  using A = typename C::accumulator;
+  const int log_tile = table.conversion.log_tile;
   A* const values = reinterpret_cast<A*>(shared.values);
   if (table.cuts > 0) {
     for (std::uint32_t p = threadIdx.x; p <= table.parts; p += blockDim.x) shared.borders[p] = table.borders[p];
@@ -448,27 +734,26 @@ __device__ inline void join_items(const joined_table& table, joined_memory& shar
   const unsigned warp = threadIdx.x / device::warp_size, lane = threadIdx.x % device::warp_size;
   if (warp == 0) {
     for (std::uint32_t i = lane; i < table.items; i += device::warp_size)
-      if (!table.is_cut(i)) values[i] = joined_value<A>::of(table.images + table.place_of(i));
+      if (!table.is_cut(i)) values[i] = joined_value<A>::of(table.images + table.place_of(i), table.conversion);
   } else {
     const std::uint32_t number = table.cut_at[warp - 1];
     std::uint64_t tile = 0;
     std::uint32_t first = 0;
     is_cut_at(shared, table.parts, number, log_tile, tile, first);
-    const A value = joined_tile<Fold>(table, shared, first, number < table.parts ? number : table.parts - 1, tile);
+    const A value = joined_tile(Family{}, which, table, shared, first, number < table.parts ? number : table.parts - 1, tile);
     if (lane == 0) values[table.cut_item[warp - 1]] = value;
   }
   __syncthreads();
-  if (threadIdx.x == 0) conclude_items<device::combination_of<Fold>>(table, log_tile, shared);
+  if (threadIdx.x == 0) conclude_items<C>(table, log_tile, shared);
 }
 
-template <class Fold, class Wait>
-__device__ inline void run_joined_block(const joined_table& table, joined_memory& shared, const Wait& wait_for_images) {
-  using A = typename Fold::accumulator;
-  using C = device::combination_of<Fold>;
-  static_assert(std::is_same_v<A, typename C::accumulator>);
+template <class Family, class Wait>
+__device__ inline void run_joined_block(int which, const joined_table& table, joined_memory& shared, const Wait& wait_for_images) {
+  using C = combination_of_family<Family>;
+  using A = typename C::accumulator;
   static_assert(most_joined_items * sizeof(A) <= joined_value_bytes);
-  constexpr int log_tile = sizeof(typename Fold::element) == 4 ? 10 : 9;
-  if (table.items > 0) return join_items<Fold>(table, shared, wait_for_images);
+  const int log_tile = table.conversion.log_tile;
+  if (table.items > 0) return join_items<Family>(which, table, shared, wait_for_images);
   prepare_joined(table, log_tile, shared);
   wait_for_images();
   const std::uint32_t warps = blockDim.x / device::warp_size, warp = threadIdx.x / device::warp_size;
@@ -482,7 +767,7 @@ __device__ inline void run_joined_block(const joined_table& table, joined_memory
       const unsigned char* const image = table.images + task * table.stride;
 #pragma unroll 1
       for (unsigned i = lane; i < count; i += device::warp_size) {
-        A value = joined_value<A>::of(image + i * joined_place_bytes);
+        A value = joined_value<A>::of(image + i * joined_place_bytes, table.conversion);
         if constexpr (joined_value<A>::has_place) {
           int height = 0;
           const std::uint64_t tile = part.first_tile + tiles_before(its, i, height);
@@ -496,7 +781,7 @@ __device__ inline void run_joined_block(const joined_table& table, joined_memory
       std::uint32_t first = 0;
       if (is_cut_at(shared, table.parts, number, log_tile, tile, first)) {
         const std::uint32_t last = number < table.parts ? number : table.parts - 1;
-        const A value = joined_tile<Fold>(table, shared, first, last, tile);
+        const A value = joined_tile(Family{}, which, table, shared, first, last, tile);
         if (lane == 0) shared.at_borders<A>()[number] = joined_value<A>::placed(value, tile << log_tile, 0);
       }
     }
@@ -505,23 +790,23 @@ __device__ inline void run_joined_block(const joined_table& table, joined_memory
   if (warp == 0) conclude_joined<C>(table, log_tile, shared);
 }
 
-// By the fold that has number `which` in the list.
+// By the family that has the fold with number `which`.
 template <class First, class... Others, class Wait>
 __device__ inline void run_joined_block(fold_list<First, Others...>, int which, const joined_table& table, joined_memory& shared,
                                         const Wait& wait_for_images) {
-  if (which == 0 || sizeof...(Others) == 0)
-    run_joined_block<First>(table, shared, wait_for_images);
+  if (which < folds_in(First{}) || sizeof...(Others) == 0)
+    run_joined_block<First>(which, table, shared, wait_for_images);
   else if constexpr (sizeof...(Others) > 0)
-    run_joined_block(fold_list<Others...>{}, which - 1, table, shared, wait_for_images);
+    run_joined_block(fold_list<Others...>{}, which - folds_in(First{}), table, shared, wait_for_images);
 }
 
 }  // namespace detail
 
 /// The work of the one block of a launch, by all its threads. wait_for_images() returns when the images are there.
-template <class... Folds, class Wait>
-__device__ inline void run_joined_block(fold_list<Folds...> folds, const joined_table& table, detail::joined_memory& shared,
+template <class... Families, class Wait>
+__device__ inline void run_joined_block(fold_list<Families...> families, const joined_table& table, detail::joined_memory& shared,
                                         const Wait& wait_for_images) {
-  detail::run_joined_block(folds, table.fold, table, shared, wait_for_images);
+  detail::run_joined_block(families, table.fold, table, shared, wait_for_images);
 }
 
 }  // namespace onefold::cuda_backend

@@ -10,12 +10,31 @@
 #include <onefold/detail/host_device.hpp>
 #include <onefold/device/destination.hpp>
 
+#include "converted_folds.hpp"
+
 namespace onefold::cuda_backend {
 
 inline constexpr std::uint32_t most_joined_parts = 400;  ///< of a launch, whose parameters fill the 4 KiB that every driver takes
 
 inline constexpr std::uint32_t most_joined_items = 128;
 inline constexpr std::uint32_t most_joined_cuts = 15;  ///< a warp for each, and one for the subtrees
+
+/// A fold: which of the kernels has it, and its number there.
+struct joined_place {
+  int kernel;
+  int fold;
+};
+
+/// What the kernel makes of elements, and of the numbers in states that images have, ahead of a fold (joined_folds.hpp).
+struct joined_conversion {
+  element_type read;  ///< what elements are read as
+  converted_map map;
+  std::uint8_t log_tile;  ///< elements of a tile, as a power of two
+  std::uint8_t bytes;     ///< of a number in a state: 4 or 8
+  bool is_negated;        ///< of what is compared, and of bits: the order is the other way,
+  bool is_unsigned;       ///< and the highest bit of 64 is changed
+  bool is_signed;         ///< numbers in states are integers with a sign
+};
 
 /// What the kernel takes. Borders come with it, so that no load is ahead of those of the images.
 struct joined_table {
@@ -24,7 +43,8 @@ struct joined_table {
   const unsigned char* images;  ///< in device memory
   std::uint64_t stride;         ///< bytes from one image to the next, a multiple of 16
   std::uint32_t parts;          ///< 1 to most_joined_parts
-  int fold;                     ///< joined_fold()
+  int fold;                     ///< joined_place::fold
+  joined_conversion conversion;
   device::destination to;
   // Of few values the host knows where each comes from and when it is joined, which spares the block the bits of 64-bit numbers; else 0 items.
   std::uint32_t items;
@@ -162,8 +182,9 @@ constexpr bool fits_joined(std::uint64_t tiles, std::uint64_t parts, std::size_t
   return (most_joined_levels + (2 * levels + 1) * parts + 1) * state_bytes <= joined_value_bytes;
 }
 
-/// The kernel's symbol, and the threads of its block.
-const void* joined_kernel() noexcept;
+/// The symbol of a kernel, by joined_place::kernel.
+const void* joined_kernel(int number) noexcept;
+/// The threads of its block.
 inline int joined_threads(const joined_table& table) noexcept {
   if (table.items > 0) return 32 * static_cast<int>(1 + table.cuts);
   return 32 * static_cast<int>(table.parts < 8 ? 2 * table.parts : 16);
