@@ -1,5 +1,7 @@
 /* main.c  onefold from C, linked as a C program: every function of onefold.h. */
 
+#include <onefold.h>
+
 #include "check.h"
 
 int failures = 0;
