@@ -93,7 +93,8 @@ inline const error& lacking_memory() {
   static const error& made = *new error(errc::out_of_memory, "host memory could not be had: free some, or reduce a smaller piece");
   return made;
 }
-inline const error& made_when_the_program_starts = lacking_memory();
+// One for each file that includes this: of one that all share, clang's -flto keeps none for the library's objects, and the program does not link.
+[[maybe_unused]] static const error& made_when_the_program_starts = lacking_memory();
 
 [[noreturn]] inline void throw_out_of_memory() { throw error(lacking_memory()); }
 
