@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <complex>
 #include <cstring>
 
 #include <onefold/error.hpp>
@@ -26,6 +27,10 @@ result_bits bits_of_results(T value) {
   return {bits_of(value)};
 }
 template <class T>
+result_bits bits_of_results(const std::complex<T>& value) {
+  return {bits_of(value.real()), bits_of(value.imag())};
+}
+template <class T>
 result_bits bits_of_results(const arg_result<T>& both) {
   return {bits_of(both.value), both.index};
 }
@@ -40,6 +45,10 @@ result_bits bits_of_results(const minmax_result<T>& both) {
 template <class T>
 result_bits bits_of_results(const mean_variance_result<T>& both) {
   return {bits_of(both.mean), bits_of(both.variance)};
+}
+template <class T>
+result_bits bits_of_results(const mean_variance_result<std::complex<T>>& both) {
+  return {bits_of(both.mean.real()), bits_of(both.mean.imag()), bits_of(both.variance)};
 }
 
 [[noreturn]] void refuse_wide(const form_request& what) {
@@ -93,13 +102,16 @@ result_bits reduce_as(const executor& where, const form_request& what, const opt
 #undef ONEFOLD_RECORD
 #undef ONEFOLD_FORM
   }
-  throw error(errc::unsupported, fmt::format("{} does not take elements of type {}", name(what.form), name(what.type)));
+  throw error(errc::unsupported, fmt::format("{} does not take elements of type {}{}", name(what.form), name(what.type),
+                                             asks_for_order(what.form) && is_complex(what.type)
+                                                 ? ": complex numbers have no order; norm_inf finds the largest absolute value"
+                                                 : ""));
 }
 
 }  // namespace
 
 std::array<result_part, most_parts> result_parts(element_type type, form what, bool wide) {
-  const element_type result = result_type(type, what, wide);
+  const element_type result = part_type(result_type(type, what, wide));
   constexpr element_type index = element_type::u64;
   switch (what) {
     case form::argmin:
@@ -112,12 +124,14 @@ std::array<result_part, most_parts> result_parts(element_type type, form what, b
     case form::minmax:
       return {{{"min", result}, {"max", result}}};
     case form::mean_variance:
+      if (is_complex(type)) return {{{"mean_real", result}, {"mean_imaginary", result}, {"variance", result}}};
       return {{{"mean", result}, {"variance", result}}};
     case form::all:
     case form::any:
     case form::none:
       return {{{"value", result, part_kind::truth}}};
     default:
+      if (is_complex(result_type(type, what, wide))) return {{{"real", result}, {"imaginary", result}}};
       return {{{"value", result}}};
   }
 }
@@ -126,7 +140,7 @@ result_bits bits_of_stored(element_type type, form what, bool wide, const std::b
   const auto parts = result_parts(type, what, wide);
   const std::size_t stride = has_index(what) ? sizeof(std::uint64_t) : size_of(parts[0].type);  // a value is as wide as an index
   result_bits bits{};
-  for (std::size_t i = 0; i < result_count(what); ++i) std::memcpy(&bits[i], results + i * stride, size_of(parts[i].type));
+  for (std::size_t i = 0; i < result_count(type, what); ++i) std::memcpy(&bits[i], results + i * stride, size_of(parts[i].type));
   return bits;
 }
 
@@ -161,6 +175,7 @@ result_bits reduce_bits(const executor& where, const form_request& what, const o
   case element_type::name:    \
     return reduce_as<T>(where, what, how);
 #define ONEFOLD_SMALL_TYPE ONEFOLD_TYPE
+#define ONEFOLD_COMPLEX_TYPE(name, T, part) ONEFOLD_TYPE(name, T)
 #include <onefold/types.def>
     default:
       break;

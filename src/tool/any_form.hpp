@@ -24,12 +24,13 @@ struct scalar {
   bool is_truth = false;  ///< of all, any and none: 1 is true, 0 false
 };
 
-/// The bits of a form's results, in the order of results.hpp; 0 where there are none.
+/// The bits of a form's results, in the order of results.hpp, of a complex number both parts'; 0 where there are none.
 using result_bits = std::array<std::uint64_t, most_parts>;
 
 enum class part_kind : std::uint8_t { value, index, truth };
 
-/// What a result is called (results.hpp; "value" where there is one alone), its type, and what it is.
+/// What a result is called (results.hpp; "value" where there is one alone, "real" and "imaginary" where that is complex), its type, which is real, and
+/// what it is.
 struct result_part {
   std::string_view name;
   element_type type;
@@ -52,8 +53,9 @@ struct form_request {
 /// The forms that the tool knows: all but reduce_together, which takes a list of operators.
 [[nodiscard]] constexpr bool is_known(form what) noexcept { return what != form::reduce_together; }
 
-/// How many results a form has.
-[[nodiscard]] constexpr std::size_t result_count(form what) noexcept {
+/// How many results a form of elements of this type has, where a complex number counts as two.
+[[nodiscard]] constexpr std::size_t result_count(element_type type, form what) noexcept {
+  if (is_complex(type)) return what == form::mean_variance ? 3 : is_complex(result_type(type, what, false)) ? 2 : 1;
   return what == form::argminmax ? 4 : is_record(what) ? 2 : 1;
 }
 

@@ -42,7 +42,7 @@ constexpr golden_row table[] = {
 #define ONEFOLD_GOLDEN_RECORD(type, what, accumulate, data, seed, count, ddof, first, second) \
   {element_type::type, form::what, std::string_view(#accumulate) != "own", #data, seed, count, ddof, {first, second}, true},
 #define ONEFOLD_GOLDEN_STATE(type, what, data, seed, count, hash)               // for the tests: no command shows a state's words
-#define ONEFOLD_GOLDEN_COMPLEX(type, what, data, seed, count, real, imaginary)  // for the tests: no command reads complex numbers
+#define ONEFOLD_GOLDEN_COMPLEX(type, what, data, seed, count, real, imaginary)  // for the tests
 #include "../../tests/golden/exact.inc"
 #undef ONEFOLD_GOLDEN
 #undef ONEFOLD_GOLDEN_RECORD

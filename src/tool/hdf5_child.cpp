@@ -18,6 +18,7 @@
 #include <memory>
 #include <new>
 
+#include "file_types.hpp"
 #include "hdf5_reader.hpp"
 #include "input_error.hpp"
 
@@ -213,7 +214,7 @@ void hdf5_child::receive(answer& into, unsigned cpu_seconds) {
 }
 
 void hdf5_child::take_facts(const answer& from) {
-  if (from.type >= element_type_count || from.axes > most_axes)
+  if (from.type >= file_type_count || from.axes > most_axes)
     throw input_error("makes the HDF5 library say what cannot be: it is damaged");
   facts_.type = static_cast<element_type>(from.type);
   facts_.shape.assign(from.shape.begin(), from.shape.begin() + from.axes);

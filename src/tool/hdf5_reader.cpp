@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "input_error.hpp"
@@ -95,7 +96,7 @@ const char* class_name(hid_t type) {
     case H5T_STRING:
       return "strings";
     case H5T_COMPOUND:
-      return "records (a compound type; complex numbers are stored so too)";
+      return "records (a compound type)";
     case H5T_ENUM:
       return "an enumeration";
     default:
@@ -108,6 +109,38 @@ struct stored_type {
   bool as_it_is;  // lies in the file as it does in memory
 };
 
+// The two names of a complex number's parts that are in use: h5py's and PyTables', and those of others.
+constexpr std::pair<std::string_view, std::string_view> names_of_parts[] = {
+    {"r", "i"}, {"real", "imag"}, {"re", "im"}, {"real", "imaginary"}};
+
+std::string name_of_member(hid_t type, unsigned number) {
+  char* const found = H5Tget_member_name(type, number);
+  if (found == nullptr) return {};
+  std::string name = found;
+  H5free_memory(found);
+  return name;
+}
+
+// A complex number as h5py and others store it: a record of two floats of one type.
+std::optional<stored_type> complex_number(hid_t type) {
+  if (H5Tget_class(type) != H5T_COMPOUND || H5Tget_nmembers(type) != 2) return std::nullopt;
+  const std::string first = name_of_member(type, 0), second = name_of_member(type, 1);
+  const bool known =
+      std::ranges::any_of(names_of_parts, [&](const auto& names) { return names.first == first && names.second == second; });
+  if (!known) return std::nullopt;
+  const handle real(H5Tget_member_type(type, 0), H5Tclose), imaginary(H5Tget_member_type(type, 1), H5Tclose);
+  if (!real.valid() || !imaginary.valid() || H5Tequal(real.id(), imaginary.id()) <= 0) return std::nullopt;
+  for (const known_type& row : known_types()) {
+    const bool little = H5Tequal(real.id(), row.little) > 0;
+    if (!is_float(row.type) || (!little && H5Tequal(real.id(), row.big) <= 0)) continue;
+    const std::size_t part = size_of(row.type);
+    const bool packed =
+        H5Tget_member_offset(type, 0) == 0 && H5Tget_member_offset(type, 1) == part && H5Tget_size(type) == 2 * part;
+    return stored_type{row.type == element_type::f32 ? element_type::c64 : element_type::c128, little && packed};
+  }
+  return std::nullopt;
+}
+
 stored_type find_type(hid_t type) {
   for (const known_type& row : known_types()) {
     if (H5Tequal(type, row.little) > 0) return {row.type, true};
@@ -115,14 +148,29 @@ stored_type find_type(hid_t type) {
   }
   if (const auto half = float_of_two_bytes(type)) return {*half, H5Tget_order(type) == H5T_ORDER_LE};
   if (is_boolean(type)) return {element_type::u8, true};
-  throw input_error(fmt::format(
-      "holds {} of {} bytes, and onefold reads floats of 2, 4 and 8 bytes (f16 and bf16 of 2), integers of 1 to 8, and booleans as "
-      "h5py stores them: write a converted dataset",
-      class_name(type), H5Tget_size(type)));
+  if (const auto number = complex_number(type)) return *number;
+  throw input_error(
+      fmt::format("holds {} of {} bytes, and onefold reads floats of 2, 4 and 8 bytes (f16 and bf16 of 2), integers of 1 to 8, and "
+                  "booleans and "
+                  "complex numbers as h5py stores them: write a converted dataset",
+                  class_name(type), H5Tget_size(type)));
 }
 
-// What elements are read as: the stored type in this machine's byte order. Of what is no integer or float there is none.
-hid_t type_in_memory(hid_t type, bool as_it_is) {
+// The record of two floats that a complex number is in memory, with the members' names that the file has.
+hid_t complex_in_memory(hid_t type, element_type of) {
+  const std::size_t part = size_of(part_type(of));
+  const hid_t real = part == sizeof(float) ? H5T_IEEE_F32LE : H5T_IEEE_F64LE;
+  const hid_t made = H5Tcreate(H5T_COMPOUND, 2 * part);
+  if (made >= 0 && (H5Tinsert(made, name_of_member(type, 0).c_str(), 0, real) < 0 ||
+                    H5Tinsert(made, name_of_member(type, 1).c_str(), part, real) < 0))
+    throw input_error("has complex numbers whose parts cannot be read: check it with h5dump");
+  return made;
+}
+
+// What elements are read as: the stored type in this machine's byte order. Of what is no number there is none.
+hid_t type_in_memory(hid_t type, const stored_type& stored) {
+  if (is_complex(stored.type)) return complex_in_memory(type, stored.type);
+  const bool as_it_is = stored.as_it_is;
   const hid_t copy = H5Tcopy(type);
   if (copy >= 0 && !as_it_is && H5Tset_order(copy, H5T_ORDER_LE) < 0)
     throw input_error("has elements in a byte order that cannot be changed");
@@ -258,7 +306,7 @@ struct hdf5_reader::state {
         dataset(open(name), H5Dclose),
         type(H5Dget_type(dataset.id()), H5Tclose),
         stored(find_type(check(type, "has a dataset whose type cannot be read").id())),
-        in_memory(type_in_memory(type.id(), stored.as_it_is), H5Tclose) {}
+        in_memory(type_in_memory(type.id(), stored), H5Tclose) {}
 
   hid_t open(const std::string& name) {
     check(container, "cannot be opened as an HDF5 file");

@@ -8,12 +8,16 @@
 #include <span>
 #include <utility>
 
+#include "file_types.hpp"
 #include "input_error.hpp"
 #include "npy.hpp"
 
 namespace onefold::tool {
 
 namespace {
+
+// A complex number lies as its parts do.
+std::size_t alignment_of(element_type type) { return size_of(part_type(type)); }
 
 bool is_aligned(const std::byte* data, std::size_t size) { return reinterpret_cast<std::uintptr_t>(data) % size == 0; }
 
@@ -42,7 +46,7 @@ void place_data(input_array& array, std::size_t offset) {
   array.mapped = true;
   if (array.count == 0) return;
   const std::byte* const elements = array.file.bytes().data() + offset;
-  if (is_aligned(elements, size_of(array.type))) {
+  if (is_aligned(elements, alignment_of(array.type))) {
     array.data = elements;
     return;
   }
@@ -72,8 +76,8 @@ input_array open_npy(mapped_file file) {
 // "f32, f64, .., f16 or bf16".
 std::string type_names() {
   std::string names;
-  for (int i = 0; i < element_type_count; ++i)
-    names += fmt::format("{}{}", i == 0 ? "" : i + 1 == element_type_count ? " or " : ", ", name(static_cast<element_type>(i)));
+  for (int i = 0; i < file_type_count; ++i)
+    names += fmt::format("{}{}", i == 0 ? "" : i + 1 == file_type_count ? " or " : ", ", name(static_cast<element_type>(i)));
   return names;
 }
 
@@ -130,7 +134,7 @@ input_array open_hdf5(const std::string& path, const std::string& dataset, const
   array.shape = facts.shape;
   array.count = facts.count;
   if (array.count == 0) return array;
-  if (facts.usable_in_place && facts.offset % size_of(array.type) == 0) {  // the mapping itself starts on a page
+  if (facts.usable_in_place && facts.offset % alignment_of(array.type) == 0) {  // the mapping itself starts on a page
     const std::uint64_t file_bytes = file.bytes().size();
     if (facts.offset > file_bytes || array.bytes() > file_bytes - facts.offset)
       throw input_error(fmt::format("has {} bytes, and its dataset takes {} from byte {} on: it is truncated, copy it again",

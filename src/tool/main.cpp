@@ -22,6 +22,7 @@
 
 #include "any_range.hpp"
 #include "ending.hpp"
+#include "file_types.hpp"
 #include "golden.hpp"
 #include "input_error.hpp"
 #include "input_file.hpp"
@@ -428,14 +429,15 @@ void add_reduce_command(CLI::App& app, form what, const std::string& description
                    "decompress it, say, more than 256 MiB are read in pieces of 64 MiB:\n"
                    "the bits are the same, and it may be larger than memory.\n"
                    "Booleans are read as u8. bf16, for which NumPy has no code, comes raw\n"
-                   "or in HDF5")
+                   "or in HDF5. Results of complex numbers have a real and an imaginary part,\n"
+                   "in HDF5 numbers are records of two floats, r and i")
       ->required();
   if (what == form::dot)
     command->add_option("second", arguments.second_file, "The second file, with as many elements of the same type")->required();
   if (can_be_wide(element_type::f32, what)) add_accumulate_option(*command, what, arguments);
   if (what == form::mean_variance) add_ddof_option(*command, arguments.ddof);
   command->add_option("--type", arguments.type, "Element type; needed for raw binary")
-      ->check(CLI::IsMember(names<element_type>(element_type_count)));
+      ->check(CLI::IsMember(names<element_type>(file_type_count)));
   command
       ->add_option("--repeat", arguments.repeat,
                    "Reduce once untimed and then N times; the median time is printed.\n"

@@ -1,5 +1,7 @@
 #include "measure.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -11,6 +13,7 @@
 #include "any_form.hpp"
 #include "any_range.hpp"
 #include "device_buffer.hpp"
+#include "input_error.hpp"
 
 namespace onefold::tool {
 
@@ -40,6 +43,7 @@ void copy_to_gpu(std::optional<device_buffer>& copy, int device, const input_arr
 // Whether the elements go through a GPU in pieces and are not held there: many that are reduced once. Runs of a variant of the lectures, and
 // those that are repeated, are to tell what the GPU takes, and not what the bus does.
 bool goes_through_gpu(const input_array& input, const input_array* second, const job& what) {
+  if (is_complex(input.type)) return false;
   const std::uint64_t bytes = input.bytes() + (second == nullptr ? 0 : second->bytes());
   return what.repeat == 0 && bytes > whole_bytes && detail::piecewise_reduction::is_for(what.where, what.form, what.how);
 }
@@ -76,10 +80,11 @@ timed_bits reduce_in_pieces(const input_array& input, const input_array* second,
   return {bits_of_stored(input.type, what.form, what.wide, results), seconds};
 }
 
-// The state of the elements, to which pieces are added one after the other. The report is that of the first, as above.
+// The state of the elements, to which pieces are added one after the other. The report is that of the first, as above. The only way for pieces of
+// complex numbers.
 timed_bits reduce_to_range(const input_array& input, const input_array* second, const job& what, const form_request& request,
                            bool in_pieces, report& ran, std::vector<std::byte>& bytes) {
-  any_range range({input.type, what.form, what.wide}, *what.begin);
+  any_range range({input.type, what.form, what.wide}, what.begin.value_or(0));
   double seconds = 0;
   const auto add = [&](std::uint64_t first, const void* x, const void* y, std::uint64_t length) {
     options how = what.how;
@@ -95,7 +100,7 @@ timed_bits reduce_to_range(const input_array& input, const input_array* second, 
   } else {
     add(0, request.x, request.y, request.count);
   }
-  bytes = range.bytes();
+  if (what.begin) bytes = range.bytes();
   return {range.result(what.ddof), seconds};
 }
 
@@ -163,12 +168,17 @@ outcome measure(const input_array& input, const input_array* second, const job& 
   }
 
   const bool in_pieces = !is_copied && (input.in_pieces() || (second != nullptr && second->in_pieces()));
+  if (in_pieces && is_complex(input.type) && how.guarantee == guarantee::exact)
+    throw input_error(fmt::format(
+        "{}: has complex numbers that are read in pieces, which --exact does not add: write them uncompressed and with numpy.save",
+        input.name));
   if (what.keeps_state) {
     result.state.resize(state_words(input.type, what.form));
     request.exact_state = result.state.data();
   }
   const auto reduce = [&] {
-    if (what.begin) return reduce_to_range(input, second, what, request, in_pieces, result.ran, result.range);
+    if (what.begin || (in_pieces && is_complex(input.type)))
+      return reduce_to_range(input, second, what, request, in_pieces, result.ran, result.range);
     return in_pieces ? reduce_in_pieces(input, second, what, result.ran, result.state) : reduce_whole(what.where, request, how);
   };
   if (result.warm) static_cast<void>(reduce());

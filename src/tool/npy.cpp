@@ -30,6 +30,7 @@ constexpr std::array known_types{
     std::pair{std::string_view("i1"), element_type::i8},  std::pair{std::string_view("u1"), element_type::u8},
     std::pair{std::string_view("i2"), element_type::i16}, std::pair{std::string_view("u2"), element_type::u16},
     std::pair{std::string_view("f2"), element_type::f16}, std::pair{std::string_view("b1"), element_type::u8},
+    std::pair{std::string_view("c8"), element_type::c64}, std::pair{std::string_view("c16"), element_type::c128},
 };
 
 std::string_view as_text(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
@@ -60,8 +61,7 @@ constexpr std::array other_types{
     other_type{"?", "booleans without their size", "write it again with numpy.save, which says '|b1'"},
     other_type{"i", "integers of another size", "convert with a.astype('<i8')"},
     other_type{"u", "integers of another size", "convert with a.astype('<u8')"},
-    other_type{"c", "complex numbers",
-               "save a.real and a.imag in files of their own, or np.abs(a) for min and max, since complex numbers have no order"},
+    other_type{"c", "complex numbers of another size", "convert with a.astype('<c16')"},
     other_type{"V2", "two bytes that NumPy has no type for",
                "if they are bf16, write them raw, a.tofile('x.bin'), and give --type bf16"},
     other_type{"O", "Python objects", "make it an array of numbers first"},
@@ -75,8 +75,9 @@ constexpr std::array other_types{
                                   descr.starts_with('>') ? "big-endian" : "differently marked", shown, kind));
   const auto row = std::ranges::find_if(other_types, [&](const other_type& other) { return kind.starts_with(other.descr); });
   throw input_error(
-      fmt::format("holds {} ('{}'), and onefold reads floats of 2, 4 and 8 bytes, integers of 1 to 8, and booleans: {}", row->what,
-                  shown, row->remedy));
+      fmt::format("holds {} ('{}'), and onefold reads floats of 2, 4 and 8 bytes, integers of 1 to 8, complex numbers of 8 and 16, "
+                  "and booleans: {}",
+                  row->what, shown, row->remedy));
 }
 
 // The three entries of the header's dict, as read.

@@ -39,7 +39,6 @@ struct reduction {
   const outcome& result;
   std::string saved_state;  ///< the name of the file that has the state; else empty
 
-  [[nodiscard]] std::array<result_part, most_parts> parts() const { return result_parts(input.type, what.form, what.wide); }
   /// Of all inputs.
   [[nodiscard]] std::uint64_t bytes() const noexcept {
     return input.bytes() + (second_input == nullptr ? 0 : second_input->bytes());

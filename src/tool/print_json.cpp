@@ -113,7 +113,7 @@ std::string reduction_json(const reduction& done) {
   const auto speed = gigabytes_per_second(done);
   json object{{"form", onefold::name(done.what.form)}};
   add_parts(object, printed_parts(done));
-  object.update({{"result_type", onefold::name(done.parts()[0].type)},
+  object.update({{"result_type", onefold::name(result_type(input.type, done.what.form, done.what.wide))},
                  {"type", onefold::name(input.type)},
                  {"accumulate", accumulation(input.type, done.what.wide)},
                  {"ddof", or_null(done.what.form == form::mean_variance, done.what.ddof)},

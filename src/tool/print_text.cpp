@@ -72,10 +72,11 @@ std::string form_text(form what, std::int64_t ddof) {
 
 // "f32 accumulated in f64, as f64": the type of the result where it is another than the elements'.
 std::string elements_text(element_type type, form what, bool wide) {
-  const result_part part = result_parts(type, what, wide)[0];
-  return fmt::format(
-      "{}{}{}", onefold::name(type), wide ? fmt::format(" accumulated in {}", accumulation(type, true)) : std::string(),
-      part.type == type || part.kind == part_kind::truth ? std::string() : fmt::format(", as {}", onefold::name(part.type)));
+  const element_type result = result_type(type, what, wide);
+  const bool as_it_is = result == type || result_parts(type, what, wide)[0].kind == part_kind::truth;
+  return fmt::format("{}{}{}", onefold::name(type),
+                     wide ? fmt::format(" accumulated in {}", accumulation(type, true)) : std::string(),
+                     as_it_is ? std::string() : fmt::format(", as {}", onefold::name(result)));
 }
 
 // "dot of 2 x 100 f32 accumulated in f64, as f64 (800 bytes)".

@@ -25,7 +25,7 @@ std::vector<printed_part> printed_parts(element_type type, form what, bool wide,
                                         const std::optional<result_bits>& fixed_bits) {
   const auto parts = result_parts(type, what, wide);
   std::vector<printed_part> printed;
-  for (std::size_t i = 0; i < result_count(what); ++i) {
+  for (std::size_t i = 0; i < result_count(type, what); ++i) {
     const std::string name(parts[i].name);
     const bool index = parts[i].kind == part_kind::index, truth = parts[i].kind == part_kind::truth;
     const std::string prefix = name == "value" ? "" : name + "_";
@@ -49,7 +49,7 @@ std::vector<printed_part> printed_parts(const merging& done) {
 std::vector<std::string> bits_texts(const golden_row& row, const result_bits& bits) {
   const auto parts = result_parts(row.type, row.form, row.wide);
   std::vector<std::string> texts;
-  for (std::size_t i = 0; i < result_count(row.form); ++i) texts.push_back(bits_text({parts[i].type, bits[i]}));
+  for (std::size_t i = 0; i < result_count(row.type, row.form); ++i) texts.push_back(bits_text({parts[i].type, bits[i]}));
   return texts;
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "file_types.hpp"
 #include "input_error.hpp"
 
 namespace onefold::tool {
@@ -38,10 +39,7 @@ range_kind parse_range_header(std::span<const std::byte> bytes) {
         fmt::format("is a state of a range of version {}, and this onefold reads version {}", version, known_version));
   const int type = byte_at(type_at), what = byte_at(form_at), wide = byte_at(wide_at);
   const range_kind kind{static_cast<element_type>(type), static_cast<form>(what), wide == 1};
-  if (kind.type == element_type::c64 || kind.type == element_type::c128)
-    throw input_error(fmt::format("is a state of {}, complex numbers, which programs alone read so far: range_state::from_bytes()",
-                                  name(kind.type)));
-  if (type >= element_type_count || what >= form_count + record_count || wide > 1 || !takes_type(kind.form, kind.type) ||
+  if (type >= file_type_count || what >= form_count + record_count || wide > 1 || !takes_type(kind.form, kind.type) ||
       (kind.wide && !can_be_wide(kind.type, kind.form)))
     throw input_error("is a state of a range that is damaged: write or copy it again");
   if (kind.form == form::reduce_together)

@@ -485,6 +485,75 @@ class SmallTypes(ToolTest):
         self.fail_with("sum of i8 cannot be accumulated in f64: leave --accumulate out", "sum", *x, "--accumulate", "f64")
 
 
+class ComplexNumbers(ToolTest):
+    """Their results have two names each, and are reals."""
+
+    def setUp(self):
+        super().setUp()
+        self.numbers = [3 + 4j, -6 + 8j, 0 - 12j, 0j]
+        self.paths = {}
+        for type_name, descr, part in (("c64", "<c8", "f"), ("c128", "<c16", "d")):
+            data = b"".join(struct.pack(f"<2{part}", one.real, one.imag) for one in self.numbers)
+            self.paths[type_name] = (self.write(f"{type_name}.npy", npy(descr, "(2, 2)", data)), {"c64": "f32", "c128": "f64"}[type_name], data)
+
+    def check(self, result, names, values, part):
+        for name, value in zip(names, values):
+            self.assertEqual(result[name], value)
+            self.assertEqual(result["bits" if name == "value" else f"{name}_bits"], bits(part, value))
+        for name in ("value", "real", "mean", "mean_real"):
+            self.assertEqual(name in result, name in names)
+
+    def test_every_form(self):
+        mean = sum(self.numbers) / 4
+        variance = sum(abs(one - mean) ** 2 for one in self.numbers) / 3
+        for type_name, (path, part, data) in self.paths.items():
+            for form, names, values, result_type in (
+                ("sum", ("real", "imaginary"), (-3, 0), type_name), ("mean", ("real", "imaginary"), (-0.75, 0), type_name),
+                ("prod", ("real", "imaginary"), (0, 0), type_name), ("norm1", ("value",), (27,), part), ("norm_inf", ("value",), (12,), part),
+                ("sum_of_squares", ("value",), (269,), part), ("norm2", ("value",), (struct.unpack("<f", struct.pack("<f", math.sqrt(269)))[0] if part == "f32" else math.sqrt(269),), part),
+            ):
+                with self.subTest(form=form, type=type_name):
+                    result = self.succeed_json(form, path)
+                    self.assertEqual((result["type"], result["result_type"], result["count"]), (type_name, result_type, 4))
+                    self.check(result, names, values, part)
+                    raw = self.succeed_json(form, self.write("x.bin", data), "--type", type_name)
+                    self.check(raw, names, values, part)
+            self.check(self.succeed_json("dot", path, path), ("real", "imaginary"), (269, 0), part)
+            result = self.succeed_json("mean_variance", path, "--ddof", "1")
+            self.check(result, ("mean_real", "mean_imaginary"), (mean.real, mean.imag), part)
+            self.assertAlmostEqual(result["variance"] / variance, 1, 6)
+            self.assertEqual((self.succeed_json("count", path)["value"], self.succeed_json("all", path)["value"]), (3, False))
+            self.assertRegex(self.succeed("sum", path), re.compile(rf"^real +-3$\n^real_bits +{bits(part, -3.0)}$\n^imaginary +0$", re.M))
+
+    def test_one_that_is_cut(self):
+        for type_name, (path, part, data) in self.paths.items():
+            half = len(data) // 2
+            states = [os.path.join(self.folder, name) for name in ("0", "1")]
+            self.succeed("sum", self.write("x.bin", data[half:]), "--type", type_name, "--begin", "2", "--state", states[1])
+            first = self.succeed_json("sum", self.write("x.bin", data[:half]), "--type", type_name, "--begin", "0", "--state", states[0])
+            self.check(first, ("real", "imaginary"), (-3, 12), part)
+            merged = self.succeed_json("merge", *states)
+            self.assertEqual((merged["type"], merged["result_type"], merged["count"]), (type_name, type_name, 4))
+            self.check(merged, ("real", "imaginary"), (-3, 0), part)
+
+    def test_exact(self):
+        data = struct.pack("<6d", 1e300, 1, 1, -1e300, -1e300, 1e300)
+        path = self.write("x.npy", npy("<c16", "(3,)", data))
+        result = self.succeed_json("sum", path, "--exact")
+        self.check(result, ("real", "imaginary"), (1, 1), "f64")
+        self.assertEqual((result["guarantee"], result["fixed_real"]), ("exact", self.succeed_json("sum", path)["real"]))
+        self.fail_with("no exact state", "sum", path, "--exact", "--state", os.path.join(self.folder, "s.npy"))
+        self.fail_with("of complex numbers sum, dot, mean, sum_of_squares and norm2 are exact", "norm1", path, "--exact")
+
+    def test_what_has_no_meaning(self):
+        for type_name, (path, _, _) in self.paths.items():
+            for form in ("min", "max", "min_number", "argmin", "argminmax", "minmax"):
+                self.fail_with("complex numbers have no order", form, path)
+            self.fail_with(f"does not take elements of type {type_name}", "bit_xor", path)
+            self.fail_with("accumulated", "sum", path, "--accumulate", "f64")
+            self.fail_with("convert one of them", "dot", path, self.write("x.npy", npy("<f8", "(4,)", bytes(32))))
+
+
 class Truth(ToolTest):
     """all, any and none, and where absolute values are, of every type and on every backend that can run here."""
 
@@ -1094,7 +1163,7 @@ class Failures(ToolTest):
 
     def test_npy_files_of_other_types(self):
         for descr, length, expected in ((">f4", 4, "big-endian"), (">i8", 8, "big-endian"), (">f2", 2, "big-endian"), (">i2", 2, "big-endian"),
-                                        ("|V2", 2, "give --type bf16"), ("<c8", 8, "complex numbers have no order"), ("<c16", 16, "complex"), ("|O", 8, "objects"),
+                                        ("|V2", 2, "give --type bf16"), (">c8", 8, "big-endian"), ("<c32", 32, "another size"), ("|O", 8, "objects"),
                                         ("<i16", 16, "another size"), ("<f16", 16, "extended-precision"), ("<U3", 12, "no numbers")):
             with self.subTest(descr=descr):
                 self.fail_on(expected, self.write("x.npy", npy(descr, "(2,)", bytes(2 * length))))
@@ -1104,7 +1173,7 @@ class Failures(ToolTest):
 
     def test_raw_files(self):
         path = self.write("x.bin", bytes(10))
-        self.fail_on("--type f32, f64, i32, u32, i64, u64, i8, u8, i16, u16, f16 or bf16", path)
+        self.fail_on("--type f32, f64, i32, u32, i64, u64, i8, u8, i16, u16, f16, bf16, c64 or c128", path)
         self.fail_on("10 bytes, which is no whole number of f32 elements", path, "--type", "f32")
         self.fail_on("unpack it", self.write("x.npz", b"PK\x03\x04" + bytes(20)), "--type", "f32")
         self.fail_on("name the dataset", self.write("x.h5", b"\x89HDF\r\n\x1a\n" + bytes(20)), "--type", "f32")
@@ -1277,6 +1346,13 @@ class Hdf5(ToolTest):
         result = self.succeed_json("count", f"{self.samples}:/booleans")
         self.assertEqual((result["value"], result["type"]), (3, "u8"))
         self.assertIs(self.succeed_json("all", f"{self.samples}:/booleans_compressed")["value"], True)
+
+    def test_complex_numbers(self):
+        for dataset in ("c64", "c64_compressed", "c64_with_gaps", "c128", "c128_big_endian", "c128_of_others"):
+            result = self.succeed_json("sum", f"{self.samples}:/{dataset}")
+            self.assertEqual((result["real"], result["imaginary"], result["type"]), (500500, -500500, dataset.split("_")[0]), dataset)
+            self.assertEqual(result["memory_mapped"], "_" not in dataset)
+        self.fail_with("records", "sum", f"{self.samples}:/imaginary_first")
 
     def test_failures(self):
         self.fail_with("no dataset of this name", "sum", f"{self.samples}:/missing")

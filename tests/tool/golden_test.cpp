@@ -37,7 +37,7 @@ TEST(golden_comparison, finds_the_one_row_with_one_wrong_bit) {
   const auto right = some_rows();
   for (std::size_t wrong = 0; wrong < right.size(); wrong += 7) {
     auto rows = right;
-    const std::size_t part = wrong % result_count(rows[wrong].form);
+    const std::size_t part = wrong % result_count(rows[wrong].type, rows[wrong].form);
     const std::size_t digits = 8 * size_of(result_parts(rows[wrong].type, rows[wrong].form, rows[wrong].wide)[part].type);
     rows[wrong].bits[part] ^= std::uint64_t{1} << (wrong % digits);
     const auto outcome = compare(std::span(rows).subspan(wrong, 1), serial());

@@ -4,8 +4,10 @@
 #include <hdf5.h>
 
 #include <chrono>
+#include <complex>
 #include <cstring>
 
+#include "file_types.hpp"
 #include "hdf5_samples.hpp"
 #include "input_error.hpp"
 #include "input_file.hpp"
@@ -40,7 +42,9 @@ void expect_counting(const input_array& array) {
   for (int i = 0; i < sample_count; ++i) {
     T value;
     std::memcpy(&value, array.data + static_cast<std::size_t>(i) * sizeof(T), sizeof(T));
-    if constexpr (detail::is_half<T>)
+    if constexpr (is_complex(element_type_of<T>))
+      ASSERT_EQ(value, T(static_cast<float>(i + 1), -static_cast<float>(i + 1)));
+    else if constexpr (detail::is_half<T>)
       ASSERT_EQ(value.bits(), T(static_cast<float>(i + 1)).bits());
     else
       ASSERT_EQ(value, static_cast<T>(i + 1));
@@ -48,7 +52,7 @@ void expect_counting(const input_array& array) {
 }
 
 TEST_F(Hdf5, EveryTypeIsMapped) {
-  for (int t = 0; t < element_type_count; ++t) {
+  for (int t = 0; t < file_type_count; ++t) {
     const auto type = static_cast<element_type>(t);
     SCOPED_TRACE(std::string(onefold::name(type)));
     const input_array array = open_input(samples(std::string(onefold::name(type))), std::nullopt);
@@ -79,6 +83,27 @@ TEST_F(Hdf5, SmallTypesOfAnotherOrderAndInFiltersAreReadToTheBit) {
   expect_counting<bfloat16>(expect_read("bf16_compressed", element_type::bf16));
   expect_counting<std::int16_t>(expect_read("i16_big_endian", element_type::i16));
   EXPECT_TRUE(open_input(samples("i8_big_endian"), std::nullopt).mapped) << "a byte has no order";
+}
+
+TEST_F(Hdf5, ComplexNumbersAreRecordsOfTwoFloats) {
+  expect_counting<std::complex<float>>(open_input(samples("c64"), std::nullopt));
+  expect_counting<std::complex<double>>(open_input(samples("c128"), std::nullopt));
+  for (const char* dataset : {"c64_compressed", "c64_with_gaps"}) {
+    SCOPED_TRACE(dataset);
+    const input_array array = open_input(samples(dataset), std::nullopt);
+    EXPECT_EQ(array.type, element_type::c64);
+    EXPECT_FALSE(array.mapped);
+    expect_counting<std::complex<float>>(array);
+  }
+  for (const char* dataset : {"c128_big_endian", "c128_of_others"}) {
+    SCOPED_TRACE(dataset);
+    const input_array array = open_input(samples(dataset), std::nullopt);
+    EXPECT_EQ(array.type, element_type::c128);
+    EXPECT_FALSE(array.mapped);
+    expect_counting<std::complex<double>>(array);
+  }
+  expect_refusal(samples("imaginary_first"), "records (a compound type) of 16 bytes");
+  expect_refusal(samples("pairs_of_integers"), "records (a compound type) of 8 bytes");
 }
 
 TEST_F(Hdf5, BooleansOfH5pyAreBytes) {

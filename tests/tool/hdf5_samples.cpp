@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <fstream>
 #include <numeric>
@@ -173,10 +174,45 @@ void put_odd_ones(hid_t file) {
   H5Tclose(text);
 
   const hid_t record = check(H5Tcreate(H5T_COMPOUND, 8), "H5Tcreate");
-  check(H5Tinsert(record, "re", 0, H5T_IEEE_F32LE), "H5Tinsert");
-  check(H5Tinsert(record, "im", 4, H5T_IEEE_F32LE), "H5Tinsert");
+  check(H5Tinsert(record, "pressure", 0, H5T_IEEE_F32LE), "H5Tinsert");
+  check(H5Tinsert(record, "density", 4, H5T_IEEE_F32LE), "H5Tinsert");
   put(file, "record", record, record, std::vector<float>{1, 2}, extent({1}), plain());
   H5Tclose(record);
+}
+
+// A record of two floats, with `gap` bytes behind each.
+hid_t complex_number(const char* real, const char* imaginary, hid_t part, std::size_t gap = 0) {
+  const std::size_t step = H5Tget_size(part) + gap;
+  const hid_t type = check(H5Tcreate(H5T_COMPOUND, 2 * step), "H5Tcreate");
+  check(H5Tinsert(type, real, 0, part), "H5Tinsert");
+  check(H5Tinsert(type, imaginary, step, part), "H5Tinsert");
+  return type;
+}
+
+// 1 - i, 2 - 2 i, ..
+template <class T>
+void put_complex_numbers(hid_t file, const char* name, hid_t stored, hid_t memory, hid_t properties) {
+  std::vector<std::complex<T>> values(sample_count);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = {static_cast<T>(i + 1), -static_cast<T>(i + 1)};
+  put(file, name, stored, memory, values, line(), properties);
+  H5Tclose(stored);
+  H5Tclose(memory);
+}
+
+void put_each_complex_type(hid_t file) {
+  const auto floats = [] { return complex_number("r", "i", H5T_IEEE_F32LE); };
+  const auto doubles = [](const char* real, const char* imaginary) { return complex_number(real, imaginary, H5T_IEEE_F64LE); };
+  put_complex_numbers<float>(file, "c64", floats(), floats(), plain());
+  put_complex_numbers<double>(file, "c128", doubles("r", "i"), doubles("r", "i"), plain());
+  put_complex_numbers<float>(file, "c64_compressed", floats(), floats(), compressed());
+  put_complex_numbers<float>(file, "c64_with_gaps", complex_number("r", "i", H5T_IEEE_F32LE, 4), floats(), plain());
+  put_complex_numbers<double>(file, "c128_big_endian", complex_number("real", "imag", H5T_IEEE_F64BE), doubles("real", "imag"),
+                              plain());
+  put_complex_numbers<double>(file, "c128_of_others", doubles("re", "im"), doubles("re", "im"), chunks(plain()));
+  put_complex_numbers<double>(file, "imaginary_first", doubles("i", "r"), doubles("i", "r"), plain());
+  const hid_t pair = complex_number("r", "i", H5T_STD_I32LE);
+  put(file, "pairs_of_integers", pair, pair, std::vector<std::int32_t>{1, 2}, extent({1}), plain());
+  H5Tclose(pair);
 }
 
 void write_user_block(const std::string& path) {
@@ -338,6 +374,7 @@ void write_hdf5_samples(const std::string& folder) {
   put_each_layout(file, folder);
   put_odd_ones(file);
   put_other_small_types(file);
+  put_each_complex_type(file);
   H5Fclose(file);
   write_user_block(folder + "/user_block.h5");
 }

@@ -58,7 +58,8 @@ INSTANTIATE_TEST_SUITE_P(All, NpyTypes,
                                          type_case{"<i8", element_type::i64, 8}, type_case{"<u8", element_type::u64, 8},
                                          type_case{"|i1", element_type::i8, 1}, type_case{"|u1", element_type::u8, 1},
                                          type_case{"<i2", element_type::i16, 2}, type_case{"<u2", element_type::u16, 2},
-                                         type_case{"<f2", element_type::f16, 2}, type_case{"|b1", element_type::u8, 1}));
+                                         type_case{"<f2", element_type::f16, 2}, type_case{"|b1", element_type::u8, 1},
+                                         type_case{"<c8", element_type::c64, 8}, type_case{"<c16", element_type::c128, 16}));
 
 TEST(Npy, ASingleByteMayHaveAnyOrderThatIsSaidOfIt) {
   for (const char* order : {"<", ">", "|", "="})
@@ -122,7 +123,8 @@ INSTANTIATE_TEST_SUITE_P(
                     refused_case{"long double", npy_dict("<f16", "(1,)"), 16, "extended-precision floats"},
                     refused_case{"bool without a size", npy_dict("|?", "(4,)"), 4, "'|b1'"},
                     refused_case{"byte without an order", npy_dict("u1", "(4,)"), 4, "save it again"},
-                    refused_case{"complex", npy_dict("<c8", "(1,)"), 8, "complex numbers"},
+                    refused_case{"big-endian complex", npy_dict(">c8", "(1,)"), 8, "big-endian elements ('>c8')"},
+                    refused_case{"long complex", npy_dict("<c32", "(1,)"), 32, "complex numbers of another size"},
                     refused_case{"objects", npy_dict("|O", "(1,)"), 8, "Python objects"},
                     refused_case{"long integers", npy_dict("<i16", "(1,)"), 16, "integers of another size"},
                     refused_case{"long unsigned integers", npy_dict("<u16", "(1,)"), 16, "integers of another size"},
