@@ -1,6 +1,7 @@
 #pragma once
 /// @file box.hpp  What a function of the index is reduced over: 0 .. n - 1, or a box of two or three coordinates.
 
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
@@ -29,8 +30,8 @@ struct interval {
 /// All (i) or (j, i) or (k, j, i), the last coordinate fastest. Made by box().
 template <int Rank>
 struct index_box {
-  std::int64_t begin[Rank];
-  std::uint64_t extent[Rank];
+  std::int64_t begin[std::size_t{Rank}];
+  std::uint64_t extent[std::size_t{Rank}];
   std::uint64_t count;  ///< product of the extents
 
   [[nodiscard]] constexpr std::uint64_t size() const noexcept { return count; }
@@ -39,7 +40,7 @@ struct index_box {
 namespace detail {
 
 template <int Rank>
-index_box<Rank> make_box(const interval (&of)[Rank]) {
+index_box<Rank> make_box(const interval (&of)[std::size_t{Rank}]) {
   index_box<Rank> made{};
   made.count = 1;
   for (int d = 0; d < Rank; ++d) {

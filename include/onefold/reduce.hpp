@@ -760,11 +760,27 @@ struct complex_numbers_have_no_order {
   void operator()(const A&... arguments) const = delete;
 };
 
+// Where no other call fits these do, and compilers show the one line that says it is deleted, and what it takes, in the place of all the others.
+struct no_reduction_takes_this {
+  void operator()(...) const = delete;  // It takes [where,] a range | pointer, n | n, f | box, f [, accumulate_as, ddof][, options]
+};
+struct no_reduction_into_takes_this {
+  void operator()(...) const = delete;  // It takes where, a range | pointer, n | n, f | box, f, the result's address [, ..]
+};
+struct no_dot_takes_this {
+  void operator()(...) const = delete;  // It takes [where,] two ranges | two pointers, n [, accumulate_as][, options]
+};
+struct no_dot_into_takes_this {
+  void operator()(...) const = delete;  // It takes where, two ranges | two pointers, n, the result's address [, ..]
+};
+
 template <form What>
 struct named_reduction : reduction_at<What>,
                          reduction_of_ranks<What>,
                          reduction_of_parts<What>,
-                         complex_numbers_have_no_order<What> {
+                         complex_numbers_have_no_order<What>,
+                         no_reduction_takes_this {
+  using no_reduction_takes_this::operator();
   using reduction_at<What>::operator();
   using reduction_of_ranks<What>::operator();
   using reduction_of_parts<What>::operator();
@@ -849,7 +865,11 @@ struct named_reduction : reduction_at<What>,
 };
 
 template <form What>
-struct named_reduction_into : reduction_at_into<What>, reduction_of_streams_into<What>, reduction_of_parts_into<What> {
+struct named_reduction_into : reduction_at_into<What>,
+                              reduction_of_streams_into<What>,
+                              reduction_of_parts_into<What>,
+                              no_reduction_into_takes_this {
+  using no_reduction_into_takes_this::operator();
   using reduction_at_into<What>::operator();
   using reduction_of_parts_into<What>::operator();
   using reduction_of_streams_into<What>::operator();
@@ -975,7 +995,8 @@ struct dot_of_ranks {
   }
 };
 
-struct named_dot : dot_at, dot_of_ranks, dot_of_parts {
+struct named_dot : dot_at, dot_of_ranks, dot_of_parts, no_dot_takes_this {
+  using no_dot_takes_this::operator();
   using dot_at::operator();
   using dot_of_ranks::operator();
   using dot_of_parts::operator();
@@ -995,6 +1016,14 @@ struct named_dot : dot_at, dot_of_ranks, dot_of_parts {
     common_size(view_of(x), view_of(y));
     run_mixed_dot<OnDevice>(where, view_of(x), view_of(y), &value, true, how);
     return value;
+  }
+  template <class T, class U, ONEFOLD_WHERE(are_mixed<T, U>)>
+  [[nodiscard]] auto operator()(const T* x, const U* y, std::uint64_t count, const options& how = {}) const {
+    return (*this)(best(), x, y, count, how);
+  }
+  template <class R, class S, ONEFOLD_WHERE(are_mixed<element_of<const R>, element_of<const S>>)>
+  [[nodiscard]] auto operator()(const R& x, const S& y, const options& how = {}) const {
+    return (*this)(best(), x, y, how);
   }
 
   template <class T, ONEFOLD_WHERE(dot_takes<T>)>
@@ -1046,11 +1075,17 @@ struct named_dot : dot_at, dot_of_ranks, dot_of_parts {
   }
 };
 
-struct named_dot_into : dot_at_into, dot_of_streams_into, dot_of_parts_into {
+struct named_dot_into : dot_at_into, dot_of_streams_into, dot_of_parts_into, no_dot_into_takes_this {
+  using no_dot_into_takes_this::operator();
   using dot_at_into::operator();
   using dot_of_parts_into::operator();
   using dot_of_streams_into::operator();
 
+  template <class T, class U, bool OnDevice = on_device<mixed_product<T>>, ONEFOLD_WHERE(are_mixed<T, U>)>
+  void operator()(const executor& where, const T* x, const U* y, std::uint64_t count, common_accumulator<T, U>* output,
+                  const options& how = {}) const {
+    run_mixed_dot<OnDevice>(where, array_view<T>{x, count}, array_view<U>{y, count}, output, false, how);
+  }
   template <class R, class S, bool OnDevice = on_device<mixed_product<R>>,
             ONEFOLD_WHERE(are_mixed<element_of<const R>, element_of<const S>>)>
   void operator()(const executor& where, const R& x, const S& y,

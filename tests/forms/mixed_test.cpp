@@ -97,6 +97,10 @@ void expect_typed(const onefold::executor& at, const mixed_data& data) {
     onefold::dot_into(at, std::span(of_x, n), std::span(of_y, n), static_cast<A*>(output.address()));
     onefold::synchronize(at);
     EXPECT_EQ(output.value(), expected) << n;
+    const guarded_output of_pointers(memory_for(at), expected.type);
+    onefold::dot_into(at, of_x, of_y, n, static_cast<A*>(of_pointers.address()));
+    onefold::synchronize(at);
+    EXPECT_EQ(of_pointers.value(), expected) << n;
   }
 }
 
@@ -136,7 +140,10 @@ TEST_P(a_dot_of_two_types, is_found_by_best) {
   const mixed_data data(memory_for(where()), 5'000);
   const auto* const x = static_cast<const float*>(data.at(ONEFOLD_F32, 0));
   const auto* const y = static_cast<const double*>(data.at(ONEFOLD_F64, 3));
-  EXPECT_EQ(scalar_of(onefold::dot(onefold::best(), x, y, 4'444)), data.expected(ONEFOLD_F32, 0, ONEFOLD_F64, 3, 4'444));
+  const scalar expected = data.expected(ONEFOLD_F32, 0, ONEFOLD_F64, 3, 4'444);
+  EXPECT_EQ(scalar_of(onefold::dot(onefold::best(), x, y, 4'444)), expected);
+  EXPECT_EQ(scalar_of(onefold::dot(x, y, 4'444)), expected);
+  EXPECT_EQ(scalar_of(onefold::dot(std::span(x, 4'444), std::span(y, 4'444))), expected);
   count_dispatch(where());
 }
 

@@ -2,6 +2,7 @@
 /// bool, and functions of the index that say yes or no.
 
 #include <array>
+#include <complex>
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
@@ -74,7 +75,8 @@ static_assert(!callable<sum_t, array_of<int>, as<std::uint64_t>> && !callable<su
 static_assert(!callable<sum_t, array_of<float>, as<std::int64_t>> && !callable<sum_t, array_of<double>, as<float>>);
 static_assert(callable<dot_t, array_of<int>, array_of<int>, as<std::int64_t>>);
 static_assert(callable<dot_t, array_of<float16>, array_of<float16>, as<double>>);
-static_assert(!callable<dot_t, array_of<float16>, array_of<bfloat16>> && !callable<dot_t, array_of<float16>, array_of<float>>);
+static_assert(callable<dot_t, array_of<float16>, array_of<bfloat16>> && callable<dot_t, array_of<float16>, array_of<float>>);
+static_assert(!callable<dot_t, array_of<float16>, array_of<std::complex<float>>>);
 static_assert(callable<mean_t, array_of<float16>, as<double>> && !callable<mean_t, array_of<int>, as<std::int64_t>>);
 static_assert(!callable<min_t, array_of<float16>, as<double>> && !callable<min_t, array_of<int>, as<std::int64_t>>);
 static_assert(!callable<bit_or_t, array_of<float16>> && callable<bit_or_t, array_of<bool>>);

@@ -155,7 +155,8 @@ class block_callback {
   static constexpr bool adds_rows =
       can_add_rows && std::is_floating_point_v<element> && !can_be_absent && std::is_same_v<Space, index_line>;
   static int add_lanes(void* context, std::uint64_t first, std::uint64_t count, void* const* lanes) {
-    return guarded(context, [&](block_callback& own) { own.add_from(std::make_index_sequence<results>{}, first, count, lanes); });
+    return guarded(
+        context, [&](block_callback& own) { own.add_from(std::make_index_sequence<std::size_t{results}>{}, first, count, lanes); });
   }
   [[nodiscard]] bool any_present() const noexcept { return any_present_; }
   /// How many values of all that were asked for are there.
@@ -195,7 +196,7 @@ class block_callback {
 
   void fill_block(std::uint64_t first, std::uint64_t count, void* const* values) {
     if constexpr (results_of<value>::several) {
-      store_from(std::make_index_sequence<results>{}, first, count, values);
+      store_from(std::make_index_sequence<std::size_t{results}>{}, first, count, values);
     } else if constexpr (can_be_absent && Counts) {
       const std::uint64_t present = store_and_count(static_cast<element*>(values[0]), f_, space_, first, count, instead_);
       present_.fetch_add(present, std::memory_order_relaxed);

@@ -215,7 +215,7 @@ struct mean_of_present : mapped_values<mean_of_present<T, Wide, From>, From> {
 /// K values side by side.
 template <class A, int K>
 struct side_by_side {
-  A of[K];
+  A of[std::size_t{K}];
 };
 
 /// One form of each of K values of a function.
@@ -230,7 +230,7 @@ struct form_of_values : mapped_values<form_of_values<What, T, Wide, Fold, K, Fro
 
   explicit form_of_values(const From& values) : mapped_values<form_of_values, From>(values) {}
   ONEFOLD_HOST_DEVICE accumulator mapped(const typename From::returned& here) const {
-    T of[K];
+    T of[std::size_t{K}];
     std::memcpy(of, &here, sizeof(of));  // std::array's own functions are the host's
     accumulator made;
     for (int k = 0; k < K; ++k) made.of[k] = Fold::value(static_cast<typename Fold::element>(of[k]));

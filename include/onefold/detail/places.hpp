@@ -15,7 +15,7 @@ namespace detail {
 /// number plus a constant. So the compiler computes what f makes of the others once, and the constants go into the loads.
 template <int Rank>
 struct place_in_row {
-  std::int64_t at[Rank];
+  std::int64_t at[std::size_t{Rank}];
 
   /// The same, so many indices on.
   [[nodiscard]] ONEFOLD_HOST_DEVICE place_in_row behind(int indices) const {
@@ -48,7 +48,7 @@ ONEFOLD_HOST_DEVICE inline void keep_as_one([[maybe_unused]] std::int64_t& sum) 
 /// A box of two or three coordinates, taken row by row.
 template <int Rank>
 struct box_shape {
-  std::int64_t begin[Rank];
+  std::int64_t begin[std::size_t{Rank}];
   std::uint64_t rows;       ///< of a plane, in three coordinates
   std::uint64_t length;     ///< of a row
   std::uint64_t back_rows;  ///< 0 - rows: what leads from a place behind the end of a plane into the next
