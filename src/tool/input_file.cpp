@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 #include <span>
+#include <system_error>
 #include <utility>
 
 #include "file_types.hpp"
@@ -203,6 +204,8 @@ input_array open_input(const std::string& name, std::optional<element_type> type
   const auto colon = dataset_colon(name);
   const std::string path = name.substr(0, colon.value_or(name.size()));
   try {
+    if (std::error_code ignored; name == "-" && !std::filesystem::exists(name, ignored))
+      throw input_error("standard input is not read, since elements are mapped from a file: write the data to one first");
     if (!colon)
       if (const auto meant = with_slash(name)) throw input_error(fmt::format("cannot be opened: did you mean {}?", *meant));
     input_array array = colon ? open_hdf5(path, name.substr(*colon + 1), how) : open_file(path, type);

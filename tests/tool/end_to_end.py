@@ -1171,6 +1171,9 @@ class Failures(ToolTest):
         length = len(structured) - 8 - 10
         self.fail_on("records", self.write("x.npy", structured[:8] + struct.pack("<H", length) + structured[10:]))
 
+    def test_standard_input(self):
+        self.fail_with("standard input is not read", "sum", "-", "--type", "f64")
+
     def test_raw_files(self):
         path = self.write("x.bin", bytes(10))
         self.fail_on("--type f32, f64, i32, u32, i64, u64, i8, u8, i16, u16, f16, bf16, c64 or c128", path)
