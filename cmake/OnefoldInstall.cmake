@@ -24,6 +24,14 @@ else()
   target_link_options(onefold PRIVATE LINKER:--exclude-libs,ALL)
 endif()
 set(ONEFOLD_NEEDS_KOKKOS ${ONEFOLD_LECTURES})
+set(ONEFOLD_NEEDS_OPENMP ${ONEFOLD_OPENMP})
+if(ONEFOLD_NEEDS_KOKKOS AND "OPENMP" IN_LIST Kokkos_DEVICES)  # a Kokkos with OpenMP needs its runtime, whatever onefold uses of it
+  set(ONEFOLD_NEEDS_OPENMP ON)
+endif()
+# For those who link with a C compiler: what the C++ compiler that made the library adds by itself.
+set(ONEFOLD_CXX_LIBRARIES ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
+list(FILTER ONEFOLD_CXX_LIBRARIES INCLUDE REGEX "^(stdc\\+\\+|c\\+\\+|c\\+\\+abi|m)$")
+list(REMOVE_DUPLICATES ONEFOLD_CXX_LIBRARIES)
 # Releases of one minor version of Kokkos stand in for each other; unknown where a parent project brought Kokkos as a target.
 string(REGEX MATCH "^[0-9]+\\.[0-9]+" ONEFOLD_KOKKOS_SERIES "${Kokkos_VERSION}")
 
@@ -86,15 +94,11 @@ if(ONEFOLD_STATIC)
   if(ONEFOLD_CUDA)
     string(APPEND ONEFOLD_PC_LIBS " -L\"${CUDAToolkit_LIBRARY_DIR}\" -lcudart_static -lrt -lpthread")
   endif()
-  if(ONEFOLD_OPENMP OR (ONEFOLD_NEEDS_KOKKOS AND "OPENMP" IN_LIST Kokkos_DEVICES))  # a Kokkos with OpenMP needs its runtime, whatever onefold uses of it
+  if(ONEFOLD_NEEDS_OPENMP)
     find_package(OpenMP QUIET COMPONENTS CXX)
     string(APPEND ONEFOLD_PC_LIBS " ${OpenMP_CXX_FLAGS}")
   endif()
-  # For those who link with a C compiler: what the C++ compiler that made the library adds by itself.
-  set(onefold_cxx_libraries ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
-  list(FILTER onefold_cxx_libraries INCLUDE REGEX "^(stdc\\+\\+|c\\+\\+|c\\+\\+abi|m)$")
-  list(REMOVE_DUPLICATES onefold_cxx_libraries)
-  list(TRANSFORM onefold_cxx_libraries PREPEND " -l")
+  list(TRANSFORM ONEFOLD_CXX_LIBRARIES PREPEND " -l" OUTPUT_VARIABLE onefold_cxx_libraries)
   list(JOIN onefold_cxx_libraries "" onefold_cxx_libraries)
   string(APPEND ONEFOLD_PC_LIBS " -ldl${onefold_cxx_libraries}")
 endif()
