@@ -86,8 +86,8 @@ static_assert(!callable<sum_t, std::vector<int>, wide_t> && !callable<sum_t, std
 static_assert(!callable<decltype(onefold::min), floats, wide_t> && !callable<decltype(onefold::max), const float*, int, wide_t>);
 static_assert(!callable<decltype(onefold::norm_inf), floats, wide_t>);
 static_assert(callable<dot_t, floats, std::array<float, 3>> && callable<dot_t, floats, std::span<const float>, wide_t>);
-static_assert(!callable<dot_t, floats> && !callable<dot_t, floats, std::vector<double>> &&
-              !callable<dot_t, floats, std::vector<int>>);
+static_assert(!callable<dot_t, floats> && callable<dot_t, floats, std::vector<double>> &&
+              callable<dot_t, floats, std::vector<int>>);
 static_assert(!callable<sum_t, std::vector<char>> && !callable<dot_t, std::vector<bool>, std::vector<bool>>);
 // A result is stored in its own type or not at all.
 static_assert(callable<decltype(onefold::norm1_into), onefold::executor, std::vector<int>, std::uint32_t*>);
