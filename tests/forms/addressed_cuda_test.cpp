@@ -9,7 +9,7 @@
 #include <onefold/batch.hpp>
 
 #include "../support/cuda.hpp"
-#include "any_elements.hpp"
+#include "array_of_a_type.hpp"
 #include "fixture.hpp"
 
 namespace onefold_test {
@@ -73,21 +73,6 @@ result_bits result_of(request what, const kind_of_form& of) {
   }
   return bits;
 }
-
-// An array of each type in the GPU's memory, between which and the host's nothing is different.
-class array_of_a_type {
- public:
-  array_of_a_type(element_type type, std::uint64_t count, std::uint64_t seed)
-      : values_(any_elements(type, count, seed)), memory_(count * onefold::size_of(type)) {
-    copy_to_device(memory_.as<void>(), values_.data(), values_.bytes());
-  }
-  [[nodiscard]] const std::byte* on_device() const { return memory_.as<std::byte>(); }
-  [[nodiscard]] const std::byte* on_host() const { return static_cast<const std::byte*>(values_.data()); }
-
- private:
-  elements values_;
-  device_memory memory_;
-};
 
 std::vector<element_type> all_types() {
   std::vector<element_type> all;

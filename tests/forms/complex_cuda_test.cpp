@@ -15,7 +15,7 @@
 #include <onefold/range_state.hpp>
 
 #include "../support/cuda.hpp"
-#include "any_elements.hpp"
+#include "array_of_a_type.hpp"
 #include "record_fixture.hpp"
 
 namespace onefold_test {
@@ -134,21 +134,6 @@ TEST_F(complex_states, of_memory_of_the_hosts_are_refused_cuda) {
   count_dispatch(onefold::cuda(0));
 }
 
-// An array of each complex type in the GPU's memory, and the same on the host.
-class complex_array {
- public:
-  complex_array(element_type type, std::uint64_t count, std::uint64_t seed)
-      : values_(any_elements(type, count, seed)), memory_(count * onefold::size_of(type)) {
-    copy_to_device(memory_.as<void>(), values_.data(), values_.bytes());
-  }
-  [[nodiscard]] const std::byte* on_device() const { return memory_.as<std::byte>(); }
-  [[nodiscard]] const std::byte* on_host() const { return static_cast<const std::byte*>(values_.data()); }
-
- private:
-  elements values_;
-  device_memory memory_;
-};
-
 constexpr element_type complex_types[] = {element_type::c64, element_type::c128};
 
 std::vector<form> complex_forms() {
@@ -202,7 +187,7 @@ class complex_in_memory : public cuda_form_test {
 TEST_F(complex_in_memory, have_the_bits_of_every_form_count_and_alignment_cuda) {
   const device_memory places(2 * sizeof(void*)), count(sizeof(std::uint64_t));
   for (const element_type type : complex_types) {
-    const complex_array x(type, most + 8, 1), y(type, most + 8, 2);
+    const array_of_a_type x(type, most + 8, 1), y(type, most + 8, 2);
     const std::size_t part = onefold::size_of(type) / 2;
     for (const form what : complex_forms())
       for (const std::uint64_t n : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{33}, std::uint64_t{512},
@@ -222,14 +207,14 @@ TEST_F(complex_in_memory, have_the_bits_of_every_form_count_and_alignment_cuda) 
 TEST_F(complex_in_memory, are_read_at_every_replay_of_a_graph_cuda) {
   const stream on;
   const auto where = onefold::cuda(0, on.get());
-  const complex_array x(element_type::c64, most, 3), y(element_type::c64, most, 4);
+  const array_of_a_type x(element_type::c64, most, 3), y(element_type::c64, most, 4);
   const device_memory place(sizeof(void*)), count(sizeof(std::uint64_t)), result(sizeof(c64));
   recording graph(on.get());
   onefold::sum_into(where, onefold::array_at<c64>{place.as<const c64*>()}, most, result.as<c64>(),
                     onefold::count_at{count.as<std::uint64_t>()});
   graph.end();
   for (const std::uint64_t n : {std::uint64_t{5}, most, std::uint64_t{70'001}})
-    for (const complex_array* each : {&x, &y}) {
+    for (const array_of_a_type* each : {&x, &y}) {
       const void* const array = each->on_device();
       copy_to_device(place.as<void>(), &array, sizeof(array));
       copy_to_device(count.as<void>(), &n, sizeof(n));
@@ -246,7 +231,7 @@ TEST_F(complex_in_memory, are_read_at_every_replay_of_a_graph_cuda) {
 
 // Every form of both types, beside real numbers, some in memory, some of the host's, more than a launch takes.
 TEST_F(complex_in_memory, are_a_launch_of_a_batch_cuda) {
-  const complex_array c64s(element_type::c64, 50'000, 5), c128s(element_type::c128, 50'000, 6);
+  const array_of_a_type c64s(element_type::c64, 50'000, 5), c128s(element_type::c128, 50'000, 6);
   const device_memory places(4 * sizeof(void*)), count(sizeof(std::uint64_t));
   const void* const arrays[] = {c64s.on_device(), c64s.on_device(), c128s.on_device(), c128s.on_device()};
   const std::uint64_t fewer = 20'001;
@@ -256,7 +241,7 @@ TEST_F(complex_in_memory, are_a_launch_of_a_batch_cuda) {
   std::vector<result_bits> expected, found(128);
   for (int kind = 0; kind < 3; ++kind)
     for (const element_type type : complex_types) {
-      const complex_array& z = type == element_type::c64 ? c64s : c128s;
+      const array_of_a_type& z = type == element_type::c64 ? c64s : c128s;
       const void* const* const place = places.as<const void*>() + (type == element_type::c64 ? 0 : 2);
       for (const form what : complex_forms()) {
         const std::uint64_t n = kind == 2 ? fewer : 50'000 - requests.size();
@@ -288,7 +273,7 @@ TEST_F(complex_in_memory, are_a_launch_of_a_batch_cuda) {
 }
 
 TEST_F(complex_in_memory, that_cannot_be_followed_are_null_pointers_cuda) {
-  const complex_array x(element_type::c128, 1000, 7);
+  const array_of_a_type x(element_type::c128, 1000, 7);
   const device_memory place(sizeof(void*));
   const auto where = onefold::cuda();
   const onefold::array_at<std::complex<double>> at{place.as<const std::complex<double>*>()};
@@ -307,7 +292,7 @@ TEST_F(complex_in_memory, that_cannot_be_followed_are_null_pointers_cuda) {
 }
 
 TEST_F(complex_in_memory, are_refused_where_no_kernel_reads_them_cuda) {
-  const complex_array x(element_type::c64, 16, 8);
+  const array_of_a_type x(element_type::c64, 16, 8);
   const device_memory place(sizeof(void*)), count(sizeof(std::uint64_t));
   const void* const array = x.on_device();
   const std::uint64_t n = 3;
