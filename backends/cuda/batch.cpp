@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -89,7 +91,8 @@ class batch_on_stream final : public batch_of_calls {
 
   bool take_nodes(const onefold::detail::request& what, const onefold::detail::tree_nodes& which) override {
     if (!groups_) return false;
-    std::optional<batched_run> made = batched_run_of(what, which);
+    const std::size_t room = workspace_ == nullptr ? std::numeric_limits<std::size_t>::max() : workspace_->bytes;
+    std::optional<batched_run> made = batched_run_of(what, which, room);
     if (!made) return false;
     batched_item& item = made->item;
     item.x = view_of_input(what.input, "input");
@@ -181,10 +184,11 @@ class batch_on_stream final : public batch_of_calls {
   // The copies go with whatever is launched first.
   void launch_all(call& now) {
     for (const batched_run& run : runs_) {
-      if (run_by_leaves(now, run, copies_))
-        copies_.clear();
-      else
+      const bool has_room = fits_a_table(run, copies_.size());
+      if (!run_by_leaves(now, run, has_room ? std::span<const batched_request>(copies_) : std::span<const batched_request>()))
         append_nodes(run, taken_);
+      else if (has_room)
+        copies_.clear();
     }
     taken_.insert(taken_.end(), copies_.begin(), copies_.end());
     // One kernel's items behind the other's.

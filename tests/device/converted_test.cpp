@@ -258,18 +258,29 @@ TEST_F(converted_batches, set_all_bits_of_results_of_arrays_that_cannot_be_follo
   }
 }
 
-// The accumulator of the tree of an array, which serial() shows, beside what the item has shown: of moments the mean and the deviation, else all.
-void expect_node(const launches& batch, std::size_t item, const wanted& one, const void* x, const void* y, std::uint64_t count) {
+struct alignas(16) state_bytes {
+  std::byte of[64];
+};
+
+// The accumulator of the tree of an array, as serial() shows it.
+state_bytes node_alone(const wanted& one, const void* x, const void* y, std::uint64_t count) {
+  state_bytes node{}, result{};
+  dt::request what{onefold::serial(), one.type, one.what, x, count, result.of, true, y, one.wide};
+  what.tree_value = node.of;
+  dt::run(what, {});
+  return node;
+}
+
+// It, beside what an item has shown: of moments the mean and the deviation, else all.
+void expect_node(const void* shown, const wanted& one, const void* x, const void* y, std::uint64_t count) {
   namespace cpu = onefold::cpu;
   const cpu::form_row& row = cpu::row_of(one.type, one.what, one.wide);
-  alignas(16) std::byte shown[64] = {}, value[64] = {}, expected[64] = {}, result[64] = {};
-  std::memcpy(shown, batch.stored(item).data(), sizeof(shown));
-  cpu::take_shown_state(row, one.what, count, shown, value);
-  dt::request what{onefold::serial(), one.type, one.what, x, count, result, true, y, one.wide};
-  what.tree_value = expected;
-  dt::run(what, {});
+  state_bytes as_shown{}, value{};
+  std::memcpy(as_shown.of, shown, sizeof(as_shown));
+  cpu::take_shown_state(row, one.what, count, as_shown.of, value.of);
+  const state_bytes expected = node_alone(one, x, y, count);
   for (int i = 0; i < row.field_count; ++i)
-    EXPECT_EQ(std::memcmp(value + row.fields[i].offset, expected + row.fields[i].offset, row.fields[i].bytes), 0)
+    EXPECT_EQ(std::memcmp(value.of + row.fields[i].offset, expected.of + row.fields[i].offset, row.fields[i].bytes), 0)
         << sentence_of(one) << ", field " << i << " of the state of " << count << " elements";
 }
 
@@ -285,7 +296,7 @@ TEST_F(converted_batches, show_the_accumulators_of_trees) {
       batch.add(one, x, y, count, 256);
       batch.take_node(one.what == form::mean_variance ? 16 : row.state_bytes, row.fields[0].bytes);
       batch.run(2);
-      expect_node(batch, 0, one, x, y, count);
+      expect_node(batch.stored(0).data(), one, x, y, count);
     }
   }
 }
@@ -316,7 +327,8 @@ TEST_F(converted_batches, show_the_accumulators_of_a_runs_subtrees) {
       batch.batch_on_host::add(node.item, node.units, 256);
     }
     batch.run(2);
-    for (std::size_t i = 0; i < nodes.size(); ++i) expect_node(batch, i, one, nodes[i].item.x, nullptr, nodes[i].item.count);
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+      expect_node(batch.stored(i).data(), one, nodes[i].item.x, nullptr, nodes[i].item.count);
   }
 }
 
@@ -348,6 +360,116 @@ TEST_F(converted_batches, read_small_elements_in_packs_from_any_boundary) {
     for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(batch.result(i), expected[i]) << sentence_of(one) << ", item " << i;
   }
   EXPECT_EQ(in_packs, 42);
+}
+
+// --- behind a kernel that reads leaves ------------------------------------------------------------------------------------------------------------
+
+// What a form's own kernel leaves of a leaf that begins `before` elements behind the first: the accumulator. Of values with places it may know of the unit of two
+// tiles alone, and what lies between a value and its index may be anything.
+state_bytes as_left(const wanted& one, const void* x, const void* y, std::uint64_t count, std::uint64_t before, bool by_units) {
+  state_bytes left = node_alone(one, x, y, count);
+  if (!has_index(one.what)) return left;
+  const std::uint64_t unit = std::uint64_t{2} * onefold::order::tile_rows * onefold::order::row_bytes / size_of(one.type);
+  const onefold::cpu::form_row& row = onefold::cpu::row_of(one.type, one.what, one.wide);
+  for (std::size_t at = 0; at < row.state_bytes; at += 16) {
+    for (std::size_t i = row.fields[0].bytes; i < 8; ++i) left.of[at + i] = std::byte{0xa5};
+    std::uint64_t index = 0;
+    std::memcpy(&index, left.of + at + 8, sizeof(index));
+    index += before;
+    if (by_units) index = std::max(index / unit * unit, before);
+    std::memcpy(left.of + at + 8, &index, sizeof(index));
+  }
+  return left;
+}
+
+// The nodes of a run of tiles, the first of which has the number `first`, by the launch behind that of its leaves, twice.
+void expect_nodes_behind_leaves(const wanted& one, const void* x, const void* y, std::uint64_t first, std::uint64_t tiles,
+                                int log_leaf, unsigned warps) {
+  const onefold::cpu::form_row& row = onefold::cpu::row_of(one.type, one.what, one.wide);
+  std::vector<state_bytes> shown(cb::most_batched);
+  cb::batched_run run{};
+  run.item.x = x;
+  run.item.y = one.what == form::dot ? y : nullptr;
+  run.item.output = shown.data();
+  run.item.fold = cb::converted_form(one.what, one.wide);
+  run.item.how = static_cast<std::uint8_t>(static_cast<int>(one.type) | cb::converted_to_node);
+  run.item.bytes = static_cast<std::uint8_t>(one.what == form::mean_variance ? 16 : row.state_bytes);
+  run.item.argument = row.fields[0].bytes;
+  run.type = one.type;
+  run.what = one.what;
+  run.wide = one.wide;
+  run.tiles = {first, first + tiles};
+  run.count = tiles << run.log_tile();
+  run.stride = sizeof(state_bytes);
+  run.by = cb::batch_kernel::converted;
+  run.log_unit = cb::log_converted_unit(one.type, one.what, one.wide) - run.log_tile();
+  const auto part_of = [&](const void* array, std::uint64_t tile) { return run.tile_at(array, tile); };
+
+  const auto whole = cb::whole_leaves_of(run.tiles, log_leaf);
+  const std::size_t slot_bytes = onefold::device::slot_bytes_of(row.state_bytes);
+  std::vector<onefold::device::slot_word> memory(onefold::device::slot_header_bytes / sizeof(onefold::device::slot_word) +
+                                                 4 * tiles);
+  std::byte* const slots = reinterpret_cast<std::byte*>(memory.data()) + onefold::device::slot_header_bytes;
+  std::vector<unsigned char> copied(1001, 0);
+  std::vector<cb::batched_request> beside(1);
+  beside[0].item.x = static_cast<const char*>(x) + 3;
+  beside[0].item.count = 1000;
+  beside[0].item.output = copied.data();
+  beside[0].item.fold = cb::batched_item::copied;
+  ASSERT_TRUE(cb::fits_a_table(run, beside.size()));
+  cb::batched_table table = cb::table_behind_leaves(run, log_leaf, slots, slot_bytes, beside);
+  table.header = memory.data();
+  for (unsigned long long launch = 1; launch < 3; ++launch) {
+    for (std::uint64_t tile = whole.first; tile < whole.end; tile += std::uint64_t{1} << log_leaf) {
+      const std::uint64_t before = (tile - whole.first) << run.log_tile(), count = std::uint64_t{1} << (log_leaf + run.log_tile());
+      const state_bytes left = as_left(one, part_of(x, tile), part_of(y, tile), count, before, launch == 2);
+      std::byte* const slot = slots + static_cast<std::size_t>((tile - whole.first) >> log_leaf) * slot_bytes;
+      for (std::size_t w = 0; w * 8 < row.state_bytes; ++w) {
+        onefold::device::slot_word word{0, launch};
+        std::memcpy(&word.bits, left.of + 8 * w, 8);
+        std::memcpy(slot + w * sizeof(word), &word, sizeof(word));
+      }
+    }
+    for (std::uint32_t block = 0; block < table.blocks; ++block) {
+      const auto shared = std::make_unique<cb::detail::converted_memory>();
+      on_a_block(warps, [&] { cb::run_converted_block(table, block, *shared); });
+    }
+    const auto& header = *reinterpret_cast<const onefold::device::slot_header*>(memory.data());
+    EXPECT_EQ(header.launches, launch);
+    EXPECT_EQ(header.ended, 0U);
+    EXPECT_EQ(std::memcmp(copied.data(), beside[0].item.x, 1000), 0);
+    EXPECT_EQ(copied[1000], 0);
+    std::size_t next = 0;
+    dt::for_subtrees(run.tiles.first, run.tiles.end, [&](std::uint64_t tile, int height) {
+      expect_node(shown[next].of, one, part_of(x, tile), part_of(y, tile), std::uint64_t{1} << (height + run.log_tile()));
+      shown[next++] = {};
+    });
+  }
+}
+
+TEST_F(converted_batches, collect_leaves_that_each_forms_own_kernel_has_read) {
+  for (const wanted& one : forms()) {
+    if (one.what == form::reduce_together) continue;
+    const std::uint64_t most_tiles = most * size_of(one.type) / (onefold::order::tile_rows * onefold::order::row_bytes);
+    const auto expect = [&](std::size_t offset, std::uint64_t first, std::uint64_t tiles, int log_leaf, unsigned warps) {
+      SCOPED_TRACE(std::to_string(tiles) + " tiles from " + std::to_string(first) + ", leaves of 2^" + std::to_string(log_leaf));
+      expect_nodes_behind_leaves(one, at(one.type, 0, offset), at(one.type, 1, offset), first, tiles, log_leaf, warps);
+    };
+    expect(1, 3, 9, 1, 2);
+    expect(2, 1, most_tiles, 0, 1);
+    expect(0, 61, most_tiles, 2, 4);
+  }
+}
+
+// Subtrees of more leaves than one warp collects, of which values of equal rank are the extrema.
+TEST_F(converted_batches, collect_leaves_by_several_warps_where_they_are_many) {
+  constexpr std::uint64_t tiles = 1100;
+  const std::vector<std::byte> halves = elements_of<onefold::float16>(tiles * 2048, 21);
+  const std::vector<std::byte> bytes = elements_of<std::int8_t>(tiles * 4096, 22);
+  for (const form what : {form::argminmax, form::minmax, form::mean_variance, form::sum}) {
+    expect_nodes_behind_leaves({element_type::f16, what, false}, halves.data(), nullptr, 1022, 1030, 0, 3);
+    expect_nodes_behind_leaves({element_type::i8, what, false}, bytes.data(), nullptr, 1023, 1026, 0, 2);
+  }
 }
 
 }  // namespace

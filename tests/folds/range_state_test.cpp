@@ -768,17 +768,76 @@ TEST(range_states_on_a_gpu, have_the_bytes_of_the_cpu_cuda) {
   EXPECT_GT(compared, 3000);
 }
 
+// A stream, page-locked memory for images, and ranges whose states have the CPU's bytes: as an array, as two parts, and as an image that a graph makes.
+class ranges_of_many_tiles {
+ public:
+  ranges_of_many_tiles() {
+    expect_success(cudaMallocHost(&pinned_, image_bytes), "cudaMallocHost");
+    image_.reset(pinned_);
+  }
+  // Where in the array, where in the tree, and how many.
+  struct part {
+    uint64_t offset, begin, count;
+  };
+
+  // Elements of `in`, which stand at `x` and `y` on the GPU.
+  void compare(const kind& of, const arrays& in, const device_memory& x, const device_memory& y, const part& one) {
+    const std::size_t before = one.offset * of.element_bytes();
+    const bool has_two = of.what == form::dot;
+    const void* const second = has_two ? y.as<std::byte>() + before : nullptr;
+    const state expected = empty_state(of, one.begin);
+    check(onefold_range_add(expected.get(), onefold_serial(), in.x(one.offset), has_two ? in.y(one.offset) : nullptr, one.count,
+                            nullptr));
+    const std::string what = text(of) + ", " + std::to_string(one.count) + " from " + std::to_string(one.begin);
+    for (int again = 0; again < 3; ++again) {
+      const state got = empty_state(of, one.begin);
+      check(onefold_range_add(got.get(), where_, x.as<std::byte>() + before, second, one.count, nullptr));
+      ASSERT_EQ(bytes_of(got), bytes_of(expected)) << what;
+    }
+    // As two parts, of which the second begins anywhere, and as an image that a graph makes.
+    const uint64_t first = one.count / 2 + 1;
+    onefold_range_part both[2]{};
+    both[0].where = both[1].where = where_;
+    both[0].x = x.as<std::byte>() + before;
+    both[0].y = second;
+    both[0].count = first;
+    both[1].x = x.as<std::byte>() + before + first * of.element_bytes();
+    both[1].y = has_two ? y.as<std::byte>() + before + first * of.element_bytes() : nullptr;
+    both[1].count = one.count - first;
+    const state in_parts = empty_state(of, one.begin);
+    check(onefold_range_add_parts(in_parts.get(), both, 2, nullptr));
+    ASSERT_EQ(bytes_of(in_parts), bytes_of(expected)) << what << ", in two parts";
+    const state imaged = empty_state(of, one.begin);
+    recording graph(on_.get());
+    check(onefold_range_put_image(imaged.get(), where_, both[0].x, second, one.count, pinned_, nullptr));
+    graph.end();
+    for (int again = 0; again < 3; ++again) {
+      std::memset(pinned_, 0, image_bytes);
+      graph.replay();
+      on_.synchronize();
+      const state from_image = empty_state(of, one.begin);
+      check(onefold_range_add_image(from_image.get(), pinned_, one.count));
+      ASSERT_EQ(bytes_of(from_image), bytes_of(expected)) << what << ", in a graph";
+    }
+    ++compared_;
+  }
+  [[nodiscard]] int compared() const { return compared_; }
+
+ private:
+  static constexpr std::size_t image_bytes = std::size_t{1} << 16;
+  stream on_;
+  onefold_executor where_ = onefold_cuda(0, on_.get());
+  void* pinned_ = nullptr;
+  std::unique_ptr<void, decltype(&cudaFreeHost)> image_{nullptr, cudaFreeHost};
+  int compared_ = 0;
+};
+
 // Of those the fold's own kernel reads leaves wherever subtrees begin, in blocks of two launches that are at work together.
 TEST(range_states_on_a_gpu, of_many_tiles_have_the_bytes_of_the_cpu_cuda) {
   const auto& gpu = backend_under_test(onefold::backend::cuda);
   if (!gpu.usable) GTEST_SKIP() << gpu.detail;
   constexpr uint64_t most_tiles = 9'100;
-  const stream on;
-  const auto where = onefold_cuda(0, on.get());
-  void* pinned = nullptr;
-  expect_success(cudaMallocHost(&pinned, std::size_t{1} << 16), "cudaMallocHost");
-  const std::unique_ptr<void, decltype(&cudaFreeHost)> image(pinned, cudaFreeHost);
-  int compared = 0;
+  ranges_of_many_tiles ranges;
   for (const onefold::element_type type : {onefold::element_type::f32, onefold::element_type::f64, onefold::element_type::i32}) {
     const kind whole{type, form::sum};
     const uint64_t tile = whole.tile(), most = most_tiles * tile;
@@ -795,59 +854,44 @@ TEST(range_states_on_a_gpu, of_many_tiles_have_the_bytes_of_the_cpu_cuda) {
         if (is_rare && of.what != form::sum && of.what != form::norm2 && of.what != form::min && of.what != form::argmax &&
             of.what != form::argmin_magnitude)
           continue;
-        // Where in the array, where in the tree, and how many.
-        struct part {
-          uint64_t offset, begin, count;
-        };
-        const part parts[] = {{0, 5 * tile, 2'100 * tile},
-                              {0, 5 * tile + 77, 9'000 * tile + 3},
-                              {1, 4'095 * tile, 8'193 * tile},
-                              {3, 12'345 * tile + 1, 4'096 * tile},
-                              {2, (1 << 20) * tile, 5'003 * tile + tile / 2}};
-        for (const part& one : parts) {
-          const std::size_t before = one.offset * of.element_bytes();
-          const bool has_two = of.what == form::dot;
-          const void* const second = has_two ? y.as<std::byte>() + before : nullptr;
-          const state expected = empty_state(of, one.begin);
-          check(onefold_range_add(expected.get(), onefold_serial(), in.x(one.offset), has_two ? in.y(one.offset) : nullptr,
-                                  one.count, nullptr));
-          const std::string what = text(of) + ", " + std::to_string(one.count) + " from " + std::to_string(one.begin);
-          for (int again = 0; again < 3; ++again) {
-            const state got = empty_state(of, one.begin);
-            check(onefold_range_add(got.get(), where, x.as<std::byte>() + before, second, one.count, nullptr));
-            ASSERT_EQ(bytes_of(got), bytes_of(expected)) << what;
-          }
-          // As two parts, of which the second begins anywhere, and as an image that a graph makes.
-          const uint64_t first = one.count / 2 + 1;
-          onefold_range_part both[2]{};
-          both[0].where = both[1].where = where;
-          both[0].x = x.as<std::byte>() + before;
-          both[0].y = second;
-          both[0].count = first;
-          both[1].x = x.as<std::byte>() + before + first * of.element_bytes();
-          both[1].y = has_two ? y.as<std::byte>() + before + first * of.element_bytes() : nullptr;
-          both[1].count = one.count - first;
-          const state in_parts = empty_state(of, one.begin);
-          check(onefold_range_add_parts(in_parts.get(), both, 2, nullptr));
-          ASSERT_EQ(bytes_of(in_parts), bytes_of(expected)) << what << ", in two parts";
-          const state imaged = empty_state(of, one.begin);
-          recording graph(on.get());
-          check(onefold_range_put_image(imaged.get(), where, both[0].x, second, one.count, image.get(), nullptr));
-          graph.end();
-          for (int again = 0; again < 3; ++again) {
-            std::memset(image.get(), 0, std::size_t{1} << 16);
-            graph.replay();
-            on.synchronize();
-            const state from_image = empty_state(of, one.begin);
-            check(onefold_range_add_image(from_image.get(), image.get(), one.count));
-            ASSERT_EQ(bytes_of(from_image), bytes_of(expected)) << what << ", in a graph";
-          }
-          ++compared;
-        }
+        const ranges_of_many_tiles::part parts[] = {{0, 5 * tile, 2'100 * tile},
+                                                    {0, 5 * tile + 77, 9'000 * tile + 3},
+                                                    {1, 4'095 * tile, 8'193 * tile},
+                                                    {3, 12'345 * tile + 1, 4'096 * tile},
+                                                    {2, (1 << 20) * tile, 5'003 * tile + tile / 2}};
+        for (const auto& one : parts) ASSERT_NO_FATAL_FAILURE(ranges.compare(of, in, x, y, one));
       }
     }
   }
-  EXPECT_GT(compared, 300);
+  EXPECT_GT(ranges.compared(), 300);
+}
+
+// The same of every form and type, as the second kernel of batches has most of them: ranges a little longer than what it reads by itself, and long ones.
+TEST(range_states_on_a_gpu, of_many_tiles_of_every_type_have_the_bytes_of_the_cpu_cuda) {
+  const auto& gpu = backend_under_test(onefold::backend::cuda);
+  if (!gpu.usable) GTEST_SKIP() << gpu.detail;
+  constexpr uint64_t most_tiles = 5'020;
+  ranges_of_many_tiles ranges;
+  for (int type = 0; type < onefold::element_type_count; ++type) {
+    const kind whole{static_cast<onefold::element_type>(type), form::sum};
+    const uint64_t tile = whole.tile(), most = most_tiles * tile;
+    const std::size_t size = most * whole.element_bytes();
+    for (const values_of values : {values_of::few, values_of::any_bits}) {
+      const arrays in(whole, most, current_seed() + static_cast<uint64_t>(values), values);
+      const device_memory x(size), y(size);
+      expect_success(cudaMemcpy(x.as<std::byte>(), in.x(), size, cudaMemcpyHostToDevice), "cudaMemcpy");
+      expect_success(cudaMemcpy(y.as<std::byte>(), in.y(), size, cudaMemcpyHostToDevice), "cudaMemcpy");
+      std::vector<kind> kinds;
+      append_kinds(kinds, type, type + 1);
+      for (const kind& of : kinds) {
+        ASSERT_NO_FATAL_FAILURE(ranges.compare(of, in, x, y, {1, 5 * tile + 77, 520 * tile + 3}));
+        if (values == values_of::any_bits && !onefold::is_record(of.what)) continue;
+        ASSERT_NO_FATAL_FAILURE(ranges.compare(of, in, x, y, {3, 1'023 * tile, 3'500 * tile}));
+        ASSERT_NO_FATAL_FAILURE(ranges.compare(of, in, x, y, {2, (1 << 20) * tile - 1, 5'003 * tile + tile / 2}));
+      }
+    }
+  }
+  EXPECT_GT(ranges.compared(), 600);
 }
 
 // Their slots may be the caller's, and few; what was written to the array last is seen, and what a call leaves behind disturbs none of another kind.

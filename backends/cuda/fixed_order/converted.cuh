@@ -9,6 +9,8 @@
 ///
 /// What a tile has in how many lanes its elements' size says, as docs/order.md does, and the value's type does not. What is not there of a lane is not read:
 /// one code for whole tiles and others.
+///
+/// Of a subtree that its form's own kernel reads, ahead of this one, a block collects the leaves' values, which are converted too (decision 0066).
 
 #include "batched.cuh"
 #include "converted.hpp"
@@ -432,11 +434,176 @@ struct converted_tiles {
   __device__ void note(device::destination& to) const { to.how |= static_cast<int>((item.fold & batched_item::fold_number) << 8); }
 };
 
+// --- subtrees whose leaves another kernel has read ---------------------------------------------------------------------------------------------------
+
+// Folds whose results have places, and folds whose nodes nobody asks for alone.
+template <class Fold>
+inline constexpr bool has_places_in_leaves = false;
+template <class V>
+inline constexpr bool has_places_in_leaves<arg_fold<V, op::max>> = true;
+template <class V>
+inline constexpr bool has_places_in_leaves<argminmax_fold<V>> = true;
+template <class Fold>
+inline constexpr bool is_together = false;
+template <class E, class V>
+inline constexpr bool is_together<together_fold<E, V>> = true;
+
+// A number that a form's own kernel has left, as the fold of this kernel has it: its own type has 4 bytes or 8, and a sign or none.
+template <class Fold, class V, std::enable_if_t<std::is_arithmetic_v<V>, int> = 0>
+__device__ inline V value_of_leaf(V number, const conversion& of, [[maybe_unused]] bool is_narrow) {
+  if constexpr (is_of_changed_bits<Fold>) {
+    if constexpr (std::is_integral_v<V>) {
+      const bool has_sign = is_signed_integer(of.read) && !of.is_unsigned;
+      const auto low = static_cast<std::uint32_t>(number);
+      if (is_narrow) number = has_sign ? static_cast<V>(static_cast<std::int32_t>(low)) : static_cast<V>(low);
+    }
+    return changed_bits(number, of);
+  } else {
+    return number;  // what is wider than the result wraps as that does
+  }
+}
+template <class Fold, class Left>
+__device__ inline auto value_of_leaf(const onefold::detail::two_values<Left>& left, const conversion& of, bool is_narrow) {
+  using V = typename Fold::V;
+  return onefold::detail::two_values<V>{value_of_leaf<Fold>(static_cast<V>(left.min), of, is_narrow),
+                                        value_of_leaf<Fold>(static_cast<V>(left.max), of, is_narrow)};
+}
+template <class Fold, class V>
+__device__ inline arg_state<V> value_of_leaf(const arg_state<V>& left, const conversion& of, bool is_narrow) {
+  return {value_of_leaf<Fold>(left.value, of, is_narrow), left.index};
+}
+template <class Fold, class V>
+__device__ inline auto value_of_leaf(const onefold::detail::two_args<V>& left, const conversion& of, bool is_narrow) {
+  return onefold::detail::two_args<V>{value_of_leaf<Fold>(left.min, of, is_narrow), value_of_leaf<Fold>(left.max, of, is_narrow)};
+}
+template <class Fold>
+__device__ inline onefold::detail::moments value_of_leaf(const onefold::detail::moments& left, const conversion&, bool) {
+  return left;
+}
+
+// What slots hold, as far as who waits for them has to know it.
+template <class Left>
+struct left_in_slots {
+  using accumulator = Left;
+  static __device__ Left neutral() { return {}; }
+};
+
+// The node over `count` leaves (1 to 2^log_part) from number `first` on, by one warp, in all its lanes: as part_node() makes it, of values of another type.
+template <class Fold, class Left>
+__device__ inline typename Fold::accumulator part_of_leaves(const device::slot_word* slots, std::uint32_t first,
+                                                            std::uint32_t count, unsigned long long launch, const conversion& of,
+                                                            bool is_narrow) {
+  using A = typename Fold::accumulator;
+  constexpr int each = (1 << device::log_part) / device::warp_size;
+  constexpr int together = sizeof(Left) <= 8 ? each : each / 2;  // of the others the code is long
+  int levels = 0;
+  while (count > static_cast<std::uint32_t>(device::warp_size) << levels) ++levels;
+  const std::uint32_t begin = (threadIdx.x % device::warp_size) << levels;
+  A node = Fold::neutral();
+#pragma unroll 1
+  for (int k = 0; k < each; k += together) {
+    const auto exists = [&](int i) { return k + i < 1 << levels && begin + static_cast<std::uint32_t>(k + i) < count; };
+    Left left[together];
+    device::detail::wait_for_slots<together>(left_in_slots<Left>{}, slots, first + begin + static_cast<std::uint32_t>(k), launch,
+                                             exists, left);
+    A value[together];
+#pragma unroll
+    for (int i = 0; i < together; ++i) value[i] = exists(i) ? value_of_leaf<Fold>(left[i], of, is_narrow) : Fold::neutral();
+#pragma unroll
+    for (int span = 1; span < together; span *= 2)
+#pragma unroll
+      for (int i = 0; i < together; i += 2 * span) value[i] = Fold::combine(value[i], value[i + span]);
+    node = k == 0 ? value[0] : Fold::combine(node, value[0]);
+  }
+  __syncwarp();
+#pragma unroll 1
+  for (int distance = 1; distance < device::warp_size; distance *= 2) node = Fold::combine(node, device::exchange(node, distance));
+  return node;
+}
+
+// The node over an item's leaves, by all warps; the first one's first lane has it.
+template <class Fold, class Left>
+__device__ inline typename Fold::accumulator node_over_leaves(const batched_item& item, unsigned long long launch,
+                                                              const conversion& of, typename Fold::accumulator* values) {
+  const auto* const slots = static_cast<const device::slot_word*>(item.x);
+  const auto leaves = static_cast<std::uint32_t>(item.count);
+  int log_parts = 0;
+  while (leaves > 1u << (device::log_part + log_parts)) ++log_parts;
+  const std::uint32_t each = leaves >> log_parts;
+#pragma unroll 1
+  for (std::uint32_t part = threadIdx.x / device::warp_size; part < 1u << log_parts; part += blockDim.x / device::warp_size) {
+    const auto node = part_of_leaves<Fold, Left>(slots, part * each, each, launch, of, item.argument == sizeof(std::uint32_t));
+    if (threadIdx.x % device::warp_size == 0) values[part] = node;
+  }
+  __syncthreads();
+  if (threadIdx.x >= device::warp_size) return Fold::neutral();
+  return batched_part<converted<Fold>>(values, log_parts);
+}
+
+// Leaves' own kernels fold a unit of two tiles as values, as if all were in its first element (places.cuh), or find the place. This kernel reads elements with
+// their places anyway: so what it makes of the tiles of that unit is the value and where it is first.
+template <class Fold>
+__device__ inline typename Fold::accumulator node_of_unit(const converted_tiles<Fold>& tiles, std::uint64_t index) {
+  const std::uint64_t tile = index / (order::tile_rows * static_cast<std::uint64_t>(lanes_of_converted(tiles.of.read)));
+  const auto node = tiles.tile_node(tile);
+  return tile % 2 != 0 ? node : Fold::combine(node, tiles.tile_node(tile + 1));
+}
+template <class Fold, class V>
+__device__ inline arg_state<V> with_place_in_unit(const converted_tiles<Fold>& tiles, const arg_state<V>& of,
+                                                  std::uint64_t before) {
+  return node_of_unit(tiles, of.index - before);
+}
+template <class Fold, class V>
+__device__ inline auto with_place_in_unit(const converted_tiles<Fold>& tiles, const onefold::detail::two_args<V>& of,
+                                          std::uint64_t before) {
+  const auto min = node_of_unit(tiles, of.min.index - before).min;
+  return onefold::detail::two_args<V>{min, node_of_unit(tiles, of.max.index - before).max};
+}
+
+// The node over an item's leaves, by all warps, and what becomes of it.
+template <class Fold>
+__device__ __noinline__ void conclude_leaves(const batched_table& table, const batched_item& item,
+                                             typename Fold::accumulator* values) {
+  using A = typename Fold::accumulator;
+  const conversion of = conversion_of_item(item.fold, item.how);
+  batched_place at = place_of(table, item);
+  const unsigned long long launch = launch_of(at);
+  A value;
+  if constexpr (std::is_same_v<Fold, minmax_fold<std::int64_t>>) {
+    value = item.argument == sizeof(std::int32_t)
+                ? node_over_leaves<Fold, onefold::detail::two_values<std::int32_t>>(item, launch, of, values)
+                : node_over_leaves<Fold, A>(item, launch, of, values);
+  } else {
+    value = node_over_leaves<Fold, A>(item, launch, of, values);
+  }
+  if (threadIdx.x >= device::warp_size) return;
+  converted_tiles<Fold> tiles{item, {item.y, nullptr}, of};
+  const std::uint64_t leaf = order::tile_rows * static_cast<std::uint64_t>(lanes_of_converted(of.read)) << item.log_leaf;
+  at.count = item.count * leaf;
+  if constexpr (has_places_in_leaves<Fold>) {
+    const auto* const first_slot = reinterpret_cast<const unsigned char*>(at.header) + device::slot_header_bytes;
+    const auto before = static_cast<std::uint64_t>(static_cast<const unsigned char*>(item.x) - first_slot) /
+                        device::slot_bytes_of(sizeof(A)) * leaf;  // elements of the launch ahead of the subtree
+    tiles.begin(at.count);
+    if (threadIdx.x == 0) values[0] = value;  // of few parts the others have not the root
+    __syncwarp();
+    value = with_place_in_unit(tiles, values[0], before);
+  }
+  at.to.how &= ~batched_item::from_slots;
+  tiles.note(at.to);
+  conclude_leaf<converted<Fold>>(at, value);
+  if (threadIdx.x == 0) count_ended(at, launch);  // behind the result, which would wait for the answer
+}
+
 template <class Fold>
 __device__ inline void run_converted_block(const batched_table& table, std::uint32_t number, std::uint32_t block,
                                            const batched_arrays& arrays, converted_memory& shared) {
   static_assert(sizeof(typename Fold::accumulator) <= most_converted_state_bytes);
   const batched_item& item = table.item[number];
+  if constexpr (!is_together<Fold>) {
+    if ((item.how & batched_item::from_slots) != 0)
+      return conclude_leaves<Fold>(table, item, reinterpret_cast<typename Fold::accumulator*>(shared.bytes));
+  }
   const conversion of = conversion_of_item(item.fold, item.how);
   run_leaf<converted<Fold>>(table, number, block, shared, converted_tiles<Fold>{item, arrays, of});
 }

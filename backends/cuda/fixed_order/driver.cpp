@@ -381,7 +381,13 @@ batched_request batched_copy(const void* from, void* to, std::size_t bytes, unsi
 namespace {
 
 // 12 MiB: with two launches an H200 takes 0.6 us longer for 2048 tiles than with the kernel of batches alone, and 1.5 less for 4096.
-constexpr std::uint64_t fewest_tiles_by_leaves = 3072;
+constexpr std::uint64_t most_tiles_at_once = 3072;
+
+// Whether a run gains by two launches: where the kernel of batches reads more slowly than a fold's own, it is alone for fewer tiles.
+bool is_for_leaves(const batched_run& run) noexcept {
+  const std::uint64_t well_read = most_bytes_of(run.by, run.type, run.what, run.wide) / bytes_of_tile;
+  return run.tiles.end - run.tiles.first > std::min(most_tiles_at_once - 1, well_read);
+}
 
 constexpr int warps_behind_leaves = 8;  // of a block: it finds room where one of the leaves' kernel has ended
 
@@ -428,25 +434,25 @@ std::optional<leaves_of_run> leaves_of(call& now, const batched_run& run, const 
 
 }  // namespace
 
-std::optional<batched_run> batched_run_of(const onefold::detail::request& what, const onefold::detail::tree_nodes& which) noexcept {
+std::optional<batched_run> batched_run_of(const onefold::detail::request& what, const onefold::detail::tree_nodes& which,
+                                          std::size_t most_slot_bytes) noexcept {
   if (!is_plain(what) || what.count_at != nullptr || has_array_in_memory(what) || what.tree_value == nullptr) return std::nullopt;
   auto first = batched_request_of({what.type, what.form, what.wide, what.ddof, what.results, what.operators}, what.count);
   if (!first || what.form == form::reduce_together || is_complex(what.type)) return std::nullopt;
-  // Of those that the second kernel would read by itself, however many they are.
   const run_of_tiles tiles{which.first_tile, which.end_tile(what.count)};
-  if (first->by == batch_kernel::converted &&
-      tiles.end - tiles.first > most_bytes_of(first->by, what.type, what.form, what.wide) / bytes_of_tile)
-    return std::nullopt;
   ask_for_node(what, *first);
   batched_run made{first->item, what.type, what.form, what.wide, tiles, what.count, which.behind, 0, first->by};
-  if (made.by == batch_kernel::converted) made.log_unit = log_converted_unit(what.type, what.form, what.wide) - made.log_tile();
+  if (made.by == batch_kernel::converted) {
+    made.log_unit = log_converted_unit(what.type, what.form, what.wide) - made.log_tile();
+    // With few slots the second kernel would read all by itself: then subtrees are better launches of their own.
+    const std::size_t needed = slot_header_bytes + most_batched_leaves * slot_bytes_of(most_own_state_bytes);
+    if (is_for_leaves(made) && most_slot_bytes < needed) return std::nullopt;
+  }
   return made;
 }
 
 bool run_by_leaves(call& now, const batched_run& run, std::span<const batched_request> beside) {
-  if (run.by != batch_kernel::floats || run.tiles.end - run.tiles.first < fewest_tiles_by_leaves ||
-      !fits_a_table(run, beside.size()))
-    return false;
+  if (!is_for_leaves(run) || !fits_a_table(run, beside.size())) return false;
   const device_fold& fold = fold_of(run.type, run.what, run.wide);
   std::optional<leaves_of_run> by = leaves_of(now, run, fold);
   if (!by) return false;
@@ -466,8 +472,9 @@ bool run_by_leaves(call& now, const batched_run& run, std::span<const batched_re
   table.call_number = now.call_number;
   void* arguments[] = {&table};
   try {
-    launch(now, fold_of_kernel<batched_kernel>(), device_kernel::single, {table.blocks, warps_behind_leaves * warp_size},
-           launch_kind::early, arguments);
+    const device_fold& behind =
+        run.by == batch_kernel::floats ? fold_of_kernel<batched_kernel>() : fold_of_kernel<converted_kernel>();
+    launch(now, behind, device_kernel::single, {table.blocks, warps_behind_leaves * warp_size}, launch_kind::early, arguments);
   } catch (...) {
     // Nobody counts the launch that has filled these slots: the next one would take them for its own.
     if (now.workspace == nullptr)

@@ -27,10 +27,12 @@ void run_fixed_order(call& now);
 /// A request as a part of a launch of several. None where that kernel has not its fold, or its array is so large that others in the same launch gain nothing.
 std::optional<batched_request> batched_request_of(const onefold::detail::request& what) noexcept;
 
-/// Nodes over a request's array as parts of a launch. None where that kernel has not its fold. The addresses, and the stride, are still to be written.
-std::optional<batched_run> batched_run_of(const onefold::detail::request& what, const onefold::detail::tree_nodes& which) noexcept;
+/// Nodes over a request's array as parts of a launch. None where no such kernel has its fold, or where one would read much more slowly than the fold's own and
+/// slots may have too few bytes for that (run_by_leaves()). The addresses, and the stride, are still to be written.
+std::optional<batched_run> batched_run_of(const onefold::detail::request& what, const onefold::detail::tree_nodes& which,
+                                          std::size_t most_slot_bytes) noexcept;
 
-/// Of a run that keeps a GPU busy: launches the fold's own kernel once, over all of it but its ends, whose blocks read leaves of one size, and the
+/// Of a run that keeps a GPU busy: launches the fold's own kernel once, over all of it but its ends, whose blocks read leaves of one size, and a
 /// kernel of batches, which has the ends, what is to be made `beside`, and the nodes over those leaves. Returns false, with nothing launched, where that
 /// gains nothing or cannot be.
 bool run_by_leaves(call& now, const batched_run& run, std::span<const batched_request> beside);

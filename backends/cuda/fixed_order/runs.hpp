@@ -109,7 +109,7 @@ inline batched_table table_behind_leaves(const batched_run& run, int log_leaf, c
   for (const batched_request& one : beside) add(one.item, 1);  // they need not wait for leaves
   const std::uint64_t first_leaf = whole_leaves_of(run.tiles, log_leaf).first;
   for_nodes_of(run, [&](batched_item item, std::uint64_t first, int height) {
-    if (height < log_leaf) return add(item, std::uint64_t{1} << height);
+    if (height < log_leaf) return add(item, std::uint64_t{1} << std::max(height - run.log_unit, 0));
     item.y = item.x;
     item.x = slots + static_cast<std::size_t>((first - first_leaf) >> log_leaf) * slot_bytes;
     item.count = std::uint64_t{1} << (height - log_leaf);
