@@ -103,7 +103,7 @@ nlohmann::json ranges(const study_options& how, const device_info& gpu) {
     add_row<form::sum, float>(record, how, clock, memory, count, sum_of);
     add_row<form::argmax, float>(record, how, clock, memory, count,
                                  [](const executor& where, const float* x, std::uint64_t n) { return argmax(where, x, n); });
-    // Those whose leaves the kernel of batches does not collect.
+    // Those whose leaves the second kernel of batches collects.
     add_row<form::minmax, float>(record, how, clock, memory, count, minmax_of);
     add_row<form::argminmax, float>(record, how, clock, memory, count,
                                     [](const executor& where, const float* x, std::uint64_t n) { return argminmax(where, x, n); });
