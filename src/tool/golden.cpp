@@ -34,15 +34,23 @@ constexpr golden_row table[] = {
 #include "../../tests/golden/records.inc"
 #include "../../tests/golden/small.inc"
 #include "../../tests/golden/table.inc"
-#undef ONEFOLD_GOLDEN
 #undef ONEFOLD_GOLDEN_RECORD
 #undef ONEFOLD_GOLDEN_FOUR
+#define ONEFOLD_GOLDEN_TWO(type, what, accumulate, data, seed, count, real, imaginary) \
+  {element_type::type, form::what, false, #data, seed, count, 0, {real, imaginary}},
+#define ONEFOLD_GOLDEN_THREE(type, what, accumulate, data, seed, count, ddof, real, imaginary, variance) \
+  {element_type::type, form::what, false, #data, seed, count, ddof, {real, imaginary, variance}},
+#include "../../tests/golden/complex.inc"
+#undef ONEFOLD_GOLDEN
+#undef ONEFOLD_GOLDEN_TWO
+#undef ONEFOLD_GOLDEN_THREE
 #define ONEFOLD_GOLDEN(type, what, accumulate, data, seed, count, bits) \
   {element_type::type, form::what, std::string_view(#accumulate) != "own", #data, seed, count, 0, {bits}, true},
 #define ONEFOLD_GOLDEN_RECORD(type, what, accumulate, data, seed, count, ddof, first, second) \
   {element_type::type, form::what, std::string_view(#accumulate) != "own", #data, seed, count, ddof, {first, second}, true},
-#define ONEFOLD_GOLDEN_STATE(type, what, data, seed, count, hash)               // for the tests: no command shows a state's words
-#define ONEFOLD_GOLDEN_COMPLEX(type, what, data, seed, count, real, imaginary)  // for the tests
+#define ONEFOLD_GOLDEN_STATE(type, what, data, seed, count, hash)  // for the tests: no command shows a state's words
+#define ONEFOLD_GOLDEN_COMPLEX(type, what, data, seed, count, real, imaginary) \
+  {element_type::type, form::what, false, #data, seed, count, 0, {real, imaginary}, true},
 #include "../../tests/golden/exact.inc"
 #undef ONEFOLD_GOLDEN
 #undef ONEFOLD_GOLDEN_RECORD
@@ -228,11 +236,12 @@ std::uint64_t element(std::string_view family, std::uint64_t seed, std::uint64_t
 // An input at its offset behind a boundary of 64 bytes, where the executor can read it. Around it all bits are set: NaN, or -1.
 class placed_input {
  public:
-  placed_input(const executor& where, element_type type, std::span<const std::uint64_t> elements, std::size_t offset)
-      : host_(offset * size_of(type) + elements.size() * size_of(type) + margin), start_(offset * size_of(type)) {
-    const std::size_t size = size_of(type), bytes = start_ + elements.size() * size + margin;
+  // `bits`: as golden_data() gives them.
+  placed_input(const executor& where, element_type type, std::span<const std::uint64_t> bits, std::size_t offset)
+      : host_(offset * size_of(type) + bits.size() * size_of(part_type(type)) + margin), start_(offset * size_of(type)) {
+    const std::size_t size = size_of(part_type(type)), bytes = start_ + bits.size() * size + margin;
     std::memset(host_.data(), 0xff, bytes);
-    for (std::size_t i = 0; i < elements.size(); ++i) std::memcpy(host_.data() + start_ + i * size, &elements[i], size);
+    for (std::size_t i = 0; i < bits.size(); ++i) std::memcpy(host_.data() + start_ + i * size, &bits[i], size);
     if (where.backend() == backend::cuda) device_.emplace(where.device(), host_.data(), bytes);
   }
   [[nodiscard]] const void* data() const {
@@ -263,6 +272,7 @@ std::string place_text(const executor& where) {
 std::span<const golden_row> golden_table() noexcept { return table; }
 
 std::vector<std::uint64_t> golden_data(element_type type, std::string_view family, std::uint64_t seed, std::uint64_t count) {
+  if (is_complex(type)) return golden_data(part_type(type), family, seed, 2 * count);
   std::vector<std::uint64_t> all(count);
   if (family == "equal") {
     if (count != 0) std::ranges::fill(all, golden_data(type, "uniform", seed, 1)[0]);

@@ -24,15 +24,15 @@ struct golden_row {
   std::uint64_t seed;
   std::uint64_t count;
   std::int64_t ddof;   ///< of mean_variance; else 0
-  result_bits bits;    ///< of the results, in the low bytes of their types
+  result_bits bits;    ///< of the results, in the low bytes of their types; of complex ones both parts'
   bool exact = false;  ///< under guarantee::exact, and not in tree v1's order
 };
 
 /// The tables that this tool was built with, one behind the other.
 [[nodiscard]] std::span<const golden_row> golden_table() noexcept;
 
-/// The bits of the elements of a family, each in the low bytes. Errors: std::invalid_argument for a family that elements of this type
-/// do not have.
+/// The bits of the elements of a family, each in the low bytes: `count` of them, of complex numbers 2 * count, both parts of one behind
+/// the other. Errors: std::invalid_argument for a family that elements of this type do not have.
 [[nodiscard]] std::vector<std::uint64_t> golden_data(element_type type, std::string_view family, std::uint64_t seed,
                                                      std::uint64_t count);
 

@@ -1041,7 +1041,7 @@ class Check(ToolTest):
         self.assertEqual(places, set(usable_backends()))
         for place in result["places"]:
             self.assertEqual((place["agreeing_rows"], place["differences"]), (place["rows"], []))
-            self.assertGreater(place["rows"], 2500)
+            self.assertGreater(place["rows"], 6000)
             self.assertGreaterEqual(place["cases"], 3 * place["rows"])
         text = self.succeed("check", "--backend", "serial")
         rows = result["places"][0]["rows"]

@@ -147,7 +147,7 @@ result_bits by_fold(const golden_row& row, bool swapped) {
 TEST(folds_of_several_results, give_the_golden_bits_with_their_operands_in_either_order) {
   std::map<form, int> rows;
   for (const golden_row& row : golden_table()) {
-    if (row.exact) continue;
+    if (row.exact || is_complex(row.type)) continue;  // complex numbers have folds of their own
     if (!is_record(row.form)) continue;
     SCOPED_TRACE(std::string(name(row.type)) + " " + std::string(name(row.form)) + (row.wide ? " f64 " : " own ") +
                  std::string(row.data) + " " + std::to_string(row.seed) + " " + std::to_string(row.count));
@@ -191,7 +191,7 @@ result_bits one_of_four(const golden_row& row, bool swapped) {
 TEST(four_operators_in_one_read, have_the_golden_bits_of_each) {
   int rows = 0;
   for (const golden_row& row : golden_table()) {
-    if (row.exact) continue;
+    if (row.exact || is_complex(row.type)) continue;  // complex numbers have no order
     if (!is_plain(row.form) || row.wide) continue;
     if (row.count == 0 && is_small(row.type)) continue;  // what there is of no elements is a value of the larger type
     SCOPED_TRACE(std::string(name(row.type)) + " " + std::string(name(row.form)) + " " + std::to_string(row.seed));
