@@ -179,11 +179,13 @@ void refuse_type(form what, element_type type) {
 }
 
 void refuse_wide(form what, element_type type) {
-  throw error(errc::unsupported, std::string(name(what))
-                                     .append(" of ")
-                                     .append(name(type))
-                                     .append(" cannot be accumulated in a wider type: f32, f16 and bf16 can, in f64, in the forms "
-                                             "that round, and i32 and u32, in 64 bits, in those that add or multiply"));
+  throw error(errc::unsupported,
+              std::string(name(what))
+                  .append(" of ")
+                  .append(name(type))
+                  .append(" cannot be accumulated in a wider type: f32, f16 and bf16 can, in f64, in the forms "
+                          "that round, and in those that add or multiply i32 and u32, in 64 bits, and i8, u8, i16 and "
+                          "u16, in their own type"));
 }
 
 void put_report(const report& ran, onefold_report* to) {

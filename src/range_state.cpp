@@ -75,7 +75,11 @@ struct range_kind {
   [[nodiscard]] std::string text() const {
     std::string all(name(what));
     for (std::size_t k = 0; k < operator_count; ++k) all.append(k == 0 ? " (" : ", ").append(name(operators[k]));
-    return all.append(is_together() ? ") of " : " of ").append(name(type)).append(wide ? ", accumulated in a wider type" : "");
+    return all.append(is_together() ? ") of " : " of ")
+        .append(name(type))
+        .append(!wide                               ? ""
+                : is_small(type) && !is_float(type) ? ", accumulated in its own type"
+                                                    : ", accumulated in a wider type");
   }
 };
 

@@ -107,8 +107,11 @@ const variant_info& select(const request& what, backend where, const options& ho
   if (row->built &&
       (!row->supports(what.type, what.form) || (what.wide && !row->takes_everything && row->guarantee < guarantee::exact)))
     throw error(errc::unsupported, std::string(row->name) + " does not take " + std::string(name(what.form)) + " of " +
-                                       std::string(name(what.type)) + (what.wide ? " accumulated in a wider type" : "") + ": " +
-                                       std::string(row->limits));
+                                       std::string(name(what.type)) +
+                                       (!what.wide                                    ? ""
+                                        : is_small(what.type) && !is_float(what.type) ? " accumulated in its own type"
+                                                                                      : " accumulated in a wider type") +
+                                       ": " + std::string(row->limits));
   return *row;
 }
 

@@ -340,7 +340,8 @@ typedef struct onefold_vectors {
  *  memory that the executor can write: on a GPU device memory or registered host memory. The CPU executors are done on return. */
 #define ONEFOLD_INTO 1u
 /** onefold_request::flags: floats other than f64 are accumulated in f64, in every form that rounds, and i32 and u32 in 64 bits, in those that add
- *  or multiply; the result is of that type. */
+ *  or multiply; the result is of that type. Integers of 1 and 2 bytes, which have 64 bits without it, are in these forms accumulated in their own
+ *  type, in which they wrap: the result is the lowest bytes of that of 64 bits. */
 #define ONEFOLD_WIDE 2u
 
 /** A reduction. Of `input`, `input_at`, `source` and `own` one is not NULL, unless count is 0. */
@@ -643,7 +644,7 @@ ONEFOLD_API int onefold_is_free_of_order(int32_t type, int32_t form);
  *       result is onefold_mean_variance_result_f32 for f32, f16 and bf16, and onefold_mean_variance_result_f64 for all others
  *
  * and elements accumulated in a wider type: f32, f16 and bf16 in f64 in the forms sum prod sum_of_squares norm1 mean norm2 dot mean_variance; i32
- * in i64 and u32 in u64 in the forms sum prod sum_of_squares norm1 dot:
+ * in i64 and u32 in u64 in the forms sum prod sum_of_squares norm1 dot; in the same forms i8, u8, i16 and u16 in their own type:
  *
  *   int onefold_sum_f32_as_f64(onefold_executor where, const float* x, uint64_t n, double* result);
  *   int onefold_sum_f32_as_f64_into(onefold_executor where, const float* x, uint64_t n, double* result, const onefold_options* how);
@@ -723,17 +724,26 @@ ONEFOLD_API int onefold_is_free_of_order(int32_t type, int32_t form);
   X(prod, suffix, T, f64, double)                   \
   X(sum_of_squares, suffix, T, f64, double)         \
   X(norm1, suffix, T, f64, double) X(mean, suffix, T, f64, double) X(norm2, suffix, T, f64, double)
-#define ONEFOLD_C_WIDE_INTEGER_FORMS_OF(X, suffix, T, wide, R) \
-  X(sum, suffix, T, wide, R) X(prod, suffix, T, wide, R) X(sum_of_squares, suffix, T, wide, R) X(norm1, suffix, T, wide, uint64_t)
-#define ONEFOLD_C_WIDE_FORMS(X)                                  \
-  ONEFOLD_C_WIDE_FLOAT_FORMS_OF(X, f32, float)                   \
-  ONEFOLD_C_WIDE_FLOAT_FORMS_OF(X, f16, onefold_f16)             \
-  ONEFOLD_C_WIDE_FLOAT_FORMS_OF(X, bf16, onefold_bf16)           \
-  ONEFOLD_C_WIDE_INTEGER_FORMS_OF(X, i32, int32_t, i64, int64_t) \
-  ONEFOLD_C_WIDE_INTEGER_FORMS_OF(X, u32, uint32_t, u64, uint64_t)
+#define ONEFOLD_C_WIDE_INTEGER_FORMS_OF(X, suffix, T, wide, R, size) \
+  X(sum, suffix, T, wide, R) X(prod, suffix, T, wide, R) X(sum_of_squares, suffix, T, wide, R) X(norm1, suffix, T, wide, size)
+#define ONEFOLD_C_WIDE_FORMS(X)                                            \
+  ONEFOLD_C_WIDE_FLOAT_FORMS_OF(X, f32, float)                             \
+  ONEFOLD_C_WIDE_FLOAT_FORMS_OF(X, f16, onefold_f16)                       \
+  ONEFOLD_C_WIDE_FLOAT_FORMS_OF(X, bf16, onefold_bf16)                     \
+  ONEFOLD_C_WIDE_INTEGER_FORMS_OF(X, i32, int32_t, i64, int64_t, uint64_t) \
+  ONEFOLD_C_WIDE_INTEGER_FORMS_OF(X, u32, uint32_t, u64, uint64_t, uint64_t) ONEFOLD_C_OWN_TYPE_FORMS(X)
+/* The same of the small integers that are accumulated in their own type, and ONEFOLD_C_OWN_TYPES(X) as ONEFOLD_C_WIDE_TYPES(X) */
+#define ONEFOLD_C_OWN_TYPE_FORMS(X)                                        \
+  ONEFOLD_C_WIDE_INTEGER_FORMS_OF(X, i8, int8_t, i8, int8_t, uint8_t)      \
+  ONEFOLD_C_WIDE_INTEGER_FORMS_OF(X, u8, uint8_t, u8, uint8_t, uint8_t)    \
+  ONEFOLD_C_WIDE_INTEGER_FORMS_OF(X, i16, int16_t, i16, int16_t, uint16_t) \
+  ONEFOLD_C_WIDE_INTEGER_FORMS_OF(X, u16, uint16_t, u16, uint16_t, uint16_t)
+#define ONEFOLD_C_OWN_TYPES(X) \
+  X(i8, int8_t, i8, int8_t) X(u8, uint8_t, u8, uint8_t) X(i16, int16_t, i16, int16_t) X(u16, uint16_t, u16, uint16_t)
 /* ONEFOLD_C_WIDE_TYPES(X), ONEFOLD_C_WIDE_FLOATS(X): X(suffix, type, suffix of the wider type, that type), for dot and mean_variance */
 #define ONEFOLD_C_WIDE_FLOATS(X) X(f32, float, f64, double) X(f16, onefold_f16, f64, double) X(bf16, onefold_bf16, f64, double)
-#define ONEFOLD_C_WIDE_TYPES(X) ONEFOLD_C_WIDE_FLOATS(X) X(i32, int32_t, i64, int64_t) X(u32, uint32_t, u64, uint64_t)
+#define ONEFOLD_C_WIDE_TYPES(X) \
+  ONEFOLD_C_WIDE_FLOATS(X) X(i32, int32_t, i64, int64_t) X(u32, uint32_t, u64, uint64_t) ONEFOLD_C_OWN_TYPES(X)
 
 #define ONEFOLD_C_DECLARE_OF_ARRAY(form, suffix, T, R)                                                        \
   ONEFOLD_API int onefold_##form##_##suffix(onefold_executor where, const T* x, uint64_t n, R* result);       \

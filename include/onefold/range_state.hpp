@@ -125,8 +125,8 @@ class range_state {
                 "reduce_together has a list of operators: together_range_state<T, op::sum, op::min>");
   static_assert(takes_type(What, element_type_of<T>), "bits of integers are combined alone, and complex numbers have no order");
   static constexpr bool wide = element_type_of<A> != accumulator_type(element_type_of<T>);
-  static_assert(!wide ||
-                    (can_be_wide(element_type_of<T>, What) && element_type_of<A> == accumulator_type(element_type_of<T>, true)),
+  static_assert(!wide || (can_be_wide(element_type_of<T>, What) &&
+                          element_type_of<A> == accumulator_type(element_type_of<T>, true) && !std::is_same_v<T, bool>),
                 "this form of these elements cannot be accumulated in that type");
 
  public:

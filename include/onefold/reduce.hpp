@@ -48,11 +48,15 @@ template <class R>
 class outputs;  // of a result that all of them get
 
 /// Asks for another type to accumulate in: `sum(x, accumulate_as<double>)` of floats adds doubles and returns one. Double for float, float16 and
-/// bfloat16, in every form that rounds; 64 bits for integers of 32, in those that add or multiply. The type that is accumulated in anyway may
+/// bfloat16, in every form that rounds; 64 bits for integers of 32, in those that add or multiply; in these for integers of 1 and 2 bytes their own
+/// type too, in which they wrap: the lowest bytes of the result that has 64 bits. The type that is accumulated in anyway may
 /// be named too: float for the floats of two bytes, 64 bits for small integers.
 template <class A>
 struct accumulate_as_t {
-  static_assert(is_full_element<A>, "accumulate_as takes a type that values can be computed with: double, say, or std::int64_t");
+  static_assert(
+      is_accumulator<A>,
+      "accumulate_as takes a type that sums keep: double, say, or std::int64_t, or the elements' own where these are integers of 1 "
+      "or 2 bytes; sums of bools and of floats of 2 bytes have a wider one");
 };
 template <class A>
 inline constexpr accumulate_as_t<A> accumulate_as{};
@@ -107,7 +111,7 @@ inline constexpr bool is_modifier<count_at> = true;
 template <class A>
 inline constexpr bool is_modifier<accumulate_as_t<A>> = true;
 
-/// Whether a modifier asks for the wider of the types that elements of type T can be accumulated in.
+/// Whether a modifier asks for the other of the types that elements of type T can be accumulated in.
 template <class M, class T>
 constexpr bool is_wide() {
   if constexpr (std::is_same_v<M, ddof> || std::is_same_v<M, count_at>)
@@ -128,7 +132,7 @@ constexpr bool takes_modifier() {
     constexpr element_type type = element_type_of<T>;
     if (accumulator_of<M>::type == accumulator_type(type))
       return result_type(type, What) == accumulator_type(type) && !is_arg(What);
-    return can_be_wide(type, What) && accumulator_of<M>::type == accumulator_type(type, true);
+    return can_be_wide(type, What) && accumulator_of<M>::type == accumulator_type(type, true) && !std::is_same_v<T, bool>;
   }
 }
 

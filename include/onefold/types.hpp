@@ -311,7 +311,8 @@ constexpr bool takes_type(form what, element_type type) noexcept {
 }
 
 /// The type that values are added and multiplied in: the elements' own, but for small integers 64 bits and for small floats f32. `wide`
-/// is the next one, which accumulate_as asks for: f64 for floats, 64 bits for integers of 32.
+/// is the other one, which accumulate_as asks for: f64 for floats, 64 bits for integers of 32, and for small integers the narrower one that
+/// is their own, which has the lowest bytes of the 64 bits.
 constexpr element_type accumulator_type(element_type type, bool wide = false) noexcept {
   switch (type) {
     case element_type::f32:
@@ -324,10 +325,10 @@ constexpr element_type accumulator_type(element_type type, bool wide = false) no
       return wide ? element_type::u64 : type;
     case element_type::i8:
     case element_type::i16:
-      return element_type::i64;
+      return wide ? type : element_type::i64;
     case element_type::u8:
     case element_type::u16:
-      return element_type::u64;
+      return wide ? type : element_type::u64;
     default:
       return type;
   }
@@ -383,7 +384,8 @@ constexpr element_type result_type(element_type type, form what, bool wide = fal
   }
 }
 
-/// Whether a form can be asked to accumulate in the wider type: floats in every form that rounds, integers of 32 bits in those that add or multiply.
+/// Whether a form can be asked to accumulate in the other type: floats in every form that rounds, integers of up to 32 bits in those that add or
+/// multiply.
 constexpr bool can_be_wide(element_type type, form what) noexcept {
   if (accumulator_type(type, true) == accumulator_type(type)) return false;
   switch (what) {
@@ -454,5 +456,10 @@ using result_t = detail::type_with_name<What, T, result_type(element_type_of<T>,
 /// The C++ type that accumulate_as asks for of elements of type T, with `Wide`, or names though it is asked for anyway.
 template <class T, bool Wide>
 using accumulator_t = detail::type_with_name<form::sum, T, accumulator_type(element_type_of<T>, Wide)>;
+
+/// Whether a C++ type can be named in accumulate_as: those that values can be computed with, and the integers of 1 and 2 bytes, for elements of
+/// that very type. No bool, of which 1 + 1 is no value, and no float of 2 bytes, whose sums are rounded to float or double.
+template <class A>
+inline constexpr bool is_accumulator = is_full_element<A> || (detail::is_small_integer<A> && !std::is_same_v<A, bool>);
 
 }  // namespace onefold

@@ -404,9 +404,12 @@ void add_accumulate_option(CLI::App& command, form what, reduce_arguments& argum
   std::string text =
       "f64: elements of type f32, f16 and bf16 are converted to f64 before\n"
       "anything else, and the result is f64\n";
-  if (can_be_wide(element_type::i32, what)) text += "i64, u64: the same of i32, and of u32, which then wrap in 64 bits\n";
+  if (can_be_wide(element_type::i32, what))
+    text +=
+        "i64, u64: the same of i32, and of u32, which then wrap in 64 bits\n"
+        "i8, u8, i16, u16: elements of that type, which then wrap in it\n";
   command.add_option("--accumulate", arguments.accumulate, text + "own: in the type that the form has")
-      ->check(CLI::IsMember({"own", "f32", "f64", "i32", "u32", "i64", "u64"}))
+      ->check(CLI::IsMember({"own", "f32", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"}))
       ->capture_default_str();
 }
 

@@ -36,6 +36,10 @@ static double expected(const char* form, uint64_t n) {
   { 1, 2, 3, 4, 5, 6, 7 }
 #define NUMBERS_u32 \
   { 1, 2, 3, 4, 5, 6, 7 }
+#define NUMBERS_i8 NUMBERS_i32
+#define NUMBERS_u8 NUMBERS_i32
+#define NUMBERS_i16 NUMBERS_i32
+#define NUMBERS_u16 NUMBERS_i32
 #define NUMBERS_f16                                                        \
   {                                                                        \
     {0x3c00}, {0x4000}, {0x4200}, {0x4400}, {0x4500}, {0x4600}, { 0x4700 } \
@@ -163,7 +167,7 @@ ONEFOLD_C_TYPES(TYPE)
   }
 ONEFOLD_C_INTEGERS(BITS)
 
-/* The form of this name of arrays of 7 elements, which every sum and product of them fits; norm2 of one. */
+/* The form of this name of arrays of 7 elements, which every sum and product of them fits, or wraps in; norm2 of one. */
 #define WIDE(form, suffix, T, wide, R)                                                       \
   {                                                                                          \
     const T x[7] = NUMBERS_##suffix;                                                         \
@@ -180,7 +184,7 @@ ONEFOLD_C_INTEGERS(BITS)
     R got = 0, stored = 0;                                                                 \
     EXPECT_OK(onefold_dot_##suffix##_as_##wide(places[p], x, x, 7, &got));                 \
     EXPECT_OK(onefold_dot_##suffix##_as_##wide##_into(places[p], x, x, 7, &stored, NULL)); \
-    EXPECT(got == 140 && stored == got);                                                   \
+    EXPECT(got == (R)140 && stored == got);                                                \
   }
 #define WIDE_VARIANCE(suffix, T, wide, R)                                                            \
   {                                                                                                  \
@@ -211,6 +215,18 @@ static void test_wide(int p) {
   EXPECT(sum == (int64_t)1 << 62);
   EXPECT_OK(onefold_norm1_i32_as_i64(places[p], least, 2, &sizes));
   EXPECT(sizes == (uint64_t)1 << 32);
+  /* small integers in their own type, beyond its border */
+  const int8_t beyond[2] = {INT8_MAX, 1};
+  int8_t in_a_byte[3] = {5, 0, 5};
+  uint8_t size = 0;
+  EXPECT_OK(onefold_sum_i8_as_i8(places[p], beyond, 2, &in_a_byte[1]));
+  EXPECT(in_a_byte[0] == 5 && in_a_byte[1] == INT8_MIN && in_a_byte[2] == 5);
+  EXPECT_OK(onefold_norm1_i8_as_i8(places[p], beyond, 2, &size));
+  EXPECT(size == 128);
+  const uint16_t many[2] = {UINT16_MAX, UINT16_MAX};
+  uint16_t in_two = 0;
+  EXPECT_OK(onefold_dot_u16_as_u16(places[p], many, many, 2, &in_two));
+  EXPECT(in_two == 2);
 }
 
 /* --- elements of 1 and 2 bytes */

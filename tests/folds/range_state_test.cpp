@@ -8,12 +8,14 @@
 #include <cfenv>
 #include <complex>
 #include <cstddef>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <span>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "../support/trial.hpp"
 #ifdef ONEFOLD_HAVE_CUDA
@@ -463,7 +465,12 @@ uint64_t hash_of_states(const std::vector<kind>& kinds) {
   return hash;
 }
 TEST(the_bytes_of_a_state, are_the_same_on_every_machine) {
-  EXPECT_EQ(hash_of_states(all_kinds()), 1684108032658279079U);
+  const auto is_in_a_small_type = [](const kind& one) { return one.wide && is_small(one.type) && !is_float(one.type); };
+  std::vector<kind> older = all_kinds(), later;  // sums in the type of small integers
+  std::ranges::copy_if(older, std::back_inserter(later), is_in_a_small_type);
+  std::erase_if(older, is_in_a_small_type);
+  EXPECT_EQ(hash_of_states(older), 1684108032658279079U);
+  EXPECT_EQ(hash_of_states(later), 3772214498191408377U);
   EXPECT_EQ(hash_of_states(complex_kinds()), 17078982248769232046U);
 }
 

@@ -70,6 +70,15 @@ static_assert(callable<sum_t, array_of<float16>, as<float>>, "which it is anyway
 static_assert(callable<sum_t, array_of<std::int8_t>, as<std::int64_t>> && callable<sum_t, array_of<bool>, as<std::uint64_t>>);
 static_assert(!callable<sum_t, array_of<std::int8_t>, as<double>> && !callable<sum_t, array_of<std::int8_t>, as<std::uint64_t>>);
 static_assert(!callable<sum_t, array_of<std::int8_t>, as<std::int32_t>> && !callable<sum_t, array_of<float16>, as<std::int64_t>>);
+static_assert(callable<sum_t, array_of<std::int8_t>, as<std::int8_t>> &&
+              callable<dot_t, array_of<short>, array_of<short>, as<short>>);
+static_assert(!callable<sum_t, array_of<std::int8_t>, as<std::uint8_t>> && !callable<sum_t, array_of<std::int8_t>, as<short>>);
+static_assert(!callable<sum_t, array_of<short>, as<std::int8_t>> && !callable<sum_t, array_of<int>, as<short>>);
+static_assert(!callable<sum_t, array_of<bool>, as<std::uint8_t>>, "one and one is no bool, and as a number it is 64 bits wide");
+static_assert(!callable<mean_t, array_of<short>, as<short>> && !callable<min_t, array_of<short>, as<short>>);
+// What no sum is kept in is refused by its name alone.
+static_assert(onefold::is_accumulator<std::int8_t> && onefold::is_accumulator<std::uint16_t> && onefold::is_accumulator<double>);
+static_assert(!onefold::is_accumulator<bool> && !onefold::is_accumulator<float16> && !onefold::is_accumulator<bfloat16>);
 static_assert(callable<sum_t, array_of<int>, as<std::int64_t>> && callable<sum_t, array_of<unsigned>, as<std::uint64_t>>);
 static_assert(!callable<sum_t, array_of<int>, as<std::uint64_t>> && !callable<sum_t, array_of<int>, as<double>>);
 static_assert(!callable<sum_t, array_of<float>, as<std::int64_t>> && !callable<sum_t, array_of<double>, as<float>>);
@@ -120,6 +129,40 @@ TEST(small_spellings, mean_the_same) {
   EXPECT_EQ(onefold::sum(where, n), -2);
   EXPECT_EQ(onefold::sum(where, n, accumulate_as<std::int64_t>), 4294967294);
   EXPECT_EQ(onefold::dot(where, n, n, accumulate_as<std::int64_t>), 2 * 2147483647ll * 2147483647ll);
+}
+
+TEST(small_spellings, of_their_own_type_wrap_in_it) {
+  const auto where = onefold::serial();
+  const std::vector<std::int8_t> x{127, 1, -128, -128, 127};
+  const auto own = accumulate_as<std::int8_t>;
+  static_assert(std::is_same_v<decltype(onefold::sum(x, own)), std::int8_t>);
+  static_assert(std::is_same_v<decltype(onefold::norm1(x, own)), std::uint8_t>);
+  EXPECT_EQ(onefold::sum(where, x.data(), 1, own), 127);
+  EXPECT_EQ(onefold::sum(where, x.data(), 2, own), -128) << "one beyond the border";
+  EXPECT_EQ(onefold::sum(where, x.data(), 3, own), 0);
+  EXPECT_EQ(onefold::sum(where, x.data() + 2, 2, own), 0) << "-256";
+  EXPECT_EQ(onefold::sum(x, own), -1);
+  EXPECT_EQ(onefold::prod(where, x.data() + 1, 2, own), -128);
+  EXPECT_EQ(onefold::prod(where, x.data() + 2, 2, own), 0) << "2^14";
+  EXPECT_EQ(onefold::prod(where, x.data(), 0, own), 1);
+  EXPECT_EQ(onefold::norm1(where, x.data(), 3, own), 0) << "256";
+  EXPECT_EQ(onefold::norm1(where, x.data(), 2, own), 128);
+  EXPECT_EQ(onefold::sum_of_squares(where, x.data(), 1, own), 1) << "127^2 is 63 * 256 + 1";
+  EXPECT_EQ(onefold::dot(where, x, x, own), 3);
+  const std::vector<std::uint16_t> u{65'535, 2};
+  EXPECT_EQ(onefold::sum(where, u, accumulate_as<std::uint16_t>), 1);
+  EXPECT_EQ(onefold::prod(where, u, accumulate_as<std::uint16_t>), 65'534);
+  EXPECT_EQ(onefold::sum_of_squares(where, u, accumulate_as<std::uint16_t>), 5);
+  // What is stored has the size of the type; so has a part of a batch, and a range has its value in it.
+  std::int8_t stored[] = {77, 77, 77, 77};
+  onefold::sum_into(where, x.data(), 2, stored + 1, own);
+  onefold::batch(where).add(onefold::sum, x.data(), 5, stored + 2, own).run();
+  EXPECT_EQ((std::vector<std::int8_t>(stored, stored + 4)), (std::vector<std::int8_t>{77, -128, -1, 77}));
+  onefold::range_state<form::sum, std::int8_t, std::int8_t> range;
+  range.add(where, x.data(), 2);
+  range.add(where, x.data() + 2, 3);
+  static_assert(std::is_same_v<decltype(range.value()), std::int8_t>);
+  EXPECT_EQ(range.value(), -1);
 }
 
 TEST(small_spellings, of_halves_round_once) {

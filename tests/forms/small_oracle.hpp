@@ -47,11 +47,11 @@ auto plain(E element) {
   }
 }
 
-// --- types: T, and those of absolute values
+// --- types: T, or with `Wide` the other one that can be asked for, and those of absolute values
 
 template <class E, bool Wide>
 using total = std::conditional_t<is_half<E>, std::conditional_t<Wide, double, float>,
-                                 std::conditional_t<std::is_signed_v<E>, std::int64_t, std::uint64_t>>;
+                                 std::conditional_t<Wide, E, std::conditional_t<std::is_signed_v<E>, std::int64_t, std::uint64_t>>>;
 template <class E, bool Integer = std::is_integral_v<E>>
 struct magnitude_of {
   using type = E;
@@ -376,7 +376,7 @@ result_of<What, E, Wide> oracle(const E* x, const E* y, std::size_t n, std::int6
     return {static_cast<M>(all ? all->mean : nan), static_cast<M>(variance)};
   } else if constexpr (onefold::has_index(What)) {
     return by_place<What>(x, n);
-  } else if constexpr (std::is_same_v<R, E> || What == form::minmax) {
+  } else if constexpr ((std::is_same_v<R, E> && !Wide) || What == form::minmax) {
     return by_picking<What>(x, n);
   } else {
     return by_sums<What, E, Wide>(x, y, n);

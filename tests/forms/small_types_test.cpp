@@ -47,9 +47,9 @@ void stored(const Arguments&... arguments) {
 }
 
 // Calls `call` with what stands between the data and the options.
-template <form What, bool Wide, class Call>
+template <form What, class E, bool Wide, class Call>
 auto with_modifiers([[maybe_unused]] std::int64_t ddof, Call call) {
-  constexpr auto wide = onefold::accumulate_as<double>;
+  constexpr auto wide = onefold::accumulate_as<small::total<E, true>>;
   if constexpr (What == form::mean_variance && Wide)
     return call(onefold::ddof{ddof}, wide);
   else if constexpr (What == form::mean_variance)
@@ -82,7 +82,7 @@ struct calls {
 
   static result_bits call(const onefold::executor& where, const arrays& in, const onefold::options& how) {
     const auto* x = static_cast<const E*>(in.x);
-    return with_modifiers<What, Wide>(ddof_of(in.count), [&](auto... modifiers) {
+    return with_modifiers<What, E, Wide>(ddof_of(in.count), [&](auto... modifiers) {
       const auto value = [&] {
         if constexpr (What == form::dot)
           return returned<What>(where, x, static_cast<const E*>(in.y), in.count, modifiers..., how);
@@ -96,7 +96,7 @@ struct calls {
   static void store(const onefold::executor& where, const arrays& in, void* output, const onefold::options& how) {
     const auto* x = static_cast<const E*>(in.x);
     auto* result = static_cast<R*>(output);
-    with_modifiers<What, Wide>(ddof_of(in.count), [&](auto... modifiers) {
+    with_modifiers<What, E, Wide>(ddof_of(in.count), [&](auto... modifiers) {
       if constexpr (What == form::dot)
         stored<What>(where, x, static_cast<const E*>(in.y), in.count, result, modifiers..., how);
       else
@@ -118,21 +118,20 @@ template <form What, class E>
 constexpr bool takes = What != form::reduce_together &&
                        (!small::is_half<E> || (What != form::bit_and && What != form::bit_or && What != form::bit_xor));
 
-// The forms of docs/order.md that floats of 2 bytes can be asked to accumulate in double.
-constexpr bool rounds(form what) {
-  return what == form::sum || what == form::prod || what == form::dot || what == form::sum_of_squares || what == form::norm1 ||
-         what == form::mean || what == form::norm2 || what == form::mean_variance;
-}
+// The forms of docs/order.md that floats of 2 bytes can be asked to accumulate in double, and integers in their own type.
+template <form What, class E>
+constexpr bool has_another_type = What == form::sum || What == form::prod || What == form::dot || What == form::sum_of_squares ||
+                                  What == form::norm1 ||
+                                  (small::is_half<E> && (What == form::mean || What == form::norm2 || What == form::mean_variance));
 
 template <form What, class E>
 std::optional<form_under_test> form_of_type(bool wide) {
   if constexpr (takes<What, E>) {
     using own = calls<What, E, false>;
     if (!wide) return form_under_test{own::call, own::store, own::of_stored, own::expected, sizeof(typename own::R)};
-    if constexpr (small::is_half<E> && rounds(What)) {
-      using in_double = calls<What, E, true>;
-      return form_under_test{in_double::call, in_double::store, in_double::of_stored, in_double::expected,
-                             sizeof(typename in_double::R)};
+    if constexpr (has_another_type<What, E>) {
+      using another = calls<What, E, true>;
+      return form_under_test{another::call, another::store, another::of_stored, another::expected, sizeof(typename another::R)};
     }
   }
   return std::nullopt;
@@ -679,6 +678,8 @@ constexpr recorded_task recorded_tasks[] = {{element_type::i8, form::sum, false}
                                             {element_type::bf16, form::dot, false},
                                             {element_type::f16, form::min, false},
                                             {element_type::bf16, form::sum, true},
+                                            {element_type::i8, form::norm1, true},
+                                            {element_type::u16, form::dot, true},
                                             {element_type::u8, form::mean, false},
                                             {element_type::f16, form::mean_variance, false},
                                             {element_type::i16, form::argmin_magnitude, false}};

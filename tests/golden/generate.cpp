@@ -118,7 +118,7 @@ template <class A>
 A multiply(A a, A b) {
   if constexpr (integer<A>) {
     using U = std::make_unsigned_t<A>;
-    return static_cast<A>(static_cast<U>(a) * static_cast<U>(b));  // wraps
+    return static_cast<A>(1U * static_cast<U>(a) * static_cast<U>(b));  // wraps; small ones would become int
   } else {
     return a * b;
   }
@@ -999,7 +999,9 @@ constexpr std::uint64_t second_seed = 1000;  // what dot adds to the seed for it
 template <class E, class A>
 const char* accumulation() {
   if (std::is_same_v<A, accumulated<E>>) return "own";
-  return std::is_same_v<A, double> ? "f64" : std::is_same_v<A, std::int64_t> ? "i64" : "u64";
+  if (std::is_same_v<A, double>) return "f64";
+  const bool is_signed = std::is_signed_v<A>;
+  return sizeof(A) == 1 ? is_signed ? "i8" : "u8" : sizeof(A) == 2 ? is_signed ? "i16" : "u16" : is_signed ? "i64" : "u64";
 }
 
 // The rows of one type, form and accumulation. The seed counts them.
@@ -1399,8 +1401,9 @@ void rows_of_further_forms(const char* type) {
     rows_of_small_record<E, E>(type, record);
 }
 
+// Of the forms that add or multiply.
 template <class E, class A>
-void rows_in_64_bits(const char* type) {
+void rows_accumulated_in(const char* type) {
   for (const form_id form : {form_id::sum, form_id::prod, form_id::dot, form_id::sum_of_squares, form_id::norm1})
     rows_of_small_form<E, A>(type, form);
 }
@@ -1630,11 +1633,15 @@ void print_further() {
   rows_of_further_forms<float>("f32");
   rows_of_further_forms<double>("f64");
   rows_of_further_forms<std::int32_t>("i32");
-  rows_in_64_bits<std::int32_t, std::int64_t>("i32");
+  rows_accumulated_in<std::int32_t, std::int64_t>("i32");
   rows_of_further_forms<std::uint32_t>("u32");
-  rows_in_64_bits<std::uint32_t, std::uint64_t>("u32");
+  rows_accumulated_in<std::uint32_t, std::uint64_t>("u32");
   rows_of_further_forms<std::int64_t>("i64");
   rows_of_further_forms<std::uint64_t>("u64");
+  rows_accumulated_in<std::int8_t, std::int8_t>("i8");
+  rows_accumulated_in<std::uint8_t, std::uint8_t>("u8");
+  rows_accumulated_in<std::int16_t, std::int16_t>("i16");
+  rows_accumulated_in<std::uint16_t, std::uint16_t>("u16");
 }
 
 void print_forms() {

@@ -303,6 +303,17 @@ class Forms(ToolTest):
         self.fail_with("sum of u32 cannot be accumulated in i64: --accumulate takes own or u64 for them", "sum", unsigned, "--accumulate", "i64")
         self.fail_with("mean of i32 cannot be accumulated in i64: leave --accumulate out", "mean", signed, "--accumulate", "i64")
 
+    def test_small_integers_accumulated_in_their_own_type(self):
+        for type_name, value in (("i8", -128), ("u8", 255), ("i16", 32767), ("u16", 65535)):
+            path = self.write(f"{type_name}.bin", pack(type_name, [value] * 3))
+            own = ("--type", type_name, "--accumulate", type_name)
+            self.check(type_name, wrap(type_name, 3 * value), "sum", path, *own)
+            self.check(type_name, wrap(type_name, value**3), "prod", path, *own)
+            self.check(type_name, wrap(type_name, 3 * value**2), "dot", path, path, *own)
+            unsigned = "u" + type_name[1:]
+            self.check(unsigned, wrap(unsigned, 3 * abs(value)), "norm1", path, *own)
+            self.assertEqual(self.succeed_json("sum", path, *own)["accumulate"], type_name)
+
     def test_empty_arrays(self):
         empty = self.write("empty.bin", b"")
         for form, value in (("dot", 0.0), ("sum_of_squares", 0.0), ("norm1", 0.0), ("norm_inf", 0.0), ("norm2", 0.0)):
@@ -482,7 +493,8 @@ class SmallTypes(ToolTest):
         x = [self.write("x.bin", pack("i8", [1, -2, 3])), "--type", "i8"]
         for result in self.results("sum", *x, "--accumulate", "i64"):
             self.assertEqual((result["result_type"], result["value"], result["accumulate"]), ("i64", 2, "own"))
-        self.fail_with("sum of i8 cannot be accumulated in f64: leave --accumulate out", "sum", *x, "--accumulate", "f64")
+        self.fail_with("sum of i8 cannot be accumulated in f64: --accumulate takes own or i8 for them", "sum", *x, "--accumulate", "f64")
+        self.fail_with("mean of i8 cannot be accumulated in i8: leave --accumulate out", "mean", *x, "--accumulate", "i8")
 
 
 class ComplexNumbers(ToolTest):

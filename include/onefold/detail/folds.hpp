@@ -391,7 +391,7 @@ constexpr auto fold_of_form_on() noexcept {
   using V = compared<T>;
   using W = typename wrapping_type<T>::type;  // of what wraps, and of magnitudes
   // Of what is added or multiplied: it wraps, or it is rounded.
-  using A = typename wrapping_type<typename c_type<accumulator_type(element_type_of<T>, Wide)>::type>::type;
+  using A = typename wrapping_type<typename c_type<accumulator_type(element_type_of<T>, Wide && !small_integer)>::type>::type;
   using E = std::conditional_t<(sizeof(A) > sizeof(T)), T, W>;  // elements whose sign matters where they become larger
   using rounding = std::conditional_t<small_integer, A, std::conditional_t<std::is_integral_v<T>, double, A>>;  // of means
   using magnitude = std::conditional_t<std::is_unsigned_v<T>, as_is, absolute>;
