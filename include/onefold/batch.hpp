@@ -10,7 +10,7 @@
 /// Results   at host memory, all of them there when run() returns; each has the bits that it has alone. After an error none is specified.
 /// Cost      on cuda() one wait, and one launch for up to 72 reductions of floats or doubles, of up to 16 MiB, by forms with one result, argmin,
 ///           argmax and those of magnitudes, and another for up to 72 of all else of real numbers, of up to 2 MiB, or 16
-///           in sums and extrema of small elements, and a third for up to 72 of complex numbers, of up to 16 MiB; larger arrays have a launch each. On a CPU as one call after the other. A batch may be run again and again.
+///           of small elements but in products, places, mean_variance and reduce_together, and a third for up to 72 of complex numbers, of up to 16 MiB; larger arrays have a launch each. On a CPU as one call after the other. A batch may be run again and again.
 /// Errors, threads as in reduce.hpp; one batch is used by one thread at a time.
 
 #include <cstdint>

@@ -71,7 +71,8 @@ struct ddof {
 /// a graph, may write it; more than `most` counts as `most`; not in exact sums, which are unsupported. Of 0 elements forms with an
 /// index are invalid_argument; their *_into calls on cuda() store the value 0 and the index 2^64 - 1. On a CPU it is read
 /// in the call, and more than `most` is invalid_argument. Elements behind the count are not read. Cost: as for `most` elements at most; on cuda() arrays of more than 16 MiB are read
-/// slower than with a count of the host's: floats and doubles in forms with one result, complex numbers, sums and extrema of small elements somewhat, all else up to several times.
+/// slower than with a count of the host's: floats and doubles in forms with one result, complex numbers, and small elements in all forms but products, places, mean_variance and
+/// reduce_together somewhat, all else up to several times.
 struct count_at {
   const std::uint64_t* place;
 };

@@ -5,7 +5,7 @@
 ///                                     x        x                 x
 ///                                     x        x                 x            16 rows of a lane are on their way together
 ///
-/// Of small elements that are added, or compared, as they are, pairs of whole tiles are read as their own kernels do that, in packs (packed.cuh).
+/// Of small elements pairs of whole tiles are read as their own kernels do that, in packs (packed.cuh), by the forms that has_packs_of() names.
 ///
 /// What a tile has in how many lanes its elements' size says, as docs/order.md does, and the value's type does not. What is not there of a lane is not read:
 /// one code for whole tiles and others.
@@ -341,58 +341,136 @@ struct results_in_batch<converted<Fold>> {
 
 using converted_memory = memory_of_batch<most_converted_state_bytes>;
 
-// The folds that small elements are read for in packs: the values of which are numbers as they are, or have their bits changed for a maximum.
+// The folds that small elements are read for in packs (has_packs_of()).
 template <class Fold>
 inline constexpr bool has_packs = false;
+template <class A>
+inline constexpr bool has_packs<fold<A, A, as_is, op::sum>> = true;
+template <class A>
+inline constexpr bool has_packs<fold<A, A, as_is, op::max>> = true;
 template <>
-inline constexpr bool has_packs<fold<float, float, as_is, op::sum>> = true;
+inline constexpr bool has_packs<fold<std::uint64_t, std::uint64_t, as_is, op::bit_or>> = true;
 template <>
-inline constexpr bool has_packs<fold<float, float, as_is, op::max>> = true;
-template <>
-inline constexpr bool has_packs<fold<std::uint64_t, std::uint64_t, as_is, op::sum>> = true;
-template <>
-inline constexpr bool has_packs<fold<std::int64_t, std::int64_t, as_is, op::max>> = true;
+inline constexpr bool has_packs<fold<std::uint64_t, std::uint64_t, as_is, op::bit_xor>> = true;
 template <>
 inline constexpr bool has_packs<minmax_fold<float>> = true;
 template <>
 inline constexpr bool has_packs<minmax_fold<std::int64_t>> = true;
 
-// The node over a pair of whole tiles of elements of type E by one of the forms sum, min, max and minmax, as their own kernels make it. Out of line, once for each.
+// The node over a pair of whole tiles of elements of type E by a form, as their own kernels make it. Out of line, once for each.
 template <form What, class E>
-__device__ __noinline__ auto packed_pair(const void* x, std::uint64_t pair) {
+__device__ __noinline__ auto packed_pair(const batched_arrays& of, std::uint64_t pair) {
+  using Fold = onefold::detail::form_fold_t<What, E, false>;
   device::tree_input in{};
-  in.x = as_global(x);
-  return device::detail::packed_unit_node<onefold::detail::form_fold_t<What, E, false>>(in, pair);
+  in.x = as_global(of.x);
+  if constexpr (Fold::inputs == 2) in.y = as_global(of.y);
+  return device::detail::packed_unit_node<Fold>(in, pair);
 }
-template <class E, class A, class Op>
-__device__ inline A packed_pair_of(const fold<A, A, as_is, Op>&, const conversion& of, const void* x, std::uint64_t pair) {
-  if constexpr (std::is_same_v<Op, op::sum>)
-    return static_cast<A>(packed_pair<form::sum, E>(x, pair));
+
+// Of elements of type E, for each fold that has packs: by the form whose node that fold's is, as a value of its own.
+template <class E>
+__device__ inline float packed_pair_of(const fold<float, float, as_is, op::sum>&, const conversion& of, const batched_arrays& in,
+                                       std::uint64_t pair) {
+  switch (of.map) {
+    case converted_map::absolute:
+      return packed_pair<form::norm1, E>(in, pair);
+    case converted_map::square:
+      return packed_pair<form::sum_of_squares, E>(in, pair);
+    case converted_map::product:
+      return packed_pair<form::dot, E>(in, pair);
+    default:
+      return packed_pair<form::sum, E>(in, pair);
+  }
+}
+template <class E>
+__device__ inline float packed_pair_of(const fold<float, float, as_is, op::max>&, const conversion& of, const batched_arrays& in,
+                                       std::uint64_t pair) {
+  if (of.map == converted_map::absolute) return changed_bits(packed_pair<form::norm_inf, E>(in, pair), of);
+  return changed_bits(of.is_negated ? packed_pair<form::min, E>(in, pair) : packed_pair<form::max, E>(in, pair), of);
+}
+template <class E>
+__device__ inline std::uint64_t packed_pair_of(const fold<std::uint64_t, std::uint64_t, as_is, op::sum>&, const conversion& of,
+                                               const batched_arrays& in, std::uint64_t pair) {
+  using U = std::make_unsigned_t<E>;
+  switch (of.map) {
+    case converted_map::absolute:
+      if constexpr (std::is_signed_v<E>) return packed_pair<form::norm1, E>(in, pair);
+      break;
+    case converted_map::square:
+      return packed_pair<form::sum_of_squares, E>(in, pair);
+    case converted_map::product:
+      return packed_pair<form::dot, E>(in, pair);
+    case converted_map::nonzero:
+      return packed_pair<form::count, U>(in, pair);
+    case converted_map::nonzero_half:  // of either type: -0 has the same bits in both
+      if constexpr (sizeof(E) == 2) return packed_pair<form::count, float16>(in, pair);
+      break;
+    default:
+      break;
+  }
+  return packed_pair<form::sum, E>(in, pair);
+}
+template <class E>
+__device__ inline std::int64_t packed_pair_of(const fold<std::int64_t, std::int64_t, as_is, op::max>&, const conversion& of,
+                                              const batched_arrays& in, std::uint64_t pair) {
+  if constexpr (std::is_signed_v<E>)
+    if (of.map == converted_map::absolute)
+      return changed_bits(static_cast<std::int64_t>(packed_pair<form::norm_inf, E>(in, pair)), of);
+  return changed_bits(
+      static_cast<std::int64_t>(of.is_negated ? packed_pair<form::min, E>(in, pair) : packed_pair<form::max, E>(in, pair)), of);
+}
+template <class E>
+__device__ inline std::uint64_t packed_pair_of(const fold<std::uint64_t, std::uint64_t, as_is, op::bit_or>&, const conversion& of,
+                                               const batched_arrays& in, std::uint64_t pair) {
+  using U = std::make_unsigned_t<E>;
+  return changed_bits(
+      static_cast<std::uint64_t>(of.is_negated ? packed_pair<form::bit_and, U>(in, pair) : packed_pair<form::bit_or, U>(in, pair)),
+      of);
+}
+template <class E>
+__device__ inline std::uint64_t packed_pair_of(const fold<std::uint64_t, std::uint64_t, as_is, op::bit_xor>&, const conversion&,
+                                               const batched_arrays& in, std::uint64_t pair) {
+  return packed_pair<form::bit_xor, std::make_unsigned_t<E>>(in, pair);
+}
+// Sums of squares of doubles. Of integers they are whole numbers, which a double has until far more are added than two tiles have.
+template <class E>
+__device__ inline double packed_pair_of(const fold<double, double, as_is, op::sum>&, const conversion&, const batched_arrays& in,
+                                        std::uint64_t pair) {
+  if constexpr (std::is_integral_v<E>)
+    return static_cast<double>(packed_pair<form::sum_of_squares, E>(in, pair));
   else
-    return changed_bits(static_cast<A>(of.is_negated ? packed_pair<form::min, E>(x, pair) : packed_pair<form::max, E>(x, pair)),
-                        of);
+    return packed_pair<form::norm2, E>(in, pair);
 }
 template <class E, class V>
-__device__ inline onefold::detail::two_values<V> packed_pair_of(const minmax_fold<V>&, const conversion&, const void* x,
+__device__ inline onefold::detail::two_values<V> packed_pair_of(const minmax_fold<V>&, const conversion&, const batched_arrays& in,
                                                                 std::uint64_t pair) {
-  const auto both = packed_pair<form::minmax, E>(x, pair);
+  const auto both = packed_pair<form::minmax, E>(in, pair);
   return {static_cast<V>(both.min), static_cast<V>(both.max)};
 }
+
+// Whether elements of such a fold may be halves, and integers: of sums of doubles they may be both.
 template <class Fold>
-__device__ inline typename Fold::accumulator packed_pair_node(const Fold& its, const conversion& of, const void* x,
+inline constexpr bool packs_halves = std::is_floating_point_v<typename Fold::element>;
+template <class Fold>
+inline constexpr bool packs_integers = !std::is_same_v<typename Fold::element, float>;
+
+template <class Fold>
+__device__ inline typename Fold::accumulator packed_pair_node(const Fold& its, const conversion& of, const batched_arrays& in,
                                                               std::uint64_t pair) {
-  if constexpr (std::is_same_v<typename Fold::element, float>) {
-    return of.read == element_type::f16 ? packed_pair_of<float16>(its, of, x, pair) : packed_pair_of<bfloat16>(its, of, x, pair);
-  } else {
+  if constexpr (packs_halves<Fold>) {
+    if (of.read == element_type::f16) return packed_pair_of<float16>(its, of, in, pair);
+    if (!packs_integers<Fold> || of.read == element_type::bf16) return packed_pair_of<bfloat16>(its, of, in, pair);
+  }
+  if constexpr (packs_integers<Fold>) {
     switch (of.read) {
       case element_type::i8:
-        return packed_pair_of<std::int8_t>(its, of, x, pair);
+        return packed_pair_of<std::int8_t>(its, of, in, pair);
       case element_type::u8:
-        return packed_pair_of<std::uint8_t>(its, of, x, pair);
+        return packed_pair_of<std::uint8_t>(its, of, in, pair);
       case element_type::i16:
-        return packed_pair_of<std::int16_t>(its, of, x, pair);
+        return packed_pair_of<std::int16_t>(its, of, in, pair);
       default:
-        return packed_pair_of<std::uint16_t>(its, of, x, pair);
+        return packed_pair_of<std::uint16_t>(its, of, in, pair);
     }
   }
 }
@@ -416,7 +494,7 @@ struct converted_tiles {
     if constexpr (has_packs<Fold>) {
       if (of.is_in_packs) {
         const std::uint64_t tile = order::tile_rows * static_cast<std::uint64_t>(lanes_of_converted(of.read));
-        if ((unit + 1) * 2 * tile <= count) return packed_pair_node(Fold{}, of, arrays.x, unit);
+        if ((unit + 1) * 2 * tile <= count) return packed_pair_node(Fold{}, of, arrays, unit);
         const A first = tile_node(2 * unit);
         return Fold::combine(first, tile_node(2 * unit + 1));
       }

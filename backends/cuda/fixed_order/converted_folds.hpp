@@ -57,7 +57,7 @@ struct conversion {
   element_type read = element_type::f32;  ///< what elements are read as
   /// Of what is compared, and of bits: whether the order is the other way, and whether the highest bit of 64 is to be changed for a comparison as signed ones.
   bool is_negated = false, is_unsigned = false;
-  /// Whether pairs of whole tiles are read in packs of 16 bytes, of small elements that are added or compared as they are: a unit is such a pair then.
+  /// Whether pairs of whole tiles are read in packs of 16 bytes (has_packs_of()): a unit is such a pair then.
   bool is_in_packs = false;
   onefold::detail::conclusion how = onefold::detail::conclusion::none;
 };
@@ -84,6 +84,27 @@ using converted_folds =
 constexpr converted_fold of_three(element_type in, converted_fold floats, converted_fold doubles,
                                   converted_fold integers) noexcept {
   return in == element_type::f32 ? floats : in == element_type::f64 ? doubles : integers;
+}
+
+// Whether the kernel has a function for pairs of whole tiles. Products, minNumber and maxNumber of halves, moments, places and several operators are left as they
+// were: few ask for them with something in memory, and code is what they would cost (decision 0065).
+constexpr bool has_packs_of(element_type type, const conversion& made) noexcept {
+  using enum converted_fold;
+  switch (made.fold) {
+    case float_sum:
+    case float_max:
+    case float_minmax:
+    case whole_sum:
+    case whole_max:
+    case whole_or:
+    case whole_xor:
+    case whole_minmax:
+      return is_small(type);
+    case double_sum:
+      return is_small(type) && made.map == converted_map::square;
+    default:
+      return false;
+  }
 }
 
 constexpr conversion conversion_of(element_type type, form what, bool wide) noexcept {
@@ -191,9 +212,7 @@ constexpr conversion conversion_of(element_type type, form what, bool wide) noex
       made.fold = of_three(compares, float_together, double_together, has_sign ? whole_together : natural_together);
       break;
   }
-  made.is_in_packs = is_small(type) && made.map == converted_map::as_is &&
-                     (made.fold == float_sum || made.fold == float_max || made.fold == float_minmax || made.fold == whole_sum ||
-                      made.fold == whole_max || made.fold == whole_minmax);
+  made.is_in_packs = has_packs_of(type, made);
   return made;
 }
 
