@@ -92,4 +92,24 @@ class batch_on_host {
   bool in_words_ = false;
 };
 
+/// What one array of a kind has alone, in a batch of that kind by itself, of each of these counts: alone(kind, x, y, count) says it. Arrays begin as
+/// at(type, which, offset) gives them, one after the other at the offsets below `offsets_x` and `offsets_y`.
+template <class Launches, class Kind, class Arrays>
+void expect_what_each_has_alone(const std::vector<Kind>& kinds, const std::vector<std::size_t>& counts, std::size_t offsets_x,
+                                std::size_t offsets_y, const Arrays& at) {
+  for (const Kind& one : kinds) {
+    Launches batch;
+    std::vector<batch_on_host::result_bytes> expected;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      const void* const x = at(one.type, 0, i % offsets_x);
+      const void* const y = at(one.type, 1, i % offsets_y);
+      batch.add(one, x, y, counts[i], 256);
+      expected.push_back(alone(one, x, y, counts[i]));
+    }
+    batch.run(2);
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      EXPECT_EQ(batch.result(i), expected[i]) << sentence_of(one) << ", " << counts[i] << " elements";
+  }
+}
+
 }  // namespace onefold_test

@@ -73,6 +73,8 @@ class launches : public batch_on_host {
         warps, [](const auto& table, std::uint32_t block, auto& shared) { cb::run_complex_block(table, block, shared); });
   }
 
+  [[nodiscard]] const result_bytes& result(std::size_t item) const { return stored(item); }
+
  private:
   bool is_dot_ = false;
 };
@@ -121,20 +123,8 @@ TEST(the_units_of_complex_numbers, are_what_a_warp_takes) {
 }
 
 TEST_F(complex_batches, have_the_bits_that_each_form_has_alone) {
-  const std::size_t counts[] = {1, 33, 255, 257, 513, 2049, 20'000};
-  for (const wanted& one : all_forms()) {
-    launches batch;
-    std::vector<result_bytes> expected;
-    for (std::size_t i = 0; i < std::size(counts); ++i) {
-      const void* const x = at(one.type, 0, i % 4);
-      const void* const y = at(one.type, 1, i % 3);
-      batch.add(one, x, y, counts[i], 256);
-      expected.push_back(alone(one, x, y, counts[i]));
-    }
-    batch.run(2);
-    for (std::size_t i = 0; i < expected.size(); ++i)
-      EXPECT_EQ(batch.stored(i), expected[i]) << sentence_of(one) << ", " << counts[i] << " elements";
-  }
+  expect_what_each_has_alone<launches>(all_forms(), {1, 33, 255, 257, 513, 2049, 20'000}, 4, 3,
+                                       [this](auto... place) { return at(place...); });
 }
 
 TEST_F(complex_batches, send_words_to_a_host_that_polls) {

@@ -181,20 +181,8 @@ class converted_batches : public testing::Test {
 };
 
 TEST_F(converted_batches, have_the_bits_that_each_form_and_type_has_alone) {
-  const std::size_t counts[] = {1, 31, 255, 700, 2049, 4097, 20'000};
-  for (const wanted& one : forms()) {
-    launches batch;
-    std::vector<result_bytes> expected;
-    for (std::size_t i = 0; i < std::size(counts); ++i) {
-      const void* const x = at(one.type, 0, i % 3);
-      const void* const y = at(one.type, 1, i % 5);
-      batch.add(one, x, y, counts[i], 256);
-      expected.push_back(alone(one, x, y, counts[i]));
-    }
-    batch.run(2);
-    for (std::size_t i = 0; i < expected.size(); ++i)
-      EXPECT_EQ(batch.result(i), expected[i]) << sentence_of(one) << ", " << counts[i] << " elements";
-  }
+  expect_what_each_has_alone<launches>(forms(), {1, 31, 255, 700, 2049, 4097, 20'000}, 3, 5,
+                                       [this](auto... place) { return at(place...); });
 }
 
 TEST_F(converted_batches, send_words_to_a_host_that_polls) {
