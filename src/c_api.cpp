@@ -293,37 +293,7 @@ void reduce_checked(const onefold_request& asked, const onefold_options* how, co
                                             .append(std::to_string(asked.results))
                                             .append(" results: one reduction has 1 to ")
                                             .append(std::to_string(most_results)));
-  // A value for every member and none a constant: else g++ sets all to 0 first, which takes 10 ns of a small sum's 60.
-  request what{executor_of(asked.where),
-               static_cast<element_type>(asked.type),
-               static_cast<form>(asked.form),
-               asked.input,
-               asked.count,
-               asked.output,
-               (asked.flags & ONEFOLD_INTO) == 0,
-               asked.second,
-               (asked.flags & ONEFOLD_WIDE) != 0,
-               asked.where.backend == ONEFOLD_BEST,
-               asked.tree_value,
-               asked.ddof,
-               asked.results == 0 ? 1 : asked.results,
-               reinterpret_cast<const operation*>(asked.operators),
-               asked.source,
-               asked.own,
-               static_cast<const device_fold*>(asked.device),
-               asked.arrays,
-               asked.arrays == nullptr ? 0 : asked.array_count,
-               asked.vectors,
-               asked.exact_state,
-               asked.count_at,
-               asked.input_at,
-               asked.second_at,
-               asked.present,
-               asked.lanes,
-               of.of_complex_parts,
-               of.batch,
-               of.words_alone,
-               asked.second_type};
+  request what = request_of(asked, of.of_complex_parts, of.batch, of.words_alone);
   if (asked.array_count < 0 || asked.array_count > 3) refuse_number("request.array_count", asked.array_count);
   for (int i = 0; i < what.array_count; ++i) {
     const std::uint32_t alignment = asked.arrays[i].alignment;

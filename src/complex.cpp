@@ -372,18 +372,7 @@ bool complex_in_batch(const onefold_request& asked, const onefold_options* how, 
   } else if (!is_for_launch(asked)) {
     return false;
   }
-  request what{executor_of(asked.where),
-               static_cast<element_type>(asked.type),
-               static_cast<form>(asked.form),
-               asked.input,
-               asked.count,
-               asked.output,
-               false,
-               asked.second};
-  what.ddof = asked.ddof;
-  what.count_at = asked.count_at;
-  what.input_at = asked.input_at;
-  what.second_at = asked.second_at;
+  const request what = request_of(asked, false, nullptr, false);
   if (asked.count > 0 && !asks_for_exact(how) && batch.take(what)) return true;
   if (!is_in_memory || asked.count == 0) return false;
   const auto is_on_host = [](const void* array) { return array != nullptr && locate(array).kind == pointer_kind::host; };
