@@ -1,6 +1,6 @@
 /// @file fixed_order_test.cpp  Tree v1 on the CPU against a scalar program written from docs/order.md alone: every type, form and
 /// executor to the last bit, at the edges that vectors, groups of tiles and threads bring. ctest runs it once for each instruction set
-/// and for several sizes of the thread pool, and once linked as -ffast-math links a program.
+/// and for several sizes of the thread pool, and once linked as -ffast-math links a program (fast_math_test.cpp).
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -24,6 +24,7 @@
 
 #include "../support/data.hpp"
 #include "../support/gtest_support.hpp"
+#include "environment.hpp"
 
 namespace onefold_test {
 namespace {
@@ -573,6 +574,8 @@ void on_every_thread(Set set) {
   set();
 }
 
+}  // namespace
+
 void expect_right_in_this_environment() {
   for (const auto& one : everything())
     for (const contents kind : {contents::plain, contents::tiny, contents::any_exponent}) {
@@ -581,6 +584,8 @@ void expect_right_in_this_environment() {
       ASSERT_TRUE(right_everywhere(one, data.x(77), data.y(77), 77));
     }
 }
+
+namespace {
 
 TEST(the_rounding_mode, of_no_thread_changes_the_bits) {
   on_every_thread([] { std::fesetround(FE_UPWARD); });
@@ -598,13 +603,6 @@ TEST(flush_to_zero, of_no_thread_changes_the_bits) {
   EXPECT_EQ(_mm_getcsr() & flush, flush);
   on_every_thread([=] { _mm_setcsr(before); });
 }
-
-#ifdef ONEFOLD_TEST_FAST_MATH
-TEST(a_program_linked_with_fast_math, flushes_subnormals_to_zero_and_gets_the_same_bits) {
-  EXPECT_NE(_mm_getcsr() & 0x8000, 0u) << "this program was to be linked with -ffast-math";
-  expect_right_in_this_environment();
-}
-#endif
 #endif
 
 TEST(the_exception_flags, of_the_caller_are_left_alone) {
