@@ -119,6 +119,36 @@ TEST_P(exact_blocks, before_one_that_is_no_number_are_right) {
   });
 }
 
+// Most elements at one place, of one sign and with the largest digits, between few that are too far away for anything but bins: what is at one place is
+// more than one word of 64 bits holds.
+TEST_P(exact_blocks, at_one_place_beside_far_ones_are_right) {
+  for_each_float([&]<class T> {
+    constexpr float_layout in = layout<T>();
+    const std::uint64_t highest = in.last_field() - 1, largest_digits = (std::uint64_t{1} << in.stored) - 1;
+    for (const std::uint64_t field : {std::uint64_t{0}, std::uint64_t{1}, highest / 2, highest / 2 + 40, highest})
+      for (const std::uint64_t sign : {std::uint64_t{0}, in.sign()})
+        for (const std::size_t n : {2'500u, 4'096u, 16'384u, 40'000u}) {
+          if (field > highest) continue;  // of small types
+          const T often = from_bits<T>(sign | field << in.stored | largest_digits);
+          std::vector<T> x(n, often), y(n, from_bits<T>(highest / 2 << in.stored | largest_digits));
+          exact_elements expected(onefold::element_type_of<T>);
+          exact_pairs pairs(onefold::element_type_of<T>);
+          std::uint64_t far = 0;
+          for (std::size_t i = 7; i < n; i += 997, ++far)
+            x[i] = from_bits<T>(far % 2 == 0 ? std::uint64_t{1} : in.sign() | highest << in.stored);
+          for (std::size_t i = 7; i < n; i += 997) {
+            expected.add(scalar_of(x[i]).bits);
+            pairs.add(scalar_of(x[i]).bits, scalar_of(y[i]).bits);
+          }
+          expected.add(scalar_of(often).bits, n - far);
+          for (std::size_t i = 0; i < n; ++i)
+            if (i % 997 != 7) pairs.add(scalar_of(often).bits, scalar_of(y[i]).bits);
+          ASSERT_EQ(wrong_results<T>(where(), x.data(), n, expected), "") << n << " of field " << field << ", sign " << sign;
+          ASSERT_EQ(wrong_dots<T>(where(), x.data(), y.data(), n, pairs), "") << n << " of field " << field << ", sign " << sign;
+        }
+  });
+}
+
 // Two huge elements that cancel, behind a block that promised small ones: what stood in between must be left.
 TEST_P(exact_blocks, with_huge_elements_behind_small_ones_are_right) {
   for_each_float([&]<class T> {

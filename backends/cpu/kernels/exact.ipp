@@ -10,7 +10,7 @@
 ///   l = x - (next - T)    what was left of it, exactly: the next level's element
 ///
 /// So T - 1.5 * 2^q is an exact sum of the elements' upper digits, and the last level's rests must all be zero, or the block is read again with more
-/// levels, and in the end with a bin for every 16 exponents. No result is believed that was not seen to be exact.
+/// levels, and in the end with an integer for every exponent. No result is believed that was not seen to be exact.
 
 #include <type_traits>
 
@@ -54,6 +54,7 @@ struct finite {
 // In two's complement, in units of 2^Unit.
 template <int Words, int Unit>
 struct integer {
+  static constexpr int words = Words;
   u64* word;
 
   // +- digits * 2^(64 at), of three words.
@@ -62,6 +63,25 @@ struct integer {
     bool carry = false;
     for (int i = 0; i < 3 && at < Words; ++i, ++at) carry = step(at, parts[i], carry, negative);
     for (; carry && at < Words; ++at) carry = step(at, 0, carry, negative);
+  }
+
+  // + part and a carry from below, in one word. Returns the carry.
+  bool add_word(int at, u64 part, bool carry) { return step(at, part, carry, false); }
+
+  // + v 2^place units, which is a whole number of them.
+  void add(__int128 v, int place) {
+    if (v == 0) return;
+    if (place < 0) {
+      v >>= -place;
+      place = 0;
+    }
+    const bool negative = v < 0;
+    const unsigned __int128 size = negative ? -static_cast<unsigned __int128>(v) : static_cast<unsigned __int128>(v);
+    const int shift = place % 64;
+    const unsigned __int128 upper = size >> 64 << shift;
+    const unsigned __int128 lower = static_cast<unsigned __int128>(static_cast<u64>(size)) << shift;
+    const unsigned __int128 middle = upper + (lower >> 64);
+    add(place / 64, static_cast<u64>(lower), static_cast<u64>(middle), static_cast<u64>(middle >> 64), negative);
   }
 
   // Of any finite value that is a multiple of the unit.
@@ -140,6 +160,15 @@ struct levels {
   }
 };
 
+// Levels that hold the first digits of terms below 2^top and of one from 2^lowest to 2^(lowest + 1): fewer than are enough, or as many, or more
+// than `Most`. So no block is read with levels that cannot hold it.
+template <int Most>
+int fewest_levels(int top, int lowest) {
+  int fewest = 1;
+  while (fewest <= Most && levels<1>::place_of(top + block_log + 1, fewest - 1) - (digits - 1) > lowest) ++fewest;
+  return fewest;
+}
+
 // The sums of U sets of levels, in sums[N].
 template <int N, int U>
 ONEFOLD_INLINE void close(const levels<N> (&of)[U], int q, f64* sums) {
@@ -191,67 +220,275 @@ ONEFOLD_INLINE doubles load_doubles(const E* x, int i, int count) {
 
 // --- bins ------------------------------------------------------------------------------------------------------------------------------------
 
-// A bin for every 16 exponents, in several banks, so that neighbours that meet in one need not wait for each other. An element's upper digits and the
-// others are added apart: 2^17 elements of one bin are exact.
-constexpr int banks = 4;
-constexpr int bin_count = 126;
+// A double's place is the exponent of its last digit, from 0 on: subnormals have that of the smallest normal numbers. Its digits are a whole number.
+// Nothing here compares 64 bits: SSE2 cannot.
+struct split_double {
+  using fields = vec<i16, vector_bytes / 2>;
+  bit_patterns field;
+  bit_patterns size;
+  bit_patterns place;
 
-// Terms on their way to the bins, each in two parts. What knows no order is done in vectors, which leaves a third of the time to the bins themselves.
-struct split_terms {
-  static constexpr int most = 64;
-  f64 high[most];
-  f64 low[most];
-  u64 bin[most];
-
-  // Finite terms become numbers i, i + 1, .. of these.
-  ONEFOLD_INLINE void put(int i, doubles x) {
-    const bit_patterns upper = reinterpret_cast<bit_patterns>(x) & (u64{127} << 56);
-    // 1.5 * 2^(16 k - 991) in bin k. Beyond the bins it is any number: such terms are taken out.
-    const doubles begin = reinterpret_cast<doubles>(upper + bits_of_double(start_of(-991)));
-    const doubles digits_of_bin = (x + begin) - begin;
-    const doubles others = x - digits_of_bin;
-    const bit_patterns number = upper >> 56;
-    __builtin_memcpy(high + i, &digits_of_bin, sizeof(digits_of_bin));
-    __builtin_memcpy(low + i, &others, sizeof(others));
-    __builtin_memcpy(bin + i, &number, sizeof(number));
+  ONEFOLD_INLINE explicit split_double(bit_patterns x) {
+    field = (x << 1) >> 53;
+    // 1 for normal numbers, else 0. A field is one of 16 bits, above which are zeros.
+    const fields there = reinterpret_cast<fields>(field), one = reinterpret_cast<fields>(all<u64>(1));
+    const bit_patterns is_normal = reinterpret_cast<bit_patterns>(there < one ? there : one);
+    size = (x & ((u64{1} << 52) - 1)) | (is_normal << 52);
+    place = field - is_normal;
   }
-  ONEFOLD_INLINE void take_out(int i) {
-    high[i] = low[i] = 0;
-    bin[i] = 0;
+  // All ones where x is below zero.
+  ONEFOLD_INLINE static bit_patterns sign_of(bit_patterns x) {
+    return reinterpret_cast<bit_patterns>(reinterpret_cast<masks>(x) >> 63);
   }
 };
-static_assert(split_terms::most % width<f64> == 0);
 
-struct wide_bins {
-  static constexpr int count = bin_count;
-  static constexpr int beyond = 16 * count;  // exponents from which on the splitting would overflow
-  typedef f64 pair __attribute__((vector_size(16)));
-  pair bin[banks][count];  // zeros where way::bins_begun() has made it: most calls need none
+constexpr int place_of_no_number = 2046;
+constexpr int terms_at_once = 64;
 
-  ONEFOLD_INLINE void add(const split_terms& terms, int number) {
-    int i = 0;
-    for (; i + banks <= number; i += banks) {
-      ONEFOLD_UNROLL(4)
-      for (int bank = 0; bank < banks; ++bank) bin[bank][terms.bin[i + bank]] += pair{terms.high[i + bank], terms.low[i + bank]};
-    }
-    for (int bank = 0; i < number; ++i, ++bank) bin[bank][terms.bin[i]] += pair{terms.high[i], terms.low[i]};
+// So many go to the integer one by one, in no more time than it takes to clear bins and to add them up.
+constexpr int few_terms = 192;
+
+// The places of some doubles. Zeros and subnormals are not among the lowest.
+struct places {
+  using fields = split_double::fields;
+  static constexpr int zero_last = 0x7fff;  // added to a field, in 16 bits: zero becomes the largest
+  fields highest = {};
+  fields lowest = fields{} + static_cast<i16>(zero_last);
+
+  ONEFOLD_INLINE void take(bit_patterns field) {
+    const fields here = reinterpret_cast<fields>(field);
+    const fields from_one = reinterpret_cast<fields>(field + u64{zero_last});
+    highest = here > highest ? here : highest;
+    lowest = from_one < lowest ? from_one : lowest;
   }
+  [[nodiscard]] int highest_place() const {
+    int most = 0;
+    for (int i = 0; i < vector_bytes / 2; i += 4) most = highest[i] > most ? highest[i] : most;
+    return most > 0 ? most - 1 : 0;
+  }
+  [[nodiscard]] int lowest_place() const {
+    int least = zero_last;
+    for (int i = 0; i < vector_bytes / 2; i += 4) least = lowest[i] < least ? lowest[i] : least;
+    return least + (zero_last + 1);
+  }
+};
+
+// An integer for each place, in banks, so that neighbours at one place need not wait for each other. The unit is at place `Below`. So a term is two loads and one
+// addition to memory: bins of doubles for 16 exponents each had two parts of a term, which took half as long again, and none for the largest and the smallest.
+// Integers are less than 2^60 in size when they have been looked at, which comes before what was added since then can be 2^63.
+template <int Banks, int Places, int Below>
+struct bins_of {
+  static constexpr int banks = Banks;
+  u64 bin[Banks][Places];
+
+  void begin_once() {
+    if (has_begun) return;
+    for (auto& bank : bin)
+      for (u64& each : bank) each = begin;
+    has_begun = true;
+  }
+
+  // There are terms at these places. At the lowest there may always be some.
+  void widen(int lowest, int highest) {
+    first = lowest / group < first ? lowest / group : first;
+    last = highest / group + 1 > last ? highest / group + 1 : last;
+  }
+
+  // Whether there must be a look before so many are added, of which each bank has no more than one for a place.
+  ONEFOLD_INLINE bool is_full(int more) {
+    added += more;
+    const bool is_too_much = added > most_between_looks;
+    if (is_too_much) added = more;
+    return is_too_much;
+  }
+
   template <class Integer>
-  void flush(Integer to) const {
-    for (int k = 0; k < count; ++k) {
-      const pair all = (bin[0][k] + bin[1][k]) + (bin[2][k] + bin[3][k]);
-      if (all[0] != 0) to.add(all[0]);
-      if (all[1] != 0) to.add(all[1]);
+  [[gnu::noinline]] void look(Integer to) {
+    constexpr u64 beyond = ~(2 * begin - 1);
+    for (auto& bank : bin)
+      for (int at = 0; at < last * group; at = at == 0 && first > 0 ? first * group : at + group) {
+        u64 any = 0;
+        for (int i = at; i < at + group; ++i) any |= bank[i];
+        if ((any & beyond) == 0) continue;
+        for (int i = at; i < at + group; ++i) {
+          if ((bank[i] & beyond) == 0) continue;
+          to.add(__int128{static_cast<i64>(bank[i] - begin)}, i - Below);
+          bank[i] = begin;
+        }
+      }
+  }
+
+  // From the lowest place up, so that carries go through the integer once.
+  template <class Integer>
+  [[gnu::noinline]] void flush(Integer to) const {
+    if (!has_begun) return;
+    if (first > 0)
+      for (int place = 0; place < group; place += 16) to.add(sum_of(place), place - Below);
+    __int128 rest = 0;
+    bool carry = false;
+    int word = first - Below / group;
+    for (int at = first; at < last; ++at, ++word) {
+      u64 made = 0;
+      for (int i = 0; i < 64; i += 16) {
+        rest += sum_of(at * group + i);
+        made |= static_cast<u64>(rest & 0xffff) << i;
+        rest >>= 16;
+      }
+      if (word >= 0) carry = to.add_word(word, made, carry);
     }
+    for (; word < to.words && rest + carry != 0; ++word, rest >>= 64) carry = to.add_word(word, static_cast<u64>(rest), carry);
+  }
+
+ private:
+  static constexpr int group = 64;
+  // Of each integer, so that those less than this in size are numbers without a sign below twice as much, and one OR looks at many.
+  static constexpr u64 begin = u64{1} << 60;
+  static constexpr int most_between_looks = 7 << (60 - digits);
+  int first = Places / group, last = 0;  // groups in which there may be terms, beside the lowest
+  int added = 0;
+  bool has_begun = false;
+  static_assert(Places % group == 0 && Below % group == 0);
+
+  // Of the 16 integers from this place on, in units of its place.
+  [[nodiscard]] ONEFOLD_INLINE __int128 sum_of(int place) const {
+    // Halves of them: their sums have 52 bits, and carry nothing.
+    u64 low = 0, high = 0;
+    for (int i = 15; i >= 0; --i) {
+      low += low;
+      high += high;
+      for (const auto& bank : bin) {
+        const u64 value = bank[place + i] - begin;
+        low += value & 0xffffffff;
+        high += static_cast<u64>(static_cast<i64>(value) >> 32);
+      }
+    }
+    return __int128{static_cast<i64>(high)} * (i64{1} << 32) + low;
   }
 };
 
 // Calls each(first, number) for some terms at a time.
 template <class Each>
-ONEFOLD_INLINE void for_split_terms(int count, const Each& each) {
-  for (int first = 0; first < count; first += split_terms::most)
-    each(first, count - first < split_terms::most ? count - first : split_terms::most);
+ONEFOLD_INLINE void for_some_terms(int count, const Each& each) {
+  for (int first = 0; first < count; first += terms_at_once)
+    each(first, count - first < terms_at_once ? count - first : terms_at_once);
 }
+
+// Of doubles, which `load` gives, as bits, in vectors: what can be done in vectors is, 64 terms at a time. Returns whether all were finite. Where not the bins are not
+// the sum, for which nobody asks then.
+template <class Bins, class Integer, class Load>
+ONEFOLD_INLINE bool add_to_bins(Bins& bins, int count, Integer to, const Load& load) {
+  bins.begin_once();
+  places seen;
+  for_some_terms(count, [&](int first, int number) {
+    if (bins.is_full(terms_at_once / Bins::banks)) {
+      bins.widen(seen.lowest_place(), seen.highest_place());
+      bins.look(to);
+    }
+    alignas(64) i64 value[terms_at_once];
+    alignas(64) u64 place[terms_at_once];
+    for (int i = 0; i < number; i += width<f64>) {
+      const bit_patterns v = load(first + i, number - i < width<f64> ? number - i : width<f64>);
+      const split_double term(v);
+      seen.take(term.field);
+      const bit_patterns sign = term.sign_of(v);
+      const bit_patterns with_sign = (term.size ^ sign) - sign;
+      __builtin_memcpy(value + i, &with_sign, sizeof(with_sign));
+      __builtin_memcpy(place + i, &term.place, sizeof(term.place));
+    }
+    int i = 0;
+    for (; i + Bins::banks <= number; i += Bins::banks) {
+      ONEFOLD_UNROLL(4)
+      for (int bank = 0; bank < Bins::banks; ++bank) bins.bin[bank][place[i + bank]] += static_cast<u64>(value[i + bank]);
+    }
+    for (int bank = 0; i < number; ++i, ++bank) bins.bin[bank][place[i]] += static_cast<u64>(value[i]);
+  });
+  bins.widen(seen.lowest_place(), seen.highest_place());
+  return seen.highest_place() < place_of_no_number;
+}
+
+// Of products of doubles, whose 106 digits are two terms: 53 without a sign at the sum of the factors' places, and those above them 53 places higher. So no product
+// is too large or too small, as one in doubles is. The factors are moved up by 11 digits together, so that these terms are the halves of 128 bits.
+constexpr int places_of_products = 4160;
+template <class Bins, class Integer>
+ONEFOLD_INLINE void add_products_to_bins(Bins& bins, const f64* x, const f64* y, int count, Integer to) {
+  bins.begin_once();
+  for_some_terms(count, [&](int first, int number) {
+    if (bins.is_full(terms_at_once)) bins.look(to);
+    alignas(64) i64 a[terms_at_once], b[terms_at_once];
+    alignas(64) u64 place[terms_at_once];
+    for (int i = 0; i < number; i += width<f64>) {
+      const int here = number - i < width<f64> ? number - i : width<f64>;
+      const auto v = reinterpret_cast<bit_patterns>(load_doubles(x + first, i, here));
+      const auto w = reinterpret_cast<bit_patterns>(load_doubles(y + first, i, here));
+      const split_double of_v(v), of_w(w);
+      const bit_patterns sign = of_v.sign_of(v ^ w);
+      const bit_patterns moved_v = ((of_v.size << 5) ^ sign) - sign;
+      const bit_patterns moved_w = of_w.size << 6;
+      const bit_patterns places = of_v.place + of_w.place;
+      __builtin_memcpy(a + i, &moved_v, sizeof(moved_v));
+      __builtin_memcpy(b + i, &moved_w, sizeof(moved_w));
+      __builtin_memcpy(place + i, &places, sizeof(places));
+    }
+    for (int i = 0; i < number; ++i) {
+      const __int128 product = static_cast<__int128>(a[i]) * b[i];
+      bins.bin[0][place[i]] += static_cast<u64>(product) >> 11;
+      bins.bin[0][place[i] + digits] += static_cast<u64>(product >> 64);
+    }
+  });
+}
+
+// An integer for each of a float's exponents and signs, in banks. Lower bits have sums of the digits behind the first, and higher ones how many floats there were,
+// so that nothing but a shift and a mask comes before the addition: a third of the time of seven levels.
+struct float_bins {
+  static constexpr int banks = 4;
+  u64 bin[banks][512];
+  bool has_begun = false;
+
+  void add(const f32* x, int count) {
+    if (!has_begun)
+      for (auto& bank : bin)
+        for (u64& each : bank) each = 0;
+    has_begun = true;
+    const auto take = [&](int bank, int i) {
+      const u32 bits = __builtin_bit_cast(u32, x[i]);
+      bin[bank][bits >> digits_below_first] += (bits & ((1U << digits_below_first) - 1)) | one;
+    };
+    int i = 0;
+    for (; i + banks <= count; i += banks) {
+      ONEFOLD_UNROLL(4)
+      for (int bank = 0; bank < banks; ++bank) take(bank, i + bank);
+    }
+    for (; i < count; ++i) take(0, i);
+  }
+
+  // Returns whether all were finite: only such are added.
+  template <bool Absolute, class Integer>
+  bool flush(Integer to) const {
+    if (!has_begun) return true;
+    constexpr int group = 16;  // of which sums of 2^14 floats each have 54 bits
+    for (int at = 0; at < 256; at += group) {
+      i64 sum = 0;
+      for (int field = at + group - 1; field >= at; --field) {
+        if (field == no_number) continue;
+        if (field > 0) sum += sum;  // subnormals are where the smallest normal numbers are
+        const i64 negative = value(field + 256, field);
+        sum += value(field, field) + (Absolute ? negative : -negative);
+      }
+      to.add(__int128{sum}, at > 0 ? at - 1 : 0);
+    }
+    return sum_of(no_number) == 0 && sum_of(no_number + 256) == 0;
+  }
+
+ private:
+  static constexpr int digits_below_first = 23;
+  static constexpr u64 one = u64{1} << 40;
+  static constexpr int no_number = 255;
+  [[nodiscard]] u64 sum_of(int i) const { return (bin[0][i] + bin[1][i]) + (bin[2][i] + bin[3][i]); }
+  [[nodiscard]] i64 value(int i, int field) const {
+    const u64 sum = sum_of(i);
+    return static_cast<i64>((sum & (one - 1)) + (field > 0 ? sum >> 40 << digits_below_first : 0));
+  }
+};
 
 // Of the sizes in a block: the bits of the largest and of the smallest that is not zero, less one.
 template <class E>
@@ -263,6 +500,9 @@ struct range {
   [[nodiscard]] int highest() const { return static_cast<int>(most >> mantissa); }
   [[nodiscard]] int lowest() const { return static_cast<int>((least + 1) >> mantissa); }
   [[nodiscard]] bool is_finite() const { return highest() != last_field; }
+  // As in split_double, of finite numbers, zeros not among them.
+  [[nodiscard]] int lowest_place() const { return lowest() > 0 ? lowest() - 1 : 0; }
+  [[nodiscard]] int highest_place() const { return highest() > 0 ? highest() - 1 : 0; }
   // All are less than 2 to this.
   [[nodiscard]] int top() const { return (highest() > 0 ? highest() : 1) - (sizeof(E) == 8 ? 1022 : 126); }
 };
@@ -502,19 +742,13 @@ ONEFOLD_INLINE void look_for_other_than_minus_zero(u64& flags, int count, const 
 }
 
 // Of one call: what the last block took, and bins that were needed.
+template <class Bins>
 struct way {
   int levels = 0;  // a position in the list of those that there are, or one behind for bins
   int top = unknown;
   bool far = false;  // the input comes from memory, and is read where it lies
-  bool has_bins = false;
-  wide_bins bins;
+  Bins bins;         // of which those that are needed are cleared: most calls need none
   static constexpr int unknown = 1 << 16;
-
-  wide_bins& bins_begun() {
-    if (!has_bins) bins = wide_bins{};
-    has_bins = true;
-    return bins;
-  }
 };
 
 // Tries one number of levels after the other, from the last block's on. `attempt` is called with a number of levels as a type; returns whether one
@@ -561,47 +795,52 @@ struct sums_of;
 template <bool Absolute>
 struct sums_of<f64, Absolute> {
   using integer_t = integer<34, -1074>;
+  using bins = bins_of<2, 2048, 0>;
 
   ONEFOLD_INLINE static f64 value(f64 x) { return Absolute ? double_of_bits(bits_of_double(x) & ~sign_bit) : x; }
 
-  static void add_block(const f64* x, int count, u64& flags, integer_t to, way& how) {
+  static void add_block(const f64* x, int count, u64& flags, integer_t to, way<bins>& how) {
     look_for_other_than_minus_zero(flags, count, [&](int i) { return value(x[i]); });
-    using level_choices = choices<2, 3, 5, 8>;
-    if (how.top == way::unknown || how.levels == level_choices::count)  // bins do not look
-      how.top = top_of_double(range_of<false>(x, count).most);
-    const int levels = how.levels;
-    int fewest = 0;  // levels that may be enough, once that has been looked for
+    using level_choices = choices<2, 3, 5>;
+    range<f64> all;
+    bool has_range = false;
+    int fewest = 1;  // levels that may be enough, once that has been looked for
+    const auto look = [&] {
+      if (has_range) return;
+      has_range = true;
+      all = range_of<true>(x, count);
+      how.top = all.top();
+      fewest = how.top <= highest ? fewest_levels<most_levels>(all.top(), all.lowest_place() + 1 - field_of_one) : most_levels + 1;
+    };
+    const int levels_before = how.levels;
+    if (how.top == way<bins>::unknown) look();
     if (take_levels(level_choices{}, how.levels, [&]<int N>() {
           if (N < fewest) return false;
           if (take<N>(x, count, to, how)) return true;
-          if (fewest == 0 && how.top <= highest) fewest = fewest_levels_of(x, count);
+          look();
           return false;
         }))
       return;
-    if (how.top <= highest) return add_to_bins(x, count, to, how);
-    how.levels = levels;  // of which there may still be enough for others
-    if (how.top > field_of_one + 1)
-      add_one_by_one(count, flags, to, [&](int i) { return value(x[i]); });
-    else
-      add_to_bins(x, count, to, how);
-    how.top = way::unknown;
+    if (count <= few_terms) return add_one_by_one(count, flags, to, [&](int i) { return value(x[i]); });
+    const bool is_finite = add_to_bins(how.bins, count, to, [&](int i, int here) {
+      const bit_patterns v = reinterpret_cast<bit_patterns>(load_doubles(x, i, here));
+      return Absolute ? v & ~sign_bit : v;
+    });
+    if (is_finite) return;
+    for (int i = 0; i < count; ++i) flags |= kind_of_term(value(x[i]));
+    how.levels = levels_before;  // of which there may still be enough for others
+    how.top = way<bins>::unknown;
   }
+
+  static bool flush(const bins& of, integer_t to) { return of.flush(to), true; }
 
  private:
   static constexpr int highest = field_of_one - block_log - 1;  // of tops with which a level does not overflow
-
-  // That hold the first digits of the largest and of the smallest element: fewer than are enough, or as many.
-  static int fewest_levels_of(const f64* x, int count) {
-    const range<f64> all = range_of<true>(x, count);
-    const int lowest = (all.lowest() > 0 ? all.lowest() : 1) - field_of_one;
-    int fewest = 1;
-    while (levels<1>::place_of(all.top() + block_log + 1, fewest - 1) - (digits - 1) > lowest) ++fewest;
-    return fewest;
-  }
+  static constexpr int most_levels = 5;
 
   // With N levels. Where the block is not what was expected, once more with what it is. No level begins beyond `highest`: it would be no number.
   template <int N>
-  static bool take(const f64* x, int count, integer_t to, way& how) {
+  static bool take(const f64* x, int count, integer_t to, way<bins>& how) {
     while (how.top <= highest) {
       f64 of[N];
       i64 most;
@@ -617,60 +856,48 @@ struct sums_of<f64, Absolute> {
     }
     return false;
   }
-
-  static void add_to_bins(const f64* x, int count, integer_t to, way& how) {
-    wide_bins& bins = how.bins_begun();
-    for_split_terms(count, [&](int first, int number) {
-      split_terms terms;
-      masks sizes = {};
-      for (int i = 0; i < number; i += width<f64>) {
-        doubles v = load_doubles(x + first, i, number - i < width<f64> ? number - i : width<f64>);
-        const masks size = reinterpret_cast<masks>(v) & static_cast<i64>(~sign_bit);
-        sizes = size > sizes ? size : sizes;
-        if constexpr (Absolute) v = reinterpret_cast<doubles>(size);
-        terms.put(i, v);
-      }
-      if (field_of(static_cast<u64>(largest_of(sizes))) >= wide_bins::beyond)
-        for (int i = 0; i < number; ++i) {
-          if (field_of(bits_of_double(x[first + i])) < wide_bins::beyond) continue;
-          to.add(value(x[first + i]));
-          terms.take_out(i);
-        }
-      bins.add(terms, number);
-    });
-  }
 };
 
 template <bool Absolute>
 struct sums_of<f32, Absolute> {
   using integer_t = integer<6, -149>;
+  using bins = float_bins;
 
   ONEFOLD_INLINE static f64 value(f32 x) {
     const f64 v = static_cast<f64>(x);
     return Absolute ? double_of_bits(bits_of_double(v) & ~sign_bit) : v;
   }
 
-  static void add_block(const f32* x, int count, u64& flags, integer_t to, way& how) {
+  static void add_block(const f32* x, int count, u64& flags, integer_t to, way<bins>& how) {
     look_for_other_than_minus_zero(flags, count, [&](int i) { return value(x[i]); });
+    if (how.bins.has_begun) return how.bins.add(x, count);
     f64 plain = 0;
     const range<f32> all = how.far ? plain_sum<Absolute, true>(x, count, plain) : plain_sum<Absolute, false>(x, count, plain);
     if (!all.is_finite()) return add_one_by_one(count, flags, to, [&](int i) { return value(x[i]); });
     if (all.most == 0) return;
     // The lowest digit of the smallest is 24 places below its top.
-    const int lowest = (all.lowest() > 0 ? all.lowest() : 1) - 126 - 24;
+    const int lowest = all.lowest_place() - 125 - 24;
     if (all.top() + block_log - lowest <= digits) {
       if (plain != 0) to.add(plain);
       return;
     }
-    // Seven levels hold all floats.
-    take_levels(choices<2, 4, 7>{}, how.levels, [&]<int N>() {
-      f64 of[N];
-      i64 most;
-      if (sum_levels<N, Absolute, false>(x, count, all.top(), most, of) != outcome::exact) return false;
-      add_all(to, of);
-      return true;
-    });
+    // Seven levels hold all floats. They are for few floats: clearing bins and adding them up takes as long as they for a thousand.
+    const int most = count > 1024 ? 2 : 7;
+    const int fewest = fewest_levels<7>(all.top(), all.lowest_place() - 126);
+    if (take_levels(choices<2, 4, 7>{}, how.levels, [&]<int N>() {
+          if (N < fewest || N > most) return false;
+          f64 of[N];
+          i64 largest;
+          if (sum_levels<N, Absolute, false>(x, count, all.top(), largest, of) != outcome::exact) return false;
+          add_all(to, of);
+          return true;
+        }))
+      return;
+    how.bins.add(x, count);
   }
+
+  // Returns whether what has gone to bins was finite.
+  static bool flush(const bins& of, integer_t to) { return of.flush<Absolute>(to); }
 };
 
 // Sums of products of f64 and f32.
@@ -678,46 +905,54 @@ template <class E>
 struct products_of {
   static constexpr bool is_double = same<E, f64>;
   using integer_t = std::conditional_t<is_double, integer<67, -2148>, integer<10, -298>>;
+  // Products of floats are doubles, whose unit is 2^8 times place 768.
+  using bins = std::conditional_t<is_double, bins_of<1, places_of_products, 0>, bins_of<2, 2048, 768>>;
 
-  static void add_block(const E* x, const E* y, int count, u64& flags, integer_t to, way& how) {
-    const range<E> of_x = range_of<is_double>(x, count);
-    const range<E> of_y = x == y ? of_x : range_of<is_double>(y, count);
+  static void add_block(const E* x, const E* y, int count, u64& flags, integer_t to, way<bins>& how) {
+    const range<E> of_x = range_of<true>(x, count);
+    const range<E> of_y = x == y ? of_x : range_of<true>(y, count);
     if (!of_x.is_finite() || !of_y.is_finite()) return add_one_by_one(x, y, count, flags, to);
     look_for_other_than_minus_zero(flags, count, [&](int i) { return signed_product(x[i], y[i]); });
     if (of_x.most == 0 || of_y.most == 0) return;
-    const int top = of_x.top() + of_y.top();
-    if constexpr (is_double) {
-      // Neither overflow, nor a rest below 2^-1074, nor factors that cannot be cut in halves.
-      const int lowest_x = of_x.lowest(), lowest_y = of_y.lowest();
-      if (top > 960 || of_x.top() > 990 || of_y.top() > 990 || lowest_x == 0 || lowest_y == 0 || lowest_x + lowest_y < 1080)
-        return add_one_by_one(x, y, count, flags, to);
-    }
-    if (take_levels(choices<2, 3, 5>{}, how.levels, [&]<int N>() {
+    const int fewest = fewest_levels_of(of_x, of_y);
+    if (fewest <= most_levels && take_levels(level_choices{}, how.levels, [&]<int N>() {
+          if (N < fewest) return false;
           f64 of[is_double ? 2 * N : N];
           constexpr bool few = N <= most_levels_of_far;
+          const int top = of_x.top() + of_y.top();
           if (!(how.far ? product_levels<N, few>(x, y, count, top, of) : product_levels<N, false>(x, y, count, top, of)))
             return false;
           add_all(to, of);
           return true;
         }))
       return;
-    wide_bins& bins = how.bins_begun();
-    for_split_terms(count, [&](int first, int number) {
-      split_terms terms;
-      [[maybe_unused]] split_terms rests;
-      for (int i = 0; i < number; i += width<f64>) {
-        const int here = number - i < width<f64> ? number - i : width<f64>;
-        const doubles a = load_doubles(x + first, i, here), b = load_doubles(y + first, i, here);
-        const doubles p = a * b;
-        terms.put(i, p);
-        if constexpr (is_double) rests.put(i, rest_of_product(a, b, p));
-      }
-      bins.add(terms, number);
-      if constexpr (is_double) bins.add(rests, number);
-    });
+    if (count <= few_terms) return add_one_by_one(x, y, count, flags, to);
+    if constexpr (is_double) {
+      how.bins.widen(of_x.lowest_place() + of_y.lowest_place(), of_x.highest_place() + of_y.highest_place() + digits);
+      add_products_to_bins(how.bins, x, y, count, to);
+    } else {
+      add_to_bins(how.bins, count, to, [&](int i, int here) {
+        return reinterpret_cast<bit_patterns>(load_doubles(x, i, here) * load_doubles(y, i, here) * all(0x1p-8));
+      });
+    }
   }
 
- private:
+  using level_choices = std::conditional_t<is_double, choices<2>, choices<2, 3>>;
+
+  static constexpr int most_levels = is_double ? 2 : 3;
+
+  // As fewest_levels(). The smallest of either is in a product.
+  static int fewest_levels_of(const range<E>& x, const range<E>& y) {
+    // Of doubles: neither overflow, nor a rest below 2^-1074, nor factors that cannot be cut in halves.
+    if constexpr (is_double)
+      if (x.top() + y.top() > 960 || x.top() > 990 || y.top() > 990 || x.lowest() == 0 || y.lowest() == 0 ||
+          x.lowest() + y.lowest() < 1080)
+        return most_levels + 1;
+    const int x_to_y = x.lowest() + y.highest(), y_to_x = y.lowest() + x.highest();
+    return fewest_levels<most_levels>(x.top() + y.top(),
+                                      (x_to_y < y_to_x ? x_to_y : y_to_x) - 2 * (is_double ? field_of_one : 127) + 1);
+  }
+
   // A number of the product's kind: of two numbers that are not zero one with its sign, which need not be its size.
   ONEFOLD_INLINE static f64 signed_product(E x, E y) {
     if (x != 0 && y != 0 && x - x == 0 && y - y == 0) return (x < 0) != (y < 0) ? -1.0 : 1.0;
@@ -768,7 +1003,7 @@ template <class E, bool Absolute>
 void add_sums(const void* first, const void*, u64 count, bool far, u64* flags, u64* words) {
   using of = sums_of<typename elements<E>::type, Absolute>;
   const typename of::integer_t to{words};
-  way how;
+  way<typename of::bins> how;
   how.far = far && elements<E>::in_place;
   elements<E> values;
   const E* x = static_cast<const E*>(first);
@@ -776,14 +1011,19 @@ void add_sums(const void* first, const void*, u64 count, bool far, u64* flags, u
     const int here = count - done < block ? static_cast<int>(count - done) : block;
     of::add_block(values(x + done, here), here, *flags, to, how);
   }
-  if (how.has_bins) how.bins.flush(to);
+  if (of::flush(how.bins, to)) return;
+  for (u64 done = 0; done < count; done += block) {
+    const int here = count - done < block ? static_cast<int>(count - done) : block;
+    const auto* const floats = values(x + done, here);
+    for (int i = 0; i < here; ++i) *flags |= kind_of_term(of::value(floats[i]));
+  }
 }
 
 template <class E>
 void add_products(const void* first_x, const void* first_y, u64 count, bool far, u64* flags, u64* words) {
   using of = products_of<typename elements<E>::type>;
   const typename of::integer_t to{words};
-  way how;
+  way<typename of::bins> how;
   how.far = far && elements<E>::in_place;
   elements<E> of_x, of_y;
   const E* x = static_cast<const E*>(first_x);
@@ -793,7 +1033,7 @@ void add_products(const void* first_x, const void* first_y, u64 count, bool far,
     const auto* const a = of_x(x + done, here);
     of::add_block(a, x == y ? a : of_y(y + done, here), here, *flags, to, how);
   }
-  if (how.has_bins) how.bins.flush(to);
+  how.bins.flush(to);
 }
 
 }  // namespace
