@@ -498,7 +498,8 @@ struct range {
   static constexpr int mantissa = sizeof(E) == 8 ? 52 : 23;
   static constexpr int last_field = sizeof(E) == 8 ? 2047 : 255;
   [[nodiscard]] int highest() const { return static_cast<int>(most >> mantissa); }
-  [[nodiscard]] int lowest() const { return static_cast<int>((least + 1) >> mantissa); }
+  // No number has it where all are zero.
+  [[nodiscard]] int lowest() const { return static_cast<int>((static_cast<std::make_unsigned_t<bits>>(least) + 1) >> mantissa); }
   [[nodiscard]] bool is_finite() const { return highest() != last_field; }
   // As in split_double, of finite numbers, zeros not among them.
   [[nodiscard]] int lowest_place() const { return lowest() > 0 ? lowest() - 1 : 0; }
