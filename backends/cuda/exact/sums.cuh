@@ -16,6 +16,7 @@
 #include <onefold/device/conclude.cuh>
 #include <onefold/device/dependent.cuh>
 #include <onefold/device/exact_bins.cuh>
+#include <onefold/device/exact_running.cuh>
 #include <onefold/float16.hpp>
 
 #include "floats.cuh"
@@ -228,6 +229,108 @@ template <class Terms>
 inline constexpr int warps_of_left_over = static_cast<int>(window_bytes / sizeof(long long)) /
                                           (piece_column<Terms, 1>::bins * warp_size);
 
+/// Ahead of a thread's bins: a running sum, which takes what all of its warp has a turn after the other, as long as it is of about one magnitude. So bins are for what
+/// lies apart, and shared memory for little more than the end. Five registers: there are no more.
+template <class Terms, class Window>
+struct sum_ahead {
+  /// For two sums there are no registers, nor for squares of floats, of which there are twice as many in a turn.
+  static constexpr bool is_there = !Terms::has_rest && !(Terms::fits && Terms::arrays == 1);
+  using sums = running_sums<Terms>;
+  static constexpr int turns_apart = 15;  ///< that go to the bins at once where the sum has no place
+
+  static constexpr int vain = 0x100;
+
+  running_sum sum{0, 0};  ///< closed where it is 0
+  /// Open: the terms that have not been settled, and `vain` where the last turn was not taken. Closed: turns to be added apart.
+  int turns = 0;
+
+  __device__ bool is_open() const { return __double2hiint(sum.high) != 0; }
+
+  /// Adds the terms, if all lanes of the warp can add theirs, and says whether they did.
+  template <int Count, class TermAt>
+  __device__ bool add(const Window& of, const TermAt& term_at) {
+    if (!is_open()) return turns > 0 && add_each<Count>(of, term_at);
+    // Terms that are greater have no digits too low, neither for the sum nor for the lowest bin.
+    const int least = ::max(sum.exponent() - sums::most_below, 16 * (of.base + Terms::below));
+    running_sum after = sum;
+    unsigned moved = 0;
+    unsigned least_size = 0xffffffffU;
+#pragma unroll
+    for (int i = 0; i < Count; ++i) {
+      const double value = term_at(i).value;
+      least_size = ::min(least_size, static_cast<unsigned>(__double2hiint(value)) * 2);
+      after.add(value, moved);
+    }
+    const unsigned floor = (static_cast<unsigned>(least) << 21) - 1;
+    if (!__all_sync(all_lanes, (moved & running_sum::place) == 0 && least_size > floor)) return false;
+    sum = after;
+    turns = (turns & ~vain) + Count;
+    if (turns + Count > running_sum::most_between) {
+      turns = 0;
+      moved = 0;
+      after.settle(moved);
+      if (__all_sync(all_lanes, (moved & running_sum::place) == 0)) {
+        sum = after;
+      } else {  // begins anew where it was
+        const int exponent = sum.exponent();
+        close(of);
+        sum.begin(exponent);
+      }
+    }
+    return true;
+  }
+  /// After a turn that was not taken: looks for a place where its like is.
+  template <int Count, class TermAt>
+  __device__ void move(const Window& of, const TermAt& term_at) {
+    if (!is_open() && turns > 0) return;
+    if (is_open() && (turns & vain) == 0) {
+      turns |= vain;
+      return;
+    }
+    unsigned greatest = 0;
+    unsigned least = 0x7ff;
+#pragma unroll
+    for (int i = 0; i < Count; ++i) {
+      const auto exponent = static_cast<unsigned>(exponent_of(term_at(i).value));
+      greatest = ::max(greatest, exponent);
+      if (exponent != 0) least = ::min(least, exponent);
+    }
+    const auto top = static_cast<int>(greatest_of_warp(greatest));
+    const int bottom = 0x7ff - static_cast<int>(greatest_of_warp(0x7ff - least));
+    close(of);
+    const int exponent = top + sums::above;
+    const bool has_place =
+        sums::takes(top) && of.has_room_below() && of.has_room_above(exponent << 20) && bottom >= exponent - sums::most_below;
+    turns = has_place || top == 0 ? 0 : turns_apart;
+    if (has_place) sum.begin(exponent);
+  }
+  /// What it has goes into bins.
+  __device__ void close(const Window& of) {
+    if (!is_open()) return;
+    of.add_low(sum.gathered());
+    of.add_low(sum.low);
+    sum.high = sum.low = 0;
+  }
+
+ private:
+  // Neither zeros nor what lies outside.
+  template <int Count, class TermAt>
+  __device__ bool add_each(const Window& of, const TermAt& term_at) {
+    --turns;
+    double value[Count];
+    bool are_inside = true;
+#pragma unroll
+    for (int i = 0; i < Count; ++i) {
+      value[i] = term_at(i).value;
+      are_inside &= !of.is_outside(value[i]);
+    }
+    if (!__all_sync(all_lanes, are_inside)) return false;
+#pragma unroll
+    for (int i = 0; i < Count; ++i) of.add(value[i]);
+    return true;
+  }
+};
+
 template <class Terms>
 __global__ void __launch_bounds__(window_threads, window_blocks)
     window_sums_kernel(const __grid_constant__ exact_launch how, exact_memory* memory, unsigned long long* launches,
@@ -257,6 +360,7 @@ __global__ void __launch_bounds__(window_threads, window_blocks)
   const bool takes_even = how.part == exact_part::all || (how.part == exact_part::even) == (given.head % 2 == 0);
   const bool takes_odd = how.part == exact_part::all || (how.part == exact_part::odd) == (given.head % 2 == 0);
   unsigned flags = 0;
+  unsigned marks = 0;  // of terms that add_apart() takes; in memory, where the flags would be written in every turn
 
   using turn = turn_of<Terms>;
   const auto load = [&](std::uint64_t unit, turn& into) { into.load(x_body, y_body, given.head % 2 != 0, gathers, unit, lane); };
@@ -351,7 +455,7 @@ __global__ void __launch_bounds__(window_threads, window_blocks)
         const bool is_outside = (outside >> i & 1) != 0;
         if (counts(i) && (__double_as_longlong(t.value) != __double_as_longlong(-0.0) || is_outside))
           flags |= exact::has_other_than_minus_zero;
-        if (is_outside) add_apart<Terms>(t, how.result.unit[how.sum], sums.limb, flags);
+        if (is_outside) add_apart<Terms>(t, how.result.unit[how.sum], sums.limb, marks);
         if (is_outside || !counts(i)) {
           value[i] = 0;
           if constexpr (Terms::has_rest) rest[i] = 0;
@@ -413,12 +517,29 @@ __global__ void __launch_bounds__(window_threads, window_blocks)
     }
     narrow.open(base_for(greatest_of_warp(highest)));
   }
-  while (unit < given.units) {
-    const turn now = next;
-    const std::uint64_t behind = unit + warps;
-    if (behind < given.units) load(behind, next);
-    if (!add_turn(narrow, now, Terms::fits ? 0xffffffffU : most_apart)) break;
-    unit = behind;
+  using ahead = sum_ahead<Terms, decltype(narrow)>;
+  if constexpr (ahead::is_there) {
+    ahead first;
+    while (unit < given.units) {
+      const turn now = next;
+      const std::uint64_t behind = unit + warps;
+      if (behind < given.units) load(behind, next);
+      const auto term = [&](int i) { return term_at(now, i); };
+      if (!takes_all || !first.template add<terms>(narrow, term)) {
+        if (!add_turn(narrow, now, Terms::fits ? 0xffffffffU : most_apart)) break;
+        if (takes_all) first.template move<terms>(narrow, term);
+      }
+      unit = behind;
+    }
+    first.close(narrow);
+  } else {
+    while (unit < given.units) {
+      const turn now = next;
+      const std::uint64_t behind = unit + warps;
+      if (behind < given.units) load(behind, next);
+      if (!add_turn(narrow, now, Terms::fits ? 0xffffffffU : most_apart)) break;
+      unit = behind;
+    }
   }
   if (lane == 0) stopped[warp_of_block] = unit;
   if (has_edge) {
@@ -430,7 +551,7 @@ __global__ void __launch_bounds__(window_threads, window_blocks)
       if (!is_zero(t) || __double_as_longlong(t.value) != __double_as_longlong(-0.0)) flags |= exact::has_other_than_minus_zero;
       if (is_zero(t)) continue;
       if (narrow.is_outside(t.value)) {
-        add_apart<Terms>(t, how.result.unit[how.sum], sums.limb, flags);
+        add_apart<Terms>(t, how.result.unit[how.sum], sums.limb, marks);
         continue;
       }
       narrow.add(t.value);
@@ -438,6 +559,7 @@ __global__ void __launch_bounds__(window_threads, window_blocks)
     }
     __syncwarp();
   }
+  flags |= marks;
   constexpr int first_quantum = -1043;
   __syncwarp();
   sum_bins_of_warp<window_bins, window_threads>(narrow.column, narrow.base, first_quantum);

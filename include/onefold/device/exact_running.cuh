@@ -28,6 +28,11 @@ struct running_sum {
   /// The exponent that it began with.
   __device__ int exponent() const { return __double2hiint(high) >> 20; }
 
+  /// What `high` has of terms; exact.
+  __device__ double gathered() const {
+    return __dsub_rn(high, __hiloint2double((__double2hiint(high) & static_cast<int>(place)) | 0x80000, 0));
+  }
+
   /// Where a bit of `place` is set in `moved`, the sum has left its place, and is of no use.
   __device__ void add(double x, unsigned& moved) {
     const double now = __dadd_rn(high, x);
