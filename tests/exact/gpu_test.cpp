@@ -457,6 +457,28 @@ TEST_F(exact_windows, are_kept_for_one_element_cuda) {
 
 // --- complex numbers, and nothing at all
 
+// One that is as good as nothing beside the others, which have zeros among them: subnormal ones have no digit in their upper word, as zeros have none.
+template <class T>
+std::string lost_among_zeros(const onefold::executor& where, std::uint64_t seed) {
+  const std::size_t n = 300'003;
+  std::vector<T> data = elements_of<T>(contents::normal, n, seed);
+  for (std::size_t i = 0; i < n; i += 7) data[i] = i % 2 == 0 ? T(0) : -T(0);
+  for (const std::uint64_t digits : {std::uint64_t{1}, std::uint64_t{1} << (stored_bits<T> - 1)})
+    for (const std::size_t place : {std::size_t{0}, std::size_t{1}, n / 2, n - 258, n - 2}) {
+      const T other = data[place];
+      data[place] = from_fields<T>(false, 0, digits);
+      const on_both<T> x(data);
+      if (const std::string wrong = wrong_forms_of_one(where, x, 0, n); !wrong.empty())
+        return wrong + ", digits " + std::to_string(digits) + " at " + std::to_string(place);
+      data[place] = other;
+    }
+  return {};
+}
+TEST_F(exact_gpu, loses_no_subnormal_number_among_zeros_cuda) {
+  EXPECT_EQ(lost_among_zeros<double>(where_, current_seed()), "");
+  EXPECT_EQ(lost_among_zeros<float>(where_, current_seed()), "");
+}
+
 TEST_F(exact_gpu, sums_complex_numbers_at_odd_places_cuda) {
   result_on_gpu place;
   const auto expect_right = [&]<class T> {

@@ -233,8 +233,8 @@ inline constexpr int warps_of_left_over = static_cast<int>(window_bytes / sizeof
 /// lies apart, and shared memory for little more than the end. Five registers: there are no more.
 template <class Terms, class Window>
 struct sum_ahead {
-  /// For two sums there are no registers, nor for squares of floats, of which there are twice as many in a turn.
-  static constexpr bool is_there = !Terms::has_rest && !(Terms::fits && Terms::arrays == 1);
+  static constexpr bool is_there = !Terms::has_rest;                        ///< for two sums there are no registers
+  static constexpr bool is_of_squares = Terms::fits && Terms::arrays == 1;  ///< of floats, which are made as they are added
   using sums = running_sums<Terms>;
   static constexpr int turns_apart = 15;  ///< that go to the bins at once where the sum has no place
 
@@ -246,23 +246,37 @@ struct sum_ahead {
 
   __device__ bool is_open() const { return __double2hiint(sum.high) != 0; }
 
-  /// Adds the terms, if all lanes of the warp can add theirs, and says whether they did.
-  template <int Count, class TermAt>
-  __device__ bool add(const Window& of, const TermAt& term_at) {
+  /// Adds the terms, if all lanes of the warp can add theirs, and says whether they did. `x_at(i)`: what term i is the square of.
+  template <int Count, class TermAt, class XAt>
+  __device__ bool add(const Window& of, const TermAt& term_at, const XAt& x_at) {
     if (!is_open()) return turns > 0 && add_each<Count>(of, term_at);
     // Terms that are greater have no digits too low, neither for the sum nor for the lowest bin.
     const int least = ::max(sum.exponent() - sums::most_below, 16 * (of.base + Terms::below));
+    // Sizes are twice the upper word, without its sign, less one: so zeros, which have no digits, are no smaller than others.
+    unsigned floor;
+    if constexpr (
+        is_of_squares)  // the square of an x whose exponent is e, as floats have it, has 2 e + 769, as doubles have it, at least
+      floor = (static_cast<unsigned>(::max((least - 768) / 2, 1)) << 24) - 1;
+    else
+      floor = (static_cast<unsigned>(least) << 21) - 1;
     running_sum after = sum;
     unsigned moved = 0;
     unsigned least_size = 0xffffffffU;
+    [[maybe_unused]] unsigned odd = 0;  // of what seems to be zero by its upper word
 #pragma unroll
     for (int i = 0; i < Count; ++i) {
-      const double value = term_at(i).value;
-      least_size = ::min(least_size, static_cast<unsigned>(__double2hiint(value)) * 2);
-      after.add(value, moved);
+      if constexpr (is_of_squares) {
+        least_size = ::min(least_size, __float_as_uint(x_at(i)) * 2 - 1);
+        after.add_square(static_cast<double>(x_at(i)), moved);
+      } else {
+        const double value = term_at(i).value;
+        const unsigned size = static_cast<unsigned>(__double2hiint(value)) * 2;
+        least_size = ::min(least_size, size - 1);
+        if constexpr (!Terms::fits) odd |= size == 0 ? static_cast<unsigned>(__double2loint(value)) : 0;
+        after.add(value, moved);
+      }
     }
-    const unsigned floor = (static_cast<unsigned>(least) << 21) - 1;
-    if (!__all_sync(all_lanes, (moved & running_sum::place) == 0 && least_size > floor)) return false;
+    if (!__all_sync(all_lanes, (moved & running_sum::place) == 0 && odd == 0 && least_size >= floor)) return false;
     sum = after;
     turns = (turns & ~vain) + Count;
     if (turns + Count > running_sum::most_between) {
@@ -360,7 +374,8 @@ __global__ void __launch_bounds__(window_threads, window_blocks)
   const bool takes_even = how.part == exact_part::all || (how.part == exact_part::even) == (given.head % 2 == 0);
   const bool takes_odd = how.part == exact_part::all || (how.part == exact_part::odd) == (given.head % 2 == 0);
   unsigned flags = 0;
-  unsigned marks = 0;  // of terms that add_apart() takes; in memory, where the flags would be written in every turn
+  [[maybe_unused]] unsigned marks =
+      0;  // of terms that add_apart() takes; in memory, where the flags would be written in every turn
 
   using turn = turn_of<Terms>;
   const auto load = [&](std::uint64_t unit, turn& into) { into.load(x_body, y_body, given.head % 2 != 0, gathers, unit, lane); };
@@ -379,43 +394,21 @@ __global__ void __launch_bounds__(window_threads, window_blocks)
   const bool takes_all = how.part == exact_part::all;
   const auto counts = [&](int i) { return i % elements::count % 2 == 0 ? takes_even : takes_odd; };
 
-  // Adds the terms of a unit; false where more of them lie outside than may be added apart, and then none has been added.
+  const auto put_apart = [&](const term<Terms>& t) {
+    if constexpr (Terms::fits)
+      flags |= flags_of(t.value);  // all numbers are inside
+    else
+      add_apart<Terms>(t, how.result.unit[how.sum], sums.limb, marks);
+  };
+
+  // Adds the terms from number `First` on that are taken at a time; false where more of them lie outside than may be added apart, and then none has been added.
+  constexpr int at_a_time = terms > 8 ? 8 : terms;
+  static_assert(at_a_time == terms || Terms::fits);  // of which none is outside
   unsigned apart = 0;
-  const auto add_turn = [&](const auto& of, const turn& now, unsigned most) -> bool {
-    using two = sums_of_two<terms>;
-    if constexpr (Terms::fits && Terms::arrays == 1) {
-      // Squares of floats, whose exponents say those of the squares: the products are made within the sums.
-      int highest = 0;
-      unsigned lowest = 0xffffffff;
-#pragma unroll
-      for (int i = 0; i < terms; ++i) {
-        const int size = __float_as_int(x_at(now, i)) & 0x7fffffff;
-        highest = ::max(highest, size);
-        lowest = ::min(lowest, static_cast<unsigned>(size) - 1);  // zeros are no smaller than others
-      }
-      constexpr int most_highest = 250 << 23;                  // beyond, the sum may need a bin more
-      constexpr int most_spread = (two::most_spread + 5) / 2;  // 48 digits, and not 53
-      const bool is_usual = highest < most_highest && (highest >> 23) - static_cast<int>(lowest >> 23) <= most_spread;
-      if (takes_all && __all_sync(all_lanes, is_usual)) {
-        flags |= exact::has_other_than_minus_zero;
-        two sum;
-        sum.add(
-            2 * ::max(highest >> 23, 1) + 770,
-            [&](int i, double so_far) {
-              const auto x = static_cast<double>(x_at(now, i));
-              return __fma_rn(x, x, so_far);
-            },
-            [&](int i, double d) {
-              const auto x = static_cast<double>(x_at(now, i));
-              return __fma_rn(x, x, -d);
-            });
-        of.add_low(sum.high);
-        of.add_low(sum.low);
-        return true;
-      }
-    }
-    double value[terms];
-    [[maybe_unused]] double rest[terms];
+  const auto add_some = [&]<int First>(std::integral_constant<int, First>, const auto& of, const turn& now, unsigned most) -> bool {
+    using two = sums_of_two<at_a_time>;
+    double value[at_a_time];
+    [[maybe_unused]] double rest[at_a_time];
     int highest = 0;
     unsigned lowest = 0xffffffff;
     bool is_odd = false;  // whether there is a term so small that it may be taken for zero here
@@ -424,8 +417,8 @@ __global__ void __launch_bounds__(window_threads, window_blocks)
       lowest = ::min(lowest, static_cast<unsigned>(size) - 1);  // zeros are no smaller than others
     };
 #pragma unroll
-    for (int i = 0; i < terms; ++i) {
-      const auto t = term_at(now, i);
+    for (int i = 0; i < at_a_time; ++i) {
+      const auto t = term_at(now, First + i);
       value[i] = t.value;
       if constexpr (Terms::has_rest) rest[i] = t.rest;
       const int size = __double2hiint(t.value) & 0x7fffffff;
@@ -442,21 +435,21 @@ __global__ void __launch_bounds__(window_threads, window_blocks)
       highest = 0;
       lowest = 0xffffffff;
 #pragma unroll
-      for (int i = 0; i < terms; ++i) {
-        const auto t = term_at(now, i);
-        if (counts(i) && of.is_outside(t.value) && !is_zero(t)) outside |= 1U << i;
+      for (int i = 0; i < at_a_time; ++i) {
+        const auto t = term_at(now, First + i);
+        if (counts(First + i) && of.is_outside(t.value) && !is_zero(t)) outside |= 1U << i;
       }
       const unsigned many = sum_of_warp(static_cast<unsigned>(__popc(outside)));
       if (many > most - apart) return false;
       apart += many;
 #pragma unroll
-      for (int i = 0; i < terms; ++i) {
-        const auto t = term_at(now, i);
+      for (int i = 0; i < at_a_time; ++i) {
+        const auto t = term_at(now, First + i);
         const bool is_outside = (outside >> i & 1) != 0;
-        if (counts(i) && (__double_as_longlong(t.value) != __double_as_longlong(-0.0) || is_outside))
+        if (counts(First + i) && (__double_as_longlong(t.value) != __double_as_longlong(-0.0) || is_outside))
           flags |= exact::has_other_than_minus_zero;
-        if (is_outside) add_apart<Terms>(t, how.result.unit[how.sum], sums.limb, marks);
-        if (is_outside || !counts(i)) {
+        if (is_outside) put_apart(t);
+        if (is_outside || !counts(First + i)) {
           value[i] = 0;
           if constexpr (Terms::has_rest) rest[i] = 0;
         }
@@ -480,7 +473,7 @@ __global__ void __launch_bounds__(window_threads, window_blocks)
       }
     } else {
 #pragma unroll
-      for (int i = 0; i < terms; ++i) {
+      for (int i = 0; i < at_a_time; ++i) {
         of.add(value[i]);
         if constexpr (Terms::has_rest) of.add_low(rest[i]);
       }
@@ -518,29 +511,29 @@ __global__ void __launch_bounds__(window_threads, window_blocks)
     narrow.open(base_for(greatest_of_warp(highest)));
   }
   using ahead = sum_ahead<Terms, decltype(narrow)>;
-  if constexpr (ahead::is_there) {
-    ahead first;
-    while (unit < given.units) {
-      const turn now = next;
-      const std::uint64_t behind = unit + warps;
-      if (behind < given.units) load(behind, next);
-      const auto term = [&](int i) { return term_at(now, i); };
-      if (!takes_all || !first.template add<terms>(narrow, term)) {
-        if (!add_turn(narrow, now, Terms::fits ? 0xffffffffU : most_apart)) break;
-        if (takes_all) first.template move<terms>(narrow, term);
-      }
-      unit = behind;
+  [[maybe_unused]] ahead first;
+  // The same, and what the sum ahead does not take.
+  const auto add_part = [&]<int First>(std::integral_constant<int, First> part, const turn& now) -> bool {
+    if constexpr (ahead::is_there) {
+      const auto term = [&](int i) { return term_at(now, First + i); };
+      const auto x = [&](int i) { return x_at(now, First + i); };
+      if (takes_all && first.template add<at_a_time>(narrow, term, x)) return true;
+      if (!add_some(part, narrow, now, Terms::fits ? 0xffffffffU : most_apart)) return false;
+      if (takes_all) first.template move<at_a_time>(narrow, term);
+      return true;
+    } else {
+      return add_some(part, narrow, now, most_apart);
     }
-    first.close(narrow);
-  } else {
-    while (unit < given.units) {
-      const turn now = next;
-      const std::uint64_t behind = unit + warps;
-      if (behind < given.units) load(behind, next);
-      if (!add_turn(narrow, now, Terms::fits ? 0xffffffffU : most_apart)) break;
-      unit = behind;
-    }
+  };
+  while (unit < given.units) {
+    const turn now = next;
+    const std::uint64_t behind = unit + warps;
+    if (behind < given.units) load(behind, next);
+    if (!add_part(std::integral_constant<int, 0>{}, now)) break;
+    if constexpr (terms > at_a_time) add_part(std::integral_constant<int, at_a_time>{}, now);
+    unit = behind;
   }
+  if constexpr (ahead::is_there) first.close(narrow);
   if (lane == 0) stopped[warp_of_block] = unit;
   if (has_edge) {
     for (std::uint64_t i = lane; i < given.edge(how.count); i += warp_size) {
@@ -551,7 +544,7 @@ __global__ void __launch_bounds__(window_threads, window_blocks)
       if (!is_zero(t) || __double_as_longlong(t.value) != __double_as_longlong(-0.0)) flags |= exact::has_other_than_minus_zero;
       if (is_zero(t)) continue;
       if (narrow.is_outside(t.value)) {
-        add_apart<Terms>(t, how.result.unit[how.sum], sums.limb, marks);
+        put_apart(t);
         continue;
       }
       narrow.add(t.value);

@@ -40,6 +40,13 @@ struct running_sum {
     moved |= static_cast<unsigned>(__double2hiint(now) ^ __double2hiint(high));
     high = now;
   }
+  /// The same of x x, which has 53 digits at most.
+  __device__ void add_square(double x, unsigned& moved) {
+    const double now = __fma_rn(x, x, high);
+    low = __dadd_rn(low, __fma_rn(x, x, __dsub_rn(high, now)));
+    moved |= static_cast<unsigned>(__double2hiint(now) ^ __double2hiint(high));
+    high = now;
+  }
   /// What has gathered in `low` goes to where it belongs; half a quantum is left at most.
   __device__ void settle(unsigned& moved) {
     const double now = __dadd_rn(high, low);
