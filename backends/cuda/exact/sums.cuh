@@ -237,7 +237,6 @@ struct sum_ahead {
   static constexpr bool is_of_squares = Terms::fits && Terms::arrays == 1;  ///< of floats, which are made as they are added
   using sums = running_sums<Terms>;
   static constexpr int turns_apart = 15;  ///< that go to the bins at once where the sum has no place
-
   static constexpr int vain = 0x100;
 
   running_sum sum{0, 0};  ///< closed where it is 0
@@ -253,9 +252,9 @@ struct sum_ahead {
     // Terms that are greater have no digits too low, neither for the sum nor for the lowest bin.
     const int least = ::max(sum.exponent() - sums::most_below, 16 * (of.base + Terms::below));
     // Sizes are twice the upper word, without its sign, less one: so zeros, which have no digits, are no smaller than others.
+    // The square of an x whose exponent is e, as floats have it, has 2 e + 769, as doubles have it, at least.
     unsigned floor;
-    if constexpr (
-        is_of_squares)  // the square of an x whose exponent is e, as floats have it, has 2 e + 769, as doubles have it, at least
+    if constexpr (is_of_squares)
       floor = (static_cast<unsigned>(::max((least - 768) / 2, 1)) << 24) - 1;
     else
       floor = (static_cast<unsigned>(least) << 21) - 1;
@@ -374,8 +373,8 @@ __global__ void __launch_bounds__(window_threads, window_blocks)
   const bool takes_even = how.part == exact_part::all || (how.part == exact_part::even) == (given.head % 2 == 0);
   const bool takes_odd = how.part == exact_part::all || (how.part == exact_part::odd) == (given.head % 2 == 0);
   unsigned flags = 0;
-  [[maybe_unused]] unsigned marks =
-      0;  // of terms that add_apart() takes; in memory, where the flags would be written in every turn
+  // Of terms that add_apart() takes, by reference: in memory, therefore, where the flags would be written in every turn.
+  [[maybe_unused]] unsigned marks = 0;
 
   using turn = turn_of<Terms>;
   const auto load = [&](std::uint64_t unit, turn& into) { into.load(x_body, y_body, given.head % 2 != 0, gathers, unit, lane); };
@@ -512,7 +511,7 @@ __global__ void __launch_bounds__(window_threads, window_blocks)
   }
   using ahead = sum_ahead<Terms, decltype(narrow)>;
   [[maybe_unused]] ahead first;
-  // The same, and what the sum ahead does not take.
+  // Adds those terms to the sum ahead, if it takes them, or else to the bins; false as above.
   const auto add_part = [&]<int First>(std::integral_constant<int, First> part, const turn& now) -> bool {
     if constexpr (ahead::is_there) {
       const auto term = [&](int i) { return term_at(now, First + i); };
