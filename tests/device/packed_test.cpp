@@ -129,31 +129,34 @@ void expect_nodes() {
   using units = dv::packed_tiles<family>;
   const family fold{{}, 0};
   constexpr std::uint64_t tile = dv::tile_elements<Fold>;
+  constexpr std::uint64_t row = dv::lanes<Fold>;
+  const std::uint64_t ends[] = {5 * tile + 3 * row + 5, 4 * tile + 1, 4 * tile + row - 1, 5 * tile, 6 * tile - 1};
   for (const std::uint64_t shift : {std::uint64_t{0}, std::uint64_t{1}, 16 / sizeof(E) - 1}) {
     for (const bool wild : {false, true}) {
-      const std::uint64_t n = 4 * tile + tile + 3 * dv::lanes<Fold> + 5;
-      const array<E> x(n, shift, wild, 1);
-      const array<E> y(n, 16 / sizeof(E) / 2 - shift % 2, wild, 2);
-      dv::tree_input in{};
-      in.x = x.begin;
-      in.y = y.begin;
-      in.count = n;
-      in.end_packed = n / tile;
-      in.end_tile = (n + tile - 1) / tile;
-      std::vector<std::string> bits(4);
-      on_a_warp([&] {
-        for (std::uint64_t unit = 0; unit < bits.size() && units::exists(in, unit); ++unit) {
-          A node = units::is_whole(in, unit) ? units::whole_node(fold, in, unit) : units::any_node(fold, in, unit);
-          if constexpr (units::leaves_places) node = units::with_places(fold, in, node);
-          if (threadIdx.x == 7) bits[unit] = bytes_of(node);
+      for (const std::uint64_t n : ends) {
+        const array<E> x(n, shift, wild, 1);
+        const array<E> y(n, 16 / sizeof(E) / 2 - shift % 2, wild, 2);
+        dv::tree_input in{};
+        in.x = x.begin;
+        in.y = y.begin;
+        in.count = n;
+        in.end_packed = n / tile;
+        in.end_tile = (n + tile - 1) / tile;
+        std::vector<std::string> bits(4);
+        on_a_warp([&] {
+          for (std::uint64_t unit = 0; unit < bits.size() && units::exists(in, unit); ++unit) {
+            A node = units::is_whole(in, unit) ? units::whole_node(fold, in, unit) : units::any_node(fold, in, unit);
+            if constexpr (units::leaves_places) node = units::with_places(fold, in, node);
+            if (threadIdx.x == 7) bits[unit] = bytes_of(node);
+          }
+        });
+        for (std::uint64_t unit = 0; unit < bits.size(); ++unit) {
+          const auto expected = combined<Fold>(node_of_tile<Fold>(x.begin, y.begin, n, 2 * unit),
+                                               node_of_tile<Fold>(x.begin, y.begin, n, 2 * unit + 1));
+          EXPECT_EQ(bits[unit], expected ? bytes_of(*expected) : std::string())
+              << onefold::name(What) << " of " << onefold::name(onefold::element_type_of<T>) << " shift " << shift << " unit "
+              << unit << " of " << n << (wild ? " wild" : "") << (Wide ? " wide" : "");
         }
-      });
-      for (std::uint64_t unit = 0; unit < bits.size(); ++unit) {
-        const auto expected = combined<Fold>(node_of_tile<Fold>(x.begin, y.begin, n, 2 * unit),
-                                             node_of_tile<Fold>(x.begin, y.begin, n, 2 * unit + 1));
-        EXPECT_EQ(bits[unit], expected ? bytes_of(*expected) : std::string())
-            << onefold::name(What) << " of " << onefold::name(onefold::element_type_of<T>) << " shift " << shift << " unit " << unit
-            << (wild ? " wild" : "") << (Wide ? " wide" : "");
       }
     }
   }

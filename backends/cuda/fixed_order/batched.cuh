@@ -11,6 +11,7 @@
 #include <onefold/detail/folds.hpp>
 #include <onefold/device/collect.cuh>
 #include <onefold/device/conclude.cuh>
+#include <onefold/device/one_of.cuh>
 #include <onefold/device/units.cuh>
 
 #include "batched.hpp"
@@ -414,17 +415,6 @@ __device__ inline void run_batched_block(const batched_table& table, std::uint32
   run_leaf<C>(table, number, block, shared, tiles_in_batch<Fold>{item, arrays});
 }
 
-// By the fold that has number `which` in the list.
-template <class First, class... Others>
-__device__ inline void run_batched_block(fold_list<First, Others...>, unsigned which, const batched_table& table,
-                                         std::uint32_t number, std::uint32_t block, const batched_arrays& arrays,
-                                         batched_memory& shared) {
-  if (which == 0 || sizeof...(Others) == 0)
-    run_batched_block<First>(table, number, block, arrays, shared);
-  else if constexpr (sizeof...(Others) > 0)
-    run_batched_block(fold_list<Others...>{}, which - 1, table, number, block, arrays, shared);
-}
-
 // The number of the item that a block belongs to.
 __device__ inline std::uint32_t item_of_block(const batched_table& table, std::uint32_t block) {
   std::uint32_t number = 0;
@@ -455,7 +445,9 @@ __device__ inline void run_batched_block(fold_list<Folds...> folds, const batche
       return detail::store_unreadable(table, number, block);
     arrays = {detail::as_global(found.x), detail::as_global(found.y)};
   }
-  detail::run_batched_block(folds, which, table, number, block, arrays, shared);
+  device::with_one_of<Folds...>(static_cast<int>(which), [&](auto its) {
+    detail::run_batched_block<typename decltype(its)::type>(table, number, block, arrays, shared);
+  });
 }
 
 }  // namespace onefold::cuda_backend

@@ -168,21 +168,23 @@ struct complex_units {
   __device__ void note(device::destination&) const {}
 };
 
-template <class First, class... Others>
-__device__ inline void run_complex_block(fold_list<First, Others...>, unsigned which, const batched_table& table,
-                                         std::uint32_t number, std::uint32_t block, const batched_arrays& arrays,
-                                         complex_memory& shared) {
-  if (which == 0 || sizeof...(Others) == 0) {
-    using C = complex_combination_of<First>;
-    using A = typename First::accumulator;
-    static_assert(sizeof(A) <= most_complex_state_bytes && std::is_same_v<A, typename C::accumulator>);
-    device::tree_input in{};
-    in.x = arrays.x;
-    in.y = arrays.y;
-    run_leaf<C>(table, number, block, shared, complex_units<First>{in});
-  } else if constexpr (sizeof...(Others) > 0) {
-    run_complex_block(fold_list<Others...>{}, which - 1, table, number, block, arrays, shared);
-  }
+template <class Fold>
+__device__ inline void run_complex_block(const batched_table& table, std::uint32_t number, std::uint32_t block,
+                                         const batched_arrays& arrays, complex_memory& shared) {
+  using C = complex_combination_of<Fold>;
+  using A = typename Fold::accumulator;
+  static_assert(sizeof(A) <= most_complex_state_bytes && std::is_same_v<A, typename C::accumulator>);
+  device::tree_input in{};
+  in.x = arrays.x;
+  in.y = arrays.y;
+  run_leaf<C>(table, number, block, shared, complex_units<Fold>{in});
+}
+template <class... Folds>
+__device__ inline void run_complex_block(fold_list<Folds...>, unsigned which, const batched_table& table, std::uint32_t number,
+                                         std::uint32_t block, const batched_arrays& arrays, complex_memory& shared) {
+  device::with_one_of<Folds...>(static_cast<int>(which), [&](auto its) {
+    run_complex_block<typename decltype(its)::type>(table, number, block, arrays, shared);
+  });
 }
 
 }  // namespace detail

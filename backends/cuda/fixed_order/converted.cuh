@@ -686,14 +686,13 @@ __device__ inline void run_converted_block(const batched_table& table, std::uint
   run_leaf<converted<Fold>>(table, number, block, shared, converted_tiles<Fold>{item, arrays, of});
 }
 
-template <class First, class... Others>
-__device__ inline void run_converted_block(fold_list<First, Others...>, unsigned which, const batched_table& table,
+template <class... Folds>
+__device__ inline void run_converted_block(fold_list<Folds...>, converted_fold which, const batched_table& table,
                                            std::uint32_t number, std::uint32_t block, const batched_arrays& arrays,
                                            converted_memory& shared) {
-  if (which == 0 || sizeof...(Others) == 0)
-    run_converted_block<First>(table, number, block, arrays, shared);
-  else if constexpr (sizeof...(Others) > 0)
-    run_converted_block(fold_list<Others...>{}, which - 1, table, number, block, arrays, shared);
+  device::with_one_of<Folds...>(static_cast<int>(which), [&](auto its) {
+    run_converted_block<typename decltype(its)::type>(table, number, block, arrays, shared);
+  });
 }
 
 }  // namespace detail
@@ -710,7 +709,7 @@ __device__ inline void run_converted_block(const batched_table& table, std::uint
     if (!detail::find_arrays(item, static_cast<unsigned>(size_of(of.read)), arrays))
       return detail::store_unreadable(table, number, block);
   }
-  detail::run_converted_block(detail::converted_folds{}, static_cast<unsigned>(of.fold), table, number, block, arrays, shared);
+  detail::run_converted_block(detail::converted_folds{}, of.fold, table, number, block, arrays, shared);
 }
 
 }  // namespace onefold::cuda_backend

@@ -7,6 +7,7 @@
 #include <onefold/device/fold.cuh>
 #include <onefold/device/input.hpp>
 #include <onefold/device/load.cuh>
+#include <onefold/device/one_of.cuh>
 #include <onefold/device/places.cuh>
 #include <onefold/device/tree.cuh>
 #include <onefold/device/warp.cuh>
@@ -52,6 +53,14 @@ __device__ inline words load_words_of_pack(const words* from) {
   return value;
 }
 
+// Of what is in the nearest cache, which the loads of load_words_of_pack() go past.
+__device__ inline words load_kept_words(const words* from) {
+  const int4 bits = *reinterpret_cast<const int4*>(from);
+  words value;
+  memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
 // A thread's 16 bytes of so many rows, from that at `from` on.
 template <std::size_t Size, int Rows>
 __device__ inline void load_rows(const void* from, unsigned behind, words (&row)[Rows]) {
@@ -88,14 +97,44 @@ struct ordered_lanes {
     }
   }
 
-  // Half a warp has a tile. While a thread holds several lanes, it keeps one half of them and exchanges the other for its partner's; the bits of
-  // its number that have so become those of lanes in a pack are combined over last.
+  // With those of the pack's elements that have a lesser number than `some`.
+  __device__ void add_some(const Fold& fold, const words& x, const words& y, int row, int some) {
+    ordered_lanes with = *this;
+    with.add(fold, x, y, row);
+#pragma unroll
+    for (int c = 0; c < size; ++c)
+      if (c < some) lane[c] = with.lane[c];
+  }
+
   __device__ A node(const Fold& fold, std::uint64_t pair) const {
-    const unsigned thread = threadIdx.x % warp_size;
-    const std::uint64_t begin = (2 * pair + thread / (warp_size / 2)) * tile_elements<Fold> + thread % (warp_size / 2) * size;
+    const std::uint64_t begin = first_of(pair);
     A of[size];
 #pragma unroll
     for (int c = 0; c < size; ++c) of[c] = node_of_lane(fold, lane[c], order::tile_rows, begin + static_cast<unsigned>(c));
+    return node_of_lanes(fold, of);
+  }
+  // Where so many elements exist from the thread's first one on.
+  __device__ A node_of_some(const Fold& fold, std::uint64_t pair, int some) const {
+    const std::uint64_t begin = first_of(pair);
+    A of[size];
+#pragma unroll
+    for (int c = 0; c < size; ++c) {
+      const int rows = ::min((some - c - 1) / lanes<Fold> + 1, order::tile_rows);
+      of[c] = c < some ? node_of_lane(fold, lane[c], rows, begin + static_cast<unsigned>(c)) : fold.neutral();
+    }
+    return node_of_lanes(fold, of);
+  }
+  // The thread's first element: half a warp has a tile.
+  static __device__ std::uint64_t first_of(std::uint64_t pair) {
+    const unsigned thread = threadIdx.x % warp_size;
+    return (2 * pair + thread / (warp_size / 2)) * tile_elements<Fold> + thread % (warp_size / 2) * size;
+  }
+
+ private:
+  // While a thread holds several lanes, it keeps one half of them and exchanges the other for its partner's; the bits of its number that have so
+  // become those of lanes in a pack are combined over last.
+  static __device__ A node_of_lanes(const Fold& fold, A (&of)[size]) {
+    const unsigned thread = threadIdx.x % warp_size;
     constexpr int highest = warp_size / 4;
     halve<size / 2, highest>(fold, of, thread);
     A value = of[0];
@@ -105,8 +144,6 @@ struct ordered_lanes {
     for (int distance = highest; distance > highest / size; distance /= 2) value = fold.combine(value, exchange(value, distance));
     return fold.combine(value, exchange(value, warp_size / 2));
   }
-
- private:
   // Written as a loop it was not unrolled for eight lanes of moments, whose array was in memory then.
   template <int Left, int Distance>
   static __device__ void halve(const Fold& fold, A (&of)[size], unsigned thread) {
@@ -127,12 +164,25 @@ constexpr int rows_of_packs() noexcept {
   return 8 / Fold::inputs / (large ? 2 : 1);
 }
 
+// What a thread keeps of two whole tiles.
+template <class Fold>
+using lanes_of_packs = std::conditional_t<lanes_in_words<Fold>::exist, lanes_in_words<Fold>, ordered_lanes<Fold>>;
+template <class Fold>
+__device__ inline void add_row(lanes_of_packs<Fold>& mine, const Fold& fold, const words& x, const words& y, int row) {
+  if constexpr (lanes_in_words<Fold>::exist)
+    mine.add(x, y, row);
+  else
+    mine.add(fold, x, y, row);
+}
+
 // Whether all rows of an input that begins on a boundary are on their way together: they have the registers that the packs behind them would take.
 template <class Fold>
-inline constexpr bool has_all_rows_together = Fold::inputs == 1 && sizeof(typename Fold::element) >= 4 &&
-                                              sizeof(ordered_lanes<Fold>) <= 64;
+inline constexpr bool has_all_rows_together = Fold::inputs == 1 &&
+                                              (lanes_in_words<Fold>::exist ||
+                                               (sizeof(typename Fold::element) >= 4 && sizeof(ordered_lanes<Fold>) <= 64));
 
-// What whole_packs_node() gives where they are: argminmax of floats on an H200 had 0.93 of a bare read's speed with eight rows at a time.
+// What whole_packs_node() gives where they are: argminmax of floats on an H200 had 0.93 of a bare read's speed with eight rows at a time, and products of bytes
+// took 6 % longer.
 template <class Fold>
 __device__ inline typename Fold::accumulator whole_aligned_node(const Fold& fold, const tree_input& in, std::uint64_t pair) {
   constexpr int packs = static_cast<int>(order::row_bytes / sizeof(words));
@@ -143,9 +193,9 @@ __device__ inline typename Fold::accumulator whole_aligned_node(const Fold& fold
 #pragma unroll
   for (int r = 0; r < order::tile_rows; ++r) row[r] = load_words_of_pack(first + r * packs);
   __syncwarp();  // or the arithmetic begins behind some of the loads
-  ordered_lanes<Fold> mine{};
+  lanes_of_packs<Fold> mine{};
 #pragma unroll
-  for (int r = 0; r < order::tile_rows; ++r) mine.add(fold, row[r], row[r], r);
+  for (int r = 0; r < order::tile_rows; ++r) add_row(mine, fold, row[r], row[r], r);
   return mine.node(fold, pair);
 }
 
@@ -154,7 +204,6 @@ template <class Fold>
 __device__ inline typename Fold::accumulator whole_packs_node(const Fold& fold, const tree_input& in, std::uint64_t pair) {
   using E = typename Fold::element;
   constexpr int rows = rows_of_packs<Fold>();
-  constexpr bool in_words = lanes_in_words<Fold>::exist;
   const unsigned thread = threadIdx.x % warp_size;
   const std::uint64_t begin =
       (2 * pair + thread / (warp_size / 2)) * (order::tile_rows * order::row_bytes) + thread % (warp_size / 2) * sizeof(words);
@@ -163,7 +212,7 @@ __device__ inline typename Fold::accumulator whole_packs_node(const Fold& fold, 
   };
   if constexpr (has_all_rows_together<Fold>)
     if (behind(in.x) == 0) return whole_aligned_node(fold, in, pair);
-  std::conditional_t<in_words, lanes_in_words<Fold>, ordered_lanes<Fold>> mine{};
+  lanes_of_packs<Fold> mine{};
 #pragma unroll 1
   for (int above = 0; above < order::tile_rows; above += rows) {
     words x[rows];
@@ -172,13 +221,7 @@ __device__ inline typename Fold::accumulator whole_packs_node(const Fold& fold, 
     load_rows<sizeof(E)>(static_cast<const unsigned char*>(in.x) + at, behind(in.x), x);
     if constexpr (Fold::inputs == 2) load_rows<sizeof(E)>(static_cast<const unsigned char*>(in.y) + at, behind(in.y), y);
 #pragma unroll
-    for (int r = 0; r < rows; ++r) {
-      const words& of_y = Fold::inputs == 2 ? y[r] : x[r];
-      if constexpr (in_words)
-        mine.add(x[r], of_y, above + r);
-      else
-        mine.add(fold, x[r], of_y, above + r);
-    }
+    for (int r = 0; r < rows; ++r) add_row(mine, fold, x[r], Fold::inputs == 2 ? y[r] : x[r], above + r);
   }
   return mine.node(fold, pair);
 }
@@ -232,6 +275,58 @@ __device__ inline typename Fold::accumulator cut_lanes_node(const Fold& fold, co
   }
 }
 
+// What a thread keeps of two tiles that are cut, and whether it has the registers for the lanes of a pack. Else they are folded a lane at a time.
+template <class Fold>
+using lanes_of_cut_packs = std::conditional_t<lanes_in_words<Fold>::take_some, lanes_in_words<Fold>, ordered_lanes<Fold>>;
+template <class Fold>
+inline constexpr bool has_lanes_of_cut_packs = lanes_in_words<Fold>::take_some || sizeof(ordered_lanes<Fold>) <= 128;
+
+// A thread's 16 bytes from that at `from` on, of which `some` elements exist, at least one. No pack is read that has none of them.
+template <class E>
+__device__ inline words load_some(const E* from, int some) {
+  const unsigned behind = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(from) % sizeof(words));
+  const auto* const first = reinterpret_cast<const words*>(reinterpret_cast<const unsigned char*>(from) - behind);
+  const words low = load_kept_words(first);
+  if (behind == 0) return low;
+  const bool has_next = some * static_cast<int>(sizeof(E)) > static_cast<int>(sizeof(words) - behind);
+  return across<sizeof(E)>(low, has_next ? load_kept_words(first + 1) : low, behind);
+}
+
+// The node over two tiles that are cut, row by row, the next on its way: the lanes of a thread do not wait for each other. A lane at a time, that took 12 to 19 us.
+template <class Fold>
+__device__ inline typename Fold::accumulator cut_packs_by_rows(const Fold& fold, const tree_input& in, std::uint64_t pair) {
+  using E = typename Fold::element;
+  constexpr bool in_words = lanes_in_words<Fold>::take_some;
+  const std::uint64_t begin = ordered_lanes<Fold>::first_of(pair);
+  const int some = begin < in.count ? static_cast<int>(::min(in.count - begin, tile_elements<Fold>)) : 0;
+  const auto load = [&](const void* input, int behind) {
+    return load_some(static_cast<const E*>(input) + begin + static_cast<unsigned>(behind), some - behind);
+  };
+  lanes_of_cut_packs<Fold> mine{};
+  words x{};
+  words y{};
+  const auto load_row = [&](int behind) {
+    x = load(in.x, behind);
+    if constexpr (Fold::inputs == 2) y = load(in.y, behind);
+  };
+  if (some > 0) load_row(0);
+#pragma unroll 1
+  for (int behind = 0, row = 0; behind < some; behind += lanes<Fold>, ++row) {
+    const words of_x = x;
+    const words of_y = Fold::inputs == 2 ? y : x;
+    if (behind + lanes<Fold> < some) load_row(behind + lanes<Fold>);
+    if constexpr (in_words)
+      mine.add_some(of_x, of_y, row, some - behind);
+    else
+      mine.add_some(fold, of_x, of_y, row, some - behind);
+  }
+  __syncwarp();
+  if constexpr (in_words)
+    return mine.node(fold, pair);
+  else
+    return mine.node_of_some(fold, pair, some);
+}
+
 // Asks for a tile of all inputs of a fold.
 template <class Fold>
 __device__ inline void ask_for_tile(const tree_input& in, std::uint64_t tile) {
@@ -247,17 +342,21 @@ __device__ inline void ask_for_tile(const tree_input& in, std::uint64_t tile) {
 template <class Fold>
 __device__ __noinline__ typename Fold::accumulator cut_packs_node(const tree_input& in, std::uint64_t pair) {
   const Fold fold{};
-  auto value = fold.neutral();
 #pragma unroll 1
   for (int k = 0; k < 2; ++k) ask_for_tile<Fold>(in, 2 * pair + static_cast<unsigned>(k));
+  if constexpr (has_lanes_of_cut_packs<Fold>) {
+    return cut_packs_by_rows(fold, in, pair);
+  } else {
+    auto value = fold.neutral();
 #pragma unroll 1
-  for (int k = 0; k < 2; ++k) {
-    auto of_tile = cut_lanes_node<1>(fold, in, 2 * pair + static_cast<unsigned>(k), static_cast<int>(threadIdx.x % warp_size));
+    for (int k = 0; k < 2; ++k) {
+      auto of_tile = cut_lanes_node<1>(fold, in, 2 * pair + static_cast<unsigned>(k), static_cast<int>(threadIdx.x % warp_size));
 #pragma unroll 1
-    for (int distance = warp_size / 2; distance > 0; distance /= 2) of_tile = fold.combine(of_tile, exchange(of_tile, distance));
-    value = fold.combine(value, of_tile);
+      for (int distance = warp_size / 2; distance > 0; distance /= 2) of_tile = fold.combine(of_tile, exchange(of_tile, distance));
+      value = fold.combine(value, of_tile);
+    }
+    return value;
   }
-  return value;
 }
 
 }  // namespace detail
@@ -289,21 +388,19 @@ struct packed_tiles<fold_family<Combination, Folds...>> {
   static __device__ bool exists(const tree_input& in, std::uint64_t unit) { return 2 * unit < in.end_tile; }
   static __device__ A whole_node(const family& fold, const tree_input& in, std::uint64_t unit) {
     A node = fold.neutral();
-    int member = 0;
-    ((fold.which == member++ ? (void)(node = detail::packed_unit_node<Folds>(in, unit)) : (void)0), ...);
+    with_one_of<Folds...>(fold.which, [&](auto its) { node = detail::packed_unit_node<typename decltype(its)::type>(in, unit); });
     return node;
   }
   static __device__ A any_node(const family& fold, const tree_input& in, std::uint64_t unit) {
     A node = fold.neutral();
-    int member = 0;
-    ((fold.which == member++ ? (void)(node = detail::cut_packs_node<Folds>(in, unit)) : (void)0), ...);
+    with_one_of<Folds...>(fold.which, [&](auto its) { node = detail::cut_packs_node<typename decltype(its)::type>(in, unit); });
     return node;
   }
   static constexpr bool leaves_places = (detail::place_by_value<Folds>::exists || ...);
   static __device__ A with_places(const family& fold, const tree_input& in, const A& value) {
     A found = value;
-    int member = 0;
-    ((fold.which == member++ ? (void)(found = detail::with_places<Folds>(in.x, in.count, value)) : (void)0), ...);
+    with_one_of<Folds...>(fold.which,
+                          [&](auto its) { found = detail::with_places<typename decltype(its)::type>(in.x, in.count, value); });
     return found;
   }
 };

@@ -46,6 +46,20 @@ __device__ inline auto element_of(std::uint32_t word, int c) {
 template <class E>
 inline constexpr int elements_of_word = 4 / static_cast<int>(sizeof(E));
 
+// The first `some` of a word's elements, and those of `absent` in the place of the others.
+template <class E>
+__device__ inline std::uint32_t first_elements(std::uint32_t word, std::uint32_t absent, int some) {
+  const std::uint32_t there = some >= elements_of_word<E> ? ~0U
+                              : some <= 0                 ? 0U
+                                                          : (1U << (8 * static_cast<int>(sizeof(E)) * some)) - 1;
+  return (word & there) | (absent & ~there);
+}
+// A word of elements with these bits.
+template <class E>
+constexpr std::uint32_t word_of(std::uint32_t element) noexcept {
+  return sizeof(E) == 1 ? element * 0x01010101U : element * 0x00010001U;
+}
+
 // sum + the products of elements side by side, of 1 byte.
 template <class E>
 __device__ inline std::uint32_t add_products(std::uint32_t a, std::uint32_t b, std::uint32_t sum) {
@@ -126,8 +140,11 @@ __device__ inline std::uint32_t mapped_word(std::uint32_t word) {
   return is_absolute<Map> ? magnitudes<E>(word) : word;
 }
 
+// In the place of elements that do not exist a part takes those of `absent`, which change nothing.
+
 template <class E>
 struct sum_of_words {
+  static constexpr std::uint32_t absent = 0;
   std::uint32_t sum = 0;
   __device__ void add(std::uint32_t word) { sum = add_elements<E>(word, sum); }
   __device__ std::uint64_t value() const {
@@ -138,6 +155,7 @@ struct sum_of_words {
 // Of x y: products of 2 bytes need 64 bits.
 template <class E>
 struct products_of_words {
+  static constexpr std::uint32_t absent = 0;  // of one of the two
   std::conditional_t<sizeof(E) == 1, std::uint32_t, std::uint64_t> sum = 0;
   __device__ void add(std::uint32_t x, std::uint32_t y) {
     if constexpr (sizeof(E) == 1) {
@@ -159,6 +177,7 @@ struct products_of_words {
 // A word's product fits 32 bits.
 template <class E>
 struct product_of_words {
+  static constexpr std::uint32_t absent = word_of<E>(1);
   std::uint64_t product = 1;
   __device__ void add(std::uint32_t word) {
     auto of_word = element_of<E>(word, 0);
@@ -176,6 +195,8 @@ struct extreme_of_words {
   static constexpr bool is_signed = std::is_signed_v<E>;
   static constexpr std::uint32_t neutral =
       Op::id == operation::min ? (is_signed ? 0x7fff7fffU : 0xffffffffU) : (is_signed ? 0x80008000U : 0U);
+  static constexpr std::uint32_t absent =
+      sizeof(E) == 2 || !is_signed ? neutral : word_of<E>(Op::id == operation::min ? 0x7f : 0x80);
   std::uint32_t high = neutral;
   std::uint32_t low = neutral;
   __device__ void add(std::uint32_t word) {
@@ -193,11 +214,13 @@ struct extreme_of_words {
 
 /// What a thread keeps of whole tiles of a fold of small elements whose order is free, or nothing:
 ///
-///   add(x, y, row)   with its 16 bytes of a row of each input
-///   node(fold, pair) the node over the two tiles, in every thread of the warp, which must call it together
+///   add(x, y, row)            with its 16 bytes of a row of each input
+///   add_some(x, y, row, some) with the first `some` elements of them, of which a tile that is cut has fewer; where `take_some`
+///   node(fold, pair)          the node over the two tiles, in every thread of the warp, which must call it together
 template <class Fold>
 struct lanes_in_words {
   static constexpr bool exist = false;
+  static constexpr bool take_some = false;
 };
 
 namespace detail {
@@ -209,6 +232,7 @@ inline constexpr bool is_small_integer = std::is_integral_v<E> && sizeof(E) < 4;
 template <class Fold, class Part>
 struct values_of_words {
   static constexpr bool exist = true;
+  static constexpr bool take_some = true;
   Part part;
   __device__ typename Fold::accumulator node(const Fold& fold, std::uint64_t) const {
     return halved(fold, static_cast<typename Fold::accumulator>(part.value()));
@@ -221,10 +245,16 @@ struct mapped_values : values_of_words<Fold, Part> {
 #pragma unroll
     for (const std::uint32_t word : x.of) this->part.add(mapped_word<E, Map>(word));
   }
+  __device__ void add_some(const words& x, const words&, int, int some) {
+#pragma unroll
+    for (int w = 0; w < words::count; ++w)
+      this->part.add(first_elements<E>(mapped_word<E, Map>(x.of[w]), Part::absent, some - w * elements_of_word<E>));
+  }
 };
 
 template <class E>
 struct count_of_words {
+  static constexpr std::uint32_t absent = 0;
   std::uint32_t sum = 0;
   __device__ void add(std::uint32_t word) {
     using U = std::conditional_t<sizeof(E) == 1, std::uint8_t, std::uint16_t>;
@@ -235,7 +265,8 @@ struct count_of_words {
 
 template <class E, class Op>
 struct bits_of_words {
-  std::uint32_t bits = Op::template neutral<std::uint32_t>();
+  static constexpr std::uint32_t absent = Op::template neutral<std::uint32_t>();
+  std::uint32_t bits = absent;
   __device__ void add(std::uint32_t word) { bits = Op::template combine<std::uint32_t>(bits, word); }
   __device__ std::uint32_t value() const {
     std::uint32_t folded = bits;
@@ -272,9 +303,17 @@ struct plain_lanes_in_words<E, A, Map, Op, true> : values_of_words<onefold::deta
 #pragma unroll
     for (int w = 0; w < words::count; ++w) this->part.add(x.of[w], Map::inputs == 2 ? y.of[w] : x.of[w]);
   }
+  __device__ void add_some(const words& x, const words& y, int row, int some) {
+    words its;
+#pragma unroll
+    for (int w = 0; w < words::count; ++w)
+      its.of[w] = first_elements<E>(x.of[w], products_of_words<E>::absent, some - w * elements_of_word<E>);
+    add(its, Map::inputs == 2 ? y : its, row);
+  }
 };
 struct no_lanes_in_words {
   static constexpr bool exist = false;
+  static constexpr bool take_some = false;
 };
 
 }  // namespace detail
@@ -290,6 +329,7 @@ namespace detail {
 template <class Fold, class E>
 struct extremes_in_words {
   static constexpr bool exist = true;
+  static constexpr bool take_some = true;
   extreme_of_words<E, op::min> min;
   extreme_of_words<E, op::max> max;
   __device__ void add(const words& x, const words&, int) {
@@ -297,6 +337,14 @@ struct extremes_in_words {
     for (const std::uint32_t word : x.of) {
       min.add(word);
       max.add(word);
+    }
+  }
+  __device__ void add_some(const words& x, const words&, int, int some) {
+#pragma unroll
+    for (int w = 0; w < words::count; ++w) {
+      const int of_word = some - w * elements_of_word<E>;
+      min.add(first_elements<E>(x.of[w], min.absent, of_word));
+      max.add(first_elements<E>(x.of[w], max.absent, of_word));
     }
   }
   __device__ auto node(const Fold& fold, std::uint64_t) const {
@@ -307,6 +355,7 @@ struct extremes_in_words {
 template <class Fold, class E, class V>
 struct together_in_words {
   static constexpr bool exist = true;
+  static constexpr bool take_some = false;
   sum_of_words<E> sum;
   product_of_words<E> product;
   extreme_of_words<E, op::min> min;
@@ -331,6 +380,7 @@ struct together_in_words {
 template <class Fold, class E>
 struct moments_in_words {
   static constexpr bool exist = true;
+  static constexpr bool take_some = false;
   sum_of_words<E> sum;
   products_of_words<E> squares;
   __device__ void add(const words& x, const words&, int) {
