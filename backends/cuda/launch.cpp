@@ -3,6 +3,11 @@
 #include <string>
 
 #include <onefold/error.hpp>
+#include <onefold/options.hpp>
+
+#include "device.hpp"
+#include "runtime.hpp"
+#include "stream_memory.hpp"
 
 namespace onefold::cuda_backend {
 
@@ -15,6 +20,8 @@ void allow_shared_memory(const void* kernel, std::size_t bytes) {
 }
 
 }  // namespace
+
+bool is_code_for_sm_90(const call& now) { return code_capability(now.gpu.number) >= 90; }
 
 namespace detail {
 

@@ -1,11 +1,11 @@
 #pragma once
 /// @file launch.cuh  Where variants start their kernels (the peer `cub` starts its own).
 
-#include <cstdint>
-#include <string>
-#include <type_traits>
+#include <cuda_runtime_api.h>
 
-#include <onefold/error.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
 
 #include "variant.hpp"
 
@@ -31,7 +31,7 @@ enum class launch_kind {
 
 /// Whether the kernels that this device runs were compiled for compute capability 9.0 or more. Only then can they wait for the kernel ahead of
 /// them, and reach the shared memory of other blocks of their cluster.
-inline bool is_code_for_sm_90(const call& now) { return code_capability(now.gpu.number) >= 90; }
+bool is_code_for_sm_90(const call& now);
 
 namespace detail {
 

@@ -5,8 +5,13 @@
 #include <utility>
 
 #include <onefold/error.hpp>
+#include <onefold/options.hpp>
+#include <onefold/policy.hpp>
 
 #include "../float_environment.hpp"
+#include "device.hpp"
+#include "runtime.hpp"
+#include "stream_memory.hpp"
 
 namespace onefold::cuda_backend {
 

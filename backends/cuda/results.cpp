@@ -5,10 +5,15 @@
 #include <chrono>
 #include <cstring>
 
+#include <onefold/detail/device_fold.hpp>
 #include <onefold/error.hpp>
+#include <onefold/options.hpp>
 
 #include "../forms.hpp"
+#include "device.hpp"
 #include "fixed_order/driver.hpp"
+#include "runtime.hpp"
+#include "stream_memory.hpp"
 
 namespace onefold::cuda_backend {
 

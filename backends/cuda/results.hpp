@@ -1,6 +1,8 @@
 #pragma once
 /// @file results.hpp  A call's result on the host: its size, what it is of no elements, and how it is waited for.
 
+#include <cuda_runtime_api.h>
+
 #include <array>
 #include <chrono>
 #include <cstddef>

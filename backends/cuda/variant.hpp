@@ -1,24 +1,31 @@
 #pragma once
 /// @file variant.hpp  A variant's contract: what it says of itself, and the table of its entry points.
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
 
-#include <onefold/catalogue.hpp>
-#include <onefold/detail/device_fold.hpp>
 #include <onefold/operators.hpp>
-#include <onefold/options.hpp>
-#include <onefold/policy.hpp>
+#include <onefold/types.hpp>
 
 #include "../float_semantics.hpp"
-#include "device.hpp"
-#include "runtime.hpp"
-#include "stream_memory.hpp"
+
+// nvcc reads each header of a lecture three times over. A call points to what the driver alone looks into.
+namespace onefold {
+struct fixed_order_policy;  // onefold/policy.hpp, as the next
+struct variant_policy;
+struct report;  // onefold/options.hpp
+namespace detail {
+struct device_fold;
+}
+}  // namespace onefold
 
 namespace onefold::cuda_backend {
 
-struct device_workspace;  // workspace.hpp
+struct device_properties;  // device.hpp
+struct device_workspace;   // workspace.hpp
+struct stream_memory;
 
 /// One checked call, as a variant sees it. Pointers are readable and writable by the device.
 struct call {

@@ -3,6 +3,8 @@
 
 #include <span>
 
+#include <onefold/catalogue.hpp>
+
 #include "variant.hpp"
 
 namespace onefold::cuda_backend {

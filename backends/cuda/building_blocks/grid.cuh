@@ -1,12 +1,11 @@
 #pragma once
 /// @file grid.cuh  From one value per block to the result: what a block does with its value, one branch per finish.
 
-#include <cooperative_groups.h>
-
 #include <onefold/device/dependent.cuh>
 
 #include "../../forms.hpp"
 #include "atomic.cuh"
+#include "barrier.cuh"
 #include "block.cuh"
 #include "handover.hpp"
 

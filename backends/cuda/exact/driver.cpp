@@ -8,10 +8,15 @@
 #include <string_view>
 
 #include <onefold/error.hpp>
+#include <onefold/options.hpp>
+#include <onefold/policy.hpp>
 
 #include "../../exact/state.hpp"
 #include "../../forms.hpp"
+#include "../device.hpp"
 #include "../launch.cuh"
+#include "../runtime.hpp"
+#include "../stream_memory.hpp"
 #include "kernels.hpp"
 
 namespace onefold::cuda_backend {

@@ -8,9 +8,14 @@
 #include <onefold/detail/folds.hpp>
 #include <onefold/device/destination.hpp>
 #include <onefold/device/input.hpp>
+#include <onefold/options.hpp>
+#include <onefold/policy.hpp>
 
 #include "../../cpu/forms.hpp"
+#include "../device.hpp"
 #include "../launch.cuh"
+#include "../runtime.hpp"
+#include "../stream_memory.hpp"
 #include "batched_folds.hpp"
 #include "complex_batched.hpp"
 #include "converted.hpp"

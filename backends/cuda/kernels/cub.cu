@@ -14,6 +14,8 @@
 #include <type_traits>
 
 #include "../passes.cuh"
+#include "../runtime.hpp"
+#include "../stream_memory.hpp"
 
 namespace onefold::cuda_backend {
 

@@ -11,6 +11,8 @@
 /// Teaches  The best tree may span two processors. What decides is the wait: the result is on the host when it is done, and only there.
 /// Source   seed 003, last paragraph (the lecture gives no kernel). The *_into calls cannot have it, since the host must wait.
 
+#include <onefold/policy.hpp>
+
 #include "../building_blocks/load.cuh"
 #include "../passes.cuh"
 

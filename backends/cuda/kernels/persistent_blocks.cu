@@ -14,6 +14,7 @@
 /// Source   seed 002, "Work Until the Data is Exhausted!". Mended: nothing, the lecture gives no kernel. The gather is any finish.
 
 #include "../building_blocks/load.cuh"
+#include "../device.hpp"
 #include "../passes.cuh"
 
 namespace onefold::cuda_backend {

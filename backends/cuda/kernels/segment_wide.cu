@@ -11,7 +11,12 @@
 /// Teaches  More work per block pays for the narrow end of the tree, until shared memory crowds the other blocks out.
 /// Source   seed 002, "Make Use of Shared Memory". Mended: nothing to mend, the lecture gives sizes and no kernel.
 
+#include <string>
+
+#include <onefold/error.hpp>
+
 #include "../building_blocks/load.cuh"
+#include "../device.hpp"
 #include "../passes.cuh"
 
 namespace onefold::cuda_backend {

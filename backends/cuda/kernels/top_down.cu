@@ -11,8 +11,12 @@
 /// Source   seed 003, topdownAllFloats. Mended: the seed's barrier spans one work group only, so with more than one its levels race;
 ///          here the launch is cooperative and the barrier spans the grid. It works on a copy of the input.
 
-#include <cooperative_groups.h>
+#include <algorithm>
+#include <string>
 
+#include <onefold/error.hpp>
+
+#include "../building_blocks/barrier.cuh"
 #include "../building_blocks/load.cuh"
 #include "../passes.cuh"
 #include "../scratch.hpp"
