@@ -32,7 +32,7 @@ set(onefold_tests_default OFF)  # the tests and the performance suite call the l
 if(ONEFOLD_DEVELOPER_MODE AND ONEFOLD_LECTURES)
   set(onefold_tests_default ON)
 endif()
-option(ONEFOLD_CUDA_RUNS "Tests, performance suite and examples may meet a GPU; OFF compiles their own kernels without optimisation and machine code" ON)
+option(ONEFOLD_CUDA_RUNS "Tests, performance suite and examples may meet a GPU; OFF compiles their own kernels without optimisation and machine code, and without optimisation what .ci/perf-guard does not time of the suite" ON)
 option(ONEFOLD_CUDA_COMPRESS "Store the kernels compressed: a fourth of the size" ON)
 option(ONEFOLD_BUILD_TESTS "Build the tests" ${onefold_tests_default})
 option(ONEFOLD_BUILD_TOOL "Build the command line tool" ${onefold_tool_default})

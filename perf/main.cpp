@@ -14,7 +14,7 @@
 
 #include "compare.hpp"
 #include "fold_loops.hpp"
-#include "memory/study.hpp"
+#include "memory/run.hpp"
 #include "onefold_commit.hpp"
 #include "program.hpp"
 #include "record.hpp"

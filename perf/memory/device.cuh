@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "../cuda_check.hpp"
-#include "../gpu.hpp"
+#include "../gpu_clock.hpp"
 #include "study.hpp"
 
 namespace onefold::perf::memory {

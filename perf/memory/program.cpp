@@ -13,7 +13,7 @@
 
 #include "../program.hpp"
 #include "../record.hpp"
-#include "study.hpp"
+#include "run.hpp"
 #ifdef ONEFOLD_HAVE_CUDA
 #include "../gpu.hpp"
 #endif

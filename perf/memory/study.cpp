@@ -1,4 +1,4 @@
-#include "study.hpp"
+#include "run.hpp"
 
 #include <fmt/core.h>
 

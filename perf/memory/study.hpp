@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -14,7 +13,7 @@
 #include "../samples.hpp"
 
 namespace onefold::perf {
-class gpu_clock;
+class gpu_clock;  // ../gpu_clock.hpp
 }
 
 namespace onefold::perf::memory {
@@ -51,15 +50,6 @@ struct study {
   std::vector<row> (*on_gpu)(const gpu_clock& clock, const setting& how) = nullptr;
   std::vector<row> (*on_cpu)(const setting& how) = nullptr;
 };
-
-/// All studies that this build has, in the lecture's order.
-std::span<const study> studies();
-
-/// Runs a study where it can be run, prints its tables and its lesson, and returns them: {"name", "title", "lecture", "lesson", "on": {"gpu":
-/// [rows], "cpu": [rows]}}. A row is {"case", "time", "bytes", "operations", "values": [{"name", "number", "unit"}]}. `clock` is null where no
-/// GPU can be used; "on" is empty where the study then has nothing to run. Throws std::runtime_error as the study does, and where a time is
-/// not positive or a figure not finite.
-nlohmann::json run(const study& one, const gpu_clock* clock, const setting& how);
 
 /// Time on the host's clock of `work(turn)`. Short work is repeated until the clock can tell; the first turns warm up and do not count.
 samples time_on_cpu(const std::function<void(std::size_t turn)>& work, int repeats);

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "../../perf/memory/study.hpp"
+#include "../../perf/memory/run.hpp"
 
 namespace {
 
