@@ -371,8 +371,10 @@ void hdf5_reader::read(std::uint64_t first, std::uint64_t count, std::byte* to) 
   check(space, "has a dataset whose shape cannot be read");
   while (count > 0) {
     const box part = longest_box(facts.shape, first, count);
-    const hsize_t length = part.count;
-    const handle memory(H5Screate_simple(1, &length, nullptr), H5Sclose);
+    // As many axes in memory as in the file: where they differ the library looks for the place of one element after the other.
+    const handle memory(facts.shape.empty() ? H5Screate(H5S_SCALAR)
+                                            : H5Screate_simple(static_cast<int>(facts.shape.size()), part.extents.data(), nullptr),
+                        H5Sclose);
     // The one element of a dataset without axes is selected as it is.
     const bool selected =
         memory.valid() && (facts.shape.empty() || H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, part.start.data(), nullptr,
