@@ -174,7 +174,7 @@ void hdf5_child::start(const std::string& path, const std::string& dataset, bool
   answer said;
   std::unique_ptr<hdf5_reader> reader;
   attempt(said, [&] {
-    reader = std::make_unique<hdf5_reader>(path, dataset, follow_external);
+    reader = open_hdf5_reader(path, dataset, follow_external);
     put_facts(said, reader->facts());
   });
   question asked{};

@@ -296,9 +296,7 @@ box longest_box(const std::vector<std::uint64_t>& shape, std::uint64_t first, st
   return found;
 }
 
-}  // namespace
-
-struct hdf5_reader::state {
+struct state {
   state(const std::string& path, const std::string& name, bool follow)
       : container(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose),
         access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose),
@@ -332,7 +330,17 @@ struct hdf5_reader::state {
   hdf5_facts facts{};
 };
 
-hdf5_reader::hdf5_reader(const std::string& path, const std::string& name, bool follow_external) {
+class library_reader final : public hdf5_reader {
+ public:
+  library_reader(const std::string& path, const std::string& name, bool follow_external);
+  [[nodiscard]] const hdf5_facts& facts() const noexcept override { return state_->facts; }
+  void read(std::uint64_t first, std::uint64_t count, std::byte* to) const override;
+
+ private:
+  std::unique_ptr<state> state_;
+};
+
+library_reader::library_reader(const std::string& path, const std::string& name, bool follow_external) {
   // The check of references knows where files are looked for without these.
   // NOLINTNEXTLINE(concurrency-mt-unsafe): this process has one thread
   for (const char* prefix : {"HDF5_EXT_PREFIX", "HDF5_EXTFILE_PREFIX", "HDF5_VDS_PREFIX"}) ::unsetenv(prefix);
@@ -361,11 +369,7 @@ hdf5_reader::hdf5_reader(const std::string& path, const std::string& name, bool 
   }
 }
 
-hdf5_reader::~hdf5_reader() = default;
-
-const hdf5_facts& hdf5_reader::facts() const noexcept { return state_->facts; }
-
-void hdf5_reader::read(std::uint64_t first, std::uint64_t count, std::byte* to) const {
+void library_reader::read(std::uint64_t first, std::uint64_t count, std::byte* to) const {
   const hdf5_facts& facts = state_->facts;
   const handle space(H5Dget_space(state_->dataset.id()), H5Sclose);
   check(space, "has a dataset whose shape cannot be read");
@@ -387,4 +391,14 @@ void hdf5_reader::read(std::uint64_t first, std::uint64_t count, std::byte* to) 
   }
 }
 
+}  // namespace
+
+std::unique_ptr<hdf5_reader> open_hdf5_reader(const std::string& path, const std::string& dataset, bool follow_external) {
+  return std::make_unique<library_reader>(path, dataset, follow_external);
+}
+
 }  // namespace onefold::tool
+
+onefold::tool::hdf5_reader* onefold_open_hdf5_reader(const std::string& path, const std::string& dataset, bool follow_external) {
+  return onefold::tool::open_hdf5_reader(path, dataset, follow_external).release();
+}
