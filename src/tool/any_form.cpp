@@ -3,109 +3,35 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <complex>
 #include <cstring>
 
+#include <onefold/detail/request.hpp>
 #include <onefold/error.hpp>
-#include <onefold/exact.hpp>
-#include <onefold/reduce.hpp>
-#include <onefold/results.hpp>
+
+#include "file_types.hpp"
 
 namespace onefold::tool {
 
 namespace {
 
-template <class T>
-std::uint64_t bits_of(T value) {
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, &value, sizeof(value));
-  return bits;
-}
-
-template <class T>
-result_bits bits_of_results(T value) {
-  return {bits_of(value)};
-}
-template <class T>
-result_bits bits_of_results(const std::complex<T>& value) {
-  return {bits_of(value.real()), bits_of(value.imag())};
-}
-template <class T>
-result_bits bits_of_results(const arg_result<T>& both) {
-  return {bits_of(both.value), both.index};
-}
-template <class T>
-result_bits bits_of_results(const argminmax_result<T>& both) {
-  return {bits_of(both.min.value), both.min.index, bits_of(both.max.value), both.max.index};
-}
-template <class T>
-result_bits bits_of_results(const minmax_result<T>& both) {
-  return {bits_of(both.min), bits_of(both.max)};
-}
-template <class T>
-result_bits bits_of_results(const mean_variance_result<T>& both) {
-  return {bits_of(both.mean), bits_of(both.variance)};
-}
-template <class T>
-result_bits bits_of_results(const mean_variance_result<std::complex<T>>& both) {
-  return {bits_of(both.mean.real()), bits_of(both.mean.imag()), bits_of(both.variance)};
-}
-
-[[noreturn]] void refuse_wide(const form_request& what) {
-  throw error(errc::unsupported, fmt::format("{} of {} cannot be accumulated in a wider type", name(what.form), name(what.type)));
-}
-
-// Calls a function object with the arguments of this request, in the wider type where that is asked for and there is such a call.
-template <form What, class T, class Function, class... Arguments>
-result_bits call(const Function& reduction, const form_request& what, const options& how, Arguments... arguments) {
-  if (!what.wide) return bits_of_results(reduction(arguments..., how));
-  if constexpr (can_be_wide(element_type_of<T>, What))
-    return bits_of_results(reduction(arguments..., accumulate_as<accumulator_t<T, true>>, how));
-  else
-    refuse_wide(what);
+void check_form(const form_request& what) {
+  if (!is_known(what.form) || !takes_type(what.form, what.type))
+    throw error(errc::unsupported, fmt::format("{} does not take elements of type {}{}", name(what.form), name(what.type),
+                                               asks_for_order(what.form) && is_complex(what.type)
+                                                   ? ": complex numbers have no order; norm_inf finds the largest absolute value"
+                                                   : ""));
+  if (what.wide && !can_be_wide(what.type, what.form))
+    throw error(errc::unsupported, fmt::format("{} of {} cannot be accumulated in a wider type", name(what.form), name(what.type)));
 }
 
 // With the words of the exact state.
-template <form What, class T>
-result_bits reduce_to_state(const executor& where, const form_request& what, const options& how) {
-  if constexpr (detail::exact::has_state(What, element_type_of<T>)) {
-    exact_state<What, T> state;
-    const auto* x = static_cast<const T*>(what.x);
-    if constexpr (What == form::dot)
-      state.add(where, x, static_cast<const T*>(what.y), what.count, how);
-    else
-      state.add(where, x, what.count, how);
-    std::copy_n(state.words(), state.size(), what.exact_state);
-    return results_of_state(what.type, What, what.wide, what.ddof, what.exact_state);
-  } else {
+result_bits reduce_to_state(const form_request& what, detail::request asked, options how) {
+  if (state_words(what.type, what.form) == 0)
     throw error(errc::unsupported, fmt::format("{} of {} has no exact state", name(what.form), name(what.type)));
-  }
-}
-
-template <class T>
-result_bits reduce_as(const executor& where, const form_request& what, const options& how) {
-  const auto* x = static_cast<const T*>(what.x);
-  switch (what.form) {
-#define ONEFOLD_FORM(name)                                                                                     \
-  case form::name:                                                                                             \
-    if (what.exact_state != nullptr) return reduce_to_state<form::name, T>(where, what, how);                  \
-    if constexpr (form::name == form::dot)                                                                     \
-      return call<form::dot, T>(onefold::dot, what, how, where, x, static_cast<const T*>(what.y), what.count); \
-    else if constexpr (form::name == form::mean_variance)                                                      \
-      return call<form::name, T>(onefold::mean_variance, what, how, where, x, what.count, ddof{what.ddof});    \
-    else if constexpr (is_known(form::name) && takes_type(form::name, element_type_of<T>))                     \
-      return call<form::name, T>(detail::named_reduction<form::name>{}, what, how, where, x, what.count);      \
-    break;
-#define ONEFOLD_RECORD ONEFOLD_FORM
-#include <onefold/forms.def>
-#include <onefold/records.def>
-#undef ONEFOLD_RECORD
-#undef ONEFOLD_FORM
-  }
-  throw error(errc::unsupported, fmt::format("{} does not take elements of type {}{}", name(what.form), name(what.type),
-                                             asks_for_order(what.form) && is_complex(what.type)
-                                                 ? ": complex numbers have no order; norm_inf finds the largest absolute value"
-                                                 : ""));
+  asked.exact_state = what.exact_state;
+  how.guarantee = guarantee::exact;
+  detail::run(asked, how);
+  return results_of_state(what.type, what.form, what.wide, what.ddof, what.exact_state);
 }
 
 }  // namespace
@@ -170,17 +96,16 @@ std::optional<std::uint64_t> ulps_between(element_type type, std::uint64_t a, st
 }
 
 result_bits reduce_bits(const executor& where, const form_request& what, const options& how) {
-  switch (what.type) {
-#define ONEFOLD_TYPE(name, T) \
-  case element_type::name:    \
-    return reduce_as<T>(where, what, how);
-#define ONEFOLD_SMALL_TYPE ONEFOLD_TYPE
-#define ONEFOLD_COMPLEX_TYPE(name, T, part) ONEFOLD_TYPE(name, T)
-#include <onefold/types.def>
-    default:
-      break;
-  }
-  throw error(errc::unsupported, "the tool does not know this element type");
+  if (static_cast<int>(what.type) >= file_type_count) throw error(errc::unsupported, "the tool does not know this element type");
+  alignas(std::uint64_t) std::byte results[sizeof(result_bits)] = {};
+  detail::request asked{where, what.type, what.form, what.x, what.count, results, true};
+  if (what.form == form::dot) asked.second = what.y;
+  if (what.exact_state != nullptr) return reduce_to_state(what, asked, how);
+  check_form(what);
+  asked.wide = what.wide;
+  if (what.form == form::mean_variance) asked.ddof = what.ddof;
+  detail::run(asked, how);
+  return bits_of_stored(what.type, what.form, what.wide, results);
 }
 
 }  // namespace onefold::tool

@@ -1,6 +1,6 @@
 #pragma once
-/// @file any_form.hpp  Any form of elements of any type, both known at run time only, through onefold's public functions: the one place of
-/// the tool that tells forms apart.
+/// @file any_form.hpp  Any form of elements of any type, both known at run time only, by the erased request that onefold's functions make: the
+/// one place of the tool that tells forms apart.
 
 #include <array>
 #include <cstddef>
