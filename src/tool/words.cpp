@@ -1,11 +1,9 @@
 #include "words.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
-#include <regex>
 #include <utility>
 #include <vector>
 
@@ -45,25 +43,66 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 26> other_na
     {"count_nonzero", "count"},
 }};
 
-// In this order: the longer ones first.
-constexpr std::array<std::pair<const char*, const char*>, 16> words{{
-    {R"(onefold::variants\(\) lists the names)", "'onefold variants' lists them"},
-    {R"(: use the call that returns the value|; use the call that returns the value)", ""},
-    {R"(openmp\(\) or serial\(\) with host memory)", "--backend openmp or --backend serial"},
-    {R"(serial\(\) or openmp\(\))", "--backend serial or --backend openmp"},
-    {R"(serial\(\) and openmp\(\) executors)", "--backend serial and --backend openmp"},
-    {R"(openmp\(([0-9]+)\))", "--threads $1"},
-    {R"(openmp\(threads\))", "--threads"},
-    {R"(openmp\(\))", "--backend openmp"},
-    {R"(serial\(\))", "--backend serial"},
-    {R"(cuda\(([0-9]+)\))", "--device $1"},
-    {R"(cuda\(\))", "--backend cuda"},
-    {R"(best\(\))", "--backend best"},
-    {R"(guarantee::exact)", "--exact"},
-    {R"(guarantee::(\w+))", "guarantee $1"},
-    {R"(\bblock_size\b)", "--block-size"},
-    {R"(\bgrid_size\b)", "--grid-size"},
+// In this order: the longer ones first. '#' stands for a number and '@' for a word, which are kept.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 17> words{{
+    {"onefold::variants() lists the names", "'onefold variants' lists them"},
+    {": use the call that returns the value", ""},
+    {"; use the call that returns the value", ""},
+    {"openmp() or serial() with host memory", "--backend openmp or --backend serial"},
+    {"serial() or openmp()", "--backend serial or --backend openmp"},
+    {"serial() and openmp() executors", "--backend serial and --backend openmp"},
+    {"openmp(#)", "--threads #"},
+    {"openmp(threads)", "--threads"},
+    {"openmp()", "--backend openmp"},
+    {"serial()", "--backend serial"},
+    {"cuda(#)", "--device #"},
+    {"cuda()", "--backend cuda"},
+    {"best()", "--backend best"},
+    {"guarantee::exact", "--exact"},
+    {"guarantee::@", "guarantee @"},
+    {"block_size", "--block-size"},
+    {"grid_size", "--grid-size"},
 }};
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_of_word(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+
+// How much of the text the pattern takes from `begin` on: nothing where it is not there, or begins or ends within a word.
+std::size_t length_of_match(std::string_view text, std::size_t begin, std::string_view pattern, std::string_view& kept) {
+  std::size_t at = begin;
+  for (const char c : pattern) {
+    const std::size_t first = at;
+    if (c == '#' || c == '@') {
+      while (at < text.size() && (c == '#' ? is_digit(text[at]) : is_of_word(text[at]))) ++at;
+      kept = text.substr(first, at - first);
+    } else if (at < text.size() && text[at] == c) {
+      ++at;
+    }
+    if (at == first) return 0;
+  }
+  const auto cuts_word = [&](std::size_t place) {
+    return place > 0 && place < text.size() && is_of_word(text[place - 1]) && is_of_word(text[place]);
+  };
+  return cuts_word(begin) || cuts_word(at) ? 0 : at - begin;
+}
+
+std::string replaced(std::string_view text, std::string_view pattern, std::string_view by) {
+  std::string said;
+  for (std::size_t at = 0; at < text.size();) {
+    std::string_view kept;
+    if (const std::size_t length = length_of_match(text, at, pattern, kept)) {
+      for (const char c : by)
+        if (c == '#' || c == '@')
+          said += kept;
+        else
+          said += c;
+      at += length;
+    } else {
+      said += text[at++];
+    }
+  }
+  return said;
+}
 
 }  // namespace
 
@@ -79,15 +118,14 @@ std::string suggestion(std::string_view misspelt, std::span<const std::string> n
   std::ranges::stable_sort(near, {}, [](const auto& row) { return row.first; });
   // Where one is nearer than the others, nobody means those.
   std::erase_if(near, [least = near.front().first](const auto& row) { return row.first > least; });
-  std::vector<std::string_view> shown;
-  for (const auto& row : near)
-    if (shown.size() < 3) shown.push_back(row.second);
-  return fmt::format("did you mean {}?", fmt::join(shown, " or "));
+  std::string shown(near.front().second);
+  for (std::size_t i = 1; i < std::min<std::size_t>(near.size(), 3); ++i) shown.append(" or ").append(near[i].second);
+  return fmt::format("did you mean {}?", shown);
 }
 
 std::string in_words_of_the_tool(std::string_view sentence) {
   std::string said(sentence);
-  for (const auto& [libraries, tools] : words) said = std::regex_replace(said, std::regex(libraries), tools);
+  for (const auto& [libraries, tools] : words) said = replaced(said, libraries, tools);
   return said;
 }
 

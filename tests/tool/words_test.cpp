@@ -40,6 +40,11 @@ TEST(Words, TheLibrarysCallsBecomeOptions) {
   EXPECT_EQ(in_words_of_the_tool("x promises guarantee::none"), "x promises guarantee none");
   EXPECT_EQ(in_words_of_the_tool("onefold::variants() lists the names"), "'onefold variants' lists them");
   EXPECT_EQ(in_words_of_the_tool("nothing to change: 100 %"), "nothing to change: 100 %");
+  EXPECT_EQ(in_words_of_the_tool("only here; use the call that returns the value"), "only here");
+  EXPECT_EQ(in_words_of_the_tool("openmp(x), openmp(12 and cuda(), and again cuda(12)"),
+            "openmp(x), openmp(12 and --backend cuda, and again --device 12");
+  EXPECT_EQ(in_words_of_the_tool("my_block_size, block_sizes and block_size"), "my_block_size, block_sizes and --block-size");
+  EXPECT_EQ(in_words_of_the_tool(""), "");
 }
 
 // As they are thrown, so that a sentence that changes there is noticed here.
