@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
@@ -18,7 +19,12 @@
 #include <utility>
 #include <vector>
 
-#include <onefold/onefold.hpp>
+#include <onefold/catalogue.hpp>
+#include <onefold/error.hpp>
+#include <onefold/executor.hpp>
+#include <onefold/options.hpp>
+#include <onefold/types.hpp>
+#include <onefold/version.hpp>
 
 #include "any_range.hpp"
 #include "ending.hpp"
@@ -419,8 +425,7 @@ void add_ddof_option(CLI::App& command, std::int64_t& ddof) {
       ->capture_default_str();
 }
 
-void add_reduce_command(CLI::App& app, form what, const std::string& description, reduce_arguments& arguments,
-                        command_output& output) {
+void add_reduce_command(CLI::App& app, form what, const char* description, reduce_arguments& arguments, command_output& output) {
   CLI::App* command = app.add_subcommand(std::string(onefold::name(what)), description);
   command->footer(
       "The value is printed so that it reads back as the same number, and as its bits.\n"
@@ -502,7 +507,7 @@ void add_check_command(CLI::App& app, check_arguments& arguments, command_output
   command->final_callback([&arguments, &output] { output = check_command(arguments); });
 }
 
-void add_list_commands(CLI::App& app, variants_arguments& arguments, bool& info_as_json, command_output& output) {
+void add_variants_command(CLI::App& app, variants_arguments& arguments, command_output& output) {
   CLI::App* list = app.add_subcommand("variants", "List the variants: seed, idea, guarantee, types, and what prevents them here");
   list->add_option("--backend", arguments.backend, "Only the variants of this backend")
       ->check(CLI::IsMember(names<backend>(backend_count)));
@@ -510,7 +515,9 @@ void add_list_commands(CLI::App& app, variants_arguments& arguments, bool& info_
   list->add_flag("--markdown", arguments.markdown, "Print a Markdown table of name, seed and idea, the same on every machine")
       ->excludes(json);
   list->final_callback([&arguments, &output] { output.text = variants_command(arguments); });
+}
 
+void add_info_command(CLI::App& app, bool& info_as_json, command_output& output) {
   CLI::App* info = app.add_subcommand("info", "Show the version, the backends and the devices");
   info->add_flag("--json", info_as_json, "Print one JSON object");
   info->final_callback(
@@ -538,13 +545,49 @@ void print_library_error(const error& problem) {
   }
 }
 
-// CLI11 says of a misspelt command that it is an argument too many.
-void check_command_name(const CLI::App& app, int argc, char** argv) {
-  if (argc < 2 || argv[1][0] == '-') return;
-  const std::string asked = argv[1];
+struct reduction_command {
+  form what;
+  const char* description;
+};
+constexpr std::array<reduction_command, 26> reductions{{
+    {form::sum, "Add the elements of a file"},
+    {form::prod, "Multiply the elements of a file"},
+    {form::min, "Find the smallest element of a file (NaN if there is one)"},
+    {form::max, "Find the largest element of a file (NaN if there is one)"},
+    {form::dot, "Add the products of the elements of two files"},
+    {form::sum_of_squares, "Add the squares of the elements of a file"},
+    {form::norm1, "Add the absolute values of the elements of a file"},
+    {form::norm2, "The square root of the sum of squares, which does not overflow on the way"},
+    {form::norm_inf, "Find the largest absolute value in a file (NaN if there is one)"},
+    {form::min_number, "Find the smallest element of a file that is not NaN"},
+    {form::max_number, "Find the largest element of a file that is not NaN"},
+    {form::bit_and, "Combine the bits of the integers of a file with AND"},
+    {form::bit_or, "Combine the bits of the integers of a file with OR"},
+    {form::bit_xor, "Combine the bits of the integers of a file with XOR"},
+    {form::count, "Count the elements of a file that are not zero"},
+    {form::all, "Whether all elements of a file are not zero"},
+    {form::any, "Whether any element of a file is not zero"},
+    {form::none, "Whether all elements of a file are zero"},
+    {form::mean, "The sum of the elements of a file over their number"},
+    {form::argmin, "Find the smallest element of a file and its first index (of NaNs, the first)"},
+    {form::argmax, "Find the largest element of a file and its first index (of NaNs, the first)"},
+    {form::argmin_magnitude, "Find the smallest absolute value in a file and its first index"},
+    {form::argmax_magnitude, "Find the largest absolute value in a file and its first index"},
+    {form::argminmax, "What argmin and argmax find, in one read"},
+    {form::minmax, "Find the smallest and the largest element of a file in one read"},
+    {form::mean_variance, "The mean and the variance of the elements of a file in one read"},
+}};
+
+std::vector<std::string> command_names() {
   std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
-  if (std::ranges::find(names, asked) != names.end()) return;
+  for (const reduction_command& one : reductions) names.emplace_back(onefold::name(one.what));
+  for (const char* other : {"merge", "variants", "info", "check"}) names.emplace_back(other);
+  return names;
+}
+
+// CLI11 says of a misspelt command that it is an argument too many.
+void check_command_name(std::string_view asked, const std::vector<std::string>& names) {
+  if (asked.starts_with('-')) return;
   const std::string near = suggestion(asked, names);
   throw CLI::ParseError(fmt::format("there is no command {}{}{}", asked, near.empty() ? "" : ": ", near),
                         CLI::ExitCodes::ExtrasError);
@@ -563,39 +606,19 @@ int run(int argc, char** argv) {
   app.require_subcommand(0, 1);  // none is refused below: CLI11 would say the same of a misspelt one
   app.footer(examples);
   keep_lines_of_footer(*app.get_formatter());  // before the commands, which share the formatter
-  add_reduce_command(app, form::sum, "Add the elements of a file", reduce, output);
-  add_reduce_command(app, form::prod, "Multiply the elements of a file", reduce, output);
-  add_reduce_command(app, form::min, "Find the smallest element of a file (NaN if there is one)", reduce, output);
-  add_reduce_command(app, form::max, "Find the largest element of a file (NaN if there is one)", reduce, output);
-  add_reduce_command(app, form::dot, "Add the products of the elements of two files", reduce, output);
-  add_reduce_command(app, form::sum_of_squares, "Add the squares of the elements of a file", reduce, output);
-  add_reduce_command(app, form::norm1, "Add the absolute values of the elements of a file", reduce, output);
-  add_reduce_command(app, form::norm2, "The square root of the sum of squares, which does not overflow on the way", reduce, output);
-  add_reduce_command(app, form::norm_inf, "Find the largest absolute value in a file (NaN if there is one)", reduce, output);
-  add_reduce_command(app, form::min_number, "Find the smallest element of a file that is not NaN", reduce, output);
-  add_reduce_command(app, form::max_number, "Find the largest element of a file that is not NaN", reduce, output);
-  add_reduce_command(app, form::bit_and, "Combine the bits of the integers of a file with AND", reduce, output);
-  add_reduce_command(app, form::bit_or, "Combine the bits of the integers of a file with OR", reduce, output);
-  add_reduce_command(app, form::bit_xor, "Combine the bits of the integers of a file with XOR", reduce, output);
-  add_reduce_command(app, form::count, "Count the elements of a file that are not zero", reduce, output);
-  add_reduce_command(app, form::all, "Whether all elements of a file are not zero", reduce, output);
-  add_reduce_command(app, form::any, "Whether any element of a file is not zero", reduce, output);
-  add_reduce_command(app, form::none, "Whether all elements of a file are zero", reduce, output);
-  add_reduce_command(app, form::mean, "The sum of the elements of a file over their number", reduce, output);
-  add_reduce_command(app, form::argmin, "Find the smallest element of a file and its first index (of NaNs, the first)", reduce,
-                     output);
-  add_reduce_command(app, form::argmax, "Find the largest element of a file and its first index (of NaNs, the first)", reduce,
-                     output);
-  add_reduce_command(app, form::argmin_magnitude, "Find the smallest absolute value in a file and its first index", reduce, output);
-  add_reduce_command(app, form::argmax_magnitude, "Find the largest absolute value in a file and its first index", reduce, output);
-  add_reduce_command(app, form::argminmax, "What argmin and argmax find, in one read", reduce, output);
-  add_reduce_command(app, form::minmax, "Find the smallest and the largest element of a file in one read", reduce, output);
-  add_reduce_command(app, form::mean_variance, "The mean and the variance of the elements of a file in one read", reduce, output);
-  add_merge_command(app, merge, output);
-  add_list_commands(app, list, info_as_json, output);
-  add_check_command(app, check, output);
+  // CLI11 is told of the command that the first word names alone: of all it takes as long as the rest of a start.
+  const std::string_view first = argc > 1 ? argv[1] : "";
+  const auto commands = command_names();
+  const bool known = std::ranges::find(commands, first) != commands.end();
+  const auto is_asked_for = [&](std::string_view name) { return !known || name == first; };
+  for (const auto& [what, description] : reductions)
+    if (is_asked_for(onefold::name(what))) add_reduce_command(app, what, description, reduce, output);
+  if (is_asked_for("merge")) add_merge_command(app, merge, output);
+  if (is_asked_for("variants")) add_variants_command(app, list, output);
+  if (is_asked_for("info")) add_info_command(app, info_as_json, output);
+  if (is_asked_for("check")) add_check_command(app, check, output);
   try {
-    check_command_name(app, argc, argv);
+    if (argc > 1 && !known) check_command_name(first, commands);
     app.parse(argc, argv);
     if (app.get_subcommands().empty())
       throw CLI::RequiredError("A command: sum, dot, norm2 or another form, merge, variants, info or check");
