@@ -3,6 +3,7 @@
 Sizes are in pixels of the page: a chart is drawn 460 wide with letters of 12, which a phone of 390 shows at more than 9.
 """
 
+import functools
 import math
 from dataclasses import dataclass, field
 
@@ -30,6 +31,7 @@ matplotlib.rcParams.update(
 )
 
 WIDTH = 460
+DOTS = 72  # to an inch, so that a pixel is a point
 LETTERS = 12
 EDGE = 6
 
@@ -97,23 +99,30 @@ class Bar:
     texts: list = field(default_factory=list)  # what stands right of the axes, a column each
 
 
+@functools.cache
+def _renderer():
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    return FigureCanvasAgg(Figure(dpi=DOTS)).get_renderer()
+
+
+@functools.lru_cache(maxsize=100_000)  # the same names and numbers stand in many charts
+def _text_width(words: str, letters: float, bold: bool) -> float:
+    font = FontProperties(family="DejaVu Sans", size=letters, weight="bold" if bold else "normal")
+    return _renderer().get_text_width_height_descent(words, font, False)[0]
+
+
 class _Paper:
     """A figure whose parts are placed by the pixel, from the top."""
 
     def __init__(self, width: float, letters: float, colours: dict):
         self.width, self.letters, self.colours = width, letters, colours
-        self.figure = Figure(figsize=(width / 72, 1), dpi=72)
-        self._renderer = self.figure.canvas.get_renderer() if hasattr(self.figure.canvas, "get_renderer") else None
+        self.figure = Figure(figsize=(width / 72, 1), dpi=DOTS)
         self.pieces = []  # (draw, height), in order
         self.height = float(EDGE)
 
     def text_width(self, words: str, bold: bool = False) -> float:
-        if self._renderer is None:
-            from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-            self._renderer = FigureCanvasAgg(self.figure).get_renderer()
-        font = FontProperties(family="DejaVu Sans", size=self.letters, weight="bold" if bold else "normal")
-        return self._renderer.get_text_width_height_descent(words, font, False)[0] if words else 0.0
+        return _text_width(words, self.letters, bold) if words else 0.0
 
     def fitted(self, words: str, room: float, bold: bool = False) -> str:
         """`words`, cut where they would be wider than `room`."""

@@ -57,14 +57,15 @@ def run(typed: list[str]) -> None:
         raise Refused("the report needs matplotlib (Debian: python3-matplotlib), and there is none") from problem
     if tuple(int(part) for part in matplotlib.__version__.split(".")[:2]) < (3, 6):
         raise Refused(f"the report needs matplotlib 3.6 or newer, and this is {matplotlib.__version__}")
-    import page
-    import picture
     import records
 
     try:
         machines, sentences = records.machines([record for path in asked.records for record in records.load(path)])
     except records.NoRecord as problem:
         raise Refused(str(problem)) from problem
+    import page  # which draws, and takes half a second to load: not for what is refused
+    import picture
+
     if asked.out is not None:
         try:
             os.makedirs(asked.out, exist_ok=True)
