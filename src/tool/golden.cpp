@@ -75,23 +75,48 @@ std::uint64_t random_bits(std::uint64_t seed, std::uint64_t i) {
   return z ^ (z >> 31);
 }
 
+// The families' names are compared once for each array, not for each of its elements.
+#define ONEFOLD_GOLDEN_FAMILIES(X)                                                                                            \
+  X(uniform)                                                                                                                  \
+  X(wide) X(factors) X(offset) X(few) X(extremes) X(tiny) X(huge) X(edge_small) X(edge_big) X(brink) X(mixed_classes) X(bits) \
+      X(subnormal) X(zeros) X(minus_zero) X(one_nan) X(two_nans) X(one_infinity) X(both_infinities) X(blank) X(lone) X(hole)
+enum class family_name {
+#define ONEFOLD_GOLDEN_FAMILY(name) name,
+  ONEFOLD_GOLDEN_FAMILIES(ONEFOLD_GOLDEN_FAMILY)
+#undef ONEFOLD_GOLDEN_FAMILY
+};
+constexpr std::string_view family_names[] = {
+#define ONEFOLD_GOLDEN_FAMILY(name) #name,
+    ONEFOLD_GOLDEN_FAMILIES(ONEFOLD_GOLDEN_FAMILY)
+#undef ONEFOLD_GOLDEN_FAMILY
+};
+
 [[noreturn]] void refuse_family(element_type type, std::string_view family) {
   throw std::invalid_argument(
       fmt::format("the golden table has a family \"{}\" of {} that this tool does not know", family, name(type)));
 }
+[[noreturn]] void refuse_family(element_type type, family_name family) {
+  refuse_family(type, family_names[static_cast<std::size_t>(family)]);
+}
+
+family_name family_called(element_type type, std::string_view name) {
+  const auto* const found = std::ranges::find(family_names, name);
+  if (found == std::end(family_names)) refuse_family(type, name);
+  return static_cast<family_name>(found - std::begin(family_names));
+}
 
 template <class T>
-std::uint64_t integer(std::string_view family, std::uint64_t r) {
+std::uint64_t integer(family_name family, std::uint64_t r) {
   using U = std::make_unsigned_t<T>;
   constexpr unsigned width = 8 * sizeof(T);
   const T low = static_cast<T>(static_cast<U>(r));
   const auto bits = [](T value) -> std::uint64_t { return static_cast<U>(value); };
-  if (family == "uniform") return bits(low);
-  if (family == "wide") return bits(static_cast<T>(low >> r % width));  // of a signed number the shift copies the sign
-  if (family == "factors") return bits(low) | 1;
-  if (family == "offset") return (std::uint64_t{1} << (width - 2)) + r % (std::uint64_t{1} << width / 4);
-  if (family == "few") return bits(static_cast<T>(static_cast<T>(r % 7) - static_cast<T>(std::is_signed_v<T> ? 3 : 0)));
-  if (family == "extremes") {
+  if (family == family_name::uniform) return bits(low);
+  if (family == family_name::wide) return bits(static_cast<T>(low >> r % width));  // of a signed number the shift copies the sign
+  if (family == family_name::factors) return bits(low) | 1;
+  if (family == family_name::offset) return (std::uint64_t{1} << (width - 2)) + r % (std::uint64_t{1} << width / 4);
+  if (family == family_name::few) return bits(static_cast<T>(static_cast<T>(r % 7) - static_cast<T>(std::is_signed_v<T> ? 3 : 0)));
+  if (family == family_name::extremes) {
     using limits = std::numeric_limits<T>;
     const T values[] = {0, 1, static_cast<T>(-1), limits::max(), limits::min()};
     return bits(values[r % 5]);
@@ -180,51 +205,52 @@ class floats {
     const int value = static_cast<int>(r % 7) - 3;
     return value == 0 ? sign_of(r) : bits_of(value);
   }
-  static std::optional<bits> of_one_size(std::string_view family, std::uint64_t r) {
+  static std::optional<bits> of_one_size(family_name family, std::uint64_t r) {
     const auto k = static_cast<std::int64_t>((r >> 52) & 0x7ff);
-    if (family == "wide") return with_exponent(r, of::wide.first + k % of::wide.count);
-    if (family == "tiny") return with_exponent(r, of::tiny.first + k % of::tiny.count);
-    if (family == "huge") return with_exponent(r, of::huge.first + k % of::huge.count);
+    if (family == family_name::wide) return with_exponent(r, of::wide.first + k % of::wide.count);
+    if (family == family_name::tiny) return with_exponent(r, of::tiny.first + k % of::tiny.count);
+    if (family == family_name::huge) return with_exponent(r, of::huge.first + k % of::huge.count);
     if (!is_double) return std::nullopt;
-    if (family == "edge_small") return with_exponent(r, -482 + k % 4);
-    if (family == "edge_big") return with_exponent(r, 478 + k % 4);
-    if (family == "brink") return with_exponent((r >> 63 << 63) | 0x05af103491a32u, 1020);
-    if (family != "mixed_classes") return std::nullopt;
+    if (family == family_name::edge_small) return with_exponent(r, -482 + k % 4);
+    if (family == family_name::edge_big) return with_exponent(r, 478 + k % 4);
+    if (family == family_name::brink) return with_exponent((r >> 63 << 63) | 0x05af103491a32u, 1020);
+    if (family != family_name::mixed_classes) return std::nullopt;
     const std::int64_t group = k % 24;
     return with_exponent(r, group < 8 ? -484 + group : group < 16 ? -4 + group - 8 : 476 + group - 16);
   }
 
  public:
   // `special`: the element at p; `second`: that half of the array behind it.
-  static bits element(std::string_view family, std::uint64_t r, bool special, bool second) {
-    if (family == "uniform") return uniform(r);
-    if (family == "factors") return factor(r);
-    if (family == "bits") return any_bits(r);
-    if (family == "subnormal") return (r >> 52 & 0xf) == 0 ? sign_of(r) : with_field(r, 0);
-    if (family == "zeros") return sign_of(r);
-    if (family == "minus_zero") return sign;
-    if (family == "offset") return bits_of(of::offset(r));
-    if (family == "few") return one_of_few(r);
+  static bits element(family_name family, std::uint64_t r, bool special, bool second) {
+    if (family == family_name::uniform) return uniform(r);
+    if (family == family_name::factors) return factor(r);
+    if (family == family_name::bits) return any_bits(r);
+    if (family == family_name::subnormal) return (r >> 52 & 0xf) == 0 ? sign_of(r) : with_field(r, 0);
+    if (family == family_name::zeros) return sign_of(r);
+    if (family == family_name::minus_zero) return sign;
+    if (family == family_name::offset) return bits_of(of::offset(r));
+    if (family == family_name::few) return one_of_few(r);
     if (const auto value = of_one_size(family, r)) return *value;
     // Special elements among uniform ones.
-    if (family == "one_nan") return special ? of::marked_nan : uniform(r);
-    if (family == "two_nans") return second ? quiet_nan : special ? of::marked_nan : uniform(r);
-    if (family == "one_infinity") return special ? exponent_mask : uniform(r);
-    if (family != "both_infinities") refuse_family(element_type_of<T>, family);
+    if (family == family_name::one_nan) return special ? of::marked_nan : uniform(r);
+    if (family == family_name::two_nans) return second ? quiet_nan : special ? of::marked_nan : uniform(r);
+    if (family == family_name::one_infinity) return special ? exponent_mask : uniform(r);
+    if (family != family_name::both_infinities) refuse_family(element_type_of<T>, family);
     return special ? exponent_mask : second ? exponent_mask | sign : uniform(r);
   }
 };
 
+// `p` is 7919 seed modulo count.
 template <class T>
-std::uint64_t element(std::string_view family, std::uint64_t seed, std::uint64_t i, std::uint64_t count) {
-  const std::uint64_t r = random_bits(seed, i), p = 7919 * seed % count;
+std::uint64_t element(family_name family, std::uint64_t seed, std::uint64_t i, std::uint64_t p, std::uint64_t count) {
+  const std::uint64_t r = random_bits(seed, i);
   const bool special = i == p, second = i == (p + count / 2) % count;
   constexpr std::uint64_t highest = std::uint64_t{1} << (8 * sizeof(T) - 1);
   constexpr bool is_integer = std::is_integral_v<T>;
-  if (family == "blank") return 0;
-  if (family == "lone") return special ? highest | (is_integer ? 0 : 1) : 0;
-  if (family == "hole" && special) return is_integer ? 0 : highest;
-  const std::string_view plain = family == "hole" ? "factors" : family;
+  if (family == family_name::blank) return 0;
+  if (family == family_name::lone) return special ? highest | (is_integer ? 0 : 1) : 0;
+  if (family == family_name::hole && special) return is_integer ? 0 : highest;
+  const family_name plain = family == family_name::hole ? family_name::factors : family;
   if constexpr (is_integer)
     return integer<T>(plain, r);
   else
@@ -232,6 +258,21 @@ std::uint64_t element(std::string_view family, std::uint64_t seed, std::uint64_t
 }
 
 // --- the comparison
+
+// The low bytes of each, one behind the other.
+void copy_elements(std::size_t size, std::span<const std::uint64_t> bits, std::byte* to) {
+  const auto copy = [&]<class Word>(std::type_identity<Word>) {
+    for (const std::uint64_t one : bits) {
+      const auto word = static_cast<Word>(one);
+      std::memcpy(to, &word, sizeof(Word));
+      to += sizeof(Word);
+    }
+  };
+  if (size == 1) return copy(std::type_identity<std::uint8_t>{});
+  if (size == 2) return copy(std::type_identity<std::uint16_t>{});
+  if (size == 4) return copy(std::type_identity<std::uint32_t>{});
+  copy(std::type_identity<std::uint64_t>{});
+}
 
 // An input at its offset behind a boundary of 64 bytes, where the executor can read it. Around it all bits are set: NaN, or -1.
 class placed_input {
@@ -241,7 +282,7 @@ class placed_input {
       : host_(offset * size_of(type) + bits.size() * size_of(part_type(type)) + margin), start_(offset * size_of(type)) {
     const std::size_t size = size_of(part_type(type)), bytes = start_ + bits.size() * size + margin;
     std::memset(host_.data(), 0xff, bytes);
-    for (std::size_t i = 0; i < bits.size(); ++i) std::memcpy(host_.data() + start_ + i * size, &bits[i], size);
+    copy_elements(size, bits, host_.data() + start_);
     if (where.backend() == backend::cuda) device_.emplace(where.device(), host_.data(), bytes);
   }
   [[nodiscard]] const void* data() const {
@@ -278,17 +319,16 @@ std::vector<std::uint64_t> golden_data(element_type type, std::string_view famil
     if (count != 0) std::ranges::fill(all, golden_data(type, "uniform", seed, 1)[0]);
     return all;
   }
-  for (std::uint64_t i = 0; i < count; ++i) {
-    switch (type) {
-#define ONEFOLD_TYPE(name, T)                    \
-  case element_type::name:                       \
-    all[i] = element<T>(family, seed, i, count); \
+  const family_name known = family_called(type, family);
+  switch (type) {
+#define ONEFOLD_TYPE(name, T)                                                                                  \
+  case element_type::name:                                                                                     \
+    for (std::uint64_t i = 0; i < count; ++i) all[i] = element<T>(known, seed, i, 7919 * seed % count, count); \
     break;
 #define ONEFOLD_SMALL_TYPE ONEFOLD_TYPE
 #include <onefold/types.def>
-      default:
-        break;
-    }
+    default:
+      break;
   }
   return all;
 }

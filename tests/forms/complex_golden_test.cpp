@@ -4,8 +4,11 @@
 #include <complex>
 #include <cstdint>
 #include <cstring>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include <onefold/onefold.hpp>
@@ -83,23 +86,35 @@ std::array<std::uint64_t, 3> by_the_library(const complex_row& row, const onefol
 
 class complex_golden : public executor_test {
  protected:
+  // A few hundred arrays for all rows, places and executors: each is made once.
   template <class T>
-  static elements parts_of(const complex_row& row, std::uint64_t seed, std::size_t off) {
+  static const elements& parts_of(const complex_row& row, std::uint64_t seed) {
+    static std::map<std::tuple<std::string_view, std::uint64_t, std::uint64_t>, elements> known;
+    const auto place = known.try_emplace({row.data, seed, row.count}, onefold::element_type_of<T>, 2 * row.count);
+    elements& parts = place.first->second;
+    if (!place.second) return parts;
     const auto bits = onefold::tool::golden_data(onefold::element_type_of<T>, row.data, seed, 2 * row.count);
-    elements parts(onefold::element_type_of<T>, bits.size() + 2 * off);
-    for (std::size_t i = 0; i < bits.size(); ++i) std::memcpy(&parts.as<T>()[2 * off + i], &bits[i], sizeof(T));
+    auto* const to = static_cast<std::byte*>(parts.data());
+    for (std::size_t i = 0; i < bits.size(); ++i) std::memcpy(to + i * sizeof(T), &bits[i], sizeof(T));
     return parts;
+  }
+  template <class T>
+  static elements shifted(const elements& parts, std::size_t off) {
+    elements all(parts.type(), parts.size() + 2 * off);
+    if (parts.size() > 0) std::memcpy(static_cast<std::byte*>(all.data()) + 2 * off * sizeof(T), parts.data(), parts.bytes());
+    return all;
   }
 
   // At a boundary of 16 bytes and off it.
   template <class T>
   void expect_row(const complex_row& row) const {
     using Z = std::complex<T>;
+    std::optional<guarded_input> others;
+    if (row.what == form::dot) others.emplace(memory_for(where()), parts_of<T>(row, row.seed + 1000), operation::sum);
+    const auto* const second = others ? static_cast<const Z*>(others->window(0, 2 * row.count)) : nullptr;
     for (const std::size_t off : {0U, 1U}) {
-      guarded_input memory(memory_for(where()), parts_of<T>(row, row.seed, off), operation::sum);
-      guarded_input others(memory_for(where()), parts_of<T>(row, row.seed + (row.what == form::dot ? 1000 : 0), 0), operation::sum);
+      guarded_input memory(memory_for(where()), shifted<T>(parts_of<T>(row, row.seed), off), operation::sum);
       const auto* const z = static_cast<const Z*>(memory.window(2 * off, 2 * row.count));
-      const auto* const second = static_cast<const Z*>(others.window(0, 2 * row.count));
       EXPECT_EQ(by_the_library(row, where(), z, second), row.bits)
           << name(row.what) << " of " << name(row.type) << ", " << row.data << ", seed " << row.seed << ", " << row.count;
       count_dispatch(where());

@@ -57,7 +57,8 @@ TEST_P(own_operator, on_values_of_any_size_is_the_tree_of_the_page) {
                                     16 * tile + 1, 37 * tile + 11, 100 * tile + 3}) {
       if (count == 0 || (is_sanitized && count > 50 * tile)) continue;  // 37 tiles are three groups
       std::vector<bytes<N>> x(count);
-      for (std::size_t i = 0; i < count; ++i) x[i] = some_bytes<N>(current_seed(), i);
+      const std::uint64_t seed = current_seed();
+      for (std::size_t i = 0; i < count; ++i) x[i] = some_bytes<N>(seed, i);
       const bytes<N> expected = *tree_v1(x, mixing<N>{});
       ASSERT_EQ(onefold::reduce(where(), x, mixing<N>{}), expected) << N << " bytes, " << count;
       bytes<N> stored{};
@@ -65,7 +66,7 @@ TEST_P(own_operator, on_values_of_any_size_is_the_tree_of_the_page) {
       ASSERT_EQ(stored, expected) << N << " bytes, stored, " << count;
       ASSERT_EQ(onefold::transform_reduce(where(), count, mixing<N>{}, [&](std::uint64_t i) { return x[i]; }), expected) << N;
       // With an initial value in front of the tree's, not in it.
-      const bytes<N> init = some_bytes<N>(current_seed() + 1, 0);
+      const bytes<N> init = some_bytes<N>(seed + 1, 0);
       ASSERT_EQ(onefold::reduce(where(), x, mixing<N>{}, init), mixing<N>{}(init, expected)) << N << " bytes, init, " << count;
       // Every third value is absent.
       std::vector<std::optional<bytes<N>>> some(count);

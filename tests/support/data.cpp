@@ -110,8 +110,11 @@ void fill_hard_sum(std::span<T> out, hardship kind, random_numbers& random) {
 }  // namespace
 
 std::uint64_t environment_seed() {
-  const char* text = std::getenv("ONEFOLD_SEED");
-  return text == nullptr ? 0 : std::strtoull(text, nullptr, 0);
+  static const std::uint64_t seed = [] {
+    const char* text = std::getenv("ONEFOLD_SEED");
+    return text == nullptr ? std::uint64_t{0} : std::uint64_t{std::strtoull(text, nullptr, 0)};
+  }();
+  return seed;
 }
 
 std::uint64_t seed_of(std::string_view test_name) {

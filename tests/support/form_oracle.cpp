@@ -182,22 +182,20 @@ class summation {
 float_sum sum_of(const form_input& of) {
   summation sum;
   std::size_t k = 0;
-  for_each_x<double>(of, [&](double x) {
-    switch (of.what) {
-      case form::dot:
-        sum.add(x, element_as_double(*of.y, of.first_y + k++));
-        break;
-      case form::sum_of_squares:
-      case form::norm2:
-        sum.add(x, x);
-        break;
-      case form::norm1:
-        sum.add(std::fabs(x), 1);
-        break;
-      default:
-        sum.add(x, 1);
-    }
-  });
+  switch (of.what) {  // once, not for each of a million
+    case form::dot:
+      for_each_x<double>(of, [&](double x) { sum.add(x, element_as_double(*of.y, of.first_y + k++)); });
+      break;
+    case form::sum_of_squares:
+    case form::norm2:
+      for_each_x<double>(of, [&](double x) { sum.add(x, x); });
+      break;
+    case form::norm1:
+      for_each_x<double>(of, [&](double x) { sum.add(std::fabs(x), 1); });
+      break;
+    default:
+      for_each_x<double>(of, [&](double x) { sum.add(x, 1); });
+  }
   return sum.all();
 }
 

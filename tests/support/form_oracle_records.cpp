@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 namespace onefold_test {
@@ -42,26 +44,37 @@ bool is_nan(const scalar& value) {
          (value.type == element_type::f64 && (value.bits & 0x7fffffffffffffffu) > 0x7ff0000000000000u);
 }
 
+// The type is looked at once, not for each element, here and below.
 std::uint64_t first_index_of(const record_input& of, const scalar& value) {
-  for (std::uint64_t k = 0; k < of.count; ++k) {
-    const scalar here = of.x->at(of.first + k);
-    if (here == value || (is_nan(value) && is_nan(here))) return k;
-  }
-  return ~std::uint64_t{0};  // an oracle at odds with itself: no result agrees
+  return with_type(of.x->type(), [&]<class T> {
+    const auto values = of.x->as<T>().subspan(of.first, of.count);
+    for (std::uint64_t k = 0; k < of.count; ++k) {
+      const scalar here = scalar_of(values[k]);
+      if (here.bits == value.bits || (is_nan(value) && is_nan(here))) return k;
+    }
+    return ~std::uint64_t{0};  // an oracle at odds with itself: no result agrees
+  });
 }
 
 // |x|, of integers as ones without a sign.
 elements magnitudes(const record_input& of) {
   const element_type type = record_types_of(of.what, of.x->type(), false).first;
   elements sizes(type, of.count);
-  for (std::size_t k = 0; k < of.count; ++k) {
-    const std::uint64_t bits = of.x->at(of.first + k).bits;
-    const std::uint64_t sign = std::uint64_t{1} << (8 * onefold::size_of(type) - 1);
-    if (is_float(type))
-      sizes.put(k, {type, bits & ~sign});
-    else
-      sizes.put(k, {type, type != of.x->type() && (bits & sign) != 0 ? (2 * sign - bits) & (2 * sign - 1) : bits});
-  }
+  const auto fill = [&]<class Bits>(std::type_identity<Bits>) {
+    constexpr Bits sign = Bits{1} << (8 * sizeof(Bits) - 1);
+    const auto* const from = static_cast<const std::byte*>(of.x->data()) + of.first * sizeof(Bits);
+    auto* const to = static_cast<std::byte*>(sizes.data());
+    for (std::size_t k = 0; k < of.count; ++k) {
+      Bits bits = 0;
+      std::memcpy(&bits, from + k * sizeof(Bits), sizeof(Bits));
+      if (is_float(type))
+        bits &= ~sign;
+      else if (type != of.x->type() && (bits & sign) != 0)
+        bits = Bits{0} - bits;
+      std::memcpy(to + k * sizeof(Bits), &bits, sizeof(Bits));
+    }
+  };
+  onefold::size_of(type) == 4 ? fill(std::type_identity<std::uint32_t>{}) : fill(std::type_identity<std::uint64_t>{});
   return sizes;
 }
 
@@ -78,7 +91,8 @@ record_expectation extrema(const record_input& of) {
 std::vector<double> as_doubles(const record_input& of) {
   std::vector<double> values(of.count);
   with_type(of.x->type(), [&]<class T> {
-    for (std::size_t k = 0; k < of.count; ++k) values[k] = static_cast<double>(of.x->as<T>()[of.first + k]);
+    const auto from = of.x->as<T>().subspan(of.first, of.count);
+    for (std::size_t k = 0; k < of.count; ++k) values[k] = static_cast<double>(from[k]);
   });
   return values;
 }

@@ -101,6 +101,18 @@ void oracle::take_integers(std::span<const T> values) {
 
 template <class T>
 void oracle::take_floats(std::span<const T> values) {
+  if (op_ == operation::min || op_ == operation::max) {  // nothing else is asked of them
+    double extremum = extremum_;
+    bool nan = false;
+    for (const T element : values) {
+      const double x = element;
+      nan = nan || std::isnan(x);
+      if (op_ == operation::min ? before(x, extremum) : before(extremum, x)) extremum = x;
+    }
+    extremum_ = extremum;
+    nan_ = nan_ || nan;
+    return;
+  }
   for (const T element : values) {
     const double x = element;
     if (std::isnan(x)) {
@@ -120,10 +132,7 @@ void oracle::take_floats(std::span<const T> values) {
         multiply(x);
         break;
       case operation::min:
-        extremum_ = before(x, extremum_) ? x : extremum_;
-        break;
       case operation::max:
-        extremum_ = before(extremum_, x) ? x : extremum_;
         break;
     }
   }

@@ -1,6 +1,8 @@
 #include "place.hpp"
 
+#include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <stdexcept>
 
 #include "data.hpp"
@@ -100,8 +102,9 @@ guarded_input::guarded_input(memory kind, const elements& payload, const scalar&
       poison_(poison),
       memory_(kind, image_.bytes()),
       last_(payload.size()) {
-  image_.fill(poison_);
+  cover(0, zone, true);
   cover(zone, zone + payload_.size(), false);
+  cover(zone + payload_.size(), image_.size(), true);
   store(0, image_.size());
 }
 
@@ -113,12 +116,15 @@ void guarded_input::store(std::size_t first, std::size_t count) {
 
 // Image elements [first, last) become poison or payload again; memory follows by store().
 void guarded_input::cover(std::size_t first, std::size_t last, bool poisoned) {
-  if (poisoned) {
-    for (std::size_t i = first; i < last; ++i) image_.put(i, poison_);
-    return;
-  }
   if (first == last) return;  // a payload of no elements has no address
   const std::size_t size = onefold::size_of(payload_.type());
+  if (poisoned) {  // once, and then copies of what there is
+    image_.put(first, poison_);
+    auto* const at = static_cast<std::byte*>(image_.data()) + first * size;
+    for (std::size_t done = 1, all = last - first; done < all; done *= 2)
+      std::memcpy(at + done * size, at, std::min(done, all - done) * size);
+    return;
+  }
   std::memcpy(static_cast<std::byte*>(image_.data()) + first * size,
               static_cast<const std::byte*>(payload_.data()) + (first - zone) * size, (last - first) * size);
 }
