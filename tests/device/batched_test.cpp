@@ -342,6 +342,7 @@ TEST_F(batches_on_host, find_the_first_of_equal_values_wherever_it_stands) {
     f32_of_test = &f32s[k];
     f64_of_test = &f64s[k];
     for (const element_type type : {element_type::f32, element_type::f64}) {
+      if (is_sanitized && k % 2 != (type == element_type::f32 ? 0 : 1)) continue;
       launches batch;
       std::vector<result_bits> expected;
       for (const form what : forms_with_a_place)

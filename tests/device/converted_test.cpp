@@ -198,24 +198,29 @@ TEST_F(converted_batches, send_words_to_a_host_that_polls) {
   }
 }
 
+// With a sanitizer each kind is launched over several blocks once, and that a second launch counts on is seen of sums.
+constexpr std::uint64_t most_counted = is_sanitized ? 16'385 : 40'000;
+unsigned launches_of(const wanted& one) { return is_sanitized && one.what != form::sum ? 1 : 2; }
+
 TEST_F(converted_batches, count_what_stands_in_memory_and_follow_addresses) {
-  const std::uint64_t stored[] = {0, 1, 700, 16'385, 40'000, 41'000};  // the last is more than there may be
+  const std::uint64_t stored[] = {
+      0, 1, 700, is_sanitized ? 9'001 : 16'385, most_counted, most_counted + 1'000};  // the last is more than there may be
   for (const wanted& one : forms()) {
     const void* const x = at(one.type, 0, 1);
     const void* const y = at(one.type, 1, 2);
     launches batch;
     for (const std::uint64_t& n : stored) {
-      batch.add(one, nullptr, nullptr, 40'000, 256, &n);
+      batch.add(one, nullptr, nullptr, most_counted, 256, &n);
       batch.take_addresses(&x, &y);
     }
-    for (unsigned again = 1; again < 3; ++again) {
+    for (unsigned again = 1; again <= launches_of(one); ++again) {
       batch.run(2);
       if (batch.several() > 0) {
         EXPECT_EQ(batch.header().launches, again);
         EXPECT_EQ(batch.header().ended, 0U);
       }
       for (std::size_t i = 0; i < std::size(stored); ++i)
-        EXPECT_EQ(batch.result(i), alone(one, x, y, std::min<std::uint64_t>(stored[i], 40'000)))
+        EXPECT_EQ(batch.result(i), alone(one, x, y, std::min(stored[i], most_counted)))
             << sentence_of(one) << ", " << stored[i] << " elements";
     }
   }
@@ -228,19 +233,19 @@ TEST_F(converted_batches, set_all_bits_of_results_of_arrays_that_cannot_be_follo
     const void* const y = at(one.type, 1, 2);
     const void* const crooked = static_cast<const char*>(x) + size_of(one.type) / 2;
     launches batch;
-    batch.add(one, nullptr, nullptr, 40'000, 256);
+    batch.add(one, nullptr, nullptr, most_counted, 256);
     batch.take_addresses(&nowhere, &y);
-    batch.add(one, nullptr, nullptr, 40'000, 256);
+    batch.add(one, nullptr, nullptr, most_counted, 256);
     batch.take_addresses(&x, &y);
     batch.add(one, nullptr, nullptr, 700, 256);
     batch.take_addresses(size_of(one.type) > 1 ? &crooked : &nowhere, &y);
     result_bytes all_set{};
     std::memset(all_set.data(), 0xff, bytes_of(one));
     all_set = specified(one, all_set);
-    for (int again = 0; again < 2; ++again) {
+    for (unsigned again = 0; again < launches_of(one); ++again) {
       batch.run(2);
       EXPECT_EQ(batch.result(0), all_set) << sentence_of(one);
-      EXPECT_EQ(batch.result(1), alone(one, x, y, 40'000)) << sentence_of(one) << ", beside";
+      EXPECT_EQ(batch.result(1), alone(one, x, y, most_counted)) << sentence_of(one) << ", beside";
       EXPECT_EQ(batch.result(2), all_set) << sentence_of(one);
     }
   }

@@ -126,6 +126,7 @@ TYPED_TEST(exact_floats, are_exact_at_the_ends_of_what_two_sums_take) {
   const float ones = 2 - std::ldexp(1.0F, 1 - digits);
   std::size_t tried = 0;
   for (int exponent = smallest; exponent <= greatest; ++exponent) {
+    if (is_sanitized && exponent % 5 != 0) continue;
     if (exponent % 5 != 0 && exponent > smallest + 40 && exponent < greatest - 12) continue;  // all where bins and numbers end
     for (const int below : {two::most_spread - 1, two::most_spread, two::most_spread + 1}) {
       if (exponent - below < smallest) continue;

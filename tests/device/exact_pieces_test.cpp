@@ -115,8 +115,13 @@ TYPED_TEST(exact_pieces, have_the_states_that_one_core_makes) {
         this->contents(kind == value_kind::normal ? value_kind::within_60 : kind, 6'100, static_cast<std::uint64_t>(kind) + 100);
     const auto z = this->contents(value_kind::any_bits, 6'100, static_cast<std::uint64_t>(kind) + 200);
     for (const std::uint64_t count : {1U, 31U, 300U}) ASSERT_NO_FATAL_FAILURE(this->expect_right(x, y, 0, 0, count, 1, what));
-    ASSERT_NO_FATAL_FAILURE(this->expect_right(x, y, 1, 1, 6'000, 2, what));
-    ASSERT_NO_FATAL_FAILURE(this->expect_right(x, z, 3, 0, 6'000, 1, what));
+    // With a sanitizer each kind of contents has one of the two, which are more than a window each.
+    if (!is_sanitized || static_cast<int>(kind) % 2 == 0) {
+      ASSERT_NO_FATAL_FAILURE(this->expect_right(x, y, 1, 1, 6'000, 2, what));
+    }
+    if (!is_sanitized || static_cast<int>(kind) % 2 == 1) {
+      ASSERT_NO_FATAL_FAILURE(this->expect_right(x, z, 3, 0, 6'000, 1, what));
+    }
   }
 }
 
@@ -143,7 +148,7 @@ TYPED_TEST(exact_pieces, take_every_exponent) {
         x.push_back(static_cast<TypeParam>(-std::ldexp(digits, e) / 3));
       }
     const std::vector<TypeParam> y(x.rbegin(), x.rend());
-    for (std::size_t i = 0; i < x.size(); i += sizeof(TypeParam) == 8 ? 47 : 5)
+    for (std::size_t i = 0; i < x.size(); i += (is_sanitized ? 6 : 1) * (sizeof(TypeParam) == 8 ? 47 : 5))
       ASSERT_NO_FATAL_FAILURE(this->expect_right(x, y, i, i, 1, 1, "element " + std::to_string(i)));
     ASSERT_NO_FATAL_FAILURE(this->expect_right(x, y, 0, 0, x.size(), 1, "all"));
     ASSERT_NO_FATAL_FAILURE(this->expect_right(x, x, 0, 0, x.size(), 1, "all, and themselves"));

@@ -185,6 +185,7 @@ void expect_several(value_kind kind, std::uint64_t count) {
 
 TYPED_TEST(exact_values, with_several_results_give_each_as_it_is_alone) {
   for (const value_kind kind : kinds_here()) {
+    if (is_sanitized && kind != value_kind::normal && kind != value_kind::any_bits) continue;
     expect_several<form::sum, 2, TypeParam>(kind, 5'001);
     expect_several<form::sum_of_squares, 3, TypeParam>(kind, 5'001);
     expect_several<form::mean, 5, TypeParam>(kind, 3'301);

@@ -202,11 +202,11 @@ TEST_F(joined_images, have_the_bits_of_one_core_in_every_form) {
     const uint64_t tile = of.tile();
     compare(of, {0, 1});
     compare(of, {0, 0, 1, 1, 2, 2});
-    compare(of, even(2, 2 * tile, 3));
-    compare(of, anywhere(2, 9 * tile, seed_));
+    if (!is_sanitized) compare(of, even(2, 2 * tile, 3));
+    compare(of, anywhere(2, (is_sanitized ? 4 : 9) * tile, seed_));
     compare(of, anywhere(5, 3 * tile, seed_), values_of::infinities);
     compare(of, anywhere(9, tile / 3, seed_));
-    compare(of, anywhere(3, 4 * tile, seed_), values_of::any_bits);
+    if (!is_sanitized) compare(of, anywhere(3, 4 * tile, seed_), values_of::any_bits);
   }
 }
 
@@ -219,7 +219,8 @@ TEST_F(joined_images, of_any_layout_have_the_bits_of_one_core) {
   for (const kind& of : few_kinds) {
     const uint64_t tile = of.tile();
     // One part, two and three, with borders at every place that is special in a tile, and subtrees of every height at their sides.
-    for (const uint64_t tiles : {1, 2, 3, 4, 7, 8, 12, 13})
+    for (const uint64_t tiles : {1, 2, 3, 4, 7, 8, 12, 13}) {
+      if (is_sanitized && tiles != 1 && tiles != 3 && tiles != 13) continue;
       for (const uint64_t end : {uint64_t{0}, uint64_t{1}, tile - 1}) {
         const uint64_t total = tiles * tile + end;
         compare(of, {0, total});
@@ -228,6 +229,7 @@ TEST_F(joined_images, of_any_layout_have_the_bits_of_one_core) {
         compare(of, {0, total / 4, total / 4 + 1, total});
         compare(of, {0, total / 3, std::min(total / 3 + tile, total), total});
       }
+    }
   }
 }
 
@@ -235,6 +237,7 @@ TEST_F(joined_images, of_many_parts_have_the_bits_of_one_core) {
   for (const kind& of : few_kinds) {
     const uint64_t tile = of.tile();
     for (const uint32_t parts : {4U, 7U, 8U, 16U, 33U, 64U}) {
+      if (is_sanitized && parts != 7 && parts != 33) continue;
       compare(of, even(parts, tile, 5));
       compare(of, even(parts, 3 * tile));
       compare(of, even(parts, 3));
@@ -257,7 +260,7 @@ TEST_F(joined_images, of_many_parts_have_the_bits_of_one_core) {
 TEST_F(joined_images, of_random_layouts_have_the_bits_of_one_core) {
   const random_numbers random(current_seed());
   const std::vector<kind> kinds = kinds_of_the_kernel();
-  for (uint64_t i = 0; i < (is_sanitized ? 400 : 1500); ++i) {
+  for (uint64_t i = 0; i < (is_sanitized ? 150 : 1500); ++i) {
     const kind of = i % 3 == 0 ? few_kinds[0] : kinds[i % kinds.size()];
     const auto parts = static_cast<uint32_t>(2 + random.at(3 * i) % 7);
     const uint64_t tile = of.tile();

@@ -462,7 +462,9 @@ class each_entry_point : public testing::TestWithParam<std::size_t> {
     // Else an allocation is made once in a process, and can fail there but once.
     const bool same_each_time = before > 0 && baseline.first == baseline.later;
     RecordProperty("processes", same_each_time ? "one" : "one for each");
-    std::uint64_t k = 1;
+    // With a sanitizer a process takes a quarter of a second to start: of each operation one allocation in three, of the next one others.
+    const std::uint64_t step = is_sanitized && !same_each_time ? 3 : 1;
+    std::uint64_t k = 1 + GetParam() % step;
     for (bool there_are_more = true; there_are_more;) {
       for (const verdict& said : in_a_process_of_its_own(GetParam(), before, k, same_each_time)) {
         SCOPED_TRACE("allocation " + std::to_string(k));
@@ -472,11 +474,11 @@ class each_entry_point : public testing::TestWithParam<std::size_t> {
           EXPECT_EQ(said.live, baseline.live) << "leaked, or freed twice";
         }
         there_are_more = said.reached;
-        ++k;
+        k += step;
       }
       ASSERT_LT(k, too_many) << "the call never gets through";
     }
-    RecordProperty("allocations", std::to_string(k - 2));
+    if (step == 1) RecordProperty("allocations", std::to_string(k - 2));
   }
 };
 
