@@ -20,8 +20,8 @@ using onefold::errc;
 constexpr std::size_t all_sizes[] = {1, 2, 63, 64, 65, 511, 513, 1'023, 1'024, 1'025, 5'000, 16'384, 16'385, 50'021, 300'003};
 // With a sanitizer all but the last, which has three quarters of the elements: the one before has several groups for each thread.
 constexpr std::span<const std::size_t> sizes(all_sizes, std::size(all_sizes) - (is_sanitized ? 1 : 0));
-// Values of which `keep` in a hundred are there: with a sanitizer the largest size has half of them alone.
-constexpr bool is_asked(std::size_t count, unsigned keep) { return !is_sanitized || count <= 20'000 || keep == 50; }
+// Values of which `keep` in a hundred are there: with a sanitizer the largest sizes have half of them alone.
+constexpr bool is_asked(std::size_t count, unsigned keep) { return !is_sanitized || count <= 6'000 || keep == 50; }
 
 class fused : public cpu_test {
  protected:

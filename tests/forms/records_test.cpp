@@ -68,9 +68,12 @@ TEST_P(each_record, is_that_of_tree_v1_at_every_size) {
 TEST_P(each_record, is_that_of_tree_v1_at_every_alignment) {
   for (const auto& [words, x] : families(type(), 3 * tile() + 64 + 17, current_seed())) {
     auto data = guarded(x);
+    const std::size_t counts[] = {5, tile() + 3, 3 * tile() + 17};
     for (std::size_t first = 0; first < 33; ++first)
-      for (const std::size_t count : {std::size_t{5}, tile() + 3, 3 * tile() + 17})
-        ASSERT_TRUE(agrees(one(words + ", offset " + std::to_string(first)), data, first, count));
+      for (std::size_t turn = 0; turn < std::size(counts); ++turn) {
+        if (is_sanitized && (first + turn) % 3 != 0) continue;
+        ASSERT_TRUE(agrees(one(words + ", offset " + std::to_string(first)), data, first, counts[turn]));
+      }
   }
 }
 
