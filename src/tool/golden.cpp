@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 #include <exception>
+#include <iterator>
 #include <limits>
 #include <new>
 #include <optional>
@@ -76,20 +77,36 @@ std::uint64_t random_bits(std::uint64_t seed, std::uint64_t i) {
 }
 
 // The families' names are compared once for each array, not for each of its elements.
-#define ONEFOLD_GOLDEN_FAMILIES(X)                                                                                            \
-  X(uniform)                                                                                                                  \
-  X(wide) X(factors) X(offset) X(few) X(extremes) X(tiny) X(huge) X(edge_small) X(edge_big) X(brink) X(mixed_classes) X(bits) \
-      X(subnormal) X(zeros) X(minus_zero) X(one_nan) X(two_nans) X(one_infinity) X(both_infinities) X(blank) X(lone) X(hole)
 enum class family_name {
-#define ONEFOLD_GOLDEN_FAMILY(name) name,
-  ONEFOLD_GOLDEN_FAMILIES(ONEFOLD_GOLDEN_FAMILY)
-#undef ONEFOLD_GOLDEN_FAMILY
+  uniform,
+  wide,
+  factors,
+  offset,
+  few,
+  extremes,
+  tiny,
+  huge,
+  edge_small,
+  edge_big,
+  brink,
+  mixed_classes,
+  bits,
+  subnormal,
+  zeros,
+  minus_zero,
+  one_nan,
+  two_nans,
+  one_infinity,
+  both_infinities,
+  blank,
+  lone,
+  hole
 };
 constexpr std::string_view family_names[] = {
-#define ONEFOLD_GOLDEN_FAMILY(name) #name,
-    ONEFOLD_GOLDEN_FAMILIES(ONEFOLD_GOLDEN_FAMILY)
-#undef ONEFOLD_GOLDEN_FAMILY
-};
+    "uniform",    "wide",     "factors",      "offset",          "few",   "extremes",  "tiny",  "huge",
+    "edge_small", "edge_big", "brink",        "mixed_classes",   "bits",  "subnormal", "zeros", "minus_zero",
+    "one_nan",    "two_nans", "one_infinity", "both_infinities", "blank", "lone",      "hole"};
+static_assert(std::size(family_names) == static_cast<std::size_t>(family_name::hole) + 1);
 
 [[noreturn]] void refuse_family(element_type type, std::string_view family) {
   throw std::invalid_argument(
