@@ -272,10 +272,15 @@ def l2_mark(machine: Machine, bytes_per_element: float) -> list[tuple[float, str
     return [(size / bytes_per_element, f"L2 cache, {binary_bytes(size)}")] if is_number(size) and size > 0 else []
 
 
+def variant_names(points: list[figures.Point]) -> list[str]:
+    """The default, CUB, and the others in the record's order."""
+    names = list(dict.fromkeys(name for point in points for name in point.cold))
+    return sorted(names, key=lambda name: (name != DEFAULT, name != "cub"))
+
+
 def variant_series(points: list[figures.Point], value, with_limit=True) -> list[Series]:
     """`value` makes a figure of bytes and seconds."""
-    names = list(dict.fromkeys(name for point in points for name in point.cold))
-    names.sort(key=lambda name: (name != DEFAULT, name != "cub"))
+    names = variant_names(points)
     styles = charts.roles_of(names)
     series = []
     for name in names:
@@ -331,8 +336,7 @@ def sweep_section(machine: Machine) -> Section | None:
                 f"lines of the time over the number of elements, {what}",
             )
         )
-        names = [one.label for one in times if one.role != "limit"]
-        keys = sorted({key for point in points for key in point.cold}, key=lambda key: (key != DEFAULT, key != "cub"))
+        keys = variant_names(points)
         rows = []
         for point in points:
             row = [elements(point.count) + a_mark(point.noisy), binary_bytes(point.bytes)]
@@ -343,8 +347,8 @@ def sweep_section(machine: Machine) -> Section | None:
             row.append(microseconds(point.hot.get(DEFAULT)))
             rows.append(row)
         columns = ["n", "size"]
-        for label in names:
-            columns += [f"{label}, µs", "spread"]
+        for key in keys:
+            columns += [f"{shown(key)}, µs", "spread"]
         section.tables.append(
             Table(f"Exact figures: {what}", [*columns, "bare read, µs", "of a bare read", "onefold in the cache, µs"], rows, words=1)
         )
