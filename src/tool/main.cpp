@@ -580,6 +580,7 @@ constexpr std::array<reduction_command, 26> reductions{{
 
 std::vector<std::string> command_names() {
   std::vector<std::string> names;
+  names.reserve(reductions.size() + 4);
   for (const reduction_command& one : reductions) names.emplace_back(onefold::name(one.what));
   for (const char* other : {"merge", "variants", "info", "check"}) names.emplace_back(other);
   return names;
