@@ -178,11 +178,11 @@ __device__ inline void add_row(lanes_of_packs<Fold>& mine, const Fold& fold, con
 // Whether all rows of an input that begins on a boundary are on their way together: they have the registers that the packs behind them would take.
 template <class Fold>
 inline constexpr bool has_all_rows_together = Fold::inputs == 1 &&
-                                              (lanes_in_words<Fold>::exist ||
-                                               (sizeof(typename Fold::element) >= 4 && sizeof(ordered_lanes<Fold>) <= 64));
+                                              (lanes_in_words<Fold>::exist
+                                                   ? lanes_in_words<Fold>::gain_by_all_rows
+                                                   : sizeof(typename Fold::element) >= 4 && sizeof(ordered_lanes<Fold>) <= 64);
 
-// What whole_packs_node() gives where they are: argminmax of floats on an H200 had 0.93 of a bare read's speed with eight rows at a time, and products of bytes
-// took 6 % longer.
+// What whole_packs_node() gives where they are: argminmax of floats on an H200 had 0.93 of a bare read's speed with eight rows at a time.
 template <class Fold>
 __device__ inline typename Fold::accumulator whole_aligned_node(const Fold& fold, const tree_input& in, std::uint64_t pair) {
   constexpr int packs = static_cast<int>(order::row_bytes / sizeof(words));
