@@ -5,6 +5,8 @@
 #include <onefold/device/packed.cuh>
 
 #include <cstring>
+#include <memory>
+#include <new>
 #include <optional>
 #include <random>
 #include <string>
@@ -108,13 +110,19 @@ E element_of(std::mt19937_64& random, bool wild) {
   return made;
 }
 
-// An array that begins `shift` elements behind a 16-byte boundary.
+// An array that begins `shift` elements behind a 16-byte boundary. Nothing of it may be read but packs that hold elements, and where it begins on a boundary no
+// byte behind its end, which is that of the memory.
 template <class E>
 struct array {
-  std::vector<int4> memory;
+  struct release {
+    void operator()(E* memory) const { ::operator delete (memory, std::align_val_t{16}); }
+  };
+  std::unique_ptr<E, release> memory;
   E* begin;
   array(std::uint64_t n, std::uint64_t shift, bool wild, std::uint64_t seed)
-      : memory((n + shift) * sizeof(E) / 16 + 1), begin(reinterpret_cast<E*>(memory.data()) + shift) {
+      : memory(static_cast<E*>(
+            ::operator new (shift == 0 ? n * sizeof(E) : ((n + shift) * sizeof(E) + 15) / 16 * 16, std::align_val_t{16}))),
+        begin(memory.get() + shift) {
     std::mt19937_64 random(seed);
     for (std::uint64_t i = 0; i < n; ++i) begin[i] = element_of<E>(random, wild);
   }

@@ -281,15 +281,35 @@ using lanes_of_cut_packs = std::conditional_t<lanes_in_words<Fold>::take_some, l
 template <class Fold>
 inline constexpr bool has_lanes_of_cut_packs = lanes_in_words<Fold>::take_some || sizeof(ordered_lanes<Fold>) <= 128;
 
-// A thread's 16 bytes from that at `from` on, of which `some` elements exist, at least one. No pack is read that has none of them.
+// The first `some` elements of a thread's 16 bytes, one after the other.
+template <class E>
+__device__ inline words load_elements(const E* from, int some) {
+  using bits = std::conditional_t<sizeof(E) == 1, std::uint8_t, std::conditional_t<sizeof(E) == 2, std::uint16_t, std::uint32_t>>;
+  constexpr int each = static_cast<int>(sizeof(bits));
+  const auto* const its = reinterpret_cast<const bits*>(from);
+  words value{};
+#pragma unroll 1
+  for (int e = some * (static_cast<int>(sizeof(E)) / each); e-- > 0;) {
+#pragma unroll
+    for (int w = words::count - 1; w >= 0; --w) {
+      const std::uint32_t below = w > 0 ? value.of[w - 1] : std::uint32_t{its[e]} << (32 - 8 * each);
+      value.of[w] = each == 4 ? (w > 0 ? below : std::uint32_t{its[e]}) : funnel(below, value.of[w], 32 - 8 * each);
+    }
+  }
+  return value;
+}
+
+// A thread's 16 bytes from that at `from` on, of which `some` elements exist, at least one. Nothing is read behind the array's end, which may be that of an
+// allocation: compute-sanitizer would say so.
 template <class E>
 __device__ inline words load_some(const E* from, int some) {
-  const unsigned behind = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(from) % sizeof(words));
+  constexpr int size = static_cast<int>(sizeof(E));
+  const int behind = static_cast<int>(reinterpret_cast<std::uintptr_t>(from) % sizeof(words));
+  const int all = static_cast<int>(sizeof(words)) * (behind == 0 ? 1 : 2) - behind;
+  if (some * size < all) return load_elements(from, ::min(some, static_cast<int>(sizeof(words)) / size));
   const auto* const first = reinterpret_cast<const words*>(reinterpret_cast<const unsigned char*>(from) - behind);
   const words low = load_kept_words(first);
-  if (behind == 0) return low;
-  const bool has_next = some * static_cast<int>(sizeof(E)) > static_cast<int>(sizeof(words) - behind);
-  return across<sizeof(E)>(low, has_next ? load_kept_words(first + 1) : low, behind);
+  return behind == 0 ? low : across<sizeof(E)>(low, load_kept_words(first + 1), static_cast<unsigned>(behind));
 }
 
 // The node over two tiles that are cut, row by row, the next on its way: the lanes of a thread do not wait for each other. A lane at a time, that took 12 to 19 us.
