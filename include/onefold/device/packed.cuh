@@ -281,22 +281,21 @@ using lanes_of_cut_packs = std::conditional_t<lanes_in_words<Fold>::take_some, l
 template <class Fold>
 inline constexpr bool has_lanes_of_cut_packs = lanes_in_words<Fold>::take_some || sizeof(ordered_lanes<Fold>) <= 128;
 
-// The first `some` elements of a thread's 16 bytes, one after the other.
+// The first `some` elements of a thread's 16 bytes, one after the other. (As an array of words what has been read was in memory.)
 template <class E>
 __device__ inline words load_elements(const E* from, int some) {
   using bits = std::conditional_t<sizeof(E) == 1, std::uint8_t, std::conditional_t<sizeof(E) == 2, std::uint16_t, std::uint32_t>>;
-  constexpr int each = static_cast<int>(sizeof(bits));
+  constexpr int width = 8 * static_cast<int>(sizeof(bits));
   const auto* const its = reinterpret_cast<const bits*>(from);
-  words value{};
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
 #pragma unroll 1
-  for (int e = some * (static_cast<int>(sizeof(E)) / each); e-- > 0;) {
-#pragma unroll
-    for (int w = words::count - 1; w >= 0; --w) {
-      const std::uint32_t below = w > 0 ? value.of[w - 1] : std::uint32_t{its[e]} << (32 - 8 * each);
-      value.of[w] = each == 4 ? (w > 0 ? below : std::uint32_t{its[e]}) : funnel(below, value.of[w], 32 - 8 * each);
-    }
+  for (int e = some * static_cast<int>(sizeof(E) / sizeof(bits)); e-- > 0;) {
+    high = high << width | low >> (64 - width);
+    low = low << width | its[e];
   }
-  return value;
+  return {{static_cast<std::uint32_t>(low), static_cast<std::uint32_t>(low >> 32), static_cast<std::uint32_t>(high),
+           static_cast<std::uint32_t>(high >> 32)}};
 }
 
 // A thread's 16 bytes from that at `from` on, of which `some` elements exist, at least one. Nothing is read behind the array's end, which may be that of an
