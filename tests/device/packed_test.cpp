@@ -115,7 +115,7 @@ E element_of(std::mt19937_64& random, bool wild) {
 template <class E>
 struct array {
   struct release {
-    void operator()(E* memory) const { ::operator delete (memory, std::align_val_t{16}); }
+    void operator()(E* of) const { ::operator delete (of, std::align_val_t{16}); }
   };
   std::unique_ptr<E, release> memory;
   E* begin;
