@@ -10,13 +10,13 @@ namespace onefold::cuda_backend {
 
 namespace detail {
 
-/// Whether a unit's node is folded from accumulators that are one number each: those of a plain fold, or the values alone of one that finds their place later.
+/// Whether packs from any alignment can be read for it. The values alone are read for one that finds their place later.
 template <class Fold>
-constexpr bool reads_one_number() noexcept {
+constexpr bool can_be_shifted() noexcept {
   if constexpr (device::detail::place_by_value<Fold>::exists)
-    return reads_one_number<typename device::detail::place_by_value<Fold>::fold>();
+    return can_be_shifted<typename device::detail::place_by_value<Fold>::fold>();
   else
-    return Fold::is_plain && device::detail::is_one_number<typename Fold::accumulator>;
+    return Fold::inputs == 1 && device::lanes_forget_rows<Fold>;
 }
 
 }  // namespace detail
@@ -51,9 +51,8 @@ const onefold::detail::device_fold& row_of_fold() {
   using onefold::detail::device_kernels;
   const auto symbol = [](auto* kernel) { return reinterpret_cast<const void*>(kernel); };
   constexpr bool large = device::has_large_accumulators<Fold>;
-  // Packs from any alignment are for folds of one input that have one number for each lane. A tile by single elements is what the others have, and those
-  // which prefer it where there are few.
-  constexpr bool shifts = Fold::inputs == 1 && detail::reads_one_number<Fold>();
+  // A tile by single elements is what folds have that cannot be read in packs from any alignment, and those which prefer it where there are few.
+  constexpr bool shifts = detail::can_be_shifted<Fold>();
   constexpr bool singles = !shifts || large;
   static onefold::detail::device_kernels_known known[device_kernels::known_devices];
   static const device_kernels kernels = [&] {

@@ -366,18 +366,21 @@ struct mean_variance_fold {
   ONEFOLD_SELDOM static accumulator combine_different(accumulator a, accumulator b) noexcept {
     if (a.count == 0) return b;
     if (b.count == 0) return a;
-    const accumulator& big = a.count > b.count ? a : b;
-    const accumulator& small = a.count > b.count ? b : a;
+    // Number by number: a choice between the two would be one between addresses, and a GPU would put them into memory.
+    const bool a_is_big = a.count > b.count;
+    const double of_big = static_cast<double>(a_is_big ? a.count : b.count);
+    const double of_small = static_cast<double>(a_is_big ? b.count : a.count);
+    const double big = a_is_big ? a.mean : b.mean;
+    const double small = a_is_big ? b.mean : a.mean;
     const std::uint64_t count = a.count + b.count;
-    const double d = rounded_subtract(small.mean, big.mean);
-    const double part = rounded_divide(static_cast<double>(small.count), static_cast<double>(count));
-    const double of_big = static_cast<double>(big.count);
-    const double mean = rounded_subtract(d, d) == 0.0
-                            ? rounded_add(big.mean, rounded_multiply(d, part))
-                            : rounded_add(rounded_multiply(big.mean, rounded_divide(of_big, static_cast<double>(count))),
-                                          rounded_multiply(small.mean, part));
+    const double d = rounded_subtract(small, big);
+    const double part = rounded_divide(of_small, static_cast<double>(count));
+    const double mean =
+        rounded_subtract(d, d) == 0.0
+            ? rounded_add(big, rounded_multiply(d, part))
+            : rounded_add(rounded_multiply(big, rounded_divide(of_big, static_cast<double>(count))), rounded_multiply(small, part));
     return {count, mean,
-            rounded_add(rounded_add(big.deviation, small.deviation),
+            rounded_add(rounded_add(a.deviation, b.deviation),
                         rounded_multiply(rounded_multiply(d, d), rounded_multiply(of_big, part)))};
   }
   ONEFOLD_HOST_DEVICE static accumulator neutral() noexcept { return {0, 0.0, 0.0}; }

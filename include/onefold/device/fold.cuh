@@ -89,6 +89,17 @@ __device__ inline decltype(auto) for_whole_tiles(const Fold& fold) {
     return detail::whole_fold<Fold>::of(fold);
 }
 
+namespace detail {
+template <class Fold>
+inline constexpr bool has_rows_in_lanes = !Fold::is_plain;
+template <class E, bool Alike>
+inline constexpr bool has_rows_in_lanes<onefold::detail::mean_variance_fold<E, Alike>> = false;
+}  // namespace detail
+
+/// Whether what becomes of a lane depends on its elements and their order alone, and neither on their rows nor on their numbers.
+template <class Fold>
+inline constexpr bool lanes_forget_rows = !detail::has_rows_in_lanes<Fold>;
+
 /// Whether accumulators are larger than elements.
 template <class Fold>
 inline constexpr bool has_large_accumulators = sizeof(typename Fold::accumulator) > detail::value_bytes<Fold>::of;

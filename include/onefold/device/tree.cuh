@@ -55,7 +55,7 @@ __device__ inline thread_lanes<Fold> packed_tile(const Fold& fold, const tree_in
   constexpr int rows = order::tile_rows;
   constexpr bool shifted = How == reading::shifted;
   static_assert(L / P::size == warp_size / 2, "half a warp reads a row");
-  static_assert(!shifted || (Fold::inputs == 1 && Fold::is_plain));
+  static_assert(!shifted || (Fold::inputs == 1 && lanes_forget_rows<Fold>));
   const int thread = static_cast<int>(threadIdx.x % (warp_size / 2));
   const int shift = shifted ? in.shift : 0;
   const std::uint64_t first = tile * tile_elements<Fold> + static_cast<std::uint64_t>(thread * P::size) - shift;
@@ -91,11 +91,16 @@ __device__ inline thread_lanes<Fold> packed_tile(const Fold& fold, const tree_in
     for (int c = 0; c < P::size; ++c) {
       const E element = r == 0 && is_start ? edge.element[c] : x[r].element[c];
       const auto value = value_of(fold, element, y[r].element[c]);
-      if constexpr (shifted) {
+      if constexpr (shifted && Fold::is_plain) {
         if (r == 0)
           lane[c] = late(c) ? fold.neutral() : value;
         else
           lane[c] = fold.combine(lane[c], value);
+      } else if constexpr (shifted) {
+        if (r == 1 && late(c))
+          lane[c] = first_of_lane(fold, value, 0);
+        else
+          lane[c] = r == 0 ? first_of_lane(fold, value, 0) : next_of_lane(fold, lane[c], value, r);
       } else {
         lane[c] = r == 0 ? first_of_lane(fold, value, r) : next_of_lane(fold, lane[c], value, r);
       }
@@ -104,8 +109,11 @@ __device__ inline thread_lanes<Fold> packed_tile(const Fold& fold, const tree_in
   thread_lanes<Fold> mine;
 #pragma unroll
   for (int c = 0; c < P::size; ++c) {
-    if constexpr (shifted) {
+    if constexpr (shifted && Fold::is_plain) {
       mine.lane[c] = late(c) ? fold.combine(lane[c], value_of(fold, edge.element[c], E{})) : lane[c];
+    } else if constexpr (shifted) {
+      if (late(c)) lane[c] = next_of_lane(fold, lane[c], value_of(fold, edge.element[c], E{}), rows - 1);
+      mine.lane[c] = node_of_lane(fold, lane[c], rows, 0);
     } else if constexpr (Fold::is_plain) {
       mine.lane[c] = lane[c];
     } else {
