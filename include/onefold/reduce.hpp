@@ -773,7 +773,7 @@ struct no_reduction_into_takes_this {
   void operator()(...) const = delete;  // It takes where, a range | pointer, n | n, f | box, f, the result's address [, ..]
 };
 struct no_dot_takes_this {
-  void operator()(...) const = delete;  // It takes [where,] two ranges | two pointers, n [, accumulate_as][, options]
+  void operator()(...) const = delete;  // It takes [where,] two ranges | two pointers, n [, accumulate_as, count_at][, options]
 };
 struct no_dot_into_takes_this {
   void operator()(...) const = delete;  // It takes where, two ranges | two pointers, n, the result's address [, ..]
@@ -1065,18 +1065,21 @@ struct named_dot : dot_at, dot_of_ranks, dot_of_parts, no_dot_takes_this {
     run_dot(where, x, y, count, &value, true, how, first, second);
     return value;
   }
-  template <class R, class S, class A, ONEFOLD_WHERE(have_same_elements<R, S>&& dot_takes<element_of<const R>, accumulate_as_t<A>>)>
-  [[nodiscard]] auto operator()(const executor& where, const R& x, const S& y, accumulate_as_t<A> as,
-                                const options& how = {}) const {
-    return (*this)(where, std::data(x), std::data(y), common_size(view_of(x), view_of(y)), as, how);
+  template <class R, class S, class M, ONEFOLD_WHERE(have_same_elements<R, S>&& dot_takes<element_of<const R>, M>)>
+  [[nodiscard]] auto operator()(const executor& where, const R& x, const S& y, M modifier, const options& how = {}) const {
+    return (*this)(where, std::data(x), std::data(y), common_size(view_of(x), view_of(y)), modifier, how);
   }
-  template <class T, class A, ONEFOLD_WHERE(dot_takes<T, accumulate_as_t<A>>)>
-  [[nodiscard]] auto operator()(const T* x, const T* y, std::uint64_t count, accumulate_as_t<A> as, const options& how = {}) const {
-    return (*this)(best(), x, y, count, as, how);
+  template <class R, class S, class M, class N, ONEFOLD_WHERE(have_same_elements<R, S>&& dot_takes<element_of<const R>, M, N>)>
+  [[nodiscard]] auto operator()(const executor& where, const R& x, const S& y, M first, N second, const options& how = {}) const {
+    return (*this)(where, std::data(x), std::data(y), common_size(view_of(x), view_of(y)), first, second, how);
   }
-  template <class R, class S, class A, ONEFOLD_WHERE(have_same_elements<R, S>&& dot_takes<element_of<const R>, accumulate_as_t<A>>)>
-  [[nodiscard]] auto operator()(const R& x, const S& y, accumulate_as_t<A> as, const options& how = {}) const {
-    return (*this)(best(), x, y, as, how);
+  template <class T, class M, ONEFOLD_WHERE(dot_takes<T, M>)>
+  [[nodiscard]] auto operator()(const T* x, const T* y, std::uint64_t count, M modifier, const options& how = {}) const {
+    return (*this)(best(), x, y, count, modifier, how);
+  }
+  template <class R, class S, class M, ONEFOLD_WHERE(have_same_elements<R, S>&& dot_takes<element_of<const R>, M>)>
+  [[nodiscard]] auto operator()(const R& x, const S& y, M modifier, const options& how = {}) const {
+    return (*this)(best(), x, y, modifier, how);
   }
 };
 
@@ -1119,11 +1122,15 @@ struct named_dot_into : dot_at_into, dot_of_streams_into, dot_of_parts_into, no_
                   M first, N second, const options& how = {}) const {
     run_dot(where, x, y, count, output, false, how, first, second);
   }
-  template <class R, class S, class A, ONEFOLD_WHERE(have_same_elements<R, S>&& dot_takes<element_of<const R>, accumulate_as_t<A>>)>
-  void operator()(const executor& where, const R& x, const S& y,
-                  form_result_t<form::dot, element_of<const R>, accumulate_as_t<A>>* output, accumulate_as_t<A> as,
-                  const options& how = {}) const {
-    (*this)(where, std::data(x), std::data(y), common_size(view_of(x), view_of(y)), output, as, how);
+  template <class R, class S, class M, ONEFOLD_WHERE(have_same_elements<R, S>&& dot_takes<element_of<const R>, M>)>
+  void operator()(const executor& where, const R& x, const S& y, form_result_t<form::dot, element_of<const R>, M>* output,
+                  M modifier, const options& how = {}) const {
+    (*this)(where, std::data(x), std::data(y), common_size(view_of(x), view_of(y)), output, modifier, how);
+  }
+  template <class R, class S, class M, class N, ONEFOLD_WHERE(have_same_elements<R, S>&& dot_takes<element_of<const R>, M, N>)>
+  void operator()(const executor& where, const R& x, const S& y, form_result_t<form::dot, element_of<const R>, M, N>* output,
+                  M first, N second, const options& how = {}) const {
+    (*this)(where, std::data(x), std::data(y), common_size(view_of(x), view_of(y)), output, first, second, how);
   }
 };
 

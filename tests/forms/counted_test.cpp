@@ -1,6 +1,7 @@
 /// @file counted_test.cpp  A number of elements that stands in memory: the bits are those of a call with that number.
 
 #include <cstring>
+#include <span>
 
 #include <onefold/batch.hpp>
 #include <onefold/onefold.hpp>
@@ -36,6 +37,38 @@ TEST_P(a_count_in_memory, gives_the_bits_of_that_many_elements) {
     EXPECT_EQ(std::memcmp(output.bytes().data(), &largest, sizeof(largest)), 0) << "max of " << n;
     EXPECT_TRUE(output.surroundings_unchanged());
   }
+}
+
+// A range's size is then the most that it may be, as a count that is given.
+TEST_P(a_count_in_memory, stands_beside_ranges_too) {
+  const std::uint64_t n = 16'385;
+  set_count(n);
+  const auto& at = where();
+  const std::span<const double> xs(x(), most);
+  const std::span<const double> ys(y(), most);
+  const std::span<const float> fs(f(), most);
+  const double product = onefold::dot(at, x(), y(), n);
+  const double wide = onefold::dot(at, f(), f(), n, onefold::accumulate_as<double>);
+  expect_same(onefold::sum(at, xs, the_count()), onefold::sum(at, x(), n), "sum", n);
+  count_dispatch(at);
+  expect_same(onefold::dot(at, xs, ys, the_count()), product, "dot", n);
+  expect_same(onefold::dot(at, fs, fs, onefold::accumulate_as<double>, the_count()), wide, "wide dot", n);
+  if (at.backend() != onefold::backend::cuda) {  // best() takes what lies on the host for the CPU
+    expect_same(onefold::dot(xs, ys, the_count()), product, "dot on best()", n);
+    expect_same(onefold::dot(x(), y(), most, the_count()), product, "dot of pointers on best()", n);
+  }
+  guarded_output output(memory_for(at), element_type::f64);
+  const auto stores = [&](double expected, const char* what) {
+    onefold::synchronize(at);
+    EXPECT_EQ(std::memcmp(output.bytes().data(), &expected, sizeof(expected)), 0) << what;
+    EXPECT_TRUE(output.surroundings_unchanged());
+  };
+  onefold::dot_into(at, xs, ys, static_cast<double*>(output.address()), the_count());
+  stores(product, "dot_into");
+  onefold::dot_into(at, fs, fs, static_cast<double*>(output.address()), the_count(), onefold::accumulate_as<double>);
+  stores(wide, "wide dot_into");
+  EXPECT_TRUE(refuses(errc::invalid_argument, "differ in length",
+                      [&] { static_cast<void>(onefold::dot(at, xs, ys.first(most - 1), the_count())); }));
 }
 
 // Of no elements a call that returns the place throws, as with a count of the host's; one that stores it on a GPU gives an index that no element has.
