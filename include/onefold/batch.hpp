@@ -47,13 +47,13 @@ class batch {
     return add_array<What>(detail::array_view<T>{x, count}, result, modifiers...);
   }
   /// The same for count, all, any and none, which are functions: `add<form::count>(x, &result)`.
-  template <form What, class R, class T = detail::element_of<const R>, ONEFOLD_WHERE(detail::takes<What, T>())>
-  batch& add(const R& x, detail::form_result_t<What, T>* result) {
-    return add_array<What>(detail::view_of(x), result);
+  template <form What, class R, class T = detail::element_of<const R>, class... M, ONEFOLD_WHERE(detail::takes<What, T, M...>())>
+  batch& add(const R& x, detail::form_result_t<What, T, M...>* result, M... modifiers) {
+    return add_array<What>(detail::view_of(x), result, modifiers...);
   }
-  template <form What, class T, ONEFOLD_WHERE(detail::takes<What, T>())>
-  batch& add(const T* x, std::uint64_t count, detail::form_result_t<What, T>* result) {
-    return add_array<What>(detail::array_view<T>{x, count}, result);
+  template <form What, class T, class... M, ONEFOLD_WHERE(detail::takes<What, T, M...>())>
+  batch& add(const T* x, std::uint64_t count, detail::form_result_t<What, T, M...>* result, M... modifiers) {
+    return add_array<What>(detail::array_view<T>{x, count}, result, modifiers...);
   }
 
   /// A dot product: `add(dot, x, y, &result)`.
@@ -67,6 +67,17 @@ class batch {
   batch& add(detail::named_dot, const T* x, const T* y, std::uint64_t count, detail::form_result_t<form::dot, T, M...>* result,
              M... modifiers) {
     return add_dot(x, y, count, result, modifiers...);
+  }
+  /// Of two types, as dot() takes them: a launch of its own on cuda().
+  template <class R, class S, class T = detail::element_of<const R>, class U = detail::element_of<const S>,
+            ONEFOLD_WHERE(detail::are_mixed<T, U>)>
+  batch& add(detail::named_dot, const R& x, const S& y, detail::common_accumulator<T, U>* result) {
+    const auto all = detail::view_of(x);
+    return add_mixed_dot(all.data, detail::view_of(y).data, detail::common_size(all, detail::view_of(y)), result);
+  }
+  template <class T, class U, ONEFOLD_WHERE(detail::are_mixed<T, U>)>
+  batch& add(detail::named_dot, const T* x, const U* y, std::uint64_t count, detail::common_accumulator<T, U>* result) {
+    return add_mixed_dot(x, y, count, result);
   }
 
   /// Of arrays whose addresses stand in memory: `add(sum, array_at{place}, n, &result)`; of dot's two arrays one may be a pointer.
@@ -132,6 +143,12 @@ class batch {
   batch& add_dot(const T* x, const T* y, std::uint64_t count, void* result, M... modifiers) {
     detail::request what{where_, element_type_of<T>, form::dot, x, count, result, true, y};
     (detail::apply<T>(what, modifiers), ...);
+    return add_request(what);
+  }
+  template <class T, class U>
+  batch& add_mixed_dot(const T* x, const U* y, std::uint64_t count, void* result) {
+    detail::request what{where_, element_type_of<T>, form::dot, x, count, result, true, y};
+    what.second_type = 1 + static_cast<std::int32_t>(element_type_of<U>);
     return add_request(what);
   }
   batch& add_request(const detail::request& what) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 #include <memory>
+#include <span>
 
 #include <onefold/batch.hpp>
 #include <onefold/multi_dot.hpp>
@@ -83,6 +84,26 @@ TEST_P(a_batch, gives_each_result_the_bits_that_it_has_alone) {
       rho = norm = wide = 0;
     }
   }
+}
+
+TEST_P(a_batch, has_dots_of_two_types) {
+  constexpr std::uint64_t n = 20'001;
+  const placed<double> x(where(), n, 1);
+  const placed<float> f(where(), n, 2);
+  const placed<std::int32_t> i(where(), n, 3);
+  double rho = 0, other = 0, norm = 0;
+  float weighted = 0;
+  onefold::batch work(where());
+  work.add(onefold::dot, f.data(), x.data(), n, &rho)
+      .add(onefold::norm2, x.data(), n, &norm)
+      .add(onefold::dot, std::span<const double>(x.data(), n), std::span<const std::int32_t>(i.data(), n), &other)
+      .add(onefold::dot, i.data(), f.data(), n, &weighted)
+      .run();
+  count_dispatch(where());
+  expect_same(rho, onefold::dot(where(), f.data(), x.data(), n), "dot of floats and doubles");
+  expect_same(other, onefold::dot(where(), x.data(), i.data(), n), "dot of doubles and integers");
+  expect_same(weighted, onefold::dot(where(), i.data(), f.data(), n), "dot of integers and floats");
+  expect_same(norm, onefold::norm2(where(), x.data(), n), "norm2 beside them");
 }
 
 TEST_P(a_batch, of_many_reductions) {

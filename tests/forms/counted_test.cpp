@@ -113,14 +113,20 @@ TEST_P(a_count_in_memory, may_stand_in_a_batch) {
   for (const std::uint64_t n : {std::uint64_t{0}, std::uint64_t{777}, most}) {
     set_count(n);
     double rho = 1, norm = 1, all = 1;
+    std::uint64_t marked = 1;
+    bool none = n != 0;
     onefold::batch work(where());
     work.add(onefold::dot, x(), y(), most, &rho, the_count())
         .add(onefold::norm2, x(), most, &norm, the_count())
+        .add<onefold::form::count>(x(), most, &marked, the_count())
+        .add<onefold::form::none>(std::span<const float>(f(), most), &none, the_count())
         .add(onefold::sum, x(), most, &all);
     work.run();
     count_dispatch(where());
     expect_same(rho, onefold::dot(where(), x(), y(), n), "dot", n);
     expect_same(norm, onefold::norm2(where(), x(), n), "norm2", n);
+    EXPECT_EQ(marked, onefold::count(where(), x(), n)) << n;
+    EXPECT_EQ(none, onefold::none(where(), f(), n)) << n;
     expect_same(all, onefold::sum(where(), x(), most), "sum", most);
   }
 }
