@@ -279,12 +279,7 @@ bool goes_the_short_way(const onefold_request& asked) {
   return entry != nullptr && entry->reduce_few(asked);
 }
 
-void reduce_checked(const onefold_request& asked, const onefold_options* how, const whole_call& of = {}) {
-  if (asked.second_type != 0) return reduce_mixed(asked, how);
-  if (asked.type == ONEFOLD_C64 || asked.type == ONEFOLD_C128) {
-    if (of.taken != nullptr && of.nodes == nullptr && (*of.taken = complex_in_batch(asked, how, *of.batch))) return;
-    return reduce_complex(asked, how);
-  }
+void reduce_reals(const onefold_request& asked, const onefold_options* how, const whole_call& of) {
   if (asked.type < 0 || asked.type >= element_type_count) refuse_number("request.type", asked.type);
   if (asked.form < 0 || asked.form >= form_count + record_count) refuse_number("request.form", asked.form);
   if (asked.flags > (ONEFOLD_INTO | ONEFOLD_WIDE)) refuse_number("request.flags", asked.flags);
@@ -327,6 +322,26 @@ void reduce_checked(const onefold_request& asked, const onefold_options* how, co
   if (how == nullptr) return dispatch(what, no_wishes);
   if (how->struct_bytes == sizeof(*how)) return reduce_with_options(what, *how);
   reduce_with_options(what, as_known(*how, sizeof(how->struct_bytes), "options"));
+}
+
+bool names_form_of_reals(const onefold_request& asked) {
+  return asked.type >= 0 && asked.type < element_type_count && asked.form >= 0 && asked.form < form_count + record_count;
+}
+
+void reduce_checked(const onefold_request& asked, const onefold_options* how, const whole_call& of = {}) {
+  if (asked.second_type != 0) return reduce_mixed(asked, how);
+  if (asked.own != nullptr && !names_form_of_reals(asked)) {  // of the caller's own code type and form say nothing
+    onefold_request what = asked;
+    what.struct_bytes = sizeof(what);
+    what.type = ONEFOLD_F64;
+    what.form = ONEFOLD_SUM;
+    return reduce_reals(what, how, of);
+  }
+  if (asked.type == ONEFOLD_C64 || asked.type == ONEFOLD_C128) {
+    if (of.taken != nullptr && of.nodes == nullptr && (*of.taken = complex_in_batch(asked, how, *of.batch))) return;
+    return reduce_complex(asked, how);
+  }
+  reduce_reals(asked, how, of);
 }
 
 }  // namespace

@@ -48,9 +48,11 @@ void run_checked(onefold_request what, const onefold_options* how) {
 void check_complex(const onefold_request& asked) {
   const auto type = static_cast<element_type>(asked.type);
   check_complex_form(asked.form, type);
-  if ((asked.flags & ~ONEFOLD_INTO) != 0 || asked.results > 1 || asked.source != nullptr || asked.own != nullptr ||
-      asked.vectors != nullptr)
-    refuse_complex();
+  if (asked.source != nullptr)
+    throw error(errc::unsupported, std::string("a function gives real numbers of 4 or 8 bytes, not ")
+                                       .append(name(type))
+                                       .append(": the parts as two results, or an operator of your own"));
+  if ((asked.flags & ~ONEFOLD_INTO) != 0 || asked.results > 1 || asked.own != nullptr || asked.vectors != nullptr) refuse_complex();
   check_count(asked.count, size_of(type));
   const auto its = static_cast<form>(asked.form);
   if (reinterpret_cast<std::uintptr_t>(asked.output) % size_of(part_type(result_type(type, its))) != 0) refuse_misaligned_output();

@@ -73,6 +73,11 @@ static void test_on(onefold_executor where) {
   EXPECT_OK(onefold_reduce(&what, NULL));
   EXPECT(two[0] == 12497500 && two[1] == 41654167500.0);
 
+  what.type = ONEFOLD_C128;
+  what.results = 1;
+  EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_UNSUPPORTED, "a function gives real numbers of 4 or 8 bytes, not c128");
+  what.type = ONEFOLD_F64;
+
   uint64_t expected = 0, got = 0;
   for (uint64_t i = 0; i < 100000; ++i) expected ^= word(i);
   onefold_own_code own = {NULL, 8, 8, 8, groups, level, conclude};
@@ -87,6 +92,15 @@ static void test_on(onefold_executor where) {
   EXPECT_OK(onefold_reduce(&what, NULL));
   EXPECT(got == 0);
   what.count = 100000;
+  for (int32_t type = -1; type <= 99; type += type < 14 ? 1 : 85) { /* type and form say nothing here */
+    what.type = type;
+    what.form = type == 2 ? 1000 : type == 3 ? -1 : type == ONEFOLD_C64 ? ONEFOLD_MAX : ONEFOLD_SUM;
+    got = 0;
+    EXPECT_OK(onefold_reduce(&what, NULL));
+    EXPECT(got == expected);
+  }
+  what.type = ONEFOLD_F64;
+  what.form = ONEFOLD_SUM;
   own.context = &own;
   EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_CALLBACK_FAILED, "");
   own.context = NULL;
