@@ -7,7 +7,8 @@
 ///            std::vector, std::array and what has pointers for iterators.
 ///            Or no array at all: a number n, or a box(), and a function f of the index (see box.hpp): `sum(where, n, f)` is the sum of f(0) ..
 ///            f(n - 1), with the bits of an array that holds these values. f returns an element; a std::array of up to 16, which are reduced side by
-///            side; or, to leave elements out, onefold::maybe or std::optional of one. It is called once for each index, in no order, from several
+///            side (by argmin, minmax and the others with several results in units that nvcc does not compile, on CPUs); or, to leave elements out,
+///            onefold::maybe or std::optional of one. It is called once for each index, in no order, from several
 ///            threads at once (openmp(), best()); what it throws reaches the caller, after which the reduction is undone. It may call
 ///            onefold itself. For cuda() include onefold/device.cuh and compile with nvcc.
 /// Result     for no elements the operator's identity; 0 for dot, sums of squares and norms; NaN for mean and mean_variance (the pointer may then be
@@ -402,7 +403,9 @@ template <bool OnDevice, form What, class Space, class F, class... M>
 void run_values(const executor& where, const Space& space, F& f, void* output, bool waits, const options& how, M... modifiers) {
   using callback = block_callback<Space, F>;
   using T = typename callback::element;
-  static_assert(callback::results == 1 || !is_record(What), "forms with several results take functions of one value");
+  static_assert(
+      callback::results == 1 || !OnDevice || !is_record(What),
+      "forms with several results take functions of one value where nvcc compiles them, of several in a unit of a host compiler");
   callback values(space, f, instead_of_absent<What, T>());
   const auto device = device_side<OnDevice>::template of_form<What>(space, f, modifiers...);
   request what{where, element_type_of<T>, What, nullptr, space.size(), output, waits};
@@ -469,6 +472,7 @@ void run_some_values(const executor& where, const Space& space, F& f, void* outp
   using aware = absent_aware<What, T>;
   using state = typename aware::state;
   static_assert(has_index(What) || What == form::minmax, "the other records have functions of their own");
+  static_assert(!values_of<Space, F>::several, "forms with several results take functions of one value where it may be absent");
   typename aware::template values<Space, F> values{space, f, 0};
   const auto combine = [](const state& a, const state& b) { return aware::fold::combine(a, b); };
   const index_line line{space.size()};

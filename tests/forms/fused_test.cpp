@@ -200,6 +200,32 @@ TEST_P(fused, over_a_box_without_an_index_give_what_no_elements_give) {
 
 // --- several values
 
+// Forms with several results, too: a record for each value.
+TEST_P(fused, that_return_several_values_give_a_record_for_each) {
+  for (const std::uint64_t n : {std::uint64_t{1}, std::uint64_t{700}, std::uint64_t{100'003}}) {
+    const auto first = [](std::uint64_t i) { return std::sin(static_cast<double>(i)); };
+    const auto second = [](std::uint64_t i) { return 3 * std::cos(static_cast<double>(i)); };
+    const auto both = [&](std::uint64_t i) { return std::array<double, 2>{first(i), second(i)}; };
+    const auto same = [n](const auto& got, const auto& alone, const char* what) {
+      EXPECT_EQ(bits_of(got), bits_of(alone)) << what << " of " << n;
+    };
+    const auto places = onefold::argmin(where(), n, both);
+    const auto largest = onefold::argmax_magnitude(where(), n, both);
+    const auto ends = onefold::minmax(where(), n, both);
+    const auto both_places = onefold::argminmax(where(), n, both);
+    const auto moments = onefold::mean_variance(where(), n, both, onefold::ddof{1});
+    same(places[0], onefold::argmin(where(), n, first), "argmin");
+    same(places[1], onefold::argmin(where(), n, second), "argmin");
+    same(largest[1], onefold::argmax_magnitude(where(), n, second), "argmax_magnitude");
+    same(ends[0], onefold::minmax(where(), n, first), "minmax");
+    same(ends[1], onefold::minmax(where(), n, second), "minmax");
+    same(both_places[0].min, onefold::argmin(where(), n, first), "argminmax");
+    same(both_places[1].max, onefold::argmax(where(), n, second), "argminmax");
+    same(moments[0], onefold::mean_variance(where(), n, first, onefold::ddof{1}), "mean_variance");
+    same(moments[1], onefold::mean_variance(where(), n, second, onefold::ddof{1}), "mean_variance");
+  }
+}
+
 TEST_P(fused, that_return_several_values_give_each_its_own_bits) {
   for (const std::size_t count : sizes) {
     const auto x = any_vector<float>(count, current_seed()), y = any_vector<float>(count, current_seed() + 1);
