@@ -3,6 +3,8 @@
 ///
 /// They need no header of CUDA's and no compiler's support, and have the layout of __half, __nv_bfloat16, _Float16, std::float16_t and
 /// std::bfloat16_t, arrays of which the named forms take as they are.
+/// Single values are converted to these and back by a cast by way of float: `__half(h)`, `static_cast<std::float16_t>(static_cast<float>(h))`,
+/// `float16(of_cuda)`. Between types of one format every number stays what it is; of a NaN the payload may be lost.
 
 #include <cstdint>
 #include <cstring>
