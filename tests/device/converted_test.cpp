@@ -279,12 +279,15 @@ void expect_node(const void* shown, const wanted& one, const void* x, const void
 
 TEST_F(converted_batches, show_the_accumulators_of_trees) {
   namespace cpu = onefold::cpu;
+  // With a sanitizer the forms have by turns the least and the largest count, and the one of whole tiles.
+  int turn = 0;
   for (const wanted& one : forms()) {
     if (one.what == form::reduce_together) continue;  // whose accumulator nobody can have
     const cpu::form_row& row = cpu::row_of(one.type, one.what, one.wide);
     const void* const x = at(one.type, 0, 1);
     const void* const y = at(one.type, 1, 2);
     for (const std::uint64_t count : {std::uint64_t{5}, std::uint64_t{8192}, std::uint64_t{20'011}}) {
+      if (is_sanitized && turn++ % 2 != 0) continue;
       launches batch;
       batch.add(one, x, y, count, 256);
       batch.take_node(one.what == form::mean_variance ? 16 : row.state_bytes, row.fields[0].bytes);
@@ -443,6 +446,8 @@ void expect_nodes_behind_leaves(const wanted& one, const void* x, const void* y,
 }
 
 TEST_F(converted_batches, collect_leaves_that_each_forms_own_kernel_has_read) {
+  // With a sanitizer one warp and four collect the leaves of many tiles by turns.
+  int turn = 0;
   for (const wanted& one : forms()) {
     if (one.what == form::reduce_together) continue;
     const std::uint64_t most_tiles = most * size_of(one.type) / (onefold::order::tile_rows * onefold::order::row_bytes);
@@ -451,8 +456,9 @@ TEST_F(converted_batches, collect_leaves_that_each_forms_own_kernel_has_read) {
       expect_nodes_behind_leaves(one, at(one.type, 0, offset), at(one.type, 1, offset), first, tiles, log_leaf, warps);
     };
     expect(1, 3, 9, 1, 2);
-    expect(2, 1, most_tiles, 0, 1);
-    expect(0, 61, most_tiles, 2, 4);
+    ++turn;
+    if (!is_sanitized || turn % 2 == 0) expect(2, 1, most_tiles, 0, 1);
+    if (!is_sanitized || turn % 2 == 1) expect(0, 61, most_tiles, 2, 4);
   }
 }
 

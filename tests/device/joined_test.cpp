@@ -198,13 +198,16 @@ TEST_F(joined_images, have_every_form_of_real_numbers) {
 }
 
 TEST_F(joined_images, have_the_bits_of_one_core_in_every_form) {
+  // With a sanitizer the forms have two parts, and five with infinities, by turns.
+  int turn = 0;
   for (const kind& of : kinds_of_the_kernel()) {
     const uint64_t tile = of.tile();
     compare(of, {0, 1});
     compare(of, {0, 0, 1, 1, 2, 2});
     if (!is_sanitized) compare(of, even(2, 2 * tile, 3));
-    compare(of, anywhere(2, (is_sanitized ? 4 : 9) * tile, seed_));
-    compare(of, anywhere(5, 3 * tile, seed_), values_of::infinities);
+    ++turn;
+    if (!is_sanitized || turn % 2 == 0) compare(of, anywhere(2, (is_sanitized ? 4 : 9) * tile, seed_));
+    if (!is_sanitized || turn % 2 == 1) compare(of, anywhere(5, 3 * tile, seed_), values_of::infinities);
     compare(of, anywhere(9, tile / 3, seed_));
     if (!is_sanitized) compare(of, anywhere(3, 4 * tile, seed_), values_of::any_bits);
   }

@@ -139,9 +139,12 @@ void expect_nodes() {
   constexpr std::uint64_t tile = dv::tile_elements<Fold>;
   constexpr std::uint64_t row = dv::lanes<Fold>;
   const std::uint64_t ends[] = {5 * tile + 3 * row + 5, 4 * tile + 1, 4 * tile + row - 1, 5 * tile, 6 * tile - 1};
+  // With a sanitizer each form has a third of them, and three forms that follow each other have all.
+  int turn = static_cast<int>(What) + (Wide ? 1 : 0);
   for (const std::uint64_t shift : {std::uint64_t{0}, std::uint64_t{1}, 16 / sizeof(E) - 1}) {
     for (const bool wild : {false, true}) {
       for (const std::uint64_t n : ends) {
+        if (is_sanitized && turn++ % 3 != 0) continue;
         const array<E> x(n, shift, wild, 1);
         const array<E> y(n, 16 / sizeof(E) / 2 - shift % 2, wild, 2);
         dv::tree_input in{};

@@ -94,7 +94,9 @@ std::array<std::uint64_t, 2> by_the_oracle(const exact_row& row) {
 }
 
 TEST(the_exact_golden_table, is_that_of_the_oracle) {
-  for (const auto& row : rows) EXPECT_EQ(by_the_oracle(row), row.bits) << text_of(row);
+  // The table and the oracle are the same in every build: with a sanitizer some of the rows.
+  for (std::size_t i = 0; i < std::size(rows); i += is_sanitized ? 7 : 1)
+    EXPECT_EQ(by_the_oracle(rows[i]), rows[i].bits) << text_of(rows[i]);
 }
 #endif
 

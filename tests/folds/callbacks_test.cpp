@@ -56,6 +56,7 @@ TEST(values_from_a_function, have_the_bits_of_an_array_that_holds_them) {
     for (const uint64_t count : sizes<T>())
       for (const int results : {1, 2, 3, 5, onefold::most_results}) {
         if (results > 2 && count > 100'000) continue;
+        if (is_sanitized && (results == 2 || results == 5)) continue;  // one, a few, and more than a block holds are left
         std::vector<std::vector<T>> arrays;
         for (int k = 0; k < results; ++k) arrays.push_back(values<T>(count, current_seed() + static_cast<uint64_t>(k), k % 2 == 0));
         for (const form what : forms_of_one_array())
@@ -342,6 +343,7 @@ void expect_the_tree(std::initializer_list<uint64_t> groups_and_rest) {
   own_reduction<Words, ValueBytes> own;
   for (const uint64_t groups : groups_and_rest)
     for (const uint64_t rest : {uint64_t{1}, own.lanes_of_row + 1, 16 * own.lanes_of_row, own.group}) {
+      if (is_sanitized && groups > 50 && rest != own.lanes_of_row + 1) continue;  // the smaller ones have each rest
       const uint64_t count = groups * own.group + rest;
       const auto expected = tree_of<Words>(0, count, own.lanes_of_row);
       const auto* const begin = reinterpret_cast<const unsigned char*>(&expected);

@@ -46,23 +46,28 @@ const std::vector<onefold_executor>& cpu_executors() {
 }
 
 TEST(parts_of_an_array, have_the_bytes_of_the_whole_in_every_form) {
-  int compared = 0;
-  for (const kind& of : every_kind())
+  int compared = 0, kinds = 0;
+  for (const kind& of : every_kind()) {
+    const uint64_t counts[] = {1, of.tile(), 9 * of.tile() + 5};
     for (const values_of values : {values_of::any_bits, values_of::few, values_of::infinities})
-      for (const uint64_t count : {uint64_t{1}, of.tile(), 9 * of.tile() + 5}) {
-        const uint64_t seed = current_seed() + count;
+      for (int i = 0; i < 3; ++i) {
+        // With a sanitizer each kind has each count once and all values once, and three kinds that follow each other have all nine.
+        if (is_sanitized && (static_cast<int>(values) + i + kinds) % 3 != 0) continue;
+        const uint64_t count = counts[i], seed = current_seed() + count;
         const arrays in(of, count, seed, values);
         const uint64_t begin = count % 2 == 0 ? 3 : of.tile();
         const std::vector<uint64_t> cuts = cuts_of(count, 4, seed + 1);
         std::vector<onefold_range_part> all;
-        for (std::size_t i = 0; i + 1 < cuts.size(); ++i)
-          all.push_back({cpu_executors()[i % cpu_executors().size()], in.x(cuts[i]), in.second(cuts[i]), cuts[i + 1] - cuts[i]});
+        for (std::size_t k = 0; k + 1 < cuts.size(); ++k)
+          all.push_back({cpu_executors()[k % cpu_executors().size()], in.x(cuts[k]), in.second(cuts[k]), cuts[k + 1] - cuts[k]});
         const state joined = empty_state(of, begin);
         check(onefold_range_add_parts(joined.get(), all.data(), all.size(), nullptr));
         ASSERT_EQ(bytes_of(joined), bytes_of(state_of(of, in, begin, 0, count))) << text(of) << ", " << count;
         ++compared;
       }
-  EXPECT_GT(compared, 2000);
+    ++kinds;
+  }
+  EXPECT_GT(compared, is_sanitized ? 700 : 2000);
 }
 
 class several_executors : public testing::Test {
