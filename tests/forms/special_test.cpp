@@ -255,9 +255,14 @@ TEST_P(each_norm2, of_one_huge_element_with_many_tiny_ones_is_the_huge_one) {
 
 TEST_P(each_norm2, of_all_classes_of_size_stays_within_the_bound) {
   random_numbers random(current_seed());
-  const auto of_exponents = [&](std::vector<int> exponents, std::size_t count) {
+  // `zeros` of five are zeros, of either sign.
+  const auto of_exponents = [&](std::vector<int> exponents, std::size_t count, std::size_t zeros) {
     std::vector<double> values(count);
     for (double& x : values) {
+      if (random.below(5) < zeros) {
+        x = random.below(2) == 0 ? 0.0 : -0.0;
+        continue;
+      }
       const int e = exponents[random.below(exponents.size())];
       x = std::ldexp(1 + random.unit(), std::clamp(e, smallest_exponent(), largest_exponent() - 8)) *
           (random.below(2) == 0 ? 1 : -1);
@@ -273,14 +278,15 @@ TEST_P(each_norm2, of_all_classes_of_size_stays_within_the_bound) {
       {"big alone", {480, 600, 1000}},
       {"medium alone", {-480, -100, 0, 100, 479}}};
   for (const auto& [words, exponents] : mixtures) {
-    for (const std::size_t count : {std::size_t{2}, std::size_t{65}, tile() + 1, 4 * tile()}) {
-      const auto values = of_exponents(exponents, count);
-      ASSERT_TRUE(is_within(values, words));
-      const elements x = as_elements(values);
-      auto data = inputs(x, x);
-      const auto in = data.all(wide());
-      ASSERT_TRUE(gives(one(words), in, form_by_tree(in.of)));
-    }
+    for (const std::size_t count : {std::size_t{2}, std::size_t{65}, tile() + 1, 4 * tile()})
+      for (const std::size_t zeros : {0, 2}) {
+        const auto values = of_exponents(exponents, count, zeros);
+        ASSERT_TRUE(is_within(values, words));
+        const elements x = as_elements(values);
+        auto data = inputs(x, x);
+        const auto in = data.all(wide());
+        ASSERT_TRUE(gives(one(words), in, form_by_tree(in.of)));
+      }
   }
 }
 
