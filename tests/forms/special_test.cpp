@@ -279,7 +279,7 @@ TEST_P(each_norm2, of_all_classes_of_size_stays_within_the_bound) {
       {"medium alone", {-480, -100, 0, 100, 479}}};
   for (const auto& [words, exponents] : mixtures) {
     for (const std::size_t count : {std::size_t{2}, std::size_t{65}, tile() + 1, 4 * tile()})
-      for (const std::size_t zeros : {0, 2}) {
+      for (const std::size_t zeros : {std::size_t{0}, std::size_t{2}}) {
         const auto values = of_exponents(exponents, count, zeros);
         ASSERT_TRUE(is_within(values, words));
         const elements x = as_elements(values);
