@@ -670,7 +670,7 @@ TEST(a_range_state, takes_complex_numbers) {
   const state sums = empty_state({element_type::c64, form::sum}, 0);
   const onefold_value_source source{nullptr, [](void*, uint64_t, uint64_t, void* const*) { return 7; }};
   for (const uint64_t count : {uint64_t{2}, uint64_t{2'000}})
-    EXPECT_TRUE(refuses(errc::unsupported, "arrays of complex numbers",
+    EXPECT_TRUE(refuses(errc::unsupported, "a function gives real numbers",
                         [&] { check(onefold_range_add_values(sums.get(), onefold_serial(), &source, count, nullptr)); }));
   const auto* const shifted = reinterpret_cast<const std::byte*>(x.data()) + 2;
   EXPECT_TRUE(refuses(errc::misaligned_pointer, "input",
