@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include <onefold/executor.hpp>
@@ -65,12 +66,21 @@ struct form_request {
 /// The bits of results that lie in memory as in results.hpp, result_bytes() of them.
 [[nodiscard]] result_bits bits_of_stored(element_type type, form what, bool wide, const std::byte* results);
 
-/// int64 words of the state of guarantee::exact (docs/exact.md), or 0 where this form of this type has none.
+/// int64 words of the state of guarantee::exact (docs/exact.md), or 0 where this form of this type has none. Of complex numbers they are the states of
+/// the real parts and of the imaginary ones, side by side, or one of both.
 [[nodiscard]] std::size_t state_words(element_type type, form what) noexcept;
+
+/// Adds a state to another, which is looked at first, and each may be the sum of several: state_words() words of both.
+/// Errors   onefold::error: invalid_argument where words are no state of this form and type; `to` is as it was.
+void add_state(element_type type, form what, std::span<std::int64_t> to, std::span<const std::int64_t> from);
+
+/// Elements of a state, for dot pairs. Errors: as above, and where the states of a complex number's parts are not of as many.
+[[nodiscard]] std::uint64_t count_of_state(element_type type, form what, std::span<const std::int64_t> words);
 
 /// The rounded results of a state, state_words() words of it.
 /// Errors   onefold::error: invalid_argument where the words are no state of this form and type.
-[[nodiscard]] result_bits results_of_state(element_type type, form what, bool wide, std::int64_t ddof, const std::int64_t* words);
+[[nodiscard]] result_bits results_of_state(element_type type, form what, bool wide, std::int64_t ddof,
+                                           std::span<const std::int64_t> words);
 
 /// How many steps there are from one number of a type to another, each to the next number of that type: 0 for the same bits and for
 /// both zeros; none where they differ and one is NaN or infinite.

@@ -219,7 +219,7 @@ merging merge_exact_states(const merge_arguments& arguments) {
   const merged_states merged = merge_states(arguments.files, parse<form>(arguments.form));
   check_ddof(arguments, merged.form);
   const bool wide = is_wide(merged.form, arguments.accumulate, first, merged.type);
-  const result_bits bits = results_of_state(merged.type, merged.form, wide, arguments.ddof, merged.words.data());
+  const result_bits bits = results_of_state(merged.type, merged.form, wide, arguments.ddof, merged.words);
   if (!arguments.save_state.empty()) write_state(arguments.save_state, merged.words);
   return {.files = arguments.files,
           .type = merged.type,

@@ -104,6 +104,27 @@ timed_bits reduce_to_range(const input_array& input, const input_array* second, 
   return {range.result(what.ddof), seconds};
 }
 
+// The exact sum of pieces of complex numbers, to whose state each piece's is added. The report is that of the first, as above.
+timed_bits reduce_to_exact_state(const input_array& input, const input_array* second, const job& what, form_request request,
+                                 report& ran, std::vector<std::int64_t>& state) {
+  state.assign(state_words(input.type, what.form), 0);
+  std::vector<std::int64_t> words(state.size());
+  double seconds = 0;
+  each_piece(input, [&](std::uint64_t first, std::uint64_t length) {
+    request.x = input.piece(first, length);
+    request.y = second == nullptr ? nullptr : second->piece(first, length);
+    request.count = length;
+    request.exact_state = words.data();
+    options how = what.how;
+    how.report = first == 0 ? &ran : nullptr;
+    const auto begin = clock::now();
+    static_cast<void>(reduce_bits(what.where, request, how));
+    add_state(input.type, what.form, state, words);
+    seconds += seconds_since(begin);
+  });
+  return {results_of_state(input.type, what.form, what.wide, what.ddof, state), seconds};
+}
+
 // Whether it was the default that ran: what no order changes, it computes exactly.
 bool is_default(const report& ran) { return ran.variant == "fixed_order"; }
 
@@ -114,6 +135,8 @@ std::optional<result_bits> default_result(const input_array& input, const input_
   request.exact_state = nullptr;
   report ran;
   std::vector<std::int64_t> no_state;
+  std::vector<std::byte> no_range;
+  if (in_pieces && is_complex(input.type)) return reduce_to_range(input, second, what, request, true, ran, no_range).bits;
   if (in_pieces) return reduce_in_pieces(input, second, what, ran, no_state).bits;
   return reduce_bits(what.where, request, what.how);
 }
@@ -168,15 +191,14 @@ outcome measure(const input_array& input, const input_array* second, const job& 
   }
 
   const bool in_pieces = !is_copied && (input.in_pieces() || (second != nullptr && second->in_pieces()));
-  if (in_pieces && is_complex(input.type) && how.guarantee == guarantee::exact)
-    throw input_error(fmt::format(
-        "{}: has complex numbers that are read in pieces, which --exact does not add: write them uncompressed and with numpy.save",
-        input.name));
   if (what.keeps_state) {
     result.state.resize(state_words(input.type, what.form));
     request.exact_state = result.state.data();
   }
+  const bool adds_exactly = how.guarantee == guarantee::exact && state_words(input.type, what.form) > 0;
   const auto reduce = [&] {
+    if (in_pieces && is_complex(input.type) && adds_exactly)
+      return reduce_to_exact_state(input, second, what, request, result.ran, result.state);
     if (what.begin || (in_pieces && is_complex(input.type)))
       return reduce_to_range(input, second, what, request, in_pieces, result.ran, result.range);
     return in_pieces ? reduce_in_pieces(input, second, what, result.ran, result.state) : reduce_whole(what.where, request, how);

@@ -246,7 +246,7 @@ std::string merging_text(const merging& done) {
   lines.add({"reduction",
              fmt::format("{} of {}{} {}", form_text(done.form, done.ddof), done.form == form::dot ? "2 x " : "", done.count,
                          is_range                         ? elements_text(done.type, done.form, done.wide)
-                         : done.type == element_type::f64 ? std::string("f64")
+                         : done.type != element_type::f32 ? std::string(name(done.type))
                                                           : fmt::format("f32, f16 or bf16{}", done.wide ? ", as f64" : ""))});
   add_range(lines, done.begin, done.count);
   lines.add(

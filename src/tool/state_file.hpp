@@ -18,7 +18,7 @@ inline constexpr std::array state_forms{form::sum,  form::norm1,          form::
 
 /// The sum of states.
 struct merged_states {
-  element_type type;  ///< f64, or f32 for all smaller floats, which have their states in common
+  element_type type;  ///< f64, c64, c128, or f32 for all smaller floats, which have their states in common
   onefold::form form;
   std::vector<std::int64_t> words;  ///< canonical
   std::uint64_t count;              ///< elements

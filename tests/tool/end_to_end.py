@@ -557,8 +557,48 @@ class ComplexNumbers(ToolTest):
         result = self.succeed_json("sum", path, "--exact")
         self.check(result, ("real", "imaginary"), (1, 1), "f64")
         self.assertEqual((result["guarantee"], result["fixed_real"]), ("exact", self.succeed_json("sum", path)["real"]))
-        self.fail_with("no exact state", "sum", path, "--exact", "--state", os.path.join(self.folder, "s.npy"))
         self.fail_with("of complex numbers sum, dot, mean, sum_of_squares and norm2 are exact", "norm1", path, "--exact")
+        self.fail_with("norm1 of c128 has no exact state to be saved", "norm1", path, "--exact", "--state", os.path.join(self.folder, "s.npy"))
+
+    def test_exact_states(self):
+        numbers = [complex((3 * i % 7 - 3) * 2.0 ** (i * 5 % 40 - 20), (i * i % 11 - 5) * 2.0 ** (20 - i * 7 % 40)) for i in range(300)]
+        states = [os.path.join(self.folder, f"{name}.npy") for name in ("even", "odd", "both", "whole")]
+        for type_name, descr, part in (("c64", "<c8", "f"), ("c128", "<c16", "d")):
+            def file(name, some):
+                return self.write(f"{name}.npy", npy(descr, f"({len(some)},)", b"".join(struct.pack(f"<2{part}", one.real, one.imag) for one in some)))
+            whole, parts = file("x", numbers), [file(f"x{i}", numbers[i::2]) for i in range(2)]
+            words_of = {"sum": 2 * (19 if part == "f" else 76), "dot": 2 * (28 if part == "f" else 142), "norm2": 28 if part == "f" else 142}
+            for form, words in (("sum", words_of["sum"]), ("mean", words_of["sum"]), ("dot", words_of["dot"]), ("sum_of_squares", words_of["norm2"]), ("norm2", words_of["norm2"])):
+                with self.subTest(type=type_name, form=form):
+                    two = [1, 1] if form == "dot" else [1]
+                    expected = self.succeed_json(form, *[whole for _ in two], "--exact", "--state", states[3])
+                    for x, state in zip(parts, states):
+                        self.assertEqual(self.succeed_json(form, *[x for _ in two], "--exact", "--state", state)["saved_state"], state)
+                    merged = self.succeed_json("merge", *states[:2], "--form", form, "--state", states[2])
+                    is_of_pairs = form in ("sum", "mean", "dot")  # others are states of all parts, as real numbers
+                    self.assertEqual((merged["type"], merged["count"]), (type_name, 300) if is_of_pairs else ({"f": "f32", "d": "f64"}[part], 600))
+                    names = [name for name in expected if name.endswith("bits") and not name.startswith("fixed")]
+                    self.assertEqual(len(names), 2 if is_of_pairs else 1)
+                    self.assertEqual([merged[name] for name in names], [expected[name] for name in names])
+                    with open(states[2], "rb") as first, open(states[3], "rb") as other:
+                        data = first.read()
+                        self.assertEqual(data, other.read())
+                    self.assertEqual(len(data), 128 + 8 * words)
+            self.assertIn(f"sum of 300 {type_name}", self.succeed("merge", self.state_of("sum", whole)))
+            self.succeed("dot", whole, whole, "--exact", "--state", states[0])
+            self.fail_with(f"is a state of dot of {type_name}, and", "merge", self.state_of("sum", whole), states[0])
+            self.fail_with(f"is a state of sum or mean of {type_name}, and --form says norm2", "merge", self.state_of("sum", whole), "--form", "norm2")
+        # Both parts are looked at: of other numbers of terms, or damaged.
+        state = self.state_of("sum", whole)
+        with open(state, "rb") as good:
+            words = list(struct.unpack("<152q", good.read()[128:]))
+        for change, text in (((76 + 2, 1), "these words are no state"), ((76 + 20, 1 << 40), "these words are no state"), ((2, 1), "these words are no state")):
+            self.fail_with(text, "merge", self.write("bad.npy", npy("<i8", "(152,)", pack("i64", [word + change[1] * (i == change[0]) for i, word in enumerate(words)]))))
+
+    def state_of(self, form, *files):
+        state = os.path.join(self.folder, "one.npy")
+        self.succeed(form, *files, "--exact", "--state", state)
+        return state
 
     def test_what_has_no_meaning(self):
         for type_name, (path, _, _) in self.paths.items():
@@ -1373,6 +1413,12 @@ class Hdf5(ToolTest):
             result = self.succeed_json("sum", f"{self.samples}:/{dataset}")
             self.assertEqual((result["real"], result["imaginary"], result["type"]), (500500, -500500, dataset.split("_")[0]), dataset)
             self.assertEqual(result["memory_mapped"], "_" not in dataset)
+        for dataset in ("c64", "c128"):
+            other = f"{dataset}_compressed" if dataset == "c64" else f"{dataset}_big_endian"
+            for form in ("dot", "norm2", "count"):
+                mapped, pieces = (self.succeed_json(form, *[f"{self.samples}:/{one}"] * (2 if form == "dot" else 1), "--exact") for one in (dataset, other))
+                for name in (name for name in mapped if name.endswith("bits")):
+                    self.assertEqual(pieces[name], mapped[name])
         self.fail_with("records", "sum", f"{self.samples}:/imaginary_first")
 
     def test_failures(self):
@@ -1477,6 +1523,26 @@ class LargeHdf5(ToolTest):
                 if form != "max":
                     with open(states[0], "rb") as first, open(states[1], "rb") as other:
                         self.assertEqual(first.read(), other.read())
+
+    def test_exact_results_of_pieces_of_complex_numbers(self):
+        pairs = os.path.getsize(self.raw) // 16
+        shifted = os.path.join(self.folder, "shifted.npy")
+        with open(self.raw, "rb") as raw, open(shifted, "wb") as out:  # not aligned, and too many bytes to be copied as a whole
+            out.write(npy("<c16", f"({pairs},)", b"", shift=1))
+            shutil.copyfileobj(raw, out)
+            out.truncate(out.tell() - os.path.getsize(self.raw) % 16)
+        whole = shutil.copy(self.raw, self.folder)
+        os.truncate(whole, 16 * pairs)
+        states = [os.path.join(self.folder, name) for name in ("0.npy", "1.npy")]
+        for form in ("sum", "dot"):
+            of_whole, of_pieces = ([x, x] if form == "dot" else [x] for x in (whole, shifted))
+            results = [self.succeed_json(form, *of_whole, "--type", "c128", "--exact", "--state", states[0]), self.succeed_json(form, *of_pieces, "--exact", "--state", states[1])]
+            self.assertEqual([result["in_pieces"] for result in results], [False, True])
+            names = [name for name in results[0] if name.endswith("bits")]
+            self.assertEqual(len(names), 4)
+            self.assertEqual([results[1][name] for name in names], [results[0][name] for name in names])
+            with open(states[0], "rb") as first, open(states[1], "rb") as other:
+                self.assertEqual(first.read(), other.read())
 
     def test_three_gigabytes_that_are_nowhere_stored_take_little_memory(self):
         for form, expected in (("sum", {"bits": bits("f32", 1125045000.0)}), ("minmax", {"min": 1.5, "max": 1.5})):
