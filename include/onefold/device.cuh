@@ -80,6 +80,7 @@ class device_fold_maker {
     made.symbol[4] = symbol(device::fixed_order_kernel<own, device::reading::single>);
     for (std::uint8_t& log : made.log_tiles) log = log_tiles;
     if (own::reads_pairs) made.log_tiles[2] = 1;
+    if (device::detail::takes_two_units<own>()) made.log_tiles[4] = log_tiles + 1;
     made.ask = &ask;
     static device_kernels_known known[device_kernels::known_devices];
     made.known = known;

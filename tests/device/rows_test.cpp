@@ -6,9 +6,11 @@
 #include <onefold/detail/own_folds.hpp>
 #include <onefold/device/own.cuh>
 #include <onefold/device/rows.cuh>
+#include <onefold/device/units.cuh>
 #include <onefold/onefold.hpp>
 
 #include <array>
+#include <atomic>
 #include <complex>
 #include <string>
 
@@ -23,22 +25,23 @@ namespace dv = onefold::device;
 namespace op = onefold::op;
 using onefold::box;
 
-// The result of a fold over n indices as the kernels make it: a node for each unit, by a warp, and the aligned binary tree over these.
-template <class Fold>
-typename Fold::result reduced(const Fold& user, std::uint64_t n) {
+// The result of a fold over n indices as the kernels make it: a node for each unit, by a warp, and the aligned binary tree over these. `Units`: what a warp
+// takes at a time.
+template <class Fold, template <class> class Units>
+typename Fold::result reduced_by(const Fold& user, std::uint64_t n) {
   using own = dv::own_fold<Fold>;
+  using units = Units<own>;
   using A = typename own::accumulator;
   const own fold{user};
   dv::tree_input in{};
   in.count = n;
   const std::uint64_t tile = dv::tile_elements<own>;
   in.end_tile = (n + tile - 1) / tile;
-  const std::uint64_t elements = tile << dv::log_tiles_of_rows<own>;
+  const std::uint64_t elements = tile << units::log_tiles;
   std::vector<A> nodes((n + elements - 1) / elements);
   on_a_warp([&] {
     for (std::uint64_t unit = 0; unit < nodes.size(); ++unit) {
-      const A node =
-          (unit + 1) * elements <= n ? dv::rows_node<own, true, 1>(fold, in, unit) : dv::rows_node<own, false, 1>(fold, in, unit);
+      const A node = units::is_whole(in, unit) ? units::whole_node(fold, in, unit) : units::any_node(fold, in, unit);
       if (threadIdx.x == 0) nodes[unit] = node;
     }
   });
@@ -48,6 +51,15 @@ typename Fold::result reduced(const Fold& user, std::uint64_t n) {
   typename Fold::result result;
   fold.conclude(nodes.empty() ? fold.neutral() : nodes[0], n, &result);
   return result;
+}
+
+template <class Own>
+using single_units = dv::detail::units_of<Own, dv::reading::single>;
+template <class Own>
+using units_of_many = dv::detail::stream_units<Own, dv::reading::single>;
+template <class Fold>
+typename Fold::result reduced(const Fold& user, std::uint64_t n) {
+  return reduced_by<Fold, single_units>(user, n);
 }
 
 template <class T>
@@ -106,6 +118,51 @@ TEST(rows_of_a_warp, of_a_box_of_three_coordinates) {
       expect_sum(box({1, planes + 1}, {-3, rows - 3}, {2, length + 2}), cube<float>{}, what + " floats");
       expect_sum(box({0, planes}, {5, rows + 5}, {-1, length - 1}), cube<double>{}, what + " doubles");
     }
+}
+
+// Asks are counted: each index is asked for once, and none behind the last.
+constexpr std::uint64_t most_asked = 3000;
+std::atomic<int> asks[most_asked];
+template <class T>
+struct counted_line {
+  T operator()(std::uint64_t i) const {
+    asks[i].fetch_add(1, std::memory_order_relaxed);
+    return line<T>{}(i);
+  }
+};
+template <class T>
+struct counted_half_of_line {
+  onefold::maybe<T> operator()(std::uint64_t i) const {
+    const T value = counted_line<T>{}(i);
+    if (value < 0) return onefold::absent;
+    return value;
+  }
+};
+template <template <class> class Units, class F>
+void expect_each_once(F f, std::uint64_t n) {
+  const auto expected = bytes_of(onefold::sum(n, f));
+  for (auto& one : asks) one = 0;
+  const auto fold = dt::fold_of_form<onefold::form::sum>(dt::as_space(n), f);
+  EXPECT_EQ(bytes_of(reduced_by<std::decay_t<decltype(fold)>, Units>(fold, n)), expected) << n << " indices";
+  for (std::uint64_t i = 0; i < most_asked; ++i) ASSERT_EQ(asks[i], i < n ? 1 : 0) << "index " << i << " of " << n;
+}
+
+TEST(rows_of_a_warp, ask_for_each_index_once_wherever_the_last_tile_ends) {
+  std::vector<std::uint64_t> counts{1, 2, 31, 32, 33, 63, 64, 65};
+  for (const std::uint64_t tile : {512, 1024})
+    for (std::uint64_t row = 0; row <= 16; ++row)  // so many whole ones behind two tiles, and a part of another
+      for (const std::uint64_t more : {0, 1, 31, 33})
+        if (const std::uint64_t n = tile + row * tile / 16 + more; n < most_asked)
+          counts.push_back(n), counts.push_back(std::min(n + tile / 2, most_asked));
+  for (const std::uint64_t n : counts) {
+    expect_each_once<single_units>(counted_line<float>{}, n);
+    expect_each_once<single_units>(counted_half_of_line<float>{}, n);
+    expect_each_once<units_of_many>(counted_line<double>{}, n);
+    expect_each_once<units_of_many>(counted_half_of_line<double>{}, n);
+  }
+  using own = dv::own_fold<decltype(dt::fold_of_form<onefold::form::sum>(dt::as_space(std::uint64_t{}),
+                                                                         std::declval<counted_line<double>&>()))>;
+  static_assert(units_of_many<own>::log_tiles == 1 && single_units<own>::log_tiles == 0, "the test is of two tiles at a time");
 }
 
 // Of single bytes a tile has the most indices.

@@ -87,6 +87,27 @@ struct choice_of_units<Fold, How, true> {
 template <class Fold, reading How>
 using units_of = typename choice_of_units<Fold, How>::type;
 
+template <class Fold>
+struct two_units {
+  using one = units_of<Fold, reading::single>;
+  static constexpr int log_tiles = one::log_tiles + 1;
+  static constexpr bool leaves_places = false;
+  static __device__ bool is_whole(const tree_input& in, std::uint64_t unit) {
+    return (unit + 1) << log_tiles <= whole_tiles<Fold>(in);
+  }
+  static __device__ bool exists(const tree_input& in, std::uint64_t unit) { return unit << log_tiles < in.end_tile; }
+  static __device__ auto whole_node(const Fold& fold, const tree_input& in, std::uint64_t unit) {
+    return two_units_node<true>(fold, for_whole_tiles(fold), in, 2 * unit);
+  }
+  static __device__ auto any_node(const Fold& fold, const tree_input& in, std::uint64_t unit) {
+    return one::is_whole(in, 2 * unit) ? cut_two_units_node(fold, in, 2 * unit) : one::any_node(fold, in, 2 * unit);
+  }
+};
+
+// What a warp takes of an array that is read by more warps than a cluster has.
+template <class Fold, reading How>
+using stream_units = std::conditional_t<takes_two_units<Fold>() && How == reading::single, two_units<Fold>, units_of<Fold, How>>;
+
 // Out of line: the others would wait for its instructions.
 template <class Fold>
 __device__ __noinline__ typename Fold::accumulator cut_unit_node(const void* x, const void* y, std::uint64_t count,
