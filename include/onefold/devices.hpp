@@ -206,7 +206,7 @@ class devices : public detail::place_of_parts {
         detail::telling_of_lacking_memory([] {
           throw error(errc::guarantee_not_met,
                       "guarantee::exact cannot be given on several devices: sum, norm1, dot, sum_of_squares, norm2, mean and "
-                      "mean_variance of float, double, float16 and bfloat16 have an exact state");
+                      "mean_variance of float, double and floats of two bytes have an exact state");
         });
       how.guarantee = guarantee::fixed;
     }

@@ -13,7 +13,7 @@
 ///   ncclAllReduce(words, words, state::size(), ncclInt64, ncclSum, comm, stream);
 ///   state::put_value(cuda(0, stream), words, d_sum);            // the rounded sum of all, in device memory
 ///
-/// Forms     sum, norm1, dot, sum_of_squares, norm2, mean, mean_variance of f32, f64, f16 and bf16; norm2, mean, mean_variance of integers, whose states
+/// Forms     sum, norm1, dot, sum_of_squares, norm2, mean, mean_variance of floats; norm2, mean, mean_variance of integers, whose states
 ///           are those of doubles.
 /// Bits      equal sets of elements have equal words, in whatever order and parts they were added, on whatever executor.
 /// Errors    those of the reductions; invalid_argument where words are no state, which then is not changed.
@@ -30,10 +30,10 @@ namespace onefold {
 
 template <form What, class T>
 class exact_state {
-  static_assert(
-      detail::exact::has_state(What, element_type_of<T>),
-      "sum, norm1, dot, sum_of_squares, norm2, mean and mean_variance of float, double, float16 and bfloat16 have an exact state, "
-      "and norm2, mean and mean_variance of integers");
+  static_assert(detail::exact::has_state(What, element_type_of<T>),
+                "sum, norm1, dot, sum_of_squares, norm2, mean and mean_variance of float, double and floats of two bytes have an "
+                "exact state, "
+                "and norm2, mean and mean_variance of integers");
 
  public:
   /// Adds `count` elements at x.

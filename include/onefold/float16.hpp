@@ -125,23 +125,52 @@ struct bfloat16 {
 
 namespace detail {
 
-/// Whether T has the layout of float16, or of bfloat16.
+/// Binary digits of a float of ours, with the leading one; 0 of other types.
 template <class T>
-inline constexpr bool is_binary16 = std::is_same_v<T, float16> || std::is_same_v<T, __half>;
+inline constexpr int digits_of = 0;
+#define ONEFOLD_FLOAT(name, T, digits) \
+  template <>                          \
+  inline constexpr int digits_of<T> = digits;
+#define ONEFOLD_SMALL_FLOAT ONEFOLD_FLOAT
+#include <onefold/types.def>
+
+/// The float of two bytes with the layout of T, if T is a compiler's or CUDA's; else T.
 template <class T>
-inline constexpr bool is_bfloat16 = std::is_same_v<T, bfloat16> || std::is_same_v<T, __nv_bfloat16>;
+struct half_like {
+  using type = T;
+};
+template <>
+struct half_like<__half> {
+  using type = float16;
+};
+template <>
+struct half_like<__nv_bfloat16> {
+  using type = bfloat16;
+};
 #if defined(__FLT16_MANT_DIG__) && !defined(__CUDACC__) && (defined(__clang__) || __GNUC__ >= 13)
 template <>
-inline constexpr bool is_binary16<_Float16> = true;
+struct half_like<_Float16> {
+  using type = float16;
+};
 #endif
 #ifdef __STDCPP_BFLOAT16_T__
 template <>
-inline constexpr bool is_bfloat16<decltype(0.0bf16)> = true;
+struct half_like<decltype(0.0bf16)> {
+  using type = bfloat16;
+};
 #endif
+template <class T>
+using half_like_t = typename half_like<T>::type;
 
 /// A float of two bytes.
 template <class T>
-inline constexpr bool is_half = is_binary16<T> || is_bfloat16<T>;
+inline constexpr bool is_half = digits_of<half_like_t<T>> > 0 && digits_of<half_like_t<T>> < 16;
+
+// An exponent of more than 8 bits has numbers that no float is; with one of less than 3 there is next to no range.
+#define ONEFOLD_SMALL_FLOAT(name, T, digits)                       \
+  static_assert(sizeof(T) == 2 && (digits) >= 8 && (digits) <= 13, \
+                #name " has two bytes, and 3 to 8 of their bits are the exponent");
+#include <onefold/types.def>
 
 }  // namespace detail
 

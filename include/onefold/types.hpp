@@ -220,13 +220,37 @@ constexpr std::size_t size_of(element_type type) noexcept {
 
 /// Whether elements of a type are floats.
 constexpr bool is_float(element_type type) noexcept {
-  return type == element_type::f32 || type == element_type::f64 || type == element_type::f16 || type == element_type::bf16;
+  return
+#define ONEFOLD_FLOAT(name, T, digits) type == element_type::name ||
+#define ONEFOLD_SMALL_FLOAT ONEFOLD_FLOAT
+#include <onefold/types.def>
+      false;
 }
 
 /// Whether elements of a type are signed integers.
 constexpr bool is_signed_integer(element_type type) noexcept {
-  return type == element_type::i8 || type == element_type::i16 || type == element_type::i32 || type == element_type::i64;
+  return
+#define ONEFOLD_SMALL_INTEGERS(name, T, magnitude, U) type == element_type::name ||
+#include <onefold/types.def>
+#define ONEFOLD_INTEGERS(name, T, magnitude, U) type == element_type::name ||
+#include <onefold/types.def>
+      false;
 }
+
+namespace detail {
+/// Binary digits of a float, with the leading one; 0 of other types.
+constexpr int digits_of_type(element_type type) noexcept {
+  switch (type) {
+#define ONEFOLD_FLOAT(name, T, digits) \
+  case element_type::name:             \
+    return digits;
+#define ONEFOLD_SMALL_FLOAT ONEFOLD_FLOAT
+#include <onefold/types.def>
+    default:
+      return 0;
+  }
+}
+}  // namespace detail
 
 // `long` and `long long` are both 64 bits wide on the platforms of HPC but are different types, and only one of them is
 // std::int64_t: any standard integer is therefore taken for the element type of its size and sign. So is bool, for u8.
@@ -263,26 +287,15 @@ constexpr element_type element_type_for() noexcept {
   static_assert(
       is_element<T>,
       "onefold's elements are float, double, std::complex of these, integers of 8 to 64 bits, bool, and halves (float16.hpp)");
-  if constexpr (std::is_same_v<T, float>)
-    return element_type::f32;
-  else if constexpr (std::is_same_v<T, double>)
-    return element_type::f64;
-  else if constexpr (is_binary16<T>)
-    return element_type::f16;
-  else if constexpr (is_bfloat16<T>)
-    return element_type::bf16;
-  else if constexpr (std::is_same_v<T, std::complex<float>>)
-    return element_type::c64;
-  else if constexpr (std::is_same_v<T, std::complex<double>>)
-    return element_type::c128;
-  else if constexpr (sizeof(T) == 1)
-    return std::is_signed_v<T> ? element_type::i8 : element_type::u8;
-  else if constexpr (sizeof(T) == 2)
-    return std::is_signed_v<T> ? element_type::i16 : element_type::u16;
-  else if constexpr (sizeof(T) == 4)
-    return std::is_signed_v<T> ? element_type::i32 : element_type::u32;
-  else
-    return std::is_signed_v<T> ? element_type::i64 : element_type::u64;
+  if constexpr (!is_element<T>) return element_type::f32;
+#define ONEFOLD_FLOAT(name, E, digits) else if constexpr (std::is_same_v<half_like_t<T>, E>) return element_type::name;
+#define ONEFOLD_SMALL_FLOAT ONEFOLD_FLOAT
+#define ONEFOLD_COMPLEX_TYPE ONEFOLD_FLOAT
+#define ONEFOLD_INTEGERS(name, I, magnitude, U)                                                                       \
+  else if constexpr (std::is_integral_v<T> && sizeof(T) == sizeof(I)) return std::is_signed_v<T> ? element_type::name \
+                                                                                                 : element_type::magnitude;
+#define ONEFOLD_SMALL_INTEGERS ONEFOLD_INTEGERS
+#include <onefold/types.def>
 }
 }  // namespace detail
 
@@ -316,18 +329,18 @@ constexpr bool takes_type(form what, element_type type) noexcept {
 constexpr element_type accumulator_type(element_type type, bool wide = false) noexcept {
   switch (type) {
     case element_type::f32:
-    case element_type::f16:
-    case element_type::bf16:
+#define ONEFOLD_SMALL_FLOAT(name, T, digits) case element_type::name:
+#include <onefold/types.def>
       return wide ? element_type::f64 : element_type::f32;
     case element_type::i32:
       return wide ? element_type::i64 : type;
     case element_type::u32:
       return wide ? element_type::u64 : type;
-    case element_type::i8:
-    case element_type::i16:
+#define ONEFOLD_SMALL_INTEGERS(name, T, magnitude, U) case element_type::name:
+#include <onefold/types.def>
       return wide ? type : element_type::i64;
-    case element_type::u8:
-    case element_type::u16:
+#define ONEFOLD_SMALL_INTEGERS(name, T, magnitude, U) case element_type::magnitude:
+#include <onefold/types.def>
       return wide ? type : element_type::u64;
     default:
       return type;
@@ -337,14 +350,11 @@ constexpr element_type accumulator_type(element_type type, bool wide = false) no
 /// The type of absolute values: the unsigned integer of an integer's size; a float's own type; that of a complex number's parts.
 constexpr element_type magnitude_type(element_type type) noexcept {
   switch (type) {
-    case element_type::i8:
-      return element_type::u8;
-    case element_type::i16:
-      return element_type::u16;
-    case element_type::i32:
-      return element_type::u32;
-    case element_type::i64:
-      return element_type::u64;
+#define ONEFOLD_INTEGERS(name, T, magnitude, U) \
+  case element_type::name:                      \
+    return element_type::magnitude;
+#define ONEFOLD_SMALL_INTEGERS ONEFOLD_INTEGERS
+#include <onefold/types.def>
     default:
       return part_type(type);
   }

@@ -98,10 +98,9 @@ E element_of(std::mt19937_64& random, bool wild) {
   const std::uint64_t bits = random();
   E made;
   if constexpr (dt::is_half<E>)
-    made = wild && bits % 64 != 0
-               ? E::from_bits(static_cast<std::uint16_t>(bits >> 32 & 0xfbff & (dt::is_binary16<E> ? 0xfbff : 0xff7f)))
-           : wild ? E::from_bits(static_cast<std::uint16_t>(bits >> 32))
-                  : E(static_cast<float>(static_cast<int>(bits >> 40 & 0x3ff) - 511) / 64);
+    made = wild && bits % 64 != 0 ? E::from_bits(static_cast<std::uint16_t>(bits >> 32 & 0xfbff & ~(1U << (dt::digits_of<E> - 1))))
+           : wild                 ? E::from_bits(static_cast<std::uint16_t>(bits >> 32))
+                                  : E(static_cast<float>(static_cast<int>(bits >> 40 & 0x3ff) - 511) / 64);
   else if constexpr (std::is_floating_point_v<E>)
     made =
         static_cast<E>(static_cast<std::int64_t>(bits >> 8) - (std::int64_t{1} << 55)) * static_cast<E>(wild ? 0x1p-50 : 0x1p-55);

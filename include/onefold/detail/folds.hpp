@@ -460,8 +460,9 @@ enum class conclusion : int {
   root_to_float,     ///< its square root, rounded from double to float, is
   mean_of_signed,    ///< as a signed integer it is converted to double, and divided by the count
   mean_of_unsigned,  ///< the same of an unsigned one
-  to_float16,        ///< from float, exactly
-  to_bfloat16,
+// from float, exactly: to_f16 and its like
+#define ONEFOLD_SMALL_FLOAT(name, T, digits) to_##name,
+#include <onefold/types.def>
   is_count,  ///< whether it is the count
   is_some,   ///< whether it is not zero
   is_zero,
@@ -483,8 +484,9 @@ constexpr conclusion conclusion_of(element_type type, form what, bool wide) noex
     default:
       break;
   }
-  if (result_type(type, what, wide) == element_type::f16) return conclusion::to_float16;
-  if (result_type(type, what, wide) == element_type::bf16) return conclusion::to_bfloat16;
+#define ONEFOLD_SMALL_FLOAT(name, T, digits) \
+  if (result_type(type, what, wide) == element_type::name) return conclusion::to_##name;
+#include <onefold/types.def>
   return conclusion::none;
 }
 
@@ -558,12 +560,11 @@ ONEFOLD_HOST_DEVICE inline std::uint64_t conclude(conclusion how, const A& value
         if constexpr (Small && std::is_same_v<A, std::uint64_t>)
           put(rounded_divide(static_cast<double>(value), static_cast<double>(count)));
         break;
-      case conclusion::to_float16:
-        if constexpr (Small && std::is_same_v<A, float>) bits = binary16_of_float(value);
-        break;
-      case conclusion::to_bfloat16:
-        if constexpr (Small && std::is_same_v<A, float>) bits = bfloat16_of_float(value);
-        break;
+#define ONEFOLD_SMALL_FLOAT(name, T, digits)                                 \
+  case conclusion::to_##name:                                                \
+    if constexpr (Small && std::is_same_v<A, float>) bits = T(value).bits(); \
+    break;
+#include <onefold/types.def>
       case conclusion::is_count:
         if constexpr (std::is_same_v<A, std::uint64_t>) bits = value == count ? 1 : 0;
         break;
