@@ -29,28 +29,15 @@ static_assert(exact::bytes_of(exact::kinds[7]) <= detail::most_state_bytes);
 
 const exact_row& row_of(const exact_table& kernels, element_type type) {
   switch (type) {
-    case element_type::f16:
-      return kernels.f16;
-    case element_type::bf16:
-      return kernels.bf16;
-    case element_type::f32:
-      return kernels.f32;
-    case element_type::i8:
-      return exact_integers::row<std::int8_t>;
-    case element_type::u8:
-      return exact_integers::row<std::uint8_t>;
-    case element_type::i16:
-      return exact_integers::row<std::int16_t>;
-    case element_type::u16:
-      return exact_integers::row<std::uint16_t>;
-    case element_type::i32:
-      return exact_integers::row<std::int32_t>;
-    case element_type::u32:
-      return exact_integers::row<std::uint32_t>;
-    case element_type::i64:
-      return exact_integers::row<std::int64_t>;
-    case element_type::u64:
-      return exact_integers::row<std::uint64_t>;
+#define ONEFOLD_FLOAT(name, T, digits) \
+  case element_type::name:             \
+    return kernels.name;
+#define ONEFOLD_SMALL_FLOAT ONEFOLD_FLOAT
+#define ONEFOLD_TYPE(name, T) \
+  case element_type::name:    \
+    return exact_integers::row<T>;
+#define ONEFOLD_SMALL_TYPE ONEFOLD_TYPE
+#include <onefold/types.def>
     default:
       return kernels.f64;
   }

@@ -13,18 +13,9 @@ namespace onefold::cpu {
 
 namespace {
 
-using f16 = float16;
-using bf16 = bfloat16;
-using f32 = float;
-using f64 = double;
-using i8 = std::int8_t;
-using u8 = std::uint8_t;
-using i16 = std::int16_t;
-using u16 = std::uint16_t;
-using i32 = std::int32_t;
-using u32 = std::uint32_t;
-using i64 = std::int64_t;
-using u64 = std::uint64_t;
+#define ONEFOLD_TYPE(name, T) using name = T;
+#define ONEFOLD_SMALL_TYPE ONEFOLD_TYPE
+#include <onefold/types.def>
 
 template <class State>
 const State& as(const void* state) {
@@ -158,13 +149,13 @@ template <class E>
 constexpr auto minmax_kernel = &kernel_table::f32_minmax;
 template <class E>
 constexpr auto mean_variance_kernel = &kernel_table::f32_mean_variance;
-#define ONEFOLD_FOLD(E)                                        \
+#define ONEFOLD_TYPE(E, T)                                     \
   template <>                                                  \
   constexpr auto minmax_kernel<E> = &kernel_table::E##_minmax; \
   template <>                                                  \
   constexpr auto mean_variance_kernel<E> = &kernel_table::E##_mean_variance;
-ONEFOLD_FIXED_ORDER_TYPES(ONEFOLD_FOLD)
-#undef ONEFOLD_FOLD
+#define ONEFOLD_SMALL_TYPE ONEFOLD_TYPE
+#include <onefold/types.def>
 
 // One operation for each load.
 template <class E, class Op>
@@ -182,8 +173,7 @@ struct row_maker<detail::fold<E, A, Map, Op>> {
     using Fold = fold<E, A, Map, Op>;
 #define ONEFOLD_FOLD(e, a, map, op) \
   if constexpr (std::is_same_v<Fold, fold<e, a, map, op>>) return &kernel_table::e##_##a##_##map##_##op;
-    ONEFOLD_FIXED_ORDER_FOLDS(ONEFOLD_FOLD)
-#undef ONEFOLD_FOLD
+#include "kernels/folds.def"
   }
   static constexpr form_row row() {
     form_row made;
@@ -224,14 +214,11 @@ constexpr find_element kernel_table::*find_for() {
 template <class E>
 constexpr find_element kernel_table::*find_nan_for() {
   switch (element_type_of<E>) {
-    case element_type::f16:
-      return &kernel_table::nan_f16;
-    case element_type::bf16:
-      return &kernel_table::nan_bf16;
-    case element_type::f32:
-      return &kernel_table::nan_f32;
-    case element_type::f64:
-      return &kernel_table::nan_f64;
+#define ONEFOLD_FLOAT(name, T, digits) \
+  case element_type::name:             \
+    return &kernel_table::nan_##name;
+#define ONEFOLD_SMALL_FLOAT ONEFOLD_FLOAT
+#include <onefold/types.def>
     default:
       return nullptr;
   }

@@ -115,8 +115,7 @@ void compare(const char* name, fold_groups kernel_table::*which, std::size_t par
 
 TEST(every_level_of_optimisation, gives_the_same_bits) {
 #define ONEFOLD_FOLD(E, A, map, op) compare<E, A>(#E " " #A " " #map " " #op, &kernel_table::E##_##A##_##map##_##op, 1);
-  ONEFOLD_FIXED_ORDER_FOLDS(ONEFOLD_FOLD)
-#undef ONEFOLD_FOLD
+#include "../../backends/cpu/kernels/folds.def"
   compare<f64, f64>("norm2 f64", &kernel_table::norm2_f64, 3);
   compare<std::complex<f32>, f32>("sum c64", &kernel_table::c64_sum, 2);
   compare<std::complex<f64>, f64>("sum c128", &kernel_table::c128_sum, 2);
@@ -128,11 +127,11 @@ TEST(every_level_of_optimisation, gives_the_same_bits) {
   compare<std::complex<f64>, f64, f64>("norm1 c128", &kernel_table::c128_norm1, 1);
   compare<std::complex<f32>, f32, f32>("norm_inf c64", &kernel_table::c64_norm_inf, 1);
   compare<std::complex<f64>, f64, f64>("norm_inf c128", &kernel_table::c128_norm_inf, 1);
-#define ONEFOLD_FOLD(E)                                                                 \
+#define ONEFOLD_TYPE(E, T)                                                              \
   compare<E, onefold::detail::compared<E>>("minmax " #E, &kernel_table::E##_minmax, 2); \
   compare<E, f64>("mean_variance " #E, &kernel_table::E##_mean_variance, 3);
-  ONEFOLD_FIXED_ORDER_TYPES(ONEFOLD_FOLD)
-#undef ONEFOLD_FOLD
+#define ONEFOLD_SMALL_TYPE ONEFOLD_TYPE
+#include <onefold/types.def>
 }
 
 }  // namespace

@@ -995,10 +995,8 @@ struct floats_of_halves {
     return memory;
   }
 };
-template <>
-struct elements<f16> : floats_of_halves<f16> {};
-template <>
-struct elements<bf16> : floats_of_halves<bf16> {};
+template <class E>
+requires(is_half<E>) struct elements<E> : floats_of_halves<E> {};
 
 template <class E, bool Absolute>
 void add_sums(const void* first, const void*, u64 count, bool far, u64* flags, u64* words) {
@@ -1040,9 +1038,9 @@ void add_products(const void* first_x, const void* first_y, u64 count, bool far,
 }  // namespace
 
 extern const exact_table ONEFOLD_EXACT_KERNELS = {
-#define ONEFOLD_EXACT_TYPE(E) {add_sums<E, false>, add_sums<E, true>, add_products<E>},
-    ONEFOLD_EXACT_TYPES(ONEFOLD_EXACT_TYPE)
-#undef ONEFOLD_EXACT_TYPE
+#define ONEFOLD_FLOAT(E, T, digits) {add_sums<E, false>, add_sums<E, true>, add_products<E>},
+#define ONEFOLD_SMALL_FLOAT ONEFOLD_FLOAT
+#include <onefold/types.def>
 };
 
 }  // namespace onefold::cpu

@@ -20,12 +20,10 @@ struct exact_row {
   add_exactly sum, absolute_sum, products;
 };
 
-#define ONEFOLD_EXACT_TYPES(TYPE) TYPE(f32) TYPE(f64) TYPE(f16) TYPE(bf16)
-
 struct exact_table {
-#define ONEFOLD_EXACT_TYPE(E) exact_row E;
-  ONEFOLD_EXACT_TYPES(ONEFOLD_EXACT_TYPE)
-#undef ONEFOLD_EXACT_TYPE
+#define ONEFOLD_FLOAT(E, T, digits) exact_row E;
+#define ONEFOLD_SMALL_FLOAT ONEFOLD_FLOAT
+#include <onefold/types.def>
 };
 
 extern const exact_table exact_baseline_kernels;

@@ -173,26 +173,21 @@ template <class E>
 struct compared {
   using type = E;
 };
-template <class E>
-requires(sizeof(E) < 4) struct compared<E> {
-  using type = u32;
-};
-template <>
-struct compared<i8> {
-  using type = i32;
-};
-template <>
-struct compared<i16> {
-  using type = i32;
-};
-template <>
-struct compared<f16> {
-  using type = f32;
-};
-template <>
-struct compared<bf16> {
-  using type = f32;
-};
+#define ONEFOLD_SMALL_FLOAT(name, T, digits) \
+  template <>                                \
+  struct compared<name> {                    \
+    using type = f32;                        \
+  };
+#define ONEFOLD_SMALL_INTEGERS(name, T, magnitude, U) \
+  template <>                                         \
+  struct compared<name> {                             \
+    using type = i32;                                 \
+  };                                                  \
+  template <>                                         \
+  struct compared<magnitude> {                        \
+    using type = u32;                                 \
+  };
+#include <onefold/types.def>
 
 // Of integers.
 template <class E>

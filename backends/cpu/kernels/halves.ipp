@@ -1,14 +1,11 @@
 #pragma once
-/// @file halves.ipp  Extremes of f16 and bf16, as the integers that they are ordered like.
+/// @file halves.ipp  Extremes of floats of two bytes, as the integers that they are ordered like.
 
 #include "extremes.ipp"
 
 namespace onefold::cpu {
 
 namespace {
-
-template <class E>
-constexpr u16 infinity_of = same<E, f16> ? 0x7c00 : 0x7f80;
 
 // Without the sign the bits of floats are in the order of their sizes, and NaN come behind the infinity. The other bits of a negative one
 // are inverted: as signed integers all are in order then, and -0 before +0.

@@ -100,9 +100,8 @@ void sum_of_lanes(const void* lanes, int tiles, void* value) {
 
 extern const kernel_table ONEFOLD_KERNELS = {
 #define ONEFOLD_FOLD(E, A, map, op) run<kernel<E, A, map, op>, E, A>,
-    ONEFOLD_FIXED_ORDER_FOLDS(ONEFOLD_FOLD)
-#undef ONEFOLD_FOLD
-        sum_of_lanes<f32>,
+#include "folds.def"
+    sum_of_lanes<f32>,
     sum_of_lanes<f64>,
     run<norm2, f64, squares>,
 #define ONEFOLD_FOLD(T, map) run<complex_sum<T, map>, parts_of_number<T>, parts_of_number<T>>,
@@ -114,10 +113,10 @@ extern const kernel_table ONEFOLD_KERNELS = {
     run<complex_norm1<f64>, parts_of_number<f64>, f64, f64>,
     run<complex_norm_inf<f32>, parts_of_number<f32>, f32, f32>,
     run<complex_norm_inf<f64>, parts_of_number<f64>, f64, f64>,
-#define ONEFOLD_FOLD(E) run<min_and_max<E>, E, both<compared<E>::type>>, run<mean_variance<E>, E, moments>,
-    ONEFOLD_FIXED_ORDER_TYPES(ONEFOLD_FOLD)
-#undef ONEFOLD_FOLD
-        first_that<u8, has_bits>,
+#define ONEFOLD_TYPE(E, T) run<min_and_max<E>, E, both<compared<E>::type>>, run<mean_variance<E>, E, moments>,
+#define ONEFOLD_SMALL_TYPE ONEFOLD_TYPE
+#include <onefold/types.def>
+    first_that<u8, has_bits>,
     first_that<u16, has_bits>,
     first_that<u32, has_bits>,
     first_that<u64, has_bits>,
@@ -128,10 +127,9 @@ extern const kernel_table ONEFOLD_KERNELS = {
     first_that<u16, has_size<u16, u16{1} << 15>>,
     first_that<u32, has_size<u32, u32{1} << 31>>,
     first_that<u64, has_size<u64, u64{1} << 63>>,
-    first_that<u16, is_beyond<infinity_of<f16>>>,
-    first_that<u16, is_beyond<infinity_of<bf16>>>,
-    first_that<f32, is_no_number>,
-    first_that<f64, is_no_number>,
+#define ONEFOLD_FLOAT(E, T, digits) first_that<E, is_no_number>,
+#define ONEFOLD_SMALL_FLOAT(E, T, digits) first_that<u16, is_beyond<infinity_of<E>>>,
+#include <onefold/types.def>
 };
 
 }  // namespace onefold::cpu

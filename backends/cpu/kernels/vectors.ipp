@@ -31,24 +31,17 @@ namespace onefold::cpu {
 
 namespace {
 
-using f32 = float;
-using f64 = double;
-using i8 = std::int8_t;
-using u8 = std::uint8_t;
-using i16 = std::int16_t;
-using u16 = std::uint16_t;
-using i32 = std::int32_t;
-using u32 = std::uint32_t;
-using i64 = std::int64_t;
-using u64 = std::uint64_t;
-
-// As their bits: the functions of float16.hpp are inline ones.
-struct f16 {
-  u16 bits;
-};
-struct bf16 {
-  u16 bits;
-};
+// Floats of two bytes as their bits: the functions of float16.hpp are inline ones.
+#define ONEFOLD_TYPE(name, T) using name = T;
+#define ONEFOLD_SMALL_INTEGERS(name, T, magnitude, U) \
+  using name = T;                                     \
+  using magnitude = U;
+#define ONEFOLD_SMALL_FLOAT(name, T, binary_digits) \
+  struct name {                                     \
+    static constexpr int digits = binary_digits;    \
+    u16 bits;                                       \
+  };
+#include <onefold/types.def>
 
 constexpr int line_bytes = 64;  // of a cache
 
@@ -71,17 +64,16 @@ constexpr int tile_bytes = order::tile_rows * static_cast<int>(order::row_bytes)
 // Registers that hold accumulators: half of those there are. The rest takes loads, products and constants.
 constexpr int accumulators = vector_bytes == 64 ? 16 : 8;
 
+template <class T>
+constexpr bool is_half = requires { T::digits; };
+
 // What lanes hold: an element, or the bits of one that no register computes with.
 template <class T>
 struct lane_of {
   using type = T;
 };
-template <>
-struct lane_of<f16> {
-  using type = u16;
-};
-template <>
-struct lane_of<bf16> {
+template <class T>
+requires(is_half<T>) struct lane_of<T> {
   using type = u16;
 };
 
@@ -102,8 +94,6 @@ constexpr bool same<A, A> = true;
 
 template <class T>
 constexpr bool is_float = same<T, f32> || same<T, f64>;
-template <class T>
-constexpr bool is_half = same<T, f16> || same<T, bf16>;
 template <class T>
 constexpr bool is_small_integer = sizeof(T) < 4 && !is_half<T>;
 
@@ -294,10 +284,16 @@ struct product {
   }
 };
 
+// Of a float of two bytes: what is added to the exponents that are stored, and the bits of the infinity.
+template <class E>
+constexpr int half_bias = (1 << (15 - E::digits)) - 1;
+template <class E>
+constexpr u16 infinity_of = 0x8000 - (1 << (E::digits - 1));
+
 template <class E>
 consteval E one() {
   if constexpr (is_half<E>)
-    return {same<E, f16> ? u16{0x3c00} : u16{0x3f80}};
+    return {static_cast<u16>(half_bias<E> << (E::digits - 1))};
   else
     return E(1);
 }
@@ -380,34 +376,38 @@ ONEFOLD_INLINE vec<u64, width<u64>> whole_products(vec<u64, width<u64>> x, vec<u
 #endif
 }
 
-// N halves as floats, exactly.
-template <int N>
-ONEFOLD_INLINE vec<f32, N> to_floats(bf16, vec<u16, N> x) {
-  return reinterpret_cast<vec<f32, N>>(extended<u32, u16, N>(x) << 16);
-}
-template <int N>
-ONEFOLD_INLINE vec<f32, N> to_floats(f16, vec<u16, N> x) {
-#if ONEFOLD_VECTOR_BYTES == 64
-  if constexpr (N == 16)
-    return reinterpret_cast<vec<f32, N>>(_mm512_maskz_cvtph_ps(0xffff, reinterpret_cast<__m256i>(x)));
-  else
-    return reinterpret_cast<vec<f32, N>>(_mm256_cvtph_ps(in_16_bytes(x)));
-#elif ONEFOLD_VECTOR_BYTES == 32
-  if constexpr (N == 8)
-    return reinterpret_cast<vec<f32, N>>(_mm256_cvtph_ps(in_16_bytes(x)));
-  else
-    return reinterpret_cast<vec<f32, N>>(_mm_cvtph_ps(in_16_bytes(x)));
-#else
+// N halves of any format as floats, exactly.
+template <class E, int N>
+ONEFOLD_INLINE vec<f32, N> rebased_halves(vec<u16, N> x) {
   using bits = vec<u32, N>;
-  const bits half = __builtin_convertvector(x, bits);
-  const bits size = half & 0x7fffU;
-  const bits rebased = (size << 13) + (112U << 23);
-  // A subnormal's digits are those of the number above 2^-1 with this unit in the last place, less 2^-1.
-  const vec<f32, N> small = reinterpret_cast<vec<f32, N>>(size | 0x3f000000U) - 0.5F;
-  const bits finite = size < 0x400U ? reinterpret_cast<bits>(small) : rebased;
-  const bits all_sizes = size >= 0x7c00U ? rebased + (112U << 23) : finite;
-  return reinterpret_cast<vec<f32, N>>(all_sizes | (half & 0x8000U) << 16);
+  constexpr int shift = 24 - E::digits;  // a float has so many digits more
+  const bits half = extended<u32, u16, N>(x);
+  if constexpr (half_bias<E> == 127) {
+    return reinterpret_cast<vec<f32, N>>(half << shift);
+  } else {
+    constexpr u32 rebasing = static_cast<u32>(127 - half_bias<E>) << 23;             // of exponents
+    constexpr u32 quantum = static_cast<u32>(152 - half_bias<E> - E::digits) << 23;  // a float whose last digit a subnormal half's is
+    const bits size = half & 0x7fffU;
+    const bits rebased = (size << shift) + rebasing;
+    // A subnormal's digits are those of the number above the quantum with this unit in the last place, less the quantum.
+    const vec<f32, N> small = reinterpret_cast<vec<f32, N>>(size | quantum) - __builtin_bit_cast(f32, quantum);
+    const bits finite = size < (1U << (E::digits - 1)) ? reinterpret_cast<bits>(small) : rebased;
+    const bits all_sizes = size >= infinity_of<E> ? rebased + rebasing : finite;
+    return reinterpret_cast<vec<f32, N>>(all_sizes | (half & 0x8000U) << 16);
+  }
+}
+
+// The same, by the machine's instruction where it has one.
+template <int N, class E>
+ONEFOLD_INLINE vec<f32, N> to_floats(E, vec<u16, N> x) {
+#if ONEFOLD_VECTOR_BYTES == 64
+  if constexpr (same<E, f16> && N == 16) return reinterpret_cast<vec<f32, N>>(_mm512_maskz_cvtph_ps(0xffff, reinterpret_cast<__m256i>(x)));
+  if constexpr (same<E, f16> && N == 8) return reinterpret_cast<vec<f32, N>>(_mm256_cvtph_ps(in_16_bytes(x)));
+#elif ONEFOLD_VECTOR_BYTES == 32
+  if constexpr (same<E, f16> && N == 8) return reinterpret_cast<vec<f32, N>>(_mm256_cvtph_ps(in_16_bytes(x)));
+  if constexpr (same<E, f16> && N == 4) return reinterpret_cast<vec<f32, N>>(_mm_cvtph_ps(in_16_bytes(x)));
 #endif
+  return rebased_halves<E, N>(x);
 }
 
 template <class E>
