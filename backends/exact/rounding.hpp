@@ -121,18 +121,15 @@ struct format {
   int precision, least, beyond;  // digits; the exponents of the smallest number and of the first power of two that is none
   std::size_t bytes;
 };
+// Of a float; of others, that of doubles, in which their means are.
 constexpr format format_of(element_type type) noexcept {
-  switch (type) {
-    case element_type::f16:
-      return {11, -24, 16, 2};
-    case element_type::bf16:
-      return {8, -133, 128, 2};
-    case element_type::f32:
-      return {24, -149, 128, 4};
-    default:
-      return {53, -1074, 1024, 8};
-  }
+  if (!is_float(type)) type = element_type::f64;
+  const std::size_t bytes = size_of(type);
+  const int precision = digits_of_type(type);
+  const int beyond = 1 << (8 * static_cast<int>(bytes) - precision - 1);  // the rest of the bits are the exponent's
+  return {precision, 3 - beyond - precision, beyond, bytes};
 }
+static_assert(format_of(element_type::f32).least == -149 && format_of(element_type::f64).least == -1074);
 
 ONEFOLD_HOST_DEVICE inline u64 infinity_of(const format& to) noexcept {
   return static_cast<u64>(to.beyond - 1 - to.least - to.precision + 3) << (to.precision - 1);

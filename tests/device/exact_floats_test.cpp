@@ -120,9 +120,8 @@ TYPED_TEST(exact_floats, see_what_is_no_number_among_others_that_are_close) {
 TYPED_TEST(exact_floats, are_exact_at_the_ends_of_what_two_sums_take) {
   constexpr int smallest = std::is_same_v<TypeParam, float16> ? -24 : std::is_same_v<TypeParam, bfloat16> ? -133 : -149;
   constexpr int greatest = std::is_same_v<TypeParam, float16> ? 15 : 127;
-  using two =
-      sums_on_device::float_sums_of_two<32 / static_cast<int>(sizeof(TypeParam)), sums_on_device::digits_of_type<TypeParam>>;
-  constexpr int digits = sums_on_device::digits_of_type<TypeParam>;
+  using two = sums_on_device::float_sums_of_two<32 / static_cast<int>(sizeof(TypeParam)), onefold::detail::digits_of<TypeParam>>;
+  constexpr int digits = onefold::detail::digits_of<TypeParam>;
   const float ones = 2 - std::ldexp(1.0F, 1 - digits);
   std::size_t tried = 0;
   for (int exponent = smallest; exponent <= greatest; ++exponent) {

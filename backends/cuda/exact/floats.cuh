@@ -71,13 +71,6 @@ struct float_sums_of_two {
   }
 };
 
-template <class E>
-inline constexpr int digits_of_type = 24;
-template <>
-inline constexpr int digits_of_type<float16> = 11;
-template <>
-inline constexpr int digits_of_type<bfloat16> = 8;
-
 /// A thread's column of bins, `Stride` apart, that floats are added to; and what they say beside their sum.
 template <int Stride>
 struct integer_column {
@@ -195,7 +188,7 @@ __device__ inline void add_floats(const exact_launch& how, std::uint64_t block, 
 #pragma unroll
     for (int i = 0; i < values; ++i) x[i] = elements::get(now[i / elements::count], i % elements::count);
     if (apart == 0) {
-      if (column.template add_close<digits_of_type<E>>(x)) {
+      if (column.template add_close<onefold::detail::digits_of<E>>(x)) {
         in_vain = 0;
         continue;
       }

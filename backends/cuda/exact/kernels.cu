@@ -183,28 +183,15 @@ const exact_kernel& kernel_of(exact_terms terms, exact_bins bins) {
 
 const exact_kernel& exact_kernel_of(element_type type, exact_terms terms, exact_bins bins) {
   switch (type) {
-    case element_type::f16:
-      return kernel_of<float16>(terms, bins);
-    case element_type::bf16:
-      return kernel_of<bfloat16>(terms, bins);
-    case element_type::f32:
-      return kernel_of<float>(terms, bins);
-    case element_type::i8:
-      return whole_sums<std::int8_t>();
-    case element_type::u8:
-      return whole_sums<std::uint8_t>();
-    case element_type::i16:
-      return whole_sums<std::int16_t>();
-    case element_type::u16:
-      return whole_sums<std::uint16_t>();
-    case element_type::i32:
-      return whole_sums<std::int32_t>();
-    case element_type::u32:
-      return whole_sums<std::uint32_t>();
-    case element_type::i64:
-      return whole_sums<std::int64_t>();
-    case element_type::u64:
-      return whole_sums<std::uint64_t>();
+#define ONEFOLD_FLOAT(name, T, digits) \
+  case element_type::name:             \
+    return kernel_of<T>(terms, bins);
+#define ONEFOLD_SMALL_FLOAT ONEFOLD_FLOAT
+#define ONEFOLD_TYPE(name, T) \
+  case element_type::name:    \
+    return whole_sums<T>();
+#define ONEFOLD_SMALL_TYPE ONEFOLD_TYPE
+#include <onefold/types.def>
     default:
       return kernel_of<double>(terms, bins);
   }

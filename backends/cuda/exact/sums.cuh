@@ -644,18 +644,12 @@ __global__ void __launch_bounds__(whole_threads, whole_blocks)
   sums.clear(how, to);
   device::wait_for_previous_kernel();
   switch (type) {
-    case element_type::i8:
-      add_whole_of_block<std::int8_t>(how, terms, memory, sums);
-      break;
-    case element_type::u8:
-      add_whole_of_block<std::uint8_t>(how, terms, memory, sums);
-      break;
-    case element_type::i16:
-      add_whole_of_block<std::int16_t>(how, terms, memory, sums);
-      break;
-    case element_type::u16:
-      add_whole_of_block<std::uint16_t>(how, terms, memory, sums);
-      break;
+#define ONEFOLD_SMALL_FLOAT(name, T, digits)
+#define ONEFOLD_SMALL_TYPE(name, T)                  \
+  case element_type::name:                           \
+    add_whole_of_block<T>(how, terms, memory, sums); \
+    break;
+#include <onefold/types.def>
     case element_type::i32:
       add_whole_of_block<std::int32_t>(how, terms, memory, sums);
       break;

@@ -87,21 +87,19 @@ __device__ inline void load_lane_of(const void* array, std::uint64_t index, int 
 // The same of elements of a type that an item names: of floats of up to 4 bytes, of integers, and of any.
 __device__ inline void load_lane(element_type type, const void* array, std::uint64_t index, int rows,
                                  float (&to)[order::tile_rows]) {
-  if (type == element_type::f16) return load_lane_of<float16>(array, index, rows, to);
-  if (type == element_type::bf16) return load_lane_of<bfloat16>(array, index, rows, to);
+#define ONEFOLD_SMALL_FLOAT(name, T, digits) \
+  if (type == element_type::name) return load_lane_of<T>(array, index, rows, to);
+#include <onefold/types.def>
   load_lane_of<float>(array, index, rows, to);
 }
 template <class V, std::enable_if_t<std::is_integral_v<V>, int> = 0>
 __device__ inline void load_lane(element_type type, const void* array, std::uint64_t index, int rows, V (&to)[order::tile_rows]) {
   switch (type) {
-    case element_type::i8:
-      return load_lane_of<std::int8_t>(array, index, rows, to);
-    case element_type::u8:
-      return load_lane_of<std::uint8_t>(array, index, rows, to);
-    case element_type::i16:
-      return load_lane_of<std::int16_t>(array, index, rows, to);
-    case element_type::u16:
-      return load_lane_of<std::uint16_t>(array, index, rows, to);
+#define ONEFOLD_SMALL_FLOAT(name, T, digits)
+#define ONEFOLD_SMALL_TYPE(name, T) \
+  case element_type::name:          \
+    return load_lane_of<T>(array, index, rows, to);
+#include <onefold/types.def>
     case element_type::i32:
       return load_lane_of<std::int32_t>(array, index, rows, to);
     case element_type::u32:
@@ -402,7 +400,7 @@ __device__ inline std::uint64_t packed_pair_of(const fold<std::uint64_t, std::ui
       return packed_pair<form::dot, E>(in, pair);
     case converted_map::nonzero:
       return packed_pair<form::count, U>(in, pair);
-    case converted_map::nonzero_half:  // of either type: -0 has the same bits in both
+    case converted_map::nonzero_half:  // of any type: -0 has the same bits in all
       if constexpr (sizeof(E) == 2) return packed_pair<form::count, float16>(in, pair);
       break;
     default:
@@ -453,13 +451,21 @@ template <class Fold>
 inline constexpr bool packs_halves = std::is_floating_point_v<typename Fold::element>;
 template <class Fold>
 inline constexpr bool packs_integers = !std::is_same_v<typename Fold::element, float>;
+inline constexpr element_type last_of_small_floats = [] {
+  element_type last{};
+#define ONEFOLD_SMALL_FLOAT(name, T, digits) last = element_type::name;
+#include <onefold/types.def>
+  return last;
+}();
 
 template <class Fold>
 __device__ inline typename Fold::accumulator packed_pair_node(const Fold& its, const conversion& of, const batched_arrays& in,
                                                               std::uint64_t pair) {
   if constexpr (packs_halves<Fold>) {
-    if (of.read == element_type::f16) return packed_pair_of<float16>(its, of, in, pair);
-    if (!packs_integers<Fold> || of.read == element_type::bf16) return packed_pair_of<bfloat16>(its, of, in, pair);
+#define ONEFOLD_SMALL_FLOAT(name, T, digits)                                        \
+  if constexpr (packs_integers<Fold> || element_type::name != last_of_small_floats) \
+    if (of.read == element_type::name) return packed_pair_of<T>(its, of, in, pair);
+#include <onefold/types.def>
   }
   if constexpr (packs_integers<Fold>) {
     switch (of.read) {
@@ -472,6 +478,8 @@ __device__ inline typename Fold::accumulator packed_pair_node(const Fold& its, c
       default:
         return packed_pair_of<std::uint16_t>(its, of, in, pair);
     }
+  } else {
+    return packed_pair_of<typename onefold::detail::c_type<last_of_small_floats>::type>(its, of, in, pair);
   }
 }
 

@@ -230,6 +230,7 @@ static_assert(form_count + record_count < detail::forms_in_five_bits, "and one n
 /// Of batched_item::how of the second kernel: the elements' type, and whether the tree's accumulator is the result.
 inline constexpr std::uint8_t converted_type_bits = 0x0f;
 inline constexpr std::uint8_t converted_to_node = 0x10;
+static_assert(element_type_count <= converted_type_bits + 1, "each type has a number of these bits");
 
 /// Whether the second kernel reads pairs of whole tiles of a form in packs.
 constexpr bool is_read_in_packs(element_type type, form what, bool wide) noexcept {

@@ -351,8 +351,9 @@ __device__ inline void convert_lane(element_type type, const std::uint64_t (&bit
 }
 __device__ inline void convert_lane(element_type type, const std::uint64_t (&bits)[order::tile_rows],
                                     float (&to)[order::tile_rows]) {
-  if (type == element_type::f16) return convert_as<float16>(bits, to);
-  if (type == element_type::bf16) return convert_as<bfloat16>(bits, to);
+#define ONEFOLD_SMALL_FLOAT(name, T, digits) \
+  if (type == element_type::name) return convert_as<T>(bits, to);
+#include <onefold/types.def>
   convert_as<float>(bits, to);
 }
 __device__ inline void convert_lane(element_type type, const std::uint64_t (&bits)[order::tile_rows],

@@ -39,8 +39,9 @@ __device__ A number_of(std::uint8_t bits, element_type type) {
 template <class A>
 __device__ A number_of(std::uint16_t bits, element_type type) {
   if constexpr (std::is_floating_point_v<A>) {
-    if (type == element_type::f16) return onefold::detail::float_of_binary16(bits);
-    if (type == element_type::bf16) return onefold::detail::float_of_bfloat16(bits);
+#define ONEFOLD_SMALL_FLOAT(name, T, digits) \
+  if (type == element_type::name) return float{T::from_bits(bits)};
+#include <onefold/types.def>
   }
   return type == element_type::i16 ? static_cast<A>(static_cast<std::int16_t>(bits)) : static_cast<A>(bits);
 }
