@@ -18,6 +18,7 @@
 #include "complex.hpp"
 #include "dispatch.hpp"
 #include "mixed.hpp"
+#include "type_names.hpp"
 
 // What the header says by numbers is what C++ says by names.
 namespace onefold {
@@ -41,7 +42,45 @@ static_assert(static_cast<int>(errc::communication_failed) == ONEFOLD_COMMUNICAT
               static_cast<int>(errc::misaligned_pointer) == ONEFOLD_MISALIGNED_POINTER &&
               static_cast<int>(errc::null_pointer) == ONEFOLD_NULL_POINTER &&
               static_cast<int>(errc::invalid_argument) == ONEFOLD_INVALID_ARGUMENT);
-#define ONEFOLD_IS(enumeration, name, number) static_assert(static_cast<int>(enumeration::name) == (number));
+namespace {
+
+// Whether C's type of an element has the layout of C++'s: it is the same, or has its bits.
+template <class C, class T>
+inline constexpr bool is_same_number = std::is_same_v<C, T> ||
+                                       (detail::is_half<T> && sizeof(C) == sizeof(T) && alignof(C) == alignof(T));
+
+#define ONEFOLD_C_NAME(name, ...) \
+  if (type == #name) return true;
+constexpr bool is_listed(std::string_view type) noexcept {
+  ONEFOLD_C_TYPES(ONEFOLD_C_NAME)
+  ONEFOLD_C_SMALL_TYPES(ONEFOLD_C_NAME)
+  return false;
+}
+constexpr bool is_listed_as_wide(std::string_view type, form what) noexcept {
+  if (what == form::mean_variance) {
+    ONEFOLD_C_WIDE_FLOATS(ONEFOLD_C_NAME)
+  } else if (what == form::dot) {
+    ONEFOLD_C_WIDE_TYPES(ONEFOLD_C_NAME)
+  } else {
+#define ONEFOLD_C_NAME_OF_WIDE(form_name, name, ...) \
+  if (type == #name && what == form::form_name) return true;
+    ONEFOLD_C_WIDE_FORMS(ONEFOLD_C_NAME_OF_WIDE)
+#undef ONEFOLD_C_NAME_OF_WIDE
+  }
+  return false;
+}
+#undef ONEFOLD_C_NAME
+// Whether the lists of wide forms have the type exactly where C++ does.
+constexpr bool are_wide_forms_listed(element_type type) noexcept {
+  for (int i = 0; i < form_count + record_count; ++i)
+    if (is_listed_as_wide(name(type), static_cast<form>(i)) != can_be_wide(type, static_cast<form>(i))) return false;
+  return true;
+}
+
+}  // namespace
+
+#define ONEFOLD_IS(enumeration, name, number) \
+  static_assert(static_cast<int>(enumeration::name) == (number), "onefold.h has another number for " #name);
 ONEFOLD_IS(element_type, f32, ONEFOLD_F32)
 ONEFOLD_IS(element_type, f64, ONEFOLD_F64)
 ONEFOLD_IS(element_type, i32, ONEFOLD_I32)
@@ -56,7 +95,7 @@ ONEFOLD_IS(element_type, f16, ONEFOLD_F16)
 ONEFOLD_IS(element_type, bf16, ONEFOLD_BF16)
 ONEFOLD_IS(element_type, c64, ONEFOLD_C64)
 ONEFOLD_IS(element_type, c128, ONEFOLD_C128)
-static_assert(element_type_count == ONEFOLD_BF16 + 1);
+static_assert(element_type_count == ONEFOLD_C64, "onefold.h and the lines above have a number for each type of types.def");
 static_assert(static_cast<int>(operation::sum) == ONEFOLD_OP_SUM && static_cast<int>(operation::prod) == ONEFOLD_OP_PROD &&
               static_cast<int>(operation::min) == ONEFOLD_OP_MIN && static_cast<int>(operation::max) == ONEFOLD_OP_MAX &&
               operation_count == 4);
@@ -97,14 +136,20 @@ static_assert(static_cast<int>(guarantee::none) + 1 == ONEFOLD_GUARANTEE_NONE &&
 static_assert(static_cast<int>(finish::automatic) == ONEFOLD_FINISH_AUTOMATIC &&
               static_cast<int>(finish::cooperative) == ONEFOLD_FINISH_COOPERATIVE &&
               finish_count == ONEFOLD_FINISH_COOPERATIVE + 1);
-static_assert(sizeof(onefold_f16) == sizeof(float16) && alignof(onefold_f16) == alignof(float16) &&
-              sizeof(onefold_arg_result_i8) == sizeof(arg_result<std::int8_t>) && offsetof(onefold_arg_result_i8, index) == 8 &&
-              sizeof(onefold_argminmax_result_f64) == sizeof(argminmax_result<double>) &&
-              sizeof(onefold_minmax_result_bf16) == sizeof(minmax_result<bfloat16>));
-static_assert(sizeof(onefold_arg_result_f32) == sizeof(arg_result<float>) &&
-              sizeof(onefold_arg_result_i64) == sizeof(arg_result<std::int64_t>) && offsetof(onefold_arg_result_f32, index) == 8 &&
-              sizeof(onefold_minmax_result_f32) == sizeof(minmax_result<float>) &&
-              sizeof(onefold_mean_variance_result_f32) == sizeof(mean_variance_result<float>) &&
+// An error here names what onefold.h does not have of a type of types.def.
+#define ONEFOLD_TYPE(name, T)                                                                                                    \
+  static_assert(sizeof(onefold_arg_result_##name) == sizeof(arg_result<T>) && offsetof(onefold_arg_result_##name, index) == 8 && \
+                    sizeof(onefold_argminmax_result_##name) == sizeof(argminmax_result<T>) &&                                    \
+                    sizeof(onefold_minmax_result_##name) == sizeof(minmax_result<T>),                                            \
+                "onefold.h has the results of " #name);                                                                          \
+  static_assert(is_same_number<decltype(onefold_arg_result_##name::value), T>, "onefold.h has " #name " as an array has it");    \
+  static_assert(is_listed(#name), "ONEFOLD_C_TYPES or ONEFOLD_C_SMALL_TYPES of onefold.h has a line for " #name);                \
+  static_assert(are_wide_forms_listed(element_type::name),                                                                       \
+                "ONEFOLD_C_WIDE_FORMS, ONEFOLD_C_WIDE_TYPES and ONEFOLD_C_WIDE_FLOATS of onefold.h have " #name                  \
+                " where it can be wide");
+#define ONEFOLD_SMALL_TYPE ONEFOLD_TYPE
+#include <onefold/types.def>
+static_assert(sizeof(onefold_mean_variance_result_f32) == sizeof(mean_variance_result<float>) &&
               sizeof(onefold_mean_variance_result_c64) == sizeof(mean_variance_result<std::complex<float>>) &&
               sizeof(onefold_mean_variance_result_c128) == result_bytes(element_type::c128, form::mean_variance));
 
@@ -183,9 +228,11 @@ void refuse_wide(form what, element_type type) {
               std::string(name(what))
                   .append(" of ")
                   .append(name(type))
-                  .append(" cannot be accumulated in a wider type: f32, f16 and bf16 can, in f64, in the forms "
-                          "that round, and in those that add or multiply i32 and u32, in 64 bits, and i8, u8, i16 and "
-                          "u16, in their own type"));
+                  .append(" cannot be accumulated in a wider type: ")
+                  .append(names_of_types(is_short_float, "and"))
+                  .append(" can, in f64, in the forms that round, and in those that add or multiply i32 and u32, in 64 bits, and ")
+                  .append(names_of_types([](element_type one) { return is_small(one) && !is_float(one); }, "and"))
+                  .append(", in their own type"));
 }
 
 void put_report(const report& ran, onefold_report* to) {

@@ -18,6 +18,7 @@
 #include "pointer_kind.hpp"
 #include "select.hpp"
 #include "side_by_side.hpp"
+#include "type_names.hpp"
 
 namespace onefold::detail {
 
@@ -32,9 +33,10 @@ bool is_known(std::int32_t type, std::int32_t what) {
 
 const exact::kind_row& kind_of(std::int32_t type, std::int32_t what) {
   if (!is_known(type, what))
-    throw error(errc::unsupported,
-                "this form of this element type has no exact state: sum, norm1, dot, sum_of_squares, norm2, mean and mean_variance "
-                "of f32, f64, f16 and bf16 have, and norm2, mean and mean_variance of integers");
+    throw error(
+        errc::unsupported,
+        "this form of this element type has no exact state: sum, norm1, dot, sum_of_squares, norm2, mean and mean_variance of " +
+            names_of_types(is_float, "and") + " have, and norm2, mean and mean_variance of integers");
   return exact::kind_of(static_cast<form>(what), static_cast<element_type>(type));
 }
 
@@ -184,7 +186,8 @@ struct asked_result {
 asked_result checked_result(std::int32_t type, std::int32_t what, std::uint32_t flags, std::int64_t ddof) {
   const asked_result found{static_cast<element_type>(type), static_cast<form>(what), (flags & ONEFOLD_WIDE) != 0, ddof};
   if ((flags & ~ONEFOLD_WIDE) != 0 || (found.wide && (is_complex(found.type) || !can_be_wide(found.type, found.what))))
-    throw error(errc::unsupported, "the flags of a state's result are 0, or ONEFOLD_WIDE of f32, f16 and bf16");
+    throw error(errc::unsupported,
+                "the flags of a state's result are 0, or ONEFOLD_WIDE of " + names_of_types(is_short_float, "and"));
   return found;
 }
 

@@ -126,12 +126,9 @@ result_bits results_of_state(element_type type, form what, bool wide, std::int64
 
 std::optional<std::uint64_t> ulps_between(element_type type, std::uint64_t a, std::uint64_t b) noexcept {
   if (a == b) return 0;
-  const std::uint64_t infinity = type == element_type::f64    ? std::uint64_t{0x7ff} << 52
-                                 : type == element_type::f32  ? std::uint64_t{0xff} << 23
-                                 : type == element_type::f16  ? std::uint64_t{0x1f} << 10
-                                 : type == element_type::bf16 ? std::uint64_t{0xff} << 7
-                                                              : 0;
+  if (!is_float(type)) return std::nullopt;
   const std::uint64_t sign = std::uint64_t{1} << (8 * size_of(type) - 1);
+  const std::uint64_t infinity = sign - (std::uint64_t{1} << (detail::digits_of_type(type) - 1));
   const std::uint64_t magnitude_a = a & ~sign, magnitude_b = b & ~sign;  // which count the numbers from 0 up
   if (magnitude_a >= infinity || magnitude_b >= infinity) return std::nullopt;
   if ((a & sign) != (b & sign)) return magnitude_a + magnitude_b;

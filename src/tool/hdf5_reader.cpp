@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "../type_names.hpp"
 #include "input_error.hpp"
 
 namespace onefold::tool {
@@ -75,8 +76,10 @@ std::optional<element_type> float_of_two_bytes(hid_t type) {
     return std::nullopt;
   const bool in_order = sign == 15 && digits == 0 && exponent == digit_bits;
   const std::size_t bias = H5Tget_ebias(type);
-  if (in_order && exponent_bits == 5 && digit_bits == 10 && bias == 15) return element_type::f16;
-  if (in_order && exponent_bits == 8 && digit_bits == 7 && bias == 127) return element_type::bf16;
+#define ONEFOLD_SMALL_FLOAT(name, T, precision)                                                                              \
+  if (in_order && exponent_bits == 16 - (precision) && digit_bits == (precision)-1 && bias == (1 << (15 - (precision))) - 1) \
+    return element_type::name;
+#include <onefold/types.def>
   return std::nullopt;
 }
 
@@ -149,11 +152,11 @@ stored_type find_type(hid_t type) {
   if (const auto half = float_of_two_bytes(type)) return {*half, H5Tget_order(type) == H5T_ORDER_LE};
   if (is_boolean(type)) return {element_type::u8, true};
   if (const auto number = complex_number(type)) return *number;
-  throw input_error(
-      fmt::format("holds {} of {} bytes, and onefold reads floats of 2, 4 and 8 bytes (f16 and bf16 of 2), integers of 1 to 8, and "
-                  "booleans and "
-                  "complex numbers as h5py stores them: write a converted dataset",
-                  class_name(type), H5Tget_size(type)));
+  throw input_error(fmt::format(
+      "holds {} of {} bytes, and onefold reads floats of 2, 4 and 8 bytes ({} of 2), integers of 1 to 8, and "
+      "booleans and "
+      "complex numbers as h5py stores them: write a converted dataset",
+      class_name(type), H5Tget_size(type), names_of_types([](element_type one) { return is_small(one) && is_float(one); }, "and")));
 }
 
 // The record of two floats that a complex number is in memory, with the members' names that the file has.

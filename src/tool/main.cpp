@@ -26,6 +26,7 @@
 #include <onefold/types.hpp>
 #include <onefold/version.hpp>
 
+#include "../type_names.hpp"
 #include "any_range.hpp"
 #include "ending.hpp"
 #include "file_types.hpp"
@@ -407,9 +408,9 @@ void add_kernel_options(CLI::App& command, reduce_arguments& arguments) {
 }
 
 void add_accumulate_option(CLI::App& command, form what, reduce_arguments& arguments) {
-  std::string text =
-      "f64: elements of type f32, f16 and bf16 are converted to f64 before\n"
-      "anything else, and the result is f64\n";
+  std::string text = "f64: elements of type " + names_of_types(is_short_float, "and") +
+                     " are converted to f64 before\n"
+                     "anything else, and the result is f64\n";
   if (can_be_wide(element_type::i32, what))
     text +=
         "i64, u64: the same of i32, and of u32, which then wrap in 64 bits\n"
@@ -486,8 +487,9 @@ void add_merge_command(CLI::App& app, merge_arguments& arguments, command_output
       ->check(CLI::IsMember(form_names));
   command
       ->add_option("--accumulate", arguments.accumulate,
-                   "Of exact states: f64: of elements of type f32, f16 and bf16 the result is\n"
-                   "rounded to f64; own: to f32")
+                   "Of exact states: f64: of elements of type " + names_of_types(is_short_float, "and") +
+                       " the result is\n"
+                       "rounded to f64; own: to f32")
       ->check(CLI::IsMember({"own", "f32", "f64"}))
       ->capture_default_str();
   add_ddof_option(*command, arguments.ddof);

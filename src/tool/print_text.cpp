@@ -9,6 +9,7 @@
 
 #include <onefold/version.hpp>
 
+#include "../type_names.hpp"
 #include "print_values.hpp"
 
 namespace onefold::tool {
@@ -247,7 +248,7 @@ std::string merging_text(const merging& done) {
              fmt::format("{} of {}{} {}", form_text(done.form, done.ddof), done.form == form::dot ? "2 x " : "", done.count,
                          is_range                         ? elements_text(done.type, done.form, done.wide)
                          : done.type != element_type::f32 ? std::string(name(done.type))
-                                                          : fmt::format("f32, f16 or bf16{}", done.wide ? ", as f64" : ""))});
+                                                          : names_of_types(is_short_float, "or") + (done.wide ? ", as f64" : ""))});
   add_range(lines, done.begin, done.count);
   lines.add(
       {"states", fmt::format("{} in {}", done.states, counted(static_cast<std::int64_t>(done.files.size()), "file", "files"))});

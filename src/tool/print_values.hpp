@@ -13,7 +13,7 @@
 
 namespace onefold::tool {
 
-/// Calls f with the value as its own type: f16 and bf16 as float, integers of less than 32 bits as int or unsigned, which print as numbers.
+/// Calls f with the value as its own type: floats of two bytes as float, integers of less than 32 bits as int or unsigned, which print as numbers.
 template <class F>
 auto with_value(scalar value, F&& f) {
   const auto low = static_cast<std::uint32_t>(value.bits);
@@ -30,17 +30,15 @@ auto with_value(scalar value, F&& f) {
       return f(low);
     case element_type::i64:
       return f(std::bit_cast<std::int64_t>(value.bits));
-    case element_type::i8:
-      return f(int{static_cast<std::int8_t>(value.bits)});
-    case element_type::i16:
-      return f(int{static_cast<std::int16_t>(value.bits)});
-    case element_type::u8:
-    case element_type::u16:
-      return f(low);
-    case element_type::f16:
-      return f(float{float16::from_bits(half)});
-    case element_type::bf16:
-      return f(float{bfloat16::from_bits(half)});
+#define ONEFOLD_SMALL_INTEGERS(name, T, magnitude, U) \
+  case element_type::name:                            \
+    return f(int{static_cast<T>(value.bits)});        \
+  case element_type::magnitude:                       \
+    return f(low);
+#define ONEFOLD_SMALL_FLOAT(name, T, digits) \
+  case element_type::name:                   \
+    return f(float{T::from_bits(half)});
+#include <onefold/types.def>
     default:  // u64
       break;
   }

@@ -11,6 +11,7 @@
 
 #include <onefold/detail/exact_kinds.hpp>
 
+#include "../type_names.hpp"
 #include "any_form.hpp"
 #include "input_error.hpp"
 #include "mapped_file.hpp"
@@ -65,7 +66,7 @@ std::string text_of(const content& of) {
   const std::string_view last = names.back();
   names.pop_back();
   return fmt::format("{}{}{} of {}", fmt::join(names, ", "), names.empty() ? "" : " or ", last,
-                     of.type == element_type::f32 ? "f32, f16 or bf16" : name(of.type));
+                     of.type == element_type::f32 ? names_of_types(is_short_float, "or") : std::string(name(of.type)));
 }
 
 // What words say they are of. None where they are those of no elements, which are zeros, or damaged.
