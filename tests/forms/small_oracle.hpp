@@ -18,13 +18,25 @@ namespace onefold_test::small {
 
 using onefold::form;
 
+/// Stored digits of a float of 2 bytes, with those of the page and not of types.def; of integers 0.
 template <class E>
-inline constexpr bool is_half = std::is_same_v<E, onefold::float16> || std::is_same_v<E, onefold::bfloat16>;
+inline constexpr int digits_of = 0;
+template <>
+inline constexpr int digits_of<onefold::float16> = 10;
+template <>
+inline constexpr int digits_of<onefold::bfloat16> = 7;
+
+template <class E>
+inline constexpr bool is_half = digits_of<E> > 0;
+template <class E>
+inline constexpr int bias_of = (1 << (14 - digits_of<E>)) - 1;
+template <class E>
+inline constexpr std::uint16_t infinity_of = 0x8000 - (1 << digits_of<E>);
 
 /// The value of a float of 2 bytes with these bits.
 template <class E>
 float value_of_bits(std::uint16_t bits) {
-  constexpr int digits = std::is_same_v<E, onefold::float16> ? 10 : 7, bias = std::is_same_v<E, onefold::float16> ? 15 : 127;
+  constexpr int digits = digits_of<E>, bias = bias_of<E>;
   constexpr int all_ones = (1 << (15 - digits)) - 1;
   const int exponent = (bits & 0x7fff) >> digits, fraction = bits & ((1 << digits) - 1);
   double size = std::ldexp(exponent == 0 ? fraction : (1 << digits) + fraction, (exponent == 0 ? 1 : exponent) - bias - digits);
@@ -158,20 +170,16 @@ magnitude_t<E> magnitude(E element) {
   }
 }
 template <class E>
-E from_half_bits([[maybe_unused]] std::uint16_t float16, [[maybe_unused]] std::uint16_t bfloat16) {
-  return E::from_bits(std::is_same_v<E, onefold::float16> ? float16 : bfloat16);
-}
-template <class E>
 E highest() {
   if constexpr (is_half<E>)
-    return from_half_bits<E>(0x7c00, 0x7f80);
+    return E::from_bits(infinity_of<E>);
   else
     return std::numeric_limits<E>::max();
 }
 template <class E>
 E lowest() {
   if constexpr (is_half<E>)
-    return from_half_bits<E>(0xfc00, 0xff80);
+    return E::from_bits(infinity_of<E> | 0x8000);
   else
     return std::numeric_limits<E>::min();
 }
@@ -418,7 +426,7 @@ result_bits all_bits(const onefold::mean_variance_result<T>& of) {
 template <class T>
 T settled(T value) {
   if (!is_nan(value)) return value;
-  if constexpr (is_half<T>) return from_half_bits<T>(0x7e00, 0x7fc0);
+  if constexpr (is_half<T>) return T::from_bits(infinity_of<T> | 1 << (digits_of<T> - 1));
   T nan{};
   const std::uint64_t bits = sizeof(T) == 4 ? 0x7fc00000u : 0x7ff8000000000000u;
   if constexpr (std::is_floating_point_v<T>) std::memcpy(&nan, &bits, sizeof(T));
