@@ -20,7 +20,6 @@ extern const kernel_table baseline_kernels_plain;  // -O0
 extern const kernel_table baseline_kernels_native;
 #ifdef ONEFOLD_X86_KERNELS
 extern const kernel_table avx2_kernels_plain;
-extern const kernel_table avx2_kernels_native;
 extern const kernel_table avx512_kernels_plain;
 #endif
 }  // namespace onefold::cpu
@@ -35,7 +34,7 @@ std::vector<std::pair<std::string, const kernel_table*>> tables() {
       {"baseline -O0", &baseline_kernels_plain}, {"baseline -O3", &baseline_kernels_native}, {"baseline", &baseline_kernels}};
 #ifdef ONEFOLD_X86_KERNELS
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    all.insert(all.end(), {{"avx2 -O0", &avx2_kernels_plain}, {"avx2 -O3", &avx2_kernels_native}, {"avx2", &avx2_kernels}});
+    all.insert(all.end(), {{"avx2 -O0", &avx2_kernels_plain}, {"avx2", &avx2_kernels}});
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
       __builtin_cpu_supports("avx512bw"))
     all.insert(all.end(), {{"avx512 -O0", &avx512_kernels_plain}, {"avx512", &avx512_kernels}});
