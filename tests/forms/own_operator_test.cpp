@@ -80,11 +80,11 @@ TEST_P(own_operator, on_values_of_any_size_is_the_tree_of_the_page) {
   const auto all = [&]<std::size_t... N>(std::index_sequence<N...>) {
     ((HasFatalFailure() ? void() : check(std::integral_constant<std::size_t, N>{})), ...);
   };
-  // With a sanitizer one or two of each number of lanes.
+  // The least and the most bytes of each number of lanes, and some between; with a sanitizer one or two of each.
   if constexpr (is_sanitized)
     all(std::index_sequence<1, 2, 3, 8, 12, 17, 33, 64>{});
   else
-    all(std::index_sequence<1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 17, 24, 31, 32, 33, 40, 48, 63, 64>{});
+    all(std::index_sequence<1, 2, 3, 4, 5, 8, 9, 12, 16, 17, 31, 32, 33, 64>{});
 }
 
 // An operator that is a sum of the library's has the bits of the library's sum.
