@@ -38,6 +38,7 @@ std::size_t bytes_of_results(const onefold_request& what) {
   }
   if (what.second_type != 0) return result_bytes_of_mixed(what);
   if (what.device != nullptr) return static_cast<const device_fold*>(what.device)->result_bytes;
+  if (what.own != nullptr) return what.own->result_bytes;
   const auto results = static_cast<std::size_t>(what.results < 1 ? 1 : what.results);
   if (what.type < 0 || what.type > ONEFOLD_C128 || what.form < 0 || what.form >= form_count + record_count ||
       results > most_results)

@@ -3,23 +3,39 @@
 ///
 ///   batch work(gpu);
 ///   work.add(dot, r, z, &rho).add(norm2, r, &norm).add<form::count>(flags, &marked);
+///   work.add(sum, n, f, &mass).add(reduce_together, x, &low_and_high, op::min{}, op::max{}).add_transform_reduce(x, y, op, g, &widest);
 ///   work.run();
 ///
-/// Inputs    as each call takes them: ranges, or pointers and a count, or array_at or arrays_at and a count; accumulate_as, ddof or count_at behind the result's
-///           address. They and the results live until run() returns. No request reads what another one stores.
-/// Results   at host memory, all of them there when run() returns; each has the bits that it has alone. After an error none is specified.
+/// Inputs    as each call takes them: ranges, or pointers and a count, or array_at or arrays_at and a count, or a number of indices or a box and a function;
+///           accumulate_as, ddof or count_at, and the operators of reduce_together, behind the result's address. Arrays and results live until run() returns.
+///           No request reads what another one stores.
+/// Functions and operators are copied, into memory of the batch's, and called whenever it is run, as the call would; so what they refer to lives as long.
+///           Copies of a batch have them in common. What they throw reaches the caller of run(). For cuda() include onefold/device.cuh and compile with nvcc.
+/// Results   at host memory, all of them there when run() returns; each has the bits that it has alone. After an error none is specified, and the batch may be
+///           run again.
 /// Cost      on cuda() one wait, and one launch for up to 72 reductions of floats or doubles, of up to 16 MiB, by forms with one result, argmin,
 ///           argmax and those of magnitudes, and another for up to 72 of all else of real numbers, of up to 2 MiB, or 16
-///           of small elements but in products, places, mean_variance and reduce_together, and a third for up to 72 of complex numbers, of up to 16 MiB; larger arrays have a launch each. On a CPU as one call after the other. A batch may be run again and again.
+///           of small elements but in products, places, mean_variance and reduce_together, and a third for up to 72 of complex numbers, of up to 16 MiB; larger arrays, functions and operators of the caller's, multi_dot and dots of two types have a launch each.
+///           Of functions and operators there is one wait for each 64 of them. On a CPU as one call after the other. A batch may be run again and again.
 /// Errors, threads as in reduce.hpp; one batch is used by one thread at a time.
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <memory>
 #include <string>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
+#include <onefold/detail/batched_calls.hpp>
+#include <onefold/detail/later_calls.hpp>
 #include <onefold/error.hpp>
+#include <onefold/multi_dot.hpp>
 #include <onefold/reduce.hpp>
+#include <onefold/transform.hpp>
 
 namespace onefold {
 
@@ -31,6 +47,42 @@ struct arrays_at {
 };
 template <class T>
 arrays_at(T* const*, std::uint64_t) -> arrays_at<std::remove_const_t<T>>;
+
+namespace detail {
+
+/// Whether a place for a function's results is one for what the call returns, or for the first of several.
+template <bool Takes, class Index, class Result>
+inline constexpr bool stores_index_result = false;
+template <class Index, class Result>
+inline constexpr bool stores_index_result<true, Index, Result> =
+    std::is_same_v<Result, typename Index::type> || std::is_same_v<Result, typename Index::one>;
+/// The same of K results of reduce_together.
+template <class T, std::size_t K, class Result>
+inline constexpr bool stores_together = std::is_same_v<Result, std::array<T, K>> || std::is_same_v<Result, T>;
+
+/// What the caller has given, of which a function of the index is made.
+template <class F>
+struct function_given {
+  using type = F;
+};
+template <class F, class... T>
+struct function_given<function_of_arrays<F, T...>> : function_given<std::decay_t<F>> {};
+template <class P>
+struct function_given<one_where<P>> : function_given<P> {};
+
+template <class... Ops>
+struct list_of_operators {
+  static constexpr operation of[] = {Ops::id...};
+};
+
+/// The lists of multi_dot's vectors.
+struct listed_vectors {
+  std::array<const void*, most_vectors> x{};
+  std::array<const void*, most_vectors> y{};
+  onefold_vectors all{};
+};
+
+}  // namespace detail
 
 class batch {
  public:
@@ -126,11 +178,108 @@ class batch {
     return *this;
   }
 
+  /// Several operators in one read: `add(reduce_together, x, &results, op::sum{}, op::min{})`, where `results` is the std::array that reduce_together()
+  /// returns, or the first of as many.
+  template <class R, class Result, class... Ops, class T = detail::element_of<const R>,
+            ONEFOLD_WHERE(detail::is_real<T>&& detail::are_operators<Ops...>)>
+  batch& add(detail::named_reduce_together, const R& x, Result* results, Ops...) {
+    return add_together<T, Ops...>(detail::view_of(x), results);
+  }
+  template <class T, class Result, class... Ops, ONEFOLD_WHERE(detail::is_real<T>&& detail::are_operators<Ops...>)>
+  batch& add(detail::named_reduce_together, const T* x, std::uint64_t count, Result* results, Ops...) {
+    return add_together<T, Ops...>(detail::array_view<T>{x, count}, results);
+  }
+
+  /// A function of the index, `over` a number of indices or a box: `add(norm2, n, f, &result)`. Of K values `result` is the std::array of K results, or the first
+  /// of as many.
+  template <form What, class S, class F, class Result, class... M, class G = std::decay_t<F>, bool OnDevice = detail::on_device<G>,
+            ONEFOLD_WHERE(detail::stores_index_result<detail::takes_function<What, S, G, void, M...>::value,
+                                                      detail::index_result<What, detail::space_of<S>, G, M...>, Result>)>
+  batch& add(detail::named_reduction<What>, const S& over, F&& f, Result* result, M... modifiers) {
+    return add_function<OnDevice, What>(over, std::forward<F>(f), result, modifiers...);
+  }
+  /// The same for count, all, any and none: `add<form::count>(n, f, &result)`.
+  template <form What, class S, class F, class Result, class G = std::decay_t<F>, bool OnDevice = detail::on_device<G>,
+            ONEFOLD_WHERE(detail::stores_index_result<detail::takes_function<What, S, G>::value,
+                                                      detail::index_result<What, detail::space_of<S>, G>, Result>)>
+  batch& add(const S& over, F&& f, Result* result) {
+    return add_function<OnDevice, What>(over, std::forward<F>(f), result);
+  }
+  /// With an operator for each value of f.
+  template <class S, class F, class Result, class... Ops, class G = std::decay_t<F>, bool OnDevice = detail::on_device<G>,
+            ONEFOLD_WHERE(detail::takes_function<form::sum, S, G>::value&& detail::are_operators<Ops...>)>
+  batch& add(detail::named_reduce_together, const S& over, F&& f, Result* results, Ops... ops) {
+    using Space = detail::space_of<S>;
+    static_assert(
+        detail::stores_together<typename detail::values_of<Space, G>::type, sizeof...(Ops), Result>,
+        "the results are a std::array of as many as there are operators, of the type of f's values, or the first of them");
+    return keep_call([=, space = Space(detail::as_space(over)), called = G(std::forward<F>(f))](
+                         const executor& where, const detail::taken_call& how) mutable {
+      detail::named_reduce_together::store<OnDevice>(where, space, called, results, true, how, ops...);
+    });
+  }
+
+  /// Dots of several vectors with several others: `add_multi_dot({v0, v1}, {w}, results)` stores as multi_dot_into() does, from `results` on.
+  batch& add_multi_dot(std::initializer_list<vector_view<double>> x, std::initializer_list<vector_view<double>> y,
+                       double* results) {
+    return add_vectors(x, y, results);
+  }
+  batch& add_multi_dot(std::initializer_list<vector_view<float>> x, std::initializer_list<vector_view<float>> y, float* results) {
+    return add_vectors(x, y, results);
+  }
+
+  /// An operator, of the caller's or the library's: the arguments of reduce(), transform_reduce() or count_if() without executor and options, and the result's
+  /// address, which is of the type that these calls return.
+  ///
+  ///   work.add_reduce(points, farther{}, &far).add_reduce(points.data(), points.size(), farther{}, first, &far_of_first);
+  ///   work.add_transform_reduce(m, v, op::sum{}, energy_of, &energy).add_transform_reduce(n, combine, f, init, &result);
+  ///   work.add_count_if(x, is_large, &large);
+  template <class... A, bool OnDevice = detail::compiles_for_device>
+  batch& add_reduce(A&&... arguments_and_result) {
+    constexpr std::size_t count = sizeof...(A) - 1;
+    using shape = detail::later::call_shape<A...>;
+    const std::tuple<A&&...> of(std::forward<A>(arguments_and_result)...);
+    using call = decltype(detail::later::describe_reduce<count>(of));
+    using op_type = decltype(std::declval<call&>().op);
+    if constexpr (shape::arrays == 1 && count == shape::head + 1 && is_built_in_operator<op_type>) {
+      const detail::named_reduction<form_of(op_type::id)> named{};
+      if constexpr (shape::ranges == 1)
+        return add(named, std::get<0>(of), std::get<count>(of));
+      else
+        return add(named, std::get<0>(of), static_cast<std::uint64_t>(std::get<1>(of)), std::get<count>(of));
+    } else {
+      check_space(std::get<0>(of));
+      return add_call<OnDevice>(detail::later::describe_reduce<count>(of), std::get<count>(of));
+    }
+  }
+  template <class... A, bool OnDevice = detail::compiles_for_device>
+  batch& add_transform_reduce(A&&... arguments_and_result) {
+    constexpr std::size_t count = sizeof...(A) - 1;
+    const std::tuple<A&&...> of(std::forward<A>(arguments_and_result)...);
+    check_space(std::get<0>(of));
+    return add_call<OnDevice>(detail::later::describe_transform_reduce<count>(of), std::get<count>(of));
+  }
+  template <class... A, bool OnDevice = detail::compiles_for_device>
+  batch& add_count_if(A&&... arguments_and_result) {
+    constexpr std::size_t count = sizeof...(A) - 1;
+    const std::tuple<A&&...> of(std::forward<A>(arguments_and_result)...);
+    check_space(std::get<0>(of));
+    return add_call<OnDevice>(detail::later::describe_count_if<count>(of), std::get<count>(of));
+  }
+
   /// Runs all of them and waits once.
-  void run(const options& how = {}) const { detail::run_batch(requests_, how); }
+  void run(const options& how = {}) const {
+    if (calls_.empty()) return detail::run_batch(requests_, how);
+    detail::telling_of_lacking_memory([&] { detail::run_batch_with_calls(where_, requests_, calls_, how); });
+  }
 
   [[nodiscard]] std::size_t size() const noexcept { return requests_.size(); }
-  void clear() noexcept { requests_.clear(); }
+  /// Forgets the reductions, and gives back what was copied of them.
+  void clear() noexcept {
+    requests_.clear();
+    calls_.clear();
+    vectors_.clear();
+  }
 
  private:
   template <form What, class T, class... M>
@@ -151,13 +300,72 @@ class batch {
     what.second_type = 1 + static_cast<std::int32_t>(element_type_of<U>);
     return add_request(what);
   }
+  template <class T, class... Ops, class Result>
+  batch& add_together(detail::array_view<T> x, Result* results) {
+    static_assert(
+        detail::stores_together<accumulator_t<T, false>, sizeof...(Ops), Result>,
+        "the results are a std::array of as many as there are operators, of the type that sums of the elements have, or the "
+        "first of them");
+    return add_request(detail::together_request<T, Ops...>(where_, x, results, true, detail::list_of_operators<Ops...>::of));
+  }
+  template <class T>
+  batch& add_vectors(std::initializer_list<vector_view<T>> x, std::initializer_list<vector_view<T>> y, T* results) {
+    return detail::telling_of_lacking_memory([&]() -> batch& {
+      auto listed = std::make_shared<detail::listed_vectors>();
+      std::uint64_t count = 0;
+      detail::put_places(x, listed->x, true, count);
+      detail::put_places(y, listed->y, false, count);
+      listed->all = {listed->x.data(), listed->y.data(), static_cast<std::int32_t>(x.size()), static_cast<std::int32_t>(y.size())};
+      detail::request what{where_, element_type_of<T>, form::dot, nullptr, count, results, true};
+      what.vectors = &listed->all;
+      vectors_.push_back(std::move(listed));
+      return add_request(what);
+    });
+  }
+
+  template <bool OnDevice, form What, class S, class F, class Result, class... M>
+  batch& add_function(const S& over, F&& f, Result* result, M... modifiers) {
+    using Space = detail::space_of<S>;
+    return keep_call([=, space = Space(detail::as_space(over)), called = std::decay_t<F>(std::forward<F>(f))](
+                         const executor& where, const detail::taken_call& how) mutable {
+      detail::run_function<OnDevice, What>(where, space, called, result, true, how, modifiers...);
+    });
+  }
+  // A number of indices may be negative.
+  template <class S>
+  static void check_space([[maybe_unused]] const S& over) {
+    if constexpr (std::is_integral_v<S>) static_cast<void>(detail::as_space(over));
+  }
+  template <bool CompilesForDevice, class Space, class F, class Op, class Init, class R,
+            bool OnDevice = CompilesForDevice&& detail::on_device<typename detail::function_given<F>::type>&& detail::on_device<Op>>
+  batch& add_call(detail::later::described_call<Space, F, Op, Init>&& call, R* result) {
+    using described = detail::later::described_call<Space, F, Op, Init>;
+    static_assert(std::is_same_v<R, typename described::result>, "the result is of the type that the call without a batch returns");
+    if (call.other_count != call.space.size()) detail::throw_different_lengths(call.space.size(), call.other_count);
+    return keep_call([result, call = described(std::move(call))](const executor& where, const detail::taken_call& how) mutable {
+      detail::run_transform<OnDevice>(where, call.space, call.f, call.op, call.init, result, true, how);
+    });
+  }
+  // Keeps a call, in whose place a request is made when it is run.
+  template <class Run>
+  batch& keep_call(Run&& run) {
+    return detail::telling_of_lacking_memory([&]() -> batch& {
+      auto kept = std::make_shared<detail::batched_call_of<Run>>(std::move(run));
+      calls_.reserve(calls_.size() + 1);
+      requests_.emplace_back();
+      calls_.push_back({requests_.size() - 1, std::move(kept)});
+      return *this;
+    });
+  }
   batch& add_request(const detail::request& what) {
     requests_.push_back(detail::c_request(what));
     return *this;
   }
 
   executor where_;
-  std::vector<onefold_request> requests_;
+  std::vector<onefold_request> requests_;  // of a call nothing is written in its place
+  std::vector<detail::call_among_requests> calls_;
+  std::vector<std::shared_ptr<const detail::listed_vectors>> vectors_;
 };
 
 }  // namespace onefold

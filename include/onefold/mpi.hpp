@@ -56,7 +56,7 @@
 #include <utility>
 #include <vector>
 
-#include <onefold/mpi/calls.hpp>
+#include <onefold/detail/later_calls.hpp>
 #include <onefold/mpi/distribution.hpp>
 #include <onefold/mpi/states.hpp>
 #include <onefold/mpi/transfer.hpp>
@@ -100,7 +100,7 @@ class place_on : public detail::place_of_ranks {
   }
   template <form What, class S, class F, class... M>
   [[nodiscard]] auto function(const S& over, F& f, const options& how, M... modifiers) const {
-    const auto space = detail::ranks::space_for(over);
+    const auto space = detail::later::space_for(over);
     return value_of_function<What>(space, f, space.size(), how, modifiers...);
   }
   template <class S, class F, class... Ops>
@@ -111,7 +111,7 @@ class place_on : public detail::place_of_ranks {
     static_assert(!detail::value_traits<detail::value_at_t<space, F>>::can_be_absent, "reduce_together takes no absent values");
     static constexpr operation operators[] = {Ops::id...};
     std::array<typename values_type::type, sizeof...(Ops)> found{};
-    detail::ranks::values_of_function<space, F&> values(detail::ranks::space_for(over), f, typename values_type::type());
+    detail::ranks::values_of_function<space, F&> values(detail::later::space_for(over), f, typename values_type::type());
     detail::ranks::part what = detail::ranks::part_of_values<form::sum>(values, found.data());
     what.form = form::reduce_together;
     what.operators = operators;
@@ -338,9 +338,9 @@ class batch {
   template <class... A>
   batch& add_reduce(A&&... arguments_and_result) {
     constexpr std::size_t count = sizeof...(A) - 1;
-    using shape = detail::ranks::call_shape<A...>;
+    using shape = detail::later::call_shape<A...>;
     const std::tuple<A&&...> of(std::forward<A>(arguments_and_result)...);
-    using call = decltype(detail::ranks::describe_reduce<count>(of));
+    using call = decltype(detail::later::describe_reduce<count>(of));
     using op_type = decltype(std::declval<call&>().op);
     if constexpr (shape::arrays == 1 && count == shape::head + 1 && is_built_in_operator<op_type>) {
       const detail::named_reduction<form_of(op_type::id)> named{};
@@ -349,20 +349,20 @@ class batch {
       else
         return add(named, std::get<0>(of), static_cast<std::uint64_t>(std::get<1>(of)), std::get<count>(of));
     } else {
-      return add_call(detail::ranks::describe_reduce<count>(of), std::get<count>(of));
+      return add_call(detail::later::describe_reduce<count>(of), std::get<count>(of));
     }
   }
   template <class... A>
   batch& add_transform_reduce(A&&... arguments_and_result) {
     constexpr std::size_t count = sizeof...(A) - 1;
     const std::tuple<A&&...> of(std::forward<A>(arguments_and_result)...);
-    return add_call(detail::ranks::describe_transform_reduce<count>(of), std::get<count>(of));
+    return add_call(detail::later::describe_transform_reduce<count>(of), std::get<count>(of));
   }
   template <class... A>
   batch& add_count_if(A&&... arguments_and_result) {
     constexpr std::size_t count = sizeof...(A) - 1;
     const std::tuple<A&&...> of(std::forward<A>(arguments_and_result)...);
-    return add_call(detail::ranks::describe_count_if<count>(of), std::get<count>(of));
+    return add_call(detail::later::describe_count_if<count>(of), std::get<count>(of));
   }
 
   /// Runs all of them and waits.
@@ -395,7 +395,7 @@ class batch {
   batch& add_function(const S& over, F&& f,
                       typename detail::index_result<What, detail::space_of<S>, std::decay_t<F>, M...>::one* result,
                       M... modifiers) {
-    const auto space = detail::ranks::space_for(over);
+    const auto space = detail::later::space_for(over);
     return add_values<What>(space, std::forward<F>(f), space.size(), result, modifiers...);
   }
   template <form What, class Space, class F, class R, class... M>
@@ -422,8 +422,8 @@ class batch {
     });
   }
   template <class Space, class F, class Op, class Init, class R>
-  batch& add_call(detail::ranks::described_call<Space, F, Op, Init>&& call, R* result) {
-    static_assert(std::is_same_v<R, typename detail::ranks::described_call<Space, F, Op, Init>::result>,
+  batch& add_call(detail::later::described_call<Space, F, Op, Init>&& call, R* result) {
+    static_assert(std::is_same_v<R, typename detail::later::described_call<Space, F, Op, Init>::result>,
                   "the result is of the type that the call without a batch returns");
     if constexpr (!is_built_in_operator<Op>) {
       return add_state(std::move(call), std::move(call.op), result);
@@ -435,7 +435,7 @@ class batch {
     }
   }
   template <class Space, class F, class Op, class Init, class Called, class R>
-  batch& add_state(detail::ranks::described_call<Space, F, Op, Init>&& call, Called&& op, R* result) {
+  batch& add_state(detail::later::described_call<Space, F, Op, Init>&& call, Called&& op, R* result) {
     using store = detail::ranks::result_store<R>;
     return detail::telling_of_lacking_memory([&]() -> batch& {
       return keep([&] {
@@ -535,14 +535,14 @@ template <bool Rooted, class T, class... M, ONEFOLD_WHERE(detail::dot_takes<T, M
 /// farther{}); .. far.wait()`. What is called is copied. With options: batch.
 template <bool Rooted, class... A>
 [[nodiscard]] auto start_reduce(const place_on<Rooted>& where, A&&... arguments) {
-  using call = decltype(detail::ranks::describe_reduce<sizeof...(A)>(std::declval<const std::tuple<A&&...>&>()));
+  using call = decltype(detail::later::describe_reduce<sizeof...(A)>(std::declval<const std::tuple<A&&...>&>()));
   using result = typename call::result;
   return pending<typename place_on<Rooted>::template result<result>>(
       where, result{}, [&](batch& with, result* to) { with.add_reduce(std::forward<A>(arguments)..., to); });
 }
 template <bool Rooted, class... A>
 [[nodiscard]] auto start_transform_reduce(const place_on<Rooted>& where, A&&... arguments) {
-  using call = decltype(detail::ranks::describe_transform_reduce<sizeof...(A)>(std::declval<const std::tuple<A&&...>&>()));
+  using call = decltype(detail::later::describe_transform_reduce<sizeof...(A)>(std::declval<const std::tuple<A&&...>&>()));
   using result = typename call::result;
   return pending<typename place_on<Rooted>::template result<result>>(
       where, result{}, [&](batch& with, result* to) { with.add_transform_reduce(std::forward<A>(arguments)..., to); });

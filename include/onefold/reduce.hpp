@@ -399,8 +399,10 @@ template <form What, class T>
 inline constexpr bool hides_that_all_are_absent = std::is_floating_point_v<T> &&
                                                   (What == form::sum || What == form::min_number || What == form::max_number);
 
-template <bool OnDevice, form What, class Space, class F, class... M>
-void run_values(const executor& where, const Space& space, F& f, void* output, bool waits, const options& how, M... modifiers) {
+// How: options, or taken_call.
+
+template <bool OnDevice, form What, class Space, class F, class How, class... M>
+void run_values(const executor& where, const Space& space, F& f, void* output, bool waits, const How& how, M... modifiers) {
   using callback = block_callback<Space, F>;
   using T = typename callback::element;
   static_assert(
@@ -466,8 +468,8 @@ constexpr bool is_of_nothing(const argminmax_result<V>& result) {
   return is_of_nothing(result.min);
 }
 
-template <bool OnDevice, form What, class Space, class F>
-void run_some_values(const executor& where, const Space& space, F& f, void* output, bool waits, const options& how) {
+template <bool OnDevice, form What, class Space, class F, class How>
+void run_some_values(const executor& where, const Space& space, F& f, void* output, bool waits, const How& how) {
   using T = typename values_of<Space, F>::type;
   using aware = absent_aware<What, T>;
   using state = typename aware::state;
@@ -502,8 +504,8 @@ void run_some_values(const executor& where, const Space& space, F& f, void* outp
 }
 
 /// The mean of the values that are present: their sum, over how many there are.
-template <bool OnDevice, class Space, class F, class... M>
-void run_mean_of_present(const executor& where, const Space& space, F& f, void* output, bool waits, const options& how,
+template <bool OnDevice, class Space, class F, class How, class... M>
+void run_mean_of_present(const executor& where, const Space& space, F& f, void* output, bool waits, const How& how,
                          M... modifiers) {
   using callback = block_callback<Space, F, true>;
   using T = typename callback::element;
@@ -537,8 +539,8 @@ std::int64_t ddof_of([[maybe_unused]] First first, M... others) {
 }
 
 /// The mean and the variance of the values that are present.
-template <bool OnDevice, class Space, class F, class... M>
-void run_mean_variance_of_present(const executor& where, const Space& space, F& f, void* output, bool waits, const options& how,
+template <bool OnDevice, class Space, class F, class How, class... M>
+void run_mean_variance_of_present(const executor& where, const Space& space, F& f, void* output, bool waits, const How& how,
                                   M... modifiers) {
   using T = typename values_of<Space, F>::type;
   const auto device = device_side<OnDevice>::template of_form<form::mean_variance>(space, f, modifiers...);
@@ -559,8 +561,8 @@ void run_mean_variance_of_present(const executor& where, const Space& space, F& 
   own.run(what, how);
 }
 
-template <bool OnDevice, form What, class S, class F, class... M>
-void run_function(const executor& where, const S& over, F& f, void* output, bool waits, const options& how, M... modifiers) {
+template <bool OnDevice, form What, class S, class F, class How, class... M>
+void run_function(const executor& where, const S& over, F& f, void* output, bool waits, const How& how, M... modifiers) {
   using Space = space_of<S>;
   const Space space = as_space(over);
   constexpr bool some = value_traits<value_at_t<Space, F>>::can_be_absent;
@@ -1231,8 +1233,8 @@ struct named_reduce_together : together_of_ranks {
     return (*this)(where, over, f, options{}, ops...);
   }
 
-  template <bool OnDevice, class S, class F, class... Ops>
-  static void store(const executor& where, const S& over, F& f, void* output, bool waits, const options& how, Ops...) {
+  template <bool OnDevice, class S, class F, class How, class... Ops>
+  static void store(const executor& where, const S& over, F& f, void* output, bool waits, const How& how, Ops...) {
     using Space = space_of<S>;
     using callback = block_callback<Space, F>;
     static_assert(callback::results == static_cast<int>(sizeof...(Ops)), "reduce_together takes an operator for each value of f");

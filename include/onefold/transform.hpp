@@ -51,9 +51,9 @@ struct one_where {
   }
 };
 
-template <bool OnDevice, class Space, class F, class Op, class Init>
+template <bool OnDevice, class Space, class F, class Op, class Init, class How>
 void run_own_operator(const executor& where, const Space& space, F& f, Op& op, const Init& init, void* output, bool waits,
-                      const options& how) {
+                      const How& how) {
   own_reduction<Space, F, Op, Init> own(space, f, op, init);
   if constexpr (OnDevice && std::is_same_v<Init, no_init>) {
     if (space.size() == 0) return own.refuse_nothing();
@@ -68,9 +68,9 @@ void run_own_operator(const executor& where, const Space& space, F& f, Op& op, c
 }
 
 /// A function over a space, with any operator.
-template <bool OnDevice, class Space, class F, class Op, class Init>
+template <bool OnDevice, class Space, class F, class Op, class Init, class How>
 void run_transform(const executor& where, const Space& space, F& f, Op& op, const Init& init, void* output, bool waits,
-                   const options& how) {
+                   const How& how) {
   if constexpr (!is_built_in_operator<std::decay_t<Op>>) {
     run_own_operator<OnDevice>(where, space, f, op, init, output, waits, how);
   } else if constexpr (std::is_same_v<Init, no_init>) {

@@ -207,6 +207,54 @@ std::vector<both_results> fused_calls(std::uint64_t n) {
       return onefold::reduce_together(where, onefold::box(rows / 4, 4, length), planes, op::sum{}, op::max{});
     });
   }
+  // In a batch, with arrays between them: the same kernels.
+  const onefold::index_box<2> inner = onefold::box({1, side - 1}, {1, side - 1});
+  compare("functions and operators in a batch", [&](const onefold::executor& where) {
+    std::array<double, 19> found{};
+    std::array<double, 3> sums{}, three_of{};
+    std::uint64_t counted = 0, counted_indices = 0;
+    onefold::mean_variance_result<double> moments{};
+    onefold::minmax_result<double> range{};
+    onefold::batch work(where);
+    work.add(onefold::sum, n, product, &found[0])
+        .add(onefold::dot, x, y, n, &found[1])
+        .add(onefold::sum, n, several, &sums)
+        .add(onefold::reduce_together, n, several, &three_of, op::sum{}, op::min{}, op::max{})
+        .add(onefold::mean, n, positive, &found[2])
+        .add(onefold::mean_variance, n, positive, &moments, onefold::ddof{1})
+        .add(onefold::minmax, n, positive, &range)
+        .add(onefold::sum, inner, plane, &found[3])
+        .add(onefold::sum, n, element_at<float>{z}, &found[4], onefold::accumulate_as<double>)
+        .add_count_if(x, n, is_positive, &counted)
+        .add_count_if(n, at_is_positive, &counted_indices)
+        .add_transform_reduce(x, z, n, op::sum{}, two, &found[5])
+        .add_transform_reduce(x, n, op::sum{}, square, 0.3, &found[6])
+        .add_reduce(x, n, longer{}, 0.3, &found[7])
+        .add(onefold::norm2, x, n, &found[8])
+        .run();
+    for (std::size_t k = 0; k < 3; ++k) {
+      found[9 + k] = sums[k];
+      found[12 + k] = three_of[k];
+    }
+    found[15] = static_cast<double>(counted) + static_cast<double>(counted_indices) / 4294967296.0;
+    found[16] = moments.mean;
+    found[17] = moments.variance;
+    found[18] = range.min == range.max ? range.min : range.max - range.min;
+    return found;
+  });
+  compare("many functions in a batch", [&](const onefold::executor& where) {
+    std::array<double, 70> found{};
+    onefold::batch work(where);
+    for (std::size_t k = 0; k < found.size(); ++k) {
+      const std::uint64_t count = n > k ? n - k : 0;
+      if (k % 7 == 0)
+        work.add(onefold::sum, x, count, &found[k]);
+      else
+        work.add(onefold::sum, count, element_at<double>{x}, &found[k]);
+    }
+    work.add(onefold::sum, n, element_at<double>{x}, &found[69]).run();
+    return found;
+  });
   compare("a function for the host alone", [&](const onefold::executor& where) {
     const auto f = onefold::host_only([&](std::uint64_t i) { return x[i]; });
     return onefold::sum(where.backend() == onefold::backend::cuda ? onefold::openmp() : where, n, f);
@@ -238,6 +286,22 @@ std::vector<refused_call> refused_calls() {
          [&] { return onefold::argmax_magnitude(onefold::cuda(), 5000, nothing); });
   refuse("argminmax of absent values", "there is no index", [&] { return onefold::argminmax(onefold::cuda(), 5000, nothing); });
   refuse("argmax of nothing", "there is no index", [&] { return onefold::argmax(onefold::cuda(), 0, f); });
+  refuse("absent values in a batch", "there is no index", [&] {
+    onefold::arg_result<double> place{};
+    double sum = 0;
+    onefold::batch(onefold::cuda()).add(onefold::argmin, 5000, nothing, &place).add(onefold::sum, managed, 1, &sum).run();
+    return place;
+  });
+  refuse("an own operator on nothing in a batch", "give it an initial value", [&] {
+    double sum = 0, far = 0;
+    onefold::batch(onefold::cuda()).add(onefold::sum, managed, 1, &sum).add_reduce(managed, 0, longer{}, &far).run();
+    return far;
+  });
+  refuse("a function of the host's in a batch", "cannot call a function of the host's", [&] {
+    double sum = 0, other = 0;
+    onefold::batch(onefold::cuda()).add(onefold::sum, managed, 1, &sum).add(onefold::sum, 1, onefold::host_only(f), &other).run();
+    return other;
+  });
   refuse("serial() on memory of the GPU", "is GPU memory",
          [&] { return onefold::reduce(onefold::serial(), device, 16, longer{}); });
   refuse("openmp() on memory of the GPU", "the second input is GPU memory", [&] {

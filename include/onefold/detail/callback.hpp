@@ -84,6 +84,15 @@ ONEFOLD_APART void store_values(V* __restrict to, F& f, const Space& space, std:
   }
 }
 
+/// Options of a call whose request somebody else runs: a batch, which takes it. What the request refers to lives until take() returns, and the result is there
+/// then.
+struct taken_call : options {
+  int (*take)(void* context, const onefold_request& what);  // returns what onefold_reduce() would
+  void* context;
+};
+inline int status_of_call(const request& what, const options& how) { return status_of_run(what, how); }
+inline int status_of_call(const request& what, const taken_call& how) { return how.take(how.context, c_request(what)); }
+
 /// The first exception that the caller's functions have thrown, on whichever thread.
 class thrown {
  public:
@@ -93,7 +102,10 @@ class thrown {
   }
   [[nodiscard]] bool has_one() const noexcept { return has_one_.load(); }
   /// Runs a request; an exception of the caller's own comes out of it as what it is.
-  void run(const request& what, const options& how) const { check(status_of_run(what, how)); }
+  template <class How = options>
+  void run(const request& what, const How& how) const {
+    check(status_of_call(what, how));
+  }
   /// The same of what any other call of the library's has returned.
   void check(int status) const {
     if (status == ONEFOLD_CALLBACK_FAILED && first_ != nullptr) std::rethrow_exception(first_);
@@ -168,7 +180,10 @@ class block_callback {
     return own.present_;
   }
   [[nodiscard]] bool has_told() const noexcept { return has_told_; }
-  void run(const request& what, const options& how) const { thrown_.run(what, how); }
+  template <class How = options>
+  void run(const request& what, const How& how) const {
+    thrown_.run(what, how);
+  }
   /// Throws where a call that was given source() has returned an error; what f has thrown as what it is.
   void check(int status) const { thrown_.check(status); }
 

@@ -67,7 +67,10 @@ class own_reduction {
   own_reduction& operator=(const own_reduction&) = delete;
 
   [[nodiscard]] const own_code* code() const noexcept { return &code_; }
-  void run(const request& what, const options& how) const { thrown_.run(what, how); }
+  template <class How = options>
+  void run(const request& what, const How& how) const {
+    thrown_.run(what, how);
+  }
   /// What a device cannot say: there are no elements and no initial value.
   [[noreturn]] void refuse_nothing() const { throw error(errc::invalid_argument, nothing_); }
 

@@ -29,7 +29,10 @@ class present_moments {
   present_moments& operator=(const present_moments&) = delete;
 
   [[nodiscard]] const own_code* code() const noexcept { return &code_; }
-  void run(const request& what, const options& how) const { thrown_.run(what, how); }
+  template <class How = options>
+  void run(const request& what, const How& how) const {
+    thrown_.run(what, how);
+  }
   /// What the functions have thrown, of a call of another kind.
   [[nodiscard]] const thrown& failures() const noexcept { return thrown_; }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// @file calls.hpp  The arguments of a call with an operator that is made later, in a batch or started. For mpi.hpp.
+/// @file later_calls.hpp  The arguments of a call with an operator that is made later: in a batch, or started over ranks.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace onefold {
 namespace detail {
-namespace ranks {
+namespace later {
 
 /// A number of indices, which may be wrong: that is found out where the other ranks learn of it.
 template <class S>
@@ -132,6 +132,6 @@ auto describe_count_if(const std::tuple<A...>& of) {
                          no_init{});
 }
 
-}  // namespace ranks
+}  // namespace later
 }  // namespace detail
 }  // namespace onefold
