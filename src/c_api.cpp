@@ -316,6 +316,7 @@ struct whole_call {
   const tree_nodes* nodes = nullptr;   // not null: nodes over its array are meant, by a batch that takes them or not at all
   bool of_complex_parts = false;
   bool words_alone = false;
+  bool has_checked_places = false;
 };
 
 // Whether a backend has run it by its short way (backend_entry::reduce_few). best() means serial() for few elements of the host's.
@@ -355,7 +356,7 @@ void reduce_reals(const onefold_request& asked, const onefold_options* how, cons
     what.operators = operators.data();
   }
   if (asked.vectors != nullptr) check_vectors(what);
-  if (what.count_at != nullptr || has_array_in_memory(what)) check_places(asked);
+  if ((what.count_at != nullptr || has_array_in_memory(what)) && !of.has_checked_places) check_places(asked);
   if (asked.source != nullptr && asked.source->fill == nullptr) refuse_null("function that gives the values");
   if (asked.own != nullptr) {
     const onefold_own_code& own = *asked.own;
@@ -412,6 +413,10 @@ void reduce_beside_batch(const onefold_request& asked, const onefold_options* ho
 
 void reduce_complex_parts(const onefold_request& asked, const onefold_options* how) {
   reduce_checked(asked, how, {.of_complex_parts = true});
+}
+
+void reduce_made_of_places(const onefold_request& asked, const onefold_options* how) {
+  reduce_checked(asked, how, {.has_checked_places = true});
 }
 
 void put_exact_words(const onefold_request& asked, const onefold_options& how) {

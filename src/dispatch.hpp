@@ -38,6 +38,11 @@ void check_counted_place(form what, const void* result);
 /// results that integers may be, the addresses are read again to know. The call, or its batch, has waited. Throws null_pointer.
 void refuse_unread_array(const onefold_request& what, const void* result, std::size_t bytes);
 
+/// What stands in memory that an executor of the host's reads: a number of elements that is at most `most`, or the address of an array. Throws invalid_argument, and
+/// device_pointer for what that executor cannot read.
+std::uint64_t count_in_memory(const std::uint64_t* place, std::uint64_t most, backend where);
+const void* address_in_memory(const void* const* place, const char* role, backend where);
+
 /// No array is larger than half of the address space: a count beyond that is a negative number, or one in bytes gone wrong, and throws
 /// onefold::error.
 void check_count(std::uint64_t count, std::size_t element_bytes);

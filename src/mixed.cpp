@@ -18,6 +18,7 @@
 
 #include "c_api.hpp"
 #include "dispatch.hpp"
+#include "pointer_kind.hpp"
 #ifdef ONEFOLD_HAVE_CUDA
 #include "../backends/cuda/fixed_order/mixed.hpp"
 #endif
@@ -39,9 +40,13 @@ constexpr element_type common_type(element_type a, element_type b) noexcept {
   if (a == b) return a;
   return size_of(a) == 4 ? element_type::u32 : element_type::u64;
 }
-constexpr element_type type_of_products(types_of_dot of) noexcept {
-  return common_type(accumulator_type(of.x), accumulator_type(of.y));
+// With `wide` the one that ONEFOLD_WIDE asks for, where there is such.
+constexpr element_type type_of_products(types_of_dot of, bool wide = false) noexcept {
+  const element_type common = common_type(accumulator_type(of.x), accumulator_type(of.y));
+  if (!wide) return common;
+  return common == element_type::f32 ? element_type::f64 : common == element_type::u32 ? element_type::u64 : common;
 }
+constexpr bool can_be_wide(types_of_dot of) noexcept { return type_of_products(of, true) != type_of_products(of); }
 
 constexpr bool is_real_type(std::int32_t type) noexcept { return type >= 0 && type < element_type_count; }
 
@@ -77,30 +82,42 @@ constexpr bool differ_in_sign_alone(types_of_dot of) noexcept {
   return !is_float(of.x) && !is_float(of.y) && size_of(of.x) == size_of(of.y) && size_of(of.x) >= 4;
 }
 
-template <int X, int Y>
+template <int X, int Y, bool Wide>
 constexpr fill_function function_for() {
   constexpr types_of_dot of{static_cast<element_type>(X), static_cast<element_type>(Y)};
-  if constexpr (stands_right(of) && !differ_in_sign_alone(of))
-    return fill_products<typename c_type<type_of_products(of)>::type, typename c_type<of.x>::type, typename c_type<of.y>::type>;
+  constexpr bool has_one = Wide ? can_be_wide(of) : !differ_in_sign_alone(of);
+  if constexpr (stands_right(of) && has_one)
+    return fill_products<typename c_type<type_of_products(of, Wide)>::type, typename c_type<of.x>::type,
+                         typename c_type<of.y>::type>;
   else
     return nullptr;
 }
 using functions_for_x = std::array<fill_function, element_type_count>;
-template <int X, int... Y>
+template <int X, bool Wide, int... Y>
 constexpr functions_for_x functions_of(std::integer_sequence<int, Y...>) {
-  return {function_for<X, Y>()...};
+  return {function_for<X, Y, Wide>()...};
 }
-template <int... X>
+template <bool Wide, int... X>
 constexpr std::array<functions_for_x, element_type_count> all_functions(std::integer_sequence<int, X...> types) {
-  return {functions_of<X>(types)...};
+  return {functions_of<X, Wide>(types)...};
 }
-constexpr auto functions = all_functions(std::make_integer_sequence<int, element_type_count>());
+constexpr auto functions = all_functions<false>(std::make_integer_sequence<int, element_type_count>());
+constexpr auto wide_functions = all_functions<true>(std::make_integer_sequence<int, element_type_count>());
 
 [[noreturn]] void refuse_more() {
   throw error(errc::unsupported,
-              "a dot of two types is that of two arrays of real numbers, in the type that both become: it takes neither a wider "
-              "one, a count or "
-              "addresses in memory, nor a state");
+              "a dot of two types is that of two arrays of real numbers, and has neither states nor values of functions: convert "
+              "one array to the other's type for these");
+}
+
+[[noreturn]] void refuse_wide(types_of_dot types) {
+  throw error(errc::unsupported, std::string("a dot of ")
+                                     .append(name(types.x))
+                                     .append(" and ")
+                                     .append(name(types.y))
+                                     .append(" is accumulated in ")
+                                     .append(name(type_of_products(types)))
+                                     .append(", for which there is no wider type: leave accumulate_as or ONEFOLD_WIDE away"));
 }
 
 types_of_dot checked_types(const onefold_request& asked) {
@@ -120,16 +137,38 @@ bool asks_for_exact(const onefold_options* how) {
          how->guarantee == ONEFOLD_GUARANTEE_EXACT;
 }
 
-onefold_array array_of(const void* data, element_type type) {
+bool is_wide(const onefold_request& asked) noexcept { return (asked.flags & ONEFOLD_WIDE) != 0; }
+
+// An array, or, where that stands in memory, the place of its address: of the executor's memory both.
+onefold_array array_of(const void* data, const void* const* place, element_type type) {
   const auto bytes = static_cast<std::uint32_t>(size_of(type));
-  return {data, bytes, bytes};
+  return {place == nullptr ? data : static_cast<const void*>(place), bytes, bytes};
 }
 
 void check_no_overlap(const onefold_request& asked, types_of_dot types) {
-  const std::size_t bytes = size_of(type_of_products(types));
+  const std::size_t bytes = size_of(type_of_products(types, is_wide(asked)));
   if (asked.input != nullptr && overlaps(asked.output, bytes, asked.input, asked.count * size_of(types.x))) refuse_overlap("input");
   if (asked.second != nullptr && overlaps(asked.output, bytes, asked.second, asked.count * size_of(types.y)))
     refuse_overlap("second input");
+}
+
+bool is_in_memory(const onefold_request& what) noexcept {
+  return what.count_at != nullptr || what.input_at != nullptr || what.second_at != nullptr;
+}
+
+// What stands in memory is read here, unless a GPU does it. best() goes where the first array lies, or its address.
+void read_memory(onefold_request& what) {
+  if (what.where.backend == ONEFOLD_BEST) {
+    const auto place = locate(what.input_at != nullptr ? static_cast<const void*>(what.input_at) : what.input);
+    if (place.kind != pointer_kind::host) what.where = c_executor(cuda(place.device));
+  }
+  if (what.where.backend == ONEFOLD_CUDA) return;
+  const backend where = what.where.backend == ONEFOLD_OPENMP ? backend::openmp : backend::serial;
+  if (const auto* const place = std::exchange(what.count_at, nullptr)) what.count = count_in_memory(place, what.count, where);
+  if (const auto* const place = std::exchange(what.input_at, nullptr); place != nullptr && what.count > 0)
+    what.input = address_in_memory(place, "input", where);
+  if (const auto* const place = std::exchange(what.second_at, nullptr); place != nullptr && what.count > 0)
+    what.second = address_in_memory(place, "second input", where);
 }
 
 }  // namespace
@@ -140,44 +179,62 @@ void reduce_mixed(const onefold_request& asked, const onefold_options* how) {
   what.struct_bytes = sizeof(what);  // the caller's header may be newer
   what.second_type = 0;
   if (types.x == types.y) return check_status(onefold_reduce(&what, how));
-  if (asked.form != ONEFOLD_DOT || (asked.flags & ~ONEFOLD_INTO) != 0 || asked.results > 1 || asked.operators != nullptr ||
-      asked.source != nullptr || asked.own != nullptr || asked.device != nullptr || asked.vectors != nullptr ||
-      asked.tree_value != nullptr || asked.exact_state != nullptr || asked.count_at != nullptr || asked.present != nullptr ||
-      asked.input_at != nullptr || asked.second_at != nullptr)
+  const bool wide = is_wide(asked);
+  if (asked.form != ONEFOLD_DOT || (asked.flags & ~(ONEFOLD_INTO | ONEFOLD_WIDE)) != 0 || asked.results > 1 ||
+      asked.operators != nullptr || asked.source != nullptr || asked.own != nullptr || asked.device != nullptr ||
+      asked.vectors != nullptr || asked.tree_value != nullptr || asked.exact_state != nullptr || asked.present != nullptr)
     refuse_more();
+  if (wide && !can_be_wide(types)) refuse_wide(types);
   if (asks_for_exact(how))
     throw error(errc::guarantee_not_met, "guarantee::exact cannot be given: products of two types have no exact sum so far");
   check_count(asked.count, std::max(size_of(types.x), size_of(types.y)));
-  if (differ_in_sign_alone(types)) {
+  if (differ_in_sign_alone(types) && !wide) {
     what.type = static_cast<std::int32_t>(type_of_products(types));
     return check_status(onefold_reduce(&what, how));
   }
-  check_no_overlap(asked, types);
+  if (is_in_memory(what)) {
+    check_places(what);
+    read_memory(what);
+  }
+  check_no_overlap(what, types);
 
-  const onefold_array arrays[] = {array_of(asked.input, types.x), array_of(asked.second, types.y)};
-  arrays_of_dot in_order{asked.input, asked.second};
+  const onefold_array arrays[] = {array_of(what.input, what.input_at, types.x), array_of(what.second, what.second_at, types.y)};
+  arrays_of_dot in_order{what.input, what.second};
+#ifdef ONEFOLD_HAVE_CUDA
+  const cuda_backend::mixed_dot_in_memory in_memory{cuda_backend::mixed_array_of(types.x, what.input),
+                                                    cuda_backend::mixed_array_of(types.y, what.second), nullptr};
+#endif
   if (!stands_right(types)) {
     std::swap(types.x, types.y);
     std::swap(in_order.x, in_order.y);
   }
-  const onefold_value_source source{&in_order, functions[static_cast<std::size_t>(types.x)][static_cast<std::size_t>(types.y)]};
+  const auto& filling = wide ? wide_functions : functions;
+  const onefold_value_source source{&in_order, filling[static_cast<std::size_t>(types.x)][static_cast<std::size_t>(types.y)]};
 #ifdef ONEFOLD_HAVE_CUDA
   const cuda_backend::mixed_types on_gpu{types.x, types.y};
-  const device_fold fold = cuda_backend::fold_of_mixed_dot(on_gpu, in_order.x, in_order.y);
+  const element_type products = type_of_products(types, wide);
+  const device_fold fold = is_in_memory(what) ? cuda_backend::fold_of_mixed_dot(in_memory, products)
+                                              : cuda_backend::fold_of_mixed_dot(on_gpu, products, in_order.x, in_order.y);
   what.device = &fold;
 #endif
-  what.type = static_cast<std::int32_t>(type_of_products(types));
+  what.type = static_cast<std::int32_t>(type_of_products(types, wide));
   what.form = ONEFOLD_SUM;
+  what.flags &= ~ONEFOLD_WIDE;
   what.input = what.second = nullptr;
   what.source = &source;
   what.arrays = arrays;
   what.array_count = 2;
-  check_status(onefold_reduce(&what, how));
+  reduce_made_of_places(what, how);
+}
+
+element_type type_of_mixed(const onefold_request& asked) noexcept {
+  return type_of_products({static_cast<element_type>(asked.type), static_cast<element_type>(asked.second_type - 1)},
+                          is_wide(asked));
 }
 
 std::size_t result_bytes_of_mixed(const onefold_request& asked) noexcept {
   if (!is_real_type(asked.type) || !is_real_type(asked.second_type - 1)) return 0;
-  return size_of(type_of_products({static_cast<element_type>(asked.type), static_cast<element_type>(asked.second_type - 1)}));
+  return size_of(type_of_mixed(asked));
 }
 
 }  // namespace onefold::detail

@@ -5,11 +5,15 @@
 
 #include <onefold/onefold.h>
 #include <onefold/options.hpp>
+#include <onefold/types.hpp>
 
 namespace onefold::detail {
 
 /// onefold_reduce() of a request with a second type. Throws as dispatch().
 void reduce_mixed(const onefold_request& asked, const onefold_options* how);
+
+/// The type of such a request's result; its types have been found right.
+element_type type_of_mixed(const onefold_request& asked) noexcept;
 
 /// Bytes of such a request's result, or 0 where it will be refused.
 std::size_t result_bytes_of_mixed(const onefold_request& asked) noexcept;

@@ -12,6 +12,7 @@
 #include "../backends/backend.hpp"
 #include "c_api.hpp"
 #include "dispatch.hpp"
+#include "mixed.hpp"
 #include "pointer_kind.hpp"
 #include "select.hpp"
 
@@ -208,12 +209,7 @@ void check_host_arrays(const request& what, backend where) {
 
 // The number of elements, from the host's memory.
 void read_count(request& what, backend where) {
-  if (may_hold_device_memory()) check_host_memory(what.count_at, "count", where);
-  if (*what.count_at > what.count)
-    throw error(errc::invalid_argument, "the count in memory is " + std::to_string(*what.count_at) + ", and " +
-                                            std::to_string(what.count) + " is the most that it may be");
-  what.count = *what.count_at;
-  what.count_at = nullptr;
+  what.count = count_in_memory(std::exchange(what.count_at, nullptr), what.count, where);
   if (what.count == 0 && has_index(what.form)) refuse_no_index(what.form);
 }
 
@@ -221,11 +217,9 @@ void read_count(request& what, backend where) {
 void read_arrays(request& what, backend where) {
   const auto read = [&](const void* const*& place, const void*& array, const char* role) {
     if (place == nullptr || what.count == 0) return;
-    const bool may_be_elsewhere = may_hold_device_memory();
-    if (may_be_elsewhere) check_host_memory(place, std::string("address of the ") + role, where);
-    std::memcpy(&array, std::exchange(place, nullptr), sizeof(array));  // of a pointer to elements, whatever their type is
+    array = address_in_memory(std::exchange(place, nullptr), role, where);
     check_input(what, array, role);
-    if (may_be_elsewhere) check_host_memory(array, role, where);
+    if (may_hold_device_memory()) check_host_memory(array, role, where);
   };
   read(what.input_at, what.input, "input");
   read(what.second_at, what.second, "second input");
@@ -304,6 +298,21 @@ void check_and_run(request& what, const options& how) {
 
 void dispatch(request& what, const options& how) { check_and_run(what, how); }
 
+std::uint64_t count_in_memory(const std::uint64_t* place, std::uint64_t most, backend where) {
+  if (may_hold_device_memory()) check_host_memory(place, "count", where);
+  if (*place > most)
+    throw error(errc::invalid_argument, "the count in memory is " + std::to_string(*place) + ", and " + std::to_string(most) +
+                                            " is the most that it may be");
+  return *place;
+}
+
+const void* address_in_memory(const void* const* place, const char* role, backend where) {
+  if (may_hold_device_memory()) check_host_memory(place, std::string("address of the ") + role, where);
+  const void* array = nullptr;
+  std::memcpy(&array, place, sizeof(array));  // of a pointer to elements, whatever their type is
+  return array;
+}
+
 void check_counted_place(form what, const void* result) {
   arg_result<double> found;  // of floats too, behind which as many bytes follow
   std::memcpy(&found, result, sizeof(found));
@@ -313,13 +322,20 @@ void check_counted_place(form what, const void* result) {
 namespace {
 
 // Whether a GPU has been able to read an array whose address stands at `place`, or there is none.
-bool can_be_followed(const onefold_request& what, const void* const* place) {
+bool can_be_followed(const onefold_request& what, const void* const* place, std::size_t alignment) {
   if (place == nullptr) return true;
   const void* array = nullptr;
   find_backend(backend::cuda)
       ->read_back(executor_of(what.where), static_cast<void*>(&array), static_cast<const void*>(place), sizeof(array));
-  const auto type = static_cast<element_type>(what.type);
-  return array != nullptr && reinterpret_cast<std::uintptr_t>(array) % size_of(is_complex(type) ? part_type(type) : type) == 0;
+  return array != nullptr && reinterpret_cast<std::uintptr_t>(array) % alignment == 0;
+}
+
+// What the address of its array is a multiple of, `which` being 0 or 1.
+std::size_t alignment_of_array(const onefold_request& what, int which) {
+  if (what.arrays != nullptr) return what.arrays[which].alignment;
+  const bool is_other = which == 1 && what.second_type != 0;
+  const auto type = static_cast<element_type>(is_other ? what.second_type - 1 : what.type);
+  return size_of(is_complex(type) ? part_type(type) : type);
 }
 
 }  // namespace
@@ -329,9 +345,12 @@ void refuse_unread_array(const onefold_request& what, const void* result, std::s
   if (std::any_of(all, all + bytes, [](unsigned char byte) { return byte != 0xff; })) return;
   const auto type = static_cast<element_type>(what.type);
   const auto its = static_cast<form>(what.form);
-  const element_type of_result = result_type(type, its, (what.flags & ONEFOLD_WIDE) != 0);
+  const element_type of_result =
+      what.second_type != 0 ? type_of_mixed(what) : result_type(type, its, (what.flags & ONEFOLD_WIDE) != 0);
   const bool may_be_a_number = !has_index(its) && !is_complex(of_result) && !is_float(of_result);
-  if (may_be_a_number && can_be_followed(what, what.input_at) && can_be_followed(what, what.second_at)) return;
+  if (may_be_a_number && can_be_followed(what, what.input_at, alignment_of_array(what, 0)) &&
+      can_be_followed(what, what.second_at, alignment_of_array(what, 1)))
+    return;
   throw error(errc::null_pointer,
               "the address of an array that stands in the GPU's memory is null, or not aligned to its element type, but there are "
               "elements to read");

@@ -91,6 +91,10 @@ inputs_of_request::inputs_of_request(const onefold::detail::request& what, int d
   }
   const auto& fold = *what.device;
   for (std::uint32_t i = 0; i < fold.inputs; ++i) {
+    if (const auto* const place = i == 0 ? what.input_at : i == 1 ? what.second_at : nullptr) {
+      of[i] = device_view(place, i == 0 ? "address of the input" : "address of the second input", device, current);
+      continue;
+    }
     if (fold.input[i] == nullptr)
       throw error(errc::null_pointer, std::string("the ") + roles[i] + " pointer is null but there are " +
                                           std::to_string(what.count) + " elements to read");

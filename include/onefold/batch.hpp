@@ -121,15 +121,16 @@ class batch {
     return add_dot(x, y, count, result, modifiers...);
   }
   /// Of two types, as dot() takes them: a launch of its own on cuda().
-  template <class R, class S, class T = detail::element_of<const R>, class U = detail::element_of<const S>,
-            ONEFOLD_WHERE(detail::are_mixed<T, U>)>
-  batch& add(detail::named_dot, const R& x, const S& y, detail::common_accumulator<T, U>* result) {
+  template <class R, class S, class T = detail::element_of<const R>, class U = detail::element_of<const S>, class... M,
+            ONEFOLD_WHERE(detail::takes_mixed<T, U, M...>())>
+  batch& add(detail::named_dot, const R& x, const S& y, detail::mixed_result_t<T, U, M...>* result, M... modifiers) {
     const auto all = detail::view_of(x);
-    return add_mixed_dot(all.data, detail::view_of(y).data, detail::common_size(all, detail::view_of(y)), result);
+    return add_mixed_dot(all.data, detail::view_of(y).data, detail::common_size(all, detail::view_of(y)), result, modifiers...);
   }
-  template <class T, class U, ONEFOLD_WHERE(detail::are_mixed<T, U>)>
-  batch& add(detail::named_dot, const T* x, const U* y, std::uint64_t count, detail::common_accumulator<T, U>* result) {
-    return add_mixed_dot(x, y, count, result);
+  template <class T, class U, class... M, ONEFOLD_WHERE(detail::takes_mixed<T, U, M...>())>
+  batch& add(detail::named_dot, const T* x, const U* y, std::uint64_t count, detail::mixed_result_t<T, U, M...>* result,
+             M... modifiers) {
+    return add_mixed_dot(x, y, count, result, modifiers...);
   }
 
   /// Of arrays whose addresses stand in memory: `add(sum, array_at{place}, n, &result)`; of dot's two arrays one may be a pointer.
@@ -143,7 +144,7 @@ class batch {
     return add_request(detail::request_at<What>(where_, x, count, result, true));
   }
   template <class X, class Y, class... M, ONEFOLD_WHERE(detail::dot_takes_at<X, Y, M...>())>
-  batch& add(detail::named_dot, X x, Y y, std::uint64_t count, detail::dot_at_result<X, M...>* result, M... modifiers) {
+  batch& add(detail::named_dot, X x, Y y, std::uint64_t count, detail::dot_at_result<X, Y, M...>* result, M... modifiers) {
     return add_request(detail::dot_request_at(where_, x, y, count, result, true, modifiers...));
   }
 
@@ -162,7 +163,7 @@ class batch {
   }
   /// Their dots with one other array, which is a pointer or array_at, or with as many others; throws invalid_argument where these are not as many.
   template <class T, class Y, class... M, ONEFOLD_WHERE(detail::dot_takes_at<array_at<T>, Y, M...>())>
-  batch& add(detail::named_dot each, arrays_at<T> x, Y y, std::uint64_t count, detail::form_result_t<form::dot, T, M...>* results,
+  batch& add(detail::named_dot each, arrays_at<T> x, Y y, std::uint64_t count, detail::dot_at_result<array_at<T>, Y, M...>* results,
              M... modifiers) {
     for (std::uint64_t k = 0; k < x.number; ++k) add(each, array_at<T>{x.first + k}, y, count, results + k, modifiers...);
     return *this;
@@ -294,10 +295,11 @@ class batch {
     (detail::apply<T>(what, modifiers), ...);
     return add_request(what);
   }
-  template <class T, class U>
-  batch& add_mixed_dot(const T* x, const U* y, std::uint64_t count, void* result) {
-    detail::request what{where_, element_type_of<T>, form::dot, x, count, result, true, y};
-    what.second_type = 1 + static_cast<std::int32_t>(element_type_of<U>);
+  template <class T, class U, class... M>
+  batch& add_mixed_dot(const T* x, const U* y, std::uint64_t count, void* result, M... modifiers) {
+    detail::request what = detail::mixed_request<T, U>(where_, count, result, true, modifiers...);
+    what.input = x;
+    what.second = y;
     return add_request(what);
   }
   template <class T, class... Ops, class Result>

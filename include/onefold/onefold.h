@@ -341,7 +341,7 @@ typedef struct onefold_vectors {
 #define ONEFOLD_INTO 1u
 /** onefold_request::flags: floats other than f64 are accumulated in f64, in every form that rounds, and i32 and u32 in 64 bits, in those that add
  *  or multiply; the result is of that type. Integers of 1 and 2 bytes, which have 64 bits without it, are in these forms accumulated in their own
- *  type, in which they wrap: the result is the lowest bytes of that of 64 bits. */
+ *  type, in which they wrap: the result is the lowest bytes of that of 64 bits. Dots of two types: f32 becomes f64, and u32 becomes u64. */
 #define ONEFOLD_WIDE 2u
 
 /** A reduction. Of `input`, `input_at`, `source` and `own` one is not NULL, unless count is 0. */
@@ -395,7 +395,7 @@ typedef struct onefold_request {
    *  the last one perhaps in part, each addition rounded once: at lanes[k] it stores, for result k, the sums of the first tile's lanes, 256 bytes of them,
    *  then those of the next tile's. Lanes without elements are -0. `first` begins a tile, and there are at most 16 tiles. It returns what a fill returns. */
   int (*lanes)(void* context, uint64_t first, uint64_t count, void* const* lanes);
-  /** ONEFOLD_DOT: 0, or 1 + the onefold_type of `second` where that is another than the input's, of real numbers both: onefold_mixed_dot(). */
+  /** ONEFOLD_DOT: 0, or 1 + the onefold_type of `second` where that is another than the input's, of real numbers both: onefold_mixed_dot(), and ONEFOLD_WIDE. */
   int32_t second_type;
   int32_t reserved_2; /**< 0 */
 } onefold_request;

@@ -50,8 +50,8 @@ class outputs;  // of a result that all of them get
 
 /// Asks for another type to accumulate in: `sum(x, accumulate_as<double>)` of floats adds doubles and returns one. Double for float, float16 and
 /// bfloat16, in every form that rounds; 64 bits for integers of 32, in those that add or multiply; in these for integers of 1 and 2 bytes their own
-/// type too, in which they wrap: the lowest bytes of the result that has 64 bits. The type that is accumulated in anyway may
-/// be named too: float for the floats of two bytes, 64 bits for small integers.
+/// type too, in which they wrap: the lowest bytes of the result that has 64 bits. Dots of two types: double where both become floats, std::uint64_t for
+/// std::int32_t with std::uint32_t. The type that is accumulated in anyway may be named too: float for the floats of two bytes, 64 bits for small integers.
 template <class A>
 struct accumulate_as_t {
   static_assert(
@@ -256,6 +256,80 @@ struct reduction_at_into {
   }
 };
 
+/// Whether T is an element type of real numbers.
+template <class T>
+constexpr bool is_real_element() {
+  if constexpr (is_element<T>)
+    return !is_complex(element_type_of<T>);
+  else
+    return false;
+}
+template <class T>
+inline constexpr bool is_real = is_real_element<T>();
+
+template <class T, class U>
+inline constexpr bool are_mixed = is_real<T>&& is_real<U> && !std::is_same_v<T, U>;
+/// What two types are accumulated in: the larger of their accumulators, or what C++ adds these in.
+template <class T, class U>
+using common_accumulator = std::common_type_t<accumulator_t<T, false>, accumulator_t<U, false>>;
+/// What accumulate_as may ask for in its place: double for float, 64 bits for 32; for others there is no wider one.
+template <class A>
+using wider_accumulator =
+    std::conditional_t<std::is_same_v<A, float>, double, std::conditional_t<std::is_same_v<A, std::uint32_t>, std::uint64_t, A>>;
+
+template <class T, class U, class M>
+constexpr bool is_wide_of_two() {
+  if constexpr (std::is_same_v<M, count_at>)
+    return false;
+  else
+    return accumulator_of<M>::type != element_type_of<common_accumulator<T, U>>;
+}
+template <class T, class U, class M>
+constexpr bool takes_modifier_of_two() {
+  if constexpr (!is_modifier<M> || std::is_same_v<M, ddof>)
+    return false;
+  else if constexpr (std::is_same_v<M, count_at>)
+    return true;
+  else
+    return !is_wide_of_two<T, U, M>() || accumulator_of<M>::type == element_type_of<wider_accumulator<common_accumulator<T, U>>>;
+}
+/// Whether dot takes two arrays of elements of two types with these modifiers.
+template <class T, class U, class... M>
+constexpr bool takes_mixed() {
+  if constexpr (!are_mixed<T, U>) {
+    return false;
+  } else {
+    constexpr int counts = (0 + ... + (std::is_same_v<M, count_at> ? 1 : 0));
+    return (takes_modifier_of_two<T, U, M>() && ...) && counts <= 1 && static_cast<int>(sizeof...(M)) - counts <= 1;
+  }
+}
+template <class T, class U, class... M>
+struct result_of_dot {
+  using common = common_accumulator<T, U>;
+  using type = std::conditional_t<(is_wide_of_two<T, U, M>() || ...), wider_accumulator<common>, common>;
+};
+template <class T, class... M>
+struct result_of_dot<T, T, M...> {
+  using type = form_result_t<form::dot, T, M...>;
+};
+/// What a dot of two types gives.
+template <class T, class U, class... M>
+using mixed_result_t = typename result_of_dot<T, U, M...>::type;
+
+inline void apply_to_mixed(request& to, count_at of) { to.count_at = of.place; }
+template <class A>
+void apply_to_mixed(request&, accumulate_as_t<A>) {}
+
+/// A dot of two types, whose arrays are still to be named.
+template <class T, class U, class... M>
+request mixed_request(const executor& where, std::uint64_t count, void* output, bool waits, M... modifiers) {
+  request what{where, element_type_of<T>, form::dot, nullptr, count, output, waits};
+  what.second_type = 1 + static_cast<std::int32_t>(element_type_of<U>);
+  what.wide = (is_wide_of_two<T, U, M>() || ...);
+  (apply_to_mixed(what, modifiers), ...);
+  return what;
+}
+
 // What stands for an array among the arguments of dot: a pointer, or array_at.
 template <class X>
 struct array_argument {
@@ -277,19 +351,26 @@ struct array_argument<array_at<T>> {
 template <class X, class Y, class... M>
 constexpr bool dot_takes_at() {
   using T = typename array_argument<X>::type;
-  if constexpr ((array_argument<X>::is_in_memory || array_argument<Y>::is_in_memory) &&
-                std::is_same_v<T, typename array_argument<Y>::type>)
+  using U = typename array_argument<Y>::type;
+  if constexpr (!array_argument<X>::is_in_memory && !array_argument<Y>::is_in_memory)
+    return false;
+  else if constexpr (std::is_same_v<T, U>)
     return takes_at<form::dot, T, M...>();
   else
-    return false;
+    return takes_mixed<T, U, M...>();
 }
-template <class X, class... M>
-using dot_at_result = form_result_t<form::dot, typename array_argument<X>::type, M...>;
+template <class X, class Y, class... M>
+using dot_at_result = typename result_of_dot<typename array_argument<X>::type, typename array_argument<Y>::type, M...>::type;
 
 template <class X, class Y, class... M>
 request dot_request_at(const executor& where, X x, Y y, std::uint64_t count, void* output, bool waits, M... modifiers) {
   using T = typename array_argument<X>::type;
+  using U = typename array_argument<Y>::type;
   request what{where, element_type_of<T>, form::dot, nullptr, count, output, waits};
+  if constexpr (std::is_same_v<T, U>)
+    (apply<T>(what, modifiers), ...);
+  else
+    what = mixed_request<T, U>(where, count, output, waits, modifiers...);
   if constexpr (array_argument<X>::is_in_memory)
     what.input_at = place_of(x);
   else
@@ -298,23 +379,23 @@ request dot_request_at(const executor& where, X x, Y y, std::uint64_t count, voi
     what.second_at = place_of(y);
   else
     what.second = y;
-  (apply<T>(what, modifiers), ...);
   return what;
 }
 
 struct dot_at {
   template <class X, class Y, ONEFOLD_WHERE(dot_takes_at<X, Y>())>
-  [[nodiscard]] dot_at_result<X> operator()(const executor& where, X x, Y y, std::uint64_t count, const options& how = {}) const {
+  [[nodiscard]] dot_at_result<X, Y> operator()(const executor& where, X x, Y y, std::uint64_t count,
+                                               const options& how = {}) const {
     return value(where, x, y, count, how);
   }
   template <class X, class Y, class M, ONEFOLD_WHERE(dot_takes_at<X, Y, M>())>
-  [[nodiscard]] dot_at_result<X, M> operator()(const executor& where, X x, Y y, std::uint64_t count, M modifier,
-                                               const options& how = {}) const {
+  [[nodiscard]] dot_at_result<X, Y, M> operator()(const executor& where, X x, Y y, std::uint64_t count, M modifier,
+                                                  const options& how = {}) const {
     return value(where, x, y, count, how, modifier);
   }
   template <class X, class Y, class M, class N, ONEFOLD_WHERE(dot_takes_at<X, Y, M, N>())>
-  [[nodiscard]] dot_at_result<X, M, N> operator()(const executor& where, X x, Y y, std::uint64_t count, M first, N second,
-                                                  const options& how = {}) const {
+  [[nodiscard]] dot_at_result<X, Y, M, N> operator()(const executor& where, X x, Y y, std::uint64_t count, M first, N second,
+                                                     const options& how = {}) const {
     return value(where, x, y, count, how, first, second);
   }
   template <class X, class Y, ONEFOLD_WHERE(dot_takes_at<X, Y>())>
@@ -324,8 +405,8 @@ struct dot_at {
 
  private:
   template <class X, class Y, class... M>
-  static dot_at_result<X, M...> value(const executor& where, X x, Y y, std::uint64_t count, const options& how, M... modifiers) {
-    dot_at_result<X, M...> result;
+  static dot_at_result<X, Y, M...> value(const executor& where, X x, Y y, std::uint64_t count, const options& how, M... modifiers) {
+    dot_at_result<X, Y, M...> result;
     run(dot_request_at(where, x, y, count, &result, true, modifiers...), how);
     return result;
   }
@@ -333,16 +414,17 @@ struct dot_at {
 
 struct dot_at_into {
   template <class X, class Y, ONEFOLD_WHERE(dot_takes_at<X, Y>())>
-  void operator()(const executor& where, X x, Y y, std::uint64_t count, dot_at_result<X>* output, const options& how = {}) const {
+  void operator()(const executor& where, X x, Y y, std::uint64_t count, dot_at_result<X, Y>* output,
+                  const options& how = {}) const {
     run(dot_request_at(where, x, y, count, output, false), how);
   }
   template <class X, class Y, class M, ONEFOLD_WHERE(dot_takes_at<X, Y, M>())>
-  void operator()(const executor& where, X x, Y y, std::uint64_t count, dot_at_result<X, M>* output, M modifier,
+  void operator()(const executor& where, X x, Y y, std::uint64_t count, dot_at_result<X, Y, M>* output, M modifier,
                   const options& how = {}) const {
     run(dot_request_at(where, x, y, count, output, false, modifier), how);
   }
   template <class X, class Y, class M, class N, ONEFOLD_WHERE(dot_takes_at<X, Y, M, N>())>
-  void operator()(const executor& where, X x, Y y, std::uint64_t count, dot_at_result<X, M, N>* output, M first, N second,
+  void operator()(const executor& where, X x, Y y, std::uint64_t count, dot_at_result<X, Y, M, N>* output, M first, N second,
                   const options& how = {}) const {
     run(dot_request_at(where, x, y, count, output, false, first, second), how);
   }
@@ -954,17 +1036,6 @@ void run_dot(const executor& where, const T* x, const T* y, std::uint64_t count,
   run(what, how);
 }
 
-/// Whether T is an element type of real numbers.
-template <class T>
-constexpr bool is_real_element() {
-  if constexpr (is_element<T>)
-    return !is_complex(element_type_of<T>);
-  else
-    return false;
-}
-template <class T>
-inline constexpr bool is_real = is_real_element<T>();
-
 /// The product of elements of two types, in the one that both are converted to.
 template <class A>
 struct mixed_product {
@@ -973,14 +1044,10 @@ struct mixed_product {
     return product_of(static_cast<A>(x), static_cast<A>(y));
   }
 };
-/// What two types are accumulated in: the larger of their accumulators, or what C++ adds these in.
-template <class T, class U>
-using common_accumulator = std::common_type_t<accumulator_t<T, false>, accumulator_t<U, false>>;
-template <class T, class U>
-inline constexpr bool are_mixed = is_real<T>&& is_real<U> && !std::is_same_v<T, U>;
 
-template <bool OnDevice, class T, class U>
-void run_mixed_dot(const executor& where, array_view<T> x, array_view<U> y, void* output, bool waits, const options& how);
+template <bool OnDevice, class T, class U, class... M>
+void run_mixed_dot(const executor& where, array_view<T> x, array_view<U> y, void* output, bool waits, const options& how,
+                   M... modifiers);
 
 struct dot_of_ranks {
   template <class P, class T, class... M, ONEFOLD_WHERE(is_place_of_ranks<P>&& dot_takes<T, M...>)>
@@ -1036,6 +1103,37 @@ struct named_dot : dot_at, dot_of_ranks, dot_of_parts, no_dot_takes_this {
   [[nodiscard]] auto operator()(const R& x, const S& y, const options& how = {}) const {
     return (*this)(best(), x, y, how);
   }
+  template <class T, class U, class M, bool OnDevice = on_device<mixed_product<T>>, ONEFOLD_WHERE(takes_mixed<T, U, M>())>
+  [[nodiscard]] mixed_result_t<T, U, M> operator()(const executor& where, const T* x, const U* y, std::uint64_t count, M modifier,
+                                                   const options& how = {}) const {
+    return mixed<OnDevice>(where, array_view<T>{x, count}, array_view<U>{y, count}, how, modifier);
+  }
+  template <class T, class U, class M, class N, bool OnDevice = on_device<mixed_product<T>>,
+            ONEFOLD_WHERE(takes_mixed<T, U, M, N>())>
+  [[nodiscard]] mixed_result_t<T, U, M, N> operator()(const executor& where, const T* x, const U* y, std::uint64_t count, M first,
+                                                      N second, const options& how = {}) const {
+    return mixed<OnDevice>(where, array_view<T>{x, count}, array_view<U>{y, count}, how, first, second);
+  }
+  template <class R, class S, class M, bool OnDevice = on_device<mixed_product<R>>,
+            ONEFOLD_WHERE(takes_mixed<element_of<const R>, element_of<const S>, M>())>
+  [[nodiscard]] auto operator()(const executor& where, const R& x, const S& y, M modifier, const options& how = {}) const {
+    common_size(view_of(x), view_of(y));
+    return mixed<OnDevice>(where, view_of(x), view_of(y), how, modifier);
+  }
+  template <class R, class S, class M, class N, bool OnDevice = on_device<mixed_product<R>>,
+            ONEFOLD_WHERE(takes_mixed<element_of<const R>, element_of<const S>, M, N>())>
+  [[nodiscard]] auto operator()(const executor& where, const R& x, const S& y, M first, N second, const options& how = {}) const {
+    common_size(view_of(x), view_of(y));
+    return mixed<OnDevice>(where, view_of(x), view_of(y), how, first, second);
+  }
+  template <class T, class U, class M, ONEFOLD_WHERE(takes_mixed<T, U, M>())>
+  [[nodiscard]] auto operator()(const T* x, const U* y, std::uint64_t count, M modifier, const options& how = {}) const {
+    return (*this)(best(), x, y, count, modifier, how);
+  }
+  template <class R, class S, class M, ONEFOLD_WHERE(takes_mixed<element_of<const R>, element_of<const S>, M>())>
+  [[nodiscard]] auto operator()(const R& x, const S& y, M modifier, const options& how = {}) const {
+    return (*this)(best(), x, y, modifier, how);
+  }
 
   template <class T, ONEFOLD_WHERE(dot_takes<T>)>
   [[nodiscard]] form_result_t<form::dot, T> operator()(const executor& where, const T* x, const T* y, std::uint64_t count,
@@ -1087,6 +1185,15 @@ struct named_dot : dot_at, dot_of_ranks, dot_of_parts, no_dot_takes_this {
   [[nodiscard]] auto operator()(const R& x, const S& y, M modifier, const options& how = {}) const {
     return (*this)(best(), x, y, modifier, how);
   }
+
+ private:
+  template <bool OnDevice, class T, class U, class... M>
+  static mixed_result_t<T, U, M...> mixed(const executor& where, array_view<T> x, array_view<U> y, const options& how,
+                                          M... modifiers) {
+    mixed_result_t<T, U, M...> value;
+    run_mixed_dot<OnDevice>(where, x, y, &value, true, how, modifiers...);
+    return value;
+  }
 };
 
 struct named_dot_into : dot_at_into, dot_of_streams_into, dot_of_parts_into, no_dot_into_takes_this {
@@ -1106,6 +1213,32 @@ struct named_dot_into : dot_at_into, dot_of_streams_into, dot_of_parts_into, no_
                   common_accumulator<element_of<const R>, element_of<const S>>* output, const options& how = {}) const {
     common_size(view_of(x), view_of(y));
     run_mixed_dot<OnDevice>(where, view_of(x), view_of(y), output, false, how);
+  }
+  template <class T, class U, class M, bool OnDevice = on_device<mixed_product<T>>, ONEFOLD_WHERE(takes_mixed<T, U, M>())>
+  void operator()(const executor& where, const T* x, const U* y, std::uint64_t count, mixed_result_t<T, U, M>* output, M modifier,
+                  const options& how = {}) const {
+    run_mixed_dot<OnDevice>(where, array_view<T>{x, count}, array_view<U>{y, count}, output, false, how, modifier);
+  }
+  template <class T, class U, class M, class N, bool OnDevice = on_device<mixed_product<T>>,
+            ONEFOLD_WHERE(takes_mixed<T, U, M, N>())>
+  void operator()(const executor& where, const T* x, const U* y, std::uint64_t count, mixed_result_t<T, U, M, N>* output, M first,
+                  N second, const options& how = {}) const {
+    run_mixed_dot<OnDevice>(where, array_view<T>{x, count}, array_view<U>{y, count}, output, false, how, first, second);
+  }
+  template <class R, class S, class M, bool OnDevice = on_device<mixed_product<R>>,
+            ONEFOLD_WHERE(takes_mixed<element_of<const R>, element_of<const S>, M>())>
+  void operator()(const executor& where, const R& x, const S& y,
+                  mixed_result_t<element_of<const R>, element_of<const S>, M>* output, M modifier, const options& how = {}) const {
+    common_size(view_of(x), view_of(y));
+    run_mixed_dot<OnDevice>(where, view_of(x), view_of(y), output, false, how, modifier);
+  }
+  template <class R, class S, class M, class N, bool OnDevice = on_device<mixed_product<R>>,
+            ONEFOLD_WHERE(takes_mixed<element_of<const R>, element_of<const S>, M, N>())>
+  void operator()(const executor& where, const R& x, const S& y,
+                  mixed_result_t<element_of<const R>, element_of<const S>, M, N>* output, M first, N second,
+                  const options& how = {}) const {
+    common_size(view_of(x), view_of(y));
+    run_mixed_dot<OnDevice>(where, view_of(x), view_of(y), output, false, how, first, second);
   }
 
   template <class T, ONEFOLD_WHERE(dot_takes<T>)>
@@ -1313,7 +1446,8 @@ inline constexpr detail::named_reduction<form::max_number> max_number{};  ///< I
 inline constexpr detail::named_reduction<form::bit_and> bit_and{};        ///< of integers; of no elements all bits set
 inline constexpr detail::named_reduction<form::bit_or> bit_or{};          ///< of integers
 inline constexpr detail::named_reduction<form::bit_xor> bit_xor{};        ///< of integers
-/// dot([where,] x, y [, accumulate_as<double>] [, options]). With an executor, x and y may have different types, as float and double.
+/// dot([where,] x, y [, accumulate_as<double>] [, options]). x and y may have different types, as float and double: each product is rounded to the type that both
+/// become, or to the wider one that accumulate_as asks for, and they are added with the bits of an array of them.
 inline constexpr detail::named_dot dot{};
 
 inline constexpr detail::named_reduction<form::argmin> argmin{};  ///< min, and the first index that has it: arg_result

@@ -3,7 +3,10 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include "../support/cuda.hpp"
@@ -66,6 +69,95 @@ TEST_F(a_dot_of_two_types_on_the_gpu, is_right_of_many_tiles_cuda) {
   count_dispatch(onefold::cuda());
 }
 
+// The same of wider types, and of what stands in memory, whose kernels are others.
+TEST_F(a_dot_of_two_types_on_the_gpu, is_right_of_many_tiles_from_memory_cuda) {
+  constexpr std::size_t count = 5'000'017;
+  const mixed_data data(memory::device, count);
+  const device_memory places(3 * sizeof(std::uint64_t));
+  const std::pair<int, int> pairs[] = {{ONEFOLD_F32, ONEFOLD_F64}, {ONEFOLD_F32, ONEFOLD_I8}, {ONEFOLD_BF16, ONEFOLD_F32},
+                                       {ONEFOLD_I32, ONEFOLD_F32}, {ONEFOLD_F16, ONEFOLD_U8}, {ONEFOLD_F16, ONEFOLD_BF16},
+                                       {ONEFOLD_U64, ONEFOLD_F16}, {ONEFOLD_I64, ONEFOLD_U8}, {ONEFOLD_U32, ONEFOLD_I64},
+                                       {ONEFOLD_I16, ONEFOLD_I32}, {ONEFOLD_I8, ONEFOLD_U8},  {ONEFOLD_I32, ONEFOLD_U32}};
+  for (const auto& [x, y] : pairs)
+    for (const auto& [first_x, first_y, n] :
+         {std::array<std::size_t, 3>{0, 0, count}, {3, 6, count - 7}, {1, 0, std::size_t{1} << 20}}) {
+      onefold_request what{};
+      what.struct_bytes = sizeof(what);
+      what.where = onefold_cuda_device(0);
+      what.type = x;
+      what.second_type = 1 + y;
+      what.form = ONEFOLD_DOT;
+      what.input = data.at(x, first_x);
+      what.second = data.at(y, first_y);
+      what.count = n;
+      const element_type common = mixed_data::type(onefold_mixed_dot_type(x, y)), wide = mixed_data::wider(x, y);
+      const auto expect = [&](std::size_t elements, element_type products, const char* words) {
+        scalar got{products, 0};
+        what.output = &got.bits;
+        what.flags = products == common ? 0 : ONEFOLD_WIDE;
+        ASSERT_EQ(onefold_reduce(&what, nullptr), ONEFOLD_OK) << onefold_last_error();
+        EXPECT_EQ(got, data.expected(x, first_x, y, first_y, elements, products))
+            << words << ": " << onefold::name(data.type(x)) << " with " << onefold::name(data.type(y)) << ", " << elements
+            << " from " << first_x;
+      };
+      if (wide != common) expect(n, wide, "wide");
+      const void* const both[] = {what.input, what.second};
+      copy_to_device(places.as<void>(), both, sizeof(both));
+      for (const std::uint64_t fewer : {std::uint64_t{n}, std::uint64_t{n} / 2 + 1, std::uint64_t{3}}) {
+        copy_to_device(places.as<std::uint64_t>() + 2, &fewer, sizeof(fewer));
+        what.count_at = places.as<std::uint64_t>() + 2;
+        expect(fewer, common, "a count");
+        if (wide != common) expect(fewer, wide, "a count, wide");
+      }
+      what.count_at = nullptr;
+      what.input = what.second = nullptr;
+      what.input_at = places.as<const void*>();
+      what.second_at = places.as<const void*>() + 1;
+      expect(n, common, "two addresses");
+    }
+  count_dispatch(onefold::cuda());
+}
+
+TEST_F(a_dot_of_two_types_on_the_gpu, reads_memory_at_every_replay_cuda) {
+  constexpr std::size_t most = 300'011;
+  const stream fresh;
+  const auto where = onefold::cuda(0, fresh.get());
+  onefold::workspace own(where, most);
+  onefold::options how{.workspace = &own};
+  const mixed_data first(memory::device, most), second(memory::device, most, special::infinity);
+  const device_memory places(3 * sizeof(std::uint64_t)), result(sizeof(double));
+  const onefold::array_at<onefold::float16> x{places.as<const onefold::float16*>()};
+  const onefold::array_at<float> y{places.as<const float*>() + 1};
+  recording graph(fresh.get());
+  onefold::dot_into(where, x, y, most, result.as<double>(), onefold::accumulate_as<double>,
+                    onefold::count_at{places.as<std::uint64_t>() + 2}, how);
+  graph.end();
+  for (const mixed_data* data : {&first, &second})
+    for (const std::uint64_t n : {std::uint64_t{most}, std::uint64_t{0}, std::uint64_t{70'001}, ~std::uint64_t{0}}) {
+      const void* const both[] = {data->at(ONEFOLD_F16, 0), data->at(ONEFOLD_F32, 0)};
+      copy_to_device(places.as<void>(), both, sizeof(both));
+      copy_to_device(places.as<std::uint64_t>() + 2, &n, sizeof(n));
+      expect_success(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+      graph.replay();
+      fresh.synchronize();
+      double found = 0;
+      expect_success(cudaMemcpy(&found, result.as<void>(), sizeof(found), cudaMemcpyDefault), "cudaMemcpy");
+      EXPECT_EQ(scalar_of(found), data->expected(ONEFOLD_F16, 0, ONEFOLD_F32, 0,
+                                                 static_cast<std::size_t>(std::min<std::uint64_t>(n, most)), element_type::f64))
+          << n;
+    }
+  // An array that is not there: the call that stores says so by its bits.
+  const void* const nowhere[] = {nullptr, first.at(ONEFOLD_F32, 0)};
+  copy_to_device(places.as<void>(), nowhere, sizeof(nowhere));
+  expect_success(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  graph.replay();
+  fresh.synchronize();
+  std::uint64_t bits = 0;
+  expect_success(cudaMemcpy(&bits, result.as<void>(), sizeof(bits), cudaMemcpyDefault), "cudaMemcpy");
+  EXPECT_EQ(bits, ~std::uint64_t{0});
+  count_dispatch(where);
+}
+
 TEST_F(a_dot_of_two_types_on_the_gpu, of_memory_of_the_hosts_is_refused_cuda) {
   const std::vector<float> x(10, 1.0F);
   const std::vector<double> y(10, 2.0);
@@ -76,6 +168,16 @@ TEST_F(a_dot_of_two_types_on_the_gpu, of_memory_of_the_hosts_is_refused_cuda) {
     EXPECT_EQ(refusal.code(), onefold::errc::host_pointer) << refusal.what();
   }
   EXPECT_EQ(onefold::dot(onefold::best(), x, y), 20.0);
+  const std::uint64_t n = 3;
+  EXPECT_TRUE(refuses(onefold::errc::host_pointer, "input",
+                      [&] { static_cast<void>(onefold::dot(onefold::cuda(0), x, y, onefold::count_at{&n})); }));
+  const mixed_data data(memory::device, 10);
+  const auto* const on_gpu = static_cast<const float*>(data.at(ONEFOLD_F32, 0));
+  const auto* const other = static_cast<const double*>(data.at(ONEFOLD_F64, 0));
+  EXPECT_TRUE(refuses(onefold::errc::host_pointer, "count",
+                      [&] { static_cast<void>(onefold::dot(onefold::cuda(0), on_gpu, other, 10, onefold::count_at{&n})); }));
+  EXPECT_TRUE(refuses(onefold::errc::host_pointer, "address of the second input",
+                      [&] { static_cast<void>(onefold::dot(onefold::cuda(0), on_gpu, onefold::array_at<double>{&other}, 10)); }));
   count_dispatch(onefold::cuda(0));
 }
 

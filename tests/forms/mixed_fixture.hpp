@@ -38,9 +38,20 @@ class mixed_data {
            first * onefold::size_of(host_[static_cast<std::size_t>(type)].type());
   }
 
+  /// The type that is wider than what two types are accumulated in, or that where there is none.
+  static element_type wider(int x, int y) {
+    const auto common = onefold_mixed_dot_type(x, y);
+    return type(common == ONEFOLD_F32   ? static_cast<int>(ONEFOLD_F64)
+                : common == ONEFOLD_U32 ? static_cast<int>(ONEFOLD_U64)
+                                        : common);
+  }
+
   /// The sum, on one core, of an array of the products.
   [[nodiscard]] scalar expected(int x, std::size_t first_x, int y, std::size_t first_y, std::size_t n) const {
-    const element_type products = type(onefold_mixed_dot_type(x, y));
+    return expected(x, first_x, y, first_y, n, type(onefold_mixed_dot_type(x, y)));
+  }
+  [[nodiscard]] scalar expected(int x, std::size_t first_x, int y, std::size_t first_y, std::size_t n,
+                                element_type products) const {
     return with_type(products, [&]<class A>() {
       const std::vector<A>& of_x = numbers<A>(x);
       const std::vector<A>& of_y = numbers<A>(y);

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <span>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -118,6 +120,269 @@ TEST_P(a_dot_of_two_types, is_the_same_from_cpp) {
   count_dispatch(where());
 }
 
+onefold_request request_of(const onefold::executor& at, const mixed_data& data, int x, int y, std::uint64_t n, void* result) {
+  onefold_request what{};
+  what.struct_bytes = sizeof(what);
+  what.where = onefold::detail::c_executor(at);
+  what.type = x;
+  what.form = ONEFOLD_DOT;
+  what.input = data.at(x, 1);
+  what.second = data.at(y, 3);
+  what.count = n;
+  what.output = result;
+  what.second_type = 1 + y;
+  return what;
+}
+
+// Floats in double, and 32 bits in 64: the products are rounded to that alone.
+TEST_P(a_dot_of_two_types, may_be_accumulated_in_a_wider_one) {
+  for (const special among : {special::none, special::nan, special::negative_zeros, special::largest}) {
+    const mixed_data data(memory_for(where()), 20'011, among);
+    for (int x = 0; x < onefold::element_type_count; ++x)
+      for (int y = 0; y < onefold::element_type_count; ++y) {
+        if (x == y) continue;
+        const element_type products = mixed_data::wider(x, y);
+        const bool has_wider = products != mixed_data::type(onefold_mixed_dot_type(x, y));
+        for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{700}, std::size_t{20'001}}) {
+          scalar got{products, 0};
+          onefold_request what = request_of(where(), data, x, y, n, &got.bits);
+          what.flags = ONEFOLD_WIDE;
+          const int status = onefold_reduce(&what, nullptr);
+          if (!has_wider) {
+            ASSERT_EQ(status, ONEFOLD_UNSUPPORTED);
+            ASSERT_NE(std::string(onefold_last_error()).find("no wider type"), std::string::npos) << onefold_last_error();
+            break;
+          }
+          ASSERT_EQ(status, ONEFOLD_OK) << onefold_last_error();
+          const scalar expected = data.expected(x, 1, y, 3, n, products);
+          ASSERT_EQ(got, expected) << onefold::name(data.type(x)) << " with " << onefold::name(data.type(y)) << ", " << n << ": "
+                                   << text(got) << ", not " << text(expected);
+        }
+      }
+  }
+  count_dispatch(where());
+}
+
+template <class T, class U, class A>
+void expect_wide(const onefold::executor& at, const mixed_data& data) {
+  constexpr int x = static_cast<int>(onefold::element_type_of<T>), y = static_cast<int>(onefold::element_type_of<U>);
+  constexpr std::size_t n = 9'001;
+  const auto* const of_x = static_cast<const T*>(data.at(x, 1));
+  const auto* const of_y = static_cast<const U*>(data.at(y, 2));
+  const scalar expected = data.expected(x, 1, y, 2, n, onefold::element_type_of<A>);
+  const auto wide = onefold::accumulate_as<A>;
+  static_assert(std::is_same_v<decltype(onefold::dot(at, of_x, of_y, n, wide)), A>);
+  EXPECT_EQ(scalar_of(onefold::dot(at, of_x, of_y, n, wide)), expected);
+  EXPECT_EQ(scalar_of(onefold::dot(at, std::span(of_x, n), std::span(of_y, n), wide)), expected);
+  EXPECT_EQ(scalar_of(onefold::dot(of_x, of_y, n, wide)), expected);
+  EXPECT_EQ(scalar_of(onefold::dot(std::span(of_x, n), std::span(of_y, n), wide)), expected);
+  const guarded_output output(memory_for(at), expected.type), of_pointers(memory_for(at), expected.type);
+  onefold::dot_into(at, std::span(of_x, n), std::span(of_y, n), static_cast<A*>(output.address()), wide);
+  onefold::dot_into(at, of_x, of_y, n, static_cast<A*>(of_pointers.address()), wide);
+  onefold::synchronize(at);
+  EXPECT_EQ(output.value(), expected);
+  EXPECT_EQ(of_pointers.value(), expected);
+  A in_batch{}, of_ranges{};
+  onefold::batch(at)
+      .add(onefold::dot, of_x, of_y, n, &in_batch, wide)
+      .add(onefold::dot, std::span(of_x, n), std::span(of_y, n), &of_ranges, wide)
+      .run();
+  EXPECT_EQ(scalar_of(in_batch), expected);
+  EXPECT_EQ(scalar_of(of_ranges), expected);
+}
+
+template <class T, class U, class A>
+inline constexpr bool can_be_as = onefold::detail::takes_mixed<T, U, onefold::accumulate_as_t<A>>();
+static_assert(can_be_as<float16, float, float> && can_be_as<float16, float, double> && can_be_as<float, double, double>);
+static_assert(!can_be_as<float, double, float> && !can_be_as<float16, float, std::int64_t> &&
+              !can_be_as<std::int8_t, std::int32_t, double>);
+static_assert(can_be_as<std::int32_t, std::uint32_t, std::uint64_t> && can_be_as<std::int32_t, std::uint32_t, std::uint32_t>);
+static_assert(!can_be_as<std::int32_t, std::uint32_t, std::int64_t> && !can_be_as<float, float, double>);
+
+TEST_P(a_dot_of_two_types, has_its_wider_types_in_cpp) {
+  const mixed_data data(memory_for(where()), 9'010);
+  expect_wide<float16, float, double>(where(), data);
+  expect_wide<float, bfloat16, double>(where(), data);
+  expect_wide<bfloat16, float16, double>(where(), data);
+  expect_wide<std::int8_t, float, double>(where(), data);
+  expect_wide<std::uint64_t, float16, double>(where(), data);
+  expect_wide<std::int32_t, std::uint32_t, std::uint64_t>(where(), data);
+  expect_wide<float, double, double>(where(), data);  // which it is anyway
+  expect_wide<float16, std::int16_t, float>(where(), data);
+  count_dispatch(where());
+}
+
+// Counts and addresses that stand in memory, of all pairs: the bits are those of a call with that number and these arrays.
+TEST_P(a_dot_of_two_types, reads_what_stands_in_memory) {
+  constexpr std::uint64_t given = 12'345;
+  const mixed_data data(memory_for(where()), given + 8);
+  block places(memory_for(where()), 3 * sizeof(std::uint64_t));
+  const auto* const count_at = reinterpret_cast<const std::uint64_t*>(places.address() + 2 * sizeof(void*));
+  const auto* const arrays = reinterpret_cast<const void* const*>(places.address());
+  for (int x = 0; x < onefold::element_type_count; ++x)
+    for (int y = 0; y < onefold::element_type_count; ++y) {
+      if (x == y) continue;
+      const void* const both[] = {data.at(x, 1), data.at(y, 3)};
+      places.write(0, both, sizeof(both));
+      const auto expect = [&](onefold_request what, std::uint64_t n, const char* words) {
+        const bool wide = (what.flags & ONEFOLD_WIDE) != 0;
+        const element_type products = wide ? mixed_data::wider(x, y) : mixed_data::type(onefold_mixed_dot_type(x, y));
+        scalar got{products, 0};
+        what.output = &got.bits;
+        ASSERT_EQ(onefold_reduce(&what, nullptr), ONEFOLD_OK) << onefold_last_error();
+        const scalar expected = data.expected(x, 1, y, 3, n, products);
+        ASSERT_EQ(got, expected) << words << ": " << onefold::name(data.type(x)) << " with " << onefold::name(data.type(y)) << ", "
+                                 << n << ": " << text(got) << ", not " << text(expected);
+      };
+      const onefold_request plain = request_of(where(), data, x, y, given, nullptr);
+      for (const std::uint64_t n : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1'025}, given}) {
+        places.write(sizeof(both), &n, sizeof(n));
+        onefold_request what = plain;
+        what.count_at = count_at;
+        expect(what, n, "a count");
+        if (mixed_data::wider(x, y) != mixed_data::type(onefold_mixed_dot_type(x, y))) {
+          what.flags = ONEFOLD_WIDE;
+          expect(what, n, "a count, wide");
+          what.flags = 0;
+        }
+        what.input = nullptr;
+        what.input_at = arrays;
+        expect(what, n, "a count and an address");
+        if (n == 1) continue;
+        what.second = nullptr;
+        what.second_at = arrays + 1;
+        expect(what, n, "a count and two addresses");
+        what.count_at = nullptr;
+        what.count = n;
+        expect(what, n, "two addresses");
+        what.input_at = nullptr;
+        what.input = plain.input;
+        expect(what, n, "the second address");
+      }
+    }
+  count_dispatch(where());
+}
+
+TEST_P(a_dot_of_two_types, reads_memory_from_cpp_too) {
+  using onefold::array_at;
+  using onefold::count_at;
+  const auto& at = where();
+  constexpr std::uint64_t most_of_all = 5'000, n = 3'333;
+  const mixed_data data(memory_for(at), most_of_all + 8);
+  const auto* const x = static_cast<const float*>(data.at(ONEFOLD_F32, 1));
+  const auto* const h = static_cast<const float16*>(data.at(ONEFOLD_F16, 3));
+  block places(memory_for(at), 5 * sizeof(std::uint64_t));
+  const void* const both[] = {x, h, h, x};
+  places.write(0, both, sizeof(both));
+  places.write(sizeof(both), &n, sizeof(n));
+  const count_at number{reinterpret_cast<const std::uint64_t*>(places.address() + sizeof(both))};
+  const array_at<float> x_at{reinterpret_cast<const float* const*>(places.address())};
+  const array_at<float16> h_at{reinterpret_cast<const float16* const*>(places.address()) + 1};
+  const auto wide = onefold::accumulate_as<double>;
+  const float expected = onefold::dot(at, x, h, n);
+  const double wide_expected = onefold::dot(at, x, h, n, wide);
+  const auto same = [](auto got, auto alone) {
+    EXPECT_EQ(std::memcmp(&got, &alone, sizeof(alone)), 0) << got << ", not " << alone;
+  };
+  same(onefold::dot(at, x, h, most_of_all, number), expected);
+  same(onefold::dot(at, std::span(x, most_of_all), std::span(h, most_of_all), number, wide), wide_expected);
+  same(onefold::dot(at, x, h, most_of_all, wide, number), wide_expected);
+  same(onefold::dot(at, x_at, h, n), expected);
+  same(onefold::dot(at, x, h_at, n, wide), wide_expected);
+  same(onefold::dot(at, h_at, x_at, most_of_all, number, wide), wide_expected);
+  same(onefold::dot(onefold::best(), x_at, h_at, n), expected);
+  same(onefold::dot(x, h, most_of_all, number), expected);
+  same(onefold::dot(std::span(x, most_of_all), std::span(h, most_of_all), number), expected);
+  const guarded_output output(memory_for(at), element_type::f64);
+  onefold::dot_into(at, x_at, h_at, most_of_all, static_cast<double*>(output.address()), wide, number);
+  onefold::synchronize(at);
+  EXPECT_EQ(output.value(), scalar_of(wide_expected));
+  onefold::dot_into(at, std::span(x, most_of_all), std::span(h, most_of_all), static_cast<double*>(output.address()), wide, number);
+  onefold::synchronize(at);
+  EXPECT_EQ(output.value(), scalar_of(wide_expected));
+  EXPECT_TRUE(output.surroundings_unchanged());
+
+  float in_batch = 0, of_many[2] = {};
+  double wide_in_batch = 0, square = 0;
+  onefold::batch(at)
+      .add(onefold::dot, x, h, most_of_all, &in_batch, number)
+      .add(onefold::dot, x, x, n, &square, wide)
+      .add(onefold::dot, x_at, h_at, most_of_all, &wide_in_batch, number, wide)
+      .add(onefold::dot, onefold::arrays_at<float16>{h_at.place, 2}, x, n, of_many)
+      .run();
+  same(in_batch, expected);
+  same(wide_in_batch, wide_expected);
+  same(square, onefold::dot(at, x, x, n, wide));
+  for (const float one : of_many) same(one, expected);
+  count_dispatch(at);
+}
+
+TEST_P(a_dot_of_two_types, refuses_what_cannot_be_read) {
+  using onefold::array_at;
+  using onefold::count_at;
+  const auto& at = where();
+  const mixed_data data(memory_for(at), 100);
+  const auto* const x = static_cast<const float*>(data.at(ONEFOLD_F32, 0));
+  const auto* const y = static_cast<const double*>(data.at(ONEFOLD_F64, 0));
+  const auto* const i = static_cast<const std::int16_t*>(data.at(ONEFOLD_I16, 0));
+  const auto* const k = static_cast<const std::int64_t*>(data.at(ONEFOLD_I64, 0));
+  block place(memory_for(at), 2 * sizeof(void*));
+  const array_at<float> x_at{reinterpret_cast<const float* const*>(place.address())};
+  const array_at<std::int16_t> i_at{reinterpret_cast<const std::int16_t* const*>(place.address())};
+  const auto write = [&](const void* address) { place.write(0, &address, sizeof(address)); };
+  const bool on_gpu = at.backend() == onefold::backend::cuda;
+  write(nullptr);
+  EXPECT_TRUE(refuses(errc::null_pointer, "null", [&] { static_cast<void>(onefold::dot(at, x_at, y, 10)); }));
+  EXPECT_TRUE(refuses(errc::null_pointer, "null", [&] { static_cast<void>(onefold::dot(at, k, i_at, 10)); }));
+  EXPECT_EQ(onefold::dot(at, x_at, y, 0), 0.0);  // of no elements nothing is read
+  write(reinterpret_cast<const char*>(x) + 2);
+  const errc misaligned = on_gpu ? errc::null_pointer : errc::misaligned_pointer;  // as of arrays of one type
+  EXPECT_TRUE(refuses(misaligned, "aligned", [&] { static_cast<void>(onefold::dot(at, x_at, y, 10)); }));
+  write(reinterpret_cast<const char*>(i) + 1);
+  EXPECT_TRUE(refuses(misaligned, "aligned", [&] { static_cast<void>(onefold::dot(at, i_at, k, 10)); }));
+  double result = 0;
+  std::int64_t other = 0;
+  onefold::batch work(at);
+  work.add(onefold::dot, x, y, 10, &result).add(onefold::dot, i_at, k, 10, &other);
+  EXPECT_TRUE(refuses(misaligned, "aligned", [&] { work.run(); }));
+  write(i);  // and a result whose bits are all set is one
+  std::vector<std::int16_t> ones(3, 0);
+  std::vector<std::int64_t> minus(3, 0);
+  ones[1] = 1;
+  minus[1] = -1;
+  block of_ones(memory_for(at), 8), of_minus(memory_for(at), 24);
+  of_ones.write(0, ones.data(), 6);
+  of_minus.write(0, minus.data(), 24);
+  write(of_ones.address());
+  EXPECT_EQ(onefold::dot(at, i_at, reinterpret_cast<const std::int64_t*>(of_minus.address()), 3), -1);
+  onefold::batch minus_one(at);
+  minus_one.add(onefold::dot, x, y, 10, &result)
+      .add(onefold::dot, i_at, reinterpret_cast<const std::int64_t*>(of_minus.address()), 3, &other)
+      .run();
+  EXPECT_EQ(other, -1);
+
+  const std::uint64_t n = 11;
+  place.write(8, &n, sizeof(n));
+  const count_at number{reinterpret_cast<const std::uint64_t*>(place.address() + 8)};
+  if (on_gpu)
+    EXPECT_EQ(scalar_of(onefold::dot(at, x, y, 10, number)), data.expected(ONEFOLD_F32, 0, ONEFOLD_F64, 0, 10));
+  else
+    EXPECT_TRUE(
+        refuses(errc::invalid_argument, "the most that it may be", [&] { static_cast<void>(onefold::dot(at, x, y, 10, number)); }));
+  EXPECT_TRUE(refuses(errc::misaligned_pointer, "count", [&] {
+    static_cast<void>(onefold::dot(at, x, y, 10, count_at{reinterpret_cast<const std::uint64_t*>(place.address() + 4)}));
+  }));
+  onefold::options exactly;
+  exactly.guarantee = onefold::guarantee::exact;
+  EXPECT_TRUE(
+      refuses(errc::guarantee_not_met, "two types", [&] { static_cast<void>(onefold::dot(at, x, y, 10, number, exactly)); }));
+  onefold_request both = request_of(at, data, ONEFOLD_F32, ONEFOLD_F64, 10, &result);
+  both.input_at = reinterpret_cast<const void* const*>(place.address());
+  EXPECT_EQ(onefold_reduce(&both, nullptr), ONEFOLD_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(onefold_last_error()).find("two addresses"), std::string::npos) << onefold_last_error();
+  count_dispatch(at);
+}
+
 TEST_P(a_dot_of_two_types, is_that_of_one_where_they_are_the_same) {
   const onefold_executor at = onefold::detail::c_executor(where());
   const mixed_data data(memory_for(where()), 5'000);
@@ -210,14 +475,16 @@ TEST_P(a_dot_of_two_types, refuses_what_is_not_there) {
   more.output = &result;
   more.second_type = 1 + ONEFOLD_F64;
   more.flags = ONEFOLD_WIDE;
-  refused(ONEFOLD_UNSUPPORTED, "wider", onefold_reduce(&more, nullptr));
+  refused(ONEFOLD_UNSUPPORTED, "no wider type", onefold_reduce(&more, nullptr));
+  more.flags = 8;
+  refused(ONEFOLD_UNSUPPORTED, "two types", onefold_reduce(&more, nullptr));
   more.flags = 0;
   more.form = ONEFOLD_SUM;
   refused(ONEFOLD_UNSUPPORTED, "two types", onefold_reduce(&more, nullptr));
   more.form = ONEFOLD_DOT;
-  const std::uint64_t n = 3;
-  more.count_at = &n;
-  refused(ONEFOLD_UNSUPPORTED, "count", onefold_reduce(&more, nullptr));
+  std::int64_t state = 0;
+  more.exact_state = &state;
+  refused(ONEFOLD_UNSUPPORTED, "states", onefold_reduce(&more, nullptr));
   EXPECT_EQ(onefold_mixed_dot_type(ONEFOLD_C64, ONEFOLD_F32), -1);
   EXPECT_EQ(onefold_mixed_dot_type(ONEFOLD_F32, -1), -1);
   count_dispatch(where());

@@ -21,6 +21,7 @@
 #include "converted.hpp"
 #include "converted_folds.hpp"
 #include "folds.hpp"
+#include "mixed.hpp"
 #include "plan.hpp"
 
 namespace onefold::cuda_backend {
@@ -301,6 +302,21 @@ void run_by_itself(call& now) {
   run_batched(now, std::span(&*made, 1));
 }
 
+// The same of a dot of two types: its fold's object says where everything lies, as the device sees it.
+void run_mixed_in_memory(call& now) {
+  mixed_dot_in_memory of = *static_cast<const mixed_dot_in_memory*>(now.own->object);
+  of.x.place = now.input;
+  of.x.is_in_memory = now.is_input_at ? 1 : 0;
+  of.y.place = now.second;
+  of.y.is_in_memory = now.is_second_at ? 1 : 0;
+  of.count_at = now.count_at;
+  device_fold fold = *now.own;
+  fold.object = &of;
+  destination to{};
+  to.bytes = static_cast<int>(fold.result_bytes);
+  run_fold(now, fold, to);
+}
+
 // Bytes of an array beyond which it keeps a GPU busy by itself, and is read faster by its own kernel.
 constexpr std::uint64_t most_batched_bytes = std::uint64_t{16} << 20;
 // What the second kernel reads an element at a time it reads slower: sixteen arrays of bytes of 1 MiB took a third of the time that they take one by one, and of
@@ -340,7 +356,7 @@ tree_value_row value_in_tree(element_type type, form what, bool wide) noexcept {
 }
 
 void run_fixed_order(call& now) {
-  if (now.is_completed_by_device()) return run_by_itself(now);
+  if (now.is_completed_by_device()) return now.own == nullptr ? run_by_itself(now) : run_mixed_in_memory(now);
   if (now.own != nullptr) {
     destination to{};
     to.bytes = static_cast<int>(now.own->result_bytes);
