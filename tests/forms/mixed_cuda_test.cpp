@@ -78,9 +78,10 @@ TEST_F(a_dot_of_two_types_on_the_gpu, is_right_of_many_tiles_from_memory_cuda) {
                                        {ONEFOLD_I32, ONEFOLD_F32}, {ONEFOLD_F16, ONEFOLD_U8}, {ONEFOLD_F16, ONEFOLD_BF16},
                                        {ONEFOLD_U64, ONEFOLD_F16}, {ONEFOLD_I64, ONEFOLD_U8}, {ONEFOLD_U32, ONEFOLD_I64},
                                        {ONEFOLD_I16, ONEFOLD_I32}, {ONEFOLD_I8, ONEFOLD_U8},  {ONEFOLD_I32, ONEFOLD_U32}};
-  for (const auto& [x, y] : pairs)
-    for (const auto& [first_x, first_y, n] :
-         {std::array<std::size_t, 3>{0, 0, count}, {3, 6, count - 7}, {1, 0, std::size_t{1} << 20}}) {
+  for (const auto& pair : pairs)
+    for (const auto& part : {std::array<std::size_t, 3>{0, 0, count}, {3, 6, count - 7}, {1, 0, std::size_t{1} << 20}}) {
+      const int x = pair.first, y = pair.second;  // clang's lambdas take no structured bindings
+      const std::size_t first_x = part[0], first_y = part[1], n = part[2];
       onefold_request what{};
       what.struct_bytes = sizeof(what);
       what.where = onefold_cuda_device(0);
