@@ -40,13 +40,18 @@ struct conjugated_product {
   }
 };
 
-/// |z|, which overflows only where it is too large itself.
-struct modulus {
-  ONEFOLD_HOST_DEVICE float operator()(const complex_of<float>& z) const {
+/// |z| of floats, as a double.
+struct modulus_in_double {
+  ONEFOLD_HOST_DEVICE double operator()(const complex_of<float>& z) const {
     const double a = static_cast<double>(z.real);
     const double b = static_cast<double>(z.imaginary);
-    return static_cast<float>(rounded_root(rounded_add(rounded_multiply(a, a), rounded_multiply(b, b))));
+    return rounded_root(rounded_add(rounded_multiply(a, a), rounded_multiply(b, b)));
   }
+};
+
+/// |z|, which overflows only where it is too large itself.
+struct modulus {
+  ONEFOLD_HOST_DEVICE float operator()(const complex_of<float>& z) const { return static_cast<float>(modulus_in_double()(z)); }
   ONEFOLD_HOST_DEVICE double operator()(const complex_of<double>& z) const {
     const double size = fabs(z.real);
     const double other = fabs(z.imaginary);
@@ -59,6 +64,11 @@ struct modulus {
     return rounded_multiply(rounded_root(rounded_add(rounded_multiply(a, a), rounded_multiply(b, b))), back);
   }
 };
+
+/// Of floats in doubles, which changes no number.
+ONEFOLD_HOST_DEVICE inline complex_of<double> in_double(const complex_of<float>& z) noexcept {
+  return {static_cast<double>(z.real), static_cast<double>(z.imaginary)};
+}
 
 /// The operators on complex numbers.
 struct complex_sum {

@@ -230,7 +230,8 @@ void refuse_wide(form what, element_type type) {
                   .append(name(type))
                   .append(" cannot be accumulated in a wider type: ")
                   .append(names_of_types(is_short_float, "and"))
-                  .append(" can, in f64, in the forms that round, and in those that add or multiply i32 and u32, in 64 bits, and ")
+                  .append(" can, in f64, and c64, in c128, in the forms that round, and in those that add or multiply i32 and u32, "
+                          "in 64 bits, and ")
                   .append(names_of_types([](element_type one) { return is_small(one) && !is_float(one); }, "and"))
                   .append(", in their own type"));
 }

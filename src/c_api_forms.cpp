@@ -160,3 +160,6 @@ ONEFOLD_C_WIDE_FLOATS(ONEFOLD_C_DEFINE_WIDE_VARIANCE)
   ONEFOLD_C_DEFINE_DOT(suffix, suffix, T, T, 0U)                         \
   ONEFOLD_C_DEFINE_VARIANCE(suffix, suffix, T, onefold_mean_variance_result_##suffix, 0U)
 ONEFOLD_C_COMPLEX_TYPES(ONEFOLD_C_DEFINE_COMPLEX)
+ONEFOLD_C_WIDE_COMPLEX_FORMS(ONEFOLD_C_DEFINE_WIDE)
+ONEFOLD_C_DEFINE_DOT(c64_as_c128, c64, onefold_c64, onefold_c128, ONEFOLD_WIDE)
+ONEFOLD_C_DEFINE_VARIANCE(c64_as_c128, c64, onefold_c64, onefold_mean_variance_result_c128, ONEFOLD_WIDE)

@@ -42,8 +42,10 @@ void run_checked(onefold_request what, const onefold_options* how) {
   throw error(
       errc::unsupported,
       "arrays of complex numbers are for sum, prod, dot, mean, sum_of_squares, norm1, norm2, norm_inf, count, all, any, none "
-      "and mean_variance, in their own type");
+      "and mean_variance");
 }
+
+bool is_wide(const onefold_request& asked) { return (asked.flags & ONEFOLD_WIDE) != 0; }
 
 void check_complex(const onefold_request& asked) {
   const auto type = static_cast<element_type>(asked.type);
@@ -52,11 +54,15 @@ void check_complex(const onefold_request& asked) {
     throw error(errc::unsupported, std::string("a function gives real numbers of 4 or 8 bytes, not ")
                                        .append(name(type))
                                        .append(": the parts as two results, or an operator of your own"));
-  if ((asked.flags & ~ONEFOLD_INTO) != 0 || asked.results > 1 || asked.own != nullptr || asked.vectors != nullptr) refuse_complex();
-  check_count(asked.count, size_of(type));
+  if ((asked.flags & ~(ONEFOLD_INTO | ONEFOLD_WIDE)) != 0 || asked.results > 1 || asked.own != nullptr || asked.vectors != nullptr)
+    refuse_complex();
+  const bool wide = is_wide(asked);
   const auto its = static_cast<form>(asked.form);
-  if (reinterpret_cast<std::uintptr_t>(asked.output) % size_of(part_type(result_type(type, its))) != 0) refuse_misaligned_output();
-  const std::size_t bytes = result_bytes(type, its);
+  if (wide && !can_be_wide(type, its)) refuse_wide(its, type);
+  check_count(asked.count, size_of(type));
+  if (reinterpret_cast<std::uintptr_t>(asked.output) % size_of(part_type(result_type(type, its, wide))) != 0)
+    refuse_misaligned_output();
+  const std::size_t bytes = result_bytes(type, its, wide);
   const std::uint64_t array_bytes = asked.count * size_of(type);
   if (asked.input != nullptr && overlaps(asked.output, bytes, asked.input, array_bytes)) refuse_overlap("input");
   if (asked.second != nullptr && overlaps(asked.output, bytes, asked.second, array_bytes)) refuse_overlap("second input");
@@ -140,8 +146,8 @@ void run_of_values(onefold_request what, const onefold_options* how, int (*fill)
   run(what, how);
 }
 
-// The moments of the real parts and of the imaginary ones, each an array of its own and accumulated in double.
-template <class T>
+// The moments of the real parts and of the imaginary ones, each an array of its own and accumulated in double. The results are of type R.
+template <class T, class R = T>
 void run_moments(onefold_request what, const onefold_options* how) {
   if (what.output == nullptr) throw error(errc::null_pointer, "the output pointer is null: give the address of one element");
   if ((what.flags & ONEFOLD_INTO) != 0 && is_on_device(what.output))
@@ -153,8 +159,8 @@ void run_moments(onefold_request what, const onefold_options* how) {
   what.flags = sizeof(T) < sizeof(double) ? ONEFOLD_WIDE : 0U;
   run_of_values<T>(what, how, fill_parts<T>, 2, nullptr);
   const default_float_environment one_operation_is_one_operation;
-  const complex_mean_variance<T> both =
-      moments_of_complex<T>({parts[0].mean, parts[0].variance}, {parts[1].mean, parts[1].variance});
+  const complex_mean_variance<R> both =
+      moments_of_complex<R>({parts[0].mean, parts[0].variance}, {parts[1].mean, parts[1].variance});
   std::memcpy(result, &both, sizeof(both));
 }
 
@@ -177,7 +183,7 @@ void run_states_on_gpu(onefold_request what, const onefold_options* how) {
   const auto its = static_cast<form>(what.form);
   const bool shows_state = what.tree_value != nullptr;
   if (shows_state) what.output = std::exchange(what.tree_value, nullptr);
-  const cuda_backend::complex_conclusion conclusion{what.ddof, its, shows_state};
+  const cuda_backend::complex_conclusion conclusion{what.ddof, its, shows_state, is_wide(what)};
   const device_fold fold = cuda_backend::fold_of_complex_states(static_cast<element_type>(what.type), conclusion, what.input);
   if (asks_for_zero(its)) {
     if (shows_state) what.form = ONEFOLD_COUNT;
@@ -190,6 +196,7 @@ void run_states_on_gpu(onefold_request what, const onefold_options* how) {
   what.device = &fold;
   what.type = ONEFOLD_F64;
   what.form = ONEFOLD_SUM;
+  what.flags &= ~ONEFOLD_WIDE;
   what.input = nullptr;
   run_checked(what, how);
 }
@@ -205,8 +212,9 @@ void run_exactly(onefold_request what, const onefold_options* how, const Run& ru
   on_gpu.inputs = 1;
   on_gpu.element_bytes[0] = sizeof(complex_of<T>);
   on_gpu.alignment[0] = alignof(T);
-  on_gpu.result_bytes = 2 * sizeof(T);
-  on_gpu.result_alignment = alignof(T);
+  const std::uint32_t of_part = is_wide(what) ? sizeof(double) : sizeof(T);
+  on_gpu.result_bytes = 2 * of_part;
+  on_gpu.result_alignment = of_part;
   on_gpu.input[0] = what.input;
   fold = &on_gpu;
 #endif
@@ -216,7 +224,8 @@ void run_exactly(onefold_request what, const onefold_options* how, const Run& ru
 // Of no elements: (0, 0), (1, 0), (NaN, NaN) or 0, from where the executor gets such things.
 void run_of_nothing(onefold_request what, const onefold_options* how) {
   const auto its = static_cast<form>(what.form);
-  what.type = static_cast<std::int32_t>(part_type(static_cast<element_type>(what.type)));
+  what.type = static_cast<std::int32_t>(part_type(accumulator_type(static_cast<element_type>(what.type), is_wide(what))));
+  what.flags &= ~ONEFOLD_WIDE;
   what.form = static_cast<std::int32_t>(its == form::mean ? form::mean_variance : form::sum);
   static constexpr std::uint8_t sums[] = {ONEFOLD_OP_SUM, ONEFOLD_OP_SUM};
   static constexpr std::uint8_t of_product[] = {ONEFOLD_OP_PROD, ONEFOLD_OP_SUM};
@@ -234,23 +243,31 @@ void run_own_code(onefold_request what, const onefold_options* how, const own_co
   what.arrays = arrays;
   what.array_count = count;
 #ifdef ONEFOLD_HAVE_CUDA
-  const device_fold fold =
-      cuda_backend::fold_of_complex(static_cast<element_type>(what.type), static_cast<form>(what.form), what.input, what.second);
+  const auto its = static_cast<form>(what.form);
+  const device_fold fold = is_wide(what)
+                               ? cuda_backend::fold_of_wide_complex(its, what.input, what.second)
+                               : cuda_backend::fold_of_complex(static_cast<element_type>(what.type), its, what.input, what.second);
   what.device = &fold;
 #endif
   what.type = ONEFOLD_F64;  // of own code type and form say nothing
   what.form = ONEFOLD_SUM;
+  what.flags &= ~ONEFOLD_WIDE;
   what.input = nullptr;
   what.second = nullptr;
   run_checked(what, how);
 }
 
 // Which kernel makes the values of groups, on CPUs.
-template <class T, class F, class Op>
+template <class T, class F, class Op, bool Wide>
 constexpr cpu::fold_groups cpu::kernel_table::*kernel_of() {
   using table = cpu::kernel_table;
   constexpr bool single = sizeof(T) == sizeof(float);
-  if constexpr (std::is_same_v<F, conjugated_product>)
+  if constexpr (Wide)
+    return std::is_same_v<F, conjugated_product> ? &table::c64_c128_dot
+           : std::is_same_v<Op, complex_product> ? &table::c64_c128_prod
+           : std::is_same_v<Op, complex_sum>     ? &table::c64_c128_sum
+                                                 : &table::c64_c128_norm1;
+  else if constexpr (std::is_same_v<F, conjugated_product>)
     return single ? &table::c64_dot : &table::c128_dot;
   else if constexpr (std::is_same_v<Op, complex_product>)
     return single ? &table::c64_prod : &table::c128_prod;
@@ -262,15 +279,19 @@ constexpr cpu::fold_groups cpu::kernel_table::*kernel_of() {
     return single ? &table::c64_norm1 : &table::c128_norm1;
 }
 
-// A form as code of the caller's, whose groups are kernels. V is what it adds up, or multiplies, or compares.
-template <class T, class F, class Op, bool Mean>
+// A form as code of the caller's, whose groups are kernels. V is what it adds up, or multiplies, or compares: numbers of A, or their absolute values. Lanes are
+// those of such numbers of T.
+template <class T, class A, class F, class Op, bool Mean>
 class complex_reduction {
   using C = complex_of<T>;
   static constexpr bool two = std::is_same_v<F, conjugated_product>;
-  using V = std::conditional_t<std::is_same_v<F, modulus>, T, C>;
+  static constexpr bool is_real = std::is_same_v<F, modulus>;
+  using V = std::conditional_t<is_real, A, complex_of<A>>;
+  static constexpr std::uint32_t value_bytes = is_real ? sizeof(T) : sizeof(C);
 
  public:
-  complex_reduction(const C* x, const C* y) : code_{this, sizeof(V), sizeof(V), sizeof(V), groups, level, conclude}, x_(x), y_(y) {}
+  complex_reduction(const C* x, const C* y)
+      : code_{this, value_bytes, sizeof(V), sizeof(V), groups, level, conclude}, x_(x), y_(y) {}
   complex_reduction(const complex_reduction&) = delete;
   complex_reduction& operator=(const complex_reduction&) = delete;
 
@@ -282,8 +303,8 @@ class complex_reduction {
  private:
   static int groups(void* context, std::uint64_t first, std::uint64_t count, void* states) {
     const auto& of = *static_cast<const complex_reduction*>(context);
-    (cpu::chosen_instructions().kernels->*kernel_of<T, F, Op>())(of.x_ + first, two ? of.y_ + first : nullptr, count,
-                                                                 cpu::input_from::caches, states);
+    (cpu::chosen_instructions().kernels->*kernel_of<T, F, Op, sizeof(A) != sizeof(T)>())(
+        of.x_ + first, two ? of.y_ + first : nullptr, count, cpu::input_from::caches, states);
     return 0;
   }
   static int level(void*, void* states, std::uint64_t count) {
@@ -306,12 +327,14 @@ class complex_reduction {
   const C* y_;
 };
 
-template <class T>
+template <class T, class A = T>
 void run_as(const onefold_request& what, const onefold_options* how) {
   const auto* x = static_cast<const complex_of<T>*>(what.input);
   const auto* y = static_cast<const complex_of<T>*>(what.second);
-  with_complex_fold(static_cast<form>(what.form),
-                    [&]<class F, class Op, bool Mean>() { complex_reduction<T, F, Op, Mean>(x, y).run(what, how); });
+  with_complex_fold(static_cast<form>(what.form), [&]<class F, class Op, bool Mean>() {
+    if constexpr (std::is_same_v<T, A> || !std::is_same_v<Op, operator_function<op::max>>)  // which is accumulated in no other type
+      complex_reduction<T, A, F, Op, Mean>(x, y).run(what, how);
+  });
 }
 
 // The tree's value is what all of these forms but mean have for a result, and mean has that of sum.
@@ -326,6 +349,10 @@ void check_of_gpu(const onefold_request& what, const onefold_options* how) {
   if (asks_for_exact(how) || what.exact_state != nullptr)
     throw error(errc::unsupported,
                 "an exact sum takes no count, and no address of an array, that stands in memory on cuda() so far: read it first");
+  if (is_wide(what))
+    throw error(errc::unsupported,
+                "complex numbers that are accumulated in a wider type take no count, and no address of an array, that stands in "
+                "memory on cuda(): read it first");
   if (what.output == nullptr) throw error(errc::null_pointer, "the output pointer is null: give the address of one element");
   if (what.count == 0) return;
   const auto check_array = [&](const void* array, const void* const* place, const std::string& role) {
@@ -346,7 +373,8 @@ bool is_for_launch(const onefold_request& what) {
   const auto is_array = [part](const void* array) {
     return array != nullptr && reinterpret_cast<std::uintptr_t>(array) % part == 0;
   };
-  if (what.tree_value != nullptr || what.exact_state != nullptr || what.count == 0 || what.output == nullptr) return false;
+  if (what.tree_value != nullptr || what.exact_state != nullptr || what.count == 0 || what.output == nullptr || is_wide(what))
+    return false;
   check_complex(what);
   return is_array(what.input) && (what.form != ONEFOLD_DOT || is_array(what.second));
 }
@@ -424,9 +452,15 @@ void reduce_complex(const onefold_request& asked, const onefold_options* how) {
                   "guarantee::exact cannot be given: of complex numbers sum, dot, mean, sum_of_squares and norm2 are exact");
     return is_single ? run_exactly<float>(asked, how) : run_exactly<double>(asked, how);
   }
-  if (its == form::mean_variance) return is_single ? run_moments<float>(asked, how) : run_moments<double>(asked, how);
+  const bool wide = is_wide(asked);
+  if (its == form::mean_variance)
+    return !is_single ? run_moments<double>(asked, how)
+           : wide     ? run_moments<float, double>(asked, how)
+                      : run_moments<float>(asked, how);
   if (asked.count == 0) return run_of_nothing(asked, how);
-  if (is_single)
+  if (wide)
+    run_as<float, double>(asked, how);
+  else if (is_single)
     run_as<float>(asked, how);
   else
     run_as<double>(asked, how);

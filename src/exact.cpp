@@ -185,9 +185,9 @@ struct asked_result {
 };
 asked_result checked_result(std::int32_t type, std::int32_t what, std::uint32_t flags, std::int64_t ddof) {
   const asked_result found{static_cast<element_type>(type), static_cast<form>(what), (flags & ONEFOLD_WIDE) != 0, ddof};
-  if ((flags & ~ONEFOLD_WIDE) != 0 || (found.wide && (is_complex(found.type) || !can_be_wide(found.type, found.what))))
-    throw error(errc::unsupported,
-                "the flags of a state's result are 0, or ONEFOLD_WIDE of " + names_of_types(is_short_float, "and"));
+  if ((flags & ~ONEFOLD_WIDE) != 0 || (found.wide && !can_be_wide(found.type, found.what)))
+    throw error(errc::unsupported, "the flags of a state's result are 0, or ONEFOLD_WIDE of " +
+                                       names_of_types(is_short_float, "and") + ", and of c64");
   return found;
 }
 

@@ -721,8 +721,9 @@ void store_result_of_none(const range_kind& of, void* to) {
   nothing.type = static_cast<std::int32_t>(of.type);
   nothing.form = static_cast<std::int32_t>(of.what);
   nothing.output = result;
+  nothing.flags = of.wide ? ONEFOLD_WIDE : 0U;
   check_status(onefold_reduce(&nothing, nullptr));
-  std::memcpy(to, result, result_bytes(of.type, of.what));
+  std::memcpy(to, result, result_bytes(of.type, of.what, of.wide));
 }
 
 void store_result(const form_range& of, std::int64_t ddof, void* to) {

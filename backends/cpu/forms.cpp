@@ -422,11 +422,11 @@ constexpr form_row moments_row() {
   return made;
 }
 
-// The others are real numbers from the elements on: moduli, squares, or whether they are zero.
-template <class T>
+// The others are real numbers from the elements on: moduli, squares, or whether they are zero. Parts of type T, accumulated in A.
+template <class T, class A = T>
 const form_row& row_of_complex(form what) {
-  static constexpr form_row sum = complex_row<T, detail::complex_sum>(), prod = complex_row<T, detail::complex_product>(),
-                            mean = complex_row<T, detail::complex_sum, true>(), moments = moments_row<T>();
+  static constexpr form_row sum = complex_row<A, detail::complex_sum>(), prod = complex_row<A, detail::complex_product>(),
+                            mean = complex_row<A, detail::complex_sum, true>(), moments = moments_row<A>();
   switch (what) {
     case form::sum:
     case form::dot:
@@ -438,18 +438,18 @@ const form_row& row_of_complex(form what) {
     case form::mean_variance:
       return moments;
     case form::norm1:
-      return row_of(element_type_of<T>, form::sum, false);
+      return row_of(element_type_of<A>, form::sum, false);
     case form::norm_inf:
       return row_of(element_type_of<T>, form::max, false);
     default:
-      return row_of(element_type_of<T>, what, false);
+      return row_of(element_type_of<T>, what, !std::is_same_v<T, A>);
   }
 }
 
 }  // namespace
 
 const form_row& row_of(element_type type, form what, bool wide) noexcept {
-  if (type == element_type::c64) return row_of_complex<f32>(what);
+  if (type == element_type::c64) return wide ? row_of_complex<f32, f64>(what) : row_of_complex<f32>(what);
   if (type == element_type::c128) return row_of_complex<f64>(what);
   return table.rows[static_cast<std::size_t>(type)][2 * static_cast<std::size_t>(what) + (wide ? 1 : 0)];
 }

@@ -210,7 +210,7 @@ bool run_exact_values(onefold::detail::request what, const options& how, const v
 
 // From the place of the first part of complex numbers to that of the second.
 std::size_t bytes_of_part(const onefold::detail::request& what) {
-  return what.words_alone ? bytes_of_words(what) : size_of(what.type);
+  return what.words_alone ? bytes_of_words(what) : result_bytes(what.type, what.form, what.wide);
 }
 
 bool run_exactly(const onefold::detail::request& what, const options& how, const variant_info& variant, report& ran) {

@@ -138,7 +138,8 @@ void reduce_exactly(const request& what, const options& how, const variant_info&
   for (std::size_t k = 0; k < (has_two ? 2U : 1U); ++k) {
     if (what.exact_state != nullptr)
       exact::store(kind, sums[k].data(), what.count, what.exact_state + k * static_cast<std::size_t>(kind.words()));
-    exact::conclude(what.type, what.form, what.wide, sums[k].data(), what.count, what.ddof, results + k * size_of(what.type));
+    exact::conclude(what.type, what.form, what.wide, sums[k].data(), what.count, what.ddof,
+                    results + k * result_bytes(what.type, what.form, what.wide));
   }
 }
 
@@ -196,7 +197,8 @@ void reduce_host_arrays(const request& what, const options& how, const variant_i
     reduce_exactly(what, how, variant, ran, pieces, results);
   else
     reduce_trees(what, how, variant, ran, pieces, results);
-  const std::size_t bytes = of_pairs ? 2 * size_of(what.type) : result_bytes(what.type, what.form, what.wide, what.results);
+  const std::size_t bytes =
+      of_pairs ? 2 * result_bytes(what.type, what.form, what.wide) : result_bytes(what.type, what.form, what.wide, what.results);
   if (what.waits)
     std::memcpy(what.output, results, bytes);
   else

@@ -45,8 +45,9 @@
 
 namespace onefold::detail {
 
-/// Few  how many of the kernels for few elements there are: none, the one of one block, or that of a cluster too
-template <class Fold, int Few = 2>
+/// Few    how many of the kernels for few elements there are: none, the one of one block, or that of a cluster too
+/// Packs  whether there may be one that reads packs or larger words, where elements lie well
+template <class Fold, int Few = 2, bool Packs = true>
 class device_fold_maker {
   using own = device::own_fold<Fold>;
   using A = typename own::accumulator;
@@ -64,7 +65,7 @@ class device_fold_maker {
     }
   }
   // An input is read in packs of several elements, or each element in words as large as may be.
-  static constexpr bool has_aligned = own::reads_pairs || gains<0>() || gains<1>() || gains<2>();
+  static constexpr bool has_aligned = Packs && (own::reads_pairs || gains<0>() || gains<1>() || gains<2>());
   static constexpr std::uint8_t log_tiles = device::log_tiles_of_rows<own>;
 
   template <class Kernel>

@@ -339,8 +339,8 @@ typedef struct onefold_vectors {
 /** onefold_request::flags: the result is stored in the order of the executor's stream, and the host does not wait for it. `output` is then
  *  memory that the executor can write: on a GPU device memory or registered host memory. The CPU executors are done on return. */
 #define ONEFOLD_INTO 1u
-/** onefold_request::flags: floats other than f64 are accumulated in f64, in every form that rounds, and i32 and u32 in 64 bits, in those that add
- *  or multiply; the result is of that type. Integers of 1 and 2 bytes, which have 64 bits without it, are in these forms accumulated in their own
+/** onefold_request::flags: floats other than f64 are accumulated in f64 and c64 in c128, in every form that rounds but norm_inf, and i32 and u32 in 64
+ *  bits, in those that add or multiply; the result is of that type, or of its parts'. Integers of 1 and 2 bytes, which have 64 bits without it, are in these forms accumulated in their own
  *  type, in which they wrap: the result is the lowest bytes of that of 64 bits. Dots of two types: f32 becomes f64, and u32 becomes u64. */
 #define ONEFOLD_WIDE 2u
 
@@ -375,7 +375,7 @@ typedef struct onefold_request {
   int64_t* exact_state;
   /** Arrays: NULL, or where the number of elements stands, in memory that the executor reads; `count` is then the most that it may be. cuda reads it
    *  when the reduction begins, in stream order, and takes more than `count` for `count`; it does so for all types and forms, and not in exact
-   *  sums. Of 0 elements forms with an index are ONEFOLD_INVALID_ARGUMENT; with ONEFOLD_INTO cuda stores the value 0
+   *  sums, nor for c64 with ONEFOLD_WIDE. Of 0 elements forms with an index are ONEFOLD_INVALID_ARGUMENT; with ONEFOLD_INTO cuda stores the value 0
    *  and the index 2^64 - 1. The CPU executors read it in the call, and refuse more. */
   const uint64_t* count_at;
   /** ONEFOLD_MEAN and ONEFOLD_MEAN_VARIANCE of `source` under ONEFOLD_GUARANTEE_EXACT, on CPUs: NULL, or what says how many of the values are there. It is
@@ -383,7 +383,7 @@ typedef struct onefold_request {
    *  0 of integers. cuda refuses it. */
   uint64_t (*present)(void* context);
   /** Arrays: NULL, or where the address of the input, and of ONEFOLD_DOT's second array, stands, in memory that the executor reads; `input`, or `second`, is
-   *  NULL then. cuda reads it when the reduction begins, in stream order and at every replay of a graph, for all types and forms, and not in exact sums;
+   *  NULL then. cuda reads it when the reduction begins, in stream order and at every replay of a graph, for all types and forms, but as count_at;
    *  count_at may stand beside it. The address is one that the GPU can read, of any array that begins at an element's alignment. What is NULL or off that
    *  alignment is ONEFOLD_NULL_POINTER in a call that waits; with ONEFOLD_INTO all bits of the result are set, as of no number but an integer that a reduction gives. Other
    *  addresses that cannot be read are what they are in a kernel of the caller's. The CPU executors read it in the call and check it as `input`. Of 0 elements
@@ -658,6 +658,11 @@ ONEFOLD_API int onefold_is_free_of_order(int32_t type, int32_t form);
  *   int onefold_sum_c128(onefold_executor where, const onefold_c128* x, uint64_t n, onefold_c128* result);
  *   int onefold_mean_variance_c128(onefold_executor where, const onefold_c128* x, uint64_t n, int64_t ddof,
  *                                  onefold_mean_variance_result_c128* result);
+ *
+ * and c64 accumulated in c128 in the forms sum prod mean dot sum_of_squares norm1 norm2 mean_variance:
+ *
+ *   int onefold_sum_c64_as_c128(onefold_executor where, const onefold_c64* x, uint64_t n, onefold_c128* result);
+ *   int onefold_norm2_c64_as_c128(onefold_executor where, const onefold_c64* x, uint64_t n, double* result);
  */
 
 /* ONEFOLD_C_COMPLEX_TYPES(X): X(suffix, type, type of its parts); ONEFOLD_C_COMPLEX_FORMS_OF(X, ..): X(form, suffix, type, result) */
@@ -671,6 +676,14 @@ ONEFOLD_API int onefold_is_free_of_order(int32_t type, int32_t form);
   X(norm2, suffix, T, part)                            \
   X(norm_inf, suffix, T, part)                         \
   X(count, suffix, T, uint64_t) X(all, suffix, T, uint8_t) X(any, suffix, T, uint8_t) X(none, suffix, T, uint8_t)
+/* ONEFOLD_C_WIDE_COMPLEX_FORMS(X): X(form, suffix, type, suffix of the wider type, type of the result) */
+#define ONEFOLD_C_WIDE_COMPLEX_FORMS(X)             \
+  X(sum, c64, onefold_c64, c128, onefold_c128)      \
+  X(prod, c64, onefold_c64, c128, onefold_c128)     \
+  X(mean, c64, onefold_c64, c128, onefold_c128)     \
+  X(sum_of_squares, c64, onefold_c64, c128, double) \
+  X(norm1, c64, onefold_c64, c128, double)          \
+  X(norm2, c64, onefold_c64, c128, double)
 
 /* ONEFOLD_C_TYPES(X), ONEFOLD_C_SMALL_TYPES(X): X(suffix, type, type of a sum, of norm1, of norm_inf, suffix of that, type of a mean) */
 #define ONEFOLD_C_TYPES(X)                                    \
@@ -794,6 +807,9 @@ ONEFOLD_C_WIDE_FLOATS(ONEFOLD_C_DECLARE_WIDE_VARIANCE)
   ONEFOLD_C_DECLARE_DOT(suffix, T, T)                                     \
   ONEFOLD_C_DECLARE_VARIANCE(suffix, T, onefold_mean_variance_result_##suffix)
 ONEFOLD_C_COMPLEX_TYPES(ONEFOLD_C_DECLARE_COMPLEX)
+ONEFOLD_C_WIDE_COMPLEX_FORMS(ONEFOLD_C_DECLARE_WIDE)
+ONEFOLD_C_DECLARE_DOT(c64_as_c128, onefold_c64, onefold_c128)
+ONEFOLD_C_DECLARE_VARIANCE(c64_as_c128, onefold_c64, onefold_mean_variance_result_c128)
 
 /** Dots of each of `rows` vectors x[i] with each of `columns` vectors y[j], n elements each: results[i * columns + j], each with the bits that
  *  it has alone. */

@@ -49,9 +49,10 @@ template <class R>
 class outputs;  // of a result that all of them get
 
 /// Asks for another type to accumulate in: `sum(x, accumulate_as<double>)` of floats adds doubles and returns one. Double for float, float16 and
-/// bfloat16, in every form that rounds; 64 bits for integers of 32, in those that add or multiply; in these for integers of 1 and 2 bytes their own
-/// type too, in which they wrap: the lowest bytes of the result that has 64 bits. Dots of two types: double where both become floats, std::uint64_t for
-/// std::int32_t with std::uint32_t. The type that is accumulated in anyway may be named too: float for the floats of two bytes, 64 bits for small integers.
+/// bfloat16, in every form that rounds, and std::complex<double> for std::complex<float>, also where the result is real; 64 bits for integers of 32, in those
+/// that add or multiply; in these for integers of 1 and 2 bytes their own type too, in which they wrap: the lowest bytes of the result that has 64 bits. Dots
+/// of two types: double where both become floats, std::uint64_t for std::int32_t with std::uint32_t. The type that is accumulated in anyway may be named too:
+/// float for the floats of two bytes, 64 bits for small integers.
 template <class A>
 struct accumulate_as_t {
   static_assert(
@@ -69,8 +70,8 @@ struct ddof {
 
 /// Where the number of elements stands, in memory that the executor reads: `sum(where, x, most, count_at{n})`. The count that the call is given, or the
 /// range's size, is then the most that it may be. On cuda() it is read when the reduction begins, in stream order, so that kernels ahead of it, or of
-/// a graph, may write it; more than `most` counts as `most`; not in exact sums, which are unsupported. Of 0 elements forms with an
-/// index are invalid_argument; their *_into calls on cuda() store the value 0 and the index 2^64 - 1. On a CPU it is read
+/// a graph, may write it; more than `most` counts as `most`; not in exact sums, nor with std::complex<float> accumulated in double, which are
+/// unsupported. Of 0 elements forms with an index are invalid_argument; their *_into calls on cuda() store the value 0 and the index 2^64 - 1. On a CPU it is read
 /// in the call, and more than `most` is invalid_argument. Elements behind the count are not read. Cost: as for `most` elements at most; on cuda() arrays of more than 16 MiB are read
 /// slower than with a count of the host's: floats and doubles in forms with one result, complex numbers, and small elements in all forms but products, places, mean_variance and
 /// reduce_together somewhat, all else up to several times.
@@ -81,7 +82,7 @@ struct count_at {
 /// Where the address of an array stands, in memory that the executor reads, in the place of the array: `sum(where, array_at{place}, n)`, and
 /// `dot(where, array_at{place}, y, n)` of one or two such arrays; in a batch too, and with count_at. The array begins at an element's alignment. On cuda() the
 /// address is read when the reduction begins, in stream order, so that kernels ahead of it, or of a graph, may choose the array, in memory that the GPU reads;
-/// not in exact sums, which are unsupported. Complex numbers may begin at the alignment of their parts. An address that is null or off that alignment is null_pointer in a call that
+/// not where a count_at is unsupported. Complex numbers may begin at the alignment of their parts. An address that is null or off that alignment is null_pointer in a call that
 /// waits; an *_into call on cuda() sets all bits of its result then, which of no type but integers is a number that a reduction gives. What else cannot be read ends the context, as
 /// in any kernel. On a CPU the address is read in the call, and errors are those of a pointer. Of 0 elements it is not read. Cost: on cuda() as in a batch;
 /// arrays of more than 16 MiB are read slower than by their address, as with count_at.
@@ -133,7 +134,7 @@ constexpr bool takes_modifier() {
   } else {
     constexpr element_type type = element_type_of<T>;
     if (accumulator_of<M>::type == accumulator_type(type))
-      return result_type(type, What) == accumulator_type(type) && !is_arg(What);
+      return part_type(result_type(type, What)) == part_type(accumulator_type(type)) && !is_arg(What);
     return can_be_wide(type, What) && accumulator_of<M>::type == accumulator_type(type, true) && !std::is_same_v<T, bool>;
   }
 }

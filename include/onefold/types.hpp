@@ -324,14 +324,16 @@ constexpr bool takes_type(form what, element_type type) noexcept {
 }
 
 /// The type that values are added and multiplied in: the elements' own, but for small integers 64 bits and for small floats f32. `wide`
-/// is the other one, which accumulate_as asks for: f64 for floats, 64 bits for integers of 32, and for small integers the narrower one that
-/// is their own, which has the lowest bytes of the 64 bits.
+/// is the other one, which accumulate_as asks for: f64 for floats, c128 for c64, 64 bits for integers of 32, and for small integers the narrower one
+/// that is their own, which has the lowest bytes of the 64 bits.
 constexpr element_type accumulator_type(element_type type, bool wide = false) noexcept {
   switch (type) {
     case element_type::f32:
 #define ONEFOLD_SMALL_FLOAT(name, T, digits) case element_type::name:
 #include <onefold/types.def>
       return wide ? element_type::f64 : element_type::f32;
+    case element_type::c64:
+      return wide ? element_type::c128 : type;
     case element_type::i32:
       return wide ? element_type::i64 : type;
     case element_type::u32:
@@ -370,7 +372,7 @@ constexpr element_type result_type(element_type type, form what, bool wide = fal
     case form::none:
       return element_type::u8;
     case form::norm2:
-      if (is_complex(type)) return part_type(type);
+      if (is_complex(type)) return part_type(accumulator_type(type, wide));
       [[fallthrough]];
     case form::mean:
     case form::mean_variance:
@@ -382,7 +384,7 @@ constexpr element_type result_type(element_type type, form what, bool wide = fal
     case form::argmax_magnitude:
       return magnitude_type(type);
     case form::sum_of_squares:
-      if (is_complex(type)) return part_type(type);
+      if (is_complex(type)) return part_type(accumulator_type(type, wide));
       [[fallthrough]];
     case form::sum:
     case form::prod:
@@ -394,8 +396,8 @@ constexpr element_type result_type(element_type type, form what, bool wide = fal
   }
 }
 
-/// Whether a form can be asked to accumulate in the other type: floats in every form that rounds, integers of up to 32 bits in those that add or
-/// multiply.
+/// Whether a form can be asked to accumulate in the other type: floats and complex numbers of floats in every form that rounds but norm_inf, integers of
+/// up to 32 bits in those that add or multiply.
 constexpr bool can_be_wide(element_type type, form what) noexcept {
   if (accumulator_type(type, true) == accumulator_type(type)) return false;
   switch (what) {
@@ -408,7 +410,7 @@ constexpr bool can_be_wide(element_type type, form what) noexcept {
     case form::mean:
     case form::norm2:
     case form::mean_variance:
-      return is_float(type);
+      return is_float(type) || is_complex(type);
     default:
       return false;
   }
@@ -467,9 +469,11 @@ using result_t = detail::type_with_name<What, T, result_type(element_type_of<T>,
 template <class T, bool Wide>
 using accumulator_t = detail::type_with_name<form::sum, T, accumulator_type(element_type_of<T>, Wide)>;
 
-/// Whether a C++ type can be named in accumulate_as: those that values can be computed with, and the integers of 1 and 2 bytes, for elements of
-/// that very type. No bool, of which 1 + 1 is no value, and no float of 2 bytes, whose sums are rounded to float or double.
+/// Whether a C++ type can be named in accumulate_as: those that values can be computed with, std::complex of float and double, and the integers of 1 and
+/// 2 bytes, for elements of that very type. No bool, of which 1 + 1 is no value, and no float of 2 bytes, whose sums are rounded to float or double.
 template <class A>
-inline constexpr bool is_accumulator = is_full_element<A> || (detail::is_small_integer<A> && !std::is_same_v<A, bool>);
+inline constexpr bool is_accumulator = is_full_element<A> || std::is_same_v<A, std::complex<float>> ||
+                                       std::is_same_v<A, std::complex<double>> ||
+                                       (detail::is_small_integer<A> && !std::is_same_v<A, bool>);
 
 }  // namespace onefold

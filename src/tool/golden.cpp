@@ -38,9 +38,9 @@ constexpr golden_row table[] = {
 #undef ONEFOLD_GOLDEN_RECORD
 #undef ONEFOLD_GOLDEN_FOUR
 #define ONEFOLD_GOLDEN_TWO(type, what, accumulate, data, seed, count, real, imaginary) \
-  {element_type::type, form::what, false, #data, seed, count, 0, {real, imaginary}},
+  {element_type::type, form::what, std::string_view(#accumulate) != "own", #data, seed, count, 0, {real, imaginary}},
 #define ONEFOLD_GOLDEN_THREE(type, what, accumulate, data, seed, count, ddof, real, imaginary, variance) \
-  {element_type::type, form::what, false, #data, seed, count, ddof, {real, imaginary, variance}},
+  {element_type::type, form::what, std::string_view(#accumulate) != "own", #data, seed, count, ddof, {real, imaginary, variance}},
 #include "../../tests/golden/complex.inc"
 #undef ONEFOLD_GOLDEN
 #undef ONEFOLD_GOLDEN_TWO
@@ -50,8 +50,8 @@ constexpr golden_row table[] = {
 #define ONEFOLD_GOLDEN_RECORD(type, what, accumulate, data, seed, count, ddof, first, second) \
   {element_type::type, form::what, std::string_view(#accumulate) != "own", #data, seed, count, ddof, {first, second}, true},
 #define ONEFOLD_GOLDEN_STATE(type, what, data, seed, count, hash)  // for the tests: no command shows a state's words
-#define ONEFOLD_GOLDEN_COMPLEX(type, what, data, seed, count, real, imaginary) \
-  {element_type::type, form::what, false, #data, seed, count, 0, {real, imaginary}, true},
+#define ONEFOLD_GOLDEN_COMPLEX(type, what, accumulate, data, seed, count, real, imaginary) \
+  {element_type::type, form::what, std::string_view(#accumulate) != "own", #data, seed, count, 0, {real, imaginary}, true},
 #include "../../tests/golden/exact.inc"
 #undef ONEFOLD_GOLDEN
 #undef ONEFOLD_GOLDEN_RECORD

@@ -133,7 +133,7 @@ bool is_wide(form wanted, const std::string& accumulate, const std::string& file
   const element_type own = accumulator_type(type), wide = accumulator_type(type, true);
   const bool has_wide = can_be_wide(type, wanted);
   if (has_wide && *asked == wide) return true;
-  if (*asked == own && result_type(type, wanted) == own) return false;
+  if (*asked == own && part_type(result_type(type, wanted)) == part_type(own)) return false;
   throw input_error(
       fmt::format("{}: {} of {} cannot be accumulated in {}: {}", file, name(wanted), name(type), name(*asked),
                   has_wide ? fmt::format("--accumulate takes own or {} for them", name(wide)) : "leave --accumulate out"));
@@ -410,13 +410,14 @@ void add_kernel_options(CLI::App& command, reduce_arguments& arguments) {
 void add_accumulate_option(CLI::App& command, form what, reduce_arguments& arguments) {
   std::string text = "f64: elements of type " + names_of_types(is_short_float, "and") +
                      " are converted to f64 before\n"
-                     "anything else, and the result is f64\n";
+                     "anything else, and the result is f64\n"
+                     "c128: the same of c64; a result that is a real number is f64\n";
   if (can_be_wide(element_type::i32, what))
     text +=
         "i64, u64: the same of i32, and of u32, which then wrap in 64 bits\n"
         "i8, u8, i16, u16: elements of that type, which then wrap in it\n";
   command.add_option("--accumulate", arguments.accumulate, text + "own: in the type that the form has")
-      ->check(CLI::IsMember({"own", "f32", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"}))
+      ->check(CLI::IsMember({"own", "f32", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "c64", "c128"}))
       ->capture_default_str();
 }
 

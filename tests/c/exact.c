@@ -155,8 +155,14 @@ static void test_on(onefold_executor where) {
   EXPECT(memcmp(put, room, sizeof(int64_t) * 284) == 0 && put[284] == put[299]);
   EXPECT_OK(onefold_exact_put_result(ONEFOLD_C128, ONEFOLD_DOT, 0, 0, where, put, both));
   EXPECT(memcmp(both, two, sizeof both) == 0);
-  EXPECT_REFUSED(onefold_exact_put_result(ONEFOLD_C64, ONEFOLD_SUM, ONEFOLD_WIDE, 0, where, put, both), ONEFOLD_UNSUPPORTED,
+  EXPECT_REFUSED(onefold_exact_put_result(ONEFOLD_C128, ONEFOLD_SUM, ONEFOLD_WIDE, 0, where, put, both), ONEFOLD_UNSUPPORTED,
                  "flags");
+  const onefold_c64 floats[2] = {{0x1p24F, 1}, {1, 2}};
+  int64_t of_floats[38];
+  double wide[2] = {0, 0};
+  EXPECT_OK(onefold_exact_put_words(ONEFOLD_C64, ONEFOLD_SUM, where, floats, NULL, 2, of_floats, NULL));
+  EXPECT_OK(onefold_exact_put_result(ONEFOLD_C64, ONEFOLD_SUM, ONEFOLD_WIDE, 0, where, of_floats, wide));
+  EXPECT(wide[0] == 0x1p24 + 1 && wide[1] == 3);
   EXPECT_REFUSED(onefold_exact_put_result(ONEFOLD_C128, ONEFOLD_DOT, 0, 0, where, put, put + 283), ONEFOLD_INVALID_ARGUMENT,
                  "inside the state");
   EXPECT_REFUSED(onefold_exact_put_words(ONEFOLD_C128, ONEFOLD_NORM1, where, x, NULL, 4, put, NULL), ONEFOLD_UNSUPPORTED,

@@ -14,6 +14,7 @@
 #include <complex>
 #include <string>
 
+#include "../../backends/cuda/fixed_order/complex_folds.cuh"
 #include "../../backends/cuda/fixed_order/complex_states.cuh"
 #include "../support/gtest_support.hpp"
 
@@ -310,12 +311,17 @@ TEST(rows_of_a_warp, of_every_kind_of_fold) {
 
 // --- complex numbers, element by element ------------------------------------------------------------------------------------------------------
 
-// A fold of complex numbers with the numbers as a function of the index, and so its view of whole tiles.
+// A fold of complex numbers, or of pairs of them, with the numbers as a function of the index, and so its view of whole tiles.
 template <class Fold>
 struct of_numbers : Fold {
   static constexpr int inputs = 0;
-  inline static const typename Fold::element* z = nullptr;
-  auto value(std::uint64_t i) const { return Fold::value(z[i]); }
+  inline static const typename Fold::element *z = nullptr, *y = nullptr;
+  auto value(std::uint64_t i) const {
+    if constexpr (Fold::inputs == 2)
+      return Fold::value(z[i], y[i]);
+    else
+      return Fold::value(z[i]);
+  }
 };
 template <class Fold, class = void>
 struct of_memory : of_numbers<Fold> {
@@ -324,14 +330,18 @@ struct of_memory : of_numbers<Fold> {
 template <class Fold>
 struct of_memory<Fold, std::void_t<typename Fold::of_whole_tiles>> : of_numbers<Fold> {
   using of_whole_tiles = of_numbers<typename Fold::of_whole_tiles>;
-  static void read(const typename Fold::element* z) { of_numbers<Fold>::z = of_whole_tiles::z = z; }
+  static void read(const typename Fold::element* z, const typename Fold::element* y = nullptr) {
+    of_numbers<Fold>::z = of_whole_tiles::z = z;
+    of_numbers<Fold>::y = of_whole_tiles::y = y;
+  }
 };
 
 // What a fold stores, as the bytes of an R.
 template <class R, class Fold, class T>
-std::vector<unsigned char> stored(onefold::form what, std::int64_t ddof, bool shows_state, const std::vector<std::complex<T>>& x) {
+std::vector<unsigned char> stored(onefold::form what, std::int64_t ddof, bool shows_state, const std::vector<std::complex<T>>& x,
+                                  bool wide = false) {
   of_memory<Fold> fold;
-  static_cast<onefold::cuda_backend::complex_conclusion&>(fold) = {ddof, what, shows_state};
+  static_cast<onefold::cuda_backend::complex_conclusion&>(fold) = {ddof, what, shows_state, wide};
   fold.read(reinterpret_cast<const typename Fold::element*>(x.data()));
   const auto result = reduced(fold, x.size());
   std::vector<unsigned char> bytes;
@@ -380,6 +390,50 @@ void expect_states_of_complex_numbers() {
     expect_states_of(x);
     x[n / 2] = {T(1), std::numeric_limits<T>::quiet_NaN()};
     expect_states_of(x);
+  }
+}
+
+// c64 accumulated in c128, at least one.
+template <class F, class Op>
+std::vector<unsigned char> in_double(const std::vector<std::complex<float>>& x, const std::vector<std::complex<float>>& y,
+                                     bool divides = false) {
+  using fold_type = onefold::cuda_backend::wide_complex_fold<F, Op>;
+  of_memory<fold_type> fold;
+  static_cast<onefold::cuda_backend::wide_complex_conclusion&>(fold) = {divides};
+  const auto elements_of = [](const auto& z) { return reinterpret_cast<const typename fold_type::element*>(z.data()); };
+  fold.read(elements_of(x), elements_of(y));
+  return bytes_of(reduced(fold, x.size()));
+}
+
+TEST(rows_of_a_warp, of_complex_numbers_in_double) {
+  constexpr auto wide = onefold::accumulate_as<std::complex<double>>;
+  const auto& on = onefold::serial();
+  const auto expect = [&](const std::vector<std::complex<float>>& x, const std::vector<std::complex<float>>& y) {
+    const std::size_t n = x.size();
+    EXPECT_EQ((in_double<dt::identity_function, dt::complex_sum>(x, y)), bytes_of(onefold::sum(on, x, wide))) << n;
+    EXPECT_EQ((in_double<dt::identity_function, dt::complex_sum>(x, y, true)), bytes_of(onefold::mean(on, x, wide))) << n;
+    EXPECT_EQ((in_double<dt::identity_function, dt::complex_product>(x, y)), bytes_of(onefold::prod(on, x, wide))) << n;
+    EXPECT_EQ((in_double<dt::conjugated_product, dt::complex_sum>(x, y)), bytes_of(onefold::dot(on, x, y, wide))) << n;
+    EXPECT_EQ((in_double<dt::modulus_in_double, dt::operator_function<op::sum>>(x, y)), bytes_of(onefold::norm1(on, x, wide))) << n;
+    const auto moments = onefold::mean_variance(on, x, wide, onefold::ddof{1});
+    EXPECT_EQ(
+        (stored<decltype(moments), onefold::cuda_backend::complex_moments<float>>(onefold::form::mean_variance, 1, false, x, true)),
+        bytes_of(moments))
+        << n;
+  };
+  for (const std::size_t n : {1U, 2U, 31U, 33U, 65U, 511U, 512U, 513U, 1023U, 1024U, 1025U, 2049U, 5003U, 20001U}) {
+    std::vector<std::complex<float>> x(n), y(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto k = static_cast<std::int64_t>(i);
+      x[i] = {number_of<float>(1, 0, k), 1.0F + number_of<float>(2, 0, k)};
+      y[i] = {number_of<float>(3, 0, k), i % 5 == 0 ? -0.0F : number_of<float>(4, 0, k)};
+    }
+    expect(x, y);
+    expect(std::vector<std::complex<float>>(n, {0.0F, -0.0F}), y);
+    x[n / 3] = {std::numeric_limits<float>::infinity(), 1.0F};
+    expect(x, y);
+    y[n / 2] = {1.0F, std::numeric_limits<float>::quiet_NaN()};
+    expect(y, x);
   }
 }
 

@@ -107,6 +107,18 @@ TEST_P(exact_calls, of_complex_numbers_mean_the_same_in_every_spelling) {
   EXPECT_EQ(onefold::dot(where(), z.data(), w.data(), 0, exactly), complex());
   const std::vector<std::complex<float>> u{{0x1p24f, 1}, {1, 1}}, v{{1, 1}, {1, 0}};
   EXPECT_EQ(onefold::dot(where(), u, v, exactly), std::complex<float>(0x1p24f + 2, 0x1p24f - 2));
+
+  // Of floats rounded to doubles, and nowhere between.
+  const std::vector<std::complex<float>> r{{0x1p100f, 3}, {1, 0x1p-60f}, {-0x1p100f, 1}};
+  constexpr auto wide = accumulate_as<complex>;
+  EXPECT_EQ(onefold::sum(where(), r, wide, exactly), complex(1, 4));
+  EXPECT_EQ(onefold::mean(where(), r, wide, exactly), complex(1.0 / 3, 4.0 / 3));
+  const std::vector<std::complex<float>> a{{0x1p24f, 1}}, b{{1, 1}};
+  EXPECT_EQ(onefold::dot(where(), a, b, wide, exactly), complex(0x1p24 + 1, 0x1p24 - 1));
+  EXPECT_EQ(onefold::sum_of_squares(where(), u, wide, exactly), 0x1p48 + 3);
+  EXPECT_EQ(onefold::norm2(where(), u, wide, exactly), std::sqrt(0x1p48 + 3));
+  onefold::sum_into(where(), r, &stored, wide, exactly);
+  EXPECT_EQ(stored, complex(1, 4));
   count_dispatch(where());
 }
 

@@ -31,7 +31,7 @@ struct exact_row {
   bool is_state = false;
 };
 
-#define ONEFOLD_GOLDEN_COMPLEX(type, what, data, seed, count, real, imaginary)
+#define ONEFOLD_GOLDEN_COMPLEX(type, what, accumulate, data, seed, count, real, imaginary)
 constexpr exact_row rows[] = {
 #define ONEFOLD_GOLDEN(type, what, accumulate, data, seed, count, bits) \
   {element_type::type, form::what, std::string_view(#accumulate) != "own", #data, seed, count, 0, {bits}},
@@ -51,8 +51,15 @@ constexpr exact_row complex_rows[] = {
 #define ONEFOLD_GOLDEN(type, what, accumulate, data, seed, count, bits)
 #define ONEFOLD_GOLDEN_RECORD(type, what, accumulate, data, seed, count, ddof, first, second)
 #define ONEFOLD_GOLDEN_STATE(type, what, data, seed, count, hash)
-#define ONEFOLD_GOLDEN_COMPLEX(type, what, data, seed, count, real, imaginary) \
-  {onefold::part_type(element_type::type), form::what, false, #data, seed, count, 0, {real, imaginary}},
+#define ONEFOLD_GOLDEN_COMPLEX(type, what, accumulate, data, seed, count, real, imaginary) \
+  {onefold::part_type(element_type::type),                                                 \
+   form::what,                                                                             \
+   std::string_view(#accumulate) != "own",                                                 \
+   #data,                                                                                  \
+   seed,                                                                                   \
+   count,                                                                                  \
+   0,                                                                                      \
+   {real, imaginary}},
 #include "../golden/exact.inc"
 #undef ONEFOLD_GOLDEN
 #undef ONEFOLD_GOLDEN_RECORD
@@ -115,7 +122,7 @@ TEST(the_exact_golden_table, is_that_of_the_oracle_in_both_parts) {
       imaginary.add(x[i], y[i + 1]);
       imaginary.add(x[i + 1] ^ layout_of(row.type).sign(), y[i]);
     }
-    EXPECT_EQ((std::array{real.result().bits, imaginary.result().bits}), row.bits) << text_of(row);
+    EXPECT_EQ((std::array{real.result(row.wide).bits, imaginary.result(row.wide).bits}), row.bits) << text_of(row);
   }
 }
 #endif
@@ -210,21 +217,24 @@ TEST_P(exact_golden, rows_are_met) {
   EXPECT_GE(results, 300);
 }
 
-template <class T>
+// Of numbers of T, accumulated in numbers of A.
+template <class T, class A = T>
 std::array<std::uint64_t, 2> complex_dot(const onefold::executor& where, const exact_row& row) {
   const auto x = as<T>(parts_of(row)), y = as<T>(parts_of(row, true));
   const auto as_complex = [](const std::vector<T>& parts) { return reinterpret_cast<const std::complex<T>*>(parts.data()); };
-  const std::complex<T> dot = onefold::dot(where, as_complex(x), as_complex(y), row.count, exactly);
+  const auto dot = onefold::dot(where, as_complex(x), as_complex(y), row.count, onefold::accumulate_as<std::complex<A>>, exactly);
   return {scalar_of(dot.real()).bits, scalar_of(dot.imag()).bits};
 }
 
 TEST_P(exact_golden, rows_of_complex_numbers_are_met) {
   for (const auto& row : complex_rows) {
-    EXPECT_EQ(row.type == element_type::f32 ? complex_dot<float>(where(), row) : complex_dot<double>(where(), row), row.bits)
-        << text_of(row);
+    const auto got = row.wide                        ? complex_dot<float, double>(where(), row)
+                     : row.type == element_type::f32 ? complex_dot<float>(where(), row)
+                                                     : complex_dot<double>(where(), row);
+    EXPECT_EQ(got, row.bits) << text_of(row);
     count_dispatch(where());
   }
-  EXPECT_GE(std::size(complex_rows), 40u);
+  EXPECT_GE(std::size(complex_rows), 60u);
 }
 
 INSTANTIATE_TEST_SUITE_P(exact, exact_golden, testing::ValuesIn(each_of_the_executors()), label_of_executor);

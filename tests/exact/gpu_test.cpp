@@ -506,6 +506,18 @@ TEST_F(exact_gpu, sums_complex_numbers_at_odd_places_cuda) {
                         check(onefold::sum_of_squares, onefold::sum_of_squares_into, "sum_of_squares"),
                     "")
               << "parts of " << said<T>(kind, n) << ", offset " << offset;
+          if constexpr (std::is_same_v<T, float>) {
+            using wide = std::complex<double>;
+            constexpr auto as = onefold::accumulate_as<wide>;
+            place.clear();
+            onefold::mean_into(where_, there, n, place.address<wide>(), as, exactly);
+            onefold::synchronize(where_);
+            ASSERT_EQ(difference(onefold::mean(onefold::serial(), here, n, as, exactly), place.value<wide>(), "wide mean stored") +
+                          difference(onefold::dot(onefold::serial(), here, here, n, as, exactly),
+                                     wide(onefold::dot(where_, there, there, n, as, exactly)), "wide dot"),
+                      "")
+                << "parts of " << said<T>(kind, n) << ", offset " << offset;
+          }
         }
       }
   };

@@ -113,6 +113,18 @@ TEST_F(complex_states, are_those_of_ranges_cuda) {
   expect(std::integral_constant<form, form::mean_variance>());
   expect(std::integral_constant<form, form::count>());
   expect(std::integral_constant<form, form::any>());
+  const auto expect_wide = [&]<form What>(std::integral_constant<form, What>) {
+    onefold::range_state<What, c64, std::complex<double>> on_gpu(77), on_cpu(77);
+    on_gpu.add(onefold::cuda(0), z, count);
+    on_cpu.add(onefold::serial(), x.data(), count);
+    EXPECT_EQ(on_gpu.bytes(), on_cpu.bytes()) << "wide " << name(What);
+  };
+  expect_wide(std::integral_constant<form, form::sum>());
+  expect_wide(std::integral_constant<form, form::mean>());
+  expect_wide(std::integral_constant<form, form::prod>());
+  expect_wide(std::integral_constant<form, form::norm1>());
+  expect_wide(std::integral_constant<form, form::norm2>());
+  expect_wide(std::integral_constant<form, form::mean_variance>());
   count_dispatch(onefold::cuda(0));
 }
 
@@ -305,6 +317,13 @@ TEST_F(complex_in_memory, are_refused_where_no_kernel_reads_them_cuda) {
       refuses(onefold::errc::unsupported, "launch", [&] { static_cast<void>(onefold::sum(where, at, 16, {.block_size = 64})); }));
   EXPECT_TRUE(refuses(onefold::errc::unsupported, "exact",
                       [&] { static_cast<void>(onefold::sum(where, at, 16, {.guarantee = onefold::guarantee::exact})); }));
+  constexpr auto wide = onefold::accumulate_as<std::complex<double>>;
+  EXPECT_TRUE(refuses(onefold::errc::unsupported, "accumulated in a wider type take no count",
+                      [&] { static_cast<void>(onefold::norm2(where, at, 16, wide)); }));
+  EXPECT_TRUE(refuses(onefold::errc::unsupported, "accumulated in a wider type take no count", [&] {
+    static_cast<void>(onefold::sum(where, reinterpret_cast<const c64*>(x.on_device()), 16, wide, counted));
+  }));
+  EXPECT_EQ(onefold::sum(where, at, 0, wide), std::complex<double>());
   const std::vector<c64> pageable(16);
   EXPECT_TRUE(
       refuses(onefold::errc::host_pointer, "host", [&] { static_cast<void>(onefold::sum(where, pageable.data(), 16, counted)); }));

@@ -25,6 +25,7 @@ using small::bits_of;
 struct complex_row {
   element_type type;
   form what;
+  bool wide;
   std::string_view data;
   std::uint64_t seed, count;
   std::int64_t ddof;
@@ -33,11 +34,11 @@ struct complex_row {
 
 constexpr complex_row rows[] = {
 #define ONEFOLD_GOLDEN(type, what, accumulate, data, seed, count, bits) \
-  {element_type::type, form::what, #data, seed, count, 0, {bits, 0, 0}},
+  {element_type::type, form::what, std::string_view(#accumulate) != "own", #data, seed, count, 0, {bits, 0, 0}},
 #define ONEFOLD_GOLDEN_TWO(type, what, accumulate, data, seed, count, real, imaginary) \
-  {element_type::type, form::what, #data, seed, count, 0, {real, imaginary, 0}},
+  {element_type::type, form::what, std::string_view(#accumulate) != "own", #data, seed, count, 0, {real, imaginary, 0}},
 #define ONEFOLD_GOLDEN_THREE(type, what, accumulate, data, seed, count, ddof, real, imaginary, variance) \
-  {element_type::type, form::what, #data, seed, count, ddof, {real, imaginary, variance}},
+  {element_type::type, form::what, std::string_view(#accumulate) != "own", #data, seed, count, ddof, {real, imaginary, variance}},
 #include "../golden/complex.inc"
 #undef ONEFOLD_GOLDEN
 #undef ONEFOLD_GOLDEN_TWO
@@ -49,26 +50,28 @@ std::array<std::uint64_t, 3> bits_of_both(const std::complex<T>& z) {
   return {bits_of(z.real()), bits_of(z.imag()), 0};
 }
 
-template <class T>
+// Of what forms accumulate in Z, which may be wider than the numbers are.
+template <class T, class Z>
 std::array<std::uint64_t, 3> by_the_library(const complex_row& row, const onefold::executor& where, const std::complex<T>* z,
                                             const std::complex<T>* second) {
+  constexpr onefold::accumulate_as_t<Z> as{};
   switch (row.what) {
     case form::sum:
-      return bits_of_both(onefold::sum(where, z, row.count));
+      return bits_of_both(onefold::sum(where, z, row.count, as));
     case form::prod:
-      return bits_of_both(onefold::prod(where, z, row.count));
+      return bits_of_both(onefold::prod(where, z, row.count, as));
     case form::mean:
-      return bits_of_both(onefold::mean(where, z, row.count));
+      return bits_of_both(onefold::mean(where, z, row.count, as));
     case form::dot:
-      return bits_of_both(onefold::dot(where, z, second, row.count));
+      return bits_of_both(onefold::dot(where, z, second, row.count, as));
     case form::norm1:
-      return {bits_of(onefold::norm1(where, z, row.count)), 0, 0};
+      return {bits_of(onefold::norm1(where, z, row.count, as)), 0, 0};
     case form::norm2:
-      return {bits_of(onefold::norm2(where, z, row.count)), 0, 0};
+      return {bits_of(onefold::norm2(where, z, row.count, as)), 0, 0};
     case form::norm_inf:
       return {bits_of(onefold::norm_inf(where, z, row.count)), 0, 0};
     case form::sum_of_squares:
-      return {bits_of(onefold::sum_of_squares(where, z, row.count)), 0, 0};
+      return {bits_of(onefold::sum_of_squares(where, z, row.count, as)), 0, 0};
     case form::count:
       return {onefold::count(where, z, row.count), 0, 0};
     case form::all:
@@ -80,7 +83,7 @@ std::array<std::uint64_t, 3> by_the_library(const complex_row& row, const onefol
     default:
       break;
   }
-  const auto found = onefold::mean_variance(where, z, row.count, onefold::ddof{row.ddof});
+  const auto found = onefold::mean_variance(where, z, row.count, as, onefold::ddof{row.ddof});
   return {bits_of(found.mean.real()), bits_of(found.mean.imag()), bits_of(found.variance)};
 }
 
@@ -115,8 +118,10 @@ class complex_golden : public executor_test {
     for (const std::size_t off : {0U, 1U}) {
       guarded_input memory(memory_for(where()), shifted<T>(parts_of<T>(row, row.seed), off), operation::sum);
       const auto* const z = static_cast<const Z*>(memory.window(2 * off, 2 * row.count));
-      EXPECT_EQ(by_the_library(row, where(), z, second), row.bits)
-          << name(row.what) << " of " << name(row.type) << ", " << row.data << ", seed " << row.seed << ", " << row.count;
+      const auto found = row.wide ? by_the_library<T, std::complex<double>>(row, where(), z, second)
+                                  : by_the_library<T, Z>(row, where(), z, second);
+      EXPECT_EQ(found, row.bits) << name(row.what) << " of " << name(row.type) << (row.wide ? " as c128, " : ", ") << row.data
+                                 << ", seed " << row.seed << ", " << row.count;
       count_dispatch(where());
     }
   }

@@ -53,11 +53,12 @@ std::complex<T> canonical(const std::complex<T>& z) {
   return {canonical(z.real()), canonical(z.imag())};
 }
 
-float modulus(const std::complex<float>& z) {
+double modulus_in_double(const std::complex<float>& z) {
   const double a = z.real(), b = z.imag();
   const double aa = a * a, bb = b * b;
-  return static_cast<float>(std::sqrt(aa + bb));
+  return std::sqrt(aa + bb);
 }
+float modulus(const std::complex<float>& z) { return static_cast<float>(modulus_in_double(z)); }
 double modulus(const std::complex<double>& z) {
   const double a = z.real(), b = z.imag();
   double s = 1;
@@ -69,40 +70,47 @@ double modulus(const std::complex<double>& z) {
   return std::sqrt(aa + bb) * (1 / s);
 }
 
-template <class T>
+// Numbers whose parts are T, converted to numbers of A before anything else.
+template <class T, class A = T>
 struct page {
   using C = std::complex<T>;
+  using Z = std::complex<A>;
   static constexpr std::size_t lanes = 256 / sizeof(C);
 
-  static C plus(const C& a, const C& b) { return {a.real() + b.real(), a.imag() + b.imag()}; }
-  static C times(const C& a, const C& b) {
-    const T ac = a.real() * b.real(), bd = a.imag() * b.imag(), ad = a.real() * b.imag(), bc = a.imag() * b.real();
+  static Z plus(const Z& a, const Z& b) { return {a.real() + b.real(), a.imag() + b.imag()}; }
+  static Z times(const Z& a, const Z& b) {
+    const A ac = a.real() * b.real(), bd = a.imag() * b.imag(), ad = a.real() * b.imag(), bc = a.imag() * b.real();
     return {ac - bd, ad + bc};
   }
-  static C conjugated(const C& x, const C& y) {
-    const T ac = x.real() * y.real(), bd = x.imag() * y.imag(), ad = x.real() * y.imag(), bc = x.imag() * y.real();
+  static Z conjugated(const Z& x, const Z& y) {
+    const A ac = x.real() * y.real(), bd = x.imag() * y.imag(), ad = x.real() * y.imag(), bc = x.imag() * y.real();
     return {ac + bd, ad - bc};
   }
-  static std::vector<T> moduli(const std::vector<C>& x) {
-    std::vector<T> all;
-    for (const C& z : x) all.push_back(modulus(z));
+  static std::vector<A> moduli(const std::vector<C>& x) {
+    std::vector<A> all;
+    for (const C& z : x)
+      if constexpr (std::is_same_v<T, A>)
+        all.push_back(modulus(z));
+      else
+        all.push_back(modulus_in_double(z));
     return all;
   }
+  static std::vector<Z> converted(const std::vector<C>& x) { return {x.begin(), x.end()}; }
 
-  static C sum(const std::vector<C>& x) { return canonical(tree_of(x, lanes, plus)); }
-  static C prod(const std::vector<C>& x) { return canonical(tree_of(x, lanes, times)); }
-  static C dot(const std::vector<C>& x, const std::vector<C>& y) {
-    std::vector<C> products;
-    for (std::size_t i = 0; i < x.size(); ++i) products.push_back(conjugated(x[i], y[i]));
+  static Z sum(const std::vector<C>& x) { return canonical(tree_of(converted(x), lanes, plus)); }
+  static Z prod(const std::vector<C>& x) { return canonical(tree_of(converted(x), lanes, times)); }
+  static Z dot(const std::vector<C>& x, const std::vector<C>& y) {
+    std::vector<Z> products;
+    for (std::size_t i = 0; i < x.size(); ++i) products.push_back(conjugated(Z(x[i]), Z(y[i])));
     return canonical(tree_of(products, lanes, plus));
   }
-  static C mean(const std::vector<C>& x) {
-    const C total = tree_of(x, lanes, plus);
-    const T n = static_cast<T>(x.size());
-    return canonical(C(total.real() / n, total.imag() / n));
+  static Z mean(const std::vector<C>& x) {
+    const Z total = tree_of(converted(x), lanes, plus);
+    const A n = static_cast<A>(x.size());
+    return canonical(Z(total.real() / n, total.imag() / n));
   }
-  static T norm1(const std::vector<C>& x) {
-    return canonical(tree_of(moduli(x), 2 * lanes, [](T a, T b) { return a + b; }));
+  static A norm1(const std::vector<C>& x) {
+    return canonical(tree_of(moduli(x), 2 * lanes, [](A a, A b) { return a + b; }));
   }
   static T norm_inf(const std::vector<C>& x) {
     return canonical(tree_of(moduli(x), 2 * lanes, [](T a, T b) {
@@ -110,12 +118,12 @@ struct page {
     }));
   }
   // Of the parts, each an array of its own.
-  static onefold::mean_variance_result<C> mean_variance(const std::vector<C>& x, onefold::ddof of) {
+  static onefold::mean_variance_result<Z> mean_variance(const std::vector<C>& x, onefold::ddof of) {
     std::vector<T> real(x.size()), imaginary(x.size());
     for (std::size_t i = 0; i < x.size(); ++i) real[i] = x[i].real(), imaginary[i] = x[i].imag();
     const auto a = onefold::mean_variance(onefold::serial(), real, onefold::accumulate_as<double>, of);
     const auto b = onefold::mean_variance(onefold::serial(), imaginary, onefold::accumulate_as<double>, of);
-    return {canonical(C(static_cast<T>(a.mean), static_cast<T>(b.mean))), canonical(static_cast<T>(a.variance + b.variance))};
+    return {canonical(Z(static_cast<A>(a.mean), static_cast<A>(b.mean))), canonical(static_cast<A>(a.variance + b.variance))};
   }
 };
 
@@ -229,6 +237,46 @@ class complex_numbers : public dispatching_test, public testing::WithParamInterf
     EXPECT_EQ(counted, nonzero) << n;
   }
 
+  // Of c64 accumulated in c128.
+  void expect_the_wide_page(const std::vector<std::complex<float>>& x, const std::complex<float>* z, const std::complex<float>* y,
+                            const std::complex<double>& dot) {
+    using of_page = page<float, double>;
+    using Z = std::complex<double>;
+    constexpr auto wide = onefold::accumulate_as<Z>;
+    const std::size_t n = x.size();
+    expect_same(onefold::sum(where(), z, n, wide), of_page::sum(x), "wide sum", n);
+    expect_same(onefold::prod(where(), z, n, wide), of_page::prod(x), "wide prod", n);
+    expect_same(onefold::dot(where(), z, y, n, wide), dot, "wide dot", n);
+    expect_same(onefold::mean(where(), z, n, wide), of_page::mean(x), "wide mean", n);
+    expect_same(onefold::norm1(where(), z, n, wide), of_page::norm1(x), "wide norm1", n);
+    const auto* const parts = reinterpret_cast<const float*>(z);
+    constexpr auto in_double = onefold::accumulate_as<double>;
+    expect_same(onefold::norm2(where(), z, n, wide), onefold::norm2(where(), parts, 2 * n, in_double), "wide norm2", n);
+    expect_same(onefold::sum_of_squares(where(), z, n, wide), onefold::sum_of_squares(where(), parts, 2 * n, in_double),
+                "wide sum_of_squares", n);
+    const auto sample = of_page::mean_variance(x, onefold::ddof{1});
+    expect_same(onefold::mean_variance(where(), z, n, wide), of_page::mean_variance(x, onefold::ddof{0}), "wide mean_variance", n);
+    expect_same(onefold::mean_variance(where(), z, n, wide, onefold::ddof{1}), sample, "wide mean_variance of a sample", n);
+
+    using M = onefold::mean_variance_result<Z>;
+    expect_same(stored<M>([&](M* to) { onefold::mean_variance_into(where(), z, n, to, onefold::ddof{1}, wide); }), sample,
+                "wide mean_variance, stored", n);
+    expect_same(stored<Z>([&](Z* to) { onefold::mean_into(where(), z, n, to, wide); }), of_page::mean(x), "wide mean, stored", n);
+    expect_same(stored<double>([&](double* to) { onefold::norm1_into(where(), z, n, to, wide); }), of_page::norm1(x),
+                "wide norm1, stored", n);
+    Z total, product;
+    double norm = 0;
+    onefold::batch work(where());
+    work.add(onefold::sum, z, n, &total, wide)
+        .add(onefold::dot, z, y, n, &product, wide)
+        .add(onefold::norm2, z, n, &norm, wide)
+        .run();
+    expect_same(total, of_page::sum(x), "wide sum in a batch", n);
+    expect_same(product, dot, "wide dot in a batch", n);
+    expect_same(norm, onefold::norm2(where(), parts, 2 * n, in_double), "wide norm2 in a batch", n);
+    count_dispatch(where());
+  }
+
   template <class T>
   void expect_the_page(const std::vector<std::complex<T>>& x, const std::vector<std::complex<T>>& y, std::size_t off) {
     using of_page = page<T>;
@@ -245,6 +293,7 @@ class complex_numbers : public dispatching_test, public testing::WithParamInterf
     expect_same(onefold::norm2(where(), z, n), onefold::norm2(where(), parts, 2 * n), "norm2", n);
     expect_same(onefold::sum_of_squares(where(), z, n), onefold::sum_of_squares(where(), parts, 2 * n), "sum_of_squares", n);
     expect_the_page_of_states(x, z);
+    if constexpr (std::is_same_v<T, float>) expect_the_wide_page(x, z, other.data(), page<float, double>::dot(x, y));
     count_dispatch(where());
 
     guarded_output output(memory_for(where()), onefold::element_type_of<T>, 2 * sizeof(T));
@@ -305,6 +354,13 @@ TEST_P(complex_numbers, of_all_sizes_have_the_products_and_norms_of_the_page) {
       expect_same(onefold::prod(where(), at.data(), n), page<T>::prod(x), "prod", n);
       expect_same(onefold::norm1(where(), at.data(), n), page<T>::norm1(x), "norm1", n);
       expect_same(onefold::norm_inf(where(), at.data(), n), page<T>::norm_inf(x), "norm_inf", n);
+      if constexpr (single) {
+        using of_page = page<float, double>;
+        constexpr auto wide = onefold::accumulate_as<std::complex<double>>;
+        expect_same(onefold::prod(where(), at.data(), n, wide), of_page::prod(x), "wide prod", n);
+        expect_same(onefold::norm1(where(), at.data(), n, wide), of_page::norm1(x), "wide norm1", n);
+        expect_same(onefold::dot(where(), at.data(), at.data(), n, wide), of_page::dot(x, x), "wide dot", n);
+      }
       count_dispatch(where());
     };
     for (const std::size_t n : {lanes - 1, 3 * lanes + 2, 257 * lanes / 16, 5 * tile, 6 * tile + lanes, 7 * tile + 1,
@@ -403,12 +459,97 @@ TEST_P(complex_numbers, of_no_elements) {
                              onefold::norm_inf(where(), nowhere, 0), onefold::sum_of_squares(where(), nowhere, 0)})
       expect_same(norm, T(0), "a norm", 0);
     expect_same(onefold::mean_variance(where(), nowhere, 0), {canonical(C(NAN, NAN)), canonical(T(NAN))}, "mean_variance", 0);
+    if constexpr (std::is_same_v<T, float>) {
+      using Z = std::complex<double>;
+      constexpr auto wide = onefold::accumulate_as<Z>;
+      expect_same(onefold::sum(where(), nowhere, 0, wide), Z(0, 0), "wide sum", 0);
+      expect_same(onefold::prod(where(), nowhere, 0, wide), Z(1, 0), "wide prod", 0);
+      expect_same(onefold::dot(where(), nowhere, nowhere, 0, wide), Z(0, 0), "wide dot", 0);
+      expect_same(onefold::mean(where(), nowhere, 0, wide), canonical(Z(NAN, NAN)), "wide mean", 0);
+      for (const auto& norm : {onefold::norm1(where(), nowhere, 0, wide), onefold::norm2(where(), nowhere, 0, wide),
+                               onefold::sum_of_squares(where(), nowhere, 0, wide)})
+        expect_same(norm, 0.0, "a wide norm", 0);
+      expect_same(onefold::mean_variance(where(), nowhere, 0, wide), {canonical(Z(NAN, NAN)), canonical(double(NAN))},
+                  "wide mean_variance", 0);
+    }
     EXPECT_EQ(onefold::count(where(), nowhere, 0), 0U);
     EXPECT_TRUE(onefold::all(where(), nowhere, 0) && onefold::none(where(), nowhere, 0) && !onefold::any(where(), nowhere, 0));
   });
 }
 
 INSTANTIATE_TEST_SUITE_P(forms, complex_numbers, testing::ValuesIn(complex_cases()), name_of);
+
+TEST(complex_calls, accumulate_in_the_wider_type_where_they_round) {
+  using c64 = std::complex<float>;
+  using c128 = std::complex<double>;
+  using wide = onefold::accumulate_as_t<c128>;
+  const auto& as_wide = onefold::accumulate_as<c128>;
+  // As floats 2^24 + 1 + 1 is 2^24, and 2^12 (2^12 + 1) + 1 is no number.
+  const std::vector<c64> x{{0x1p24F, 1}, {1, 0}, {1, -2}}, y{{0x1p12F, 0}, {1, 1}, {0, 0}},
+      z{{0x1.002p12F, 0x1p12F}, {0, 1}, {1, 1}};
+  static_assert(std::is_same_v<decltype(onefold::sum(x, as_wide)), c128>);
+  static_assert(std::is_same_v<decltype(onefold::norm1(x, as_wide)), double>);
+  EXPECT_EQ(onefold::sum(x, as_wide), c128(0x1p24 + 2, -1));
+  EXPECT_EQ(onefold::dot(onefold::serial(), y, z, as_wide), c128(0x1p24 + 0x1p13 + 1, 0x1p24 + 1));
+  EXPECT_EQ(onefold::sum_of_squares(onefold::serial(), x, as_wide), 0x1p48 + 1 + 1 + 1 + 4);
+  EXPECT_EQ(onefold::norm2(onefold::serial(), std::vector<c64>{{3e38F, -3e38F}}, as_wide),
+            std::sqrt(2 * double(3e38F) * double(3e38F)));
+  const std::vector<c64> neighbours{{0x1p24F, 1}, {0x1p24F + 2, 2}};
+  const auto between = onefold::mean_variance(onefold::serial(), neighbours, as_wide, onefold::ddof{1});
+  EXPECT_EQ(between.mean, c128(0x1p24 + 1, 1.5));
+  EXPECT_EQ(between.variance, 2.5);
+  const std::uint64_t two = 2;
+  EXPECT_EQ(onefold::sum(onefold::serial(), x.data(), 3, as_wide, onefold::count_at{&two}), c128(0x1p24 + 1, 1));
+  const c64* const place = x.data();
+  EXPECT_EQ(onefold::norm1(onefold::openmp(), onefold::array_at<c64>{&place}, 2, as_wide), std::sqrt(0x1p48 + 1) + 1);
+
+  // The type that is accumulated in anyway may be named.
+  EXPECT_EQ(onefold::sum(x, onefold::accumulate_as<c64>), onefold::sum(x));
+  EXPECT_EQ(onefold::norm2(std::vector<c128>{{3, 4}}, as_wide), 5.0);
+  static_assert(std::is_invocable_v<decltype(onefold::prod), std::vector<c64>, wide>);
+  static_assert(!std::is_invocable_v<decltype(onefold::norm_inf), std::vector<c64>, wide>);
+  static_assert(!std::is_invocable_v<decltype(onefold::sum), std::vector<c128>, onefold::accumulate_as_t<c64>>);
+  static_assert(!std::is_invocable_v<decltype(onefold::sum), std::vector<c64>, onefold::accumulate_as_t<double>>);
+  static_assert(!std::is_invocable_v<decltype(onefold::sum), std::vector<float>, wide>);
+
+  const onefold_c64 numbers[] = {{0x1p24F, 1}, {1, 0}, {1, -2}};
+  onefold_c128 sum{}, product{}, dot{};
+  onefold_mean_variance_result_c128 moments{};
+  double norm = 0;
+  EXPECT_EQ(onefold_sum_c64_as_c128(onefold_serial(), numbers, 3, &sum), ONEFOLD_OK) << onefold_last_error();
+  EXPECT_TRUE(sum.real == 0x1p24 + 2 && sum.imaginary == -1);
+  EXPECT_EQ(onefold_prod_c64_as_c128_into(onefold_serial(), numbers, 3, &product, nullptr), ONEFOLD_OK) << onefold_last_error();
+  EXPECT_TRUE(product.real == 0x1p24 + 2 && product.imaginary == 1 - 0x1p25) << product.real << " " << product.imaginary;
+  EXPECT_EQ(onefold_dot_c64_as_c128(onefold_serial(), numbers, numbers, 3, &dot), ONEFOLD_OK) << onefold_last_error();
+  EXPECT_TRUE(dot.real == 0x1p48 + 7 && dot.imaginary == 0);
+  EXPECT_EQ(onefold_norm2_c64_as_c128(onefold_serial(), numbers, 3, &norm), ONEFOLD_OK) << onefold_last_error();
+  EXPECT_EQ(norm, std::sqrt(0x1p48 + 7));
+  const onefold_c64 of_moments[] = {{0x1p24F, 1}, {0x1p24F + 2, 2}};
+  EXPECT_EQ(onefold_mean_variance_c64_as_c128(onefold_serial(), of_moments, 2, 0, &moments), ONEFOLD_OK) << onefold_last_error();
+  EXPECT_TRUE(moments.mean.real == 0x1p24 + 1 && moments.mean.imaginary == 1.5 && moments.variance == 1.25);
+
+  onefold_request asked{};
+  asked.struct_bytes = sizeof(asked);
+  asked.where = onefold_serial();
+  asked.input = numbers;
+  asked.count = 3;
+  asked.output = &sum;
+  asked.flags = ONEFOLD_WIDE;
+  const auto refused = [&](element_type type, form what) {
+    asked.type = static_cast<std::int32_t>(type);
+    asked.form = static_cast<std::int32_t>(what);
+    return onefold_reduce(&asked, nullptr) == ONEFOLD_UNSUPPORTED &&
+           std::string(onefold_last_error()).find("cannot be accumulated in a wider type") != std::string::npos;
+  };
+  for (const form what : {form::norm_inf, form::count, form::all, form::any, form::none})
+    EXPECT_TRUE(refused(element_type::c64, what)) << onefold::name(what);
+  for (const form what : {form::sum, form::norm1, form::norm2, form::mean_variance})
+    EXPECT_TRUE(refused(element_type::c128, what)) << onefold::name(what);
+  asked.type = ONEFOLD_C64;
+  asked.form = ONEFOLD_SUM;
+  asked.output = reinterpret_cast<std::byte*>(&sum) + 4;
+  EXPECT_EQ(onefold_reduce(&asked, nullptr), ONEFOLD_MISALIGNED_POINTER);
+}
 
 TEST(complex_calls, are_those_of_the_forms_that_have_a_meaning) {
   using C = std::complex<double>;

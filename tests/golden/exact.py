@@ -254,7 +254,7 @@ def variance(of, to, family, seed, n, ddof):
     return rounded(to, numerator, n * (n - ddof), squares.unit) if numerator else 0
 
 
-def complex_dot(of, family, seed, n):
+def complex_dot(of, to, family, seed, n):
     """Of conj(x) y, both with 2 n elements as the parts of n numbers: the sums of a c and b d, and of a d and -b c."""
     x, y = data(of, family, seed, 2 * n), data(of, family, seed + SECOND, 2 * n)
     real, imaginary = Terms(2 * of.lowest), Terms(2 * of.lowest)
@@ -265,7 +265,7 @@ def complex_dot(of, family, seed, n):
         imaginary.add(product(a, d))
         negative, *size = product(b, c)
         imaginary.add((not negative, *size))
-    return real.result(of), imaginary.result(of)
+    return real.result(to), imaginary.result(to)
 
 
 # The number of the kind and the limbs of its sum, of types with the units of f32; the limbs of f64. A kind of f64 is one behind.
@@ -318,7 +318,7 @@ HEADER = """\
 // ONEFOLD_GOLDEN(type, form, accumulate, data, seed, n, bits)
 // ONEFOLD_GOLDEN_RECORD(type, form, accumulate, data, seed, n, ddof, first bits, second bits)
 // ONEFOLD_GOLDEN_STATE(type, form, data, seed, n, hash of the words)
-// ONEFOLD_GOLDEN_COMPLEX(type, form, data, seed, n, real part's bits, imaginary part's bits)"""
+// ONEFOLD_GOLDEN_COMPLEX(type, form, accumulate, data, seed, n, real part's bits, imaginary part's bits)"""
 
 
 def turns(of):
@@ -359,12 +359,14 @@ def print_states(of, turn, special):
             print(f"ONEFOLD_GOLDEN_STATE({of.name}, {form}, {family}, {seed}, {n}, 0x{value:016x})")
 
 
-def print_complex_dots(of):
+def print_complex_dots(of, to):
+    names = {"f32": "c64", "f64": "c128"}
+    accumulate = "own" if to is of else names[to.name]
     rows = zip(FAMILIES + SPECIAL + (DOUBLES if of is f64 else []), itertools.cycle(SIZES))
     for seed, (family, n) in enumerate([("uniform", 0), *rows], 1):
-        real, imaginary = complex_dot(of, family, seed, n)
-        name = {"f32": "c64", "f64": "c128"}[of.name]
-        print(f"ONEFOLD_GOLDEN_COMPLEX({name}, dot, {family}, {seed}, {n}, {digits(of, real)}, {digits(of, imaginary)})")
+        real, imaginary = complex_dot(of, to, family, seed, n)
+        print(f"ONEFOLD_GOLDEN_COMPLEX({names[of.name]}, dot, {accumulate}, {family}, {seed}, {n}, "
+              f"{digits(to, real)}, {digits(to, imaginary)})")
 
 
 def main():
@@ -374,8 +376,8 @@ def main():
         for to in (f64,) if of is f64 else (f32, f64):
             print_results(of, to, turn, special)
         print_states(of, turn, special)
-    for of in (f32, f64):
-        print_complex_dots(of)
+    for of, to in ((f32, f32), (f64, f64), (f32, f64)):
+        print_complex_dots(of, to)
 
 
 if __name__ == "__main__":

@@ -1423,6 +1423,10 @@ void print_head(const char* of, const char* table) {
 template <class T>
 constexpr const char* complex_type = sizeof(T) == 4 ? "c64" : "c128";
 
+// The column "accumulate" of numbers whose parts are T, accumulated in A.
+template <class T, class A>
+constexpr const char* complex_accumulator = sizeof(T) == sizeof(A) ? "own" : complex_type<A>;
+
 // 1 for each number that is not zero in one part at least, else 0.
 template <class T>
 std::vector<std::uint64_t> nonzero_numbers(const std::vector<T>& parts) {
@@ -1445,8 +1449,8 @@ void row_of_zeros(form_id form, family_id family, std::uint64_t seed, std::size_
               static_cast<unsigned long long>(seed), n, bits.c_str());
 }
 
-// The moments of each part, an array of its own of T, in f64; then converted.
-template <class T>
+// The moments of each part, an array of its own of T, in f64; then converted to A.
+template <class T, class A = T>
 void row_of_moments(family_id family, std::uint64_t seed, std::size_t n, std::int64_t ddof) {
   const std::vector<T> parts = data<T>(family, seed, 2 * n);
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
@@ -1461,9 +1465,10 @@ void row_of_moments(family_id family, std::uint64_t seed, std::size_t n, std::in
     if (freedom > 0) variance[part] = all->D / static_cast<double>(freedom);
   }
   const double both = variance[0] + variance[1];
-  std::printf("ONEFOLD_GOLDEN_THREE(%s, mean_variance, own, %s, %llu, %zu, %d, %s, %s, %s)\n", complex_type<T>, name_of(family),
-              static_cast<unsigned long long>(seed), n, static_cast<int>(ddof), bits_of(static_cast<T>(mean[0])).c_str(),
-              bits_of(static_cast<T>(mean[1])).c_str(), bits_of(static_cast<T>(both)).c_str());
+  std::printf("ONEFOLD_GOLDEN_THREE(%s, mean_variance, %s, %s, %llu, %zu, %d, %s, %s, %s)\n", complex_type<T>,
+              complex_accumulator<T, A>, name_of(family), static_cast<unsigned long long>(seed), n, static_cast<int>(ddof),
+              bits_of(static_cast<A>(mean[0])).c_str(), bits_of(static_cast<A>(mean[1])).c_str(),
+              bits_of(static_cast<A>(both)).c_str());
 }
 
 // A number, whose parts are T.
@@ -1471,10 +1476,10 @@ template <class T>
 struct number {
   T real, imaginary;
 };
-template <class T>
-std::vector<number<T>> numbers_of(const std::vector<T>& parts) {
-  std::vector<number<T>> all;
-  for (std::size_t i = 0; i < parts.size(); i += 2) all.push_back({parts[i], parts[i + 1]});
+template <class A, class T>
+std::vector<number<A>> numbers_of(const std::vector<T>& parts) {
+  std::vector<number<A>> all;
+  for (std::size_t i = 0; i < parts.size(); i += 2) all.push_back({static_cast<A>(parts[i]), static_cast<A>(parts[i + 1])});
   return all;
 }
 template <class T>
@@ -1501,37 +1506,39 @@ double absolute_of(number<double> z) {
   return std::sqrt((a * s) * (a * s) + (b * s) * (b * s)) * over_s;
 }
 
-// sum, prod, dot and mean, whose results are complex; and what has a real one. dot's second array is that of the seed and 1000 more.
-template <class T>
+// sum, prod, dot and mean, whose results are complex; and what has a real one. dot's second array is that of the seed and 1000 more. Parts are T, and are
+// converted to A before anything else.
+template <class T, class A = T>
 void row_of_numbers(form_id form, family_id family, std::uint64_t seed, std::size_t n) {
-  using Z = number<T>;
+  using E = number<T>;
+  using Z = number<A>;
   const std::vector<T> parts = data<T>(family, seed, 2 * n);
-  const std::vector<Z> z = numbers_of(parts);
+  const std::vector<Z> z = numbers_of<A>(parts);
   const auto print = [&](const char* macro, const std::string& bits) {
-    std::printf("%s(%s, %s, own, %s, %llu, %zu, %s)\n", macro, complex_type<T>, name_of(form), name_of(family),
-                static_cast<unsigned long long>(seed), n, bits.c_str());
+    std::printf("%s(%s, %s, %s, %s, %llu, %zu, %s)\n", macro, complex_type<T>, name_of(form), complex_accumulator<T, A>,
+                name_of(family), static_cast<unsigned long long>(seed), n, bits.c_str());
   };
   const auto print_both = [&](Z result) { print("ONEFOLD_GOLDEN_TWO", bits_of(result.real) + ", " + bits_of(result.imaginary)); };
-  if (form == form_id::sum) return print_both(tree<Z, Z>(add_numbers<T>, z).value_or(Z{0, 0}));
-  if (form == form_id::prod) return print_both(tree<Z, Z>(multiply_numbers<T>, z).value_or(Z{1, 0}));
+  if (form == form_id::sum) return print_both(tree<E, Z>(add_numbers<A>, z).value_or(Z{0, 0}));
+  if (form == form_id::prod) return print_both(tree<E, Z>(multiply_numbers<A>, z).value_or(Z{1, 0}));
   if (form == form_id::mean) {
-    const std::optional<Z> sum = tree<Z, Z>(add_numbers<T>, z);
-    constexpr T nan = std::numeric_limits<T>::quiet_NaN();
-    return print_both(sum ? Z{sum->real / static_cast<T>(n), sum->imaginary / static_cast<T>(n)} : Z{nan, nan});
+    const std::optional<Z> sum = tree<E, Z>(add_numbers<A>, z);
+    constexpr A nan = std::numeric_limits<A>::quiet_NaN();
+    return print_both(sum ? Z{sum->real / static_cast<A>(n), sum->imaginary / static_cast<A>(n)} : Z{nan, nan});
   }
   if (form == form_id::dot) {
-    const std::vector<Z> y = numbers_of(data<T>(family, seed + 1000, 2 * n));
+    const std::vector<Z> y = numbers_of<A>(data<T>(family, seed + 1000, 2 * n));
     std::vector<Z> products;
     for (std::size_t i = 0; i < n; ++i)
       products.push_back(
           {z[i].real * y[i].real + z[i].imaginary * y[i].imaginary, z[i].real * y[i].imaginary - z[i].imaginary * y[i].real});
-    return print_both(tree<Z, Z>(add_numbers<T>, products).value_or(Z{0, 0}));
+    return print_both(tree<E, Z>(add_numbers<A>, products).value_or(Z{0, 0}));
   }
-  if (form == form_id::norm2) return print("ONEFOLD_GOLDEN", norm2<T>(parts));
-  if (form == form_id::sum_of_squares) return print("ONEFOLD_GOLDEN", bits_of(tree<T, T>(add, squares<T>(parts)).value_or(T{0})));
-  std::vector<T> magnitudes;
+  if (form == form_id::norm2) return print("ONEFOLD_GOLDEN", norm2<A>(parts));
+  if (form == form_id::sum_of_squares) return print("ONEFOLD_GOLDEN", bits_of(tree<T, A>(add, squares<A>(parts)).value_or(A{0})));
+  std::vector<A> magnitudes;
   for (const Z one : z) magnitudes.push_back(absolute_of(one));
-  print("ONEFOLD_GOLDEN", bits_of(tree<T, T>(form == form_id::norm1 ? add<T> : maximum<T>, magnitudes).value_or(T{0})));
+  print("ONEFOLD_GOLDEN", bits_of(tree<T, A>(form == form_id::norm1 ? add<A> : maximum<A>, magnitudes).value_or(A{0})));
 }
 
 template <class T>
@@ -1561,6 +1568,43 @@ void rows_of_numbers() {
       rows(family_id::mixed_classes, {1, 65, 5000});
     }
   }
+}
+
+// c64 accumulated in c128.
+void rows_of_wide_numbers() {
+  for (const form_id form :
+       {form_id::sum, form_id::prod, form_id::dot, form_id::mean, form_id::norm1, form_id::norm2, form_id::sum_of_squares}) {
+    std::uint64_t seed = 0;
+    const auto rows = [&](family_id family, const std::vector<std::size_t>& sizes) {
+      for (const std::size_t n : sizes) row_of_numbers<float, double>(form, family, ++seed, n);
+    };
+    const bool every = form == form_id::sum || form == form_id::dot;
+    rows(family_id::uniform, {0, 1, 3});
+    rows(form == form_id::prod ? family_id::factors : family_id::uniform,
+         every ? few_sizes<float>() : turn_of<float>(static_cast<std::size_t>(form), 2));
+    rows(family_id::wide, {1, 5000});
+    rows(family_id::bits, {777});
+    rows(family_id::zeros, {65});
+    rows(family_id::minus_zero, {777});
+    rows(family_id::subnormal, {1, 1025});
+    rows(family_id::huge, {65, 777});
+    rows(family_id::one_nan, {5000});
+    rows(family_id::one_infinity, {65});
+    rows(family_id::both_infinities, {1025});
+    if (every) rows(family_id::uniform, {(std::size_t{1} << 18) + 5});
+  }
+  std::uint64_t seed = 0;
+  const auto rows = [&](family_id family, const std::vector<std::size_t>& sizes) {
+    for (const std::size_t n : sizes) {
+      ++seed;
+      row_of_moments<float, double>(family, seed, n, static_cast<std::int64_t>(seed % 2));
+    }
+  };
+  rows(family_id::uniform, {0, 1, 2, 3});
+  rows(family_id::uniform, turn_of<float>(0, 2));
+  rows(family_id::huge, {777});
+  rows(family_id::offset, {513, 54321});
+  rows(family_id::one_nan, {5000});
 }
 
 template <class T>
@@ -1616,6 +1660,7 @@ void print_complex() {
   rows_of_numbers<double>();
   rows_of_complex<float>();
   rows_of_complex<double>();
+  rows_of_wide_numbers();
 }
 
 void print_small() {

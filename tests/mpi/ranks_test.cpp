@@ -390,6 +390,31 @@ TEST(complex_numbers_over_ranks, are_taken_by_every_call) {
   expect_complex_calls<std::complex<double>>();
 }
 
+TEST(complex_numbers_over_ranks, are_accumulated_in_the_wider_type) {
+  const parted of_parts(2 * 23'457);
+  std::vector<std::complex<float>> all;
+  for (std::size_t i = 0; i < of_parts.all.size(); i += 2)
+    all.emplace_back(static_cast<float>(of_parts.all[i]), static_cast<float>(of_parts.all[i + 1]));
+  const auto place = [&](int of) {
+    return all.begin() + static_cast<std::ptrdiff_t>(all.size() * static_cast<std::size_t>(of) / static_cast<std::size_t>(ranks()));
+  };
+  const std::vector<std::complex<float>> mine(place(rank()), place(rank() + 1));
+  const layout rows(MPI_COMM_WORLD, mine.size());
+  const auto here = rows.on(onefold::openmp());
+  const auto one = onefold::serial();
+  constexpr auto wide = onefold::accumulate_as<std::complex<double>>;
+  expect_same(onefold::sum(here, mine, wide), onefold::sum(one, all, wide), "sum");
+  expect_same(onefold::norm1(here, mine, wide), onefold::norm1(one, all, wide), "norm1");
+  expect_same(onefold::norm2(here, mine, wide), onefold::norm2(one, all, wide), "norm2");
+  expect_same(onefold::dot(here, mine, mine, wide), onefold::dot(one, all, all, wide), "dot");
+  expect_same(onefold::mean_variance(here, mine, wide).mean, onefold::mean_variance(one, all, wide).mean, "mean");
+  const onefold::options exactly{.guarantee = onefold::guarantee::exact};
+  expect_same(onefold::sum(here, mine, wide, exactly), onefold::sum(one, all, wide, exactly), "exact sum");
+  expect_same(onefold::dot(here, mine, mine, wide, exactly), onefold::dot(one, all, all, wide, exactly), "exact dot");
+  const layout nothing(MPI_COMM_WORLD, 0);
+  expect_same(onefold::prod(nothing.on(one), std::vector<std::complex<float>>(), wide), std::complex<double>(1, 0), "prod of none");
+}
+
 TEST(calls_over_ranks, give_results_to_a_root_alone) {
   const parted x(10'000);
   const layout rows(MPI_COMM_WORLD, x.mine.size());

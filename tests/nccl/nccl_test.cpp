@@ -194,7 +194,7 @@ void compare_complex_forms(several_ranks& test, const rank& here, uint64_t total
   const auto cuts = cuts_of(total, here.ranks, seed);
   const auto one = o::serial();
 #define ONEFOLD_COMPARE(name, ...)                                             \
-  compare<C, decltype(o::name(one, x))>(                                       \
+  compare<C, decltype(o::name(one, x __VA_OPT__(, ) __VA_ARGS__))>(            \
       test, here, x, y, cuts,                                                  \
       [](const layout& rows, const C* a, const C*, uint64_t n, auto* result) { \
         o::name##_into(rows, a, n, result __VA_OPT__(, ) __VA_ARGS__);         \
@@ -217,6 +217,11 @@ void compare_complex_forms(several_ranks& test, const rank& here, uint64_t total
   ONEFOLD_COMPARE(mean, exactly());
   ONEFOLD_COMPARE(sum_of_squares, exactly());
   ONEFOLD_COMPARE(norm2, exactly());
+  // Of floats the wider type, of doubles their own.
+  ONEFOLD_COMPARE(sum, o::accumulate_as<std::complex<double>>);
+  ONEFOLD_COMPARE(norm1, o::accumulate_as<std::complex<double>>);
+  ONEFOLD_COMPARE(mean_variance, o::accumulate_as<std::complex<double>>);
+  ONEFOLD_COMPARE(mean, o::accumulate_as<std::complex<double>>, exactly());
 #undef ONEFOLD_COMPARE
   compare<C, decltype(o::dot(one, x, y))>(
       test, here, x, y, cuts,

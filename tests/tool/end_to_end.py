@@ -540,6 +540,25 @@ class ComplexNumbers(ToolTest):
             self.assertEqual((self.succeed_json("count", path)["value"], self.succeed_json("all", path)["value"]), (3, False))
             self.assertRegex(self.succeed("sum", path), re.compile(rf"^real +-3$\n^real_bits +{bits(part, -3.0)}$\n^imaginary +0$", re.M))
 
+    def test_accumulated_in_double(self):
+        x = self.write("x.bin", struct.pack("<6f", 2.0**24, 1, 1, 0, 1, -2))
+        arguments = ("--type", "c64", "--accumulate", "c128")
+        result = self.succeed_json("sum", x, *arguments)
+        self.assertEqual((result["type"], result["result_type"], result["accumulate"]), ("c64", "c128", "c128"))
+        self.check(result, ("real", "imaginary"), (2.0**24 + 2, -1), "f64")
+        self.check(self.succeed_json("norm2", x, *arguments), ("value",), (math.sqrt(2.0**48 + 7),), "f64")
+        self.check(self.succeed_json("dot", x, x, *arguments), ("real", "imaginary"), (2.0**48 + 7, 0), "f64")
+        self.assertEqual(self.succeed_json("norm2", x, "--type", "c64", "--accumulate", "c64")["accumulate"], "own")
+        self.assertIn("c64 accumulated in c128, as f64", self.succeed("norm1", x, *arguments))
+        exact = self.succeed_json("mean", x, *arguments, "--exact")
+        self.check(exact, ("real", "imaginary"), ((2.0**24 + 2) / 3, -1 / 3), "f64")
+        states = [os.path.join(self.folder, name) for name in ("0", "1")]
+        self.succeed("sum", self.write("y.bin", struct.pack("<2f", 2.0**24, 1)), *arguments, "--begin", "0", "--state", states[0])
+        self.succeed("sum", self.write("y.bin", struct.pack("<4f", 1, 0, 1, -2)), *arguments, "--begin", "1", "--state", states[1])
+        self.check(self.succeed_json("merge", *states), ("real", "imaginary"), (2.0**24 + 2, -1), "f64")
+        self.fail_with("sum of c64 cannot be accumulated in f64: --accumulate takes own or c128 for them", "sum", x, "--type", "c64", "--accumulate", "f64")
+        self.fail_with("sum of c128 cannot be accumulated in c64: leave --accumulate out", "sum", self.paths["c128"][0], "--accumulate", "c64")
+
     def test_one_that_is_cut(self):
         for type_name, (path, part, data) in self.paths.items():
             half = len(data) // 2

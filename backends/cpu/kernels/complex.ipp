@@ -41,30 +41,63 @@ struct conjugated {
   }
 };
 
-template <class T, class Map>
+// The sums of the lanes of `rows` rows of P registers, which stand in memory in the type that they are added in.
+template <class A, int P, int Stride>
+ONEFOLD_INLINE pack<A, P> lanes_of_values(const A* first, int rows) {
+  if constexpr (P > accumulators) {
+    return {lanes_of_values<A, P / 2, Stride>(first, rows), lanes_of_values<A, P / 2, Stride>(first + P / 2 * width<A>, rows)};
+  } else {
+    pack<A, P> lanes = values<A, A, as_is, P>(first, nullptr);
+    ONEFOLD_UNROLL(1)
+    for (int r = 1; r < rows; ++r) lanes = combine<sum>(lanes, values<A, A, as_is, P>(first + r * Stride, nullptr));
+    return lanes;
+  }
+}
+
+// Of numbers of E, in A.
+template <class E, class A, class Map>
 struct complex_sum {
-  using number = parts_of_number<T>;
-  using register_type = vec<T, width<T>>;
-  static constexpr int tile_parts = tile_bytes / static_cast<int>(sizeof(T));
-  static constexpr int registers = order::lanes<T> / width<T>;
+  using number = parts_of_number<E>;
+  using result = parts_of_number<A>;
+  using T = A;
+  using register_type = vec<A, width<A>>;
+  static constexpr int lanes = order::lanes<E>;
+  static constexpr int tile_parts = tile_bytes / static_cast<int>(sizeof(E));
+  static constexpr int registers = lanes / width<A>;
 
   // Of `parts` parts, some but less than a tile's.
-  static register_type short_tile(const T* x, const T* y, u64 parts) {
+  static register_type short_tile(const E* x, const E* y, u64 parts) {
     if constexpr (Map::inputs == 1) {
-      return ordered<T, T, as_is, sum>::short_tile(x, y, parts);
+      return ordered<E, A, as_is, sum>::short_tile(x, y, parts);
     } else {
       // No factors have a product that changes no other, so the products are padded, which are vectors here too: g++ 12 makes fused operations of a loop
       // over both parts, whatever it is told of them.
-      constexpr u64 here = width<T>;
-      T values[tile_parts];
+      constexpr u64 here = width<A>;
+      A values[tile_parts];
       for (u64 i = 0; i < parts; i += here) {
         const bool is_whole = parts - i >= here;
-        const auto a = is_whole ? load<T, T>(x + i) : load_part<T>(x + i, parts - i, register_type{});
-        const auto b = is_whole ? load<T, T>(y + i) : load_part<T>(y + i, parts - i, register_type{});
-        const register_type products = conjugated::value<T, width<T>>(a, b);
+        const register_type products =
+            conjugated::value<A, width<A>>(is_whole ? load<E, A>(x + i) : in_part(x + i, parts - i),
+                                           is_whole ? load<E, A>(y + i) : in_part(y + i, parts - i));
         __builtin_memcpy(values + i, &products, sizeof(products));
       }
-      return ordered<T, T, as_is, sum>::short_tile(values, nullptr, parts);
+      if constexpr (same<E, A>) {
+        return ordered<A, A, as_is, sum>::short_tile(values, nullptr, parts);
+      } else {
+        const int rows = static_cast<int>((parts + lanes - 1) / lanes);
+        for (u64 i = parts; i < static_cast<u64>(rows * lanes); ++i) values[i] = sum::neutral<A>;
+        return halve<sum>(lanes_of_values<A, registers, lanes>(values, rows));
+      }
+    }
+  }
+  // The first `count` parts, less than a register's.
+  ONEFOLD_INLINE static register_type in_part(const E* x, u64 count) {
+    if constexpr (same<E, A>) {
+      return load_part<A>(x, count, register_type{});
+    } else {
+      E some[width<A>] = {};
+      for (u64 i = 0; i < count; ++i) some[i] = x[i];
+      return load<E, A>(some);
     }
   }
 
@@ -91,20 +124,20 @@ struct complex_sum {
   }
   template <int M>
   struct tree {
-    [[gnu::noinline]] static number of(const register_type* tiles) {
+    [[gnu::noinline]] static result of(const register_type* tiles) {
       return {part_of_subtree<0, M>(tiles), part_of_subtree<1, M>(tiles)};
     }
   };
 
   // Of `count` numbers.
-  static number group(const number* first_x, const number* first_y, u64 count, bool) {
-    const T* x = reinterpret_cast<const T*>(first_x);
-    const T* y = reinterpret_cast<const T*>(first_y);
+  static result group(const number* first_x, const number* first_y, u64 count, bool) {
+    const E* x = reinterpret_cast<const E*>(first_x);
+    const E* y = reinterpret_cast<const E*>(first_y);
     u64 parts = 2 * count;
     register_type tiles[group_tiles];
     int k = 0;
     for (; parts >= tile_parts; ++k, parts -= tile_parts) {
-      tiles[k] = halve<sum>(lanes_of<T, T, Map, sum, order::tile_rows, registers>({x, y, order::tile_rows, nullptr}, 0));
+      tiles[k] = halve<sum>(lanes_of<E, A, Map, sum, order::tile_rows, registers>({x, y, order::tile_rows, nullptr}, 0));
       x += tile_parts;
       if constexpr (Map::inputs == 2) y += tile_parts;
     }

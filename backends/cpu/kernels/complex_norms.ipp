@@ -40,12 +40,13 @@ ONEFOLD_INLINE vec<A, width<A>> parts(vec<A, width<A>> a, vec<A, width<A>> b, in
 }
 
 // The absolute values of width<f64> numbers.
-ONEFOLD_INLINE vec<f32, width<f64>> moduli(const f32* x) {
+ONEFOLD_INLINE vec<f64, width<f64>> moduli_in_double(const f32* x) {
   using index = typename make_indices<width<f64>>::type;
   const auto a = load<f32, f64>(x), b = load<f32, f64>(x + width<f64>);
   const auto first = a * a, second = b * b;
-  return narrowed(roots(parts<0, f64>(first, second, index{}) + parts<1, f64>(first, second, index{})));
+  return roots(parts<0, f64>(first, second, index{}) + parts<1, f64>(first, second, index{}));
 }
+ONEFOLD_INLINE vec<f32, width<f64>> moduli(const f32* x) { return narrowed(moduli_in_double(x)); }
 ONEFOLD_INLINE vec<f64, width<f64>> moduli(const f64* x) {
   using index = typename make_indices<width<f64>>::type;
   const auto first = load<f64, f64>(x), second = load<f64, f64>(x + width<f64>);
@@ -110,6 +111,47 @@ struct complex_norm1 {
       tiles[k++] = sums::short_tile(here.values, nullptr, count);
     }
     return subtree_of<sum, T>(tiles, k, sum::neutral<T>);
+  }
+};
+
+// Of floats, as doubles in the lanes of floats.
+struct complex_wide_norm1 {
+  using number = parts_of_number<f32>;
+  static constexpr int lanes = order::lanes<f32>;
+  static constexpr int tile_numbers = lanes * order::tile_rows;
+  static constexpr int step = width<f64>;
+
+  // Of `count` numbers, at most a tile's. What is not there is 0, which changes no sum of absolute values.
+  [[gnu::noinline]] static vec<f64, step> tile(const f32* x, int count) {
+    alignas(vector_bytes) f64 values[tile_numbers];
+    const int rows = (count + lanes - 1) / lanes;
+    const auto put = [&values](int at, const f32* from) {
+      const auto here = moduli_in_double(from);
+      __builtin_memcpy(values + at, &here, sizeof(here));
+    };
+    int i = 0;
+    ONEFOLD_UNROLL(2)
+    for (; i + step <= count; i += step) put(i, x + std::ptrdiff_t{2} * i);
+    for (; i < rows * lanes; i += step) {
+      f32 last[2 * step] = {};
+      for (int k = 0; k < 2 * (count - i); ++k) last[k] = x[std::ptrdiff_t{2} * i + k];
+      put(i, last);
+    }
+    return halve<sum>(lanes_of_values<f64, lanes / step, lanes>(values, rows));
+  }
+
+  // Of `count` numbers.
+  static f64 group(const number* first, const number*, u64 count, bool) {
+    const f32* x = reinterpret_cast<const f32*>(first);
+    vec<f64, step> tiles[group_tiles];
+    int k = 0;
+    for (; count > 0; ++k) {
+      const int here = static_cast<int>(count < tile_numbers ? count : tile_numbers);
+      tiles[k] = tile(x, here);
+      x += 2 * here;
+      count -= static_cast<u64>(here);
+    }
+    return subtree_of<sum, f64>(tiles, k, sum::neutral<f64>);
   }
 };
 

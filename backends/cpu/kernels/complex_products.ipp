@@ -30,18 +30,20 @@ struct complex_product {
   }
 };
 
-template <class T>
+// Of numbers of E, in A.
+template <class E, class A>
 struct complex_prod {
-  using number = parts_of_number<T>;
-  static constexpr int lanes = order::lanes<T> / 2;
+  using number = parts_of_number<E>;
+  using T = A;
+  using result = parts_of_number<T>;
+  static constexpr int row_parts = order::lanes<E>;
+  static constexpr int lanes = row_parts / 2;
   static constexpr int tile_numbers = lanes * order::tile_rows;
   static constexpr int pairs = lanes / width<T>;  // of registers in a row
-  static constexpr int held = pairs * 2 <= accumulators ? pairs : pairs / 2;
-  static_assert(held * 2 <= accumulators);
 
-  ONEFOLD_INLINE static numbers<T> unpacked(const T* x) {
+  ONEFOLD_INLINE static numbers<T> unpacked(const E* x) {
     using index = typename make_indices<width<T>>::type;
-    const auto a = load<T, T>(x), b = load<T, T>(x + width<T>);
+    const auto a = load<E, T>(x), b = load<E, T>(x + width<T>);
     return {unpacked_parts<0, T>(a, b, index{}), unpacked_parts<1, T>(a, b, index{})};
   }
   // Of what unpacked() and operations lane by lane have made, the numbers in their order.
@@ -61,7 +63,7 @@ struct complex_prod {
     numbers<T> v;
   };
   template <int P>
-  ONEFOLD_INLINE static products<P> row(const T* x) {
+  ONEFOLD_INLINE static products<P> row(const E* x) {
     if constexpr (P > 1)
       return {row<P / 2>(x), row<P / 2>(x + P * width<T>)};
     else
@@ -81,20 +83,20 @@ struct complex_prod {
     else
       return a.v;
   }
+  // As many at a time as there are registers for.
   template <int P>
-  ONEFOLD_INLINE static products<P> rows(const T* x) {
-    products<P> lanes_here = row<P>(x);
-    ONEFOLD_UNROLL(1)
-    for (int r = 1; r < order::tile_rows; ++r) lanes_here = combined<P>(lanes_here, row<P>(x + r * order::lanes<T>));
-    return lanes_here;
+  ONEFOLD_INLINE static products<P> rows(const E* x) {
+    if constexpr (P * 2 > accumulators) {
+      return {rows<P / 2>(x), rows<P / 2>(x + P * width<T>)};
+    } else {
+      products<P> lanes_here = row<P>(x);
+      ONEFOLD_UNROLL(1)
+      for (int r = 1; r < order::tile_rows; ++r) lanes_here = combined<P>(lanes_here, row<P>(x + r * row_parts));
+      return lanes_here;
+    }
   }
-  ONEFOLD_INLINE static numbers<T> tile(const T* x) {
-    numbers<T> v;
-    if constexpr (held == pairs)
-      v = halved<pairs>(rows<pairs>(x));
-    else
-      v = halved<held>(combined<held>(rows<held>(x), rows<held>(x + held * 2 * width<T>)));
-    return in_order(v, typename make_indices<width<T>>::type{});
+  ONEFOLD_INLINE static numbers<T> tile(const E* x) {
+    return in_order(halved<pairs>(rows<pairs>(x)), typename make_indices<width<T>>::type{});
   }
 
   // Lanes that are not there change nothing, which no number does: (a + i b) (1 + i 0) may have another zero.
@@ -120,9 +122,9 @@ struct complex_prod {
   };
 
   // Of `count` numbers, some but less than a tile's.
-  [[gnu::noinline, gnu::cold]] static number short_tile(const T* x, int count) {
+  [[gnu::noinline, gnu::cold]] static result short_tile(const E* x, int count) {
     padded_lanes all = {};
-    const auto add_row = [&all](const T* from, int there, bool first) {
+    const auto add_row = [&all](const E* from, int there, bool first) {
       ONEFOLD_UNROLL(1)
       for (int j = 0; j < lanes; j += width<T>) {
         const auto v = in_order(unpacked(from + 2 * j), typename make_indices<width<T>>::type{});
@@ -133,10 +135,10 @@ struct complex_prod {
       }
     };
     const int whole = count / lanes, rest = count % lanes;
-    for (int r = 0; r < whole; ++r) add_row(x + r * order::lanes<T>, lanes, r == 0);
+    for (int r = 0; r < whole; ++r) add_row(x + r * row_parts, lanes, r == 0);
     if (rest > 0) {
-      alignas(vector_bytes) T last[order::lanes<T>];
-      copy_and_fill<order::lanes<T>>(last, x + whole * order::lanes<T>, 2 * static_cast<u64>(rest), T(0));
+      alignas(vector_bytes) E last[row_parts];
+      copy_and_fill<row_parts>(last, x + whole * row_parts, 2 * static_cast<u64>(rest), E(0));
       add_row(last, rest, whole == 0);
     }
     const int there = whole > 0 ? lanes : rest;
@@ -147,16 +149,16 @@ struct complex_prod {
 
   template <int M>
   struct tree {
-    [[gnu::noinline]] static number of(const numbers<T>* tiles) { return lanes_down<complex_product, T, M, width<T>, M>(tiles); }
+    [[gnu::noinline]] static result of(const numbers<T>* tiles) { return lanes_down<complex_product, T, M, width<T>, M>(tiles); }
   };
-  static number product(number a, number b) {
+  static result product(result a, result b) {
     return first_lane(
         complex_product::combine(numbers<T>{all<T>(a.real), all<T>(a.imaginary)}, numbers<T>{all<T>(b.real), all<T>(b.imaginary)}));
   }
 
   // Of `count` numbers.
-  static number group(const number* first, const number*, u64 count, bool) {
-    const T* x = reinterpret_cast<const T*>(first);
+  static result group(const number* first, const number*, u64 count, bool) {
+    const E* x = reinterpret_cast<const E*>(first);
     numbers<T> tiles[group_tiles];
     int k = 0;
     for (; count >= tile_numbers; ++k, count -= tile_numbers) {
@@ -165,7 +167,7 @@ struct complex_prod {
     }
     if (k == group_tiles) return tree<group_tiles>::of(tiles);
     // From the end: subtrees of fewer tiles stand behind those of more.
-    number value{};
+    result value{};
     bool is_first = true;
     if (count > 0) {
       value = short_tile(x, static_cast<int>(count));
@@ -174,7 +176,7 @@ struct complex_prod {
     for (int here = 1, end = k; end > 0; here *= 2) {
       if ((end & here) == 0) continue;
       end -= here;
-      const number before = of_some_tiles<tree>(tiles + end, here, numbers<T>{});  // no padding: a power of two
+      const result before = of_some_tiles<tree>(tiles + end, here, numbers<T>{});  // no padding: a power of two
       value = is_first ? before : product(before, value);
       is_first = false;
     }

@@ -104,11 +104,14 @@ extern const kernel_table ONEFOLD_KERNELS = {
     sum_of_lanes<f32>,
     sum_of_lanes<f64>,
     run<norm2, f64, squares>,
-#define ONEFOLD_FOLD(T, map) run<complex_sum<T, map>, parts_of_number<T>, parts_of_number<T>>,
-    ONEFOLD_FOLD(f32, as_is) ONEFOLD_FOLD(f64, as_is) ONEFOLD_FOLD(f32, conjugated) ONEFOLD_FOLD(f64, conjugated)
+#define ONEFOLD_FOLD(E, A, map) run<complex_sum<E, A, map>, parts_of_number<E>, parts_of_number<A>>,
+    ONEFOLD_FOLD(f32, f32, as_is) ONEFOLD_FOLD(f64, f64, as_is) ONEFOLD_FOLD(f32, f64, as_is)
+    ONEFOLD_FOLD(f32, f32, conjugated) ONEFOLD_FOLD(f64, f64, conjugated) ONEFOLD_FOLD(f32, f64, conjugated)
 #undef ONEFOLD_FOLD
-        run<complex_prod<f32>, parts_of_number<f32>, parts_of_number<f32>>,
-    run<complex_prod<f64>, parts_of_number<f64>, parts_of_number<f64>>,
+        run<complex_prod<f32, f32>, parts_of_number<f32>, parts_of_number<f32>>,
+    run<complex_prod<f64, f64>, parts_of_number<f64>, parts_of_number<f64>>,
+    run<complex_prod<f32, f64>, parts_of_number<f32>, parts_of_number<f64>>,
+    run<complex_wide_norm1, parts_of_number<f32>, f64, f32>,
     run<complex_norm1<f32>, parts_of_number<f32>, f32, f32>,
     run<complex_norm1<f64>, parts_of_number<f64>, f64, f64>,
     run<complex_norm_inf<f32>, parts_of_number<f32>, f32, f32>,

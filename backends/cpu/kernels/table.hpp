@@ -28,8 +28,10 @@ struct kernel_table {
 #include "folds.def"
   fold_lanes lanes_f32, lanes_f64;
   fold_groups norm2_f64;
-  fold_groups c64_sum, c128_sum, c64_dot, c128_dot;  ///< two accumulators for each group: of the real and of the imaginary part
-  fold_groups c64_prod, c128_prod;
+  /// Two accumulators for each group, of the real and of the imaginary part; of c64_c128 the numbers are c64, and the accumulators two doubles.
+  fold_groups c64_sum, c128_sum, c64_c128_sum, c64_dot, c128_dot, c64_c128_dot;
+  fold_groups c64_prod, c128_prod, c64_c128_prod;
+  fold_groups c64_c128_norm1;  ///< as below, one double
   /// One accumulator for each group, which has as many numbers as one of parts has parts.
   fold_groups c64_norm1, c128_norm1, c64_norm_inf, c128_norm_inf;
 #define ONEFOLD_TYPE(E, T) fold_groups E##_minmax, E##_mean_variance;

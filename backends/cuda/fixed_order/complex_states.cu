@@ -24,10 +24,11 @@ device_fold with_object(const complex_conclusion& conclusion, const void* x, std
 template <class T>
 device_fold fold_of(const complex_conclusion& conclusion, const void* x) {
   const bool shows_state = conclusion.shows_state;
-  if (conclusion.what == form::mean_variance)
-    return with_object<complex_moments<T>>(
-        conclusion, x, shows_state ? sizeof(moments_of_parts) : sizeof(onefold::detail::complex_mean_variance<T>),
-        shows_state ? alignof(moments_of_parts) : alignof(T));
+  if (conclusion.what == form::mean_variance) {
+    const std::size_t number = conclusion.wide ? sizeof(double) : sizeof(T);
+    return with_object<complex_moments<T>>(conclusion, x, shows_state ? sizeof(moments_of_parts) : 3 * number,
+                                           shows_state ? alignof(moments_of_parts) : number);
+  }
   const std::size_t bytes = shows_state || conclusion.what == form::count ? sizeof(std::uint64_t) : 1;
   return with_object<complex_count<T>>(conclusion, x, bytes, bytes);
 }

@@ -59,13 +59,16 @@ struct complex_moments_result {
   moments_of_parts tree;
   std::int64_t ddof;
   bool is_state;
+  bool wide;
   template <class Store>
   __device__ void store(const Store& store) const {
-    if (is_state)
-      store(0, tree);
+    if (is_state) return store(0, tree);
+    const auto real = onefold::detail::mean_and_variance(tree.real, ddof);
+    const auto imaginary = onefold::detail::mean_and_variance(tree.imaginary, ddof);
+    if (sizeof(T) < sizeof(double) && wide)
+      store(0, onefold::detail::moments_of_complex<double>(real, imaginary));
     else
-      store(0, onefold::detail::moments_of_complex<T>(onefold::detail::mean_and_variance(tree.real, ddof),
-                                                      onefold::detail::mean_and_variance(tree.imaginary, ddof)));
+      store(0, onefold::detail::moments_of_complex<T>(real, imaginary));
   }
 };
 
@@ -112,7 +115,7 @@ struct complex_moments : complex_conclusion, moments_of_both<T, false> {
   explicit complex_moments(const complex_conclusion& concluding) : complex_conclusion(concluding) {}
 
   __device__ void conclude(const accumulator* tree, std::uint64_t, result* to) const {
-    *to = {tree == nullptr ? this->neutral() : *tree, ddof, shows_state};
+    *to = {tree == nullptr ? this->neutral() : *tree, ddof, shows_state, wide};
   }
 };
 
