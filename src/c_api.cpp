@@ -358,6 +358,9 @@ void reduce_reals(const onefold_request& asked, const onefold_options* how, cons
   }
   if (asked.vectors != nullptr) check_vectors(what);
   if ((what.count_at != nullptr || has_array_in_memory(what)) && !of.has_checked_places) check_places(asked);
+  if (asked.input != nullptr && (asked.source != nullptr || asked.own != nullptr))
+    throw error(errc::invalid_argument,
+                "there is an array beside the function, or the code of your own, that gives the values: give one of them");
   if (asked.source != nullptr && asked.source->fill == nullptr) refuse_null("function that gives the values");
   if (asked.own != nullptr) {
     const onefold_own_code& own = *asked.own;

@@ -73,6 +73,9 @@ static void test_on(onefold_executor where) {
   EXPECT_OK(onefold_reduce(&what, NULL));
   EXPECT(two[0] == 12497500 && two[1] == 41654167500.0);
 
+  what.input = x;
+  EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_INVALID_ARGUMENT, "give one of them");
+  what.input = NULL;
   what.type = ONEFOLD_C128;
   what.results = 1;
   EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_UNSUPPORTED, "a function gives real numbers of 4 or 8 bytes, not c128");
@@ -104,6 +107,9 @@ static void test_on(onefold_executor where) {
   own.context = &own;
   EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_CALLBACK_FAILED, "");
   own.context = NULL;
+  what.input = x;
+  EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_INVALID_ARGUMENT, "give one of them");
+  what.input = NULL;
   own.level = NULL;
   EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_NULL_POINTER, "operator");
   own.level = level;

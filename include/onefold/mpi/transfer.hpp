@@ -580,6 +580,7 @@ class transfer {
         what.exact_state = words_.data() + words;
         what.results = each.results;
         if (each.values != nullptr) {
+          what.input = nullptr;
           what.source = each.values->source();
           if (each.counts_present) what.present = each.values->tells_present();
         }
