@@ -7,8 +7,7 @@
 ///            std::vector, std::array and what has pointers for iterators.
 ///            Or no array at all: a number n, or a box(), and a function f of the index (see box.hpp): `sum(where, n, f)` is the sum of f(0) ..
 ///            f(n - 1), with the bits of an array that holds these values. f returns an element; a std::array of up to 16, which are reduced side by
-///            side (by argmin, minmax and the others with several results in units that nvcc does not compile, on CPUs); or, to leave elements out,
-///            onefold::maybe or std::optional of one. It is called once for each index, in no order, from several
+///            side; or, to leave elements out, onefold::maybe or std::optional of one. It is called once for each index, in no order, from several
 ///            threads at once (openmp(), best()); what it throws reaches the caller, after which the reduction is undone. It may call
 ///            onefold itself. For cuda() include onefold/device.cuh and compile with nvcc.
 /// Result     for no elements the operator's identity; 0 for dot, sums of squares and norms; NaN for mean and mean_variance (the pointer may then be
@@ -488,9 +487,6 @@ template <bool OnDevice, form What, class Space, class F, class How, class... M>
 void run_values(const executor& where, const Space& space, F& f, void* output, bool waits, const How& how, M... modifiers) {
   using callback = block_callback<Space, F>;
   using T = typename callback::element;
-  static_assert(
-      callback::results == 1 || !OnDevice || !is_record(What),
-      "forms with several results take functions of one value where nvcc compiles them, of several in a unit of a host compiler");
   callback values(space, f, instead_of_absent<What, T>());
   const auto device = device_side<OnDevice>::template of_form<What>(space, f, modifiers...);
   request what{where, element_type_of<T>, What, nullptr, space.size(), output, waits};

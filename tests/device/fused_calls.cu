@@ -120,6 +120,9 @@ std::vector<both_results> fused_calls(std::uint64_t n) {
   compare("sum of a lambda", [&](const onefold::executor& where) { return onefold::sum(where, n, product); });
   const auto several = [=] __host__ __device__(std::uint64_t i) { return std::array<double, 3>{x[i], y[i], x[i] * y[i]}; };
   compare("three sums", [&](const onefold::executor& where) { return onefold::sum(where, n, several); });
+  if (n > 0) compare("three argmin", [&](const onefold::executor& where) { return onefold::argmin(where, n, several); });
+  compare("three mean_variance",
+          [&](const onefold::executor& where) { return onefold::mean_variance(where, n, several, onefold::ddof{1}); });
   compare("three operators", [&](const onefold::executor& where) {
     return onefold::reduce_together(where, n, several, op::sum{}, op::min{}, op::max{});
   });

@@ -306,6 +306,23 @@ TEST(rows_of_a_warp, of_every_kind_of_fold) {
     const auto together = reduced(dt::fold_of_operators(all, five, op::sum{}, op::sum{}, op::sum{}, op::min{}, op::max{}), n);
     const auto wanted = onefold::reduce_together(onefold::serial(), n, five, op::sum{}, op::sum{}, op::sum{}, op::min{}, op::max{});
     expect(together, wanted, "five results");
+
+    // A record for each of several values.
+    const auto expect_each = [&](const auto& found, const auto& alone, const char* what) {
+      for (std::size_t k = 0; k < alone.size(); ++k) expect(found.of[k], alone[k], what);
+    };
+    auto three = [](std::uint64_t i) {
+      return std::array<double, 3>{line<double>{}(i), -line<double>{}(2 * i), line<double>{}(i / 7)};
+    };
+    expect_each(reduced(dt::fold_of_form<onefold::form::argmin>(all, three), n), onefold::argmin(n, three), "argmin of three");
+    expect_each(reduced(dt::fold_of_form<onefold::form::argmax_magnitude>(all, three), n), onefold::argmax_magnitude(n, three),
+                "argmax_magnitude of three");
+    expect_each(reduced(dt::fold_of_form<onefold::form::argminmax>(all, three), n), onefold::argminmax(n, three),
+                "argminmax of three");
+    expect_each(reduced(dt::fold_of_form<onefold::form::minmax>(all, five), n), onefold::minmax(n, five), "minmax of five");
+    expect_each(reduced(dt::fold_of_form<onefold::form::mean_variance>(all, three, onefold::ddof{1}), n),
+                onefold::mean_variance(onefold::serial(), n, three, onefold::ddof{1}), "mean_variance of three");
+    expect_each(reduced(dt::fold_of_form<onefold::form::mean>(all, five), n), onefold::mean(n, five), "mean of five");
   }
 }
 

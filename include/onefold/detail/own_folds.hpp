@@ -218,21 +218,51 @@ struct side_by_side {
   A of[std::size_t{K}];
 };
 
+/// What a form's fold keeps of a lane for each of K values, where that is no accumulator; and what it makes of K elements.
+template <class Fold, int K, bool Plain = Fold::is_plain>
+struct lanes_of_values {
+  static constexpr bool is_plain = true;
+  using item = side_by_side<typename Fold::accumulator, K>;
+};
+template <class Fold, int K>
+struct lanes_of_values<Fold, K, false> {
+  static constexpr bool is_plain = false;
+  using item = side_by_side<std::decay_t<decltype(Fold::value(std::declval<typename Fold::element>()))>, K>;
+  using lane = side_by_side<typename Fold::lane, K>;
+  ONEFOLD_HOST_DEVICE lane first(const item& v) const {
+    lane begun;
+    for (int k = 0; k < K; ++k) begun.of[k] = Fold::first(v.of[k]);
+    return begun;
+  }
+  ONEFOLD_HOST_DEVICE lane next(const lane& so_far, const item& v, int row) const {
+    lane made;
+    for (int k = 0; k < K; ++k) made.of[k] = Fold::next(so_far.of[k], v.of[k], row);
+    return made;
+  }
+  ONEFOLD_HOST_DEVICE side_by_side<typename Fold::accumulator, K> close(const lane& of, int rows, std::uint64_t index,
+                                                                        int lanes) const {
+    side_by_side<typename Fold::accumulator, K> made;
+    for (int k = 0; k < K; ++k) made.of[k] = Fold::close(of.of[k], rows, index, lanes);
+    return made;
+  }
+};
+
 /// One form of each of K values of a function.
 template <form What, class T, bool Wide, class Fold, int K, class From>
-struct form_of_values : mapped_values<form_of_values<What, T, Wide, Fold, K, From>, From> {
+struct form_of_values : mapped_values<form_of_values<What, T, Wide, Fold, K, From>, From>, lanes_of_values<Fold, K> {
   using value_type = T;
   using accumulator = side_by_side<typename Fold::accumulator, K>;
-  static constexpr bool is_plain = true;
   static constexpr bool has_neutral = true;
   using one = typename concluded<What, T, Wide>::result;
   using result = side_by_side<one, K>;
 
-  explicit form_of_values(const From& values) : mapped_values<form_of_values, From>(values) {}
-  ONEFOLD_HOST_DEVICE accumulator mapped(const typename From::returned& here) const {
+  std::int64_t ddof;
+
+  form_of_values(const From& values, std::int64_t taken) : mapped_values<form_of_values, From>(values), ddof(taken) {}
+  ONEFOLD_HOST_DEVICE typename lanes_of_values<Fold, K>::item mapped(const typename From::returned& here) const {
     T of[std::size_t{K}];
     std::memcpy(of, &here, sizeof(of));  // std::array's own functions are the host's
-    accumulator made;
+    typename lanes_of_values<Fold, K>::item made;
     for (int k = 0; k < K; ++k) made.of[k] = Fold::value(static_cast<typename Fold::element>(of[k]));
     return made;
   }
@@ -248,7 +278,7 @@ struct form_of_values : mapped_values<form_of_values<What, T, Wide, Fold, K, Fro
   }
   ONEFOLD_HOST_DEVICE void conclude(const accumulator* value, std::uint64_t count, result* to) const {
     for (int k = 0; k < K; ++k)
-      to->of[k] = value == nullptr ? result_of_nothing<What, T, Wide>() : concluded<What, T, Wide>::of(value->of[k], count, 0);
+      to->of[k] = value == nullptr ? result_of_nothing<What, T, Wide>() : concluded<What, T, Wide>::of(value->of[k], count, ddof);
   }
 };
 
@@ -332,13 +362,13 @@ auto fold_of_form(const Space& space, F& f, M... modifiers) {
   using T = typename values::type;
   constexpr bool wide = (is_wide<M, T>() || ...);
   using Fold = form_fold_t<What, T, wide>;
+  request asked{serial(), element_type_of<T>, What, nullptr, 0, nullptr, true};
+  (apply<T>(asked, modifiers), ...);
   if constexpr (values::several) {
-    return form_of_values<What, T, wide, Fold, values::count, typename from::type>(from::of(space, f));
+    return form_of_values<What, T, wide, Fold, values::count, typename from::type>(from::of(space, f), asked.ddof);
   } else if constexpr (What == form::mean && value_traits<value_at_t<Space, F>>::can_be_absent) {
     return mean_of_present<T, wide, typename from::type>(from::of(space, f));
   } else {
-    request asked{serial(), element_type_of<T>, What, nullptr, 0, nullptr, true};
-    (apply<T>(asked, modifiers), ...);
     return form_of_function<What, T, wide, Fold, typename from::type>(from::of(space, f), asked.ddof);
   }
 }
