@@ -58,21 +58,15 @@ __device__ A number_of(std::uint64_t bits, element_type type) {
   return type == element_type::i64 ? static_cast<A>(static_cast<std::int64_t>(bits)) : static_cast<A>(bits);
 }
 
-// Whole numbers are added modulo a power of two, so that those with a sign are as those without.
-template <class A, int BytesX, int BytesY>
-struct mixed_dot : mixed_types {
-  static constexpr int inputs = 2;
-  template <int K>
-  using input = typename bytes_of<K == 0 ? BytesX : BytesY>::type;
+// A sum in A, of a fold whose data are `Data`. Whole numbers are added modulo a power of two, so that those with a sign are as those without.
+template <class A, class Data>
+struct sum_in : Data {
   using value_type = A;
   using accumulator = A;
   using result = A;
   static constexpr bool is_plain = true;
   static constexpr bool has_neutral = true;
 
-  __device__ A value(input<0> of_x, input<1> of_y) const {
-    return onefold::detail::product_of(number_of<A>(of_x, x), number_of<A>(of_y, y));
-  }
   __device__ A combine(A a, A b) const {
     if constexpr (std::is_floating_point_v<A>)
       return onefold::detail::rounded_add(a, b);
@@ -80,6 +74,17 @@ struct mixed_dot : mixed_types {
       return a + b;
   }
   __device__ A neutral() const { return std::is_floating_point_v<A> ? -A(0) : A(0); }
+};
+
+template <class A, int BytesX, int BytesY>
+struct mixed_dot : sum_in<A, mixed_types> {
+  static constexpr int inputs = 2;
+  template <int K>
+  using input = typename bytes_of<K == 0 ? BytesX : BytesY>::type;
+
+  __device__ A value(input<0> of_x, input<1> of_y) const {
+    return onefold::detail::product_of(number_of<A>(of_x, this->x), number_of<A>(of_y, this->y));
+  }
   __device__ void conclude(const A* tree, std::uint64_t, A* to) const {
     *to = tree != nullptr ? onefold::detail::canonical(*tree) : A(0);
   }
@@ -92,7 +97,7 @@ device_fold made_of(const mixed_types& types, const void* x, const void* y) {
   // Small arrays of whole numbers, and of what accumulate_as has made double, take the kernel of large ones, which is some microseconds more; and nobody has
   // that of clusters.
   constexpr int few_kernels = std::is_same_v<A, float> || (std::is_same_v<A, double> && BytesX == 8) ? 1 : 0;
-  device_fold made = onefold::detail::device_fold_maker<fold, few_kernels>::make(fold{types}, x, y, nullptr);
+  device_fold made = onefold::detail::device_fold_maker<fold, few_kernels>::make(fold{{types}}, x, y, nullptr);
   made.object = &types;
   return made;
 }
@@ -181,25 +186,20 @@ struct resolved_arrays {
 
 // A function of the index, which reads the arrays itself; behind the count are neutral elements. Of arrays that cannot be read the result has all bits set.
 template <class A>
-struct mixed_dot_by_index : mixed_dot_in_memory {
+struct mixed_dot_by_index : sum_in<A, mixed_dot_in_memory> {
   static constexpr int inputs = 0;
-  using value_type = A;
-  using accumulator = A;
-  using result = A;
-  static constexpr bool is_plain = true;
-  static constexpr bool has_neutral = true;
 
   static __device__ array_in_memory resolved(const mixed_array& of) {
     const void* const first = of.is_in_memory != 0 ? *static_cast<const void* const*>(of.place) : of.place;
     return {static_cast<const unsigned char*>(first), of};
   }
-  __device__ std::uint64_t count_of_all() const { return count_at != nullptr ? *count_at : ~std::uint64_t{0}; }
+  __device__ std::uint64_t count_of_all() const { return this->count_at != nullptr ? *this->count_at : ~std::uint64_t{0}; }
 
   __device__ resolved_arrays origin(std::uint64_t begin) const {
-    resolved_arrays made{{nullptr, x}, {nullptr, y}, count_of_all(), begin};
+    resolved_arrays made{{nullptr, this->x}, {nullptr, this->y}, count_of_all(), begin};
     if (made.count == 0) return made;
-    made.x = resolved(x);
-    made.y = resolved(y);
+    made.x = resolved(this->x);
+    made.y = resolved(this->y);
     if (!made.x.can_be_read() || !made.y.can_be_read()) made.count = 0;
     return made;
   }
@@ -209,16 +209,9 @@ struct mixed_dot_by_index : mixed_dot_in_memory {
     const std::uint64_t of_x = from.x.bits(i, is_there);
     const std::uint64_t of_y = from.y.bits(i, is_there);
     const A product = onefold::detail::product_of(from.x.template number<A>(of_x), from.y.template number<A>(of_y));
-    return is_there ? product : neutral();
+    return is_there ? product : this->neutral();
   }
   __device__ A value(std::uint64_t i) const { return value_from(origin(i), 0); }
-  __device__ A combine(A a, A b) const {
-    if constexpr (std::is_floating_point_v<A>)
-      return onefold::detail::rounded_add(a, b);
-    else
-      return a + b;
-  }
-  __device__ A neutral() const { return std::is_floating_point_v<A> ? -A(0) : A(0); }
   __device__ void conclude(const A* tree, std::uint64_t, A* to) const {
     if (tree == nullptr || count_of_all() == 0)
       *to = A(0);
@@ -233,7 +226,7 @@ template <class A>
 device_fold made_by_index(const mixed_dot_in_memory& of) {
   using fold = mixed_dot_by_index<A>;
   static_assert(sizeof(fold) == sizeof(mixed_dot_in_memory), "its data are the places");
-  device_fold made = onefold::detail::device_fold_maker<fold, 0>::make(fold{of}, of.x.place, of.y.place, nullptr);
+  device_fold made = onefold::detail::device_fold_maker<fold, 0>::make(fold{{of}}, of.x.place, of.y.place, nullptr);
   made.inputs = 2;  // whose memory is looked at
   for (int k = 0; k < 2; ++k) made.element_bytes[k] = made.alignment[k] = 1U << (k == 0 ? of.x : of.y).log_bytes;
   made.object = &of;
