@@ -338,19 +338,10 @@ class batch {
   template <class... A>
   batch& add_reduce(A&&... arguments_and_result) {
     constexpr std::size_t count = sizeof...(A) - 1;
-    using shape = detail::later::call_shape<A...>;
     const std::tuple<A&&...> of(std::forward<A>(arguments_and_result)...);
-    using call = decltype(detail::later::describe_reduce<count>(of));
-    using op_type = decltype(std::declval<call&>().op);
-    if constexpr (shape::arrays == 1 && count == shape::head + 1 && is_built_in_operator<op_type>) {
-      const detail::named_reduction<form_of(op_type::id)> named{};
-      if constexpr (shape::ranges == 1)
-        return add(named, std::get<0>(of), std::get<count>(of));
-      else
-        return add(named, std::get<0>(of), static_cast<std::uint64_t>(std::get<1>(of)), std::get<count>(of));
-    } else {
-      return add_call(detail::later::describe_reduce<count>(of), std::get<count>(of));
-    }
+    return detail::later::add_reduce(
+        of, [&](const auto&... form) -> batch& { return add(form...); },
+        [&](const auto& all) -> batch& { return add_call(detail::later::describe_reduce<count>(all), std::get<count>(all)); });
   }
   template <class... A>
   batch& add_transform_reduce(A&&... arguments_and_result) {

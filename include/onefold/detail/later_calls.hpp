@@ -132,6 +132,25 @@ auto describe_count_if(const std::tuple<A...>& of) {
                          no_init{});
 }
 
+/// reduce() of a batch, its arguments and the result's address: with one of the library's operators, of one array and without an initial value, it is a named
+/// form, named(form, array or pointer and count, result), else own(of), whose code is looked at then alone.
+template <class... A, class Named, class Own>
+decltype(auto) add_reduce(const std::tuple<A...>& of, const Named& named, const Own& own) {
+  constexpr std::size_t count = sizeof...(A) - 1;
+  using shape = call_shape<A...>;
+  using call = decltype(describe_reduce<count>(of));
+  using op_type = decltype(std::declval<call&>().op);
+  if constexpr (shape::arrays == 1 && count == shape::head + 1 && is_built_in_operator<op_type>) {
+    const named_reduction<form_of(op_type::id)> form{};
+    if constexpr (shape::ranges == 1)
+      return named(form, std::get<0>(of), std::get<count>(of));
+    else
+      return named(form, std::get<0>(of), static_cast<std::uint64_t>(std::get<1>(of)), std::get<count>(of));
+  } else {
+    return own(of);
+  }
+}
+
 }  // namespace later
 }  // namespace detail
 }  // namespace onefold
