@@ -343,7 +343,7 @@ class batch {
   }
   // Keeps a call, in whose place a request is made when it is run.
   template <class Run>
-  batch& keep_call(Run&& run) {
+  batch& keep_call(Run run) {
     return detail::telling_of_lacking_memory([&]() -> batch& {
       auto kept = std::make_shared<detail::batched_call_of<Run>>(std::move(run));
       calls_.reserve(calls_.size() + 1);

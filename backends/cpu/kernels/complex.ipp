@@ -85,7 +85,7 @@ struct complex_sum {
         return ordered<A, A, as_is, sum>::short_tile(values, nullptr, parts);
       } else {
         const int rows = static_cast<int>((parts + lanes - 1) / lanes);
-        for (u64 i = parts; i < static_cast<u64>(rows * lanes); ++i) values[i] = sum::neutral<A>;
+        for (u64 i = parts; i < u64{lanes} * static_cast<u64>(rows); ++i) values[i] = sum::neutral<A>;
         return halve<sum>(lanes_of_values<A, registers, lanes>(values, rows));
       }
     }

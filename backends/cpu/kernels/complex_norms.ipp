@@ -148,7 +148,7 @@ struct complex_wide_norm1 {
     for (; count > 0; ++k) {
       const int here = static_cast<int>(count < tile_numbers ? count : tile_numbers);
       tiles[k] = tile(x, here);
-      x += 2 * here;
+      x += std::ptrdiff_t{2} * here;
       count -= static_cast<u64>(here);
     }
     return subtree_of<sum, f64>(tiles, k, sum::neutral<f64>);
