@@ -349,10 +349,6 @@ void check_of_gpu(const onefold_request& what, const onefold_options* how) {
   if (asks_for_exact(how) || what.exact_state != nullptr)
     throw error(errc::unsupported,
                 "an exact sum takes no count, and no address of an array, that stands in memory on cuda() so far: read it first");
-  if (is_wide(what))
-    throw error(errc::unsupported,
-                "complex numbers that are accumulated in a wider type take no count, and no address of an array, that stands in "
-                "memory on cuda(): read it first");
   if (what.output == nullptr) throw error(errc::null_pointer, "the output pointer is null: give the address of one element");
   if (what.count == 0) return;
   const auto check_array = [&](const void* array, const void* const* place, const std::string& role) {
@@ -373,8 +369,7 @@ bool is_for_launch(const onefold_request& what) {
   const auto is_array = [part](const void* array) {
     return array != nullptr && reinterpret_cast<std::uintptr_t>(array) % part == 0;
   };
-  if (what.tree_value != nullptr || what.exact_state != nullptr || what.count == 0 || what.output == nullptr || is_wide(what))
-    return false;
+  if (what.tree_value != nullptr || what.exact_state != nullptr || what.count == 0 || what.output == nullptr) return false;
   check_complex(what);
   return is_array(what.input) && (what.form != ONEFOLD_DOT || is_array(what.second));
 }

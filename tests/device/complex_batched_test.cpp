@@ -29,20 +29,26 @@ using result_bytes = batch_on_host::result_bytes;
 struct wanted {
   element_type type;
   form what;
+  bool wide = false;
 };
-std::string sentence_of(const wanted& one) { return std::string(name(one.what)) + " of " + std::string(name(one.type)); }
+std::string sentence_of(const wanted& one) {
+  return std::string(name(one.what)) + " of " + std::string(name(one.type)) + (one.wide ? " in c128" : "");
+}
 
 std::vector<wanted> all_forms() {
   std::vector<wanted> all;
   for (const element_type type : {element_type::c64, element_type::c128})
     for (int what = 0; what < onefold::form_count + onefold::record_count; ++what)
-      if (onefold::takes_type(static_cast<form>(what), type)) all.push_back({type, static_cast<form>(what)});
+      for (const bool wide : {false, true})
+        if (onefold::takes_type(static_cast<form>(what), type) && (!wide || onefold::can_be_wide(type, static_cast<form>(what))))
+          all.push_back({type, static_cast<form>(what), wide});
   return all;
 }
 
 result_bytes alone(const wanted& one, const void* x, const void* y, std::uint64_t count) {
   result_bytes result{};
   dt::request what{onefold::serial(), one.type, one.what, x, count, result.data(), true, one.what == form::dot ? y : nullptr};
+  what.wide = one.wide;
   what.ddof = one.what == form::mean_variance ? 1 : 0;
   dt::run(what, {});
   return result;
@@ -57,10 +63,10 @@ class launches : public batch_on_host {
     item.y = one.what == form::dot ? y : nullptr;
     item.count = count;
     item.count_at = count_at;
-    item.fold = cb::complex_batched_fold(one.type, one.what);
-    item.how = static_cast<std::uint8_t>(one.what);
+    item.fold = cb::complex_batched_fold(one.type, one.what, one.wide);
+    item.how = static_cast<std::uint8_t>(static_cast<int>(one.what) | (one.wide ? cb::complex_is_wide : 0));
     item.argument = one.what == form::mean_variance ? 1 : 0;
-    item.bytes = static_cast<std::uint8_t>(onefold::result_bytes(one.type, one.what));
+    item.bytes = static_cast<std::uint8_t>(onefold::result_bytes(one.type, one.what, one.wide));
     const std::uint64_t unit = std::uint64_t{1} << cb::log_complex_unit(one.type, one.what);
     batch_on_host::add(item, (count + unit - 1) / unit, most_leaves);
     is_dot_ = one.what == form::dot;
@@ -175,7 +181,7 @@ TEST_F(complex_batches, set_all_bits_of_results_of_arrays_that_cannot_be_followe
     batch.add(one, nullptr, nullptr, 700, 256);
     batch.take_addresses(&crooked, &y);
     result_bytes all_set{};
-    std::memset(all_set.data(), 0xff, onefold::result_bytes(one.type, one.what));
+    std::memset(all_set.data(), 0xff, onefold::result_bytes(one.type, one.what, one.wide));
     for (int again = 0; again < 2; ++again) {
       batch.run(2);
       EXPECT_EQ(batch.stored(0), all_set) << sentence_of(one);
@@ -196,13 +202,15 @@ TEST_F(complex_batches, of_special_values_have_the_bits_that_each_form_has_alone
       std::vector<T> z = parts_of<T>(3000, 9);
       z[2 * 1777 + 1] = special;
       for (const form what : {form::sum, form::prod, form::mean, form::dot, form::norm1, form::norm_inf, form::norm2,
-                              form::sum_of_squares, form::mean_variance, form::count}) {
-        const wanted one{type, what};
-        launches batch;
-        batch.add(one, z.data(), z.data(), 3000, 256);
-        batch.run(2);
-        EXPECT_EQ(batch.stored(0), alone(one, z.data(), z.data(), 3000)) << sentence_of(one) << " with " << special;
-      }
+                              form::sum_of_squares, form::mean_variance, form::count})
+        for (const bool wide : {false, true}) {
+          if (wide && !onefold::can_be_wide(type, what)) continue;
+          const wanted one{type, what, wide};
+          launches batch;
+          batch.add(one, z.data(), z.data(), 3000, 256);
+          batch.run(2);
+          EXPECT_EQ(batch.stored(0), alone(one, z.data(), z.data(), 3000)) << sentence_of(one) << " with " << special;
+        }
     }
   };
   compare(0.0F, element_type::c64);

@@ -148,10 +148,17 @@ TEST_F(complex_states, of_memory_of_the_hosts_are_refused_cuda) {
 
 constexpr element_type complex_types[] = {element_type::c64, element_type::c128};
 
-std::vector<form> complex_forms() {
-  std::vector<form> all;
-  for (int what = 0; what < onefold::form_count + onefold::record_count; ++what)
-    if (onefold::takes_type(static_cast<form>(what), element_type::c64)) all.push_back(static_cast<form>(what));
+struct kind_of_form {
+  form what;
+  bool wide;  // c64 accumulated in c128
+};
+std::vector<kind_of_form> forms_of(element_type type) {
+  std::vector<kind_of_form> all;
+  for (int i = 0; i < onefold::form_count + onefold::record_count; ++i) {
+    const auto what = static_cast<form>(i);
+    if (onefold::takes_type(what, type)) all.push_back({what, false});
+    if (onefold::takes_type(what, type) && onefold::can_be_wide(type, what)) all.push_back({what, true});
+  }
   return all;
 }
 
@@ -168,10 +175,12 @@ class complex_in_memory : public cuda_form_test {
  protected:
   static constexpr std::uint64_t most = (std::uint64_t{1} << 20) + 3;  // of c128 as many bytes as are read in a batch otherwise
 
-  static onefold::detail::request request_of(element_type type, form what, const void* x, const void* y, std::uint64_t n) {
-    onefold::detail::request made{onefold::serial(), type, what, x, n, nullptr, true};
-    if (what == form::dot) made.second = y;
-    if (what == form::mean_variance) made.ddof = n > 1 ? 1 : 0;
+  static onefold::detail::request request_of(element_type type, const kind_of_form& of, const void* x, const void* y,
+                                             std::uint64_t n) {
+    onefold::detail::request made{onefold::serial(), type, of.what, x, n, nullptr, true};
+    made.wide = of.wide;
+    if (of.what == form::dot) made.second = y;
+    if (of.what == form::mean_variance) made.ddof = n > 1 ? 1 : 0;
     return made;
   }
   static result_bits result_of(onefold::detail::request what) {
@@ -201,16 +210,17 @@ TEST_F(complex_in_memory, have_the_bits_of_every_form_count_and_alignment_cuda) 
   for (const element_type type : complex_types) {
     const array_of_a_type x(type, most + 8, 1), y(type, most + 8, 2);
     const std::size_t part = onefold::size_of(type) / 2;
-    for (const form what : complex_forms())
+    for (const kind_of_form& of : forms_of(type))
       for (const std::uint64_t n : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{33}, std::uint64_t{512},
                                     std::uint64_t{16'385}, std::uint64_t{100'003}, most})
         for (const auto& [first_x, first_y] : {std::pair<std::size_t, std::size_t>{0, 0}, {2, 4}, {1, 2}}) {
           const void* const both[] = {x.on_device() + first_x * part, y.on_device() + first_y * part};
           copy_to_device(places.as<void>(), both, sizeof(both));
           copy_to_device(count.as<void>(), &n, sizeof(n));
-          const auto plain = request_of(type, what, x.on_host() + first_x * part, y.on_host() + first_y * part, n);
+          const auto plain = request_of(type, of, x.on_host() + first_x * part, y.on_host() + first_y * part, n);
           EXPECT_EQ(result_of(in_memory(plain, places, count.as<std::uint64_t>())), result_of(plain))
-              << onefold::name(what) << " of " << n << " " << onefold::name(type) << ", offsets " << first_x << " and " << first_y;
+              << onefold::name(of.what) << (of.wide ? " in c128 of " : " of ") << n << " " << onefold::name(type) << ", offsets "
+              << first_x << " and " << first_y;
         }
   }
   count_dispatch(onefold::cuda());
@@ -241,7 +251,7 @@ TEST_F(complex_in_memory, are_read_at_every_replay_of_a_graph_cuda) {
   count_dispatch(onefold::cuda());
 }
 
-// Every form of both types, beside real numbers, some in memory, some of the host's, more than a launch takes.
+// Every form of both types, and of c64 in c128, beside real numbers, some in memory, some of the host's, more than a launch takes.
 TEST_F(complex_in_memory, are_a_launch_of_a_batch_cuda) {
   const array_of_a_type c64s(element_type::c64, 50'000, 5), c128s(element_type::c128, 50'000, 6);
   const device_memory places(4 * sizeof(void*)), count(sizeof(std::uint64_t));
@@ -255,10 +265,10 @@ TEST_F(complex_in_memory, are_a_launch_of_a_batch_cuda) {
     for (const element_type type : complex_types) {
       const array_of_a_type& z = type == element_type::c64 ? c64s : c128s;
       const void* const* const place = places.as<const void*>() + (type == element_type::c64 ? 0 : 2);
-      for (const form what : complex_forms()) {
+      for (const kind_of_form& of : forms_of(type)) {
         const std::uint64_t n = kind == 2 ? fewer : 50'000 - requests.size();
-        expected.push_back(result_of(request_of(type, what, z.on_host(), z.on_host(), n)));
-        auto asked = request_of(type, what, z.on_device(), z.on_device(), n);
+        expected.push_back(result_of(request_of(type, of, z.on_host(), z.on_host(), n)));
+        auto asked = request_of(type, of, z.on_device(), z.on_device(), n);
         asked.where = onefold::cuda();
         asked.output = found[requests.size()].data();
         if (kind > 0) {
@@ -317,13 +327,7 @@ TEST_F(complex_in_memory, are_refused_where_no_kernel_reads_them_cuda) {
       refuses(onefold::errc::unsupported, "launch", [&] { static_cast<void>(onefold::sum(where, at, 16, {.block_size = 64})); }));
   EXPECT_TRUE(refuses(onefold::errc::unsupported, "exact",
                       [&] { static_cast<void>(onefold::sum(where, at, 16, {.guarantee = onefold::guarantee::exact})); }));
-  constexpr auto wide = onefold::accumulate_as<std::complex<double>>;
-  EXPECT_TRUE(refuses(onefold::errc::unsupported, "accumulated in a wider type take no count",
-                      [&] { static_cast<void>(onefold::norm2(where, at, 16, wide)); }));
-  EXPECT_TRUE(refuses(onefold::errc::unsupported, "accumulated in a wider type take no count", [&] {
-    static_cast<void>(onefold::sum(where, reinterpret_cast<const c64*>(x.on_device()), 16, wide, counted));
-  }));
-  EXPECT_EQ(onefold::sum(where, at, 0, wide), std::complex<double>());
+  EXPECT_EQ(onefold::sum(where, at, 0, onefold::accumulate_as<std::complex<double>>), std::complex<double>());
   const std::vector<c64> pageable(16);
   EXPECT_TRUE(
       refuses(onefold::errc::host_pointer, "host", [&] { static_cast<void>(onefold::sum(where, pageable.data(), 16, counted)); }));

@@ -5,6 +5,8 @@
 ///     mean of c64     the sum, which the conclusion divides         sum_of_squares    of twice as many real numbers, the parts in a row
 ///     any of c128     how many are not zero                         norm1             |z| as numbers of the parts' type
 ///
+/// c64 that is accumulated in c128 has folds of its own for sums, products, dots and norm1; what else there is has wide nodes already.
+///
 /// Whole units of arrays whose numbers lie on boundaries of their size are read a number in a load; all else by the way of units that are cut off.
 
 #include <onefold/device/own.cuh>
@@ -53,7 +55,15 @@ using complex_folds_of =
               complex_in_batch<T, onefold::detail::modulus, onefold::detail::operator_function<op::max>>,
               device::own_fold<complex_nonzero<T>>, device::own_fold<moments_of_complex_numbers<T>>, fold<T, T, square, op::sum>,
               std::conditional_t<std::is_same_v<T, float>, fold<float, double, square, op::sum>, norm2_fold>>;
-using complex_batched_folds = decltype(both_of(complex_folds_of<float>{}, complex_folds_of<double>{}));
+template <class F, class Op>
+using wide_complex_in_batch = device::own_fold<wide_complex_nodes<F, Op>>;
+using wide_complex_folds_of_batch =
+    fold_list<wide_complex_in_batch<onefold::detail::identity_function, onefold::detail::complex_sum>,
+              wide_complex_in_batch<onefold::detail::identity_function, onefold::detail::complex_product>,
+              wide_complex_in_batch<onefold::detail::conjugated_product, onefold::detail::complex_sum>,
+              wide_complex_in_batch<onefold::detail::modulus_in_double, onefold::detail::operator_function<op::sum>>>;
+using complex_batched_folds =
+    decltype(both_of(both_of(complex_folds_of<float>{}, complex_folds_of<double>{}), wide_complex_folds_of_batch{}));
 
 /// What combines the nodes of a fold, and T, whose complex numbers they come from.
 template <class Fold>
@@ -68,6 +78,12 @@ struct complex_combination<complex_in_batch<T, F, Op>> {
       std::is_same_v<F, onefold::detail::modulus>,
       fold<T, T, as_is, std::conditional_t<std::is_same_v<Op, onefold::detail::operator_function<op::max>>, op::max, op::sum>>,
       complex_in_batch<T, onefold::detail::identity_function, Op>>;
+};
+template <class F, class Op>
+struct complex_combination<wide_complex_in_batch<F, Op>> {
+  using part = double;
+  using type = std::conditional_t<std::is_same_v<F, onefold::detail::modulus_in_double>, fold<double, double, as_is, op::sum>,
+                                  complex_in_batch<double, onefold::detail::identity_function, Op>>;
 };
 template <class T>
 struct complex_combination<device::own_fold<complex_nonzero<T>>> {
@@ -102,7 +118,7 @@ __device__ inline void store_complex(const maybe<complex_of<T>>& value, form wha
                                      const device::destination& to) {
   store_complex(value.present ? value.value : complex_of<T>{T(1), T(0)}, what, count, to);
 }
-template <class T>
+template <class T>  // of the result's parts
 __device__ inline void store_complex_moments(const moments_of_parts& value, const device::destination& to) {
   const auto ddof = static_cast<std::int64_t>(to.argument);
   const auto result = onefold::detail::moments_of_complex<T>(onefold::detail::mean_and_variance(value.real, ddof),
@@ -117,11 +133,15 @@ struct results_in_batch<of_complex<C, T>> {
   using A = typename C::accumulator;
   static __device__ void store(const A& value, std::uint64_t count, device::destination to) {
     const auto what = static_cast<form>(static_cast<unsigned>(to.how) & complex_form_bits);
+    const bool wide = std::is_same_v<T, float> && (static_cast<unsigned>(to.how) & complex_is_wide) != 0;
     if constexpr (std::is_same_v<A, moments_of_parts>) {
-      store_complex_moments<T>(value, to);
+      if (wide)
+        store_complex_moments<double>(value, to);
+      else
+        store_complex_moments<T>(value, to);
     } else if constexpr (std::is_arithmetic_v<A> || std::is_same_v<A, onefold::detail::squares>) {
       constexpr element_type part = std::is_same_v<T, float> ? element_type::f32 : element_type::f64;
-      to.how = static_cast<int>(onefold::detail::conclusion_of(part, what, false));
+      to.how = static_cast<int>(onefold::detail::conclusion_of(part, what, wide));
       device::detail::store_sized(value, count, to);
     } else {
       store_complex(value, what, count, to);
@@ -197,8 +217,7 @@ __device__ inline void run_complex_block(const batched_table& table, std::uint32
   if (which == batched_item::copied) return detail::copy_bytes(item.x, item.output, item.count, item.argument, table.call_number);
   detail::batched_arrays arrays{item.x, item.y};
   if ((item.fold & (batched_item::x_in_memory | batched_item::y_in_memory)) != 0) {
-    const bool is_single = which < static_cast<unsigned>(complex_fold_number::number);
-    if (!detail::find_arrays(item, is_single ? sizeof(float) : sizeof(double), arrays))
+    if (!detail::find_arrays(item, reads_single(which) ? sizeof(float) : sizeof(double), arrays))
       return detail::store_unreadable(table, number, block);
     arrays = {detail::as_global(arrays.x), detail::as_global(arrays.y)};
   }

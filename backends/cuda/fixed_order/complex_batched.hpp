@@ -13,7 +13,7 @@
 
 namespace onefold::cuda_backend {
 
-/// Number k of the folds of one of the two types; complex_batched.cuh says what each is.
+/// Number k of the folds of one of the two types; complex_batched.cuh says what each is. The first four are there once more, for c64 accumulated in c128.
 enum class complex_fold_number : std::uint8_t { sum, prod, dot, norm1, norm_inf, nonzero, moments, squares, norm2, number };
 
 /// The fold of a form of complex numbers, of whatever type.
@@ -66,15 +66,28 @@ constexpr int log_complex_unit(element_type type, form what) noexcept {
   return std::countr_zero(static_cast<unsigned>(order::tile_rows * (lanes < 32 && !is_of_parts ? 32 : lanes)));
 }
 
-/// batched_item::fold of the third kernel.
-constexpr std::uint8_t complex_batched_fold(element_type type, form what) noexcept {
-  return static_cast<std::uint8_t>(static_cast<int>(complex_fold_of(what)) +
-                                   (type == element_type::c64 ? 0 : static_cast<int>(complex_fold_number::number)));
-}
-static_assert(2 * static_cast<int>(complex_fold_number::number) < batched_item::copied);
+inline constexpr int wide_complex_folds = 4;
 
-/// Of batched_item::how of the third kernel: the form.
+/// batched_item::fold of the third kernel. Squares of floats that are added in double are those of norm2.
+constexpr std::uint8_t complex_batched_fold(element_type type, form what, bool wide) noexcept {
+  constexpr int number = static_cast<int>(complex_fold_number::number);
+  const complex_fold_number fold = complex_fold_of(what);
+  int first = type == element_type::c64 ? 0 : number;
+  if (wide && fold == complex_fold_number::squares) return static_cast<std::uint8_t>(complex_fold_number::norm2);
+  if (wide && static_cast<int>(fold) < wide_complex_folds) first = 2 * number;
+  return static_cast<std::uint8_t>(first + static_cast<int>(fold));
+}
+static_assert(2 * static_cast<int>(complex_fold_number::number) + wide_complex_folds <= batched_item::copied);
+
+/// Whether the numbers that a fold of the third kernel reads are c64.
+constexpr bool reads_single(unsigned fold) noexcept {
+  constexpr unsigned number = static_cast<unsigned>(complex_fold_number::number);
+  return fold < number || fold >= 2 * number;
+}
+
+/// Of batched_item::how of the third kernel: the form, and whether c64 is accumulated in c128.
 inline constexpr std::uint8_t complex_form_bits = 0x1f;
+inline constexpr std::uint8_t complex_is_wide = 0x20;
 static_assert(form_count + record_count <= complex_form_bits + 1);
 
 inline constexpr std::size_t most_complex_state_bytes = 48;  ///< of the moments of both parts

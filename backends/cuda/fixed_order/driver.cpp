@@ -244,9 +244,9 @@ batched_request complex_request_of(const form_of_call& what, std::uint64_t count
   made.units = units_of(count, log_unit);
   made.item.count = count;
   made.item.argument = static_cast<std::uint64_t>(what.ddof);
-  made.item.bytes = static_cast<std::uint8_t>(result_bytes(what.type, what.form));
-  made.item.fold = complex_batched_fold(what.type, what.form);
-  made.item.how = static_cast<std::uint8_t>(what.form);
+  made.item.bytes = static_cast<std::uint8_t>(result_bytes(what.type, what.form, what.wide));
+  made.item.fold = complex_batched_fold(what.type, what.form, what.wide);
+  made.item.how = static_cast<std::uint8_t>(static_cast<int>(what.form) | (what.wide ? complex_is_wide : 0));
   return made;
 }
 
