@@ -213,9 +213,13 @@ void refuse_newer(std::string_view what) {
                                      " asks for something that this version of onefold does not know: use a newer library"));
 }
 
-void refuse_number(std::string_view member, std::int64_t value) {
+void refuse_number(std::string_view member, std::int64_t value, std::string_view may_be) {
   throw error(errc::invalid_argument,
-              std::string(member).append(" is ").append(std::to_string(value)).append(", which means nothing"));
+              std::string(member).append(" is ").append(std::to_string(value)).append(", and may be ").append(may_be));
+}
+
+void refuse_number(std::string_view member, std::int64_t value, std::int64_t least, std::int64_t most) {
+  refuse_number(member, value, std::to_string(least) + " to " + std::to_string(most));
 }
 
 void refuse_type(form what, element_type type) {
@@ -271,8 +275,9 @@ constexpr options no_wishes{};
 // The caller's options in C++'s types, without the report. `lent` is his workspace.
 options wishes_of(const onefold_options& how, lent_workspace& lent) {
   if (how.guarantee < ONEFOLD_GUARANTEE_DEFAULT || how.guarantee > ONEFOLD_GUARANTEE_EXACT)
-    refuse_number("options.guarantee", how.guarantee);
-  if (how.knobs.finish < 0 || how.knobs.finish >= finish_count) refuse_number("options.knobs.finish", how.knobs.finish);
+    refuse_number("options.guarantee", how.guarantee, "one of onefold_guarantee");
+  if (how.knobs.finish < 0 || how.knobs.finish >= finish_count)
+    refuse_number("options.knobs.finish", how.knobs.finish, "one of onefold_finish");
   options wishes;
   if (how.variant != nullptr) wishes.variant = {how.variant, how.variant_bytes == 0 ? std::strlen(how.variant) : how.variant_bytes};
   wishes.finish = static_cast<finish>(how.knobs.finish);
@@ -329,19 +334,21 @@ bool goes_the_short_way(const onefold_request& asked) {
 }
 
 void reduce_reals(const onefold_request& asked, const onefold_options* how, const whole_call& of) {
-  if (asked.type < 0 || asked.type >= element_type_count) refuse_number("request.type", asked.type);
-  if (asked.form < 0 || asked.form >= form_count + record_count) refuse_number("request.form", asked.form);
-  if (asked.flags > (ONEFOLD_INTO | ONEFOLD_WIDE)) refuse_number("request.flags", asked.flags);
+  if (asked.type < 0 || asked.type >= element_type_count) refuse_number("request.type", asked.type, "one of onefold_type");
+  if (asked.form < 0 || asked.form >= form_count + record_count) refuse_number("request.form", asked.form, "one of onefold_form");
+  if (asked.flags > (ONEFOLD_INTO | ONEFOLD_WIDE))
+    refuse_number("request.flags", asked.flags, "ONEFOLD_INTO, ONEFOLD_WIDE, both or 0");
   if (asked.results < 0 || asked.results > most_results)
     throw error(errc::invalid_argument, std::string("there are ")
                                             .append(std::to_string(asked.results))
                                             .append(" results: one reduction has 1 to ")
                                             .append(std::to_string(most_results)));
   request what = request_of(asked, of.of_complex_parts, of.batch, of.words_alone);
-  if (asked.array_count < 0 || asked.array_count > 3) refuse_number("request.array_count", asked.array_count);
+  if (asked.array_count < 0 || asked.array_count > 3) refuse_number("request.array_count", asked.array_count, 0, 3);
   for (int i = 0; i < what.array_count; ++i) {
     const std::uint32_t alignment = asked.arrays[i].alignment;
-    if (alignment == 0 || (alignment & (alignment - 1)) != 0) refuse_number("the alignment of an array", alignment);
+    if (alignment == 0 || (alignment & (alignment - 1)) != 0)
+      refuse_number("the alignment of an array", alignment, "a power of two");
   }
   if (asked.own == nullptr && !takes_type(what.form, what.type)) refuse_type(what.form, what.type);
   if (what.wide && asked.own == nullptr && !can_be_wide(what.type, what.form)) refuse_wide(what.form, what.type);
@@ -351,7 +358,8 @@ void reduce_reals(const onefold_request& asked, const onefold_options* how, cons
   if (what.form == form::reduce_together && asked.own == nullptr) {
     if (asked.operators == nullptr) refuse_null("list of operators of reduce_together");
     for (int i = 0; i < what.results; ++i) {
-      if (asked.operators[i] >= operation_count) refuse_number("an operator of reduce_together", asked.operators[i]);
+      if (asked.operators[i] >= operation_count)
+        refuse_number("an operator of reduce_together", asked.operators[i], "one of onefold_operation");
       operators[static_cast<std::size_t>(i)] = static_cast<operation>(asked.operators[i]);
     }
     what.operators = operators.data();
@@ -366,9 +374,9 @@ void reduce_reals(const onefold_request& asked, const onefold_options* how, cons
     const onefold_own_code& own = *asked.own;
     if (own.groups == nullptr || own.level == nullptr || own.conclude == nullptr)
       refuse_null("own operator's groups, level or conclude");
-    if (own.value_bytes < 1 || own.value_bytes > 64) refuse_number("value_bytes of the own operator", own.value_bytes);
+    if (own.value_bytes < 1 || own.value_bytes > 64) refuse_number("value_bytes of the own operator", own.value_bytes, 1, 64);
     if (own.state_bytes < 1 || own.state_bytes > most_state_bytes)
-      refuse_number("state_bytes of the own operator", own.state_bytes);
+      refuse_number("state_bytes of the own operator", own.state_bytes, 1, most_state_bytes);
   }
   if (of.taken != nullptr && ((*of.taken = dispatch_to_batch(what, *of.batch, of.nodes)) || of.nodes != nullptr)) return;
   if (how == nullptr) return dispatch(what, no_wishes);

@@ -98,7 +98,8 @@ void put_report(const report& ran, onefold_report* to);
 [[noreturn]] void refuse_size(std::string_view what);
 [[noreturn]] void refuse_newer(std::string_view what);
 
-[[noreturn]] void refuse_number(std::string_view member, std::int64_t value);
+[[noreturn]] void refuse_number(std::string_view member, std::int64_t value, std::string_view may_be);
+[[noreturn]] void refuse_number(std::string_view member, std::int64_t value, std::int64_t least, std::int64_t most);
 /// What takes_type() and can_be_wide() do not allow.
 [[noreturn]] void refuse_type(form what, element_type type);
 [[noreturn]] void refuse_wide(form what, element_type type);

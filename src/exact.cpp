@@ -32,6 +32,10 @@ bool is_known(std::int32_t type, std::int32_t what) {
 }
 
 const exact::kind_row& kind_of(std::int32_t type, std::int32_t what) {
+  if (type == ONEFOLD_C64 || type == ONEFOLD_C128)
+    throw error(
+        errc::unsupported,
+        "complex numbers have a state for each part, or one of all parts: ask for the parts' type, ONEFOLD_F32 or ONEFOLD_F64");
   if (!is_known(type, what))
     throw error(
         errc::unsupported,

@@ -123,11 +123,11 @@ constexpr auto wide_functions = all_functions<true>(std::make_integer_sequence<i
 types_of_dot checked_types(const onefold_request& asked) {
   if (!is_real_type(asked.type)) {
     if (asked.type == ONEFOLD_C64 || asked.type == ONEFOLD_C128) refuse_more();
-    refuse_number("request.type", asked.type);
+    refuse_number("request.type", asked.type, "one of onefold_type");
   }
   if (!is_real_type(asked.second_type - 1)) {
     if (asked.second_type - 1 == ONEFOLD_C64 || asked.second_type - 1 == ONEFOLD_C128) refuse_more();
-    refuse_number("request.second_type", asked.second_type);
+    refuse_number("request.second_type", asked.second_type, "0, or 1 more than one of onefold_type");
   }
   return {static_cast<element_type>(asked.type), static_cast<element_type>(asked.second_type - 1)};
 }

@@ -42,7 +42,8 @@ onefold_options known_options(const onefold_options* how) {
 own_tree::own_tree(const onefold_own_operator& of)
     : of_(as_known(of, offsetof(onefold_own_operator, combine) + sizeof(of.combine), "own operator")) {
   if (of_.combine == nullptr) refuse_null("own operator's combine");
-  if (of_.value_bytes < 1 || of_.value_bytes > most_value_bytes) refuse_number("value_bytes of the own operator", of_.value_bytes);
+  if (of_.value_bytes < 1 || of_.value_bytes > most_value_bytes)
+    refuse_number("value_bytes of the own operator", of_.value_bytes, 1, most_value_bytes);
 }
 
 int own_tree::combine(std::byte* a, unsigned char* a_present, const std::byte* b, const unsigned char* b_present,

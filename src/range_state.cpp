@@ -86,13 +86,14 @@ struct range_kind {
 // Where elements come from: arrays, or a function of the caller's, which is asked for its own indices.
 struct range_input {
   const std::byte* x;
-  const std::byte* y;             // of dot
-  const value_source* source;     // not null: instead of arrays
-  std::uint64_t from;             // the index that it is asked for first
-  const own_code* own = nullptr;  // not null: code that makes the trees' values, which is asked in the same way
+  const std::byte* y;                         // of dot
+  const value_source* source;                 // not null: instead of arrays
+  std::uint64_t from;                         // the index that it is asked for first
+  const own_code* own = nullptr;              // not null: code that makes the trees' values, which is asked in the same way
+  const onefold_made_values* made = nullptr;  // not null: what reduces the source's values
 
   [[nodiscard]] range_input behind(std::uint64_t elements, std::size_t element_bytes) const {
-    if (source != nullptr || own != nullptr) return {nullptr, nullptr, source, from + elements, own};
+    if (source != nullptr || own != nullptr) return {nullptr, nullptr, source, from + elements, own, made};
     const std::size_t bytes = static_cast<std::size_t>(elements) * element_bytes;
     return {x == nullptr ? nullptr : x + bytes, y == nullptr ? nullptr : y + bytes, nullptr, 0};
   }
@@ -104,6 +105,12 @@ range_input arrays_at(const void* x, const void* y) {
 range_input values_of(const onefold_value_source* source, std::uint64_t from) {
   if (source == nullptr || source->fill == nullptr) refuse_null("function that gives the values");
   return {nullptr, nullptr, source, from};
+}
+
+onefold_value_source source_of(const onefold_made_values* made) {
+  if (made == nullptr || made->fill == nullptr || made->reduce == nullptr)
+    refuse_null("functions that give the values and reduce them");
+  return {made->context, made->fill};
 }
 
 // A function from a later index on. Each of its values may be wanted several times: of reduce_together every operator has an array of its own.
@@ -173,7 +180,8 @@ onefold_options checked_options(const onefold_options* how) {
   if (known.guarantee == ONEFOLD_GUARANTEE_EXACT)
     throw error(errc::guarantee_not_met,
                 "the state of a range has a fixed order: states of exact sums are those of exact_state and onefold_exact_add()");
-  if (known.guarantee < 0 || known.guarantee > ONEFOLD_GUARANTEE_EXACT) refuse_number("options.guarantee", known.guarantee);
+  if (known.guarantee < 0 || known.guarantee > ONEFOLD_GUARANTEE_EXACT)
+    refuse_number("options.guarantee", known.guarantee, "one of onefold_guarantee");
   known.guarantee = ONEFOLD_GUARANTEE_FIXED;
   if (known.variant != nullptr) {
     const std::string_view variant(known.variant, known.variant_bytes == 0 ? std::strlen(known.variant) : known.variant_bytes);
@@ -290,8 +298,13 @@ struct range_reader {
     }
   }
 
-  // What a reduction refuses is refused of elements too that are only kept. A function is not called for that.
-  void check(const range_input& in) const {
+  // What a reduction of so many elements refuses is refused of elements too that are only kept. A function is not called for that.
+  void check(const range_input& in, std::uint64_t asked) const {
+    if (in.source == nullptr && in.own == nullptr)
+      for (const void* const array : {in.x, of.has_two_inputs() ? in.y : in.x})
+        if (array == nullptr)
+          throw error(errc::null_pointer, std::string(array == in.x ? "the input" : "the second input") +
+                                              " pointer is null but there are " + std::to_string(asked) + " elements to read");
     static constexpr onefold_value_source zeros{nullptr, [](void*, std::uint64_t, std::uint64_t count, void* const* values) {
                                                   std::memset(values[0], 0, static_cast<std::size_t>(count) * sizeof(double));
                                                   return 0;
@@ -306,6 +319,49 @@ struct range_reader {
 
 range_reader reader_of(const range_kind& of, const onefold_executor& where, const onefold_options& how) {
   return {of, where, how, static_cast<int>(of.results()), of.is_together() ? of.operators.data() : nullptr};
+}
+
+void check_made(int status) {
+  if (status != 0)
+    throw error(errc::callback_failed, "the function that reduces the values has returned " + std::to_string(status));
+}
+void wait_for(const onefold_made_values& made) {
+  if (made.wait != nullptr) check_made(made.wait(made.context));
+}
+
+// The nodes over `count` values of which the first begins tile number `first_tile`, from whoever makes them: for each subtree one of each result.
+class made_nodes {
+ public:
+  made_nodes(const range_reader& reader, const range_input& in, std::uint64_t first_tile, std::uint64_t count)
+      : reader_(reader), bytes_(reader.kind(0).row().state_bytes) {
+    const std::uint64_t end_tile = first_tile + (count + reader.of.tile() - 1) / reader.of.tile();
+    for_subtrees(first_tile, end_tile, [&](std::uint64_t number, int height) {
+      nodes_.resize(nodes_.size() + static_cast<std::size_t>(reader.results), {number, height, {}});
+    });
+    if (nodes_.empty()) return;
+    states_.resize(nodes_.size() * bytes_ / sizeof(std::uint64_t) + 1);
+    check_made(in.made->reduce(in.made->context, in.from, first_tile, end_tile, count, states_.data()));
+  }
+  // When they have been waited for.
+  std::vector<subtree> found() && {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      std::memcpy(nodes_[i].state, reinterpret_cast<const std::byte*>(states_.data()) + i * bytes_, bytes_);
+      cpu::make_canonical(reader_.kind(static_cast<int>(i) % reader_.results).row(), nodes_[i].state);
+    }
+    return std::move(nodes_);
+  }
+
+ private:
+  const range_reader& reader_;
+  std::size_t bytes_;
+  std::vector<subtree> nodes_;
+  std::vector<std::uint64_t> states_;
+};
+std::vector<subtree> nodes_as_made(const range_reader& reader, const range_input& in, std::uint64_t first_tile,
+                                   std::uint64_t count) {
+  made_nodes nodes(reader, in, first_tile, count);
+  wait_for(*in.made);
+  return std::move(nodes).found();
 }
 
 // The values of a function, `values` having a place for those of each result.
@@ -458,11 +514,20 @@ form_range state_of(range_reader reader, std::uint64_t begin, const range_input&
     make_on_a_gpu(reader, in, made);
     return made;
   }
+  const std::size_t bytes = size_of(of.type);
+  if (in.made != nullptr) {
+    made.head = keep(reader, in, made.nodes_begin() - begin);
+    made_nodes nodes(reader, in.behind(made.nodes_begin() - begin, bytes), made.nodes_begin() / of.tile(),
+                     made.nodes_end() - made.nodes_begin());
+    made.tail = keep(reader, in.behind(made.nodes_end() - begin, bytes), made.end - made.nodes_end());
+    wait_for(*in.made);
+    made.nodes = std::move(nodes).found();
+    return made;
+  }
   onefold_report* const report = std::exchange(reader.how.report, nullptr);
   if (made.nodes_begin() == made.nodes_end()) reader.how.report = report;  // of the one reduction that there is
-  reader.check(in);
+  reader.check(in, count);
 
-  const std::size_t bytes = size_of(of.type);
   made.head = keep(reader, in, made.nodes_begin() - begin);
   for_subtrees_of(of, made.nodes_begin(), made.nodes_end() - made.nodes_begin(), report,
                   [&](std::uint64_t number, int height, std::uint64_t elements, onefold_report* its) {
@@ -874,6 +939,9 @@ form_range read(const range_kind& expected, const std::byte* from, std::size_t s
   if (checksum != checksum_of(from, summed)) refuse_damaged();
   range_kind kind{static_cast<element_type>(header.type), static_cast<form>(header.form), header.wide == 1};
   if (kind.what == form::reduce_together) read_operators(header.operators, from + sizeof(header), summed - sizeof(header), kind);
+  if (header.type >= element_type_count + 2 || header.form >= form_count + record_count)
+    throw error(errc::invalid_argument, "the bytes are a state of form " + std::to_string(header.form) + " and type " +
+                                            std::to_string(header.type) + ", which this library does not know");
   if (kind != expected)
     throw error(errc::invalid_argument,
                 "the bytes are a state of " + kind.text() + ", and one of " + expected.text() + " was to be read");
@@ -907,9 +975,9 @@ form_range read(const range_kind& expected, const std::byte* from, std::size_t s
 
 range_kind checked_kind(std::int32_t type, std::int32_t what, std::uint32_t flags) {
   const bool of_complex = type == ONEFOLD_C64 || type == ONEFOLD_C128;
-  if (!of_complex && (type < 0 || type >= element_type_count)) refuse_number("the type", type);
-  if (what < 0 || what >= form_count + record_count) refuse_number("the form", what);
-  if ((flags & ~ONEFOLD_WIDE) != 0) refuse_number("the flags of a state are ONEFOLD_WIDE or 0; what was given", flags);
+  if (!of_complex && (type < 0 || type >= element_type_count)) refuse_number("the type", type, "one of onefold_type");
+  if (what < 0 || what >= form_count + record_count) refuse_number("the form", what, "one of onefold_form");
+  if ((flags & ~ONEFOLD_WIDE) != 0) refuse_number("the flags of a state", flags, "ONEFOLD_WIDE or 0");
   const range_kind kind{static_cast<element_type>(type), static_cast<form>(what), flags != 0};
   if (kind.what == form::reduce_together)
     throw error(errc::unsupported,
@@ -923,13 +991,14 @@ range_kind checked_kind(std::int32_t type, std::int32_t what, std::uint32_t flag
 
 range_kind checked_together(std::int32_t type, const std::uint8_t* operators, std::size_t count) {
   if (operators == nullptr) refuse_null("list of operators");
-  if (count == 0 || count > most_results) refuse_number("the number of operators", static_cast<std::int64_t>(count));
+  if (count == 0 || count > most_results)
+    refuse_number("the number of operators", static_cast<std::int64_t>(count), 1, most_results);
   if (type == ONEFOLD_C64 || type == ONEFOLD_C128) check_complex_form(ONEFOLD_REDUCE_TOGETHER, static_cast<element_type>(type));
-  if (type < 0 || type >= element_type_count) refuse_number("the type", type);
+  if (type < 0 || type >= element_type_count) refuse_number("the type", type, "one of onefold_type");
   range_kind kind{static_cast<element_type>(type), form::reduce_together, false};
   kind.operator_count = static_cast<std::uint8_t>(count);
   for (std::size_t k = 0; k < count; ++k) {
-    if (operators[k] >= operation_count) refuse_number("an operator", operators[k]);
+    if (operators[k] >= operation_count) refuse_number("an operator", operators[k], "one of onefold_operation");
     kind.operators[k] = static_cast<operation>(operators[k]);
   }
   return kind;
@@ -987,7 +1056,7 @@ static_assert(sizeof(part_header) == 32);
 
 part_header header_of(const onefold_message_part& part) {
   const range_kind kind = checked_kind(part.type, part.form, part.flags);
-  if (part.values == 0 || part.values > most_values) refuse_number("the values of a message's part", part.values);
+  if (part.values == 0 || part.values > most_values) refuse_number("the values of a message's part", part.values, 1, most_values);
   const bool is_free = exact::is_free_of_order(kind.what, kind.type);
   return {static_cast<std::uint8_t>(kind.type),
           static_cast<std::uint8_t>(kind.what),
@@ -1002,7 +1071,7 @@ part_header header_of(const onefold_message_part& part) {
 
 std::size_t message_bytes(const onefold_message_part* parts, std::size_t count) {
   if (count != 0 && parts == nullptr) refuse_null("parts of the message");
-  if (count == 0 || count > 1000) refuse_number("the number of a message's parts", static_cast<std::int64_t>(count));
+  if (count == 0 || count > 1000) refuse_number("the number of a message's parts", static_cast<std::int64_t>(count), 1, 1000);
   std::size_t bytes = sizeof(message_header);
   for (std::size_t i = 0; i < count; ++i) bytes += header_of(parts[i]).bytes();
   return (bytes + message_granule - 1) / message_granule * message_granule;
@@ -1011,6 +1080,9 @@ std::size_t message_bytes(const onefold_message_part* parts, std::size_t count) 
 message_header& header_of(void* message) { return *static_cast<message_header*>(message); }
 const message_header& header_of(const void* message) { return *static_cast<const message_header*>(message); }
 
+[[noreturn]] void refuse_part(std::size_t which, std::size_t parts) {
+  refuse_number("the number of a message's part", static_cast<std::int64_t>(which), 0, static_cast<std::int64_t>(parts) - 1);
+}
 // Part `which`, which must be there; its values lie behind it.
 part_header& part_of(void* message, std::size_t which) {
   auto* next = static_cast<std::byte*>(message) + sizeof(message_header);
@@ -1021,8 +1093,10 @@ std::byte* values_of(part_header& part) { return reinterpret_cast<std::byte*>(&p
 
 void begin_message(void* message, std::size_t bytes, const onefold_message_part* parts, std::size_t count, std::uint64_t tag,
                    std::int32_t rank) {
-  if (bytes != message_bytes(parts, count)) refuse_number("the bytes of the message", static_cast<std::int64_t>(bytes));
-  if (rank < 0 || rank == std::numeric_limits<std::int32_t>::max()) refuse_number("the rank", rank);
+  if (bytes != message_bytes(parts, count))
+    refuse_number("the bytes of the message", static_cast<std::int64_t>(bytes), "what onefold_message_bytes() gives");
+  if (rank < 0 || rank == std::numeric_limits<std::int32_t>::max())
+    refuse_number("the rank", rank, 0, std::numeric_limits<std::int32_t>::max() - 1);
   std::memset(message, 0, bytes);
   header_of(message) = {message_magic, static_cast<std::uint32_t>(bytes), 0, static_cast<std::uint16_t>(count), 0, 0, rank,
                         rank + 1};
@@ -1141,6 +1215,14 @@ void append_elements(part_header& part, range_reader reader, const range_input& 
   const cpu::form_row& row = of.row();
   if (part.free_of_order != 0) {
     if (count == 0) return;
+    if (in.made != nullptr) {
+      for (subtree& node : nodes_as_made(reader, in, 0, count)) {
+        cpu::shift_indices(row, node.state, first);
+        add_value(part, row, node.state, 0);
+      }
+      part.count += count;
+      return;
+    }
     alignas(16) std::byte value[cpu::most_node_bytes];
     reader.reduce(in, first, count, value);
     return add_value(part, row, value, count);
@@ -1150,12 +1232,17 @@ void append_elements(part_header& part, range_reader reader, const range_input& 
   if (!is_first && count == 0) return;
   few_subtrees nodes(row);
   if (!is_first) nodes.push_all(part);
-  if (const std::optional<onefold_executor> gpu = count == 0 ? std::nullopt : reader.gpu_of(in)) {
-    reader.where = *gpu;
-    for (const subtree& node : nodes_on_a_gpu(reader, in, first, count)) {
+  const auto push_all = [&nodes](const std::vector<subtree>& all) {
+    for (const subtree& node : all) {
       std::memcpy(nodes.next(), node.state, sizeof(node.state));
       nodes.push(node.first, node.height);
     }
+  };
+  if (in.made != nullptr) {
+    push_all(nodes_as_made(reader, in, first / of.tile(), count));
+  } else if (const std::optional<onefold_executor> gpu = count == 0 ? std::nullopt : reader.gpu_of(in)) {
+    reader.where = *gpu;
+    push_all(nodes_on_a_gpu(reader, in, first, count));
   } else {
     onefold_report* const report = std::exchange(reader.how.report, nullptr);
     for_subtrees_of(of, first, count, report, [&](std::uint64_t number, int height, std::uint64_t elements, onefold_report* its) {
@@ -1199,17 +1286,32 @@ void append_values(std::span<part_header* const> parts, range_reader reader, con
     for (std::size_t k = 0; k < parts.size(); ++k)
       if (all[k] == nullptr) add_value(*parts[k], reader.kind(static_cast<int>(k)).row(), state(k), elements);
   };
-  if (!has_order && count > 0) reduce(first, count, report);
+  const auto push = [&](std::size_t k, const std::byte* state_of_k, std::uint64_t number, int height) {
+    std::memcpy(all[k]->nodes.next(), state_of_k, cpu::most_node_bytes);
+    all[k]->nodes.push(number, height);
+  };
+  if (in.made != nullptr) {
+    const auto made = nodes_as_made(reader, in, has_order ? first / reader.of.tile() : 0, count);
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      const std::size_t k = i % parts.size();
+      if (all[k] == nullptr)
+        add_value(*parts[k], reader.kind(static_cast<int>(k)).row(), made[i].state, 0);
+      else
+        push(k, made[i].state, made[i].first, made[i].height);
+    }
+    for (std::size_t k = 0; k < parts.size(); ++k)
+      if (all[k] == nullptr) parts[k]->count += count;
+  } else if (!has_order && count > 0) {
+    reduce(first, count, report);
+  }
   if (!has_order) return;
-  for_subtrees_of(reader.of, first, count, report,
-                  [&](std::uint64_t number, int height, std::uint64_t elements, onefold_report* its) {
-                    reduce(number * reader.of.tile(), elements, its);
-                    for (std::size_t k = 0; k < parts.size(); ++k) {
-                      if (all[k] == nullptr) continue;
-                      std::memcpy(all[k]->nodes.next(), state(k), cpu::most_node_bytes);
-                      all[k]->nodes.push(number, height);
-                    }
-                  });
+  if (in.made == nullptr)
+    for_subtrees_of(reader.of, first, count, report,
+                    [&](std::uint64_t number, int height, std::uint64_t elements, onefold_report* its) {
+                      reduce(number * reader.of.tile(), elements, its);
+                      for (std::size_t k = 0; k < parts.size(); ++k)
+                        if (all[k] != nullptr) push(k, state(k), number, height);
+                    });
   for (const auto& each : all) {
     if (each == nullptr || (each->part->count > 0 && count == 0)) continue;
     each->part->count += count;
@@ -1224,9 +1326,8 @@ void add_values(void* message, std::size_t which, std::size_t results, const one
                 std::uint64_t first, std::uint64_t count, std::uint64_t total, const onefold_options* how) {
   const std::size_t there = header_of(message).parts;
   if (results < 1 || results > most_results)
-    refuse_number("the number of results of a function", static_cast<std::int64_t>(results));
-  if (which >= there || results > there - which)
-    refuse_number("the number of a message's part", static_cast<std::int64_t>(which + results - 1));
+    refuse_number("the number of results of a function", static_cast<std::int64_t>(results), 1, most_results);
+  if (which >= there || results > there - which) refuse_part(which + results - 1, there);
   part_header* parts[most_results];
   operation operators[most_results];
   bool is_one_kind = true, are_operators = true;
@@ -1255,7 +1356,7 @@ void add_values(void* message, std::size_t which, std::size_t results, const one
 // Of values of trees that code of the caller's makes.
 void add_own(void* message, std::size_t which, const onefold_executor& where, const onefold_own_code* own, std::uint64_t from,
              std::uint64_t first, std::uint64_t count, std::uint64_t total, const onefold_options* how) {
-  if (which >= header_of(message).parts) refuse_number("the number of a message's part", static_cast<std::int64_t>(which));
+  if (which >= header_of(message).parts) refuse_part(which, header_of(message).parts);
   if (own == nullptr) refuse_null("own code");
   part_header& part = part_of(message, which);
   const range_kind kind = part.kind();
@@ -1263,9 +1364,9 @@ void add_own(void* message, std::size_t which, const onefold_executor& where, co
     throw error(errc::unsupported, kind.text() + " has no trees in a message: its elements come in any order");
   const bool has_lanes = own->value_bytes >= 1 && own->value_bytes <= most_value_bytes &&
                          order::tile_rows * static_cast<std::uint64_t>(order::lanes_of_bytes(own->value_bytes)) == kind.tile();
-  if (!has_lanes) refuse_number("value_bytes of the own code, whose rows are not those of the part,", own->value_bytes);
+  if (!has_lanes) refuse_number("value_bytes of the own code", own->value_bytes, "what has rows as long as those of the part");
   if (own->state_bytes != kind.row().state_bytes)
-    refuse_number("state_bytes of the own code, whose states are not those of the part,", own->state_bytes);
+    refuse_number("state_bytes of the own code", own->state_bytes, std::to_string(kind.row().state_bytes));
   const onefold_options wishes = checked_options(how);
   check_end(kind, first, count);
   append_elements(part, {kind, where, wishes}, {nullptr, nullptr, nullptr, from, own}, first, count, total);
@@ -1341,7 +1442,7 @@ void store_result(const void* message, std::size_t which, std::int32_t ranks, st
                   std::optional<std::uint64_t> present = std::nullopt) {
   const message_header& header = header_of(message);
   if (header.magic != message_magic) throw error(errc::communication_failed, "these bytes are not the message of a reduction");
-  if (which >= header.parts) refuse_number("the number of a message's part", static_cast<std::int64_t>(which));
+  if (which >= header.parts) refuse_part(which, header.parts);
   if (header.status != 0 || header.first_rank != 0 || header.end_rank != ranks) refuse_message(header);
   part_header& part = part_of(const_cast<void*>(message), which);
   const range_kind kind = part.kind();
@@ -1351,7 +1452,8 @@ void store_result(const void* message, std::size_t which, std::int32_t ranks, st
                 "the ranks have " + std::to_string(part.count) + " elements together, and not " + std::to_string(total));
   if (present && kind.what != form::mean)
     throw error(errc::unsupported, kind.text() + " is not divided by the number of values that are there: a mean is");
-  if (present && *present > part.count) refuse_number("the number of values that are there", static_cast<std::int64_t>(*present));
+  if (present && *present > part.count)
+    refuse_number("the number of values that are there", static_cast<std::int64_t>(*present), "no more than there are elements");
   const std::uint64_t count = present.value_or(part.count);
   if (count == 0) return store_result_of_none(kind, to);
   alignas(16) std::byte state[cpu::most_node_bytes];
@@ -1442,6 +1544,27 @@ int onefold_range_add(onefold_range* state, onefold_executor where, const void* 
     look_at(
         state, [&](form_range& to) { add(to, where, arrays_at(x, to.of.has_two_inputs() ? y : nullptr), count, how); },
         [&](own_range& to) { to.add(where, x, count, how); });
+  });
+}
+
+int onefold_range_add_made(onefold_range* state, const onefold_made_values* values, uint64_t count, const onefold_options* how) {
+  return guarded([&] {
+    const onefold_value_source source = source_of(values);
+    range_input in = values_of(&source, 0);
+    in.made = values;
+    look_at(
+        state,
+        [&](form_range& to) {
+          if (to.of.is_together())
+            throw onefold::error(
+                onefold::errc::unsupported,
+                "a state of several operators takes no values that are reduced where they are made: make a state for each");
+          add(to, onefold_serial(), in, count, how);
+        },
+        [](own_range&) {
+          throw onefold::error(onefold::errc::unsupported,
+                               "a state of an operator in C takes no values that are reduced where they are made");
+        });
   });
 }
 
@@ -1576,7 +1699,7 @@ int onefold_copy_elements(int32_t type, onefold_executor where, const void* x, u
     if (count == 0) return;
     if (to == nullptr) refuse_null("place of the elements");
     const range_reader reader{kind, where, checked_options(nullptr)};
-    reader.check(arrays_at(x, nullptr));
+    reader.check(arrays_at(x, nullptr), count);
     reader.copy(to, x, static_cast<std::size_t>(count) * onefold::size_of(kind.type));
   });
 }
@@ -1591,7 +1714,7 @@ int onefold_copy_values(int32_t type, onefold_executor where, const onefold_valu
     if (count == 0) return;
     if (to == nullptr) refuse_null("list of the values' places");
     const range_input in = values_of(source, from);
-    range_reader{kind, where, checked_options(nullptr)}.check(in);
+    range_reader{kind, where, checked_options(nullptr)}.check(in, count);
     make_values(in, count, to);
   });
 }
@@ -1615,7 +1738,7 @@ int onefold_message_add(void* message, size_t which, onefold_executor where, con
                         uint64_t count, uint64_t total, const onefold_options* how) {
   return guarded([&] {
     if (message == nullptr) refuse_null("message");
-    if (which >= header_of(message).parts) refuse_number("the number of a message's part", static_cast<std::int64_t>(which));
+    if (which >= header_of(message).parts) refuse_part(which, header_of(message).parts);
     part_header& part = part_of(message, which);
     const range_kind kind = part.kind();
     const onefold_options wishes = checked_options(how);
@@ -1630,6 +1753,17 @@ int onefold_message_add_values(void* message, size_t which, size_t results, onef
   return guarded([&] {
     if (message == nullptr) refuse_null("message");
     add_values(message, which, results, where, values_of(source, from), first, count, total, how);
+  });
+}
+
+int onefold_message_add_made(void* message, size_t which, size_t results, const onefold_made_values* values, uint64_t from,
+                             uint64_t first, uint64_t count, uint64_t total, const onefold_options* how) {
+  return guarded([&] {
+    if (message == nullptr) refuse_null("message");
+    const onefold_value_source source = source_of(values);
+    range_input in = values_of(&source, from);
+    in.made = values;
+    add_values(message, which, results, onefold_serial(), in, first, count, total, how);
   });
 }
 

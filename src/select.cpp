@@ -32,10 +32,16 @@ void check_guarantee(guarantee wanted, const variant_info& row) {
   throw error(errc::guarantee_not_met, sentence);
 }
 
+bool is_free_of_order(const request& what) {
+  if (what.form != form::reduce_together || what.operators == nullptr) return exact::is_free_of_order(what.form, what.type);
+  return std::all_of(what.operators, what.operators + what.results,
+                     [&](operation each) { return exact::is_free_of_order(form_of(each), what.type); });
+}
+
 // Without a variant's name.
 const variant_info& select_exact(const request& what, backend where, const variant_info& fixed_order) {
   const bool own_code = what.own != nullptr || (what.device != nullptr && what.source == nullptr);
-  if (!own_code && exact::is_free_of_order(what.form, what.type)) return fixed_order;
+  if (!own_code && is_free_of_order(what)) return fixed_order;
   const std::string sentence = "guarantee::exact cannot be given: ";
   if (own_code)
     throw error(errc::guarantee_not_met,

@@ -293,6 +293,19 @@ typedef struct onefold_value_source {
   int (*fill)(void* context, uint64_t first, uint64_t count, void* const* values);
 } onefold_value_source;
 
+/** Values that code of the caller's makes and reduces where it makes them, on a GPU say: onefold/device.cuh has such code for functions of the index. For states of
+ *  ranges and messages of ranks. The functions return 0, or another number to end the call with ONEFOLD_CALLBACK_FAILED. */
+typedef struct onefold_made_values {
+  void* context;
+  /** As onefold_value_source's; of fewer values than a tile has. */
+  int (*fill)(void* context, uint64_t first, uint64_t count, void* const* values);
+  /** The maximal aligned subtrees of the tiles first_tile .. end_tile - 1 of tree v1, over the values of the indices from .. from + count - 1, the first of which begins
+   *  a tile: the tree's accumulator of each, for each result, one behind the other at `states`, as docs/order.md has nodes, with places in the whole array. */
+  int (*reduce)(void* context, uint64_t from, uint64_t first_tile, uint64_t end_tile, uint64_t count, void* states);
+  /** Called behind some of these: what they make need not be there before it has returned. NULL where it is. */
+  int (*wait)(void* context);
+} onefold_made_values;
+
 /** A reduction with an operator of the caller's, for the CPU executors: his functions make the states of groups, and combine them. They are
  *  called from several threads at once, and return 0, or another number to end the call with ONEFOLD_CALLBACK_FAILED. A lane, a tile and a
  *  group are those of docs/order.md: 256 / value_bytes lanes (the power of two below), 16 rows a tile, 16 tiles a group. */
@@ -507,6 +520,10 @@ ONEFOLD_API int onefold_range_add(onefold_range* state, onefold_executor where, 
  *  state. For real numbers of 4 and 8 bytes, and every form but ONEFOLD_DOT. */
 ONEFOLD_API int onefold_range_add_values(onefold_range* state, onefold_executor where, const onefold_value_source* source,
                                          uint64_t count, const onefold_options* how);
+/** The same of values that are reduced where they are made. For every form with values, but not ONEFOLD_REDUCE_TOGETHER, nor operators of the caller's. Not asked of `how` is the
+ *  report, which says nothing. */
+ONEFOLD_API int onefold_range_add_made(onefold_range* state, const onefold_made_values* values, uint64_t count,
+                                       const onefold_options* how);
 /** The same of the elements of several parts, one behind the other, so that each is reduced where it lies. What GPUs have in their memory is under way on
  *  all of them before the first is waited for, and host arrays for several GPUs are copied at the same time. The report is for the first part with
  *  elements. */
@@ -580,6 +597,9 @@ ONEFOLD_API int onefold_message_add(void* message, size_t which, onefold_executo
 ONEFOLD_API int onefold_message_add_values(void* message, size_t which, size_t results, onefold_executor where,
                                            const onefold_value_source* source, uint64_t from, uint64_t first, uint64_t count,
                                            uint64_t total, const onefold_options* how);
+/** The same of values that are reduced where they are made. */
+ONEFOLD_API int onefold_message_add_made(void* message, size_t which, size_t results, const onefold_made_values* values,
+                                         uint64_t from, uint64_t first, uint64_t count, uint64_t total, const onefold_options* how);
 /** The same of trees whose values are made by code of the caller's, which is asked for its own elements from .. from + count - 1: its states are those of the part's
  *  form, and its rows the tree's. So mean_variance takes values of which some are absent (onefold_moments_of_tile()). conclude() is called, and what it stores is
  *  not looked at. For parts whose order is in the bits, and the CPU executors. */

@@ -111,6 +111,9 @@ std::uint64_t count_of_state(element_type type, form what, std::span<const std::
     throw error(
         errc::invalid_argument,
         fmt::format("these words are no state: the real parts are of {} terms, the imaginary ones of {}", counts[0], counts[1]));
+  if (counts[0] % parts.terms != 0)
+    throw error(errc::invalid_argument, fmt::format("these words are no state: they are of {} terms, of which each number gives {}",
+                                                    counts[0], parts.terms));
   return counts[0] / parts.terms;
 }
 

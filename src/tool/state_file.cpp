@@ -125,6 +125,7 @@ merged_states merge_states(std::span<const std::string> paths, std::optional<for
       if (words.size() != of.words())
         throw input_error(fmt::format("holds {} words, and {} {}", words.size(), paths[decides], of.words()));
       add_state(of.type, what, merged.words, words);
+      static_cast<void>(count_of_state(of.type, what, words));  // refused here, with the file's name
       merged.states += static_cast<std::uint64_t>(words[1]);
     });
   merged.count = count_of_state(of.type, what, merged.words);

@@ -1,6 +1,7 @@
 /// @file calls_test.cpp  guarantee::exact as a caller asks for it: every spelling, what cannot be met, what any order gives anyway,
 /// and floating-point environments. Known answers alone: this file needs no oracle.
 
+#include <algorithm>
 #include <array>
 #include <cfenv>
 #include <cmath>
@@ -314,6 +315,22 @@ TEST_P(exact_calls, with_other_operators_or_a_name_are_exact_or_refused) {
   expect_exact_or_refused(sum, [&] { return onefold::sum(where(), x, {.variant = "fixed_order", .guarantee = guarantee::exact}); });
   expect_exact_or_refused(sum,
                           [&] { return onefold::sum(where(), x, {.variant = "parallel_reduce", .guarantee = guarantee::exact}); });
+  count_dispatch(where());
+}
+
+// Of operators whose results no order changes each is exact as it is.
+TEST_P(exact_calls, with_several_operators_that_need_no_order_are_those_without_the_guarantee) {
+  std::vector<std::int64_t> whole;
+  for (std::int64_t i = 0; i < 100'000; ++i) whole.push_back(i * i * 7919 % 100'003 - 50'000);
+  std::int64_t total = 0;
+  for (const std::int64_t each : whole) total += each;
+  const auto found = onefold::reduce_together(where(), whole, exactly, onefold::op::sum{}, onefold::op::min{}, onefold::op::max{});
+  EXPECT_EQ(found[0], total);
+  EXPECT_EQ(found[1], *std::min_element(whole.begin(), whole.end()));
+  EXPECT_EQ(found[2], *std::max_element(whole.begin(), whole.end()));
+  const auto ends = onefold::reduce_together(where(), x, exactly, onefold::op::min{}, onefold::op::max{});
+  EXPECT_EQ(ends[0], *std::min_element(x.begin(), x.end()));
+  EXPECT_EQ(ends[1], *std::max_element(x.begin(), x.end()));
   count_dispatch(where());
 }
 

@@ -509,8 +509,8 @@ TEST(the_bytes_of_a_state, are_refused_where_they_mean_nothing) {
   expect_refused("a state of prod of f32", byte_writer().header(0, 1, 0, 0, 0).summed());
   expect_refused("wider type", byte_writer().header(0, 0, 1, 0, 0).summed());
   expect_refused("damaged", byte_writer().header(0, 0, 2, 0, 0).summed());
-  expect_refused("unknown", byte_writer().header(200, 0, 0, 0, 0).summed());
-  expect_refused("unknown", byte_writer().header(0, 200, 0, 0, 0).summed());
+  expect_refused("form 0 and type 200, which this library does not know", byte_writer().header(200, 0, 0, 0, 0).summed());
+  expect_refused("form 200 and type 0, which this library does not know", byte_writer().header(0, 200, 0, 0, 0).summed());
   bytes other = f32_sum(0, 0).summed();
   other[8] = std::byte{2};
   expect_refused("version 2", other);
@@ -533,13 +533,13 @@ TEST(range_states, that_cannot_be_are_refused) {
   EXPECT_TRUE(refuses(errc::unsupported, "for each operator", [&] { create(ONEFOLD_C64, ONEFOLD_REDUCE_TOGETHER, 0, 0); }));
   EXPECT_TRUE(refuses(errc::unsupported, "wider type", [&] { create(ONEFOLD_C128, ONEFOLD_SUM, ONEFOLD_WIDE, 0); }));
   EXPECT_TRUE(refuses(errc::unsupported, "wider type", [&] { create(ONEFOLD_C64, ONEFOLD_NORM_INF, ONEFOLD_WIDE, 0); }));
-  EXPECT_TRUE(refuses(errc::invalid_argument, "means nothing", [&] { create(ONEFOLD_C128 + 1, ONEFOLD_SUM, 0, 0); }));
+  EXPECT_TRUE(refuses(errc::invalid_argument, "and may be one of", [&] { create(ONEFOLD_C128 + 1, ONEFOLD_SUM, 0, 0); }));
   EXPECT_TRUE(refuses(errc::unsupported, "for each operator", [&] { create(ONEFOLD_F32, ONEFOLD_REDUCE_TOGETHER, 0, 0); }));
   EXPECT_TRUE(refuses(errc::unsupported, "bits of integers", [&] { create(ONEFOLD_F32, ONEFOLD_BIT_AND, 0, 0); }));
   EXPECT_TRUE(refuses(errc::unsupported, "wider type", [&] { create(ONEFOLD_F64, ONEFOLD_SUM, ONEFOLD_WIDE, 0); }));
   EXPECT_TRUE(refuses(errc::invalid_argument, "flags", [&] { create(ONEFOLD_F64, ONEFOLD_SUM, ONEFOLD_INTO, 0); }));
-  EXPECT_TRUE(refuses(errc::invalid_argument, "means nothing", [&] { create(99, ONEFOLD_SUM, 0, 0); }));
-  EXPECT_TRUE(refuses(errc::invalid_argument, "means nothing", [&] { create(ONEFOLD_F64, -1, 0, 0); }));
+  EXPECT_TRUE(refuses(errc::invalid_argument, "and may be one of", [&] { create(99, ONEFOLD_SUM, 0, 0); }));
+  EXPECT_TRUE(refuses(errc::invalid_argument, "and may be one of", [&] { create(ONEFOLD_F64, -1, 0, 0); }));
   EXPECT_TRUE(refuses(errc::invalid_argument, "negative", [&] { create(ONEFOLD_F64, ONEFOLD_SUM, 0, ~uint64_t{0}); }));
   EXPECT_EQ(made, nullptr);
   EXPECT_TRUE(refuses(errc::null_pointer, "new state", [] { check(onefold_range_create(0, 0, 0, 0, nullptr)); }));
@@ -558,8 +558,9 @@ TEST(range_states, are_what_they_were_after_what_is_refused) {
     return [=, &sums] { check(onefold_range_add(sums.get(), where, x, y, count, how)); };
   };
   for (const uint64_t count : {uint64_t{5}, 3 * of.tile()}) {
-    expect_refused(errc::null_pointer, "input", add(onefold_serial(), nullptr, in.y(), count));
-    expect_refused(errc::null_pointer, "second input", add(onefold_serial(), in.x(), nullptr, count));
+    const std::string how_many = "input pointer is null but there are " + std::to_string(count) + " elements to read";
+    expect_refused(errc::null_pointer, "the " + how_many, add(onefold_serial(), nullptr, in.y(), count));
+    expect_refused(errc::null_pointer, "the second " + how_many, add(onefold_serial(), in.x(), nullptr, count));
     expect_refused(errc::misaligned_pointer, "input", add(onefold_serial(), in.x() + 4, in.y(), count));
     expect_refused(errc::misaligned_pointer, "second input", add(onefold_best(), in.x(), in.y() + 4, count));
     if (places().size() > 2) expect_refused(errc::invalid_argument, "threads", add(onefold_openmp(-1), in.x(), in.y(), count));

@@ -439,8 +439,8 @@ TEST(together_states, that_cannot_be_are_refused) {
   EXPECT_TRUE(refuses(errc::invalid_argument, "an operator", create(ONEFOLD_F32, {s, 4})));
   EXPECT_TRUE(refuses(errc::invalid_argument, "an operator", create(ONEFOLD_F32, {255})));
   EXPECT_TRUE(refuses(errc::unsupported, "complex numbers", create(ONEFOLD_C64, {s, p})));
-  EXPECT_TRUE(refuses(errc::invalid_argument, "means nothing", create(99, {s})));
-  EXPECT_TRUE(refuses(errc::invalid_argument, "means nothing", create(-1, {s})));
+  EXPECT_TRUE(refuses(errc::invalid_argument, "and may be one of onefold_type", create(99, {s})));
+  EXPECT_TRUE(refuses(errc::invalid_argument, "and may be one of onefold_type", create(-1, {s})));
   EXPECT_TRUE(refuses(errc::invalid_argument, "negative", create(ONEFOLD_F64, {s}, ~uint64_t{0})));
   EXPECT_EQ(made, nullptr);
   EXPECT_TRUE(

@@ -613,6 +613,11 @@ class ComplexNumbers(ToolTest):
             words = list(struct.unpack("<152q", good.read()[128:]))
         for change, text in (((76 + 2, 1), "these words are no state"), ((76 + 20, 1 << 40), "these words are no state"), ((2, 1), "these words are no state")):
             self.fail_with(text, "merge", self.write("bad.npy", npy("<i8", "(152,)", pack("i64", [word + change[1] * (i == change[0]) for i, word in enumerate(words)]))))
+        # A complex product is a state of two terms for each part, which is two states of real products of one term each but for their number.
+        real = self.write("real.npy", npy("<f8", "(1,)", struct.pack("<d", 3)))
+        with open(self.state_of("dot", real, real), "rb") as good:
+            words = good.read()[128:]
+        self.fail_with("bad.npy: these words are no state: they are of 1 terms", "merge", self.write("bad.npy", npy("<i8", "(284,)", 2 * words)))
 
     def state_of(self, form, *files):
         state = os.path.join(self.folder, "one.npy")
