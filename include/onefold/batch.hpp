@@ -60,16 +60,6 @@ inline constexpr bool stores_index_result<true, Index, Result> =
 template <class T, std::size_t K, class Result>
 inline constexpr bool stores_together = std::is_same_v<Result, std::array<T, K>> || std::is_same_v<Result, T>;
 
-/// What the caller has given, of which a function of the index is made.
-template <class F>
-struct function_given {
-  using type = F;
-};
-template <class F, class... T>
-struct function_given<function_of_arrays<F, T...>> : function_given<std::decay_t<F>> {};
-template <class P>
-struct function_given<one_where<P>> : function_given<P> {};
-
 template <class... Ops>
 struct list_of_operators {
   static constexpr operation of[] = {Ops::id...};
@@ -214,7 +204,7 @@ class batch {
     static_assert(
         detail::stores_together<typename detail::values_of<Space, G>::type, sizeof...(Ops), Result>,
         "the results are a std::array of as many as there are operators, of the type of f's values, or the first of them");
-    return keep_call([=, space = Space(detail::as_space(over)), called = G(std::forward<F>(f))](
+    return keep_call([results, ops..., space = Space(detail::as_space(over)), called = G(std::forward<F>(f))](
                          const executor& where, const detail::taken_call& how) mutable {
       detail::named_reduce_together::store<OnDevice>(where, space, called, results, true, how, ops...);
     });
@@ -235,25 +225,25 @@ class batch {
   ///   work.add_reduce(points, farther{}, &far).add_reduce(points.data(), points.size(), farther{}, first, &far_of_first);
   ///   work.add_transform_reduce(m, v, op::sum{}, energy_of, &energy).add_transform_reduce(n, combine, f, init, &result);
   ///   work.add_count_if(x, is_large, &large);
-  template <class... A, bool OnDevice = detail::compiles_for_device>
+  template <class... A, bool OnDevice = detail::compiles_for_device<A...>>
   batch& add_reduce(A&&... arguments_and_result) {
-    constexpr std::size_t count = sizeof...(A) - 1;
     const std::tuple<A&&...> of(std::forward<A>(arguments_and_result)...);
     return detail::later::add_reduce(
-        of, [&](const auto&... form) -> batch& { return add(form...); },
-        [&](const auto& all) -> batch& {
+        of, [this](const auto&... form) -> batch& { return this->add(form...); },
+        [this](const auto& all) -> batch& {
+          constexpr std::size_t count = sizeof...(A) - 1;
           check_space(std::get<0>(all));
-          return add_call<OnDevice>(detail::later::describe_reduce<count>(all), std::get<count>(all));
+          return this->template add_call<OnDevice>(detail::later::describe_reduce<count>(all), std::get<count>(all));
         });
   }
-  template <class... A, bool OnDevice = detail::compiles_for_device>
+  template <class... A, bool OnDevice = detail::compiles_for_device<A...>>
   batch& add_transform_reduce(A&&... arguments_and_result) {
     constexpr std::size_t count = sizeof...(A) - 1;
     const std::tuple<A&&...> of(std::forward<A>(arguments_and_result)...);
     check_space(std::get<0>(of));
     return add_call<OnDevice>(detail::later::describe_transform_reduce<count>(of), std::get<count>(of));
   }
-  template <class... A, bool OnDevice = detail::compiles_for_device>
+  template <class... A, bool OnDevice = detail::compiles_for_device<A...>>
   batch& add_count_if(A&&... arguments_and_result) {
     constexpr std::size_t count = sizeof...(A) - 1;
     const std::tuple<A&&...> of(std::forward<A>(arguments_and_result)...);
@@ -264,7 +254,7 @@ class batch {
   /// Runs all of them and waits once.
   void run(const options& how = {}) const {
     if (calls_.empty()) return detail::run_batch(requests_, how);
-    detail::telling_of_lacking_memory([&] { detail::run_batch_with_calls(where_, requests_, calls_, how); });
+    detail::telling_of_lacking_memory([this, &how] { detail::run_batch_with_calls(where_, requests_, calls_, how); });
   }
 
   [[nodiscard]] std::size_t size() const noexcept { return requests_.size(); }
@@ -305,7 +295,7 @@ class batch {
   }
   template <class T>
   batch& add_vectors(std::initializer_list<vector_view<T>> x, std::initializer_list<vector_view<T>> y, T* results) {
-    return detail::telling_of_lacking_memory([&]() -> batch& {
+    return detail::telling_of_lacking_memory([this, &x, &y, &results]() -> batch& {
       auto listed = std::make_shared<detail::listed_vectors>();
       std::uint64_t count = 0;
       detail::put_places(x, listed->x, true, count);
@@ -321,7 +311,7 @@ class batch {
   template <bool OnDevice, form What, class S, class F, class Result, class... M>
   batch& add_function(const S& over, F&& f, Result* result, M... modifiers) {
     using Space = detail::space_of<S>;
-    return keep_call([=, space = Space(detail::as_space(over)), called = std::decay_t<F>(std::forward<F>(f))](
+    return keep_call([result, modifiers..., space = Space(detail::as_space(over)), called = std::decay_t<F>(std::forward<F>(f))](
                          const executor& where, const detail::taken_call& how) mutable {
       detail::run_function<OnDevice, What>(where, space, called, result, true, how, modifiers...);
     });
@@ -344,7 +334,7 @@ class batch {
   // Keeps a call, in whose place a request is made when it is run.
   template <class Run>
   batch& keep_call(Run run) {
-    return detail::telling_of_lacking_memory([&]() -> batch& {
+    return detail::telling_of_lacking_memory([this, &run]() -> batch& {
       auto kept = std::make_shared<detail::batched_call_of<Run>>(std::move(run));
       calls_.reserve(calls_.size() + 1);
       requests_.emplace_back();

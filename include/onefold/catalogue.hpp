@@ -154,7 +154,7 @@ inline const variant_info* find_in(view<variant_info> rows, std::string_view nam
 /// The sentence that says why the variant cannot run natively on this executor here, or nothing when it can. Errors:
 /// out_of_memory.
 [[nodiscard]] inline std::optional<std::string> why_not(const variant_info& variant, const executor& where) {
-  return detail::telling_of_lacking_memory([&]() -> std::optional<std::string> {
+  return detail::telling_of_lacking_memory([&variant, &where]() -> std::optional<std::string> {
     char sentence[1024];
     detail::check_status(onefold_why_not(std::string(variant.name).c_str(), static_cast<int>(variant.backend),
                                          detail::c_executor(where), sentence, sizeof(sentence)));

@@ -59,7 +59,7 @@ class parts {
         : part(std::data(range), static_cast<std::uint64_t>(std::size(range))) {}  // NOLINT(google-explicit-constructor)
   };
 
-  parts(std::initializer_list<part> all) : all_(detail::telling_of_lacking_memory([&] { return std::vector<part>(all); })) {}
+  parts(std::initializer_list<part> all) : all_(detail::telling_of_lacking_memory([&all] { return std::vector<part>(all); })) {}
   explicit parts(std::vector<part> all) noexcept : all_(std::move(all)) {}
 
   [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
@@ -88,7 +88,7 @@ class parts {
 template <class R>
 class outputs {
  public:
-  outputs(std::initializer_list<R*> each) : each_(detail::telling_of_lacking_memory([&] { return std::vector<R*>(each); })) {}
+  outputs(std::initializer_list<R*> each) : each_(detail::telling_of_lacking_memory([&each] { return std::vector<R*>(each); })) {}
   outputs(std::vector<R*> each) noexcept : each_(std::move(each)) {}  // NOLINT(google-explicit-constructor)
 
   [[nodiscard]] std::size_t size() const noexcept { return each_.size(); }
@@ -102,7 +102,7 @@ class outputs {
 class devices : public detail::place_of_parts {
  public:
   devices(std::initializer_list<executor> each)
-      : each_(detail::telling_of_lacking_memory([&] { return std::vector<executor>(each); })) {}
+      : each_(detail::telling_of_lacking_memory([&each] { return std::vector<executor>(each); })) {}
   explicit devices(std::vector<executor> each) noexcept : each_(std::move(each)) {}
   /// Every GPU that this process sees. Errors: backend_not_built, backend_unavailable.
   static devices all() {
@@ -121,7 +121,7 @@ class devices : public detail::place_of_parts {
   /// An array in memory that all of them read, divided evenly in whole tiles.
   template <class T>
   [[nodiscard]] parts<T> share_out(const T* data, std::uint64_t count) const {
-    return detail::telling_of_lacking_memory([&] {
+    return detail::telling_of_lacking_memory([this, &count, &data] {
       std::vector<typename parts<T>::part> all;
       for (std::size_t i = 0; i < size(); ++i) {
         const index_range share = detail::aligned_share<T>(count, i, size());
@@ -165,7 +165,7 @@ class devices : public detail::place_of_parts {
     check_size(to.size(), " outputs and ", " executors: each writes to one");
     for (std::size_t i = 0; i < size(); ++i) {
       if (to[i] != nullptr) continue;
-      detail::telling_of_lacking_memory([&] {
+      detail::telling_of_lacking_memory([&i] {
         throw error(errc::null_pointer,
                     std::string("the output pointer of executor ").append(std::to_string(i)).append(" is null"));
       });
@@ -179,7 +179,7 @@ class devices : public detail::place_of_parts {
   void check_size(std::size_t given, const char* what = " parts and ",
                   const char* why = " executors: each part is read by one") const {
     if (given == size()) return;
-    detail::telling_of_lacking_memory([&] {
+    detail::telling_of_lacking_memory([this, &given, &what, &why] {
       throw error(errc::invalid_argument,
                   std::string("there are ").append(std::to_string(given)).append(what).append(std::to_string(size())).append(why));
     });
@@ -187,7 +187,7 @@ class devices : public detail::place_of_parts {
   template <class T>
   [[nodiscard]] std::vector<onefold_range_part> list_of(const parts<T>& x) const {
     check_size(x.size());
-    return detail::telling_of_lacking_memory([&] {
+    return detail::telling_of_lacking_memory([this, &x] {
       std::vector<onefold_range_part> all;
       for (std::size_t i = 0; i < size(); ++i) all.push_back({detail::c_executor(each_[i]), x[i].data, nullptr, x[i].count});
       return all;
@@ -204,9 +204,11 @@ class devices : public detail::place_of_parts {
         return exact_state<What, T>().add_parts(all.data(), all.size(), how).value(modifiers...);
       else if (onefold_is_free_of_order(static_cast<std::int32_t>(element_type_of<T>), static_cast<std::int32_t>(What)) == 0)
         detail::telling_of_lacking_memory([] {
-          throw error(errc::guarantee_not_met,
-                      "guarantee::exact cannot be given on several devices: sum, norm1, dot, sum_of_squares, norm2, mean and "
-                      "mean_variance of float, double and floats of two bytes have an exact state");
+          throw error(
+              errc::guarantee_not_met,
+              "guarantee::exact cannot be given on several devices: sum, norm1, dot, sum_of_squares, norm2, mean and "
+              "mean_variance of float, double and floats of two bytes have an exact state, and norm2, mean and mean_variance of "
+              "integers");
         });
       how.guarantee = guarantee::fixed;
     }

@@ -110,7 +110,7 @@ decltype(auto) telling_of_lacking_memory(Body body) {
 
 // The exception of a call of the C interface that has failed.
 [[noreturn, gnu::cold, gnu::noinline]] inline void throw_status(int status) {
-  telling_of_lacking_memory([&] { throw error(static_cast<errc>(status), onefold_last_error()); });
+  telling_of_lacking_memory([&status] { throw error(static_cast<errc>(status), onefold_last_error()); });
   throw_out_of_memory();  // not reached
 }
 

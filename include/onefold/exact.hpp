@@ -67,7 +67,7 @@ class exact_state {
 
   /// Adds parts, each of which lies where its executor reads it, at the same time: devices.hpp has calls for that.
   exact_state& add_parts(const onefold_range_part* parts, std::size_t count, const options& how = {}) {
-    detail::check_status(detail::with_c_options(how, [&](const onefold_options* wishes) {
+    detail::check_status(detail::with_c_options(how, [this, &parts, &count](const onefold_options* wishes) {
       return onefold_exact_add_parts(type, static_cast<std::int32_t>(What), words_, parts, count, wishes);
     }));
     return *this;
@@ -132,7 +132,7 @@ class exact_state {
 
   static void put_words_of_arrays(const executor& where, const T* x, const T* y, std::uint64_t count, std::int64_t* words,
                                   const options& how) {
-    detail::check_status(detail::with_c_options(how, [&](const onefold_options* wishes) {
+    detail::check_status(detail::with_c_options(how, [&where, &x, &y, &count, &words](const onefold_options* wishes) {
       return onefold_exact_put_words(type, static_cast<std::int32_t>(What), detail::c_executor(where), x, y, count, words, wishes);
     }));
   }

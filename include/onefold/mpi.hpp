@@ -18,11 +18,11 @@
 ///
 /// Forms     all with a call of their own (reduce.hpp), of all element types, and reduce, transform_reduce and count_if (transform.hpp).
 /// Functions of the index: `n`, or a box, says how many values this rank has, and f is asked for the indices that its own call names, 0 .. n - 1 or the
-///           box's. The index in the whole array is rows.begin() + i, and so is that in a result. On the CPU's executors. f is called once for each
-///           index, before the call or start() returns. What it throws is thrown on its rank, and the others get communication_failed.
+///           box's. The index in the whole array is rows.begin() + i, and so is that in a result. On the CPU's executors, and on cuda() where nvcc
+///           compiles f, in a unit with device.cuh. On CPUs f is called once for each index, and anywhere before the call or start() returns. What it throws is thrown on its rank, and the others get communication_failed.
 ///           Where values may be absent argmin and its like and minmax go as operators of the caller's do; a mean, or a variance, is that of the
 ///           values that are there on all ranks.
-/// Operators of the caller's own: values of up to 64 bytes, the CPU's executors, and a layout. Of calls with one, or with an initial value, of which rank 0's
+/// Operators of the caller's own: values of up to 64 bytes, the same executors, and a layout. Of calls with one, or with an initial value, of which rank 0's
 ///           is taken, states (own_range_state.hpp) go along a binomial tree to rank 0, and results back. What the operator refers to lives until the
 ///           call, or wait(), returns: ranks put states together there.
 /// Progress  of what was started with such an operator: only while this rank is in a call on the same layout, test() and wait() of anything among them. A
@@ -33,8 +33,10 @@
 /// Order     calls on one layout are collective: all ranks make the same ones in the same order, of the same forms, types and options.
 /// Errors    onefold::error on every rank, those of the reductions on a rank that has one and communication_failed on the others: a count that is not the
 ///           layout's, ranks that call different forms, an MPI that folds in another order than the ranks'. Not seen, so that ranks may wait
-///           for each other: calls that not all ranks make, an operator of the caller's on some alone, roots, element sizes or guarantees that differ, complex numbers beside real ones, lack of memory for the messages
-///           themselves. Who catches an error of his own ahead of a call says so with batch::give_up(), or calls MPI_Abort().
+///           for each other: calls that not all ranks make, an operator of the caller's on some alone, roots, element sizes or guarantees that differ, exact
+///           sums of different forms or types, complex numbers beside real ones, lack of memory for the messages themselves. With ONEFOLD_MPI_CHECK=1 in
+///           the environment all but the first and the last of these are an error on every rank, for an MPI_Allreduce of 96 bytes more in each call. Who
+///           catches an error of his own ahead of a call says so with batch::give_up(), or calls MPI_Abort().
 /// Cost      of a layout some collective operations, and O(1) memory on each rank. Of a call the local reduction, and an MPI_Allreduce of 256 bytes
 ///           to 2 KiB; with operators of the caller's up to log2 P messages each way instead, one for all of a batch, of less than 8 KiB and some values for each
 ///           operator. Where ranges are cut within tiles (is_aligned()) each rank sends less than a tile of elements to the rank before, while it
@@ -51,6 +53,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -79,7 +82,16 @@ class place_on : public detail::place_of_ranks {
   using result = std::conditional_t<Rooted, std::optional<R>, R>;
 
   /// The same with results on one rank alone: that one learns of errors elsewhere, the others of their own.
-  [[nodiscard]] place_on<true> root(int rank) const noexcept { return {*of_, where_, rank}; }
+  /// Errors: invalid_argument where the communicator has no such rank, on the rank that asks.
+  [[nodiscard]] place_on<true> root(int rank) const {
+    const int ranks = of_->on.size();
+    if (rank < 0 || rank >= ranks)
+      detail::telling_of_lacking_memory([&rank, &ranks] {
+        throw error(errc::invalid_argument,
+                    "rank " + std::to_string(rank) + " cannot be the root: the ranks are 0 to " + std::to_string(ranks - 1));
+      });
+    return {*of_, where_, rank};
+  }
 
   // For the forms.
   template <form What, class T, class... M>
@@ -98,12 +110,12 @@ class place_on : public detail::place_of_ranks {
     detail::form_result_t<form::dot, detail::element_of<const R>, M...> found{};
     return run(detail::ranks::dot_of(detail::view_of(x), detail::view_of(y), &found, modifiers...), how, found);
   }
-  template <form What, class S, class F, class... M>
+  template <form What, class S, class F, bool OnDevice = detail::on_device<F>, class... M>
   [[nodiscard]] auto function(const S& over, F& f, const options& how, M... modifiers) const {
     const auto space = detail::later::space_for(over);
-    return value_of_function<What>(space, f, space.size(), how, modifiers...);
+    return value_of_function<What, OnDevice>(space, f, space.size(), how, modifiers...);
   }
-  template <class S, class F, class... Ops>
+  template <class S, class F, bool OnDevice = detail::on_device<F>, class... Ops>
   [[nodiscard]] auto function_together(const S& over, F& f, const options& how, Ops...) const {
     using space = detail::space_of<S>;
     using values_type = detail::values_of<space, F>;
@@ -111,26 +123,29 @@ class place_on : public detail::place_of_ranks {
     static_assert(!detail::value_traits<detail::value_at_t<space, F>>::can_be_absent, "reduce_together takes no absent values");
     static constexpr operation operators[] = {Ops::id...};
     std::array<typename values_type::type, sizeof...(Ops)> found{};
-    detail::ranks::values_of_function<space, F&> values(detail::later::space_for(over), f, typename values_type::type());
+    typename detail::ranks::with_gpu_if<OnDevice, detail::ranks::operators_on_gpu<Ops...>,
+                                        detail::ranks::values_of_function<space, F&>>::type values(detail::later::space_for(over),
+                                                                                                   f, typename values_type::type());
     detail::ranks::part what = detail::ranks::part_of_values<form::sum>(values, found.data());
     what.form = form::reduce_together;
     what.operators = operators;
     return run(what, how, found);
   }
   // An operator, of the library's or the caller's, over functions of the index or of arrays.
-  template <class Space, class F, class Op, class Init>
+  template <class Space, class F, class Op, class Init,
+            bool OnDevice = detail::on_device<typename detail::function_given<F>::type>&& detail::on_device<Op>>
   [[nodiscard]] auto reduce_over(const Space& space, F& f, std::uint64_t other_count, Op& op, const Init& init,
                                  const options& how) const {
     using returned = detail::value_at_t<Space, F>;
     using value_type = typename detail::value_traits<returned>::type;
     if constexpr (!is_built_in_operator<std::decay_t<Op>>) {
-      return reduce_by(space, f, other_count, op, init, how);
+      return reduce_by<OnDevice>(space, f, other_count, op, init, how);
     } else if constexpr (std::is_same_v<Init, detail::no_init>) {
-      return value_of_function<form_of(std::decay_t<Op>::id)>(space, f, other_count, how);
+      return value_of_function<form_of(std::decay_t<Op>::id), OnDevice>(space, f, other_count, how);
     } else {
       static_assert(is_full_element<value_type>, "the library's operators take elements");
       detail::operator_function<std::decay_t<Op>> combine;
-      return reduce_by(space, f, other_count, combine, init, how);
+      return reduce_by<OnDevice>(space, f, other_count, combine, init, how);
     }
   }
   // Each operator by itself, in one message.
@@ -139,7 +154,8 @@ class place_on : public detail::place_of_ranks {
     using A = accumulator_t<T, false>;
     std::tuple<detail::form_result_t<form_of(Ops::id), T>...> found;
     const detail::ranks::borrowed_transfer with(*of_, where_, root_);
-    std::apply([&](auto&... each) { (with->parts.push_back(detail::ranks::part_of<form_of(Ops::id)>(x, &each)), ...); }, found);
+    std::apply([&with, &x](auto&... each) { (with->parts.push_back(detail::ranks::part_of<form_of(Ops::id)>(x, &each)), ...); },
+               found);
     with->run(how);
     result<std::array<A, sizeof...(Ops)>> values{};
     const auto all = std::apply([](auto... each) { return std::array<A, sizeof...(Ops)>{static_cast<A>(each)...}; }, found);
@@ -156,7 +172,7 @@ class place_on : public detail::place_of_ranks {
 
   place_on(detail::ranks::shared_state& of, const executor& where, int root) noexcept : of_(&of), where_(where), root_(root) {}
 
-  template <form What, class Space, class F, class... M>
+  template <form What, bool OnDevice, class Space, class F, class... M>
   [[nodiscard]] auto value_of_function(const Space& space, F& f, std::uint64_t other_count, const options& how,
                                        M... modifiers) const {
     using element = typename detail::values_of<Space, F>::type;
@@ -165,7 +181,8 @@ class place_on : public detail::place_of_ranks {
       return value_of_some<What>(space, f, other_count, how);
     } else {
       detail::index_result_t<What, Space, F, M...> found{};
-      detail::ranks::source_of_form_t<What, Space, F&> values(space, f, detail::instead_of_absent<What, element>());
+      constexpr bool wide = (detail::is_wide<M, element>() || ...);
+      detail::ranks::source_of_form_t<What, wide, OnDevice, Space, F&> values(space, f, detail::instead_of_absent<What, element>());
       detail::ranks::part what = detail::ranks::part_of_values<What>(values, detail::ranks::first_result(&found), modifiers...);
       what.second_count = other_count;
       return run(what, how, found);
@@ -179,25 +196,25 @@ class place_on : public detail::place_of_ranks {
     auto part = detail::ranks::part_of_some<What, F&>(space, f, other_count, of_->begin, &found);
     return run_states(part, how, found);
   }
-  template <class Space, class F, class Op, class Init>
+  template <bool OnDevice, class Space, class F, class Op, class Init>
   [[nodiscard]] auto reduce_by(const Space& space, F& f, std::uint64_t other_count, Op& op, const Init& init,
                                const options& how) const {
     typename detail::value_traits<detail::value_at_t<Space, F>>::type found{};
     detail::ranks::result_store<decltype(found)> store{&found};
-    detail::ranks::typed_state_part<Space, F&, Op&, Init, decltype(store)> part(space, f, other_count, op, init, store);
+    detail::ranks::typed_state_part<Space, F&, Op&, Init, decltype(store), OnDevice> part(space, f, other_count, op, init, store);
     return run_states(part, how, found);
   }
 
   template <class R>
   [[nodiscard]] result<R> run_states(detail::ranks::state_part& what, const options& how, const R& found) const {
     const detail::ranks::borrowed_transfer with(*of_, where_, root_);
-    detail::telling_of_lacking_memory([&] { with->states.push_back(&what); });
+    detail::telling_of_lacking_memory([&with, &what] { with->states.push_back(&what); });
     return run(*with, how, found);
   }
   template <class R>
   [[nodiscard]] result<R> run(const detail::ranks::part& what, const options& how, const R& found) const {
     const detail::ranks::borrowed_transfer with(*of_, where_, root_);
-    detail::telling_of_lacking_memory([&] { with->parts.push_back(what); });
+    detail::telling_of_lacking_memory([&with, &what] { with->parts.push_back(what); });
     return run(*with, how, found);
   }
   template <class R>
@@ -219,7 +236,7 @@ using rooted_place = place_on<true>;
 /// How an array lies on the ranks of a communicator: rank after rank holds the next elements, some perhaps none. Collective to make.
 class layout {
  public:
-  /// This rank holds `count` elements. Errors: communication_failed; on every rank invalid_argument for impossible counts.
+  /// This rank holds `count` elements. Errors: communication_failed; on every rank invalid_argument for impossible counts; on this one for MPI_COMM_NULL.
   layout(MPI_Comm comm, std::uint64_t count) : state_(make(comm)) { state_->make_layout(count, nullptr); }
   /// This rank holds the elements begin .. end - 1 of the array. Errors: on every rank, too, where these are not the ranges of rank after rank.
   layout(MPI_Comm comm, std::uint64_t begin, std::uint64_t end) : state_(make(comm)) { state_->make_layout(end - begin, &begin); }
@@ -239,7 +256,7 @@ class layout {
 
  private:
   static std::unique_ptr<detail::ranks::shared_state> make(MPI_Comm comm) {
-    return detail::telling_of_lacking_memory([&] { return std::make_unique<detail::ranks::shared_state>(comm); });
+    return detail::telling_of_lacking_memory([&comm] { return std::make_unique<detail::ranks::shared_state>(comm); });
   }
   std::unique_ptr<detail::ranks::shared_state> state_;
 };
@@ -258,7 +275,7 @@ template <class T>
 class communicator {
  public:
   explicit communicator(MPI_Comm comm)
-      : state_(detail::telling_of_lacking_memory([&] { return std::make_unique<detail::ranks::shared_state>(comm); })) {}
+      : state_(detail::telling_of_lacking_memory([&comm] { return std::make_unique<detail::ranks::shared_state>(comm); })) {}
 
   /// Where a call runs: on these ranks, here on this executor.
   [[nodiscard]] place on(const executor& where) const noexcept { return {*state_, where, -1}; }
@@ -277,7 +294,7 @@ class batch {
  public:
   template <bool Rooted>
   explicit batch(const place_on<Rooted>& on)
-      : with_(detail::telling_of_lacking_memory([&] { return std::make_unique<detail::ranks::transfer>(*on.of_); })) {
+      : with_(detail::telling_of_lacking_memory([&on] { return std::make_unique<detail::ranks::transfer>(*on.of_); })) {
     with_->where = on.where_;
     with_->root = on.root_;
   }
@@ -315,15 +332,16 @@ class batch {
 
   /// A function of the index: `add(norm2, n, f, &result)`; of several values `result` is the first of as many. f is copied, and is asked for its values
   /// whenever the batch is run.
-  template <form What, class S, class F, class... M, class G = std::decay_t<F>,
+  template <form What, class S, class F, class... M, class G = std::decay_t<F>, bool OnDevice = detail::on_device<G>,
             ONEFOLD_WHERE(detail::takes_function<What, S, G, void, M...>::value)>
   batch& add(detail::named_reduction<What>, const S& over, F&& f,
              typename detail::index_result<What, detail::space_of<S>, std::decay_t<F>, M...>::one* result, M... modifiers) {
-    return add_function<What>(over, std::forward<F>(f), result, modifiers...);
+    return add_function<What, OnDevice>(over, std::forward<F>(f), result, modifiers...);
   }
-  template <form What, class S, class F, class G = std::decay_t<F>, ONEFOLD_WHERE(detail::takes_function<What, S, G>::value)>
+  template <form What, class S, class F, class G = std::decay_t<F>, bool OnDevice = detail::on_device<G>,
+            ONEFOLD_WHERE(detail::takes_function<What, S, G>::value)>
   batch& add(const S& over, F&& f, typename detail::index_result<What, detail::space_of<S>, std::decay_t<F>>::one* result) {
-    return add_function<What>(over, std::forward<F>(f), result);
+    return add_function<What, OnDevice>(over, std::forward<F>(f), result);
   }
 
   /// An operator, of the caller's or the library's: the arguments of reduce(), transform_reduce() or count_if() that stand behind the place, and the result's
@@ -335,25 +353,27 @@ class batch {
   ///
   /// What is called and an initial value are copied. The states of all operators of the caller's, and of calls with an initial value, go in one message
   /// between two ranks; those of the library's go with the named forms.
-  template <class... A>
+  template <class... A, bool OnDevice = detail::compiles_for_device<A...>>
   batch& add_reduce(A&&... arguments_and_result) {
-    constexpr std::size_t count = sizeof...(A) - 1;
     const std::tuple<A&&...> of(std::forward<A>(arguments_and_result)...);
     return detail::later::add_reduce(
-        of, [&](const auto&... form) -> batch& { return add(form...); },
-        [&](const auto& all) -> batch& { return add_call(detail::later::describe_reduce<count>(all), std::get<count>(all)); });
+        of, [this](const auto&... form) -> batch& { return this->add(form...); },
+        [this](const auto& all) -> batch& {
+          constexpr std::size_t count = sizeof...(A) - 1;
+          return this->template add_call<OnDevice>(detail::later::describe_reduce<count>(all), std::get<count>(all));
+        });
   }
-  template <class... A>
+  template <class... A, bool OnDevice = detail::compiles_for_device<A...>>
   batch& add_transform_reduce(A&&... arguments_and_result) {
     constexpr std::size_t count = sizeof...(A) - 1;
     const std::tuple<A&&...> of(std::forward<A>(arguments_and_result)...);
-    return add_call(detail::later::describe_transform_reduce<count>(of), std::get<count>(of));
+    return add_call<OnDevice>(detail::later::describe_transform_reduce<count>(of), std::get<count>(of));
   }
-  template <class... A>
+  template <class... A, bool OnDevice = detail::compiles_for_device<A...>>
   batch& add_count_if(A&&... arguments_and_result) {
     constexpr std::size_t count = sizeof...(A) - 1;
     const std::tuple<A&&...> of(std::forward<A>(arguments_and_result)...);
-    return add_call(detail::later::describe_count_if<count>(of), std::get<count>(of));
+    return add_call<OnDevice>(detail::later::describe_count_if<count>(of), std::get<count>(of));
   }
 
   /// Runs all of them and waits.
@@ -382,26 +402,27 @@ class batch {
   }
 
  private:
-  template <form What, class S, class F, class... M>
+  template <form What, bool OnDevice, class S, class F, class... M>
   batch& add_function(const S& over, F&& f,
                       typename detail::index_result<What, detail::space_of<S>, std::decay_t<F>, M...>::one* result,
                       M... modifiers) {
     const auto space = detail::later::space_for(over);
-    return add_values<What>(space, std::forward<F>(f), space.size(), result, modifiers...);
+    return add_values<What, OnDevice>(space, std::forward<F>(f), space.size(), result, modifiers...);
   }
-  template <form What, class Space, class F, class R, class... M>
+  template <form What, bool OnDevice, class Space, class F, class R, class... M>
   batch& add_values(const Space& space, F&& f, std::uint64_t other_count, R* result, M... modifiers) {
     using function = std::decay_t<F>;
     using element = typename detail::values_of<Space, function>::type;
     constexpr bool can_be_absent = detail::value_traits<detail::value_at_t<Space, function>>::can_be_absent;
-    return detail::telling_of_lacking_memory([&]() -> batch& {
+    return detail::telling_of_lacking_memory([this, &space, &f, &result, &modifiers..., &other_count]() -> batch& {
       if constexpr (can_be_absent && (has_index(What) || What == form::minmax)) {
-        return keep([&] {
+        return keep([this, &space, &f, &other_count, &result] {
           return new detail::ranks::typed_part_of_some<What, Space, function>(
               detail::ranks::part_of_some<What, function>(space, std::forward<F>(f), other_count, with_->begin(), result));
         });
       } else {
-        auto values = std::make_unique<detail::ranks::source_of_form_t<What, Space, function>>(
+        constexpr bool wide = (detail::is_wide<M, element>() || ...);
+        auto values = std::make_unique<detail::ranks::source_of_form_t<What, wide, OnDevice, Space, function>>(
             space, std::forward<F>(f), detail::instead_of_absent<What, element>());
         with_->parts.reserve(with_->parts.size() + 1);
         detail::ranks::part what = detail::ranks::part_of_values<What>(*values, result, modifiers...);
@@ -412,25 +433,27 @@ class batch {
       }
     });
   }
-  template <class Space, class F, class Op, class Init, class R>
+  template <bool CompilesForDevice, class Space, class F, class Op, class Init, class R,
+            bool OnDevice = CompilesForDevice&& detail::on_device<typename detail::function_given<F>::type>&& detail::on_device<Op>>
   batch& add_call(detail::later::described_call<Space, F, Op, Init>&& call, R* result) {
     static_assert(std::is_same_v<R, typename detail::later::described_call<Space, F, Op, Init>::result>,
                   "the result is of the type that the call without a batch returns");
     if constexpr (!is_built_in_operator<Op>) {
-      return add_state(std::move(call), std::move(call.op), result);
+      return add_state<OnDevice>(std::move(call), std::move(call.op), result);
     } else if constexpr (std::is_same_v<Init, detail::no_init>) {
-      return add_values<form_of(Op::id)>(call.space, std::move(call.f), call.other_count, detail::ranks::first_result(result));
+      return add_values<form_of(Op::id), OnDevice>(call.space, std::move(call.f), call.other_count,
+                                                   detail::ranks::first_result(result));
     } else {
       static_assert(is_full_element<R>, "the library's operators take elements");
-      return add_state(std::move(call), detail::operator_function<Op>{}, result);
+      return add_state<OnDevice>(std::move(call), detail::operator_function<Op>{}, result);
     }
   }
-  template <class Space, class F, class Op, class Init, class Called, class R>
+  template <bool OnDevice, class Space, class F, class Op, class Init, class Called, class R>
   batch& add_state(detail::later::described_call<Space, F, Op, Init>&& call, Called&& op, R* result) {
     using store = detail::ranks::result_store<R>;
-    return detail::telling_of_lacking_memory([&]() -> batch& {
-      return keep([&] {
-        return new detail::ranks::typed_state_part<Space, F, std::decay_t<Called>, Init, store>(
+    return detail::telling_of_lacking_memory([this, &call, &op, &result]() -> batch& {
+      return keep([&call, &op, &result] {
+        return new detail::ranks::typed_state_part<Space, F, std::decay_t<Called>, Init, store, OnDevice>(
             call.space, std::move(call.f), call.other_count, std::forward<Called>(op), call.init, store{result});
       });
     });
@@ -444,7 +467,7 @@ class batch {
     return *this;
   }
   batch& add_part(const detail::ranks::part& what) {
-    detail::telling_of_lacking_memory([&] { with_->parts.push_back(what); });
+    detail::telling_of_lacking_memory([this, &what] { with_->parts.push_back(what); });
     return *this;
   }
   std::vector<std::unique_ptr<detail::ranks::function_values>> functions_;
@@ -466,7 +489,7 @@ class pending {
   // For start().
   template <bool Rooted, class Result, class Add>
   pending(const place_on<Rooted>& where, Result result, const Add& add)
-      : found_(detail::telling_of_lacking_memory([&] { return std::make_unique<Result>(result); })), with_(where) {
+      : found_(detail::telling_of_lacking_memory([&result] { return std::make_unique<Result>(result); })), with_(where) {
     add(with_, found_.get());
     with_.start();
   }
@@ -490,58 +513,61 @@ template <form What, bool Rooted, class R, class T = detail::element_of<const R>
 [[nodiscard]] auto start(detail::named_reduction<What> what, const place_on<Rooted>& where, const R& x, M... modifiers) {
   using result = detail::form_result_t<What, T, M...>;
   return pending<typename place_on<Rooted>::template result<result>>(
-      where, result{}, [&](batch& with, result* to) { with.add(what, x, to, modifiers...); });
+      where, result{}, [&what, &x, &modifiers...](batch& with, result* to) { with.add(what, x, to, modifiers...); });
 }
 template <form What, bool Rooted, class T, class... M, ONEFOLD_WHERE(detail::takes<What, T, M...>())>
 [[nodiscard]] auto start(detail::named_reduction<What> what, const place_on<Rooted>& where, const T* x, std::uint64_t count,
                          M... modifiers) {
   using result = detail::form_result_t<What, T, M...>;
   return pending<typename place_on<Rooted>::template result<result>>(
-      where, result{}, [&](batch& with, result* to) { with.add(what, x, count, to, modifiers...); });
+      where, result{}, [&what, &x, &count, &modifiers...](batch& with, result* to) { with.add(what, x, count, to, modifiers...); });
 }
-template <form What, bool Rooted, class S, class F, class... M, class G = std::decay_t<F>,
+template <form What, bool Rooted, class S, class F, class... M, class G = std::decay_t<F>, bool OnDevice = detail::on_device<G>,
           ONEFOLD_WHERE(detail::takes_function<What, S, G, void, M...>::value)>
 [[nodiscard]] auto start(detail::named_reduction<What> what, const place_on<Rooted>& where, const S& over, F&& f, M... modifiers) {
   using result = detail::index_result_t<What, detail::space_of<S>, std::decay_t<F>, M...>;
-  return pending<typename place_on<Rooted>::template result<result>>(where, result{}, [&](batch& with, result* to) {
-    with.add(what, over, std::forward<F>(f), detail::ranks::first_result(to), modifiers...);
-  });
+  return pending<typename place_on<Rooted>::template result<result>>(
+      where, result{}, [&what, &over, &f, &modifiers...](batch& with, result* to) {
+        with.add(what, over, std::forward<F>(f), detail::ranks::first_result(to), modifiers...);
+      });
 }
 template <bool Rooted, class R, class S, class T = detail::element_of<const R>, class... M,
           ONEFOLD_WHERE(detail::have_same_elements<R, S>&& detail::dot_takes<T, M...>)>
 [[nodiscard]] auto start(detail::named_dot what, const place_on<Rooted>& where, const R& x, const S& y, M... modifiers) {
   using result = detail::form_result_t<form::dot, T, M...>;
   return pending<typename place_on<Rooted>::template result<result>>(
-      where, result{}, [&](batch& with, result* to) { with.add(what, x, y, to, modifiers...); });
+      where, result{}, [&what, &x, &y, &modifiers...](batch& with, result* to) { with.add(what, x, y, to, modifiers...); });
 }
 template <bool Rooted, class T, class... M, ONEFOLD_WHERE(detail::dot_takes<T, M...>)>
 [[nodiscard]] auto start(detail::named_dot what, const place_on<Rooted>& where, const T* x, const T* y, std::uint64_t count,
                          M... modifiers) {
   using result = detail::form_result_t<form::dot, T, M...>;
   return pending<typename place_on<Rooted>::template result<result>>(
-      where, result{}, [&](batch& with, result* to) { with.add(what, x, y, count, to, modifiers...); });
+      where, result{},
+      [&what, &x, &y, &count, &modifiers...](batch& with, result* to) { with.add(what, x, y, count, to, modifiers...); });
 }
 
 /// Starts what reduce(where, ..), transform_reduce(where, ..) and count_if(where, ..) run, of the same arguments: `auto far = start_reduce(rows.on(openmp()), points,
 /// farther{}); .. far.wait()`. What is called is copied. With options: batch.
-template <bool Rooted, class... A>
+template <bool Rooted, class... A, bool OnDevice = detail::compiles_for_device<A...>>
 [[nodiscard]] auto start_reduce(const place_on<Rooted>& where, A&&... arguments) {
   using call = decltype(detail::later::describe_reduce<sizeof...(A)>(std::declval<const std::tuple<A&&...>&>()));
   using result = typename call::result;
   return pending<typename place_on<Rooted>::template result<result>>(
-      where, result{}, [&](batch& with, result* to) { with.add_reduce(std::forward<A>(arguments)..., to); });
+      where, result{}, [&arguments...](batch& with, result* to) { with.add_reduce(std::forward<A>(arguments)..., to); });
 }
-template <bool Rooted, class... A>
+template <bool Rooted, class... A, bool OnDevice = detail::compiles_for_device<A...>>
 [[nodiscard]] auto start_transform_reduce(const place_on<Rooted>& where, A&&... arguments) {
   using call = decltype(detail::later::describe_transform_reduce<sizeof...(A)>(std::declval<const std::tuple<A&&...>&>()));
   using result = typename call::result;
   return pending<typename place_on<Rooted>::template result<result>>(
-      where, result{}, [&](batch& with, result* to) { with.add_transform_reduce(std::forward<A>(arguments)..., to); });
+      where, result{}, [&arguments...](batch& with, result* to) { with.add_transform_reduce(std::forward<A>(arguments)..., to); });
 }
-template <bool Rooted, class... A>
+template <bool Rooted, class... A, bool OnDevice = detail::compiles_for_device<A...>>
 [[nodiscard]] auto start_count_if(const place_on<Rooted>& where, A&&... arguments) {
   return pending<typename place_on<Rooted>::template result<std::uint64_t>>(
-      where, std::uint64_t{}, [&](batch& with, std::uint64_t* to) { with.add_count_if(std::forward<A>(arguments)..., to); });
+      where, std::uint64_t{},
+      [&arguments...](batch& with, std::uint64_t* to) { with.add_count_if(std::forward<A>(arguments)..., to); });
 }
 
 }  // namespace mpi

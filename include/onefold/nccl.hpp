@@ -56,15 +56,16 @@ using namespace onefold::detail;  // NOLINT(google-build-using-namespace)
 
 inline void check(cudaError_t status, const char* call) {
   if (status == cudaSuccess) return;
-  telling_of_lacking_memory([&] {
+  telling_of_lacking_memory([&status, &call] {
     throw error(status == cudaErrorMemoryAllocation ? errc::out_of_memory : errc::device_error,
                 std::string(call).append(" failed: ").append(cudaGetErrorString(status)));
   });
 }
 inline void check(ncclResult_t status, const char* call) {
   if (status == ncclSuccess || status == ncclInProgress) return;
-  telling_of_lacking_memory(
-      [&] { throw error(errc::communication_failed, std::string(call).append(" failed: ").append(ncclGetErrorString(status))); });
+  telling_of_lacking_memory([&call, &status] {
+    throw error(errc::communication_failed, std::string(call).append(" failed: ").append(ncclGetErrorString(status)));
+  });
 }
 
 struct free_device {
@@ -174,7 +175,7 @@ class layout : public onefold::detail::place_of_streams {
     int ranks = 0;
     detail::check(ncclCommCount(comm, &ranks), "ncclCommCount");
     detail::check(ncclCommUserRank(comm, &rank_), "ncclCommUserRank");
-    onefold::detail::telling_of_lacking_memory([&] {
+    onefold::detail::telling_of_lacking_memory([this, &ranks] {
       counts_.resize(static_cast<std::size_t>(ranks));
       borders_.reserve(counts_.size());
     });
@@ -211,7 +212,7 @@ class layout : public onefold::detail::place_of_streams {
     const int failure = failure_.exchange(0, std::memory_order_relaxed);
     if (failure == 0) return;
     onefold::detail::telling_of_lacking_memory(
-        [&] { throw error(static_cast<errc>(failure), "an earlier reduction of this layout has failed in stream order"); });
+        [&failure] { throw error(static_cast<errc>(failure), "an earlier reduction of this layout has failed in stream order"); });
   }
 
   // For the forms.
@@ -258,7 +259,7 @@ class layout : public onefold::detail::place_of_streams {
  private:
   void check_call(form what, std::uint64_t count, const void* output) const {
     if (count == count_ && output != nullptr && !(total_ == 0 && has_index(what))) return;
-    onefold::detail::telling_of_lacking_memory([&] {
+    onefold::detail::telling_of_lacking_memory([this, &count, &output] {
       if (count != count_)
         throw error(errc::invalid_argument, std::string("the call has ")
                                                 .append(std::to_string(count))
@@ -297,9 +298,10 @@ class layout : public onefold::detail::place_of_streams {
       auto* const mine = static_cast<std::int64_t*>(mine_.get());
       auto* const all = static_cast<std::int64_t*>(all_.get());
       const detail::device_scope current(device_);
-      onefold::detail::check_status(onefold::detail::with_c_options(how, [&](const onefold_options* wishes) {
-        return onefold_exact_put_words(type, what, where, x, What == form::dot ? y : nullptr, count, mine, wishes);
-      }));
+      onefold::detail::check_status(
+          onefold::detail::with_c_options(how, [&where, &x, &y, &count, &mine](const onefold_options* wishes) {
+            return onefold_exact_put_words(type, what, where, x, What == form::dot ? y : nullptr, count, mine, wishes);
+          }));
       detail::check(ncclAllReduce(mine, all, words, ncclInt64, ncclSum, comm_, stream_), "ncclAllReduce");
       onefold::detail::check_status(onefold_exact_put_result(type, what, flags, ddof, where, all, output));
     }
@@ -321,7 +323,7 @@ class layout : public onefold::detail::place_of_streams {
                                      std::size_t (*stride)(const std::vector<std::uint64_t>&)) const {
     for (const auto& one : conclusions_)
       if (one->is_for(wanted)) return *one;
-    return onefold::detail::telling_of_lacking_memory([&]() -> detail::conclusion& {
+    return onefold::detail::telling_of_lacking_memory([this, &wanted, &stride, &run]() -> detail::conclusion& {
       auto made = std::make_unique<detail::conclusion>(wanted);
       made->stride = stride(counts_);
       if (made->stride > detail::most_image_bytes) throw error(errc::unsupported, "an image is larger than a layout has room for");

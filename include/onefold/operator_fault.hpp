@@ -68,19 +68,21 @@ template <class Op, class Samples, class Close = detail::by_value>
   constexpr bool asks = !std::is_same_v<Close, detail::by_value>;
   static_assert(asks || detail::has_equality<V>,
                 "give operator_fault a function that says whether two values are the same up to rounding");
-  const auto same = [&](const V& a, const V& b) {
+  const auto same = [&close](const V& a, const V& b) {
+    static_cast<void>(close);  // or clang warns where it is not called
     if constexpr (detail::has_equality<V>)
       return detail::is_same_value(a, b);
     else
       return static_cast<bool>(close(a, b));
   };
-  const auto alike = [&]([[maybe_unused]] const V& a, [[maybe_unused]] const V& b, [[maybe_unused]] double scale) {
+  const auto alike = [&close]([[maybe_unused]] const V& a, [[maybe_unused]] const V& b, [[maybe_unused]] double scale) {
+    static_cast<void>(close);
     if constexpr (asks)
       return static_cast<bool>(close(a, b));
     else
       return detail::is_close(a, b, scale);
   };
-  const auto combine = [&](const V& a, const V& b) { return static_cast<V>(op(a, b)); };
+  const auto combine = [&op](const V& a, const V& b) { return static_cast<V>(op(a, b)); };
   const auto name = [](std::size_t i) { return std::string("sample ").append(std::to_string(i)); };
 
   std::size_t i = 0;

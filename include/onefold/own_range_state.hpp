@@ -19,11 +19,13 @@
 ///           Or one of onefold::op on elements: the result is that of the form of that name, also where no value is there.
 /// Bits      docs/order.md. States of equal ranges have equal bytes if values have no padding, and equal bits of NaN.
 /// Errors    those of transform_reduce(), what op and f throw as what it is; invalid_argument where ranges are no neighbours, bytes are no state of values of this
-///           size, or a result is asked for that is not there yet. The state then is what it was. cuda() is refused (unsupported).
+///           size, or a result is asked for that is not there yet. The state then is what it was. On cuda() f and Op are compiled by nvcc, in a unit with
+///           device.cuh; else it is refused (unsupported).
 /// Cost      of adding that of a reduction and about a microsecond for each of the subtrees, up to two for each doubling of the range; of appending a
 ///           microsecond; of bytes a nanosecond for each: less than two tiles of values, 8 KiB, and some nodes.
 /// Threads   one state is used by one thread at a time; several may read it.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -37,6 +39,7 @@
 #include <onefold/box.hpp>
 #include <onefold/detail/callback.hpp>
 #include <onefold/detail/contiguous.hpp>
+#include <onefold/detail/device_code.hpp>
 #include <onefold/detail/own.hpp>
 #include <onefold/detail/own_range_header.hpp>
 #include <onefold/detail/range_parts.hpp>
@@ -113,30 +116,33 @@ class own_range_state {
   own_range_state(std::uint64_t begin, Op op) : own_range_state(held(static_cast<Op&&>(op)), begin) {}
 
   /// Adds the `count` values at x: they follow those that are there.
+  template <bool OnDevice = detail::on_device<operation_type>>
   own_range_state& add(const executor& where, const value_type* x, std::uint64_t count, const options& how = {}) {
     detail::identity_function as_they_are;
     detail::function_of_arrays<detail::identity_function&, value_type> values{as_they_are, {x}};
-    return add_values(where, detail::index_line{count}, values, how);
+    return add_values<OnDevice>(where, detail::index_line{count}, values, how);
   }
   /// Adds a range's.
-  template <class R, ONEFOLD_WHERE(std::is_same_v<detail::element_of<const R>, value_type>)>
+  template <class R, bool OnDevice = detail::on_device<operation_type>,
+            ONEFOLD_WHERE(std::is_same_v<detail::element_of<const R>, value_type>)>
   own_range_state& add(const executor& where, const R& x, const options& how = {}) {
-    return add(where, std::data(x), static_cast<std::uint64_t>(std::size(x)), how);
+    return add<OnDevice>(where, std::data(x), static_cast<std::uint64_t>(std::size(x)), how);
   }
   /// Adds what f gives for 0 .. n - 1, or the indices of a box, wherever the state ends. It is called once for each.
-  template <class S, class F, ONEFOLD_WHERE(detail::is_index_space<S>)>
+  template <class S, class F, bool OnDevice = detail::on_device<F>&& detail::on_device<operation_type>,
+            ONEFOLD_WHERE(detail::is_index_space<S>)>
   own_range_state& add(const executor& where, const S& over, F&& f, const options& how = {}) {
-    return add_values(where, detail::as_space(over), f, how);
+    return add_values<OnDevice>(where, detail::as_space(over), f, how);
   }
 
   /// Adds the values of a state that begins where this one ends.
   own_range_state& append(const own_range_state& next) {
     if (end_ != next.begin_)
-      refuse([&] {
+      refuse([this, &next] {
         return "the state ends at element " + std::to_string(end_) + " and the other one begins at " + std::to_string(next.begin_) +
                ": append neighbours, in the order of their elements";
       });
-    detail::telling_of_lacking_memory([&] { put_behind(next); });
+    detail::telling_of_lacking_memory([this, &next] { put_behind(next); });
     return *this;
   }
 
@@ -172,7 +178,7 @@ class own_range_state {
     own_range_state made(0, static_cast<Op&&>(op));
     if (bytes == nullptr && size != 0)
       detail::telling_of_lacking_memory([] { throw error(errc::null_pointer, "the place of the bytes is a null pointer"); });
-    detail::telling_of_lacking_memory([&] { made.read(static_cast<const std::byte*>(bytes), size); });
+    detail::telling_of_lacking_memory([&made, &bytes, &size] { made.read(static_cast<const std::byte*>(bytes), size); });
     return made;
   }
 
@@ -202,12 +208,12 @@ class own_range_state {
 
   template <class Words>
   [[noreturn]] static void refuse(const Words& words) {
-    detail::telling_of_lacking_memory([&] { throw error(errc::invalid_argument, words()); });
+    detail::telling_of_lacking_memory([&words] { throw error(errc::invalid_argument, words()); });
     detail::throw_out_of_memory();  // not reached
   }
   static void check_end(std::uint64_t begin, std::uint64_t count) {
     if (begin > most_elements || count > most_elements - begin)
-      refuse([&] {
+      refuse([&count, &begin] {
         return "a count of " + std::to_string(count) + " elements behind " + std::to_string(begin) +
                " cannot be: is it a negative number?";
       });
@@ -227,7 +233,7 @@ class own_range_state {
     code.run(what, how);
   }
 
-  template <class Space, class F>
+  template <bool OnDevice, class Space, class F>
   own_range_state& add_values(const executor& where, const Space& space, F& f, const options& how) {
     using returned = detail::value_traits<detail::value_at_t<Space, F>>;
     static_assert(std::is_same_v<typename returned::type, value_type>,
@@ -236,24 +242,52 @@ class own_range_state {
     const std::uint64_t count = space.size();
     check_end(end_, count);
     if (count == 0) return *this;
-    detail::telling_of_lacking_memory([&] {
+    detail::telling_of_lacking_memory([this, &count, &where, &space, &f, &how] {
       own_range_state made(op_, end_);
       made.end_ = end_ + count;
-      made.read_values(where, space, f, how);
+      if constexpr (OnDevice) {
+        if (detail::is_for_cuda(where))
+          made.read_made_values(detail::device_ranges<OnDevice>::of_own(where, space, f, op_.op));
+        else
+          made.read_values(where, space, f, how);
+      } else {
+        made.read_values(where, space, f, how);
+      }
       put_behind(made);
     });
     return *this;
   }
 
-  // All of a state's parts.
+  // All of a state's parts, as a GPU makes them.
+  template <class Made>
+  void read_made_values(Made&& made) {
+    const detail::range_parts its = parts();
+    const std::uint64_t first = its.nodes_begin(), behind = its.nodes_end();
+    made.check(end_ - begin_);
+    using kept = typename std::decay_t<Made>::kept;  // or what may not be absent, where others in the state may
+    std::vector<kept> head(static_cast<std::size_t>(first - begin_)), tail(static_cast<std::size_t>(end_ - behind));
+    std::vector<node_value> nodes(made.number_of_nodes(first / tile, behind / tile));
+    void* const heads[] = {head.data()};
+    void* const tails[] = {tail.data()};
+    made.values(0, head.size(), heads);
+    made.nodes(first - begin_, first / tile, behind / tile, behind - first, nodes.data());
+    made.values(behind - begin_, tail.size(), tails);
+    made.wait();
+    head_.assign(head.begin(), head.end());
+    tail_.assign(tail.begin(), tail.end());
+    std::size_t next = 0;
+    its.for_nodes([this, &nodes, &next](std::uint64_t number, int height) { nodes_.push_back({number, height, nodes[next++]}); });
+  }
+  // The same on CPUs.
   template <class Space, class F>
   void read_values(const executor& where, const Space& space, F& f, options how) {
     report* const wanted = std::exchange(how.report, nullptr);
     const detail::range_parts its = parts();
     const std::uint64_t first = its.nodes_begin(), behind = its.nodes_end();
     int highest = -1;
-    its.for_nodes([&](std::uint64_t, int height) { highest = height > highest ? height : highest; });
-    const auto copy = [&](std::vector<item>& to, std::uint64_t from, std::uint64_t end) {
+    its.for_nodes([&highest](std::uint64_t, int height) { highest = height > highest ? height : highest; });
+    const auto copy = [this, &how, &highest, &wanted, &space, &f, &where](std::vector<item>& to, std::uint64_t from,
+                                                                          std::uint64_t end) {
       if (from == end) return;
       how.report = highest < 0 ? wanted : nullptr;
       to.resize(static_cast<std::size_t>(end - from));
@@ -262,7 +296,7 @@ class own_range_state {
     };
     copy(head_, begin_, first);
     detail::own_reduction<Space, F, operation_type> all(space, f, op_.op);
-    its.for_nodes([&](std::uint64_t number, int height) {
+    its.for_nodes([this, &how, &highest, &wanted, &all, &where, &f](std::uint64_t number, int height) {
       how.report = height == highest ? wanted : nullptr;
       const detail::own_subtree from(*all.code(), number * tile - begin_);
       node made{number, height, {}};
@@ -336,7 +370,7 @@ class own_range_state {
   template <class Init>
   [[nodiscard]] value_type value_with(const Init& init) const {
     if (begin_ != 0)
-      refuse([&] {
+      refuse([this] {
         return "a state that begins at element " + std::to_string(begin_) +
                " has no result: append it to that of the elements before";
       });
@@ -370,7 +404,10 @@ class own_range_state {
       if (*from > std::byte{1}) header::refuse_damaged();
       to.present = *from++ == std::byte{1};
     }
-    if (to.present) std::memcpy(static_cast<void*>(&to.value), from, sizeof(value_type));
+    if (to.present)
+      std::memcpy(static_cast<void*>(&to.value), from, sizeof(value_type));
+    else if (std::any_of(from, from + sizeof(value_type), [](std::byte each) { return each != std::byte{0}; }))
+      header::refuse_damaged();
     return from + sizeof(value_type);
   }
   void read(const std::byte* from, std::size_t size) {
@@ -378,10 +415,10 @@ class own_range_state {
     const detail::range_parts its{tile, first.begin, first.end};
     const std::uint64_t behind_head = its.nodes_begin(), behind_nodes = its.nodes_end();
     std::size_t values = static_cast<std::size_t>(behind_head - first.begin + (first.end - behind_nodes));
-    its.for_nodes([&](std::uint64_t, int) { ++values; });
+    its.for_nodes([&values](std::uint64_t, int) { ++values; });
     if (size != sizeof(first) + values * value_bytes + sizeof(std::uint64_t)) header::refuse_damaged();
     const std::byte* next = from + sizeof(first);
-    const auto get_items = [&](std::vector<item>& to, std::uint64_t count) {
+    const auto get_items = [&next](std::vector<item>& to, std::uint64_t count) {
       for (; count > 0; --count) {
         node_value each;
         next = get(next, each);
@@ -394,7 +431,7 @@ class own_range_state {
     begin_ = first.begin;
     end_ = first.end;
     get_items(head_, behind_head - first.begin);
-    its.for_nodes([&](std::uint64_t number, int height) {
+    its.for_nodes([this, &next](std::uint64_t number, int height) {
       node each{number, height, {}};
       next = get(next, each.state);
       nodes_.push_back(each);

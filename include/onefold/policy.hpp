@@ -99,7 +99,7 @@ inline launch_policy policy_from_c(const onefold_tree_policy& tree, const onefol
 /// come first. Errors: backend_not_built, backend_unavailable, unsupported (the executor is not a cuda() one), those of use_policy_file()
 /// while the variable is set, out_of_memory.
 [[nodiscard]] inline launch_policy policy_of(const executor& where) {
-  return detail::telling_of_lacking_memory([&] {
+  return detail::telling_of_lacking_memory([&where] {
     onefold_tree_policy tree{};
     std::vector<onefold_variant_policy> rows(64);
     std::size_t count = 0;
@@ -117,7 +117,7 @@ inline launch_policy policy_from_c(const onefold_tree_policy& tree, const onefol
 /// choice. Errors: those of policy_of(); invalid_argument, with the member's name, where a number is out of its range or a choice is not the
 /// variant's; then nothing changes.
 inline void use_policy(const executor& where, const launch_policy& chosen) {
-  detail::telling_of_lacking_memory([&] {
+  detail::telling_of_lacking_memory([&chosen, &where] {
     const onefold_tree_policy tree = detail::c_policy(chosen.fixed_order);
     const std::vector<onefold_variant_policy> rows = detail::c_policies(chosen);
     detail::check_status(onefold_use_policy(detail::c_executor(where), &tree, rows.data(), rows.size()));
@@ -137,7 +137,7 @@ inline void use_built_in_policy(const executor& where) {
 
 /// The content of a file for use_policy_file(), for the executor's GPU and this version of onefold. Errors: those of policy_of().
 [[nodiscard]] inline std::string policy_text(const executor& where, const launch_policy& chosen) {
-  return detail::telling_of_lacking_memory([&] {
+  return detail::telling_of_lacking_memory([&chosen, &where] {
     const onefold_tree_policy tree = detail::c_policy(chosen.fixed_order);
     const std::vector<onefold_variant_policy> rows = detail::c_policies(chosen);
     std::string text;

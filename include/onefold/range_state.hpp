@@ -41,6 +41,7 @@
 #include <onefold/box.hpp>
 #include <onefold/detail/callback.hpp>
 #include <onefold/detail/contiguous.hpp>
+#include <onefold/detail/device_code.hpp>
 #include <onefold/detail/request.hpp>
 #include <onefold/executor.hpp>
 #include <onefold/options.hpp>
@@ -60,15 +61,17 @@ class range_owner {
 
   void append(const range_owner& next) { check_status(onefold_range_append(get(), next.get())); }
   void add(const executor& where, const void* x, const void* y, std::uint64_t count, const options& how) {
-    check_status(with_c_options(
-        how, [&](const onefold_options* wishes) { return onefold_range_add(get(), c_executor(where), x, y, count, wishes); }));
+    check_status(with_c_options(how, [this, &where, &x, &y, &count](const onefold_options* wishes) {
+      return onefold_range_add(get(), c_executor(where), x, y, count, wishes);
+    }));
   }
   void add_parts(const onefold_range_part* parts, std::size_t count, const options& how) {
-    check_status(
-        with_c_options(how, [&](const onefold_options* wishes) { return onefold_range_add_parts(get(), parts, count, wishes); }));
+    check_status(with_c_options(how, [this, &parts, &count](const onefold_options* wishes) {
+      return onefold_range_add_parts(get(), parts, count, wishes);
+    }));
   }
   /// T: of the state's elements. An absent value is an element that changes no other.
-  template <form What, class T, class S, class F>
+  template <form What, class T, bool Wide, bool OnDevice, class S, class F>
   void add_values(const executor& where, const S& over, F& f, const options& how) {
     using space = space_of<S>;
     using values = value_traits<value_at_t<space, F>>;
@@ -92,8 +95,17 @@ class range_owner {
                     "own_range_state<maybe<T>, op::sum>, or of op::min_number or op::max_number");
     }
     const space indices = as_space(over);
+    if constexpr (OnDevice && What != form::reduce_together) {
+      if (is_for_cuda(where)) {
+        auto made = device_ranges<OnDevice>::template of_form<What, T, Wide>(where, indices, f, instead_of_absent<What, T>());
+        made.check_arrays(indices.size());
+        return made.check(with_c_options(how, [this, &made, &indices](const onefold_options* wishes) {
+          return onefold_range_add_made(get(), made.values(), indices.size(), wishes);
+        }));
+      }
+    }
     block_callback<space, F> callback(indices, f, instead_of_absent<What, T>());
-    callback.check(with_c_options(how, [&](const onefold_options* wishes) {
+    callback.check(with_c_options(how, [this, &where, &callback, &indices](const onefold_options* wishes) {
       return onefold_range_add_values(get(), c_executor(where), callback.source(), indices.size(), wishes);
     }));
   }
@@ -186,7 +198,7 @@ class range_state {
   /// @param image  image_bytes(count) bytes that the GPU writes to, aligned to 16
   /// Errors   those of the reductions; unsupported where the elements lie elsewhere. Cost: a launch or two, a copy for each tile that is cut.
   void put_image(const executor& where, const T* x, const T* y, std::uint64_t count, void* image, const options& how = {}) const {
-    detail::check_status(detail::with_c_options(how, [&](const onefold_options* wishes) {
+    detail::check_status(detail::with_c_options(how, [this, &where, &x, &y, &count, &image](const onefold_options* wishes) {
       return onefold_range_put_image(state_.get(), detail::c_executor(where), x, y, count, image, wishes);
     }));
   }
@@ -203,10 +215,11 @@ class range_state {
 
   /// Adds what f gives for the indices of a number or a box, as `sum(where, n, f)` asks for them: f(0) .. f(n - 1), wherever the state ends. f returns a T
   /// (std::uint32_t stands for a bool). It is called once for each index; its values within the tiles at the ends stay in the state. On the
-  /// CPU's executors. Absent values: see above.
-  template <class S, class F, form W = What, ONEFOLD_WHERE(detail::is_index_space<S>&& detail::takes_function<W, S, F>::value)>
+  /// CPU's executors, and on cuda() where nvcc compiles f and device.cuh is included; of that the report says nothing. Absent values: see above.
+  template <class S, class F, form W = What, bool OnDevice = detail::on_device<F>,
+            ONEFOLD_WHERE(detail::is_index_space<S>&& detail::takes_function<W, S, F>::value)>
   range_state& add(const executor& where, const S& over, F&& f, const options& how = {}) {
-    state_.template add_values<What, T>(where, over, f, how);
+    state_.template add_values<What, T, wide, OnDevice>(where, over, f, how);
     return *this;
   }
 
@@ -300,7 +313,7 @@ class together_range_state {
   /// Adds what f gives for the indices of a number or a box: one T for each, of which all operators take that one. On the CPU's executors.
   template <class S, class F, ONEFOLD_WHERE(detail::is_index_space<S>&& detail::takes_function<form::sum, S, F>::value)>
   together_range_state& add(const executor& where, const S& over, F&& f, const options& how = {}) {
-    state_.template add_values<form::reduce_together, T>(where, over, f, how);
+    state_.template add_values<form::reduce_together, T, false, false>(where, over, f, how);
     return *this;
   }
 

@@ -693,11 +693,13 @@ struct reduction_of_ranks {
   }
 
   // A function of the index: `over` is the number of this rank's indices, or its box.
-  template <class P, class S, class F, ONEFOLD_WHERE(is_place_of_ranks<P>&& takes_function<What, S, F>::value)>
+  template <class P, class S, class F, bool OnDevice = compiles_for_device<P>,
+            ONEFOLD_WHERE(is_place_of_ranks<P>&& takes_function<What, S, F>::value)>
   [[nodiscard]] auto operator()(const P& where, const S& over, F&& f, const options& how = {}) const {
     return where.template function<What>(over, f, how);
   }
-  template <class P, class S, class F, class M, ONEFOLD_WHERE(is_place_of_ranks<P>&& takes_function<What, S, F, void, M>::value)>
+  template <class P, class S, class F, class M, bool OnDevice = compiles_for_device<P>,
+            ONEFOLD_WHERE(is_place_of_ranks<P>&& takes_function<What, S, F, void, M>::value)>
   [[nodiscard]] auto operator()(const P& where, const S& over, F&& f, M modifier, const options& how = {}) const {
     return where.template function<What>(over, f, how, modifier);
   }
@@ -757,19 +759,22 @@ template <form What>
 struct reduction_of_parts_into {
   template <class P, class X, class T = typename element_of_parts<X>::type, ONEFOLD_WHERE(is_place_of_parts<P>&& takes<What, T>())>
   void operator()(const P& where, const X& input, const outputs<form_result_t<What, T>>& to, const options& how = {}) const {
-    where.store([&] { return where.template value<What, T>(where.parts_of(input), how); }, to);
+    where.store([&where, &input, &how] { return where.template value<What, T>(where.parts_of(input), how); }, to);
   }
   template <class P, class X, class M, class T = typename element_of_parts<X>::type,
             ONEFOLD_WHERE(is_place_of_parts<P>&& takes<What, T, M>())>
   void operator()(const P& where, const X& input, const outputs<form_result_t<What, T, M>>& to, M modifier,
                   const options& how = {}) const {
-    where.store([&] { return where.template value<What, T>(where.parts_of(input), how, modifier); }, to);
+    where.store([&where, &input, &how, &modifier] { return where.template value<What, T>(where.parts_of(input), how, modifier); },
+                to);
   }
   template <class P, class X, class M, class N, class T = typename element_of_parts<X>::type,
             ONEFOLD_WHERE(is_place_of_parts<P>&& takes<What, T, M, N>())>
   void operator()(const P& where, const X& input, const outputs<form_result_t<What, T, M, N>>& to, M first, N second,
                   const options& how = {}) const {
-    where.store([&] { return where.template value<What, T>(where.parts_of(input), how, first, second); }, to);
+    where.store([&where, &input, &how, &first,
+                 &second] { return where.template value<What, T>(where.parts_of(input), how, first, second); },
+                to);
   }
 };
 
@@ -778,13 +783,15 @@ struct dot_of_parts_into {
             ONEFOLD_WHERE(is_place_of_parts<P>&& std::is_same_v<T, typename element_of_parts<Y>::type>&& takes<form::dot, T>())>
   void operator()(const P& where, const X& x, const Y& y, const outputs<form_result_t<form::dot, T>>& to,
                   const options& how = {}) const {
-    where.store([&] { return where.template dot<T>(where.parts_of(x), where.parts_of(y), how); }, to);
+    where.store([&where, &x, &y, &how] { return where.template dot<T>(where.parts_of(x), where.parts_of(y), how); }, to);
   }
   template <class P, class X, class Y, class M, class T = typename element_of_parts<X>::type,
             ONEFOLD_WHERE(is_place_of_parts<P>&& std::is_same_v<T, typename element_of_parts<Y>::type>&& takes<form::dot, T, M>())>
   void operator()(const P& where, const X& x, const Y& y, const outputs<form_result_t<form::dot, T, M>>& to, M modifier,
                   const options& how = {}) const {
-    where.store([&] { return where.template dot<T>(where.parts_of(x), where.parts_of(y), how, modifier); }, to);
+    where.store(
+        [&where, &x, &y, &how, &modifier] { return where.template dot<T>(where.parts_of(x), where.parts_of(y), how, modifier); },
+        to);
   }
 };
 
@@ -1307,12 +1314,12 @@ struct together_of_ranks {
   [[nodiscard]] auto operator()(const P& where, const R& input, Ops... ops) const {
     return where.together(view_of(input), {}, ops...);
   }
-  template <class P, class S, class F, class... Ops,
+  template <class P, class S, class F, class... Ops, bool OnDevice = compiles_for_device<P>,
             ONEFOLD_WHERE(is_place_of_ranks<P>&& takes_function<form::sum, S, F>::value&& are_operators<Ops...>)>
   [[nodiscard]] auto operator()(const P& where, const S& over, F&& f, const options& how, Ops... ops) const {
     return where.function_together(over, f, how, ops...);
   }
-  template <class P, class S, class F, class... Ops,
+  template <class P, class S, class F, class... Ops, bool OnDevice = compiles_for_device<P>,
             ONEFOLD_WHERE(is_place_of_ranks<P>&& takes_function<form::sum, S, F>::value&& are_operators<Ops...>)>
   [[nodiscard]] auto operator()(const P& where, const S& over, F&& f, Ops... ops) const {
     return where.function_together(over, f, {}, ops...);

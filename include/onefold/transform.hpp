@@ -532,13 +532,13 @@ auto reduce_ranges_over_ranks(const P& where, F& f, Op& op, const Init& init, co
 }  // namespace detail
 
 template <
-    class P, class R, class Op, class F,
+    class P, class R, class Op, class F, bool OnDevice = detail::compiles_for_device<P>,
     ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_range<R>&& detail::is_function_of<F, detail::element_of<const R>>)>
 [[nodiscard]] auto transform_reduce(const P& where, const R& x, Op&& op, F&& f, const options& how = {}) {
   return detail::reduce_ranges_over_ranks(where, f, op, detail::no_init{}, how, x);
 }
 
-template <class P, class R, class Op, class F, class I,
+template <class P, class R, class Op, class F, class I, bool OnDevice = detail::compiles_for_device<P>,
           ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_range<R>&&
                             detail::is_function_of<F, detail::element_of<const R>>&& detail::is_init<I> &&
                         !detail::is_range<std::decay_t<Op>>)>
@@ -546,14 +546,14 @@ template <class P, class R, class Op, class F, class I,
   return detail::reduce_ranges_over_ranks(where, f, op, init, how, x);
 }
 
-template <class P, class R, class S, class Op, class F,
+template <class P, class R, class S, class Op, class F, bool OnDevice = detail::compiles_for_device<P>,
           ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_range<R>&& detail::is_range<S>&&
                             detail::is_function_of<F, detail::element_of<const R>, detail::element_of<const S>>)>
 [[nodiscard]] auto transform_reduce(const P& where, const R& x, const S& y, Op&& op, F&& f, const options& how = {}) {
   return detail::reduce_ranges_over_ranks(where, f, op, detail::no_init{}, how, x, y);
 }
 
-template <class P, class R, class S, class Op, class F, class I,
+template <class P, class R, class S, class Op, class F, class I, bool OnDevice = detail::compiles_for_device<P>,
           ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_range<R>&& detail::is_range<S>&& detail::is_function_of<
                             F, detail::element_of<const R>, detail::element_of<const S>>&& detail::is_init<I> &&
                         !detail::is_range<std::decay_t<Op>>)>
@@ -562,7 +562,7 @@ template <class P, class R, class S, class Op, class F, class I,
   return detail::reduce_ranges_over_ranks(where, f, op, init, how, x, y);
 }
 
-template <class P, class R, class S, class Q, class Op, class F,
+template <class P, class R, class S, class Q, class Op, class F, bool OnDevice = detail::compiles_for_device<P>,
           ONEFOLD_WHERE(
               detail::is_place_of_ranks<P>&& detail::is_range<R>&& detail::is_range<S>&& detail::is_range<Q>&&
                   detail::is_function_of<F, detail::element_of<const R>, detail::element_of<const S>, detail::element_of<const Q>>)>
@@ -570,7 +570,7 @@ template <class P, class R, class S, class Q, class Op, class F,
   return detail::reduce_ranges_over_ranks(where, f, op, detail::no_init{}, how, x, y, z);
 }
 
-template <class P, class R, class S, class Q, class Op, class F, class I,
+template <class P, class R, class S, class Q, class Op, class F, class I, bool OnDevice = detail::compiles_for_device<P>,
           ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_range<R>&& detail::is_range<S>&& detail::is_range<Q>&&
                             detail::is_function_of<F, detail::element_of<const R>, detail::element_of<const S>,
                                                    detail::element_of<const Q>>&& detail::is_init<I> &&
@@ -580,12 +580,13 @@ template <class P, class R, class S, class Q, class Op, class F, class I,
   return detail::reduce_ranges_over_ranks(where, f, op, init, how, x, y, z);
 }
 
-template <class P, class T, class Op, class F, ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_function_of<F, T>)>
+template <class P, class T, class Op, class F, bool OnDevice = detail::compiles_for_device<P>,
+          ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_function_of<F, T>)>
 [[nodiscard]] auto transform_reduce(const P& where, const T* x, std::uint64_t count, Op&& op, F&& f, const options& how = {}) {
   return detail::reduce_over_ranks(where, detail::over_arrays(f, count, x), count, op, detail::no_init{}, how);
 }
 
-template <class P, class T, class Op, class F, class I,
+template <class P, class T, class Op, class F, class I, bool OnDevice = detail::compiles_for_device<P>,
           ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_function_of<F, T>&& detail::is_init<I> &&
                         !detail::is_range<std::decay_t<Op>>)>
 [[nodiscard]] auto transform_reduce(const P& where, const T* x, std::uint64_t count, Op&& op, F&& f, const I& init,
@@ -593,14 +594,14 @@ template <class P, class T, class Op, class F, class I,
   return detail::reduce_over_ranks(where, detail::over_arrays(f, count, x), count, op, init, how);
 }
 
-template <class P, class T, class U, class Op, class F,
+template <class P, class T, class U, class Op, class F, bool OnDevice = detail::compiles_for_device<P>,
           ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_function_of<F, T, U>)>
 [[nodiscard]] auto transform_reduce(const P& where, const T* x, const U* y, std::uint64_t count, Op&& op, F&& f,
                                     const options& how = {}) {
   return detail::reduce_over_ranks(where, detail::over_arrays(f, count, x, y), count, op, detail::no_init{}, how);
 }
 
-template <class P, class T, class U, class Op, class F, class I,
+template <class P, class T, class U, class Op, class F, class I, bool OnDevice = detail::compiles_for_device<P>,
           ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_function_of<F, T, U>&& detail::is_init<I> &&
                         !detail::is_range<std::decay_t<Op>>)>
 [[nodiscard]] auto transform_reduce(const P& where, const T* x, const U* y, std::uint64_t count, Op&& op, F&& f, const I& init,
@@ -608,14 +609,14 @@ template <class P, class T, class U, class Op, class F, class I,
   return detail::reduce_over_ranks(where, detail::over_arrays(f, count, x, y), count, op, init, how);
 }
 
-template <class P, class T, class U, class V, class Op, class F,
+template <class P, class T, class U, class V, class Op, class F, bool OnDevice = detail::compiles_for_device<P>,
           ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_function_of<F, T, U, V>)>
 [[nodiscard]] auto transform_reduce(const P& where, const T* x, const U* y, const V* z, std::uint64_t count, Op&& op, F&& f,
                                     const options& how = {}) {
   return detail::reduce_over_ranks(where, detail::over_arrays(f, count, x, y, z), count, op, detail::no_init{}, how);
 }
 
-template <class P, class T, class U, class V, class Op, class F, class I,
+template <class P, class T, class U, class V, class Op, class F, class I, bool OnDevice = detail::compiles_for_device<P>,
           ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_function_of<F, T, U, V>&& detail::is_init<I> &&
                         !detail::is_range<std::decay_t<Op>>)>
 [[nodiscard]] auto transform_reduce(const P& where, const T* x, const U* y, const V* z, std::uint64_t count, Op&& op, F&& f,
@@ -623,13 +624,14 @@ template <class P, class T, class U, class V, class Op, class F, class I,
   return detail::reduce_over_ranks(where, detail::over_arrays(f, count, x, y, z), count, op, init, how);
 }
 
-template <class P, class N, class Op, class F, ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_index_space<N>)>
+template <class P, class N, class Op, class F, bool OnDevice = detail::compiles_for_device<P>,
+          ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_index_space<N>)>
 [[nodiscard]] auto transform_reduce(const P& where, const N& n, Op&& op, F&& f, const options& how = {}) {
   auto indices = detail::over_rank(n, f);
   return detail::reduce_over_ranks(where, indices, indices.space.size(), op, detail::no_init{}, how);
 }
 
-template <class P, class N, class Op, class F, class I,
+template <class P, class N, class Op, class F, class I, bool OnDevice = detail::compiles_for_device<P>,
           ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_index_space<N>&& detail::is_init<I> &&
                         !detail::is_range<std::decay_t<Op>>)>
 [[nodiscard]] auto transform_reduce(const P& where, const N& n, Op&& op, F&& f, const I& init, const options& how = {}) {
@@ -638,7 +640,7 @@ template <class P, class N, class Op, class F, class I,
 }
 
 template <
-    class P, class R, class Op,
+    class P, class R, class Op, bool OnDevice = detail::compiles_for_device<P>,
     ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_range<R>&& detail::is_operator_on<Op, detail::element_of<const R>>)>
 [[nodiscard]] auto reduce(const P& where, const R& x, Op&& op, const options& how = {}) {
   if constexpr (is_built_in_operator<std::decay_t<Op>>)
@@ -646,41 +648,45 @@ template <
   else
     return transform_reduce(where, x, op, detail::identity_function{}, how);
 }
-template <class P, class R, class Op, class I,
+template <class P, class R, class Op, class I, bool OnDevice = detail::compiles_for_device<P>,
           ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_range<R>&&
                             detail::is_operator_on<Op, detail::element_of<const R>>&& detail::is_init<I>)>
 [[nodiscard]] auto reduce(const P& where, const R& x, Op&& op, const I& init, const options& how = {}) {
   return transform_reduce(where, x, op, detail::identity_function{}, init, how);
 }
-template <class P, class T, class Op, ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_operator_on<Op, T>)>
+template <class P, class T, class Op, bool OnDevice = detail::compiles_for_device<P>,
+          ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_operator_on<Op, T>)>
 [[nodiscard]] auto reduce(const P& where, const T* x, std::uint64_t count, Op&& op, const options& how = {}) {
   if constexpr (is_built_in_operator<std::decay_t<Op>>)
     return detail::named_reduction<form_of(std::decay_t<Op>::id)>{}(where, x, count, how);
   else
     return transform_reduce(where, x, count, op, detail::identity_function{}, how);
 }
-template <class P, class T, class Op, class I,
+template <class P, class T, class Op, class I, bool OnDevice = detail::compiles_for_device<P>,
           ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_operator_on<Op, T>&& detail::is_init<I>)>
 [[nodiscard]] auto reduce(const P& where, const T* x, std::uint64_t count, Op&& op, const I& init, const options& how = {}) {
   return transform_reduce(where, x, count, op, detail::identity_function{}, init, how);
 }
-template <class P, class N, class F, class Op, ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_index_space<N>)>
+template <class P, class N, class F, class Op, bool OnDevice = detail::compiles_for_device<P>,
+          ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_index_space<N>)>
 [[nodiscard]] auto reduce(const P& where, const N& n, F&& f, Op&& op, const options& how = {}) {
   return transform_reduce(where, n, op, f, how);
 }
 template <
-    class P, class R, class C,
+    class P, class R, class C, bool OnDevice = detail::compiles_for_device<P>,
     ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_range<R>&& detail::is_function_of<C, detail::element_of<const R>>)>
 [[nodiscard]] auto count_if(const P& where, const R& x, C&& predicate, const options& how = {}) {
   detail::one_where<std::decay_t<C>> one{predicate};
   return transform_reduce(where, x, op::sum{}, one, how);
 }
-template <class P, class T, class C, ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_function_of<C, T>)>
+template <class P, class T, class C, bool OnDevice = detail::compiles_for_device<P>,
+          ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_function_of<C, T>)>
 [[nodiscard]] auto count_if(const P& where, const T* x, std::uint64_t count, C&& predicate, const options& how = {}) {
   detail::one_where<std::decay_t<C>> one{predicate};
   return transform_reduce(where, x, count, op::sum{}, one, how);
 }
-template <class P, class N, class C, ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_index_space<N>)>
+template <class P, class N, class C, bool OnDevice = detail::compiles_for_device<P>,
+          ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_index_space<N>)>
 [[nodiscard]] auto count_if(const P& where, const N& n, C&& predicate, const options& how = {}) {
   detail::one_where<std::decay_t<C>> one{predicate};
   return transform_reduce(where, n, op::sum{}, one, how);

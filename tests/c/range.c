@@ -40,6 +40,67 @@ static void test_values_on(onefold_executor where) {
   onefold_range_destroy(made);
 }
 
+/* Trees' nodes of a sum, as whoever makes the values has them: a node is the sum of its subtree's elements. What was made is there when it has been waited for. */
+static int waits, fails_to_reduce;
+static int make_nodes(void* context, uint64_t from, uint64_t first_tile, uint64_t end_tile, uint64_t n, void* states) {
+  const uint64_t tile = 1024;
+  float* node = states;
+  for (uint64_t first = first_tile; first < end_tile;) {
+    uint64_t tiles = 1;
+    while (first % (2 * tiles) == 0 && first + 2 * tiles <= end_tile) tiles *= 2;
+    const uint64_t before = (first - first_tile) * tile;
+    const uint64_t elements = n - before < tiles * tile ? n - before : tiles * tile;
+    if (onefold_sum_f32(onefold_serial(), (const float*)context + from + before, elements, node++) != ONEFOLD_OK) return 1;
+    first += tiles;
+  }
+  waits = 0;
+  return fails_to_reduce;
+}
+static int count_waits(void* context) {
+  (void)context;
+  ++waits;
+  return 0;
+}
+
+static void test_made_values(void) {
+  const onefold_made_values second = {x + cut, give_values, make_nodes, count_waits}, no_wait = {x, give_values, make_nodes, NULL};
+  const onefold_made_values lacking = {x, give_values, NULL, NULL};
+  onefold_range* made = part(ONEFOLD_SUM, onefold_serial(), 0, cut);
+  float of_whole = 0, of_parts = 0;
+  EXPECT_OK(onefold_sum_f32(onefold_serial(), x, count, &of_whole));
+  fails_to_reduce = 4;
+  EXPECT_REFUSED(onefold_range_add_made(made, &second, count - cut, NULL), ONEFOLD_CALLBACK_FAILED, "returned 4");
+  fails_to_reduce = 0;
+  EXPECT_REFUSED(onefold_range_add_made(made, &lacking, count - cut, NULL), ONEFOLD_NULL_POINTER, "functions");
+  EXPECT_REFUSED(onefold_range_add_made(made, NULL, count - cut, NULL), ONEFOLD_NULL_POINTER, "functions");
+  EXPECT_REFUSED(onefold_range_add_made(NULL, &second, count - cut, NULL), ONEFOLD_NULL_POINTER, "state");
+  EXPECT(onefold_range_end(made) == cut);
+  EXPECT_OK(onefold_range_add_made(made, &second, count - cut, NULL));
+  EXPECT(waits == 1);
+  EXPECT_OK(onefold_range_result(made, 0, &of_parts));
+  EXPECT(memcmp(&of_whole, &of_parts, sizeof of_whole) == 0);
+  onefold_range_destroy(made);
+
+  static const uint8_t operators[] = {ONEFOLD_OP_SUM, ONEFOLD_OP_MIN};
+  EXPECT_OK(onefold_range_create_together(ONEFOLD_F32, operators, 2, 0, &made));
+  EXPECT_REFUSED(onefold_range_add_made(made, &no_wait, count, NULL), ONEFOLD_UNSUPPORTED, "several operators");
+  onefold_range_destroy(made);
+
+  /* As a message of the only rank. */
+  const onefold_message_part parts[] = {{ONEFOLD_F32, ONEFOLD_SUM, 0, 6}};
+  static uint64_t message[256];
+  const size_t bytes = onefold_message_bytes(parts, 1);
+  EXPECT(bytes > 0 && bytes <= sizeof message);
+  EXPECT_OK(onefold_message_begin(message, bytes, parts, 1, 5, 0));
+  EXPECT_REFUSED(onefold_message_add_made(message, 0, 1, NULL, 0, 0, count, count, NULL), ONEFOLD_NULL_POINTER, "functions");
+  EXPECT_REFUSED(onefold_message_add_made(message, 1, 1, &no_wait, 0, 0, count, count, NULL), ONEFOLD_INVALID_ARGUMENT, "0 to 0");
+  EXPECT_REFUSED(onefold_message_add_made(NULL, 0, 1, &no_wait, 0, 0, count, count, NULL), ONEFOLD_NULL_POINTER, "message");
+  EXPECT_OK(onefold_message_add_made(message, 0, 1, &no_wait, 0, 0, count, count, NULL));
+  of_parts = 0;
+  EXPECT_OK(onefold_message_result(message, 0, 1, count, 0, &of_parts));
+  EXPECT(memcmp(&of_whole, &of_parts, sizeof of_whole) == 0);
+}
+
 /* The array's numbers as the parts of complex ones. */
 static void test_complex_on(onefold_executor where) {
   enum { half = count / 2, middle = 1001 };
@@ -216,6 +277,7 @@ void test_range(void) {
     x[i] = (float)((i * 7919) % 1013) * 0.1f - 40.0f;
     y[i] = 1.0f / (float)(i + 1);
   }
+  test_made_values();
   test_on(onefold_serial());
   test_together_on(onefold_serial());
   test_parts_on(onefold_serial());

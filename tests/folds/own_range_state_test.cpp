@@ -280,6 +280,14 @@ TEST(the_bytes_of_an_own_state, are_refused_where_they_are_none) {
   put(flag, 1.0F);
   EXPECT_TRUE(refuses(errc::invalid_argument, "damaged",
                       [&] { static_cast<void>(own_range_state<maybe<float>, plain_sum>::from_bytes(summed(flag))); }));
+  const auto absent = [](float hidden) {
+    bytes one = document(1, 4, 3, 4);
+    put(one, static_cast<unsigned char>(0));
+    put(one, hidden);
+    return own_range_state<maybe<float>, plain_sum>::from_bytes(summed(one));
+  };
+  EXPECT_EQ(absent(0.0F).end(), 4U);
+  EXPECT_TRUE(refuses(errc::invalid_argument, "damaged", [&] { static_cast<void>(absent(1.0F)); }));
 }
 
 // --- the same states in C: onefold_range_create_own() ------------------------------------------------------------------------------------------------

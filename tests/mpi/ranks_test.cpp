@@ -61,7 +61,7 @@ of_ranks::part part_of(const kind& of, const arrays& in, uint64_t first, uint64_
 class array_as_function final : public of_ranks::function_values {
  public:
   array_as_function(const kind& of, const std::byte* x, uint64_t count) : bytes_(of.element_bytes()), x_(x), asked_(count) {}
-  void begin() override {
+  void begin(const onefold::executor&) override {
     for (auto& times : asked_) times = 0;
   }
   [[nodiscard]] const onefold_value_source* source() const noexcept override { return &source_; }
@@ -646,6 +646,91 @@ TEST(misuse, of_ranks_that_call_forms_of_complex_numbers_with_other_tiles_is_an_
     })) << culprit;
     EXPECT_EQ(onefold::count(here, x), rows.total()) << "and the next call works";
   }
+}
+
+// While it lives layouts are made that compare calls. It is enough that one rank asks for it.
+struct checked_layouts {
+  checked_layouts() {
+    if (rank() == ranks() - 1) ::setenv("ONEFOLD_MPI_CHECK", "1", 1);
+  }
+  ~checked_layouts() { ::unsetenv("ONEFOLD_MPI_CHECK"); }
+};
+
+TEST(misuse, that_leaves_ranks_waiting_is_an_error_on_every_rank_where_calls_are_compared) {
+  if (ranks() == 1) GTEST_SKIP() << "one rank agrees with itself";
+  const checked_layouts checked;
+  const onefold::mpi::communicator all(MPI_COMM_WORLD);
+  on_two_layouts([&](const layout& rows, const std::vector<double>& x) {
+    const auto here = rows.on(onefold::serial());
+    const std::vector<float> floats(x.size(), 1);
+    const std::vector<std::complex<double>> complex(x.size(), {1, 2});
+    onefold::options exactly;
+    exactly.guarantee = onefold::guarantee::exact;
+    const auto larger = [](double a, double b) { return a < b ? b : a; };
+    for (const int culprit : culprits()) {
+      const bool other = rank() == culprit;
+      const auto refused = [&](const char* words, const auto& call, const auto& call_of_the_culprit) {
+        EXPECT_TRUE(refuses(errc::communication_failed, std::string("do not make the same call: they differ in ") + words, [&] {
+          if (other)
+            call_of_the_culprit();
+          else
+            call();
+        })) << culprit;
+      };
+      const auto sum = [&] { static_cast<void>(onefold::sum(here, x)); };
+      const auto exact_sum = [&] { static_cast<void>(onefold::sum(here, x, exactly)); };
+      const auto own = [&] { static_cast<void>(onefold::reduce(here, x, larger)); };
+      refused("forms, types", sum, [&] { static_cast<void>(onefold::sum(here, floats)); });
+      refused("forms, types", sum, [&] { static_cast<void>(onefold::sum(here, complex)); });
+      refused("forms, types", sum, [&] { static_cast<void>(onefold::prod(here, x)); });
+      refused("forms, types", exact_sum, [&] { static_cast<void>(onefold::dot(here, x, x, exactly)); });
+      refused("forms, types", exact_sum, [&] { static_cast<void>(onefold::sum(here, floats, exactly)); });
+      refused("forms, types", exact_sum, [&] { static_cast<void>(onefold::mean_variance(here, x, exactly)); });
+      refused(
+          "forms, types", [&] { static_cast<void>(onefold::sum(all.on(onefold::serial()), x)); },
+          [&] { static_cast<void>(onefold::sum(all.on(onefold::serial()), floats)); });
+      refused("whether it is exact", sum, exact_sum);
+      refused("its root", sum, [&] { static_cast<void>(onefold::sum(here.root(0), x)); });
+      refused(
+          "its root", [&] { static_cast<void>(onefold::sum(here.root(1), x)); },
+          [&] { static_cast<void>(onefold::sum(here.root(0), x)); });
+      refused("whether it is waited for", sum, [&] { static_cast<void>(onefold::mpi::start(onefold::sum, here, x)); });
+      refused("the number of reductions", sum, own);
+      double a = 0, b = 0;
+      onefold::mpi::batch many(here), few(here), both(here);
+      for (int i = 0; i < 40; ++i) many.add(onefold::sum, x, &a);
+      few.add(onefold::sum, x, &a);
+      both.add(onefold::sum, x, &a).add_reduce(x, larger, &b);
+      refused(
+          "the number of reductions", [&] { many.run(); }, [&] { few.run(); });
+      refused(
+          "the number of operators", [&] { few.start(); }, [&] { both.start(); });
+      refused(
+          "the number of operators", [&] { both.run(); }, [&] { few.run(); });
+
+      // What agrees is as if nothing had been asked.
+      const auto plain = onefold::sum(here, x), exact = onefold::sum(here, x, exactly);
+      both.run();
+      EXPECT_EQ(a, plain);
+      EXPECT_EQ(b, onefold::max(here, x));
+      EXPECT_EQ(exact, onefold::sum(all.on(onefold::serial()), x));
+      auto later = onefold::mpi::start_reduce(here, x, larger);
+      EXPECT_EQ(onefold::count(here, x), rows.total());
+      EXPECT_EQ(later.wait(), b);
+    }
+  });
+}
+
+TEST(misuse, of_roots_and_communicators_that_are_none_is_refused) {
+  const std::vector<double> x(10, 1);
+  const layout rows(MPI_COMM_WORLD, x.size());
+  const auto here = rows.on(onefold::serial());
+  for (const int root : {-1, ranks(), -2147483647})
+    EXPECT_TRUE(refuses(errc::invalid_argument, "rank " + std::to_string(root) + " cannot be the root",
+                        [&] { static_cast<void>(here.root(root)); }));
+  EXPECT_TRUE(refuses(errc::invalid_argument, "MPI_COMM_NULL", [&] { const layout none(MPI_COMM_NULL, 0); }));
+  EXPECT_TRUE(refuses(errc::invalid_argument, "MPI_COMM_NULL", [&] { const onefold::mpi::communicator none(MPI_COMM_NULL); }));
+  EXPECT_EQ(onefold::count(here, x), rows.total());
 }
 
 TEST(misuse, a_rank_that_throws_leaves_no_other_waiting) {

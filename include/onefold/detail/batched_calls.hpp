@@ -36,9 +36,6 @@ struct call_among_requests {
   std::shared_ptr<batched_call> call;
 };
 
-/// Whether this unit is compiled for the device too.
-inline constexpr bool compiles_for_device = on_device<identity_function>;
-
 /// Requests that lie side by side.
 struct some_requests {
   const onefold_request* first;
@@ -53,7 +50,7 @@ class batch_in_turn {
   static void run(const executor& where, const std::vector<onefold_request>& requests,
                   const std::vector<call_among_requests>& calls, const options& how) {
     std::size_t done = 0;
-    const auto run_until = [&](std::size_t end) {
+    const auto run_until = [&done, &requests, &how](std::size_t end) {
       if (done < end) run_batch(some_requests{requests.data() + done, end - done}, how);
       done = end;
     };

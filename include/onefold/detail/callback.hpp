@@ -28,7 +28,7 @@ struct function_of_arrays {
   F f;
   std::tuple<const T*...> arrays;
   decltype(auto) operator()(std::uint64_t i) {
-    return std::apply([&](const T*... x) -> decltype(auto) { return f(x[i]...); }, arrays);
+    return std::apply([this, &i](const T*... x) -> decltype(auto) { return f(x[i]...); }, arrays);
   }
 };
 
@@ -167,8 +167,9 @@ class block_callback {
   static constexpr bool adds_rows =
       can_add_rows && std::is_floating_point_v<element> && !can_be_absent && std::is_same_v<Space, index_line>;
   static int add_lanes(void* context, std::uint64_t first, std::uint64_t count, void* const* lanes) {
-    return guarded(
-        context, [&](block_callback& own) { own.add_from(std::make_index_sequence<std::size_t{results}>{}, first, count, lanes); });
+    return guarded(context, [&first, &count, &lanes](block_callback& own) {
+      own.add_from(std::make_index_sequence<std::size_t{results}>{}, first, count, lanes);
+    });
   }
   [[nodiscard]] bool any_present() const noexcept { return any_present_; }
   /// How many values of all that were asked for are there.
@@ -201,7 +202,7 @@ class block_callback {
   }
 
   static int fill(void* context, std::uint64_t first, std::uint64_t count, void* const* values) {
-    return guarded(context, [&](block_callback& own) { own.fill_block(first, count, values); });
+    return guarded(context, [&first, &count, &values](block_callback& own) { own.fill_block(first, count, values); });
   }
 
   template <std::size_t... R>

@@ -42,6 +42,12 @@ struct has_device_code : std::false_type {};
 template <class F>
 inline constexpr bool on_device = has_device_code<std::decay_t<F>>::value;
 
+/// Whether this unit is compiled for the device too. A template asks with its arguments, so that it is looked at where the call stands, behind all that is included.
+template <class... A>
+struct types_of_call;
+template <class... A>
+inline constexpr bool compiles_for_device = on_device<types_of_call<A...>>;
+
 /// What there is of a call on a device where nothing was compiled for one.
 struct no_device_side {
   [[nodiscard]] const device_fold* row() const noexcept { return nullptr; }
@@ -66,6 +72,10 @@ struct device_side {
     return {};
   }
 };
+
+/// Makes, on a GPU, values of a function as states of ranges take them; device.cuh has the one for `true`. Nobody asks this one.
+template <bool OnDevice>
+struct device_ranges;
 
 }  // namespace detail
 }  // namespace onefold

@@ -14,6 +14,17 @@
 
 namespace onefold {
 namespace detail {
+
+/// What the caller has given, of which a function of the index is made.
+template <class F>
+struct function_given {
+  using type = F;
+};
+template <class F, class... T>
+struct function_given<function_of_arrays<F, T...>> : function_given<std::decay_t<F>> {};
+template <class P>
+struct function_given<one_where<P>> : function_given<P> {};
+
 namespace later {
 
 /// A number of indices, which may be wrong: that is found out where the other ranks learn of it.

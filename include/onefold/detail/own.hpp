@@ -210,7 +210,7 @@ class own_reduction {
   }
 
   static int groups(void* context, std::uint64_t first, std::uint64_t count, void* states) {
-    return guarded(context, [&](own_reduction& own) {
+    return guarded(context, [&count, &first, &states](own_reduction& own) {
       room<group_tiles * lanes> lanes_of_tiles;
       item* const lane = lanes_of_tiles.of;
       for (std::uint64_t g = 0; count > 0; ++g) {
@@ -230,14 +230,14 @@ class own_reduction {
   }
 
   static int level(void* context, void* states, std::uint64_t count) {
-    return guarded(context, [&](own_reduction& own) {
+    return guarded(context, [&count, &states](own_reduction& own) {
       for (std::uint64_t i = 0; i < count / 2; ++i) store(states, i, own.combine(load(states, 2 * i), load(states, 2 * i + 1)));
       if (count % 2 == 1) store(states, count / 2, load(states, count - 1));
     });
   }
 
   static int conclude(void* context, const void* tree, std::uint64_t count, void* result) {
-    return guarded(context, [&](own_reduction& own) {
+    return guarded(context, [&tree, &count, &result](own_reduction& own) {
       state last = tree == nullptr ? state() : load(tree, 0);
       if constexpr (!std::is_same_v<Init, no_init>) last = own.combine(state(static_cast<value>(own.init_)), last);
       if (!last.present) own.refuse_nothing();

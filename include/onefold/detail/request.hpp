@@ -147,7 +147,7 @@ template <class Reduce>
   ran.struct_bytes = sizeof(ran);
   how.report = &ran;
   const int status = reduce(&how);
-  if (status == 0) telling_of_lacking_memory([&] { copy_report(ran, to); });
+  if (status == 0) telling_of_lacking_memory([&ran, &to] { copy_report(ran, to); });
   return status;
 }
 
@@ -177,7 +177,7 @@ void run_batch(const Requests& requests, const options& how) {
 
 /// Throws onefold::error: the two ranges of a dot product must be equally long.
 [[noreturn, gnu::cold, gnu::noinline]] inline void throw_different_lengths(std::uint64_t first, std::uint64_t second) {
-  telling_of_lacking_memory([&] {
+  telling_of_lacking_memory([&first, &second] {
     throw error(errc::invalid_argument, std::string("the two ranges differ in length: ")
                                             .append(std::to_string(first))
                                             .append(" and ")

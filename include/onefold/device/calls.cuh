@@ -207,3 +207,5 @@ struct device_side<true> {
 
 }  // namespace detail
 }  // namespace onefold
+
+#include <onefold/device/made_values.cuh>  // uses check_function

@@ -49,7 +49,7 @@ class state_part {
 };
 
 /// F and Op are references where what is called outlives the call, else what holds it. Store takes the result.
-template <class Space, class F, class Op, class Init, class Store>
+template <class Space, class F, class Op, class Init, class Store, bool OnDevice = false>
 class typed_state_part final : public state_part {
   using returned = value_traits<value_at_t<Space, std::remove_reference_t<F>>>;
 
@@ -96,7 +96,7 @@ class typed_state_part final : public state_part {
   }
   void reduce(const distribution& of, const executor& where, const options& how) override {
     state_.emplace(of.begin, op_);
-    state_->add(where, space_, f_, how);
+    state_->template add<Space, std::remove_reference_t<F>&, OnDevice>(where, space_, f_, how);
   }
   [[nodiscard]] std::vector<std::byte> bytes() const override { return state_->bytes(); }
   void append(const std::byte* bytes, std::size_t size) override { state_->append(state::from_bytes(bytes, size, op_)); }
@@ -238,7 +238,7 @@ class state_tree final : public driven {
 
   void go_on(bool waits) noexcept {
     try {
-      telling_of_lacking_memory([&] {
+      telling_of_lacking_memory([this, &waits] {
         while (takes_a_step(waits)) {
         }
       });
@@ -323,7 +323,7 @@ class state_tree final : public driven {
 
   void send_states(int to) {
     states_.resize(sizeof(state_header));
-    attempt([&] {
+    attempt([this] {
       for (const state_part* each : parts_) {
         const std::vector<std::byte> bytes = each->bytes();
         const std::uint64_t size = bytes.size();
@@ -346,7 +346,7 @@ class state_tree final : public driven {
       rank_ = header.status != 0 ? header.rank : from;
       return;
     }
-    attempt([&] {
+    attempt([this] {
       const std::byte* next = received_.data() + sizeof(header);
       for (state_part* each : parts_) {
         std::uint64_t size = 0;
@@ -358,7 +358,7 @@ class state_tree final : public driven {
     });
   }
   void conclude() {
-    attempt([&] {
+    attempt([this] {
       std::byte* next = result_.data() + sizeof(result_header);
       for (const state_part* each : parts_) {
         each->conclude(next);
@@ -377,7 +377,7 @@ class state_tree final : public driven {
     rank_ = header.rank;
   }
   [[noreturn]] void refuse() const {
-    telling_of_lacking_memory([&] {
+    telling_of_lacking_memory([this] {
       const std::string rank = "rank " + std::to_string(rank_);
       if (status_ == given_up) throw error(errc::communication_failed, rank + " has given the reduction up");
       throw error(errc::communication_failed, status_ == different_calls

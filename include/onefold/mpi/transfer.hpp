@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include <onefold/detail/device_code.hpp>
 #include <onefold/detail/exact_kinds.hpp>
 #include <onefold/detail/present_moments.hpp>
 #include <onefold/mpi/distribution.hpp>
@@ -33,14 +34,17 @@ class function_values {
   function_values(const function_values&) = delete;
   function_values& operator=(const function_values&) = delete;
   virtual ~function_values() = default;
-  /// Ahead of each reduction: forgets the one before.
-  virtual void begin() = 0;
+  /// Ahead of each reduction: forgets the one before. Throws where `where` cannot call the function.
+  virtual void begin(const executor& where) = 0;
   /// Throws where f reads arrays that the executor cannot.
   virtual void check_arrays(const executor&, std::uint64_t) const {}
   [[nodiscard]] virtual const value_source* source() const noexcept = 0;
   /// How many arrays the values at cut tiles are, and what gives those.
   [[nodiscard]] virtual int kept_arrays() const noexcept { return 1; }
   [[nodiscard]] virtual const value_source* kept_source() const noexcept { return source(); }
+  /// Not null: what reduces the values where it makes them, on a GPU; and how that makes exact sums of them.
+  [[nodiscard]] virtual const onefold_made_values* made() const noexcept { return nullptr; }
+  [[nodiscard]] virtual const device_fold* exact_on_gpu() const noexcept { return nullptr; }
   /// Not null: what makes the values of trees, instead of the form. Of kept values add_kept() does, as onefold_message_add_own().
   [[nodiscard]] virtual const own_code* code() const noexcept { return nullptr; }
   [[nodiscard]] virtual int add_kept(void*, std::size_t, const void* const*, std::uint64_t, std::uint64_t, std::uint64_t) const {
@@ -65,9 +69,9 @@ class values_of_function : public function_values {
 
   template <class G>
   values_of_function(const Space& space, G&& f, element instead) : space_(space), f_(std::forward<G>(f)), instead_(instead) {
-    values_of_function::begin();
+    values_of_function::begin(serial());
   }
-  void begin() override { now_.emplace(space_, f_, instead_); }
+  void begin(const executor&) override { now_.emplace(space_, f_, instead_); }
   void check_arrays(const executor& where, std::uint64_t count) const override {
     const arrays_of<std::remove_reference_t<F>> arrays(f_);
     request what{where, element_type::f64, form::sum, nullptr, count, nullptr, true};
@@ -76,7 +80,7 @@ class values_of_function : public function_values {
     static constexpr const char* roles[] = {"input", "second input", "third input"};
     for (int i = 0; i < what.array_count; ++i)
       if (what.arrays[i].data == nullptr)
-        telling_of_lacking_memory([&] {
+        telling_of_lacking_memory([&i, &count] {
           throw error(errc::null_pointer, std::string("the ") + roles[i] + " pointer is null but there are " +
                                               std::to_string(count) + " elements to read");
         });
@@ -109,12 +113,90 @@ class values_of_function : public function_values {
 
  protected:
   [[nodiscard]] F& function() noexcept { return f_; }
+  [[nodiscard]] element instead() const noexcept { return instead_; }
 
  private:
   Space space_;
   F f_;
   element instead_;
   std::optional<callback> now_;
+};
+
+/// The values of a function that nvcc has compiled, which cuda() reduces where it makes them.
+///
+/// Ranges  makes what a GPU has of a call: device_ranges' of_form() or of_operators(), and the row of an exact sum
+template <class Ranges, class Base>
+class values_with_gpu final : public Base {
+ public:
+  using Base::Base;
+  void begin(const executor& where) override {
+    Base::begin(where);
+    gpu_.reset();
+    if (!is_for_cuda(where)) return;
+    if (Base::callback::can_be_absent && Ranges::asks_what_is_absent)
+      throw error(errc::unsupported,
+                  "over ranks cuda() does not tell how many values are absent, or whether all are, as this form asks: let a CPU "
+                  "call the function");
+    gpu_ = std::make_unique<on_gpu>(where, *this);
+  }
+  void check_arrays(const executor& where, std::uint64_t count) const override {
+    gpu_ == nullptr ? Base::check_arrays(where, count) : gpu_->made.check_arrays(count);
+  }
+  [[nodiscard]] const onefold_made_values* made() const noexcept override {
+    return gpu_ == nullptr ? nullptr : gpu_->made.values();
+  }
+  [[nodiscard]] const device_fold* exact_on_gpu() const noexcept override { return gpu_ == nullptr ? nullptr : gpu_->exact.row(); }
+  void check(int status) const override { gpu_ == nullptr ? Base::check(status) : gpu_->made.check(status); }
+
+ private:
+  // Neither of the two can be moved.
+  struct on_gpu {
+    on_gpu(const executor& where, values_with_gpu& of)
+        : made(Ranges::made(where, of.space(), of.function(), of.instead())), exact(Ranges::exact(of.space(), of.function())) {}
+    decltype(Ranges::made(std::declval<const executor&>(), std::declval<values_with_gpu&>().space(),
+                          std::declval<values_with_gpu&>().function(), std::declval<values_with_gpu&>().instead())) made;
+    decltype(Ranges::exact(std::declval<values_with_gpu&>().space(), std::declval<values_with_gpu&>().function())) exact;
+  };
+  std::unique_ptr<on_gpu> gpu_;
+};
+/// Of a form.
+template <form What, class T, bool Wide>
+struct form_on_gpu {
+  static constexpr bool asks_what_is_absent = What == form::mean || hides_that_all_are_absent<What, T>;
+  template <class Space, class F, bool OnDevice = true>
+  static auto made(const executor& where, const Space& space, F& f, T instead) {
+    return device_ranges<OnDevice>::template of_form<What, T, Wide>(where, space, f, instead);
+  }
+  template <class Space, class F, bool OnDevice = true>
+  static auto exact(const Space& space, F& f) {
+    if constexpr (!exact::has_state(What, element_type_of<T>))
+      return no_device_side{};
+    else if constexpr (Wide)
+      return device_side<OnDevice>::template of_form<What>(space, f, accumulate_as<accumulator_t<T, true>>);
+    else
+      return device_side<OnDevice>::template of_form<What>(space, f);
+  }
+};
+/// Of several values, an operator for each.
+template <class... Ops>
+struct operators_on_gpu {
+  static constexpr bool asks_what_is_absent = false;
+  template <class Space, class F, class T, bool OnDevice = true>
+  static auto made(const executor& where, const Space& space, F& f, T) {
+    return device_ranges<OnDevice>::template of_operators<Ops...>(where, space, f);
+  }
+  template <class Space, class F>
+  static no_device_side exact(const Space&, F&) {
+    return {};
+  }
+};
+template <bool OnDevice, class Ranges, class Base>
+struct with_gpu_if {
+  using type = Base;
+};
+template <class Ranges, class Base>
+struct with_gpu_if<true, Ranges, Base> {
+  using type = values_with_gpu<Ranges, Base>;
 };
 
 /// mean_variance of values of which some may be absent: trees of counts, means and deviations, and at cut tiles values, each with a flag of the same type.
@@ -128,10 +210,10 @@ class moments_of_function final : public values_of_function<Space, F, true> {
 
   template <class G>
   moments_of_function(const Space& space, G&& f, element instead) : base(space, std::forward<G>(f), instead) {
-    moments_of_function::begin();
+    moments_of_function::begin(serial());
   }
-  void begin() override {
-    base::begin();
+  void begin(const executor& where) override {
+    base::begin(where);
     code_.emplace(this->space(), this->function(), 0);
     kept_failures_.emplace();
   }
@@ -182,18 +264,22 @@ class moments_of_function final : public values_of_function<Space, F, true> {
 };
 
 /// What gives a form the values of a function: those of means that may be absent are counted.
-template <form What, class Space, class F>
+template <form What, bool Wide, bool OnDevice, class Space, class F>
 struct source_of_form {
   static constexpr bool can_be_absent = value_traits<value_at_t<Space, std::remove_reference_t<F>>>::can_be_absent;
-  using type = values_of_function<Space, F, can_be_absent && What == form::mean>;
+  using base = values_of_function<Space, F, can_be_absent && What == form::mean>;
+  using type = typename with_gpu_if<OnDevice, form_on_gpu<What, typename base::element, Wide>, base>::type;
 };
-template <class Space, class F>
-struct source_of_form<form::mean_variance, Space, F> {
+template <bool Wide, bool OnDevice, class Space, class F>
+struct source_of_form<form::mean_variance, Wide, OnDevice, Space, F> {
   static constexpr bool can_be_absent = value_traits<value_at_t<Space, std::remove_reference_t<F>>>::can_be_absent;
-  using type = std::conditional_t<can_be_absent, moments_of_function<Space, F>, values_of_function<Space, F>>;
+  using base = values_of_function<Space, F>;
+  using type = typename std::conditional_t<
+      can_be_absent, with_gpu_if<false, void, moments_of_function<Space, F>>,
+      with_gpu_if<OnDevice, form_on_gpu<form::mean_variance, typename base::element, Wide>, base>>::type;
 };
-template <form What, class Space, class F>
-using source_of_form_t = typename source_of_form<What, Space, F>::type;
+template <form What, bool Wide, bool OnDevice, class Space, class F>
+using source_of_form_t = typename source_of_form<What, Wide, OnDevice, Space, F>::type;
 
 /// One reduction of a batch, or of a function of several values as many.
 struct part {
@@ -285,12 +371,13 @@ class transfer {
   /// Collective, as the following: begins with what this rank does alone, or with its neighbours.
   void run(const options& how) {
     if (of_.starts_trees) {  // a rank that waits in MPI_Allreduce would let no tree go on; and all ranks call that, or MPI_Iallreduce
-      start_messages(how);
+      start_messages(how, false);
       return finish();
     }
-    unless_mpi_fails([&] {
+    unless_mpi_fails([this, &how] {
+      compare_calls(how, true);
       prepare(how);
-      with_messages([&](const void* mine, void* all, int count, MPI_Datatype type, MPI_Op op) {
+      with_messages([this](const void* mine, void* all, int count, MPI_Datatype type, MPI_Op op) {
         if (root < 0)
           check(MPI_Allreduce(mine, all, count, type, op, of_.on.comm()), "MPI_Allreduce");
         else
@@ -300,10 +387,7 @@ class transfer {
     });
     finish();
   }
-  void start(const options& how) {
-    if (!states.empty()) of_.starts_trees = true;
-    start_messages(how);
-  }
+  void start(const options& how) { start_messages(how, true); }
   bool test() {
     if (!is_under_way_) return true;
     int done = 1;
@@ -316,10 +400,12 @@ class transfer {
   }
 
  private:
-  void start_messages(const options& how) {
-    unless_mpi_fails([&] {
+  void start_messages(const options& how, bool without_waiting) {
+    unless_mpi_fails([this, &how, &without_waiting] {
+      compare_calls(how, !without_waiting);
+      if (without_waiting && !states.empty()) of_.starts_trees = true;
       prepare(how);
-      with_messages([&](const void* mine, void* all, int count, MPI_Datatype type, MPI_Op op) {
+      with_messages([this](const void* mine, void* all, int count, MPI_Datatype type, MPI_Op op) {
         MPI_Request& request = requests_.emplace_back(MPI_REQUEST_NULL);
         if (root < 0)
           check(MPI_Iallreduce(mine, all, count, type, op, of_.on.comm(), &request), "MPI_Iallreduce");
@@ -373,27 +459,68 @@ class transfer {
     failed_rank_ = of_.on.rank();
   }
 
+  [[nodiscard]] bool asks_for_exact(const options& how) const noexcept {
+    return how.guarantee == guarantee::exact || (!of_.is_layout && !how.guarantee);
+  }
+
+  // Where ONEFOLD_MPI_CHECK is set: what ranks must have in common, or some may wait for others for ever. Ahead of all that is counted or sent, so that calls
+  // that agree again go on as if there had been none.
+  void compare_calls(const options& how, bool waits) {
+    if (!of_.on.compares_calls()) return;
+    std::uint64_t hash = of_.total + 1;
+    const auto add_to_hash = [&hash](std::uint64_t more) { hash = hash * 1000003 + more; };
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const part& each = parts[i];
+      for (int k = 0; k < each.results; ++k) add_to_hash(static_cast<std::uint64_t>(each.form_of_result(k)));
+      for (const int more : {static_cast<int>(each.type), static_cast<int>(each.form), each.results, each.arrays()})
+        add_to_hash(static_cast<std::uint64_t>(more));
+      for (const bool more : {each.wide, each.store_nothing != nullptr, each.counts_present}) add_to_hash(more ? 1 : 0);
+    }
+    for (const state_part* each : states) add_to_hash(each->signature());
+    constexpr std::size_t fields = 6;
+    static constexpr const char* differing[fields] = {"whether it is waited for",
+                                                      "its root",
+                                                      "whether it is exact",
+                                                      "the number of reductions",
+                                                      "the number of operators of the caller's",
+                                                      "forms, types, or numbers of results"};
+    std::int64_t mine[2 * fields] = {waits ? 1 : 0,
+                                     root,
+                                     asks_for_exact(how) ? 1 : 0,
+                                     static_cast<std::int64_t>(parts.size()),
+                                     static_cast<std::int64_t>(states.size()),
+                                     static_cast<std::int64_t>(hash >> 1)};
+    std::int64_t all[2 * fields] = {};
+    for (std::size_t k = 0; k < fields; ++k) mine[fields + k] = -mine[k];
+    MPI_Request request = MPI_REQUEST_NULL;  // not waited for in MPI alone, which would let no tree go on
+    check(MPI_Iallreduce(mine, all, static_cast<int>(2 * fields), MPI_INT64_T, MPI_MAX, of_.on.comm(), &request), "MPI_Iallreduce");
+    check(of_.wait_for(1, &request), "MPI_Waitall");
+    for (std::size_t k = 0; k < fields; ++k)
+      if (all[k] != -all[fields + k])
+        throw error(errc::communication_failed, std::string("the ranks do not make the same call: they differ in ") + differing[k]);
+  }
+
   void prepare(const options& how) {
-    telling_of_lacking_memory([&] { make_messages(how); });
+    telling_of_lacking_memory([this, &how] { make_messages(how); });
     is_under_way_ = true;
     if (gives_up)
       failed_rank_ = of_.on.rank();
     else
-      attempt([&] {
+      attempt([this, &how] {
         for (const part& each : parts) {
-          if (each.values != nullptr) each.values->begin();
+          if (each.values != nullptr) each.values->begin(where);
           check_part(each, how);
           if (each.values != nullptr) each.values->check_arrays(where, each.count);
         }
         for (const state_part* each : states) each->check(of_, how);
       });
     send_heads();
-    attempt_more([&] {
+    attempt_more([this, &how] {
       reduce_all(how);
       for (state_part* each : states) each->reduce(of_, where, how);
     });
     receive_heads();
-    attempt_more([&] { tell_presence(); });
+    attempt_more([this] { tell_presence(); });
     if (has_failed()) say_so();
   }
 
@@ -407,7 +534,7 @@ class transfer {
 
   // Memory and headers: nothing has been sent when this fails.
   void make_messages(const options& how) {
-    const bool exactly = how.guarantee == guarantee::exact || (!of_.is_layout && !how.guarantee);
+    const bool exactly = asks_for_exact(how);
     failure_ = nullptr;
     failed_with_ = ONEFOLD_OK;
     failed_rank_ = -1;
@@ -473,7 +600,7 @@ class transfer {
   }
 
   void check_part(const part& each, const options& how) const {
-    const bool is_exact = how.guarantee == guarantee::exact || (!of_.is_layout && !how.guarantee);
+    const bool is_exact = asks_for_exact(how);
     const bool has_state = each.has_exact_state();
     if (each.values != nullptr && each.count > std::uint64_t{1} << 62)
       throw error(errc::invalid_argument, "the number of indices is negative");
@@ -517,11 +644,11 @@ class transfer {
   // A rank that has failed sends too, and so does one that has no elements to send, as for an extremum: ranks that ask for different forms
   // do not wait for each other.
   void send_heads() {
-    for_cut_sizes([&](int s, const plan& of) {
+    for_cut_sizes([this](int s, const plan& of) {
       if (of.owner < 0) return;
       head_header header{onefold_message_signature(message_.data()), 0, 0, 0};
       std::vector<std::byte>& head = heads_[s];
-      attempt_more([&] { copy_heads(s, of, head); });
+      attempt_more([this, &s, &of, &head] { copy_heads(s, of, head); });
       if (has_failed()) header = {header.signature, 0, failed_with_, 1};
       std::byte* next = failed_heads_[s];
       std::size_t left = sizeof(header);
@@ -541,7 +668,7 @@ class transfer {
   }
   void copy_heads(int s, const plan& of, std::vector<std::byte>& head) {
     head.resize(sizeof(head_header));
-    for_ordered(s, [&](std::size_t i, std::size_t) {
+    for_ordered(s, [this, &head, &of](std::size_t i, std::size_t) {
       const std::size_t at = head.size(), bytes = static_cast<std::size_t>(of.head) * parts[i].element_bytes();
       head.resize(at + bytes * static_cast<std::size_t>(parts[i].arrays()));
       void* to[most_results] = {};
@@ -552,8 +679,14 @@ class transfer {
   // The elements of each array, or values of each result.
   void copy(const part& each, std::uint64_t from, std::uint64_t count, void* const* to) const {
     const auto type = static_cast<std::int32_t>(each.type);
-    if (each.values != nullptr)
+    if (each.values != nullptr) {
+      if (const onefold_made_values* const made = each.values->made()) {
+        const value_source on_gpu{made->context, made->fill};
+        each.values->check(onefold_copy_values(type, c_executor(serial()), &on_gpu, from, count, to));
+        return each.values->check(made->wait(made->context) == 0 ? ONEFOLD_OK : ONEFOLD_CALLBACK_FAILED);
+      }
       return each.values->check(onefold_copy_values(type, c_executor(where), each.values->kept_source(), from, count, to));
+    }
     for (int k = 0; k < each.arrays(); ++k)
       check_status(onefold_copy_elements(type, c_executor(where), each.array(k, from), count, to[k]));
   }
@@ -582,6 +715,7 @@ class transfer {
         if (each.values != nullptr) {
           what.input = nullptr;
           what.source = each.values->source();
+          what.device = each.values->exact_on_gpu();
           if (each.counts_present) what.present = each.values->tells_present();
         }
         const int status = status_of_run(what, exactly);
@@ -593,10 +727,13 @@ class transfer {
   }
   // Those of a function, which has indices of its own.
   void add_values(std::size_t which, const part& each, std::uint64_t from, std::uint64_t count, const options& how) {
-    each.values->check(with_c_options(how, [&](const onefold_options* wishes) {
+    each.values->check(with_c_options(how, [this, &each, &which, &from, &count](const onefold_options* wishes) {
       if (const own_code* const code = each.values->code())
         return onefold_message_add_own(message_.data(), which, c_executor(where), code, from, of_.begin + from, count, of_.total,
                                        wishes);
+      if (const onefold_made_values* const made = each.values->made())
+        return onefold_message_add_made(message_.data(), which, static_cast<std::size_t>(each.results), made, from,
+                                        of_.begin + from, count, of_.total, wishes);
       return onefold_message_add_values(message_.data(), which, static_cast<std::size_t>(each.results), c_executor(where),
                                         each.values->source(), from, of_.begin + from, count, of_.total, wishes);
     }));
@@ -614,19 +751,19 @@ class transfer {
   }
   void add(std::size_t which, const executor& here, const void* x, const void* y, std::uint64_t first, std::uint64_t count,
            const options& how) {
-    check_status(with_c_options(how, [&](const onefold_options* wishes) {
+    check_status(with_c_options(how, [this, &which, &here, &x, &y, &first, &count](const onefold_options* wishes) {
       return onefold_message_add(message_.data(), which, c_executor(here), x, y, first, count, of_.total, wishes);
     }));
   }
 
   // All that was sent is received, whatever has failed, so that nothing of it is left for the next call.
   void receive_heads() {
-    for_cut_sizes([&](int s, const plan& of) {
+    for_cut_sizes([this](int s, const plan& of) {
       if (of.senders.empty()) return;
       std::vector<std::vector<std::byte>>& tiles = tiles_[s];  // an array of each reduction
-      attempt_more([&] {
+      attempt_more([this, &s, &tiles, &of] {
         std::size_t used = 0;
-        for_ordered(s, [&](std::size_t i, std::size_t) {
+        for_ordered(s, [this, &used, &tiles, &of](std::size_t i, std::size_t) {
           void* to[most_results] = {};
           for (int k = 0; k < parts[i].arrays(); ++k, ++used) {
             if (used == tiles.size()) tiles.emplace_back();
@@ -642,7 +779,7 @@ class transfer {
         head_header header;
         std::memcpy(&header, first, sizeof(header));
         const std::size_t bytes = static_cast<std::size_t>(header.bytes), here = std::min(bytes, chunk_bytes - sizeof(header));
-        telling_of_lacking_memory([&] { received_.resize(std::max(received_.size(), bytes + 1)); });
+        telling_of_lacking_memory([this, &bytes] { received_.resize(std::max(received_.size(), bytes + 1)); });
         std::memcpy(received_.data(), first + sizeof(header), here);
         for (std::size_t at = here; at < bytes; at += chunk_bytes)
           receive(received_.data() + at, std::min(bytes - at, chunk_bytes), from.rank, s);
@@ -653,12 +790,12 @@ class transfer {
           failed_with_ = header.has_failed != 0 ? static_cast<std::int32_t>(header.status)
                                                 : static_cast<std::int32_t>(ONEFOLD_COMMUNICATION_FAILED);
         } else {
-          attempt_more([&] { take_heads(s, from, tiles); });
+          attempt_more([this, &s, &from, &tiles] { take_heads(s, from, tiles); });
         }
       }
-      attempt_more([&] {
+      attempt_more([this, &s, &tiles, &of] {
         std::size_t used = 0;
-        for_ordered(s, [&](std::size_t i, std::size_t which) {
+        for_ordered(s, [this, &used, &tiles, &of](std::size_t i, std::size_t which) {
           const part& each = parts[i];
           const std::size_t next = used + static_cast<std::size_t>(each.arrays());
           if (each.values != nullptr && each.values->code() != nullptr) {
@@ -685,7 +822,7 @@ class transfer {
   // Of moments of values that may be absent on one rank and not on another there are as many trees, and not as many arrays.
   [[nodiscard]] std::size_t bytes_of_heads(int s, std::uint64_t elements) const {
     std::size_t bytes = 0;
-    for_ordered(s, [&](std::size_t i, std::size_t) {
+    for_ordered(s, [this, &bytes, &elements](std::size_t i, std::size_t) {
       bytes += static_cast<std::size_t>(parts[i].arrays()) * static_cast<std::size_t>(elements) * parts[i].element_bytes();
     });
     return bytes;
@@ -693,7 +830,7 @@ class transfer {
   void take_heads(int s, const plan::sender& from, std::vector<std::vector<std::byte>>& tiles) {
     const std::byte* next = received_.data();
     std::size_t used = 0;
-    for_ordered(s, [&](std::size_t i, std::size_t) {
+    for_ordered(s, [this, &from, &tiles, &used, &next](std::size_t i, std::size_t) {
       for (int k = 0; k < parts[i].arrays(); ++k) {
         const std::size_t bytes = static_cast<std::size_t>(from.count) * parts[i].element_bytes();
         tiles[used].insert(tiles[used].end(), next, next + bytes);
@@ -766,16 +903,15 @@ class transfer {
   int result_of_message(std::size_t which, std::uint64_t total, std::int64_t ddof, void* result) const {
     return onefold_message_result(message_of_all_.data(), which, of_.on.size(), total, ddof, result);
   }
-  // Equal numbers are those whose squares have the square of their mean as a mean.
+  // Equal numbers are those whose squares have the square of their mean as a mean. Ranks that have failed add none, only how many they are.
   void check_guards() const {
-    if (words_of_all_[0] == 1)
-      throw error(errc::communication_failed, "rank " + std::to_string(words_of_all_[1] - 1) +
-                                                  " could not take part in the reduction: what is thrown there says why");
-    if (words_of_all_[0] != 0)
-      throw error(errc::communication_failed,
-                  std::to_string(words_of_all_[0]) + " ranks could not take part in the reduction: what is thrown there says why");
-    if (words_of_all_[2] != of_.on.size() * signature_ || words_of_all_[3] != of_.on.size() * signature_ * signature_)
+    const std::int64_t failed = words_of_all_[0], others = of_.on.size() - failed;
+    if (failed < 0 || others < 0 || words_of_all_[2] != others * signature_ || words_of_all_[3] != others * signature_ * signature_)
       throw error(errc::communication_failed, "the ranks do not ask for the same reductions, or not with the same options");
+    if (failed == 0) return;
+    throw error(errc::communication_failed,
+                (failed == 1 ? "rank " + std::to_string(words_of_all_[1] - 1) : std::to_string(failed) + " ranks") +
+                    " could not take part in the reduction: what is thrown there says why");
   }
 
   distribution& of_;
@@ -812,7 +948,7 @@ struct shared_state : distribution {
 class borrowed_transfer {
  public:
   borrowed_transfer(shared_state& from, const executor& where, int root) : from_(from), mine_(std::move(from.idle)) {
-    if (mine_ == nullptr) telling_of_lacking_memory([&] { mine_ = std::make_unique<transfer>(from); });
+    if (mine_ == nullptr) telling_of_lacking_memory([this, &from] { mine_ = std::make_unique<transfer>(from); });
     mine_->clear();
     mine_->where = where;
     mine_->root = root;

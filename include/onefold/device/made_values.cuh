@@ -1,0 +1,649 @@
+#pragma once
+/// @file made_values.cuh  Values of a function on a GPU as the state of a range has them: nodes of complete subtrees of tree v1, and the values at cut tiles. In the
+/// caller's translation unit, with CUDA's runtime alone; decision 0075.
+
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <onefold/detail/own_folds.hpp>
+#include <onefold/detail/range_parts.hpp>
+#include <onefold/device/kernel.cuh>
+#include <onefold/device/own.cuh>
+
+namespace onefold {
+namespace detail {
+
+// --- values from a later index on -------------------------------------------------------------------------------------------------------------
+
+struct as_returned {
+  template <class V>
+  ONEFOLD_HOST_DEVICE const V& operator()(const V& value) const {
+    return value;
+  }
+};
+/// As elements of an array: what is absent is one that changes no other, which a state cannot tell from those that are there.
+template <class T>
+struct or_instead {
+  T instead;
+  template <class V>
+  ONEFOLD_HOST_DEVICE T operator()(const V& value) const {
+    if constexpr (value_traits<V>::can_be_absent)
+      return value.present ? static_cast<T>(value.value) : instead;
+    else
+      return static_cast<T>(value);
+  }
+};
+
+/// Where the values of a fold come from, as in own_folds.hpp.
+template <class From, class Settle, int Inputs = From::inputs>
+struct later_values {
+  static constexpr int inputs = Inputs;
+  template <int K>
+  using input = typename From::template input<K>;
+  using returned = std::decay_t<decltype(std::declval<const Settle&>()(std::declval<typename From::returned>()))>;
+  From from;
+  Settle settle;
+  ONEFOLD_ANY_SIDE
+  template <class... X>
+  ONEFOLD_HOST_DEVICE returned operator()(const X&... x) const {
+    return settle(from(x...));
+  }
+  ONEFOLD_HOST_DEVICE void move(std::uint64_t) {}  // whose arrays move
+};
+template <class From, class Settle>
+struct later_values<From, Settle, 0> {
+  static constexpr int inputs = 0;
+  using returned = std::decay_t<decltype(std::declval<const Settle&>()(std::declval<typename From::returned>()))>;
+  From from;
+  Settle settle;
+  std::uint64_t first = 0;  // modulo 2^64: nobody asks for what is ahead of index 0
+  ONEFOLD_ANY_SIDE
+  ONEFOLD_HOST_DEVICE returned operator()(std::uint64_t i) const { return settle(from(first + i)); }
+  using origin_type = typename From::origin_type;
+  ONEFOLD_HOST_DEVICE origin_type origin(std::uint64_t begin) const { return from.origin(first + begin); }
+  ONEFOLD_ANY_SIDE
+  template <class Place>
+  ONEFOLD_HOST_DEVICE returned at(const Place& begin, int offset) const {
+    return settle(from.at(begin, offset));
+  }
+  ONEFOLD_HOST_DEVICE void move(std::uint64_t by) { first += by; }
+};
+
+/// A fold of values that begin at a later index; places in its nodes are those of the whole array.
+template <class Fold>
+struct fold_of_range : Fold {
+  std::uint64_t before = 0;  // what is added to a place
+  explicit fold_of_range(const Fold& of) : Fold(of) {}
+  ONEFOLD_HOST_DEVICE void move(std::uint64_t by) {
+    this->from.move(by);
+    before += by;
+  }
+  template <class Lane>
+  ONEFOLD_HOST_DEVICE typename Fold::accumulator close(const Lane& of, int rows, std::uint64_t index, int lanes) const {
+    return Fold::close(of, rows, index + before, lanes);
+  }
+};
+
+}  // namespace detail
+
+namespace device {
+
+// --- kernels ----------------------------------------------------------------------------------------------------------------------------------
+
+/// Subtrees over the nodes first .. end - 1 of a level: `mains` of 2^height nodes, smaller ones ahead of them and behind.
+struct level_of_range {
+  std::uint64_t first;
+  std::uint64_t end;
+  int height;
+  std::uint32_t heads;
+  std::uint32_t tails;
+  std::uint64_t mains_begin;  ///< in subtrees of that height
+  std::uint64_t mains_end;
+
+  [[nodiscard]] ONEFOLD_HOST_DEVICE std::uint64_t mains() const { return mains_end - mains_begin; }
+  [[nodiscard]] std::uint64_t all() const { return heads + mains() + tails; }
+};
+/// With the greatest height, up to `most`, that a subtree of these nodes has.
+inline level_of_range make_level(std::uint64_t first, std::uint64_t end, int most) {
+  level_of_range made{first, end, most, 0, 0, 0, 0};
+  for (;; --made.height) {
+    const std::uint64_t size = std::uint64_t{1} << made.height;
+    made.mains_begin = (first + size - 1) >> made.height;
+    made.mains_end = end >> made.height;
+    if (made.mains_begin < made.mains_end) break;
+  }
+  for (std::uint64_t left = (made.mains_begin << made.height) - first; left != 0; left &= left - 1) ++made.heads;
+  for (std::uint64_t left = end - (made.mains_end << made.height); left != 0; left &= left - 1) ++made.tails;
+  return made;
+}
+
+struct piece_of_level {
+  std::uint64_t first;
+  int height;
+};
+__device__ inline piece_of_level piece_of(const level_of_range& of, std::uint64_t number) {
+  if (number < of.heads) {  // the smallest first
+    std::uint64_t at = of.first, left = (of.mains_begin << of.height) - of.first;
+    for (; number > 0; --number) {
+      at += left & (~left + 1);
+      left &= left - 1;
+    }
+    return {at, __ffsll(static_cast<long long>(left)) - 1};
+  }
+  number -= of.heads;
+  if (number < of.mains()) return {(of.mains_begin + number) << of.height, of.height};
+  std::uint64_t at = of.mains_end << of.height, left = of.end - at;
+  for (number -= of.mains();; --number) {
+    const int height = 63 - __clzll(static_cast<long long>(left));
+    if (number == 0) return {at, height};
+    at += std::uint64_t{1} << height;
+    left ^= std::uint64_t{1} << height;
+  }
+}
+
+/// Where the nodes of a level go: those of mains to the next level, the others to the result.
+template <class A>
+struct places_of_level {
+  A* heads;
+  A* mains;
+  A* tails;
+  __device__ A* of(const level_of_range& level, std::uint64_t number) const {
+    if (number < level.heads) return heads + number;
+    number -= level.heads;
+    return number < level.mains() ? mains + number : tails + (number - level.mains());
+  }
+};
+
+namespace detail {
+
+// The node over tiles of which there are fewer than a warp takes at a time, as those of an array of their own. By one warp.
+template <class Fold>
+__device__ __noinline__ typename Fold::accumulator few_tiles_node(const Fold& fold, const tree_input& in, piece_of_level piece) {
+  const std::uint64_t before = piece.first * tile_elements<Fold>, behind = in.count - before;
+  const std::uint64_t most = tile_elements<Fold> << piece.height;
+  Fold moved = fold;
+  moved.fold.move(before);
+  tree_input part{};
+  part.count = behind < most ? behind : most;
+  part.end_tile = (part.count + tile_elements<Fold> - 1) / tile_elements<Fold>;
+  const auto advanced = [before](const void* x, std::size_t bytes) {
+    return static_cast<const unsigned char*>(x) + before * bytes;
+  };
+  if constexpr (Fold::inputs > 0) part.x = advanced(in.x, sizeof(typename Fold::template input<0>));
+  if constexpr (Fold::inputs > 1) part.y = advanced(in.y, sizeof(typename Fold::template input<1>));
+  if constexpr (Fold::inputs > 2) part.z = advanced(in.z, sizeof(typename Fold::template input<2>));
+  return units_of<Fold, reading::single>::any_node(moved, part, 0);
+}
+
+}  // namespace detail
+
+/// The nodes over subtrees of tiles, one for each block. Of the last tile there may be a part.
+template <class Fold>
+__global__ void __launch_bounds__(detail::bound_threads<Fold>(), detail::least_blocks<Fold>())
+    subtrees_kernel(const __grid_constant__ tree_input in, const __grid_constant__ level_of_range level,
+                    const __grid_constant__ places_of_level<typename Fold::accumulator> to, const __grid_constant__ Fold fold) {
+  using A = typename Fold::accumulator;
+  using units = detail::units_of<Fold, reading::single>;
+  __shared__ detail::shared_values<Fold> shared;
+  const piece_of_level piece = piece_of(level, blockIdx.x);
+  A node = fold.neutral();
+  if (units::log_tiles > 0 && piece.height < units::log_tiles) {
+    if (threadIdx.x >= warp_size) return;
+    if constexpr (units::log_tiles > 0) node = detail::few_tiles_node(fold, in, piece);
+  } else {
+    const std::uint64_t first = piece.first >> units::log_tiles;
+    const int log_units = piece.height - units::log_tiles;
+    for (unsigned i = threadIdx.x / warp_size; i < 1U << log_units; i += blockDim.x / warp_size) {
+      const std::uint64_t unit = first + i;
+      A of_unit = fold.neutral();
+      if (units::is_whole(in, unit)) [[likely]]
+        of_unit = units::whole_node(fold, in, unit);
+      else if (units::exists(in, unit))
+        of_unit = units::any_node(fold, in, unit);
+      if (threadIdx.x % warp_size == 0) shared.values()[i] = of_unit;
+    }
+    __syncthreads();
+    if (threadIdx.x >= warp_size) return;
+    node = detail::tree_of(fold, shared.values(), log_units);
+  }
+  if (threadIdx.x == 0) *to.of(level, blockIdx.x) = node;
+}
+
+/// The nodes over subtrees of nodes, of which number `base` lies first.
+template <class Fold>
+__global__ void __launch_bounds__(most_warps* warp_size, 1)
+    joined_subtrees_kernel(const typename Fold::accumulator* nodes, std::uint64_t base,
+                           const __grid_constant__ level_of_range level,
+                           const __grid_constant__ places_of_level<typename Fold::accumulator> to,
+                           const __grid_constant__ Fold fold) {
+  __shared__ detail::shared_values<Fold> shared;
+  const piece_of_level piece = piece_of(level, blockIdx.x);
+  if (threadIdx.x < 1U << piece.height) shared.values()[threadIdx.x] = nodes[piece.first - base + threadIdx.x];
+  __syncthreads();
+  if (threadIdx.x >= warp_size) return;
+  const auto node = detail::tree_of(fold, shared.values(), piece.height);
+  if (threadIdx.x == 0) *to.of(level, blockIdx.x) = node;
+}
+
+namespace detail {
+
+// Where value i of `count` goes: of several results each has an array.
+template <class V>
+__device__ inline void keep_value(V* to, const V& value, std::uint64_t i, std::uint64_t) {
+  to[i] = value;
+}
+template <class T, std::size_t K>
+__device__ inline void keep_value(T* to, const std::array<T, K>& value, std::uint64_t i, std::uint64_t count) {
+  T of[K];
+  std::memcpy(of, &value, sizeof(of));  // std::array's own functions are the host's
+  for (std::size_t k = 0; k < K; ++k) to[k * count + i] = of[k];
+}
+template <int K, class From>
+__device__ inline typename From::template input<K> kept_element(const void* x, std::uint64_t i) {
+  return static_cast<const typename From::template input<K>*>(x)[i];
+}
+
+}  // namespace detail
+
+/// The values themselves.
+template <class From, class Kept>
+__global__ void kept_values_kernel(const __grid_constant__ tree_input in, const __grid_constant__ From from, Kept* to) {
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i >= in.count) return;
+  if constexpr (From::inputs == 0)
+    detail::keep_value(to, from(i), i, in.count);
+  else if constexpr (From::inputs == 1)
+    detail::keep_value(to, from(detail::kept_element<0, From>(in.x, i)), i, in.count);
+  else if constexpr (From::inputs == 2)
+    detail::keep_value(to, from(detail::kept_element<0, From>(in.x, i), detail::kept_element<1, From>(in.y, i)), i, in.count);
+  else
+    detail::keep_value(to,
+                       from(detail::kept_element<0, From>(in.x, i), detail::kept_element<1, From>(in.y, i),
+                            detail::kept_element<2, From>(in.z, i)),
+                       i, in.count);
+}
+
+}  // namespace device
+
+namespace detail {
+
+// --- the host's side --------------------------------------------------------------------------------------------------------------------------
+
+/// Pinned memory, to which kernels write what the host waits for. As many pieces as there were calls at the same time are kept for later ones.
+class pinned_piece {
+ public:
+  static constexpr std::size_t size = std::size_t{256} * 1024;  ///< two cut tiles of 16 results, and 60 nodes of 1 KiB
+
+  pinned_piece() {
+    {
+      const std::lock_guard<std::mutex> lock(kept().mutex);
+      if (!kept().free.empty()) {
+        memory_ = kept().free.back();
+        kept().free.pop_back();
+        return;
+      }
+    }
+    if (const cudaError_t status = cudaHostAlloc(&memory_, size, cudaHostAllocPortable); status != cudaSuccess) {
+      cudaGetLastError();
+      throw error(status == cudaErrorMemoryAllocation ? errc::out_of_memory : errc::device_error,
+                  std::string("cudaHostAlloc has failed: ") + cudaGetErrorString(status));
+    }
+  }
+  ~pinned_piece() {
+    try {
+      const std::lock_guard<std::mutex> lock(kept().mutex);
+      kept().free.push_back(memory_);
+    } catch (...) {
+      cudaFreeHost(memory_);
+    }
+  }
+  pinned_piece(const pinned_piece&) = delete;
+  pinned_piece& operator=(const pinned_piece&) = delete;
+
+  void* take(std::size_t bytes) {
+    void* const taken = static_cast<unsigned char*>(memory_) + used_;
+    used_ += (bytes + 15) / 16 * 16;
+    return taken;
+  }
+
+ private:
+  struct all_kept {
+    std::mutex mutex;
+    std::vector<void*> free;
+  };
+  // Not destroyed: at a process's end nobody knows whether CUDA is still there.
+  static all_kept& kept() {
+    static all_kept& all = *new all_kept;
+    return all;
+  }
+  void* memory_ = nullptr;
+  std::size_t used_ = 0;
+};
+
+/// An executor of cuda() whose device is current for as long as this lives, and what is under way on its stream.
+class gpu_of_call {
+ public:
+  explicit gpu_of_call(const executor& where)
+      : stream_(where.has_stream() ? where.stream() : cudaStreamLegacy), device_(where.device()) {
+    const cudaError_t status = cudaGetDevice(&before_);
+    if (status == cudaSuccess && (before_ == device_ || cudaSetDevice(device_) == cudaSuccess)) return;
+    cudaGetLastError();
+    double unused = 0;  // what the library says of such an executor
+    run({where, element_type::f64, form::sum, nullptr, 0, &unused, true}, {});
+    throw_error(status == cudaSuccess ? cudaErrorInvalidDevice : status, "cudaSetDevice");
+  }
+  ~gpu_of_call() {
+    if (is_under_way_) cudaStreamSynchronize(stream_);
+    if (between_ != nullptr) cudaFreeAsync(between_, stream_);
+    if (before_ != device_) cudaSetDevice(before_);
+  }
+  gpu_of_call(const gpu_of_call&) = delete;
+  gpu_of_call& operator=(const gpu_of_call&) = delete;
+
+  [[nodiscard]] cudaStream_t stream() const noexcept { return stream_; }
+  /// Memory of the device, once.
+  void* allocate(std::size_t bytes) {
+    check(cudaMallocAsync(&between_, bytes, stream_), "cudaMallocAsync");
+    return between_;
+  }
+  /// Where a kernel stores what wait() copies to the places `to`: one array behind the other.
+  template <class T>
+  T* results(void* const* to, std::size_t arrays, std::size_t count) {
+    T* const from = static_cast<T*>(piece_.take(arrays * count * sizeof(T)));
+    for (std::size_t k = 0; k < arrays; ++k) copies_.push_back({to[k], from + k * count, count * sizeof(T)});
+    return from;
+  }
+  void launched() {
+    is_under_way_ = true;
+    check(cudaGetLastError(), "the launch of a function's values");
+  }
+  void wait() {
+    is_under_way_ = false;
+    check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+    for (const copy& each : copies_) std::memcpy(each.to, each.from, each.bytes);
+  }
+
+ private:
+  struct copy {
+    void* to;
+    const void* from;
+    std::size_t bytes;
+  };
+  static void check(cudaError_t status, const char* what) {
+    if (status != cudaSuccess) throw_error(status, what);
+  }
+  [[noreturn]] static void throw_error(cudaError_t status, const char* what) {
+    cudaGetLastError();
+    throw error(status == cudaErrorMemoryAllocation ? errc::out_of_memory : errc::device_error,
+                std::string(what) + " has failed: " + cudaGetErrorString(status));
+  }
+
+  int before_ = 0;
+  cudaStream_t stream_;
+  int device_;
+  bool is_under_way_ = false;
+  void* between_ = nullptr;
+  pinned_piece piece_;
+  std::vector<copy> copies_;
+};
+
+/// The arrays that a function reads, as bytes.
+struct arrays_on_gpu {
+  const void* x[3] = {};
+  std::size_t bytes[3] = {};
+
+  template <class F>
+  explicit arrays_on_gpu(const F&) {}
+  template <class F, class... T>
+  explicit arrays_on_gpu(const function_of_arrays<F, T...>& f) {
+    int k = 0;
+    std::apply([&](const T*... each) { ((bytes[k] = sizeof(T), x[k++] = each), ...); }, f.arrays);
+  }
+  void check(std::uint64_t count) const {
+    static constexpr const char* roles[] = {"input", "second input", "third input"};
+    for (int k = 0; k < 3 && bytes[k] != 0 && count > 0; ++k) {
+      if (x[k] == nullptr)
+        throw error(errc::null_pointer, std::string("the ") + roles[k] + " pointer is null but there are " + std::to_string(count) +
+                                            " elements to read");
+      cudaPointerAttributes found{};
+      if (cudaPointerGetAttributes(&found, x[k]) != cudaSuccess || found.type == cudaMemoryTypeUnregistered) {
+        cudaGetLastError();
+        throw error(errc::host_pointer,
+                    std::string("the ") + roles[k] + " lies in host memory, which the GPU does not read: copy it there");
+      }
+    }
+  }
+  /// From an element on, which may be ahead of the first.
+  [[nodiscard]] device::tree_input from(std::uint64_t first) const {
+    const auto at = [&](int k) {
+      return reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(x[k]) + static_cast<std::uintptr_t>(first * bytes[k]));
+    };
+    device::tree_input in{};
+    in.x = at(0);
+    in.y = at(1);
+    in.z = at(2);
+    return in;
+  }
+};
+
+/// What is kept of a value, of several results each by itself.
+template <class V>
+struct kept_of {
+  using type = V;
+  static constexpr std::size_t results = 1;
+};
+template <class T, std::size_t K>
+struct kept_of<std::array<T, K>> {
+  using type = T;
+  static constexpr std::size_t results = K;
+};
+
+/// The values of a fold of a range. What is asked for is there when wait() has returned.
+template <class Fold>
+class values_on_gpu {
+  using own = device::own_fold<Fold>;
+  using From = std::decay_t<decltype(std::declval<const Fold&>().from)>;
+
+ public:
+  using node = typename own::accumulator;
+  using kept = typename kept_of<typename From::returned>::type;
+  static constexpr std::size_t results = kept_of<typename From::returned>::results;
+  static constexpr std::uint64_t tile = device::tile_elements<own>;
+
+  values_on_gpu(const executor& where, const Fold& fold, const arrays_on_gpu& arrays)
+      : where_(where), fold_(fold), arrays_(arrays) {}
+
+  void check(std::uint64_t count) {
+    gpu_.emplace(where_);
+    gpu_.reset();
+    arrays_.check(count);
+  }
+
+  /// Those of the indices first .. first + count - 1, less than a tile: of result k to to[k].
+  void values(std::uint64_t first, std::uint64_t count, void* const* to) {
+    if (count == 0) return;
+    gpu_of_call& gpu = begin();
+    kept* const at = gpu.results<kept>(to, results, static_cast<std::size_t>(count));
+    device::tree_input in = arrays_.from(first);
+    in.count = count;
+    From from = fold_.from;
+    from.move(first);
+    constexpr unsigned threads = 128;
+    device::kept_values_kernel<From, kept>
+        <<<static_cast<unsigned>((count + threads - 1) / threads), threads, 0, gpu.stream()>>>(in, from, at);
+    gpu.launched();
+  }
+
+  /// How many nodes there are over the maximal subtrees of these tiles.
+  static std::size_t number_of_nodes(std::uint64_t first_tile, std::uint64_t end_tile) {
+    std::size_t number = 0;
+    for_subtrees(first_tile, end_tile, [&](std::uint64_t, int) { ++number; });
+    return number;
+  }
+  /// Those nodes, of the tiles first_tile .. end_tile - 1 of the whole array, in the order of for_subtrees(): over `count` values, the first of which is that of the index
+  /// `from`. A launch, and one for each factor of 512 in the number of tiles.
+  void nodes(std::uint64_t from, std::uint64_t first_tile, std::uint64_t end_tile, std::uint64_t count, void* to) {
+    if (first_tile == end_tile) return;
+    constexpr int log_most = device::detail::shared_values<own>::log_most;
+    constexpr int of_block = log_most < 5 + device::log_tiles_of_rows<own> ? log_most : 5 + device::log_tiles_of_rows<own>;
+    // A block's subtrees are as aligned behind such a tile as in the whole array, in which those of later launches are numbered.
+    const std::uint64_t base = first_tile >> log_most << log_most;
+    std::vector<device::level_of_range> levels{device::make_level(first_tile - base, end_tile - base, of_block)};
+    std::size_t number = levels[0].heads + levels[0].tails, between = 0;
+    std::uint64_t begin = levels[0].mains_begin + (base >> levels[0].height);
+    std::uint64_t end = levels[0].mains_end + (base >> levels[0].height);
+    while (!(end - begin == 1 || (end - begin == 2 && begin % 2 == 1))) {  // until no two are siblings
+      between += static_cast<std::size_t>(end - begin);
+      levels.push_back(device::make_level(begin, end, log_most));
+      number += levels.back().heads + levels.back().tails;
+      begin = levels.back().mains_begin;
+      end = levels.back().mains_end;
+    }
+    number += static_cast<std::size_t>(end - begin);
+
+    gpu_of_call& gpu = this->begin();
+    node* heads = gpu.results<node>(&to, 1, number);
+    node* tails = heads + number;
+    node* mains = between == 0 ? nullptr : static_cast<node*>(gpu.allocate(between * sizeof(node)));  // that the next launch reads
+    const std::uint64_t ahead = (first_tile - base) * tile;
+    own fold{fold_};
+    fold.fold.from.move(from - ahead);
+    fold.fold.before = base * tile;
+    device::tree_input in = arrays_.from(from - ahead);
+    in.count = ahead + count;
+    in.end_tile = end_tile - base;
+    for (std::size_t k = 0; k < levels.size(); ++k) {
+      const device::level_of_range& level = levels[k];
+      const bool is_last = k + 1 == levels.size();
+      const node* const below = k > 0 ? mains - levels[k - 1].mains() : nullptr;
+      tails -= level.tails;
+      const device::places_of_level<node> places{heads, is_last ? heads + level.heads : mains, tails};
+      heads += level.heads;
+      if (!is_last) mains += level.mains();
+      const auto blocks = static_cast<unsigned>(level.all());
+      constexpr int threads = device::most_warps * device::warp_size;
+      if (k == 0)
+        device::subtrees_kernel<own><<<blocks, threads, 0, gpu.stream()>>>(in, level, places, fold);
+      else
+        device::joined_subtrees_kernel<own><<<blocks, threads, 0, gpu.stream()>>>(below, level.first, level, places, fold);
+      gpu.launched();
+    }
+  }
+
+  void wait() {
+    if (!gpu_) return;
+    gpu_->wait();
+    gpu_.reset();
+  }
+  /// Where something has failed: waits for what is under way, and copies nothing.
+  void forget() noexcept { gpu_.reset(); }
+
+ private:
+  gpu_of_call& begin() {
+    if (!gpu_) gpu_.emplace(where_);
+    return *gpu_;
+  }
+
+  executor where_;
+  Fold fold_;
+  arrays_on_gpu arrays_;
+  std::optional<gpu_of_call> gpu_;
+};
+
+/// The same as the compiled library takes it.
+template <class Fold>
+class made_on_gpu {
+ public:
+  made_on_gpu(const executor& where, const Fold& fold, const arrays_on_gpu& arrays) : of_(where, fold, arrays) {}
+  made_on_gpu(const made_on_gpu&) = delete;
+  made_on_gpu& operator=(const made_on_gpu&) = delete;
+
+  [[nodiscard]] const onefold_made_values* values() const noexcept { return &made_; }
+  /// Throws what was thrown in a call that has returned this.
+  void check(int status) {
+    if (status != ONEFOLD_OK) of_.forget();
+    if (status == ONEFOLD_CALLBACK_FAILED && failure_ != nullptr) std::rethrow_exception(std::exchange(failure_, nullptr));
+    check_status(status);
+  }
+  void check_arrays(std::uint64_t count) { of_.check(count); }
+
+ private:
+  template <class Work>
+  static int guarded(void* context, const Work& work) {
+    auto& own = *static_cast<made_on_gpu*>(context);
+    try {
+      work(own.of_);
+      return 0;
+    } catch (...) {
+      own.failure_ = std::current_exception();
+      return 1;
+    }
+  }
+  static int fill(void* context, std::uint64_t first, std::uint64_t count, void* const* to) {
+    return guarded(context, [&](values_on_gpu<Fold>& of) { of.values(first, count, to); });
+  }
+  static int reduce(void* context, std::uint64_t from, std::uint64_t first_tile, std::uint64_t end_tile, std::uint64_t count,
+                    void* states) {
+    return guarded(context, [&](values_on_gpu<Fold>& of) { of.nodes(from, first_tile, end_tile, count, states); });
+  }
+  static int wait(void* context) {
+    return guarded(context, [](values_on_gpu<Fold>& of) { of.wait(); });
+  }
+
+  values_on_gpu<Fold> of_;
+  onefold_made_values made_{this, fill, reduce, wait};
+  std::exception_ptr failure_;
+};
+
+template <>
+struct device_ranges<true> {
+  template <form What, class T, bool Wide, class Space, class F>
+  static auto of_form(const executor& where, const Space& space, F& f, T instead) {
+    static_assert(check_function<F>::done, "");
+    using values = values_of<Space, F>;
+    using from = typename origin<Space, F>::type;
+    if constexpr (values::several) {
+      using later = later_values<from, as_returned>;
+      using fold = fold_of_range<form_of_values<What, T, Wide, form_fold_t<What, T, Wide>, values::count, later>>;
+      return made_on_gpu<fold>(where, fold({later{origin<Space, F>::of(space, f), {}}, 0}), arrays_on_gpu(f));
+    } else {
+      using later = later_values<from, or_instead<T>>;
+      using fold = fold_of_range<form_of_function<What, T, Wide, form_fold_t<What, T, Wide>, later>>;
+      return made_on_gpu<fold>(where, fold({later{origin<Space, F>::of(space, f), {instead}}, 0}), arrays_on_gpu(f));
+    }
+  }
+  template <class... Ops, class Space, class F>
+  static auto of_operators(const executor& where, const Space& space, F& f) {
+    static_assert(check_function<F>::done, "");
+    using later = later_values<typename origin<Space, F>::type, as_returned>;
+    using fold = fold_of_range<together_of_values<typename values_of<Space, F>::type, later, Ops...>>;
+    return made_on_gpu<fold>(
+        where,
+        fold(together_of_values<typename values_of<Space, F>::type, later, Ops...>(later{origin<Space, F>::of(space, f), {}})),
+        arrays_on_gpu(f));
+  }
+  template <class Space, class F, class Op>
+  static auto of_own(const executor& where, const Space& space, F& f, Op& op) {
+    static_assert(check_function<F>::done && check_function<Op>::done, "");
+    using later = later_values<typename origin<Space, F>::type, as_returned>;
+    using V = typename value_traits<value_at_t<Space, F>>::type;
+    using own = own_operator<V, std::decay_t<Op>, no_init, later>;
+    return values_on_gpu<fold_of_range<own>>(where, fold_of_range<own>(own(later{origin<Space, F>::of(space, f), {}}, op, {})),
+                                             arrays_on_gpu(f));
+  }
+};
+
+}  // namespace detail
+}  // namespace onefold

@@ -1,0 +1,279 @@
+#include "range_functions.hpp"
+
+#include <onefold/device.cuh>
+#include <onefold/onefold.hpp>
+
+#include <array>
+#include <cstring>
+#include <type_traits>
+
+#include "../support/both_sides.cuh"
+
+namespace onefold_test {
+
+namespace {
+
+namespace op = onefold::op;
+using onefold::form;
+
+// Numbers of which sums round, and products stay within what there is.
+struct some_values {
+  ONEFOLD_HOST_DEVICE double operator()(std::uint64_t i) const {
+    const std::uint64_t bits = (i + 17) * 6364136223846793005U + 1442695040888963407U;
+    return static_cast<double>(static_cast<std::int64_t>((bits ^ (bits >> 29)) >> 11)) / 4503599627370496.0 - 0.75;
+  }
+};
+struct near_one {
+  ONEFOLD_HOST_DEVICE double operator()(std::uint64_t i) const { return 1.0 + some_values()(i) / 65536; }
+};
+struct some_floats {
+  ONEFOLD_HOST_DEVICE float operator()(std::uint64_t i) const { return static_cast<float>(some_values()(i)); }
+};
+struct some_integers {
+  ONEFOLD_HOST_DEVICE std::int32_t operator()(std::uint64_t i) const { return static_cast<std::int32_t>(some_values()(i) * 1e9); }
+};
+struct few_integers {  // many of them equal
+  ONEFOLD_HOST_DEVICE std::int64_t operator()(std::uint64_t i) const {
+    return static_cast<std::int64_t>(some_values()(i / 3) * 100);
+  }
+};
+struct is_large {
+  ONEFOLD_HOST_DEVICE bool operator()(std::uint64_t i) const { return some_values()(i) > 0.2; }
+};
+struct some_present {
+  ONEFOLD_HOST_DEVICE onefold::maybe<double> operator()(std::uint64_t i) const {
+    const double x = some_values()(i);
+    return x > 0 ? onefold::maybe<double>(x) : onefold::maybe<double>();
+  }
+};
+struct with_a_nan {
+  ONEFOLD_HOST_DEVICE double operator()(std::uint64_t i) const {
+    return i % 3001 == 77 ? some_values()(i) * (0.0 / 0.0) : some_values()(i);
+  }
+};
+template <class F>
+struct from_index {
+  F f;
+  std::uint64_t begin;
+  ONEFOLD_HOST_DEVICE auto operator()(std::uint64_t i) const { return f(begin + i); }
+};
+struct difference {
+  const double* x;
+  const float* y;
+  ONEFOLD_HOST_DEVICE double operator()(std::uint64_t i) const { return x[i] - static_cast<double>(y[i]); }
+};
+struct at_a_place {
+  const double* x;
+  std::int64_t width;
+  template <class I>
+  ONEFOLD_HOST_DEVICE double operator()(I j, I i) const {
+    return x[static_cast<std::int64_t>(j) * width + static_cast<std::int64_t>(i)];
+  }
+};
+
+// Operators that commute and are associative, on values of 16, 24 and 64 bytes.
+struct pair_of_numbers {
+  double length;
+  std::uint64_t index;
+};
+struct longer_of {
+  ONEFOLD_HOST_DEVICE pair_of_numbers operator()(const pair_of_numbers& a, const pair_of_numbers& b) const {
+    if (a.length != b.length) return a.length > b.length ? a : b;
+    return a.index < b.index ? a : b;
+  }
+};
+struct some_pairs {
+  ONEFOLD_HOST_DEVICE pair_of_numbers operator()(std::uint64_t i) const { return {some_values()(i / 2), i}; }
+};
+struct three {
+  double of[3];
+};
+struct sum_of_three {
+  ONEFOLD_HOST_DEVICE three operator()(const three& a, const three& b) const {
+    return {{a.of[0] + b.of[0], a.of[1] + b.of[1], a.of[2] + b.of[2]}};
+  }
+};
+struct some_three {
+  ONEFOLD_HOST_DEVICE three operator()(std::uint64_t i) const {
+    return {{some_values()(i), some_values()(i + 1), some_values()(2 * i)}};
+  }
+};
+struct eight {
+  double of[8];
+};
+struct sum_of_eight {
+  ONEFOLD_HOST_DEVICE eight operator()(const eight& a, const eight& b) const {
+    eight made;
+    for (int k = 0; k < 8; ++k) made.of[k] = a.of[k] + b.of[k];
+    return made;
+  }
+};
+struct some_eight {
+  ONEFOLD_HOST_DEVICE eight operator()(std::uint64_t i) const {
+    eight made;
+    for (int k = 0; k < 8; ++k) made.of[k] = some_values()(8 * i + static_cast<std::uint64_t>(k));
+    return made;
+  }
+};
+struct plain_sum {
+  ONEFOLD_HOST_DEVICE float operator()(float a, float b) const { return a + b; }
+};
+struct some_present_floats {
+  ONEFOLD_HOST_DEVICE onefold::maybe<float> operator()(std::uint64_t i) const {
+    const float x = some_floats()(i);
+    return x > 0 ? onefold::maybe<float>(x) : onefold::maybe<float>();
+  }
+};
+
+std::vector<unsigned char> as_characters(const std::vector<std::byte>& bytes) {
+  std::vector<unsigned char> all(bytes.size());
+  if (!all.empty()) std::memcpy(all.data(), bytes.data(), all.size());
+  return all;
+}
+
+class compared_states {
+ public:
+  compared_states(std::uint64_t begin, std::uint64_t count) : begin_(begin), count_(count) {}
+
+  // The bytes of a state to which `add` has added values where it is told.
+  template <class State, class Add>
+  void compare(std::string name, const Add& add) {
+    both_results now{std::move(name), {}, {}, {}};
+    try {
+      State on_gpu(begin_), on_cpu(begin_);
+      add(on_gpu, onefold::cuda());
+      add(on_cpu, onefold::serial());
+      now.gpu = as_characters(on_gpu.bytes());
+      now.cpu = as_characters(on_cpu.bytes());
+    } catch (const std::exception& problem) {
+      now.problem = problem.what();
+    }
+    all.push_back(std::move(now));
+  }
+  template <form What, class T, class A = onefold::accumulator_t<T, false>, class F>
+  void form_of(std::string name, const F& f) {
+    compare<onefold::range_state<What, T, A>>(std::move(name),
+                                              [&](auto& state, const onefold::executor& where) { state.add(where, count_, f); });
+  }
+  template <class Value, class Op, class F>
+  void own(std::string name, const F& f) {
+    compare<onefold::own_range_state<Value, Op>>(std::move(name),
+                                                 [&](auto& state, const onefold::executor& where) { state.add(where, count_, f); });
+  }
+  std::vector<both_results> all;
+
+ private:
+  std::uint64_t begin_;
+  std::uint64_t count_;
+};
+
+template <class T>
+void fill(const managed_array<T>& to, std::uint64_t count) {
+  for (std::uint64_t i = 0; i < count; ++i) to.get()[i] = static_cast<T>(some_values()(i));
+}
+
+}  // namespace
+
+std::vector<both_results> states_of_functions(std::uint64_t begin, std::uint64_t count) {
+  compared_states states(begin, count);
+  states.form_of<form::sum, double>("sum", some_values());
+  states.form_of<form::sum, float>("sum of floats", some_floats());
+  states.form_of<form::sum, float, double>("sum of floats in double", some_floats());
+  states.form_of<form::sum, std::int32_t>("sum of integers", some_integers());
+  states.form_of<form::prod, double>("prod", near_one());
+  states.form_of<form::max, double>("max with a NaN", with_a_nan());
+  states.form_of<form::mean, double>("mean with a NaN", with_a_nan());
+  states.form_of<form::norm2, double>("norm2", some_values());
+  states.form_of<form::norm1, float>("norm1", some_floats());
+  states.form_of<form::count, std::uint32_t>("count", is_large());
+  states.form_of<form::any, std::uint32_t>("any", is_large());
+  states.form_of<form::bit_xor, std::int64_t>("bit_xor", few_integers());
+  states.form_of<form::argmin, double>("argmin", some_values());
+  states.form_of<form::argmax, std::int64_t>("argmax of equal ones", few_integers());
+  states.form_of<form::argminmax, float>("argminmax", some_floats());
+  states.form_of<form::minmax, std::int32_t>("minmax", some_integers());
+  states.form_of<form::mean_variance, double>("mean_variance", some_values());
+  states.form_of<form::mean_variance, float>("mean_variance of floats", some_floats());
+  states.form_of<form::sum_of_squares, double>("sum_of_squares of some", some_present());
+  states.form_of<form::min, double>("min of some", some_present());
+
+  const managed_array<double> x(count);
+  const managed_array<float> y(count);
+  fill(x, count);
+  fill(y, count);
+  states.form_of<form::sum, double>("sum of a difference of arrays", difference{x.get(), y.get()});
+  const std::int64_t rows = count < 40 ? 1 : 37, columns = static_cast<std::int64_t>(count) / rows;
+  states.compare<onefold::range_state<form::sum, double>>("sum over a box", [&](auto& state, const onefold::executor& where) {
+    state.add(where, onefold::box({0, rows}, {1, columns}), at_a_place{x.get(), columns});
+  });
+
+  states.own<pair_of_numbers, longer_of>("an operator on 16 bytes", some_pairs());
+  states.own<three, sum_of_three>("an operator on 24 bytes", some_three());
+  states.own<eight, sum_of_eight>("an operator on 64 bytes", some_eight());
+  states.own<onefold::maybe<float>, plain_sum>("an operator on values of which some are there", some_present_floats());
+  states.own<onefold::maybe<double>, op::sum>("a sum of some", some_present());
+  states.compare<onefold::own_range_state<float, plain_sum>>(
+      "an operator on an array", [&](auto& state, const onefold::executor& where) { state.add(where, y.get(), count); });
+  return std::move(states.all);
+}
+
+std::vector<both_results> results_of_pieces(std::uint64_t count, int pieces) {
+  std::vector<both_results> all;
+  const auto compare = [&](const char* name, auto state, const auto& f, const auto& expected) {
+    both_results now{name, {}, {}, {}};
+    try {
+      std::uint64_t begin = 0;
+      for (int k = 0; k < pieces; ++k) {
+        const std::uint64_t end = count * static_cast<std::uint64_t>(k + 1) / static_cast<std::uint64_t>(pieces);
+        decltype(state) piece(begin);
+        piece.add(k % 2 == 0 ? onefold::cuda() : onefold::openmp(2), end - begin, from_index<std::decay_t<decltype(f)>>{f, begin});
+        state.append(piece);
+        begin = end;
+      }
+      now.gpu = bytes_of(state.value());
+      now.cpu = bytes_of(expected);
+    } catch (const std::exception& problem) {
+      now.problem = problem.what();
+    }
+    all.push_back(std::move(now));
+  };
+  const auto where = onefold::serial();
+  compare("sum", onefold::range_state<form::sum, double>(), some_values(), onefold::sum(where, count, some_values()));
+  compare("argmin", onefold::range_state<form::argmin, double>(), some_values(), onefold::argmin(where, count, some_values()));
+  compare("mean_variance", onefold::range_state<form::mean_variance, float>(), some_floats(),
+          onefold::mean_variance(where, count, some_floats()));
+  compare("an operator on 24 bytes", onefold::own_range_state<three, sum_of_three>(), some_three(),
+          onefold::transform_reduce(where, count, sum_of_three(), some_three()));
+  return all;
+}
+
+std::vector<refused_state> refused_states() {
+  std::vector<refused_state> all;
+  const auto refused = [&](const char* call, const char* expected, const auto& make) {
+    refused_state one{call, "", expected};
+    try {
+      make();
+    } catch (const onefold::error& problem) {
+      one.sentence = std::string(name(problem.code())) + ": " + problem.what();
+    }
+    all.push_back(one);
+  };
+  onefold::range_state<form::sum, double> state;
+  onefold::own_range_state<float, plain_sum> own;
+  const std::vector<float> host(5000, 1.0F);
+  refused("no such GPU", "backend_unavailable", [&] { state.add(onefold::cuda(1000), 5000, some_values()); });
+  refused("no such GPU, of an operator", "backend_unavailable", [&] { own.add(onefold::cuda(1000), 5000, some_floats()); });
+  refused("an array of the host's", "host_pointer", [&] { own.add(onefold::cuda(), host.data(), 5000); });
+  refused("no array", "null_pointer", [&] { own.add(onefold::cuda(), static_cast<const float*>(nullptr), 5000); });
+  onefold::options exactly;
+  exactly.guarantee = onefold::guarantee::exact;
+  refused("exact", "guarantee_not_met", [&] { state.add(onefold::cuda(), 5000, some_values(), exactly); });
+  refused("a function of the host's", "unsupported", [&] { state.add(onefold::cuda(), 5000, onefold::host_only(some_values())); });
+  refused("an operator of the host's", "unsupported", [&] { own.add(onefold::cuda(), 5000, onefold::host_only(some_floats())); });
+  onefold::together_range_state<double, op::sum, op::max> two;
+  refused("several operators", "unsupported", [&] { two.add(onefold::cuda(), 5000, some_values()); });
+  if (state.end() != 0 || own.end() != 0 || two.end() != 0) all.push_back({"a refused state", "has grown", "nothing"});
+  return all;
+}
+
+}  // namespace onefold_test

@@ -1,0 +1,26 @@
+#pragma once
+/// @file range_functions.hpp  States of ranges of functions' values on the GPU and on the CPU, from a unit that nvcc compiles.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "../support/both_sides.hpp"
+
+namespace onefold_test {
+
+/// Every kind of state, of `count` values from index `begin` of the whole array on.
+std::vector<both_results> states_of_functions(std::uint64_t begin, std::uint64_t count);
+
+/// Results of states that were made on both sides in turn, in so many pieces, and of one core.
+std::vector<both_results> results_of_pieces(std::uint64_t count, int pieces);
+
+/// Sentences of calls that have to be refused, and what stands in them.
+struct refused_state {
+  std::string call;
+  std::string sentence;
+  std::string expected;
+};
+std::vector<refused_state> refused_states();
+
+}  // namespace onefold_test

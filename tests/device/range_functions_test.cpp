@@ -1,0 +1,73 @@
+/// @file range_functions_test.cpp  States of ranges of functions' values have the same bytes, made by the GPU and by the CPU.
+
+#include "range_functions.hpp"
+
+#include <utility>
+
+#include <onefold/onefold.hpp>
+
+#include "../support/gtest_support.hpp"
+
+namespace onefold_test {
+namespace {
+
+class states_of_ranges_of_functions : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto gpu = onefold::backends()[static_cast<std::size_t>(onefold::backend::cuda)];
+    if (!gpu.usable) GTEST_SKIP() << gpu.detail;
+  }
+};
+
+void expect_equal(const std::vector<both_results>& all) {
+  for (const both_results& one : all) {
+    EXPECT_EQ(one.problem, "") << one.call;
+    EXPECT_FALSE(one.gpu.empty()) << one.call;
+    EXPECT_EQ(one.gpu, one.cpu) << one.call;
+  }
+}
+
+TEST_F(states_of_ranges_of_functions, have_the_bytes_of_the_cpu_on_the_gpu) {
+  const std::uint64_t far = (std::uint64_t{1} << 40) + 3;
+  for (const auto& [begin, count] : std::vector<std::pair<std::uint64_t, std::uint64_t>>{{0, 0},
+                                                                                         {0, 1},
+                                                                                         {0, 511},
+                                                                                         {0, 512},
+                                                                                         {0, 513},
+                                                                                         {0, 5 * 512},
+                                                                                         {0, 100'003},
+                                                                                         {1, 511},
+                                                                                         {511, 2},
+                                                                                         {77, 700},
+                                                                                         {512, 1024},
+                                                                                         {1024, 3072},
+                                                                                         {3 * 512, 9000},
+                                                                                         {100, 65'536},
+                                                                                         {64 * 4096, 70'000},
+                                                                                         {31 * 512, 33 * 512},
+                                                                                         {5, 1'000'003},
+                                                                                         {0, std::uint64_t{1} << 21},
+                                                                                         {123'457, 3'000'001},
+                                                                                         {far, 40'000}}) {
+    SCOPED_TRACE(std::to_string(count) + " values from " + std::to_string(begin));
+    expect_equal(states_of_functions(begin, count));
+  }
+}
+
+TEST_F(states_of_ranges_of_functions, have_the_results_of_one_core_in_any_pieces) {
+  for (const int pieces : {1, 2, 3, 7, 16}) {
+    SCOPED_TRACE(std::to_string(pieces) + " pieces");
+    expect_equal(results_of_pieces(777'777, pieces));
+    expect_equal(results_of_pieces(900, pieces));
+  }
+}
+
+TEST_F(states_of_ranges_of_functions, are_refused_where_they_mean_nothing) {
+  const auto all = refused_states();
+  EXPECT_EQ(all.size(), 8U);
+  for (const refused_state& one : all)
+    EXPECT_NE(one.sentence.find(one.expected), std::string::npos) << one.call << ": " << one.sentence;
+}
+
+}  // namespace
+}  // namespace onefold_test

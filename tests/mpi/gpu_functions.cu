@@ -1,0 +1,167 @@
+#include "gpu_functions.hpp"
+
+#include <mpi.h>
+
+#include <onefold/device.cuh>
+#include <onefold/mpi.hpp>
+#include <onefold/onefold.hpp>
+
+#include <array>
+#include <optional>
+
+#include "../support/both_sides.cuh"
+
+namespace onefold_test {
+
+namespace {
+
+namespace op = onefold::op;
+using onefold::form;
+
+struct value_at {
+  std::uint64_t begin;  // so that each rank has others
+  ONEFOLD_HOST_DEVICE double operator()(std::uint64_t i) const {
+    const std::uint64_t bits = (begin + i + 17) * 6364136223846793005U + 1442695040888963407U;
+    return static_cast<double>(static_cast<std::int64_t>((bits ^ (bits >> 29)) >> 11)) / 4503599627370496.0 - 0.75;
+  }
+};
+struct float_at {
+  value_at value;
+  ONEFOLD_HOST_DEVICE float operator()(std::uint64_t i) const { return static_cast<float>(value(i)); }
+};
+struct two_at {
+  value_at value;
+  ONEFOLD_HOST_DEVICE std::array<double, 2> operator()(std::uint64_t i) const { return {value(i), value(i) * value(i)}; }
+};
+struct three_at {
+  value_at value;
+  ONEFOLD_HOST_DEVICE std::array<std::int32_t, 3> operator()(std::uint64_t i) const {
+    const auto x = static_cast<std::int32_t>(value(i) * 1e6);
+    return {x, x / 2, -x};
+  }
+};
+struct some_at {
+  value_at value;
+  ONEFOLD_HOST_DEVICE onefold::maybe<double> operator()(std::uint64_t i) const {
+    const double x = value(i);
+    return x > 0 ? onefold::maybe<double>(x) : onefold::maybe<double>();
+  }
+};
+struct in_box {
+  value_at value;
+  std::int64_t width;
+  template <class I>
+  ONEFOLD_HOST_DEVICE double operator()(I j, I i) const {
+    return value(static_cast<std::uint64_t>(static_cast<std::int64_t>(j) * width + static_cast<std::int64_t>(i)));
+  }
+};
+struct sum_of_both {
+  double of[2];
+};
+struct add_both {
+  ONEFOLD_HOST_DEVICE sum_of_both operator()(const sum_of_both& a, const sum_of_both& b) const {
+    return {{a.of[0] + b.of[0], a.of[1] + b.of[1]}};
+  }
+};
+struct both_at {
+  value_at value;
+  ONEFOLD_HOST_DEVICE sum_of_both operator()(std::uint64_t i) const { return {{value(i), value(2 * i)}}; }
+};
+struct add_floats {
+  ONEFOLD_HOST_DEVICE float operator()(float a, float b) const { return a + b; }
+};
+struct times {
+  ONEFOLD_HOST_DEVICE double operator()(double a, float b) const { return a * static_cast<double>(b); }
+};
+struct is_large {
+  ONEFOLD_HOST_DEVICE bool operator()(double x) const { return x > 0.3; }
+};
+
+}  // namespace
+
+std::vector<both_results> functions_over_ranks_on_both_sides(std::uint64_t count) {
+  const onefold::mpi::layout rows(MPI_COMM_WORLD, count);
+  const onefold::mpi::communicator anywhere(MPI_COMM_WORLD);
+  const value_at value{rows.begin()};
+  const managed_array<double> x(count);
+  const managed_array<float> y(count);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    x.get()[i] = value(i);
+    y.get()[i] = float_at{value}(i) + 2;
+  }
+  onefold::options exactly;
+  exactly.guarantee = onefold::guarantee::exact;
+  const auto width = static_cast<std::int64_t>(count);
+
+  comparison compare;
+  compare("sum", [&](const onefold::executor& w) { return onefold::sum(rows.on(w), count, value); });
+  compare("sum of floats in double", [&](const onefold::executor& w) {
+    return onefold::sum(rows.on(w), count, float_at{value}, onefold::accumulate_as<double>);
+  });
+  compare("mean", [&](const onefold::executor& w) { return onefold::mean(rows.on(w), count, value); });
+  compare("norm2", [&](const onefold::executor& w) { return onefold::norm2(rows.on(w), count, value); });
+  compare("max", [&](const onefold::executor& w) { return onefold::max(rows.on(w), count, float_at{value}); });
+  if (rows.total() > 0) {
+    compare("argmin", [&](const onefold::executor& w) { return onefold::argmin(rows.on(w), count, value); });
+    compare("minmax", [&](const onefold::executor& w) { return onefold::minmax(rows.on(w), count, float_at{value}); });
+  }
+  compare("mean_variance",
+          [&](const onefold::executor& w) { return onefold::mean_variance(rows.on(w), count, value, onefold::ddof{1}); });
+  compare("two sums", [&](const onefold::executor& w) { return onefold::sum(rows.on(w), count, two_at{value}); });
+  compare("three sums of integers", [&](const onefold::executor& w) { return onefold::sum(rows.on(w), count, three_at{value}); });
+  compare("an operator each", [&](const onefold::executor& w) {
+    return onefold::reduce_together(rows.on(w), count, three_at{value}, op::sum{}, op::min{}, op::max{});
+  });
+  compare("a sum and a maximum", [&](const onefold::executor& w) {
+    return onefold::reduce_together(rows.on(w), count, two_at{value}, op::sum{}, op::max{});
+  });
+  compare("sum of squares of some",
+          [&](const onefold::executor& w) { return onefold::sum_of_squares(rows.on(w), count, some_at{value}); });
+  compare("over a box", [&](const onefold::executor& w) {
+    return onefold::sum(rows.on(w), onefold::box({0, 1}, {0, width}), in_box{value, width});
+  });
+  compare("dot of two types", [&](const onefold::executor& w) {
+    return onefold::transform_reduce(rows.on(w), x.get(), y.get(), count, op::sum{}, times());
+  });
+  compare("count_if", [&](const onefold::executor& w) { return onefold::count_if(rows.on(w), x.get(), count, is_large()); });
+  if (rows.total() > 0) {
+    compare("an operator",
+            [&](const onefold::executor& w) { return onefold::transform_reduce(rows.on(w), count, add_both(), both_at{value}); });
+    compare("an operator on an array",
+            [&](const onefold::executor& w) { return onefold::reduce(rows.on(w), y.get(), count, add_floats()); });
+  }
+  compare("an operator and an initial value",
+          [&](const onefold::executor& w) { return onefold::reduce(rows.on(w), y.get(), count, add_floats(), 5.0F); });
+  compare("an initial value",
+          [&](const onefold::executor& w) { return onefold::transform_reduce(rows.on(w), count, op::sum{}, value, 3.0); });
+  compare("exact", [&](const onefold::executor& w) { return onefold::sum(rows.on(w), count, value, exactly); });
+  compare("exact, of elements anywhere",
+          [&](const onefold::executor& w) { return onefold::sum(anywhere.on(w), count, float_at{value}); });
+  compare("exact norm2", [&](const onefold::executor& w) { return onefold::norm2(rows.on(w), count, value, exactly); });
+  compare("on the last rank", [&](const onefold::executor& w) {
+    int ranks = 1;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    return onefold::sum(rows.on(w).root(ranks - 1), count, value).value_or(-1.0);
+  });
+  compare("started", [&](const onefold::executor& w) {
+    auto later = onefold::mpi::start(onefold::sum, rows.on(w), count, value);
+    auto after = onefold::mpi::start_reduce(rows.on(w), y.get(), count, add_floats(), 1.0F);
+    const float second = after.wait();
+    return std::array<double, 2>{later.wait(), static_cast<double>(second)};
+  });
+  compare("a batch", [&](const onefold::executor& w) {
+    std::array<double, 4> found{};
+    float reduced = 0;
+    std::uint64_t large = 0;
+    onefold::mpi::batch work(rows.on(w));
+    work.add(onefold::norm2, count, value, &found[0]).add(onefold::sum, x.get(), count, &found[1]);
+    work.add_transform_reduce(x.get(), y.get(), count, op::sum{}, times(), &found[2]);
+    work.add_reduce(y.get(), count, add_floats(), 0.5F, &reduced).add_count_if(x.get(), count, is_large(), &large);
+    for (int again = 0; again < 2; ++again) work.run();
+    found[3] = static_cast<double>(reduced) + static_cast<double>(large);
+    return found;
+  });
+  return std::move(compare.all);
+}
+
+}  // namespace onefold_test
