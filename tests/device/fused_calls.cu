@@ -115,6 +115,23 @@ std::vector<both_results> fused_calls(std::uint64_t n) {
   compare("mean_variance(n, f, ddof{1})",
           [&](const onefold::executor& where) { return onefold::mean_variance(where, n, element_at<float>{z}, onefold::ddof{1}); });
 
+  // Signs that ptxas lost.
+  const auto opposite = [=] __host__ __device__(std::uint64_t i) { return -k[i]; };
+  const auto opposites = [=] __host__ __device__(std::uint64_t i) { return std::array<std::int32_t, 3>{k[i], k[i] / 2, -k[i]}; };
+  const auto negated = [] __host__ __device__(std::int32_t of) { return -of; };
+  const auto larger = [] __host__ __device__(std::int32_t a, std::int32_t b) { return a > b ? a : b; };
+  compare("max of the opposite", [&](const onefold::executor& where) { return onefold::max(where, n, opposite); });
+  compare("min of the opposite", [&](const onefold::executor& where) { return onefold::min(where, n, opposite); });
+  compare("three extrema of opposites", [&](const onefold::executor& where) { return onefold::max(where, n, opposites); });
+  compare("an operator for each of opposites", [&](const onefold::executor& where) {
+    return onefold::reduce_together(where, n, opposites, op::sum{}, op::min{}, op::max{});
+  });
+  compare("max of an array's opposite",
+          [&](const onefold::executor& where) { return onefold::transform_reduce(where, k, n, op::max{}, negated); });
+  if (n > 0)
+    compare("an operator on the opposite",
+            [&](const onefold::executor& where) { return onefold::transform_reduce(where, n, larger, opposite); });
+
   // One rounding in each: nothing that a compiler could contract.
   const auto product = [=] __host__ __device__(std::uint64_t i) { return x[i] * y[i]; };
   compare("sum of a lambda", [&](const onefold::executor& where) { return onefold::sum(where, n, product); });

@@ -32,6 +32,17 @@ struct some_floats {
 struct some_integers {
   ONEFOLD_HOST_DEVICE std::int32_t operator()(std::uint64_t i) const { return static_cast<std::int32_t>(some_values()(i) * 1e9); }
 };
+struct negated_integers {  // of which ptxas lost signs
+  const std::int32_t* x;
+  ONEFOLD_HOST_DEVICE std::int32_t operator()(std::uint64_t i) const { return -x[i]; }
+};
+struct negated_numbers {
+  const std::uint32_t* x;
+  ONEFOLD_HOST_DEVICE std::uint32_t operator()(std::uint64_t i) const { return 0U - x[i]; }
+};
+struct larger_integer {
+  ONEFOLD_HOST_DEVICE std::int32_t operator()(std::int32_t a, std::int32_t b) const { return a > b ? a : b; }
+};
 struct few_integers {  // many of them equal
   ONEFOLD_HOST_DEVICE std::int64_t operator()(std::uint64_t i) const {
     return static_cast<std::int64_t>(some_values()(i / 3) * 100);
@@ -206,6 +217,16 @@ std::vector<both_results> states_of_functions(std::uint64_t begin, std::uint64_t
   states.compare<onefold::range_state<form::sum, double>>("sum over a box", [&](auto& state, const onefold::executor& where) {
     state.add(where, onefold::box({0, rows}, {1, columns}), at_a_place{x.get(), columns});
   });
+
+  const managed_array<std::int32_t> z(count);
+  for (std::uint64_t i = 0; i < count; ++i) z.get()[i] = some_integers()(i);
+  states.form_of<form::max, std::int32_t>("max of negated integers", negated_integers{z.get()});
+  states.form_of<form::min, std::int32_t>("min of negated integers", negated_integers{z.get()});
+  states.form_of<form::minmax, std::int32_t>("minmax of negated integers", negated_integers{z.get()});
+  const auto* const numbers = reinterpret_cast<const std::uint32_t*>(z.get());
+  states.form_of<form::max, std::uint32_t>("max of negated numbers", negated_numbers{numbers});
+  states.form_of<form::min, std::uint32_t>("min of negated numbers", negated_numbers{numbers});
+  states.own<std::int32_t, larger_integer>("an operator on negated integers", negated_integers{z.get()});
 
   states.own<pair_of_numbers, longer_of>("an operator on 16 bytes", some_pairs());
   states.own<three, sum_of_three>("an operator on 24 bytes", some_three());

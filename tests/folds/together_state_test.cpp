@@ -409,7 +409,7 @@ TEST(the_bytes_of_a_state, of_several_operators_are_refused_where_they_mean_noth
   expect_refused("damaged", sum_and_max().at(16, 5).put(1.0F));
   expect_refused("damaged", sum_and_max().at(31, 255).put(1.0F));
   expect_refused("of f64, and", sum_and_max().at(10, 1).put(1.0F));
-  expect_refused("unknown, and", sum_and_max().at(10, 200).put(1.0F));
+  expect_refused("type 200, which this library does not know", sum_and_max().at(10, 200).put(1.0F));
   expect_refused("a state of sum of f32, and", sum_and_max().at(11, 0).put(1.0F));
   expect_refused("version 2", sum_and_max().at(8, 2).put(1.0F));
 

@@ -123,6 +123,20 @@ struct mapped_values : inputs_of<From> {
   }
 };
 
+/// A number that a function has given, behind an operation that changes nothing and that the assembler does not look through. That of CUDA 13.0, and the driver's of
+/// then, make one instruction of max(max(-a, -b), -c) of 32-bit integers, and forget a sign: the largest of all -x was the largest of some x.
+template <class T>
+ONEFOLD_HOST_DEVICE inline T apart_from_its_sign(T value) {
+#ifdef __CUDA_ARCH__
+  if constexpr (std::is_integral_v<T> && sizeof(T) == 4) {
+    std::uint32_t same;
+    asm("prmt.b32 %0, %1, 0, 0x3210;" : "=r"(same) : "r"(static_cast<std::uint32_t>(value)));
+    return static_cast<T>(same);
+  }
+#endif
+  return value;
+}
+
 // --- the folds ------------------------------------------------------------------------------------------------------------------------------
 
 /// What a form's fold keeps of a lane, where that is no accumulator.
@@ -172,9 +186,10 @@ struct form_of_function : mapped_values<form_of_function<What, T, Wide, Fold, Fr
   ONEFOLD_HOST_DEVICE auto mapped(const typename From::returned& here) const {
     if constexpr (value_traits<typename From::returned>::can_be_absent) {
       using V = decltype(Fold::value(static_cast<typename Fold::element>(here.value)));
-      return here.present ? maybe<V>(Fold::value(static_cast<typename Fold::element>(here.value))) : maybe<V>();
+      return here.present ? maybe<V>(Fold::value(apart_from_its_sign(static_cast<typename Fold::element>(here.value))))
+                          : maybe<V>();
     } else {
-      return Fold::value(static_cast<typename Fold::element>(here));
+      return Fold::value(apart_from_its_sign(static_cast<typename Fold::element>(here)));
     }
   }
   ONEFOLD_HOST_DEVICE accumulator combine(const accumulator& a, const accumulator& b) const { return Fold::combine(a, b); }
@@ -263,7 +278,7 @@ struct form_of_values : mapped_values<form_of_values<What, T, Wide, Fold, K, Fro
     T of[std::size_t{K}];
     std::memcpy(of, &here, sizeof(of));  // std::array's own functions are the host's
     typename lanes_of_values<Fold, K>::item made;
-    for (int k = 0; k < K; ++k) made.of[k] = Fold::value(static_cast<typename Fold::element>(of[k]));
+    for (int k = 0; k < K; ++k) made.of[k] = Fold::value(apart_from_its_sign(static_cast<typename Fold::element>(of[k])));
     return made;
   }
   ONEFOLD_HOST_DEVICE accumulator combine(const accumulator& a, const accumulator& b) const {
@@ -296,6 +311,7 @@ struct together_of_values : mapped_values<together_of_values<T, From, Ops...>, F
   ONEFOLD_HOST_DEVICE accumulator mapped(const typename From::returned& here) const {
     accumulator made;
     std::memcpy(&made, &here, sizeof(made));
+    for (int k = 0; k < K; ++k) made.of[k] = apart_from_its_sign(made.of[k]);
     return made;
   }
   ONEFOLD_HOST_DEVICE accumulator combine(const accumulator& a, const accumulator& b) const {
@@ -328,7 +344,12 @@ struct own_operator : mapped_values<own_operator<V, Op, Init, From>, From> {
 
   own_operator(const From& values, const Op& combining, const Init& first)
       : mapped_values<own_operator, From>(values), op(combining), init(first) {}
-  ONEFOLD_HOST_DEVICE typename From::returned mapped(const typename From::returned& here) const { return here; }
+  ONEFOLD_HOST_DEVICE typename From::returned mapped(const typename From::returned& here) const {
+    if constexpr (std::is_same_v<typename From::returned, V>)
+      return apart_from_its_sign(here);
+    else
+      return here;
+  }
   ONEFOLD_ANY_SIDE
   ONEFOLD_HOST_DEVICE V combine(const V& a, const V& b) const { return static_cast<V>(op(a, b)); }
   ONEFOLD_ANY_SIDE
