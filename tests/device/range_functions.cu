@@ -126,6 +126,9 @@ struct some_eight {
     return made;
   }
 };
+struct larger_number {
+  ONEFOLD_HOST_DEVICE double operator()(double a, double b) const { return a > b ? a : b; }
+};
 struct plain_sum {
   ONEFOLD_HOST_DEVICE float operator()(float a, float b) const { return a + b; }
 };
@@ -213,6 +216,10 @@ std::vector<both_results> states_of_functions(std::uint64_t begin, std::uint64_t
   fill(x, count);
   fill(y, count);
   states.form_of<form::sum, double>("sum of a difference of arrays", difference{x.get(), y.get()});
+  const double* const of_x = x.get();
+  const auto half = [=] __host__ __device__(std::uint64_t i) { return of_x[i] / 2; };
+  states.form_of<form::norm2, double>("norm2 of a lambda", half);
+  states.own<double, larger_number>("an operator on a lambda", half);
   const std::int64_t rows = count < 40 ? 1 : 37, columns = static_cast<std::int64_t>(count) / rows;
   states.compare<onefold::range_state<form::sum, double>>("sum over a box", [&](auto& state, const onefold::executor& where) {
     state.add(where, onefold::box({0, rows}, {1, columns}), at_a_place{x.get(), columns});
@@ -266,6 +273,15 @@ std::vector<both_results> results_of_pieces(std::uint64_t count, int pieces) {
   compare("an operator on 24 bytes", onefold::own_range_state<three, sum_of_three>(), some_three(),
           onefold::transform_reduce(where, count, sum_of_three(), some_three()));
   return all;
+}
+
+std::string code_without_a_gpu() {
+  try {
+    onefold::range_state<form::sum, double>().add(onefold::cuda(), 5000, some_values());
+  } catch (const onefold::error& problem) {
+    return std::string(name(problem.code()));
+  }
+  return "none";
 }
 
 std::vector<refused_state> refused_states() {

@@ -23,4 +23,7 @@ struct refused_state {
 };
 std::vector<refused_state> refused_states();
 
+/// The code of the error with which a machine without a GPU refuses a state.
+std::string code_without_a_gpu();
+
 }  // namespace onefold_test

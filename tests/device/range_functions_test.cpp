@@ -69,5 +69,10 @@ TEST_F(states_of_ranges_of_functions, are_refused_where_they_mean_nothing) {
     EXPECT_NE(one.sentence.find(one.expected), std::string::npos) << one.call << ": " << one.sentence;
 }
 
+TEST(a_state_of_a_function, is_refused_where_there_is_no_gpu) {
+  if (onefold::backends()[static_cast<std::size_t>(onefold::backend::cuda)].usable) GTEST_SKIP() << "there is a GPU";
+  EXPECT_EQ(code_without_a_gpu(), "backend_unavailable");
+}
+
 }  // namespace
 }  // namespace onefold_test

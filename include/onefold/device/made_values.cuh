@@ -361,7 +361,8 @@ class gpu_of_call {
   /// Where a kernel stores what wait() copies to the places `to`: one array behind the other.
   template <class T>
   T* results(void* const* to, std::size_t arrays, std::size_t count) {
-    T* const from = static_cast<T*>(piece_.take(arrays * count * sizeof(T)));
+    if (!piece_) piece_.emplace();
+    T* const from = static_cast<T*>(piece_->take(arrays * count * sizeof(T)));
     for (std::size_t k = 0; k < arrays; ++k) copies_.push_back({to[k], from + k * count, count * sizeof(T)});
     return from;
   }
@@ -395,7 +396,7 @@ class gpu_of_call {
   int device_;
   bool is_under_way_ = false;
   void* between_ = nullptr;
-  pinned_piece piece_;
+  std::optional<pinned_piece> piece_;  // when there is a device
   std::vector<copy> copies_;
 };
 
