@@ -18,6 +18,7 @@
 
 #include "c_api.hpp"
 #include "dispatch.hpp"
+#include "mixed_types.hpp"
 #include "pointer_kind.hpp"
 #ifdef ONEFOLD_HAVE_CUDA
 #include "../backends/cuda/fixed_order/mixed.hpp"
@@ -26,27 +27,6 @@
 namespace onefold::detail {
 
 namespace {
-
-struct types_of_dot {
-  element_type x;
-  element_type y;
-};
-
-// What C adds two numbers of these accumulators in.
-constexpr element_type common_type(element_type a, element_type b) noexcept {
-  if (a == element_type::f64 || b == element_type::f64) return element_type::f64;
-  if (a == element_type::f32 || b == element_type::f32) return element_type::f32;
-  if (size_of(a) != size_of(b)) return size_of(a) > size_of(b) ? a : b;
-  if (a == b) return a;
-  return size_of(a) == 4 ? element_type::u32 : element_type::u64;
-}
-// With `wide` the one that ONEFOLD_WIDE asks for, where there is such.
-constexpr element_type type_of_products(types_of_dot of, bool wide = false) noexcept {
-  const element_type common = common_type(accumulator_type(of.x), accumulator_type(of.y));
-  if (!wide) return common;
-  return common == element_type::f32 ? element_type::f64 : common == element_type::u32 ? element_type::u64 : common;
-}
-constexpr bool can_be_wide(types_of_dot of) noexcept { return type_of_products(of, true) != type_of_products(of); }
 
 constexpr bool is_real_type(std::int32_t type) noexcept { return type >= 0 && type < element_type_count; }
 
@@ -71,16 +51,6 @@ int fill_products(void* context, std::uint64_t first, std::uint64_t count, void*
 }
 
 using fill_function = int (*)(void*, std::uint64_t, std::uint64_t, void* const*);
-
-// Of two arrays the one with the larger elements is the first, and of equal ones either may be: products know no order, and half as many functions do.
-constexpr bool stands_right(types_of_dot of) noexcept {
-  return size_of(of.x) > size_of(of.y) || (size_of(of.x) == size_of(of.y) && of.x < of.y);
-}
-
-// Whole numbers of 4 and 8 bytes whose products are as long: modulo a power of two those of either type are the same.
-constexpr bool differ_in_sign_alone(types_of_dot of) noexcept {
-  return !is_float(of.x) && !is_float(of.y) && size_of(of.x) == size_of(of.y) && size_of(of.x) >= 4;
-}
 
 template <int X, int Y, bool Wide>
 constexpr fill_function function_for() {
@@ -200,21 +170,17 @@ void reduce_mixed(const onefold_request& asked, const onefold_options* how) {
 
   const onefold_array arrays[] = {array_of(what.input, what.input_at, types.x), array_of(what.second, what.second_at, types.y)};
   arrays_of_dot in_order{what.input, what.second};
-#ifdef ONEFOLD_HAVE_CUDA
-  const cuda_backend::mixed_dot_in_memory in_memory{cuda_backend::mixed_array_of(types.x, what.input),
-                                                    cuda_backend::mixed_array_of(types.y, what.second), nullptr};
-#endif
-  if (!stands_right(types)) {
+  const bool is_swapped = !stands_right(types);
+  if (is_swapped) {
     std::swap(types.x, types.y);
     std::swap(in_order.x, in_order.y);
   }
   const auto& filling = wide ? wide_functions : functions;
   const onefold_value_source source{&in_order, filling[static_cast<std::size_t>(types.x)][static_cast<std::size_t>(types.y)]};
 #ifdef ONEFOLD_HAVE_CUDA
-  const cuda_backend::mixed_types on_gpu{types.x, types.y};
-  const element_type products = type_of_products(types, wide);
-  const device_fold fold = is_in_memory(what) ? cuda_backend::fold_of_mixed_dot(in_memory, products)
-                                              : cuda_backend::fold_of_mixed_dot(on_gpu, products, in_order.x, in_order.y);
+  const cuda_backend::mixed_dot_of on_gpu{types.x, types.y, is_swapped};
+  const device_fold fold =
+      cuda_backend::fold_of_mixed_dot(on_gpu, type_of_products(types, wide), is_in_memory(what), in_order.x, in_order.y);
   what.device = &fold;
 #endif
   what.type = static_cast<std::int32_t>(type_of_products(types, wide));

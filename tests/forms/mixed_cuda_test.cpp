@@ -59,7 +59,7 @@ TEST_F(a_dot_of_two_types_on_the_gpu, is_right_of_many_tiles_cuda) {
                                        {ONEFOLD_I8, ONEFOLD_U8},    {ONEFOLD_I32, ONEFOLD_U32}, {ONEFOLD_I64, ONEFOLD_U64}};
   for (const auto& [x, y] : pairs)
     for (const auto& [first_x, first_y, n] :
-         {std::array<std::size_t, 3>{0, 0, count}, {3, 6, count - 7}, {1, 0, std::size_t{1} << 20}}) {
+         {std::array<std::size_t, 3>{0, 0, count}, {3, 6, count - 7}, {16, 0, count - 16}, {1, 0, std::size_t{1} << 20}}) {
       scalar got{static_cast<element_type>(onefold_mixed_dot_type(x, y)), 0};
       ASSERT_EQ(onefold_mixed_dot(onefold_cuda_device(0), x, data.at(x, first_x), y, data.at(y, first_y), n, &got.bits), ONEFOLD_OK)
           << onefold_last_error();

@@ -44,7 +44,7 @@ TEST_P(a_dot_of_two_types, has_the_bits_of_the_products_sum) {
       if (x == y) continue;  // the dot of one type, of which small elements have larger tiles
       const auto products = static_cast<element_type>(onefold_mixed_dot_type(x, y));
       for (const std::size_t n : sizes_for(products))
-        for (const auto& [first_x, first_y] : {std::pair<std::size_t, std::size_t>{0, 0}, {1, 3}, {7, 2}}) {
+        for (const auto& [first_x, first_y] : {std::pair<std::size_t, std::size_t>{0, 0}, {1, 3}, {7, 2}, {16, 8}}) {
           if (n > 10'000 && first_x == 1) continue;
           const scalar expected = data.expected(x, first_x, y, first_y, n);
           scalar got{products, 0};

@@ -302,13 +302,15 @@ void run_by_itself(call& now) {
   run_batched(now, std::span(&*made, 1));
 }
 
-// The same of a dot of two types: its fold's object says where everything lies, as the device sees it.
+// The same of a dot of two types, whose kernels look for themselves: its fold's object says where.
 void run_mixed_in_memory(call& now) {
-  mixed_dot_in_memory of = *static_cast<const mixed_dot_in_memory*>(now.own->object);
-  of.x.place = now.input;
-  of.x.is_in_memory = now.is_input_at ? 1 : 0;
-  of.y.place = now.second;
-  of.y.is_in_memory = now.is_second_at ? 1 : 0;
+  mixed_dot_of of = *static_cast<const mixed_dot_of*>(now.own->object);
+  if (of.is_swapped) {
+    std::swap(now.input, now.second);
+    std::swap(now.is_input_at, now.is_second_at);
+  }
+  if (now.is_input_at) of.x_at = static_cast<const void* const*>(now.input);
+  if (now.is_second_at) of.y_at = static_cast<const void* const*>(now.second);
   of.count_at = now.count_at;
   device_fold fold = *now.own;
   fold.object = &of;

@@ -232,23 +232,19 @@ __device__ inline A chosen(bool first, const A& a, const A& b) {
 
 }  // namespace detail
 
-/// The node over tiles 2 `pair` and 2 `pair` + 1, all of whose packs exist, in every lane of the calling warp. All 32 lanes must
-/// call it together. Half a warp has a tile, a thread the lanes of one pack. While a thread holds several lanes, it keeps one half
-/// of them and exchanges the other for its partner's: 8 shuffles for 2048 elements of 4 bytes, 6 for 1024 of 8.
-/// `Fenced`: the arithmetic begins behind all loads, also that of a fold of which packed_tile() does not know that it is long.
-template <reading How, bool Fenced = false, class Fold>
-__device__ inline typename Fold::accumulator packed_pair_node(const Fold& fold, const tree_input& in, std::uint64_t pair) {
+/// The node over two tiles, of which half a warp has one each and a thread `Size` neighbouring lanes, in every lane of the calling warp. All 32 lanes
+/// must call it together. While a thread holds several lanes, it keeps one half of them and exchanges the other for its partner's: 8 shuffles for 2048
+/// elements of 4 bytes, 6 for 1024 of 8.
+template <class Fold, int Size>
+__device__ inline typename Fold::accumulator node_of_pair(const Fold& fold, const typename Fold::accumulator (&lane)[Size]) {
   using A = typename Fold::accumulator;
-  constexpr int size = pack<typename Fold::element>::size;
-  const auto mine = detail::packed_tile<Fold, How, Fenced>(fold, in, 2 * pair + threadIdx.x % warp_size / (warp_size / 2));
-  const auto& lane = mine.lane;
   __syncwarp();
   const unsigned thread = thread_of_block();
 
   // A lane's number has, from the highest bit, the thread's four and the pack's one or two. Each step combines over the highest bit left.
   // Until a thread has one lane, the bit of the pack that is to come last takes the place of the one just done.
   A value;
-  if constexpr (size == 4) {
+  if constexpr (Size == 4) {
     const bool keeps_high = (thread & 8) != 0;
     const A low =
         fold.combine(detail::chosen(keeps_high, lane[2], lane[0]), exchange(detail::chosen(keeps_high, lane[0], lane[2]), 8));
@@ -261,7 +257,7 @@ __device__ inline typename Fold::accumulator packed_pair_node(const Fold& fold, 
     value = fold.combine(value, exchange(value, 8));
     value = fold.combine(value, exchange(value, 4));
   } else {
-    static_assert(size == 2, "elements of 4 or 8 bytes");
+    static_assert(Size == 2, "elements of 4 or 8 bytes");
     const bool keeps_odd = (thread & 8) != 0;
     value = fold.combine(detail::chosen(keeps_odd, lane[1], lane[0]), exchange(detail::chosen(keeps_odd, lane[0], lane[1]), 8));
     value = fold.combine(value, exchange(value, 4));
@@ -270,6 +266,14 @@ __device__ inline typename Fold::accumulator packed_pair_node(const Fold& fold, 
     value = fold.combine(value, exchange(value, 8));
   }
   return fold.combine(value, exchange(value, 16));
+}
+
+/// The node over tiles 2 `pair` and 2 `pair` + 1, all of whose packs exist, in every lane of the calling warp, whose 32 threads must call it together.
+/// `Fenced`: the arithmetic begins behind all loads, also that of a fold of which packed_tile() does not know that it is long.
+template <reading How, bool Fenced = false, class Fold>
+__device__ inline typename Fold::accumulator packed_pair_node(const Fold& fold, const tree_input& in, std::uint64_t pair) {
+  const auto mine = detail::packed_tile<Fold, How, Fenced>(fold, in, 2 * pair + threadIdx.x % warp_size / (warp_size / 2));
+  return node_of_pair(fold, mine.lane);
 }
 
 /// The node over one tile, in every lane of the calling warp, whose 32 threads must call it together. A thread reads whole lanes,
