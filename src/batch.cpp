@@ -148,6 +148,15 @@ void for_nodes_of(const nodes_of_array& nodes, const Each& each) {
   });
 }
 
+bool is_mixed(const onefold_request& what) { return what.second_type != 0; }
+
+// Of a dot of two types, which is a sum of products, the result is the accumulator.
+void to_place(onefold_request& what, std::byte* place) {
+  what.flags |= ONEFOLD_INTO;
+  what.output = place;
+  what.tree_value = is_mixed(what) ? nullptr : place;
+}
+
 // One request for each node. Returns whether the batch has taken the one that is reported.
 bool put_one_by_one(const nodes_of_array& nodes, const onefold_options& how, const onefold_options& without_report,
                     std::byte* place, batch_in_progress& batch) {
@@ -160,16 +169,15 @@ bool put_one_by_one(const nodes_of_array& nodes, const onefold_options& how, con
   });
   bool is_reported_taken = false;
   for_nodes_of(nodes, [&](std::uint64_t before, int, std::uint64_t count) {
-    const auto part_of = [&](const void* array) -> const void* {
-      const std::size_t element = size_of(static_cast<element_type>(nodes.all.type));
+    const auto part_of = [&](const void* array, std::int32_t type) -> const void* {
+      const std::size_t element = size_of(static_cast<element_type>(type));
       return array == nullptr ? nullptr : static_cast<const std::byte*>(array) + static_cast<std::size_t>(before) * element;
     };
     onefold_request one = nodes.all;
-    one.input = part_of(nodes.all.input);
-    one.second = part_of(nodes.all.second);
+    one.input = part_of(nodes.all.input, nodes.all.type);
+    one.second = part_of(nodes.all.second, is_mixed(nodes.all) ? nodes.all.second_type - 1 : nodes.all.type);
     one.count = count;
-    one.flags |= ONEFOLD_INTO;
-    one.output = one.tree_value = place;
+    to_place(one, place);
     place += node_place;
     const bool is_reported = nodes.is_reported && before == reported;
     if (reduce_in_batch(one, is_reported ? &how : &without_report, batch) && is_reported) is_reported_taken = true;
@@ -182,13 +190,12 @@ bool put_nodes(const nodes_of_array& nodes, const onefold_options& how, bool is_
   onefold_options without_report = how;
   without_report.report = nullptr;
   onefold_request all = nodes.all;
-  all.flags |= ONEFOLD_INTO;
-  all.output = all.tree_value = place;
+  to_place(all, place);
   if (is_alone) {  // its own kernel starts sooner than that of batches
     reduce_beside_batch(all, nodes.is_reported ? &how : &without_report, batch);
     return false;
   }
-  if (nodes_in_batch(all, tree_of(nodes), batch)) return nodes.is_reported;
+  if (!is_mixed(all) && nodes_in_batch(all, tree_of(nodes), batch)) return nodes.is_reported;
   return put_one_by_one(nodes, how, without_report, place, batch);
 }
 
@@ -233,9 +240,10 @@ std::unique_ptr<batch_in_progress> put_on_stream(const gpu_reading& what, const 
 void store(const gpu_reading& what, const void* image) {
   const auto* next = static_cast<const std::byte*>(image);
   for (const nodes_of_array& some : what.nodes) {
-    const auto type = static_cast<element_type>(some.all.type);
-    const auto its = static_cast<form>(some.all.form);
-    const cpu::form_row& row = cpu::row_of(type, its, (some.all.flags & ONEFOLD_WIDE) != 0);
+    const bool is_of_products = is_mixed(some.all);
+    const auto type = is_of_products ? type_of_mixed(some.all) : static_cast<element_type>(some.all.type);
+    const auto its = is_of_products ? form::sum : static_cast<form>(some.all.form);
+    const cpu::form_row& row = cpu::row_of(type, its, !is_of_products && (some.all.flags & ONEFOLD_WIDE) != 0);
     std::byte* state = some.states;
     for_nodes_of(some, [&](std::uint64_t, int, std::uint64_t count) {
       if (state != nullptr) {

@@ -18,7 +18,6 @@
 
 #include "c_api.hpp"
 #include "dispatch.hpp"
-#include "mixed_types.hpp"
 #include "pointer_kind.hpp"
 #ifdef ONEFOLD_HAVE_CUDA
 #include "../backends/cuda/fixed_order/mixed.hpp"
@@ -75,9 +74,10 @@ constexpr auto functions = all_functions<false>(std::make_integer_sequence<int, 
 constexpr auto wide_functions = all_functions<true>(std::make_integer_sequence<int, element_type_count>());
 
 [[noreturn]] void refuse_more() {
-  throw error(errc::unsupported,
-              "a dot of two types is that of two arrays of real numbers, and has neither states nor values of functions: convert "
-              "one array to the other's type for these");
+  throw error(
+      errc::unsupported,
+      "a dot of two types is that of two arrays of real numbers, and nothing else is asked for with it: states of sums take "
+      "the products (onefold_range_add_products), and for more convert one array to the other's type");
 }
 
 [[noreturn]] void refuse_wide(types_of_dot types) {
@@ -142,6 +142,21 @@ void read_memory(onefold_request& what) {
 }
 
 }  // namespace
+
+void store_products(const types_of_dot& of, element_type products, const void* x, const void* y, std::size_t count, void* to) {
+  arrays_of_dot in_order{x, y};
+  types_of_dot types = of;
+  if (!stands_right(types)) {
+    std::swap(types.x, types.y);
+    std::swap(in_order.x, in_order.y);
+  }
+  const bool is_wide = products != type_of_products(types);
+  fill_function fill = (is_wide ? wide_functions : functions)[static_cast<std::size_t>(types.x)][static_cast<std::size_t>(types.y)];
+  if (fill == nullptr)  // they differ in their sign alone, which is nothing to the lowest bytes
+    fill = size_of(products) == 4 ? fill_products<std::uint32_t, std::uint32_t, std::uint32_t>
+                                  : fill_products<std::uint64_t, std::uint64_t, std::uint64_t>;
+  fill(&in_order, 0, count, &to);
+}
 
 void reduce_mixed(const onefold_request& asked, const onefold_options* how) {
   types_of_dot types = checked_types(asked);

@@ -7,7 +7,12 @@
 #include <onefold/options.hpp>
 #include <onefold/types.hpp>
 
+#include "mixed_types.hpp"
+
 namespace onefold::detail {
+
+/// Stores `count` products of elements of two different types, in one of these two. All is host memory, and the floating-point environment the default one.
+void store_products(const types_of_dot& of, element_type products, const void* x, const void* y, std::size_t count, void* to);
 
 /// onefold_reduce() of a request with a second type. Throws as dispatch().
 void reduce_mixed(const onefold_request& asked, const onefold_options* how);

@@ -18,7 +18,7 @@ constexpr element_type common_type(element_type a, element_type b) noexcept {
   if (a == b) return a;
   return size_of(a) == 4 ? element_type::u32 : element_type::u64;
 }
-// With `wide` the one that ONEFOLD_WIDE asks for, where there is such.
+/// What C adds two numbers of these in, 64 bits for small integers; with `wide` the one that ONEFOLD_WIDE asks for, where there is such.
 constexpr element_type type_of_products(types_of_dot of, bool wide = false) noexcept {
   const element_type common = common_type(accumulator_type(of.x), accumulator_type(of.y));
   if (!wide) return common;

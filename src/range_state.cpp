@@ -36,6 +36,7 @@
 #include "batch.hpp"
 #include "c_api.hpp"
 #include "complex.hpp"
+#include "mixed.hpp"
 #include "own_range.hpp"
 #include "pointer_kind.hpp"
 #include "side_by_side.hpp"
@@ -86,16 +87,25 @@ struct range_kind {
 // Where elements come from: arrays, or a function of the caller's, which is asked for its own indices.
 struct range_input {
   const std::byte* x;
-  const std::byte* y;                         // of dot
+  const std::byte* y;                         // of dot, or of products
   const value_source* source;                 // not null: instead of arrays
   std::uint64_t from;                         // the index that it is asked for first
   const own_code* own = nullptr;              // not null: code that makes the trees' values, which is asked in the same way
   const onefold_made_values* made = nullptr;  // not null: what reduces the source's values
+  const types_of_dot* two = nullptr;          // not null: of x and y, whose products are the elements
 
   [[nodiscard]] range_input behind(std::uint64_t elements, std::size_t element_bytes) const {
     if (source != nullptr || own != nullptr) return {nullptr, nullptr, source, from + elements, own, made};
-    const std::size_t bytes = static_cast<std::size_t>(elements) * element_bytes;
-    return {x == nullptr ? nullptr : x + bytes, y == nullptr ? nullptr : y + bytes, nullptr, 0};
+    const auto behind_in = [elements](const std::byte* array, std::size_t bytes) {
+      return array == nullptr ? nullptr : array + static_cast<std::size_t>(elements) * bytes;
+    };
+    return {behind_in(x, two == nullptr ? element_bytes : size_of(two->x)),
+            behind_in(y, two == nullptr ? element_bytes : size_of(two->y)),
+            nullptr,
+            0,
+            nullptr,
+            nullptr,
+            two};
   }
 };
 
@@ -105,6 +115,12 @@ range_input arrays_at(const void* x, const void* y) {
 range_input values_of(const onefold_value_source* source, std::uint64_t from) {
   if (source == nullptr || source->fill == nullptr) refuse_null("function that gives the values");
   return {nullptr, nullptr, source, from};
+}
+
+range_input products_of(const types_of_dot& types, const void* x, const void* y) {
+  range_input in = arrays_at(x, y);
+  in.two = &types;
+  return in;
 }
 
 onefold_value_source source_of(const onefold_made_values* made) {
@@ -243,13 +259,14 @@ struct range_reader {
     find_backend(backend::cuda)->read_back(there, to, from, bytes);
   }
 
+  [[nodiscard]] bool reads_second(const range_input& in) const { return of.has_two_inputs() || in.two != nullptr; }
+
   // The GPU that has the elements in its memory, if there is one to reduce them.
   [[nodiscard]] std::optional<onefold_executor> gpu_of(const range_input& in) const {
     if ((where.backend != ONEFOLD_CUDA && where.backend != ONEFOLD_BEST) || in.source != nullptr || in.own != nullptr)
       return std::nullopt;
     const pointer_place place = locate(in.x);
-    if (place.kind != pointer_kind::device || (of.has_two_inputs() && locate(in.y).kind != pointer_kind::device))
-      return std::nullopt;
+    if (place.kind != pointer_kind::device || (reads_second(in) && locate(in.y).kind != pointer_kind::device)) return std::nullopt;
     return where.backend == ONEFOLD_CUDA ? where : onefold_cuda_device(place.device);
   }
 
@@ -274,6 +291,13 @@ struct range_reader {
     what.count = count;
     what.output = result;
     what.tree_value = tree_value;
+    if (in.two != nullptr) {  // whose result is the accumulator
+      what.type = static_cast<std::int32_t>(in.two->x);
+      what.form = ONEFOLD_DOT;
+      what.second_type = 1 + static_cast<std::int32_t>(in.two->y);
+      what.flags = type_of_products(*in.two) == of.type ? 0U : ONEFOLD_WIDE;
+      what.tree_value = nullptr;
+    }
     return what;
   }
 
@@ -281,6 +305,13 @@ struct range_reader {
   void reduce(const range_input& in, std::uint64_t first, std::uint64_t count, std::byte* states,
               std::size_t stride = cpu::most_node_bytes) const {
     std::uint64_t result[2 * most_results];
+    if (in.two != nullptr) {
+      const onefold_request products = request(in, count, result, nullptr);
+      check_status(onefold_reduce(&products, &how));
+      cpu::take_shown_state(of.row(), of.what, count, reinterpret_cast<const std::byte*>(result), states);
+      cpu::make_canonical(of.row(), states);
+      return;
+    }
     alignas(8) std::byte side_by_side[most_state_bytes];
     onefold_request what = request(in, count, result, results == 1 ? states : side_by_side);
     const shifted_source from(in, of.is_together() ? results : 1, size_of(of.type));
@@ -301,7 +332,7 @@ struct range_reader {
   // What a reduction of so many elements refuses is refused of elements too that are only kept. A function is not called for that.
   void check(const range_input& in, std::uint64_t asked) const {
     if (in.source == nullptr && in.own == nullptr)
-      for (const void* const array : {in.x, of.has_two_inputs() ? in.y : in.x})
+      for (const void* const array : {in.x, reads_second(in) ? in.y : in.x})
         if (array == nullptr)
           throw error(errc::null_pointer, std::string(array == in.x ? "the input" : "the second input") +
                                               " pointer is null but there are " + std::to_string(asked) + " elements to read");
@@ -379,10 +410,28 @@ void reduce_kept(const range_kind& of, const raw_elements& elements, std::uint64
                 elements.x.size() / size_of(of.type), states, stride);
 }
 
+// What is kept of two arrays whose products are the elements becomes these.
+void multiply(const range_kind& of, const range_input& in, raw_elements& kept) {
+  if (in.two == nullptr || kept.x.empty()) return;
+  const std::size_t count = kept.x.size() / size_of(in.two->x);
+  std::vector<std::byte> products(count * size_of(of.type));
+  const default_float_environment as_in_a_reduction;
+  store_products(*in.two, of.type, kept.x.data(), kept.y.data(), count, products.data());
+  kept = {std::move(products), {}};
+}
+
 // The first `count` elements.
 raw_elements keep(const range_reader& reader, const range_input& in, std::uint64_t count) {
   raw_elements kept;
   if (count == 0) return kept;
+  if (in.two != nullptr) {
+    kept.x.resize(static_cast<std::size_t>(count) * size_of(in.two->x));
+    kept.y.resize(static_cast<std::size_t>(count) * size_of(in.two->y));
+    reader.copy(kept.x.data(), in.x, kept.x.size());
+    reader.copy(kept.y.data(), in.y, kept.y.size());
+    multiply(reader.of, in, kept);
+    return kept;
+  }
   kept.x.resize(static_cast<std::size_t>(count) * size_of(reader.of.type));
   if (in.source != nullptr) {
     void* const values[] = {kept.x.data()};
@@ -410,13 +459,13 @@ void for_subtrees_of(const range_kind& of, std::uint64_t first, std::uint64_t co
 
 // --- on a GPU: all that is wanted of a range is put on the stream before the host waits, once ---------------------------------------------------
 
-// The first `count` elements, which are there when the image is.
+// The first `count` elements, which are there when the image is; of products what multiply() makes them of.
 void keep(const range_reader& reader, const range_input& in, std::uint64_t count, raw_elements& to, gpu_reading& what) {
   if (count == 0) return;
-  to.x.resize(static_cast<std::size_t>(count) * size_of(reader.of.type));
+  to.x.resize(static_cast<std::size_t>(count) * size_of(in.two == nullptr ? reader.of.type : in.two->x));
   what.copies.push_back({to.x.data(), in.x, to.x.size()});
-  if (!reader.of.has_two_inputs()) return;
-  to.y.resize(to.x.size());
+  if (!reader.reads_second(in)) return;
+  to.y.resize(static_cast<std::size_t>(count) * size_of(in.two == nullptr ? reader.of.type : in.two->y));
   what.copies.push_back({to.y.data(), in.y, to.y.size()});
 }
 
@@ -483,6 +532,8 @@ void make_on_a_gpu(const range_reader& reader, const range_input& in, form_range
   read_range(reader, in, made, what);
   read_and_wait(reader, what);
   finish_nodes(made.of, made.nodes);
+  multiply(made.of, in, made.head);
+  multiply(made.of, in, made.tail);
 }
 
 form_range state_of(range_reader reader, std::uint64_t begin, const range_input& in, std::uint64_t count);
@@ -582,6 +633,39 @@ void add(form_range& to, const onefold_executor& where, const range_input& in, s
   check_end(to.of, to.end, count);
   if (count == 0) return;
   append(to, state_of(reader_of(to.of, where, wishes), to.end, in, count));
+}
+
+// --- products of two arrays ------------------------------------------------------------------------------------------------------------------------
+
+types_of_dot checked_types(std::int32_t x_type, std::int32_t y_type) {
+  if (x_type < 0 || x_type >= element_type_count) refuse_number("the type of the first array", x_type, "a type of real numbers");
+  if (y_type < 0 || y_type >= element_type_count) refuse_number("the type of the second array", y_type, "a type of real numbers");
+  if (x_type == y_type)
+    throw error(errc::unsupported, "products are those of arrays of two types: of one, " +
+                                       std::string(name(static_cast<element_type>(x_type))) +
+                                       ", make a state of dot, or a message's part, which has both arrays");
+  return {static_cast<element_type>(x_type), static_cast<element_type>(y_type)};
+}
+
+// The type of the products that a sum of elements of `type` may take.
+void check_type_of_products(element_type type, const types_of_dot& types) {
+  const element_type usual = type_of_products(types), wide = type_of_products(types, true);
+  if (type == usual || type == wide) return;
+  throw error(errc::invalid_argument, std::string("the products of ")
+                                          .append(name(types.x))
+                                          .append(" and ")
+                                          .append(name(types.y))
+                                          .append(" are ")
+                                          .append(name(usual))
+                                          .append(wide == usual ? "" : ", or ")
+                                          .append(wide == usual ? "" : name(wide))
+                                          .append(", and not ")
+                                          .append(name(type)));
+}
+void check_takes_products(const range_kind& of, const types_of_dot& types) {
+  if (of.what != form::sum || of.wide)
+    throw error(errc::unsupported, "products of two types are added to sums of the type that they have, and not to " + of.text());
+  check_type_of_products(of.type, types);
 }
 
 // --- parts of an array on several executors -----------------------------------------------------------------------------------------------------
@@ -1547,6 +1631,22 @@ int onefold_range_add(onefold_range* state, onefold_executor where, const void* 
   });
 }
 
+int onefold_range_add_products(onefold_range* state, onefold_executor where, int32_t x_type, const void* x, int32_t y_type,
+                               const void* y, uint64_t count, const onefold_options* how) {
+  return guarded([&] {
+    const types_of_dot types = checked_types(x_type, y_type);
+    look_at(
+        state,
+        [&](form_range& to) {
+          check_takes_products(to.of, types);
+          add(to, where, products_of(types, x, y), count, how);
+        },
+        [](own_range&) {
+          throw onefold::error(onefold::errc::unsupported, "the state of an operator of your own takes no products of two arrays");
+        });
+  });
+}
+
 int onefold_range_add_made(onefold_range* state, const onefold_made_values* values, uint64_t count, const onefold_options* how) {
   return guarded([&] {
     const onefold_value_source source = source_of(values);
@@ -1704,6 +1804,26 @@ int onefold_copy_elements(int32_t type, onefold_executor where, const void* x, u
   });
 }
 
+int onefold_copy_products(int32_t type, onefold_executor where, int32_t x_type, const void* x, int32_t y_type, const void* y,
+                          uint64_t count, void* to) {
+  return guarded([&] {
+    const range_kind kind = checked_kind(type, ONEFOLD_SUM, 0);
+    const types_of_dot types = checked_types(x_type, y_type);
+    check_takes_products(kind, types);
+    if (count >= kind.tile())
+      throw onefold::error(onefold::errc::invalid_argument,
+                           "fewer products than a tile has are copied, and not " + std::to_string(count));
+    if (count == 0) return;
+    if (to == nullptr) refuse_null("place of the products");
+    range_reader reader{kind, where, checked_options(nullptr)};
+    const range_input in = products_of(types, x, y);
+    if (const std::optional<onefold_executor> gpu = reader.gpu_of(in)) reader.where = *gpu;
+    reader.check(in, count);
+    const raw_elements kept = keep(reader, in, count);
+    std::memcpy(to, kept.x.data(), kept.x.size());
+  });
+}
+
 int onefold_copy_values(int32_t type, onefold_executor where, const onefold_value_source* source, uint64_t from, uint64_t count,
                         void* const* to) {
   return guarded([&] {
@@ -1744,6 +1864,21 @@ int onefold_message_add(void* message, size_t which, onefold_executor where, con
     const onefold_options wishes = checked_options(how);
     check_end(kind, first, count);
     append_elements(part, {kind, where, wishes}, arrays_at(x, kind.has_two_inputs() ? y : nullptr), first, count, total);
+  });
+}
+
+int onefold_message_add_products(void* message, size_t which, onefold_executor where, int32_t x_type, const void* x, int32_t y_type,
+                                 const void* y, uint64_t first, uint64_t count, uint64_t total, const onefold_options* how) {
+  return guarded([&] {
+    if (message == nullptr) refuse_null("message");
+    if (which >= header_of(message).parts) refuse_part(which, header_of(message).parts);
+    part_header& part = part_of(message, which);
+    const range_kind kind = part.kind();
+    const types_of_dot types = checked_types(x_type, y_type);
+    check_takes_products(kind, types);
+    const onefold_options wishes = checked_options(how);
+    check_end(kind, first, count);
+    append_elements(part, {kind, where, wishes}, products_of(types, x, y), first, count, total);
   });
 }
 

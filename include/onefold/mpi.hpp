@@ -16,7 +16,8 @@
 ///
 ///   double r = onefold::norm2(rows.on(onefold::openmp()), n, [&](std::uint64_t i) { return b[i] - Ax[i]; });  // this rank's b and Ax
 ///
-/// Forms     all with a call of their own (reduce.hpp), of all element types, and reduce, transform_reduce and count_if (transform.hpp).
+/// Forms     all with a call of their own (reduce.hpp), of all element types, dots of two types too, and reduce, transform_reduce and count_if
+///           (transform.hpp).
 /// Functions of the index: `n`, or a box, says how many values this rank has, and f is asked for the indices that its own call names, 0 .. n - 1 or the
 ///           box's. The index in the whole array is rows.begin() + i, and so is that in a result. On the CPU's executors, and on cuda() where nvcc
 ///           compiles f, in a unit with device.cuh. On CPUs f is called once for each index, and anywhere before the call or start() returns. What it throws is thrown on its rank, and the others get communication_failed.
@@ -109,6 +110,14 @@ class place_on : public detail::place_of_ranks {
   [[nodiscard]] auto dot_of_ranges(const R& x, const S& y, const options& how, M... modifiers) const {
     detail::form_result_t<form::dot, detail::element_of<const R>, M...> found{};
     return run(detail::ranks::dot_of(detail::view_of(x), detail::view_of(y), &found, modifiers...), how, found);
+  }
+  template <class T, class U, class... M>
+  [[nodiscard]] auto dot_of_two_types(detail::array_view<T> x, detail::array_view<U> y, const options& how, M...) const {
+    static_assert(detail::counts_on_host<M...>, "over ranks the number of elements is the layout's");
+    using A = detail::mixed_result_t<T, U, M...>;
+    A found{};
+    detail::ranks::values_of_products<T, U, A> values(x, y);
+    return run(detail::ranks::part_of_products(values, y.count, &found), how, found);
   }
   template <form What, class S, class F, bool OnDevice = detail::on_device<F>, class... M>
   [[nodiscard]] auto function(const S& over, F& f, const options& how, M... modifiers) const {
@@ -330,6 +339,19 @@ class batch {
     return add_part(detail::ranks::dot_of(detail::array_view<T>{x, count}, detail::array_view<T>{y, count}, result, modifiers...));
   }
 
+  /// Of two types, as dot() takes them.
+  template <class R, class S, class... M,
+            ONEFOLD_WHERE(detail::takes_mixed<detail::element_of<const R>, detail::element_of<const S>, M...>())>
+  batch& add(detail::named_dot, const R& x, const S& y,
+             detail::mixed_result_t<detail::element_of<const R>, detail::element_of<const S>, M...>* result, M... modifiers) {
+    return add_products(detail::view_of(x), detail::view_of(y), result, modifiers...);
+  }
+  template <class T, class U, class... M, ONEFOLD_WHERE(detail::takes_mixed<T, U, M...>())>
+  batch& add(detail::named_dot, const T* x, const U* y, std::uint64_t count, detail::mixed_result_t<T, U, M...>* result,
+             M... modifiers) {
+    return add_products(detail::array_view<T>{x, count}, detail::array_view<U>{y, count}, result, modifiers...);
+  }
+
   /// A function of the index: `add(norm2, n, f, &result)`; of several values `result` is the first of as many. f is copied, and is asked for its values
   /// whenever the batch is run.
   template <form What, class S, class F, class... M, class G = std::decay_t<F>, bool OnDevice = detail::on_device<G>,
@@ -466,6 +488,18 @@ class batch {
     with_->states.push_back(with_->kept.back().get());
     return *this;
   }
+  template <class T, class U, class A, class... M>
+  batch& add_products(detail::array_view<T> x, detail::array_view<U> y, A* result, M...) {
+    static_assert(detail::counts_on_host<M...>, "over ranks the number of elements is the layout's");
+    return detail::telling_of_lacking_memory([this, &x, &y, &result]() -> batch& {
+      auto values = std::make_unique<detail::ranks::values_of_products<T, U, A>>(x, y);
+      with_->parts.reserve(with_->parts.size() + 1);
+      const detail::ranks::part what = detail::ranks::part_of_products(*values, y.count, result);
+      functions_.push_back(std::move(values));
+      with_->parts.push_back(what);
+      return *this;
+    });
+  }
   batch& add_part(const detail::ranks::part& what) {
     detail::telling_of_lacking_memory([this, &what] { with_->parts.push_back(what); });
     return *this;
@@ -542,6 +576,22 @@ template <bool Rooted, class T, class... M, ONEFOLD_WHERE(detail::dot_takes<T, M
 [[nodiscard]] auto start(detail::named_dot what, const place_on<Rooted>& where, const T* x, const T* y, std::uint64_t count,
                          M... modifiers) {
   using result = detail::form_result_t<form::dot, T, M...>;
+  return pending<typename place_on<Rooted>::template result<result>>(
+      where, result{},
+      [&what, &x, &y, &count, &modifiers...](batch& with, result* to) { with.add(what, x, y, count, to, modifiers...); });
+}
+
+template <bool Rooted, class R, class S, class... M,
+          ONEFOLD_WHERE(detail::takes_mixed<detail::element_of<const R>, detail::element_of<const S>, M...>())>
+[[nodiscard]] auto start(detail::named_dot what, const place_on<Rooted>& where, const R& x, const S& y, M... modifiers) {
+  using result = detail::mixed_result_t<detail::element_of<const R>, detail::element_of<const S>, M...>;
+  return pending<typename place_on<Rooted>::template result<result>>(
+      where, result{}, [&what, &x, &y, &modifiers...](batch& with, result* to) { with.add(what, x, y, to, modifiers...); });
+}
+template <bool Rooted, class T, class U, class... M, ONEFOLD_WHERE(detail::takes_mixed<T, U, M...>())>
+[[nodiscard]] auto start(detail::named_dot what, const place_on<Rooted>& where, const T* x, const U* y, std::uint64_t count,
+                         M... modifiers) {
+  using result = detail::mixed_result_t<T, U, M...>;
   return pending<typename place_on<Rooted>::template result<result>>(
       where, result{},
       [&what, &x, &y, &count, &modifiers...](batch& with, result* to) { with.add(what, x, y, count, to, modifiers...); });

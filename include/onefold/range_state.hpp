@@ -13,6 +13,9 @@
 ///   range_state<form::norm2, double> residual(first);
 ///   residual.add(openmp(), n, [&](std::uint64_t i) { return b[i] - Ax[i]; });  // no array for b - Ax
 ///
+///   range_state<form::sum, double> mixed(first);  // a dot of two types, floats with doubles
+///   mixed.add_products(openmp(), floats, doubles);
+///
 ///   together_range_state<double, op::sum, op::min, op::max> three(first);  // reduce_together: one read
 ///   three.add(openmp(), x);
 ///
@@ -109,6 +112,19 @@ class range_owner {
       return onefold_range_add_values(get(), c_executor(where), callback.source(), indices.size(), wishes);
     }));
   }
+  /// A: of the products, and the state's elements. On a CPU they are made here, as this unit is compiled.
+  template <class A, class T, class U>
+  void add_products(const executor& where, const T* x, const U* y, std::uint64_t count, const options& how) {
+    if (where.chooses_itself() || is_for_cuda(where))
+      return check_status(with_c_options(how, [this, &where, &x, &y, &count](const onefold_options* wishes) {
+        return onefold_range_add_products(get(), c_executor(where), static_cast<std::int32_t>(element_type_of<T>), x,
+                                          static_cast<std::int32_t>(element_type_of<U>), y, count, wishes);
+      }));
+    mixed_product<A> product;
+    function_of_arrays<mixed_product<A>&, T, U> products{product, {x, y}};
+    if (count <= std::uint64_t{1} << 62) check_arrays_of(products, where, count);  // else what is wrong is the count
+    add_values<form::sum, A, false, false>(where, index_line{count}, products, how);
+  }
   void store_result(std::int64_t ddof, void* result) const { check_status(onefold_range_result(get(), ddof, result)); }
 
   [[nodiscard]] std::uint64_t begin() const noexcept { return onefold_range_begin(get()); }
@@ -181,6 +197,39 @@ class range_state {
   range_state& add(const executor& where, const R& x, const S& y, const options& how = {}) {
     const auto all = detail::view_of(x);
     return add(where, all.data, detail::view_of(y).data, detail::common_size(all, detail::view_of(y)), how);
+  }
+
+  /// Of sum: adds the products of x and y, arrays of elements of two types, as dot() of both multiplies them. T is the type that C++ adds both in, or what
+  /// accumulate_as may ask for in its place, double for float and std::uint64_t for std::uint32_t: range_state<form::sum, double> for floats with doubles, or
+  /// for halves with floats accumulated in double. The state is that of an array that holds the products, and all elements' value() is the dot.
+  ///
+  /// @param x, y  `count` elements each, where the executor reads them; on cuda() in that GPU's memory
+  /// Errors   those of dot(); invalid_argument for ranges of different lengths. Cost: of dot(), and on cuda() a launch for each subtree, at most two for each
+  ///          doubling of the range.
+  template <class X, class Y, form W = What, ONEFOLD_WHERE(W == form::sum && detail::are_mixed<X, Y>)>
+  range_state& add_products(const executor& where, const X* x, const Y* y, std::uint64_t count, const options& how = {}) {
+    using common = detail::common_accumulator<X, Y>;
+    static_assert(
+        !wide && (std::is_same_v<T, common> || std::is_same_v<T, detail::wider_accumulator<common>>),
+        "the products of these types have another type than the elements of this state: make a range_state<form::sum, A>, "
+        "where A is what dot() of both returns");
+    state_.template add_products<T>(where, x, y, count, how);
+    return *this;
+  }
+  template <class R, class S, form W = What,
+            ONEFOLD_WHERE(W == form::sum && detail::are_mixed<detail::element_of<const R>, detail::element_of<const S>>)>
+  range_state& add_products(const executor& where, const R& x, const S& y, const options& how = {}) {
+    const auto all = detail::view_of(x);
+    return add_products(where, all.data, detail::view_of(y).data, detail::common_size(all, detail::view_of(y)), how);
+  }
+
+  /// Two types have another state.
+  template <class X, class Y, class... More, form W = What, ONEFOLD_WHERE(W == form::dot && detail::are_mixed<X, Y>)>
+  range_state& add(const executor&, const X*, const Y*, std::uint64_t, const More&...) {
+    static_assert(
+        !std::is_same_v<X, X>,
+        "a dot of two types is a sum of the products: range_state<form::sum, A>::add_products(), where A is what dot() returns");
+    return *this;
   }
 
   /// Adds parts that follow each other, each of which lies where its executor reads it: devices.hpp has calls for that. What GPUs have in their memory

@@ -1075,6 +1075,28 @@ struct dot_of_ranks {
   [[nodiscard]] auto operator()(const P& where, const R& x, const S& y, M modifier, const options& how = {}) const {
     return where.dot_of_ranges(x, y, how, modifier);
   }
+  // Of two types.
+  template <class P, class T, class U, class... M, ONEFOLD_WHERE(is_place_of_ranks<P>&& takes_mixed<T, U, M...>())>
+  [[nodiscard]] auto operator()(const P& where, const T* x, const U* y, std::uint64_t count, M... modifiers) const {
+    return where.dot_of_two_types(array_view<T>{x, count}, array_view<U>{y, count}, {}, modifiers...);
+  }
+  template <class P, class T, class U, ONEFOLD_WHERE(is_place_of_ranks<P>&& are_mixed<T, U>)>
+  [[nodiscard]] auto operator()(const P& where, const T* x, const U* y, std::uint64_t count, const options& how) const {
+    return where.dot_of_two_types(array_view<T>{x, count}, array_view<U>{y, count}, how);
+  }
+  template <class P, class T, class U, class M, ONEFOLD_WHERE(is_place_of_ranks<P>&& takes_mixed<T, U, M>())>
+  [[nodiscard]] auto operator()(const P& where, const T* x, const U* y, std::uint64_t count, M modifier, const options& how) const {
+    return where.dot_of_two_types(array_view<T>{x, count}, array_view<U>{y, count}, how, modifier);
+  }
+  template <class P, class R, class S, ONEFOLD_WHERE(is_place_of_ranks<P>&& are_mixed<element_of<const R>, element_of<const S>>)>
+  [[nodiscard]] auto operator()(const P& where, const R& x, const S& y, const options& how = {}) const {
+    return where.dot_of_two_types(view_of(x), view_of(y), how);
+  }
+  template <class P, class R, class S, class M,
+            ONEFOLD_WHERE(is_place_of_ranks<P>&& takes_mixed<element_of<const R>, element_of<const S>, M>())>
+  [[nodiscard]] auto operator()(const P& where, const R& x, const S& y, M modifier, const options& how = {}) const {
+    return where.dot_of_two_types(view_of(x), view_of(y), how, modifier);
+  }
 };
 
 struct named_dot : dot_at, dot_of_ranks, dot_of_parts, no_dot_takes_this {

@@ -272,6 +272,34 @@ static void test_parts_on(onefold_executor where) {
   onefold_range_destroy(made);
 }
 
+/* Floats with doubles, of which some are products already. */
+static void test_products_on(onefold_executor where) {
+  static double z[count], products[count];
+  double expected = 0, found = 1;
+  for (int i = 0; i < count; ++i) z[i] = (double)y[i] * 0.999, products[i] = (double)x[i] * z[i];
+  EXPECT_OK(onefold_mixed_dot(onefold_serial(), ONEFOLD_F32, x, ONEFOLD_F64, z, count, &expected));
+  onefold_range *all = NULL, *next = NULL, *floats = NULL;
+  EXPECT_OK(onefold_range_create(ONEFOLD_F64, ONEFOLD_SUM, 0, 0, &all));
+  EXPECT_OK(onefold_range_create(ONEFOLD_F64, ONEFOLD_SUM, 0, cut, &next));
+  EXPECT_OK(onefold_range_add_products(all, where, ONEFOLD_F32, x, ONEFOLD_F64, z, cut, NULL));
+  EXPECT_OK(onefold_range_add(next, where, products + cut, NULL, 11, NULL));
+  EXPECT_OK(onefold_range_add_products(next, where, ONEFOLD_F64, z + cut + 11, ONEFOLD_F32, x + cut + 11, count - cut - 11, NULL));
+  EXPECT_OK(onefold_range_append(all, next));
+  EXPECT_OK(onefold_range_result(all, 0, &found));
+  EXPECT(memcmp(&found, &expected, sizeof found) == 0);
+  EXPECT_REFUSED(onefold_range_add_products(all, where, ONEFOLD_F32, x, ONEFOLD_F64, NULL, 3, NULL), ONEFOLD_NULL_POINTER,
+                 "second input");
+  EXPECT_REFUSED(onefold_range_add_products(all, where, ONEFOLD_F32, x, ONEFOLD_F32, y, 3, NULL), ONEFOLD_UNSUPPORTED,
+                 "state of dot");
+  EXPECT_OK(onefold_range_create(ONEFOLD_F32, ONEFOLD_SUM, 0, 0, &floats));
+  EXPECT_REFUSED(onefold_range_add_products(floats, where, ONEFOLD_F32, x, ONEFOLD_F64, z, 3, NULL), ONEFOLD_INVALID_ARGUMENT,
+                 "are f64, and not f32");
+  EXPECT(onefold_range_end(all) == count && onefold_range_end(floats) == 0);
+  onefold_range_destroy(all);
+  onefold_range_destroy(next);
+  onefold_range_destroy(floats);
+}
+
 void test_range(void) {
   for (int i = 0; i < count; ++i) {
     x[i] = (float)((i * 7919) % 1013) * 0.1f - 40.0f;
@@ -279,11 +307,14 @@ void test_range(void) {
   }
   test_made_values();
   test_on(onefold_serial());
+  test_products_on(onefold_serial());
+  test_products_on(onefold_best());
   test_together_on(onefold_serial());
   test_parts_on(onefold_serial());
   onefold_backend_info openmp = {.struct_bytes = sizeof openmp};
   EXPECT_OK(onefold_describe_backend(ONEFOLD_OPENMP, &openmp, NULL, 0));
   if (openmp.built) test_on(onefold_openmp(0));
+  if (openmp.built) test_products_on(onefold_openmp(0));
   if (openmp.built) test_together_on(onefold_openmp(0));
   if (openmp.built) test_parts_on(onefold_openmp(0));
 

@@ -53,12 +53,18 @@ class mixed_data {
   [[nodiscard]] scalar expected(int x, std::size_t first_x, int y, std::size_t first_y, std::size_t n,
                                 element_type products) const {
     return with_type(products, [&]<class A>() {
-      const std::vector<A>& of_x = numbers<A>(x);
-      const std::vector<A>& of_y = numbers<A>(y);
-      std::vector<A> all(n);
-      for (std::size_t i = 0; i < n; ++i) all[i] = product(of_x[first_x + i], of_y[first_y + i]);
-      return scalar_of(onefold::sum(onefold::serial(), all));
+      return scalar_of(onefold::sum(onefold::serial(), all_products<A>(x, first_x, y, first_y, n)));
     });
+  }
+
+  /// The products, as A.
+  template <class A>
+  [[nodiscard]] std::vector<A> all_products(int x, std::size_t first_x, int y, std::size_t first_y, std::size_t n) const {
+    const std::vector<A>& of_x = numbers<A>(x);
+    const std::vector<A>& of_y = numbers<A>(y);
+    std::vector<A> all(n);
+    for (std::size_t i = 0; i < n; ++i) all[i] = product(of_x[first_x + i], of_y[first_y + i]);
+    return all;
   }
 
  private:

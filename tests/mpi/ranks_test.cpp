@@ -3,6 +3,10 @@
 #include <atomic>
 #include <complex>
 #include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
 
 #ifdef ONEFOLD_HAVE_CUDA
 #include "../support/cuda.hpp"
@@ -413,6 +417,138 @@ TEST(complex_numbers_over_ranks, are_accumulated_in_the_wider_type) {
   expect_same(onefold::dot(here, mine, mine, wide, exactly), onefold::dot(one, all, all, wide, exactly), "exact dot");
   const layout nothing(MPI_COMM_WORLD, 0);
   expect_same(onefold::prod(nothing.on(one), std::vector<std::complex<float>>(), wide), std::complex<double>(1, 0), "prod of none");
+}
+
+// A dot of two types, of which each rank has its arrays where its executor reads them: the sum of an array that holds all products.
+template <class T>
+std::vector<T> elements_of_a_type(uint64_t n, uint64_t seed) {
+  const random_numbers random(seed);
+  std::vector<T> all(n);
+  for (uint64_t i = 0; i < n; ++i)
+    all[i] = std::is_integral_v<T> ? static_cast<T>(random.at(i) >> 17)
+                                   : static_cast<T>(static_cast<float>(static_cast<double>(random.at(i) >> 11) * 0x1p-53 - 0.4));
+  return all;
+}
+template <class A, class T, class U>
+A product_of_two_types(T x, U y) {
+  if constexpr (std::is_integral_v<A>)
+    return static_cast<A>(static_cast<std::make_unsigned_t<A>>(x) * static_cast<std::make_unsigned_t<A>>(y));
+  else
+    return static_cast<A>(x) * static_cast<A>(y);
+}
+template <class T, class U, class A, class... M>
+void expect_dots_of_two_types(random_numbers& random, M... modifiers) {
+  for (int round = 0; round < 8; ++round) {
+    const uint64_t tile = 4096 / sizeof(A), n = round == 0 ? 0 : random.below(round < 4 ? tile : 9 * tile);
+    const auto x = elements_of_a_type<T>(n, random());
+    const auto y = elements_of_a_type<U>(n, random());
+    std::vector<A> products(n);
+    for (uint64_t i = 0; i < n; ++i) products[i] = product_of_two_types<A>(x[i], y[i]);
+    const A expected = onefold::sum(onefold::serial(), products);
+
+    const char* style = "";
+    const auto cuts = cuts_of(n, tile, random, &style);
+    const uint64_t begin = cuts[static_cast<std::size_t>(rank())], count = cuts[static_cast<std::size_t>(rank()) + 1] - begin;
+    const layout rows(MPI_COMM_WORLD, begin, begin + count);
+    onefold::executor here = any_executor(random());
+    const T* my_x = x.data() + begin;
+    const U* my_y = y.data() + begin;
+    ranges_on_a_gpu on_a_gpu;
+    if ((random() >> rank()) % 2 == 0 && ranges_on_a_gpu::can({{element_type::f64, form::sum}}, false)) {
+      ++counted().on_a_gpu;
+      here = ranges_on_a_gpu::where();
+      // As in all of x, so that it is aligned as little.
+      if (n > 0) my_x = static_cast<const T*>(on_a_gpu.copy(x.data(), n * sizeof(T))) + begin;
+      if (n > 0) my_y = static_cast<const U*>(on_a_gpu.copy(y.data(), n * sizeof(U))) + begin;
+    }
+    const onefold::mpi::place where = rows.on(here);
+    const std::span<const T> of_x(my_x, count);
+    const std::span<const U> of_y(my_y, count);
+    const std::string words = std::to_string(n) + " products cut " + style;
+    expect_same(onefold::dot(where, my_x, my_y, count, modifiers...), expected, words);
+    expect_same(onefold::dot(where, of_x, of_y, modifiers...), expected, words);
+    expect_same(onefold::dot(where, of_x, of_y, modifiers..., onefold::options{}), expected, words);
+    const int root = ranks() - 1;
+    const auto at_root = onefold::dot(where.root(root), my_x, my_y, count, modifiers..., onefold::options{});
+    ASSERT_EQ(at_root.has_value(), rank() == root);
+    if (at_root) expect_same(*at_root, expected, words);
+    auto of_pointers = onefold::mpi::start(onefold::dot, where, my_x, my_y, count, modifiers...);
+    auto of_ranges = onefold::mpi::start(onefold::dot, where, of_x, of_y, modifiers...);
+    expect_same(of_pointers.wait(), expected, words);
+    expect_same(of_ranges.wait(), expected, words);
+    A first{}, second{};
+    onefold::mpi::batch work(where);
+    work.add(onefold::dot, my_x, my_y, count, &first, modifiers...).add(onefold::dot, of_x, of_y, &second, modifiers...);
+    for (int again = 0; again < 2; ++again) {
+      work.run();
+      expect_same(first, expected, words);
+      expect_same(second, expected, words);
+    }
+  }
+}
+
+TEST(dots_of_two_types_over_ranks, have_the_bits_of_an_array_of_the_products) {
+  random_numbers random(current_seed());
+  expect_dots_of_two_types<float, double, double>(random);
+  expect_dots_of_two_types<double, onefold::float16, double>(random);
+  expect_dots_of_two_types<onefold::bfloat16, float, float>(random);
+  expect_dots_of_two_types<float, onefold::float16, double>(random, onefold::accumulate_as<double>);
+  expect_dots_of_two_types<std::int8_t, float, float>(random, onefold::accumulate_as<float>);
+  expect_dots_of_two_types<std::int8_t, std::uint8_t, uint64_t>(random);
+  expect_dots_of_two_types<std::int32_t, std::uint32_t, std::uint32_t>(random);
+  expect_dots_of_two_types<std::uint32_t, std::int32_t, uint64_t>(random, onefold::accumulate_as<uint64_t>);
+}
+
+// With other forms in one message, on some ranks as a sum of the products.
+TEST(dots_of_two_types_over_ranks, go_with_others) {
+  const parted of(4321);
+  const std::vector<float> floats(of.mine.begin(), of.mine.end()), all_floats(of.all.begin(), of.all.end());
+  std::vector<double> products(of.mine);
+  for (std::size_t i = 0; i < products.size(); ++i) products[i] *= double{floats[i]};
+  const layout rows(MPI_COMM_WORLD, of.mine.size());
+  double dot = 0, norm = 0, largest = 0;
+  onefold::mpi::batch work(rows.on(onefold::openmp()));
+  work.add(onefold::norm2, of.mine, &norm);
+  if (rank() % 2 == 0)
+    work.add(onefold::dot, floats, of.mine, &dot);
+  else
+    work.add(onefold::sum, products, &dot);
+  work.add(onefold::max, of.mine, &largest).start();
+  work.wait();
+  expect_same(dot, onefold::dot(onefold::serial(), all_floats, of.all), "dot of floats and doubles");
+  expect_same(norm, onefold::norm2(onefold::serial(), of.all), "norm2");
+  expect_same(largest, onefold::max(onefold::serial(), of.all), "max");
+}
+
+TEST(dots_of_two_types_over_ranks, are_refused_on_every_rank) {
+  const std::vector<float> x(700, 0.5F);
+  const std::vector<double> y(701, 2.0);
+  const layout rows(MPI_COMM_WORLD, x.size());
+  for (const onefold::executor here : {onefold::serial(), onefold::best()}) {
+    const auto where = rows.on(here);
+    EXPECT_TRUE(refuses(errc::guarantee_not_met, "dot of f32 and f64 has no exact result", [&] {
+      static_cast<void>(
+          onefold::dot(where, x.data(), y.data(), x.size(), onefold::options{.guarantee = onefold::guarantee::exact}));
+    }));
+    const onefold::mpi::communicator world(MPI_COMM_WORLD);
+    EXPECT_TRUE(refuses(errc::guarantee_not_met, "make a layout",
+                        [&] { static_cast<void>(onefold::dot(world.on(here), x.data(), y.data(), x.size())); }));
+    for (const int culprit : culprits()) {
+      expect_refused_everywhere(culprit, errc::null_pointer, "second input", "could not take part", [&] {
+        const double* const nothing = nullptr;
+        static_cast<void>(onefold::dot(where, x.data(), rank() == culprit ? nothing : y.data(), x.size()));
+      });
+      expect_refused_everywhere(culprit, errc::misaligned_pointer, "input", "could not take part", [&] {
+        const auto* const odd = reinterpret_cast<const float*>(reinterpret_cast<const char*>(x.data()) + 2);
+        static_cast<void>(onefold::dot(where, rank() == culprit ? odd : x.data(), y.data(), x.size()));
+      });
+      expect_refused_everywhere(culprit, errc::invalid_argument, "700 and 701", "could not take part", [&] {
+        static_cast<void>(onefold::dot(where, x, std::span(y.data(), rank() == culprit ? 701 : 700)));
+      });
+    }
+    EXPECT_EQ(onefold::dot(where, x.data(), y.data(), x.size()), 700.0 * ranks());
+  }
+  EXPECT_THROW(static_cast<void>(onefold::dot(rows.on(onefold::cuda(1000)), x.data(), y.data(), x.size())), onefold::error);
 }
 
 TEST(calls_over_ranks, give_results_to_a_root_alone) {
