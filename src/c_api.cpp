@@ -323,6 +323,7 @@ struct whole_call {
   bool of_complex_parts = false;
   bool words_alone = false;
   bool has_checked_places = false;
+  const arrays_of_two_types* products = nullptr;
 };
 
 // Whether a backend has run it by its short way (backend_entry::reduce_few). best() means serial() for few elements of the host's.
@@ -343,7 +344,7 @@ void reduce_reals(const onefold_request& asked, const onefold_options* how, cons
                                             .append(std::to_string(asked.results))
                                             .append(" results: one reduction has 1 to ")
                                             .append(std::to_string(most_results)));
-  request what = request_of(asked, of.of_complex_parts, of.batch, of.words_alone);
+  request what = request_of(asked, of.of_complex_parts, of.batch, of.words_alone, of.products);
   if (asked.array_count < 0 || asked.array_count > 3) refuse_number("request.array_count", asked.array_count, 0, 3);
   for (int i = 0; i < what.array_count; ++i) {
     const std::uint32_t alignment = asked.arrays[i].alignment;
@@ -427,8 +428,8 @@ void reduce_complex_parts(const onefold_request& asked, const onefold_options* h
   reduce_checked(asked, how, {.of_complex_parts = true});
 }
 
-void reduce_made_of_places(const onefold_request& asked, const onefold_options* how) {
-  reduce_checked(asked, how, {.has_checked_places = true});
+void reduce_products(const onefold_request& asked, const arrays_of_two_types& of, const onefold_options* how) {
+  reduce_checked(asked, how, {.has_checked_places = true, .products = &of});
 }
 
 void put_exact_words(const onefold_request& asked, const onefold_options& how) {

@@ -49,13 +49,13 @@ bool nodes_in_batch(const onefold_request& asked, const tree_nodes& which, batch
 /// Runs a request by itself whose result the batch waits for. Throws onefold::error.
 void reduce_beside_batch(const onefold_request& asked, const onefold_options* how, batch_in_progress& batch);
 
-/// onefold_reduce() of values that are made of what stands in memory: the request's places have been checked, and the backend knows what is made of them. Throws
-/// as dispatch().
-void reduce_made_of_places(const onefold_request& asked, const onefold_options* how);
+/// onefold_reduce() of a request whose source gives the products of two arrays: what of it stands in memory has been checked. Throws as dispatch().
+void reduce_products(const onefold_request& asked, const arrays_of_two_types& of, const onefold_options* how);
 
 /// A request in C++'s types, whose type, form and results are known to be such. A value for every member and none a constant: else g++ sets all to 0
 /// first, which takes 10 ns of a small sum's 60. Throws as executor_of().
-inline request request_of(const onefold_request& asked, bool of_complex_parts, batch_in_progress* batch, bool words_alone) {
+inline request request_of(const onefold_request& asked, bool of_complex_parts, batch_in_progress* batch, bool words_alone,
+                          const arrays_of_two_types* products) {
   return {executor_of(asked.where),
           static_cast<element_type>(asked.type),
           static_cast<form>(asked.form),
@@ -85,7 +85,8 @@ inline request request_of(const onefold_request& asked, bool of_complex_parts, b
           of_complex_parts,
           batch,
           words_alone,
-          asked.second_type};
+          asked.second_type,
+          products};
 }
 
 /// What says where a count, or an array's address, stands in memory. Throws onefold::error.

@@ -397,7 +397,7 @@ bool complex_in_batch(const onefold_request& asked, const onefold_options* how, 
   } else if (!is_for_launch(asked)) {
     return false;
   }
-  const request what = request_of(asked, false, nullptr, false);
+  const request what = request_of(asked, false, nullptr, false, nullptr);
   if (asked.count > 0 && !asks_for_exact(how) && batch.take(what)) return true;
   if (!is_in_memory || asked.count == 0) return false;
   const auto is_on_host = [](const void* array) { return array != nullptr && locate(array).kind == pointer_kind::host; };

@@ -32,16 +32,11 @@ constexpr bool is_real_type(std::int32_t type) noexcept { return type >= 0 && ty
 template <class T>
 using without_sign = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
 
-struct arrays_of_dot {
-  const void* x;
-  const void* y;
-};
-
 // The products of elements of two types, of which A is the common one.
 template <class A, class X, class Y>
 int fill_products(void* context, std::uint64_t first, std::uint64_t count, void* const* values) {
   using W = without_sign<A>;  // whose products wrap around
-  const auto& of = *static_cast<const arrays_of_dot*>(context);
+  const auto& of = *static_cast<const arrays_of_two_types*>(context);
   const X* const x = static_cast<const X*>(of.x) + first;
   const Y* const y = static_cast<const Y*>(of.y) + first;
   auto* const to = static_cast<W*>(values[0]);
@@ -141,15 +136,19 @@ void read_memory(onefold_request& what) {
     what.second = address_in_memory(place, "second input", where);
 }
 
+arrays_of_two_types in_order_of(arrays_of_two_types arrays) noexcept {
+  if (!stands_right(arrays.types)) {
+    std::swap(arrays.types.x, arrays.types.y);
+    std::swap(arrays.x, arrays.y);
+  }
+  return arrays;
+}
+
 }  // namespace
 
 void store_products(const types_of_dot& of, element_type products, const void* x, const void* y, std::size_t count, void* to) {
-  arrays_of_dot in_order{x, y};
-  types_of_dot types = of;
-  if (!stands_right(types)) {
-    std::swap(types.x, types.y);
-    std::swap(in_order.x, in_order.y);
-  }
+  arrays_of_two_types in_order = in_order_of({of, x, y});
+  const types_of_dot& types = in_order.types;
   const bool is_wide = products != type_of_products(types);
   fill_function fill = (is_wide ? wide_functions : functions)[static_cast<std::size_t>(types.x)][static_cast<std::size_t>(types.y)];
   if (fill == nullptr)  // they differ in their sign alone, which is nothing to the lowest bytes
@@ -184,12 +183,9 @@ void reduce_mixed(const onefold_request& asked, const onefold_options* how) {
   check_no_overlap(what, types);
 
   const onefold_array arrays[] = {array_of(what.input, what.input_at, types.x), array_of(what.second, what.second_at, types.y)};
-  arrays_of_dot in_order{what.input, what.second};
+  arrays_of_two_types in_order = in_order_of({types, what.input, what.second});
   const bool is_swapped = !stands_right(types);
-  if (is_swapped) {
-    std::swap(types.x, types.y);
-    std::swap(in_order.x, in_order.y);
-  }
+  types = in_order.types;
   const auto& filling = wide ? wide_functions : functions;
   const onefold_value_source source{&in_order, filling[static_cast<std::size_t>(types.x)][static_cast<std::size_t>(types.y)]};
 #ifdef ONEFOLD_HAVE_CUDA
@@ -205,7 +201,7 @@ void reduce_mixed(const onefold_request& asked, const onefold_options* how) {
   what.source = &source;
   what.arrays = arrays;
   what.array_count = 2;
-  reduce_made_of_places(what, how);
+  reduce_products(what, in_order, how);
 }
 
 element_type type_of_mixed(const onefold_request& asked) noexcept {

@@ -36,4 +36,11 @@ constexpr bool differ_in_sign_alone(types_of_dot of) noexcept {
   return !is_float(of.x) && !is_float(of.y) && size_of(of.x) == size_of(of.y) && size_of(of.x) >= 4;
 }
 
+/// Both arrays of a dot of two types, in that order.
+struct arrays_of_two_types {
+  types_of_dot types;
+  const void* x;
+  const void* y;
+};
+
 }  // namespace onefold::detail

@@ -17,6 +17,7 @@
 #include "parts.hpp"
 #include "plan.hpp"
 #include "source.hpp"
+#include "two_types.hpp"
 
 namespace onefold::cpu {
 
@@ -283,6 +284,7 @@ int reduce_fixed_order(const detail::request& what, int threads) {
   if (what.own != nullptr) return reduce_own(what, threads);
   if (what.vectors != nullptr) return reduce_vectors(what, threads);
   if (what.count == 0) return detail::store_empty(what, what.output), 1;
+  if (what.products != nullptr) return reduce_two_types(what, threads);
   if (what.source != nullptr) return reduce_source(what, threads);
   if (what.form != form::reduce_together) {
     const form_row& row = row_of(what.type, what.form, what.wide);

@@ -1049,9 +1049,14 @@ struct mixed_product {
   }
 };
 
-template <bool OnDevice, class T, class U, class... M>
+template <class T, class U, class... M>
 void run_mixed_dot(const executor& where, array_view<T> x, array_view<U> y, void* output, bool waits, const options& how,
-                   M... modifiers);
+                   M... modifiers) {
+  request what = mixed_request<T, U>(where, x.count, output, waits, modifiers...);
+  what.input = x.data;
+  what.second = y.data;
+  run(what, how);
+}
 
 struct dot_of_ranks {
   template <class P, class T, class... M, ONEFOLD_WHERE(is_place_of_ranks<P>&& dot_takes<T, M...>)>
@@ -1106,19 +1111,18 @@ struct named_dot : dot_at, dot_of_ranks, dot_of_parts, no_dot_takes_this {
   using dot_of_parts::operator();
 
   // Of two types: the sum of the products in the larger one, with the bits of an array that holds them.
-  template <class T, class U, bool OnDevice = on_device<mixed_product<T>>, ONEFOLD_WHERE(are_mixed<T, U>)>
+  template <class T, class U, ONEFOLD_WHERE(are_mixed<T, U>)>
   [[nodiscard]] common_accumulator<T, U> operator()(const executor& where, const T* x, const U* y, std::uint64_t count,
                                                     const options& how = {}) const {
     common_accumulator<T, U> value;
-    run_mixed_dot<OnDevice>(where, array_view<T>{x, count}, array_view<U>{y, count}, &value, true, how);
+    run_mixed_dot(where, array_view<T>{x, count}, array_view<U>{y, count}, &value, true, how);
     return value;
   }
-  template <class R, class S, bool OnDevice = on_device<mixed_product<R>>,
-            ONEFOLD_WHERE(are_mixed<element_of<const R>, element_of<const S>>)>
+  template <class R, class S, ONEFOLD_WHERE(are_mixed<element_of<const R>, element_of<const S>>)>
   [[nodiscard]] auto operator()(const executor& where, const R& x, const S& y, const options& how = {}) const {
     common_accumulator<element_of<const R>, element_of<const S>> value;
     common_size(view_of(x), view_of(y));
-    run_mixed_dot<OnDevice>(where, view_of(x), view_of(y), &value, true, how);
+    run_mixed_dot(where, view_of(x), view_of(y), &value, true, how);
     return value;
   }
   template <class T, class U, ONEFOLD_WHERE(are_mixed<T, U>)>
@@ -1129,28 +1133,25 @@ struct named_dot : dot_at, dot_of_ranks, dot_of_parts, no_dot_takes_this {
   [[nodiscard]] auto operator()(const R& x, const S& y, const options& how = {}) const {
     return (*this)(best(), x, y, how);
   }
-  template <class T, class U, class M, bool OnDevice = on_device<mixed_product<T>>, ONEFOLD_WHERE(takes_mixed<T, U, M>())>
+  template <class T, class U, class M, ONEFOLD_WHERE(takes_mixed<T, U, M>())>
   [[nodiscard]] mixed_result_t<T, U, M> operator()(const executor& where, const T* x, const U* y, std::uint64_t count, M modifier,
                                                    const options& how = {}) const {
-    return mixed<OnDevice>(where, array_view<T>{x, count}, array_view<U>{y, count}, how, modifier);
+    return mixed(where, array_view<T>{x, count}, array_view<U>{y, count}, how, modifier);
   }
-  template <class T, class U, class M, class N, bool OnDevice = on_device<mixed_product<T>>,
-            ONEFOLD_WHERE(takes_mixed<T, U, M, N>())>
+  template <class T, class U, class M, class N, ONEFOLD_WHERE(takes_mixed<T, U, M, N>())>
   [[nodiscard]] mixed_result_t<T, U, M, N> operator()(const executor& where, const T* x, const U* y, std::uint64_t count, M first,
                                                       N second, const options& how = {}) const {
-    return mixed<OnDevice>(where, array_view<T>{x, count}, array_view<U>{y, count}, how, first, second);
+    return mixed(where, array_view<T>{x, count}, array_view<U>{y, count}, how, first, second);
   }
-  template <class R, class S, class M, bool OnDevice = on_device<mixed_product<R>>,
-            ONEFOLD_WHERE(takes_mixed<element_of<const R>, element_of<const S>, M>())>
+  template <class R, class S, class M, ONEFOLD_WHERE(takes_mixed<element_of<const R>, element_of<const S>, M>())>
   [[nodiscard]] auto operator()(const executor& where, const R& x, const S& y, M modifier, const options& how = {}) const {
     common_size(view_of(x), view_of(y));
-    return mixed<OnDevice>(where, view_of(x), view_of(y), how, modifier);
+    return mixed(where, view_of(x), view_of(y), how, modifier);
   }
-  template <class R, class S, class M, class N, bool OnDevice = on_device<mixed_product<R>>,
-            ONEFOLD_WHERE(takes_mixed<element_of<const R>, element_of<const S>, M, N>())>
+  template <class R, class S, class M, class N, ONEFOLD_WHERE(takes_mixed<element_of<const R>, element_of<const S>, M, N>())>
   [[nodiscard]] auto operator()(const executor& where, const R& x, const S& y, M first, N second, const options& how = {}) const {
     common_size(view_of(x), view_of(y));
-    return mixed<OnDevice>(where, view_of(x), view_of(y), how, first, second);
+    return mixed(where, view_of(x), view_of(y), how, first, second);
   }
   template <class T, class U, class M, ONEFOLD_WHERE(takes_mixed<T, U, M>())>
   [[nodiscard]] auto operator()(const T* x, const U* y, std::uint64_t count, M modifier, const options& how = {}) const {
@@ -1213,11 +1214,11 @@ struct named_dot : dot_at, dot_of_ranks, dot_of_parts, no_dot_takes_this {
   }
 
  private:
-  template <bool OnDevice, class T, class U, class... M>
+  template <class T, class U, class... M>
   static mixed_result_t<T, U, M...> mixed(const executor& where, array_view<T> x, array_view<U> y, const options& how,
                                           M... modifiers) {
     mixed_result_t<T, U, M...> value;
-    run_mixed_dot<OnDevice>(where, x, y, &value, true, how, modifiers...);
+    run_mixed_dot(where, x, y, &value, true, how, modifiers...);
     return value;
   }
 };
@@ -1228,43 +1229,39 @@ struct named_dot_into : dot_at_into, dot_of_streams_into, dot_of_parts_into, no_
   using dot_of_parts_into::operator();
   using dot_of_streams_into::operator();
 
-  template <class T, class U, bool OnDevice = on_device<mixed_product<T>>, ONEFOLD_WHERE(are_mixed<T, U>)>
+  template <class T, class U, ONEFOLD_WHERE(are_mixed<T, U>)>
   void operator()(const executor& where, const T* x, const U* y, std::uint64_t count, common_accumulator<T, U>* output,
                   const options& how = {}) const {
-    run_mixed_dot<OnDevice>(where, array_view<T>{x, count}, array_view<U>{y, count}, output, false, how);
+    run_mixed_dot(where, array_view<T>{x, count}, array_view<U>{y, count}, output, false, how);
   }
-  template <class R, class S, bool OnDevice = on_device<mixed_product<R>>,
-            ONEFOLD_WHERE(are_mixed<element_of<const R>, element_of<const S>>)>
+  template <class R, class S, ONEFOLD_WHERE(are_mixed<element_of<const R>, element_of<const S>>)>
   void operator()(const executor& where, const R& x, const S& y,
                   common_accumulator<element_of<const R>, element_of<const S>>* output, const options& how = {}) const {
     common_size(view_of(x), view_of(y));
-    run_mixed_dot<OnDevice>(where, view_of(x), view_of(y), output, false, how);
+    run_mixed_dot(where, view_of(x), view_of(y), output, false, how);
   }
-  template <class T, class U, class M, bool OnDevice = on_device<mixed_product<T>>, ONEFOLD_WHERE(takes_mixed<T, U, M>())>
+  template <class T, class U, class M, ONEFOLD_WHERE(takes_mixed<T, U, M>())>
   void operator()(const executor& where, const T* x, const U* y, std::uint64_t count, mixed_result_t<T, U, M>* output, M modifier,
                   const options& how = {}) const {
-    run_mixed_dot<OnDevice>(where, array_view<T>{x, count}, array_view<U>{y, count}, output, false, how, modifier);
+    run_mixed_dot(where, array_view<T>{x, count}, array_view<U>{y, count}, output, false, how, modifier);
   }
-  template <class T, class U, class M, class N, bool OnDevice = on_device<mixed_product<T>>,
-            ONEFOLD_WHERE(takes_mixed<T, U, M, N>())>
+  template <class T, class U, class M, class N, ONEFOLD_WHERE(takes_mixed<T, U, M, N>())>
   void operator()(const executor& where, const T* x, const U* y, std::uint64_t count, mixed_result_t<T, U, M, N>* output, M first,
                   N second, const options& how = {}) const {
-    run_mixed_dot<OnDevice>(where, array_view<T>{x, count}, array_view<U>{y, count}, output, false, how, first, second);
+    run_mixed_dot(where, array_view<T>{x, count}, array_view<U>{y, count}, output, false, how, first, second);
   }
-  template <class R, class S, class M, bool OnDevice = on_device<mixed_product<R>>,
-            ONEFOLD_WHERE(takes_mixed<element_of<const R>, element_of<const S>, M>())>
+  template <class R, class S, class M, ONEFOLD_WHERE(takes_mixed<element_of<const R>, element_of<const S>, M>())>
   void operator()(const executor& where, const R& x, const S& y,
                   mixed_result_t<element_of<const R>, element_of<const S>, M>* output, M modifier, const options& how = {}) const {
     common_size(view_of(x), view_of(y));
-    run_mixed_dot<OnDevice>(where, view_of(x), view_of(y), output, false, how, modifier);
+    run_mixed_dot(where, view_of(x), view_of(y), output, false, how, modifier);
   }
-  template <class R, class S, class M, class N, bool OnDevice = on_device<mixed_product<R>>,
-            ONEFOLD_WHERE(takes_mixed<element_of<const R>, element_of<const S>, M, N>())>
+  template <class R, class S, class M, class N, ONEFOLD_WHERE(takes_mixed<element_of<const R>, element_of<const S>, M, N>())>
   void operator()(const executor& where, const R& x, const S& y,
                   mixed_result_t<element_of<const R>, element_of<const S>, M, N>* output, M first, N second,
                   const options& how = {}) const {
     common_size(view_of(x), view_of(y));
-    run_mixed_dot<OnDevice>(where, view_of(x), view_of(y), output, false, how, first, second);
+    run_mixed_dot(where, view_of(x), view_of(y), output, false, how, first, second);
   }
 
   template <class T, ONEFOLD_WHERE(dot_takes<T>)>

@@ -122,31 +122,6 @@ over<space_of<S>, F&> over_indices(const S& space, F& f) {
   return {as_space(space), f};
 }
 
-template <bool OnDevice, class T, class U, class... M>
-void run_mixed_dot(const executor& where, array_view<T> x, array_view<U> y, void* output, bool waits, const options& how,
-                   M... modifiers) {
-  // The library has kernels, and reads what stands in memory; on a CPU the products are made here, as this unit is compiled.
-  if constexpr (!OnDevice || !counts_on_host<M...>) {
-    if (!counts_on_host<M...> || where.chooses_itself() || is_for_cuda(where)) {
-      request what = mixed_request<T, U>(where, x.count, output, waits, modifiers...);
-      what.input = x.data;
-      what.second = y.data;
-      return run(what, how);
-    }
-  }
-  if constexpr (counts_on_host<M...>) {
-    using A = mixed_result_t<T, U, M...>;
-    mixed_product<A> product;
-    op::sum add;
-    auto products = over_arrays(product, x.count, x.data, y.data);
-    if (how.guarantee == guarantee::exact) {  // refused: the products are rounded
-      operator_function<op::sum> combine;
-      return run_own_operator<OnDevice>(where, products.space, products.f, combine, no_init{}, output, waits, how);
-    }
-    run_transform<OnDevice>(where, products.space, products.f, add, no_init{}, output, waits, how);
-  }
-}
-
 template <class R>
 inline constexpr bool is_range = !std::is_void_v<element_of<const R>>;
 template <class I>

@@ -32,7 +32,7 @@ std::size_t tile_of(element_type products) { return 4096 / onefold::size_of(prod
 // Sizes around rows and tiles of the products, and what is many tiles.
 std::vector<std::size_t> sizes_for(element_type products) {
   const std::size_t tile = tile_of(products);
-  return {0, 1, 2, 31, 33, tile - 1, tile, tile + 1, 16 * tile + 5, 39'989};
+  return {0, 1, 2, 31, 33, tile - 1, tile, tile + 1, 8 * tile + 3, 16 * tile + 5, 39'989};
 }
 
 // All pairs, from C, both ways round, wherever arrays begin, with the call that returns and with the one that stores.

@@ -22,6 +22,7 @@
 #include "norm2.ipp"
 #include "ordered.ipp"
 #include "small.ipp"
+#include "two_types.ipp"
 
 namespace onefold::cpu {
 
@@ -105,10 +106,10 @@ extern const kernel_table ONEFOLD_KERNELS = {
     sum_of_lanes<f64>,
     run<norm2, f64, squares>,
 #define ONEFOLD_FOLD(E, A, map) run<complex_sum<E, A, map>, parts_of_number<E>, parts_of_number<A>>,
-    ONEFOLD_FOLD(f32, f32, as_is) ONEFOLD_FOLD(f64, f64, as_is) ONEFOLD_FOLD(f32, f64, as_is)
-    ONEFOLD_FOLD(f32, f32, conjugated) ONEFOLD_FOLD(f64, f64, conjugated) ONEFOLD_FOLD(f32, f64, conjugated)
+    ONEFOLD_FOLD(f32, f32, as_is) ONEFOLD_FOLD(f64, f64, as_is) ONEFOLD_FOLD(f32, f64, as_is) ONEFOLD_FOLD(f32, f32, conjugated)
+        ONEFOLD_FOLD(f64, f64, conjugated) ONEFOLD_FOLD(f32, f64, conjugated)
 #undef ONEFOLD_FOLD
-        run<complex_prod<f32, f32>, parts_of_number<f32>, parts_of_number<f32>>,
+            run<complex_prod<f32, f32>, parts_of_number<f32>, parts_of_number<f32>>,
     run<complex_prod<f64, f64>, parts_of_number<f64>, parts_of_number<f64>>,
     run<complex_prod<f32, f64>, parts_of_number<f32>, parts_of_number<f64>>,
     run<complex_wide_norm1, parts_of_number<f32>, f64, f32>,
@@ -133,6 +134,11 @@ extern const kernel_table ONEFOLD_KERNELS = {
 #define ONEFOLD_FLOAT(E, T, digits) first_that<E, is_no_number>,
 #define ONEFOLD_SMALL_FLOAT(E, T, digits) first_that<u16, is_beyond<infinity_of<E>>>,
 #include <onefold/types.def>
+    {
+#define ONEFOLD_TYPE(E, T) of_another_type_for<E>(),
+#define ONEFOLD_SMALL_TYPE ONEFOLD_TYPE
+#include <onefold/types.def>
+    },
 };
 
 }  // namespace onefold::cpu

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include <onefold/order.hpp>
+#include <onefold/types.hpp>
 
 namespace onefold::cpu {
 
@@ -22,6 +23,16 @@ using fold_lanes = void (*)(const void* lanes, int tiles, void* value);
 /// The index of the first of `count` elements, of one size, that has these bits, or whose absolute value has, or that is no number. There must
 /// be one.
 using find_element = std::uint64_t (*)(const void* x, std::uint64_t count, const void* bits);
+
+/// Stores `count` elements as those of another type: converted as C does, integers to longer ones with their signs. Any alignment of `x` will do, and nothing
+/// behind the last element is read or written.
+using convert_elements = void (*)(const void* x, std::uint64_t count, input_from from, void* to);
+/// Of one type. Conversions are null to itself, to shorter ones, and of signed integers to those without a sign but to u64. Products with floats or doubles are
+/// those of `count` whole groups of that type, null where they have no kernel.
+struct of_another_type {
+  convert_elements to_f32, to_f64, to_i16, to_i32, to_u32, to_u64;
+  fold_groups with_f32, with_f64;
+};
 
 struct kernel_table {
 #define ONEFOLD_FOLD(E, A, map, op) fold_groups E##_##A##_##map##_##op;
@@ -43,6 +54,7 @@ struct kernel_table {
 #define ONEFOLD_FLOAT(E, T, digits) find_element nan_##E;
 #define ONEFOLD_SMALL_FLOAT ONEFOLD_FLOAT
 #include <onefold/types.def>
+  of_another_type of[element_type_count];  ///< by element type
 };
 
 extern const kernel_table baseline_kernels;  ///< what the compiler may use without being told

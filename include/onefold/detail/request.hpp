@@ -26,6 +26,7 @@ inline constexpr std::uint32_t most_state_bytes = 1024;
 struct device_fold;
 
 struct batch_in_progress;
+struct arrays_of_two_types;
 
 struct request {
   executor where;
@@ -61,6 +62,7 @@ struct request {
       nullptr;               // not null: the batch of which this is a part, and which waits if the output lies in its memory
   bool words_alone = false;  // exact, on cuda(): the output is the place of the words of the state, or of the states of both parts
   std::int32_t second_type = 0;  // dot: 1 + the type of its second array, where that is another
+  const arrays_of_two_types* products = nullptr;  // not null: the source's values are the products of these
 };
 
 // A report in C++'s types. Throws std::bad_alloc.
