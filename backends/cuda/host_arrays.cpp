@@ -8,6 +8,7 @@
 
 #include <onefold/detail/device_fold.hpp>
 #include <onefold/error.hpp>
+#include <onefold/order.hpp>
 
 #include "../cpu/forms.hpp"
 #include "../float_environment.hpp"
@@ -29,6 +30,8 @@ using onefold::detail::request;
 // The parts of complex numbers, each of which has an exact sum.
 bool has_complex_parts(const request& what) { return what.device != nullptr && is_parts(*what.device); }
 
+bool is_mixed_dot(const request& what) { return what.products != nullptr && what.device != nullptr; }
+
 bool is_exact_call(const request& what, const variant_info& variant) {
   const bool is_own = what.device == nullptr || is_parts(*what.device);  // the variant's fold, and not a function of the caller's
   return variant.guarantee == guarantee::exact && what.vectors == nullptr && is_own;
@@ -40,13 +43,17 @@ std::string why_not_copied(const request& what, const variant_info& variant) {
   if (onefold::detail::has_array_in_memory(what)) return "where the address of an array stands in memory nothing is copied";
   if (what.words_alone) return "what a state in a GPU's memory is made of is not copied: exact_state::add() takes it";
   if (is_exact_call(what, variant)) return {};
-  if (what.device != nullptr) return "what functions and operators, or sums of complex numbers, read is not copied";
+  if (what.device != nullptr && !is_mixed_dot(what))
+    return "what functions and operators, or sums of complex numbers, read is not copied";
   if (!variant.takes_everything)
     return std::string(variant.name) + " does not copy it, as fixed_order, the default, and superaccumulator do";
   return {};
 }
 
-std::uint64_t bytes_to_copy(const request& what) { return what.count * size_of(what.type) * (what.form == form::dot ? 2U : 1U); }
+std::uint64_t bytes_to_copy(const request& what) {
+  if (is_mixed_dot(what)) return what.count * (what.device->element_bytes[0] + what.device->element_bytes[1]);
+  return what.count * size_of(what.type) * (what.form == form::dot ? 2U : 1U);
+}
 
 // One value of the tree over all pieces: that of a form, or of one of the operators of reduce_together.
 class tree_of_pieces {
@@ -67,8 +74,19 @@ class tree_of_pieces {
     piece.input = pieces.view(0);
     piece.second = pieces.view(1);
     piece.count = pieces.count();
-    piece.tree_value = value;
-    piece.output = result;
+    onefold::detail::device_fold of_piece;
+    if (what_.device == nullptr) {
+      piece.tree_value = value;
+      piece.output = result;
+    } else {  // a dot of two types, a sum whose result is the tree's value
+      of_piece = *what_.device;
+      of_piece.input[0] = pieces.view(0);
+      of_piece.input[1] = pieces.view(1);
+      piece.device = &of_piece;
+      piece.input = piece.second = nullptr;
+      piece.tree_value = nullptr;
+      piece.output = value;
+    }
     static_cast<void>(run_in_place(piece, how, variant, ran));
     cpu::shift_indices(row_, value, pieces.first());
     const onefold::detail::default_float_environment one_operation_is_one_operation;
@@ -186,11 +204,19 @@ void reduce_host_arrays(const request& what, const options& how, const variant_i
   const std::size_t element_bytes = size_of(what.type) * (of_pairs ? 2 : 1);
   piecewise_input inputs[host_pieces::most_inputs];
   std::size_t count = 0;
-  inputs[count++] = input_of(of_parts ? what.device->input[0] : what.input, element_bytes, "input", device, current);
-  if (what.form == form::dot) inputs[count++] = input_of(what.second, element_bytes, "second input", device, current);
+  if (is_mixed_dot(what)) {
+    for (; count < 2; ++count)
+      inputs[count] = input_of(what.device->input[count], what.device->element_bytes[count], count == 0 ? "input" : "second input",
+                               device, current);
+  } else {
+    inputs[count++] = input_of(of_parts ? what.device->input[0] : what.input, element_bytes, "input", device, current);
+    if (what.form == form::dot) inputs[count++] = input_of(what.second, element_bytes, "second input", device, current);
+  }
 
   const std::shared_ptr<stream_memory> work = memory_of(device, what.where.has_stream(), what.where.stream());
-  host_pieces pieces(*work, device, {inputs, count}, what.of_complex_parts ? what.count / 2 : what.count);
+  const std::uint64_t tile =
+      static_cast<std::uint64_t>(order::tile_rows) * static_cast<std::uint64_t>(order::lanes_of_bytes(element_bytes));
+  host_pieces pieces(*work, device, {inputs, count}, what.of_complex_parts ? what.count / 2 : what.count, tile);
   ran.scratch_bytes = pieces.buffer_bytes();
   alignas(16) std::byte results[most_results * sizeof(std::uint64_t)] = {};
   if (variant.guarantee == guarantee::exact)

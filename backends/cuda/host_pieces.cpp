@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include <onefold/error.hpp>
-#include <onefold/order.hpp>
 
 #include "streams.hpp"
 
@@ -23,10 +22,6 @@ constexpr std::size_t least_piece_bytes = std::size_t{8} << 10;  // a tile of ea
 constexpr std::size_t most_piece_bytes = std::size_t{1} << 30;
 
 constexpr std::size_t alignment = 256;  // of a buffer in its slot, as of what cudaMalloc gives
-
-std::uint64_t elements_of_a_tile(std::size_t element_bytes) {
-  return static_cast<std::uint64_t>(order::tile_rows) * static_cast<std::uint64_t>(order::lanes_of_bytes(element_bytes));
-}
 
 }  // namespace
 
@@ -45,13 +40,14 @@ std::size_t piece_bytes() {
                                           std::to_string(most_piece_bytes));
 }
 
-host_pieces::host_pieces(stream_memory& work, int device, std::span<const piecewise_input> inputs, std::uint64_t count)
+host_pieces::host_pieces(stream_memory& work, int device, std::span<const piecewise_input> inputs, std::uint64_t count,
+                         std::uint64_t tile)
     : work_(work), alone_(work.copies_in_use), count_(count) {
   std::copy(inputs.begin(), inputs.end(), inputs_);
-  const auto copied = static_cast<std::size_t>(std::ranges::count_if(inputs, &piecewise_input::is_copied));
-  const std::uint64_t tile = elements_of_a_tile(inputs[0].element_bytes);
-  const std::size_t tile_bytes = static_cast<std::size_t>(tile) * inputs[0].element_bytes;
-  piece_elements_ = tile * std::bit_floor(std::max<std::size_t>(piece_bytes() / (copied * tile_bytes), 1));
+  std::size_t tile_bytes = 0;  // of all arrays that are copied
+  for (const piecewise_input& of : inputs)
+    if (of.is_copied) tile_bytes += static_cast<std::size_t>(tile) * of.element_bytes;
+  piece_elements_ = tile * std::bit_floor(std::max<std::size_t>(piece_bytes() / tile_bytes, 1));
   pieces_ = (count + piece_elements_ - 1) / piece_elements_;
   slots_ = static_cast<std::size_t>(std::min<std::uint64_t>(pieces_, stream_memory::most_copies));
   for (std::size_t i = 0; i < inputs.size(); ++i) {

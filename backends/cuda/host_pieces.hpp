@@ -34,8 +34,9 @@ class host_pieces {
   ///
   /// @param work    of the stream
   /// @param inputs  at most most_inputs, of which one is copied at least; `count` elements each, which stay until the object goes
+  /// @param tile    elements of the tree
   /// Errors   those of CUDA; out_of_memory.
-  host_pieces(stream_memory& work, int device, std::span<const piecewise_input> inputs, std::uint64_t count);
+  host_pieces(stream_memory& work, int device, std::span<const piecewise_input> inputs, std::uint64_t count, std::uint64_t tile);
   /// Waits for what is still under way, if the pieces have not been gone through to the end.
   ~host_pieces();
   host_pieces(const host_pieces&) = delete;

@@ -524,7 +524,7 @@ ONEFOLD_API int onefold_range_add_values(onefold_range* state, onefold_executor 
  *  state's type, without ONEFOLD_WIDE, is onefold_mixed_dot_type(), or the wider one that ONEFOLD_WIDE asks for in such a dot: ONEFOLD_F64 in the place of
  *  ONEFOLD_F32, ONEFOLD_U64 in that of ONEFOLD_U32. So the state is that of an array that holds the products, with all that such a state may do, and of all
  *  elements it has the result of onefold_mixed_dot(). ONEFOLD_INVALID_ARGUMENT for another type, ONEFOLD_UNSUPPORTED for another form and for arrays of one type,
- *  whose ONEFOLD_DOT has states. On cuda() both arrays lie in the GPU's memory, and each subtree is a launch, two for each doubling of the range at most. */
+ *  whose ONEFOLD_DOT has states. On cuda() each subtree is a launch, two for each doubling of the range at most, and is waited for where not both arrays lie in the GPU's memory. */
 ONEFOLD_API int onefold_range_add_products(onefold_range* state, onefold_executor where, int32_t x_type, const void* x,
                                            int32_t y_type, const void* y, uint64_t count, const onefold_options* how);
 /** The same of values that are reduced where they are made. For every form with values, but not ONEFOLD_REDUCE_TOGETHER, nor operators of the caller's. Not asked of `how` is the
@@ -860,8 +860,8 @@ ONEFOLD_API int onefold_multi_dot_f64_into(onefold_executor where, const double*
 /** The dot of two arrays of any two types of real numbers, on every executor: each pair of elements becomes two numbers of the type that C adds both in,
  *  whose products are summed up with the bits that an array of them has. That type is f64 if either is; else f32 if either is a float; of whole numbers, of
  *  which those of 1 and 2 bytes count as 8, the larger one, and of equal ones that without a sign. With one type it is that type's dot. Errors: those of
- *  onefold_reduce(); guarantee_not_met for ONEFOLD_GUARANTEE_EXACT, since the products are rounded. On cuda both arrays lie in the GPU's memory, and a graph takes
- *  it as other calls; in a batch it is a launch of its own. Cost: one read of both. */
+ *  onefold_reduce(); guarantee_not_met for ONEFOLD_GUARANTEE_EXACT, since the products are rounded. On cuda host memory is copied, and a graph takes it as other
+ *  calls where both lie in the GPU's memory; in a batch it is a launch of its own. Cost: one read of both. */
 ONEFOLD_API int onefold_mixed_dot(onefold_executor where, int32_t x_type, const void* x, int32_t y_type, const void* y, uint64_t n,
                                   void* result);
 /** The same as with ONEFOLD_INTO. */

@@ -203,7 +203,7 @@ class range_state {
   /// accumulate_as may ask for in its place, double for float and std::uint64_t for std::uint32_t: range_state<form::sum, double> for floats with doubles, or
   /// for halves with floats accumulated in double. The state is that of an array that holds the products, and all elements' value() is the dot.
   ///
-  /// @param x, y  `count` elements each, where the executor reads them; on cuda() in that GPU's memory
+  /// @param x, y  `count` elements each, where the executor reads them; cuda() copies those of host memory, a subtree at a time
   /// Errors   those of dot(); invalid_argument for ranges of different lengths. Cost: of dot(), and on cuda() a launch for each subtree, at most two for each
   ///          doubling of the range.
   template <class X, class Y, form W = What, ONEFOLD_WHERE(W == form::sum && detail::are_mixed<X, Y>)>

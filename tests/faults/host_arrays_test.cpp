@@ -147,6 +147,120 @@ TEST_P(host_arrays, of_a_dot_may_be_one_beside_one_on_the_device) {
   expect_the_bits_of_serial({element_type::f32, form::dot, false}, x.data(), x.data(), count);
 }
 
+class host_arrays_of_two_types : public host_arrays {
+ protected:
+  host_arrays_of_two_types() {
+    number_ = slow_device::device_of_products;
+    where_ = onefold::cuda(number_, fake_runtime::fresh_stream());
+  }
+};
+INSTANTIATE_TEST_SUITE_P(copies, host_arrays_of_two_types, testing::Values(slow_device::copies::late, slow_device::copies::early),
+                         [](const auto& one) { return one.param == slow_device::copies::late ? "late" : "early"; });
+
+// Of all sizes of elements; a piece has as many tiles of the products as both arrays' elements leave room for.
+TEST_P(host_arrays_of_two_types, have_the_bits_of_serial) {
+  using onefold::detail::mixed_result_t;
+  const auto check = [this]<class T, class U, class... M>(const T&, const U&, M... modifiers) {
+    using A = mixed_result_t<T, U, M...>;
+    constexpr auto x_type = onefold::element_type_of<T>, y_type = onefold::element_type_of<U>;
+    SCOPED_TRACE(std::string(name(x_type)).append(" with ").append(name(y_type)));
+    slow_.reduces_products(x_type, y_type, onefold::element_type_of<A>);
+    constexpr std::uint64_t tile_elements = tile / sizeof(A);
+    std::uint64_t elements = tile_elements;  // of a piece
+    while (2 * elements * (sizeof(T) + sizeof(U)) <= piece) elements *= 2;
+    for (const std::uint64_t count : {std::uint64_t{1}, tile_elements + 1, elements - 1, elements, elements + 1, 2 * elements,
+                                      4 * elements + 1, 9 * elements - 7}) {
+      // From the second element on, which is no boundary of anything but elements.
+      const auto of_x = numbers(x_type, count + 1, current_seed()), of_y = numbers(y_type, count + 1, current_seed() + 1);
+      const auto* const x = reinterpret_cast<const T*>(of_x.data()) + 1;
+      const auto* const y = reinterpret_cast<const U*>(of_y.data()) + 1;
+      slow_.forget();
+      A expected = onefold::dot(onefold::serial(), x, y, count, modifiers...);
+      A found = onefold::dot(where_, x, y, count, modifiers...);
+      EXPECT_EQ(std::memcmp(&found, &expected, sizeof(A)), 0) << count;
+      std::size_t copied = 0;
+      for (const auto& one : slow_.copied()) copied += one.bytes;
+      EXPECT_EQ(copied, count * (sizeof(T) + sizeof(U))) << count;
+      EXPECT_EQ(slow_.launches(), (count + elements - 1) / elements) << count;
+      found = onefold::dot(where_, y, x, count, modifiers...);
+      EXPECT_EQ(std::memcmp(&found, &expected, sizeof(A)), 0) << count << " of the other order";
+      // One of them is there already.
+      auto* const there = static_cast<std::byte*>(runtime_.device_memory((count + 1) * sizeof(U), number_));
+      std::memcpy(there, of_y.data(), (count + 1) * sizeof(U));
+      found = onefold::dot(where_, x, reinterpret_cast<const U*>(there) + 1, count, modifiers...);
+      EXPECT_EQ(std::memcmp(&found, &expected, sizeof(A)), 0) << count << " beside one on the device";
+      auto* const output = static_cast<A*>(runtime_.device_memory(sizeof(A), number_));
+      onefold::dot_into(where_, x, y, count, output, modifiers...);
+      onefold::synchronize(where_);
+      EXPECT_EQ(std::memcmp(output, &expected, sizeof(A)), 0) << count << ", stored";
+      EXPECT_EQ(slow_.pending(), 0u);
+    }
+  };
+  check(double{}, float{});
+  check(double{}, onefold::float16{});
+  check(double{}, std::int8_t{});
+  check(double{}, std::int64_t{});
+  check(float{}, onefold::bfloat16{});
+  check(float{}, onefold::float16{}, onefold::accumulate_as<double>);
+  check(float{}, std::uint8_t{});
+  check(onefold::float16{}, onefold::bfloat16{});
+  check(std::uint64_t{}, std::int32_t{});
+  check(std::int8_t{}, std::uint8_t{});
+  check(std::int32_t{}, std::uint32_t{}, onefold::accumulate_as<std::uint64_t>);
+}
+
+TEST_P(host_arrays_of_two_types, are_copied_where_they_are_pinned_and_many) {
+  constexpr std::uint64_t count = 30'011;
+  const double* const x = pinned_numbers(count);
+  const auto y = numbers(element_type::f32, count, current_seed());
+  auto* const there = static_cast<float*>(runtime_.device_memory(count * sizeof(float), number_));
+  std::memcpy(there, y.data(), y.size());
+  slow_.reduces_products(element_type::f64, element_type::f32, element_type::f64);
+  for (const std::uint64_t n : {std::uint64_t{1'000}, count}) {
+    slow_.forget();
+    const double expected = onefold::dot(onefold::serial(), x, reinterpret_cast<const float*>(y.data()), n);
+    EXPECT_EQ(onefold::dot(where_, x, there, n), expected);
+    EXPECT_EQ(slow_.copied().empty(), n * (sizeof(double) + sizeof(float)) <= piece);
+  }
+}
+
+// A call for each subtree, as this runtime's memory is not known to the driver, which the library asks first.
+TEST_P(host_arrays_of_two_types, have_states_of_ranges) {
+  constexpr std::uint64_t tile_elements = tile / sizeof(double), count = 13 * tile_elements;
+  const auto x = numbers(element_type::f64, count, current_seed()), y = numbers(element_type::f16, count, current_seed() + 1);
+  auto* const on_device = static_cast<std::byte*>(runtime_.device_memory(x.size() + y.size(), number_));
+  std::memcpy(on_device, x.data(), x.size());
+  std::memcpy(on_device + x.size(), y.data(), y.size());
+  slow_.reduces_products(element_type::f64, element_type::f16, element_type::f64);
+  onefold::range_state<form::sum, double> expected(3 * tile_elements);
+  const auto add = [](onefold::range_state<form::sum, double>& to, const onefold::executor& where, const std::byte* of_x,
+                      const std::byte* of_y, std::uint64_t n) {
+    to.add_products(where, reinterpret_cast<const onefold::float16*>(of_y), reinterpret_cast<const double*>(of_x), n);
+  };
+  add(expected, onefold::serial(), x.data(), y.data(), count);
+  for (const bool is_there : {true, false}) {
+    onefold::range_state<form::sum, double> found(3 * tile_elements);
+    if (is_there)
+      add(found, where_, on_device, on_device + x.size(), count);
+    else
+      add(found, where_, x.data(), y.data(), count);
+    EXPECT_EQ(found.bytes(), expected.bytes());
+    EXPECT_EQ(slow_.pending(), 0u);
+  }
+  // Of one subtree.
+  onefold::range_state<form::sum, double> one, of_one;
+  add(one, where_, on_device, on_device + x.size(), 8 * tile_elements);
+  add(of_one, onefold::serial(), x.data(), y.data(), 8 * tile_elements);
+  EXPECT_EQ(one.bytes(), of_one.bytes());
+  EXPECT_EQ(one.value(), onefold::dot(onefold::serial(), reinterpret_cast<const double*>(x.data()),
+                                      reinterpret_cast<const onefold::float16*>(y.data()), 8 * tile_elements));
+  // What is only kept, of host memory.
+  onefold::range_state<form::sum, double> kept(7), of_kept(7);
+  add(kept, where_, x.data(), y.data(), 77);
+  add(of_kept, onefold::serial(), x.data(), y.data(), 77);
+  EXPECT_EQ(kept.bytes(), of_kept.bytes());
+}
+
 TEST_P(host_arrays, of_several_results_are_copied_once) {
   constexpr std::uint64_t count = 30'011;
   for (const auto type : {element_type::f64, element_type::i32}) {

@@ -16,6 +16,7 @@
 #include "../../backends/cuda/exact/memory.hpp"
 #include "../../backends/cuda/exact/words.hpp"
 #include "../../backends/cuda/fixed_order/folds.hpp"
+#include "../../backends/cuda/fixed_order/mixed.hpp"
 #include "../../backends/exact/state.hpp"
 
 namespace onefold::cuda_backend {
@@ -132,6 +133,19 @@ void slow_device::reduces(onefold::element_type type, std::vector<form> forms, b
   type_ = type;
   forms_ = std::move(forms);
   wide_ = wide;
+  of_products_ = false;
+}
+
+void slow_device::reduces_products(onefold::element_type x, onefold::element_type y, onefold::element_type products) {
+  type_ = x;
+  second_type_ = y;
+  products_type_ = products;
+  of_products_ = true;
+  // Their kernels are found as a user's are, by a runtime that is not this one: unless they are known.
+  const auto& kernels = *cuda_backend::fold_of_mixed_dot({x, y}, products, nullptr, nullptr).kernels;
+  onefold::detail::device_kernels_known& known = kernels.known[device_of_products];
+  for (int k = 0; k < onefold::detail::device_kernel_count; ++k) known.function[k] = const_cast<void*>(kernels.symbol[k]);
+  known.code_capability = 90;
 }
 
 void slow_device::pin(const void* memory, std::size_t bytes) { pinned_[memory] = bytes; }
@@ -173,7 +187,34 @@ void slow_device::drain_until(cudaEvent_t event, std::uint64_t record) {
   }
 }
 
+std::function<void()> slow_device::products(cudaFunction_t function, void** arguments) {
+  const auto& symbols = cuda_backend::fold_of_mixed_dot({type_, second_type_}, products_type_, nullptr, nullptr).kernels->symbol;
+  if (std::ranges::find(symbols, static_cast<const void*>(function)) == std::end(symbols))
+    throw std::logic_error("a kernel that the test has not announced");
+  const bool is_few = function == symbols[static_cast<int>(device_kernel::few)];
+  const auto in = argument<onefold::device::tree_input>(arguments, 0);
+  const auto to = argument<onefold::device::destination>(arguments, is_few ? 1 : 3);
+  onefold_request asked{};
+  asked.struct_bytes = sizeof(asked);
+  asked.where = onefold_serial();
+  asked.type = static_cast<int>(type_);
+  asked.form = ONEFOLD_DOT;
+  asked.second_type = 1 + static_cast<int>(second_type_);
+  asked.flags =
+      onefold_mixed_dot_type(asked.type, static_cast<int>(second_type_)) == static_cast<int>(products_type_) ? 0 : ONEFOLD_WIDE;
+  asked.input = in.x;
+  asked.second = in.y;
+  asked.count = in.count;
+  return [asked, to]() mutable {
+    alignas(16) std::byte result[64] = {};
+    asked.output = result;
+    onefold::detail::check_status(onefold_reduce(&asked, nullptr));
+    deliver(to, result);
+  };
+}
+
 std::function<void()> slow_device::fixed_order(cudaFunction_t function, void** arguments) {
+  if (of_products_) return products(function, arguments);
   for (const form what : forms_) {
     const auto& symbols = cuda_backend::fold_of(type_, what, wide_).kernels->symbol;
     const auto is = [&](device_kernel which) { return function == symbols[static_cast<int>(which)]; };

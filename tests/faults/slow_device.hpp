@@ -34,6 +34,10 @@ class slow_device {
   /// What the calls to come reduce: launches tell their arrays alone. Of several forms each has kernels of its own.
   void reduces(onefold::element_type type, std::vector<onefold::form> forms, bool wide = false);
 
+  /// The same of dots of two types, the first of which is the one with larger elements, on that device.
+  static constexpr int device_of_products = 0;  ///< which fresh_device() does not give
+  void reduces_products(onefold::element_type x, onefold::element_type y, onefold::element_type products);
+
   /// Work of somebody else's on a stream.
   void enqueue(cudaStream_t stream, std::function<void()> run) { put(stream, {std::move(run)}); }
 
@@ -65,6 +69,7 @@ class slow_device {
   void drain_until(cudaEvent_t event, std::uint64_t record);
   [[nodiscard]] bool is_pinned(const void* memory) const;
   std::function<void()> fixed_order(cudaFunction_t function, void** arguments);
+  std::function<void()> products(cudaFunction_t function, void** arguments);
   std::function<void()> exact(const void* kernel, void** arguments);
   std::function<void()> exact_conclusion(const cudaLaunchConfig_t* config, void** arguments);
   std::function<void()> store(const cudaLaunchConfig_t* config, void** arguments);
@@ -76,6 +81,9 @@ class slow_device {
   onefold::element_type type_ = onefold::element_type::f32;
   std::vector<onefold::form> forms_;
   bool wide_ = false;
+  bool of_products_ = false;
+  onefold::element_type second_type_ = onefold::element_type::f32;  // of products, which are of the third
+  onefold::element_type products_type_ = onefold::element_type::f32;
   std::map<const void*, std::size_t> pinned_;
   std::map<cudaStream_t, std::deque<work>> streams_;
   std::map<cudaEvent_t, std::uint64_t> recorded_, done_;
