@@ -225,6 +225,10 @@ std::vector<both_results> states_of_functions(std::uint64_t begin, std::uint64_t
     state.add(where, onefold::box({0, rows}, {1, columns}), at_a_place{x.get(), columns});
   });
 
+  states.compare<onefold::range_state<form::sum, double>>(
+      "products of two types",
+      [&](auto& state, const onefold::executor& where) { state.add_products(where, y.get(), x.get(), count); });
+
   const managed_array<std::int32_t> z(count);
   for (std::uint64_t i = 0; i < count; ++i) z.get()[i] = some_integers()(i);
   states.form_of<form::max, std::int32_t>("max of negated integers", negated_integers{z.get()});

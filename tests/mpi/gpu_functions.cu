@@ -123,6 +123,12 @@ std::vector<both_results> functions_over_ranks_on_both_sides(std::uint64_t count
   compare("dot of two types", [&](const onefold::executor& w) {
     return onefold::transform_reduce(rows.on(w), x.get(), y.get(), count, op::sum{}, times());
   });
+  compare("dot of two types by its name", [&](const onefold::executor& w) {
+    double in_a_batch = 0;
+    onefold::mpi::batch work(rows.on(w));
+    work.add(onefold::dot, y.get(), x.get(), count, &in_a_batch).run();
+    return std::array<double, 2>{onefold::dot(rows.on(w), x.get(), y.get(), count), in_a_batch};
+  });
   compare("count_if", [&](const onefold::executor& w) { return onefold::count_if(rows.on(w), x.get(), count, is_large()); });
   if (rows.total() > 0) {
     compare("an operator",
