@@ -12,6 +12,7 @@
 #include <utility>
 
 #include <onefold/detail/device_fold.hpp>
+#include <onefold/detail/folds.hpp>
 #include <onefold/detail/rounded.hpp>
 #include <onefold/error.hpp>
 #include <onefold/types.hpp>
@@ -155,6 +156,11 @@ void store_products(const types_of_dot& of, element_type products, const void* x
     fill = size_of(products) == 4 ? fill_products<std::uint32_t, std::uint32_t, std::uint32_t>
                                   : fill_products<std::uint64_t, std::uint64_t, std::uint64_t>;
   fill(&in_order, 0, count, &to);
+  const auto make_canonical = [count]<class A>(A* all) {
+    for (std::size_t i = 0; i < count; ++i) all[i] = canonical(all[i]);
+  };
+  if (products == element_type::f64) make_canonical(static_cast<double*>(to));
+  if (products == element_type::f32) make_canonical(static_cast<float*>(to));
 }
 
 void reduce_mixed(const onefold_request& asked, const onefold_options* how) {

@@ -11,7 +11,8 @@
 
 namespace onefold::detail {
 
-/// Stores `count` products of elements of two different types, in one of these two. All is host memory, and the floating-point environment the default one.
+/// Stores `count` products of elements of two different types, in one of these two; every NaN is the canonical one, since which of two factors' it is depends on
+/// compilers. All is host memory, and the floating-point environment the default one.
 void store_products(const types_of_dot& of, element_type products, const void* x, const void* y, std::size_t count, void* to);
 
 /// onefold_reduce() of a request with a second type. Throws as dispatch().

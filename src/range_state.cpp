@@ -102,7 +102,7 @@ struct range_input {
     return {behind_in(x, two == nullptr ? element_bytes : size_of(two->x)),
             behind_in(y, two == nullptr ? element_bytes : size_of(two->y)),
             nullptr,
-            0,
+            from + elements,
             nullptr,
             nullptr,
             two};
@@ -117,10 +117,10 @@ range_input values_of(const onefold_value_source* source, std::uint64_t from) {
   return {nullptr, nullptr, source, from};
 }
 
-range_input products_of(const types_of_dot& types, const void* x, const void* y) {
-  range_input in = arrays_at(x, y);
+range_input products_of(const onefold_products& of, const types_of_dot& types, std::uint64_t from) {
+  range_input in = arrays_at(of.x, of.y);
   in.two = &types;
-  return in;
+  return in.behind(from, 0);
 }
 
 onefold_value_source source_of(const onefold_made_values* made) {
@@ -637,7 +637,9 @@ void add(form_range& to, const onefold_executor& where, const range_input& in, s
 
 // --- products of two arrays ------------------------------------------------------------------------------------------------------------------------
 
-types_of_dot checked_types(std::int32_t x_type, std::int32_t y_type) {
+types_of_dot checked_types(const onefold_products* of) {
+  if (of == nullptr) refuse_null("description of the products");
+  const std::int32_t x_type = of->x_type, y_type = of->y_type;
   if (x_type < 0 || x_type >= element_type_count) refuse_number("the type of the first array", x_type, "a type of real numbers");
   if (y_type < 0 || y_type >= element_type_count) refuse_number("the type of the second array", y_type, "a type of real numbers");
   if (x_type == y_type)
@@ -1631,15 +1633,15 @@ int onefold_range_add(onefold_range* state, onefold_executor where, const void* 
   });
 }
 
-int onefold_range_add_products(onefold_range* state, onefold_executor where, int32_t x_type, const void* x, int32_t y_type,
-                               const void* y, uint64_t count, const onefold_options* how) {
+int onefold_range_add_products(onefold_range* state, onefold_executor where, const onefold_products* of, uint64_t count,
+                               const onefold_options* how) {
   return guarded([&] {
-    const types_of_dot types = checked_types(x_type, y_type);
+    const types_of_dot types = checked_types(of);
     look_at(
         state,
         [&](form_range& to) {
           check_takes_products(to.of, types);
-          add(to, where, products_of(types, x, y), count, how);
+          add(to, where, products_of(*of, types, 0), count, how);
         },
         [](own_range&) {
           throw onefold::error(onefold::errc::unsupported, "the state of an operator of your own takes no products of two arrays");
@@ -1804,11 +1806,11 @@ int onefold_copy_elements(int32_t type, onefold_executor where, const void* x, u
   });
 }
 
-int onefold_copy_products(int32_t type, onefold_executor where, int32_t x_type, const void* x, int32_t y_type, const void* y,
-                          uint64_t count, void* to) {
+int onefold_copy_products(int32_t type, onefold_executor where, const onefold_products* of, uint64_t from, uint64_t count,
+                          void* to) {
   return guarded([&] {
     const range_kind kind = checked_kind(type, ONEFOLD_SUM, 0);
-    const types_of_dot types = checked_types(x_type, y_type);
+    const types_of_dot types = checked_types(of);
     check_takes_products(kind, types);
     if (count >= kind.tile())
       throw onefold::error(onefold::errc::invalid_argument,
@@ -1816,7 +1818,7 @@ int onefold_copy_products(int32_t type, onefold_executor where, int32_t x_type, 
     if (count == 0) return;
     if (to == nullptr) refuse_null("place of the products");
     range_reader reader{kind, where, checked_options(nullptr)};
-    const range_input in = products_of(types, x, y);
+    const range_input in = products_of(*of, types, from);
     if (const std::optional<onefold_executor> gpu = reader.gpu_of(in)) reader.where = *gpu;
     reader.check(in, count);
     const raw_elements kept = keep(reader, in, count);
@@ -1867,18 +1869,18 @@ int onefold_message_add(void* message, size_t which, onefold_executor where, con
   });
 }
 
-int onefold_message_add_products(void* message, size_t which, onefold_executor where, int32_t x_type, const void* x, int32_t y_type,
-                                 const void* y, uint64_t first, uint64_t count, uint64_t total, const onefold_options* how) {
+int onefold_message_add_products(void* message, size_t which, onefold_executor where, const onefold_products* of, uint64_t from,
+                                 uint64_t first, uint64_t count, uint64_t total, const onefold_options* how) {
   return guarded([&] {
     if (message == nullptr) refuse_null("message");
     if (which >= header_of(message).parts) refuse_part(which, header_of(message).parts);
     part_header& part = part_of(message, which);
     const range_kind kind = part.kind();
-    const types_of_dot types = checked_types(x_type, y_type);
+    const types_of_dot types = checked_types(of);
     check_takes_products(kind, types);
     const onefold_options wishes = checked_options(how);
     check_end(kind, first, count);
-    append_elements(part, {kind, where, wishes}, products_of(types, x, y), first, count, total);
+    append_elements(part, {kind, where, wishes}, products_of(*of, types, from), first, count, total);
   });
 }
 

@@ -116,8 +116,7 @@ class place_on : public detail::place_of_ranks {
     static_assert(detail::counts_on_host<M...>, "over ranks the number of elements is the layout's");
     using A = detail::mixed_result_t<T, U, M...>;
     A found{};
-    detail::ranks::values_of_products<T, U, A> values(x, y);
-    return run(detail::ranks::part_of_products(values, y.count, &found), how, found);
+    return run(detail::ranks::part_of_products(x, y, &found), how, found);
   }
   template <form What, class S, class F, bool OnDevice = detail::on_device<F>, class... M>
   [[nodiscard]] auto function(const S& over, F& f, const options& how, M... modifiers) const {
@@ -492,11 +491,7 @@ class batch {
   batch& add_products(detail::array_view<T> x, detail::array_view<U> y, A* result, M...) {
     static_assert(detail::counts_on_host<M...>, "over ranks the number of elements is the layout's");
     return detail::telling_of_lacking_memory([this, &x, &y, &result]() -> batch& {
-      auto values = std::make_unique<detail::ranks::values_of_products<T, U, A>>(x, y);
-      with_->parts.reserve(with_->parts.size() + 1);
-      const detail::ranks::part what = detail::ranks::part_of_products(*values, y.count, result);
-      functions_.push_back(std::move(values));
-      with_->parts.push_back(what);
+      with_->parts.push_back(detail::ranks::part_of_products(x, y, result));
       return *this;
     });
   }

@@ -520,13 +520,20 @@ ONEFOLD_API int onefold_range_add(onefold_range* state, onefold_executor where, 
  *  state. For real numbers of 4 and 8 bytes, and every form but ONEFOLD_DOT. */
 ONEFOLD_API int onefold_range_add_values(onefold_range* state, onefold_executor where, const onefold_value_source* source,
                                          uint64_t count, const onefold_options* how);
-/** Of a state of ONEFOLD_SUM: appends `count` products of elements at x and y, of two different types of real numbers, as onefold_mixed_dot() makes them. The
+/** Two arrays of elements of two different types of real numbers. */
+typedef struct onefold_products {
+  const void* x;
+  const void* y;
+  int32_t x_type; /**< onefold_type */
+  int32_t y_type;
+} onefold_products;
+/** Of a state of ONEFOLD_SUM: appends the products of the elements 0 .. count - 1 of x and y, as onefold_mixed_dot() makes them. The
  *  state's type, without ONEFOLD_WIDE, is onefold_mixed_dot_type(), or the wider one that ONEFOLD_WIDE asks for in such a dot: ONEFOLD_F64 in the place of
  *  ONEFOLD_F32, ONEFOLD_U64 in that of ONEFOLD_U32. So the state is that of an array that holds the products, with all that such a state may do, and of all
  *  elements it has the result of onefold_mixed_dot(). ONEFOLD_INVALID_ARGUMENT for another type, ONEFOLD_UNSUPPORTED for another form and for arrays of one type,
  *  whose ONEFOLD_DOT has states. On cuda() each subtree is a launch, two for each doubling of the range at most, and is waited for where not both arrays lie in the GPU's memory. */
-ONEFOLD_API int onefold_range_add_products(onefold_range* state, onefold_executor where, int32_t x_type, const void* x,
-                                           int32_t y_type, const void* y, uint64_t count, const onefold_options* how);
+ONEFOLD_API int onefold_range_add_products(onefold_range* state, onefold_executor where, const onefold_products* of, uint64_t count,
+                                           const onefold_options* how);
 /** The same of values that are reduced where they are made. For every form with values, but not ONEFOLD_REDUCE_TOGETHER, nor operators of the caller's. Not asked of `how` is the
  *  report, which says nothing. */
 ONEFOLD_API int onefold_range_add_made(onefold_range* state, const onefold_made_values* values, uint64_t count,
@@ -599,9 +606,10 @@ ONEFOLD_API uint64_t onefold_message_signature(const void* message);
  *  each subtree. */
 ONEFOLD_API int onefold_message_add(void* message, size_t which, onefold_executor where, const void* x, const void* y,
                                     uint64_t first, uint64_t count, uint64_t total, const onefold_options* how);
-/** The same of products of elements of two types, for a part of ONEFOLD_SUM of their type: onefold_range_add_products(). */
-ONEFOLD_API int onefold_message_add_products(void* message, size_t which, onefold_executor where, int32_t x_type, const void* x,
-                                             int32_t y_type, const void* y, uint64_t first, uint64_t count, uint64_t total,
+/** The same of products of elements of two types, for a part of ONEFOLD_SUM of their type: those of the elements from .. from + count - 1 of x and y
+ *  (onefold_range_add_products()). */
+ONEFOLD_API int onefold_message_add_products(void* message, size_t which, onefold_executor where, const onefold_products* of,
+                                             uint64_t from, uint64_t first, uint64_t count, uint64_t total,
                                              const onefold_options* how);
 /** The same of values that a function gives, which is asked for its own indices from .. from + count - 1. Where it gives several these are for the
  *  parts which .. which + results - 1, all of one form and type, or all sums, products, minima or maxima of one. */
@@ -619,9 +627,9 @@ ONEFOLD_API int onefold_message_add_own(void* message, size_t which, onefold_exe
 /** Copies elements, fewer than a tile has, from where the executor reads them to the host, for the rank that has the first element of their tile. What a
  *  reduction refuses is refused. */
 ONEFOLD_API int onefold_copy_elements(int32_t type, onefold_executor where, const void* x, uint64_t count, void* to);
-/** The same of products of elements of two types, in the `type` of their sum. */
-ONEFOLD_API int onefold_copy_products(int32_t type, onefold_executor where, int32_t x_type, const void* x, int32_t y_type,
-                                      const void* y, uint64_t count, void* to);
+/** The same of products of the elements from .. from + count - 1 of x and y, in the `type` of their sum. */
+ONEFOLD_API int onefold_copy_products(int32_t type, onefold_executor where, const onefold_products* of, uint64_t from,
+                                      uint64_t count, void* to);
 /** The same of values that a function gives: those of the indices from .. from + count - 1 of result k are stored at to[k]. It is called under the default
  *  floating-point environment, as in a reduction. */
 ONEFOLD_API int onefold_copy_values(int32_t type, onefold_executor where, const onefold_value_source* source, uint64_t from,

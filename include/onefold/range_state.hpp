@@ -112,18 +112,12 @@ class range_owner {
       return onefold_range_add_values(get(), c_executor(where), callback.source(), indices.size(), wishes);
     }));
   }
-  /// A: of the products, and the state's elements. On a CPU they are made here, as this unit is compiled.
-  template <class A, class T, class U>
+  template <class T, class U>
   void add_products(const executor& where, const T* x, const U* y, std::uint64_t count, const options& how) {
-    if (where.chooses_itself() || is_for_cuda(where))
-      return check_status(with_c_options(how, [this, &where, &x, &y, &count](const onefold_options* wishes) {
-        return onefold_range_add_products(get(), c_executor(where), static_cast<std::int32_t>(element_type_of<T>), x,
-                                          static_cast<std::int32_t>(element_type_of<U>), y, count, wishes);
-      }));
-    mixed_product<A> product;
-    function_of_arrays<mixed_product<A>&, T, U> products{product, {x, y}};
-    if (count <= std::uint64_t{1} << 62) check_arrays_of(products, where, count);  // else what is wrong is the count
-    add_values<form::sum, A, false, false>(where, index_line{count}, products, how);
+    const onefold_products products = products_of(x, y);
+    check_status(with_c_options(how, [this, &where, &products, &count](const onefold_options* wishes) {
+      return onefold_range_add_products(get(), c_executor(where), &products, count, wishes);
+    }));
   }
   void store_result(std::int64_t ddof, void* result) const { check_status(onefold_range_result(get(), ddof, result)); }
 
@@ -213,7 +207,7 @@ class range_state {
         !wide && (std::is_same_v<T, common> || std::is_same_v<T, detail::wider_accumulator<common>>),
         "the products of these types have another type than the elements of this state: make a range_state<form::sum, A>, "
         "where A is what dot() of both returns");
-    state_.template add_products<T>(where, x, y, count, how);
+    state_.add_products(where, x, y, count, how);
     return *this;
   }
   template <class R, class S, form W = What,

@@ -1040,14 +1040,11 @@ void run_dot(const executor& where, const T* x, const T* y, std::uint64_t count,
   run(what, how);
 }
 
-/// The product of elements of two types, in the one that both are converted to.
-template <class A>
-struct mixed_product {
-  template <class T, class U>
-  ONEFOLD_HOST_DEVICE A operator()(const T& x, const U& y) const {
-    return product_of(static_cast<A>(x), static_cast<A>(y));
-  }
-};
+/// Two arrays of elements of two types, in C's types.
+template <class T, class U>
+onefold_products products_of(const T* x, const U* y) noexcept {
+  return {x, y, static_cast<std::int32_t>(element_type_of<T>), static_cast<std::int32_t>(element_type_of<U>)};
+}
 
 template <class T, class U, class... M>
 void run_mixed_dot(const executor& where, array_view<T> x, array_view<U> y, void* output, bool waits, const options& how,

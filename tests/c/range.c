@@ -273,27 +273,30 @@ static void test_parts_on(onefold_executor where) {
 }
 
 /* Floats with doubles, of which some are products already. */
+static double z[count];
 static void test_products_on(onefold_executor where) {
-  static double z[count], products[count];
+  static double products[count];
   double expected = 0, found = 1;
   for (int i = 0; i < count; ++i) z[i] = (double)y[i] * 0.999, products[i] = (double)x[i] * z[i];
   EXPECT_OK(onefold_mixed_dot(onefold_serial(), ONEFOLD_F32, x, ONEFOLD_F64, z, count, &expected));
+  const uint64_t rest = cut + 11;
+  const onefold_products begin = {x, z, ONEFOLD_F32, ONEFOLD_F64}, end = {z + rest, x + rest, ONEFOLD_F64, ONEFOLD_F32};
+  const onefold_products half = {x, NULL, ONEFOLD_F32, ONEFOLD_F64}, of_one = {x, y, ONEFOLD_F32, ONEFOLD_F32};
   onefold_range *all = NULL, *next = NULL, *floats = NULL;
   EXPECT_OK(onefold_range_create(ONEFOLD_F64, ONEFOLD_SUM, 0, 0, &all));
   EXPECT_OK(onefold_range_create(ONEFOLD_F64, ONEFOLD_SUM, 0, cut, &next));
-  EXPECT_OK(onefold_range_add_products(all, where, ONEFOLD_F32, x, ONEFOLD_F64, z, cut, NULL));
+  EXPECT_OK(onefold_range_add_products(all, where, &begin, cut, NULL));
   EXPECT_OK(onefold_range_add(next, where, products + cut, NULL, 11, NULL));
-  EXPECT_OK(onefold_range_add_products(next, where, ONEFOLD_F64, z + cut + 11, ONEFOLD_F32, x + cut + 11, count - cut - 11, NULL));
+  EXPECT_OK(onefold_range_add_products(next, where, &end, count - rest, NULL));
   EXPECT_OK(onefold_range_append(all, next));
   EXPECT_OK(onefold_range_result(all, 0, &found));
   EXPECT(memcmp(&found, &expected, sizeof found) == 0);
-  EXPECT_REFUSED(onefold_range_add_products(all, where, ONEFOLD_F32, x, ONEFOLD_F64, NULL, 3, NULL), ONEFOLD_NULL_POINTER,
-                 "second input");
-  EXPECT_REFUSED(onefold_range_add_products(all, where, ONEFOLD_F32, x, ONEFOLD_F32, y, 3, NULL), ONEFOLD_UNSUPPORTED,
-                 "state of dot");
+  EXPECT_REFUSED(onefold_range_add_products(all, where, &half, 3, NULL), ONEFOLD_NULL_POINTER, "second input");
+  EXPECT_REFUSED(onefold_range_add_products(all, where, &half, 3000, NULL), ONEFOLD_NULL_POINTER, "second input");
+  EXPECT_REFUSED(onefold_range_add_products(all, where, &of_one, 3, NULL), ONEFOLD_UNSUPPORTED, "state of dot");
+  EXPECT_REFUSED(onefold_range_add_products(all, where, NULL, 3, NULL), ONEFOLD_NULL_POINTER, "products");
   EXPECT_OK(onefold_range_create(ONEFOLD_F32, ONEFOLD_SUM, 0, 0, &floats));
-  EXPECT_REFUSED(onefold_range_add_products(floats, where, ONEFOLD_F32, x, ONEFOLD_F64, z, 3, NULL), ONEFOLD_INVALID_ARGUMENT,
-                 "are f64, and not f32");
+  EXPECT_REFUSED(onefold_range_add_products(floats, where, &begin, 3, NULL), ONEFOLD_INVALID_ARGUMENT, "are f64, and not f32");
   EXPECT(onefold_range_end(all) == count && onefold_range_end(floats) == 0);
   onefold_range_destroy(all);
   onefold_range_destroy(next);

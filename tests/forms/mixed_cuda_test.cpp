@@ -180,8 +180,8 @@ TEST_F(a_dot_of_two_types_on_the_gpu, of_memory_of_the_hosts_is_copied_cuda) {
         expect_from(data.at(x, 1), there.at(y, 3), ", the second on the GPU");
         onefold_range* state = nullptr;
         ASSERT_EQ(onefold_range_create(static_cast<int>(products), ONEFOLD_SUM, 0, 0, &state), ONEFOLD_OK);
-        ASSERT_EQ(onefold_range_add_products(state, at, x, data.at(x, 1), y, data.at(y, 3), n, nullptr), ONEFOLD_OK)
-            << onefold_last_error();
+        const onefold_products of{data.at(x, 1), data.at(y, 3), x, y};
+        ASSERT_EQ(onefold_range_add_products(state, at, &of, n, nullptr), ONEFOLD_OK) << onefold_last_error();
         scalar got{products, 0};
         ASSERT_EQ(onefold_range_result(state, 0, &got.bits), ONEFOLD_OK);
         onefold_range_destroy(state);

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -18,35 +17,6 @@ namespace onefold {
 namespace detail {
 
 inline constexpr std::size_t most_value_bytes = 64;
-
-/// Throws where f reads arrays of `count` elements, as far as that is known, that the executor, one of a CPU, cannot read.
-template <class F>
-void check_arrays_of(const F& f, const executor& where, std::uint64_t count) {
-  const arrays_of<F> arrays(f);
-  request what{where, element_type::f64, form::sum, nullptr, count, nullptr, true};
-  arrays.tell(what);
-  if (what.array_count == 0 || count == 0) return;
-  static constexpr const char* roles[] = {"input", "second input", "third input"};
-  for (int i = 0; i < what.array_count; ++i)
-    if (what.arrays[i].data == nullptr)
-      telling_of_lacking_memory([&i, &count] {
-        throw error(errc::null_pointer, std::string("the ") + roles[i] + " pointer is null but there are " + std::to_string(count) +
-                                            " elements to read");
-      });
-  // What else there is to say of them, of a reduction that reads nothing.
-  static constexpr own_code nothing{nullptr,
-                                    most_value_bytes,
-                                    1,
-                                    1,
-                                    [](void*, std::uint64_t, std::uint64_t, void*) { return 0; },
-                                    [](void*, void*, std::uint64_t) { return 0; },
-                                    [](void*, const void*, std::uint64_t, void*) { return 0; }};
-  unsigned char unused = 0;
-  what.count = 1;
-  what.output = &unused;
-  what.own = &nothing;
-  onefold::detail::run(what, {});
-}
 
 template <class V>
 constexpr void check_value_type() {

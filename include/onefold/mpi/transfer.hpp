@@ -73,8 +73,30 @@ class values_of_function : public function_values {
   }
   void begin(const executor&) override { now_.emplace(space_, f_, instead_); }
   void check_arrays(const executor& where, std::uint64_t count) const override {
-    const std::remove_reference_t<F>& called = f_;
-    check_arrays_of(called, where, count);
+    const arrays_of<std::remove_reference_t<F>> arrays(f_);
+    request what{where, element_type::f64, form::sum, nullptr, count, nullptr, true};
+    arrays.tell(what);
+    if (what.array_count == 0 || count == 0) return;
+    static constexpr const char* roles[] = {"input", "second input", "third input"};
+    for (int i = 0; i < what.array_count; ++i)
+      if (what.arrays[i].data == nullptr)
+        telling_of_lacking_memory([&i, &count] {
+          throw error(errc::null_pointer, std::string("the ") + roles[i] + " pointer is null but there are " +
+                                              std::to_string(count) + " elements to read");
+        });
+    // What else there is to say of them, of a reduction that reads nothing.
+    static constexpr own_code nothing{nullptr,
+                                      most_value_bytes,
+                                      1,
+                                      1,
+                                      [](void*, std::uint64_t, std::uint64_t, void*) { return 0; },
+                                      [](void*, void*, std::uint64_t) { return 0; },
+                                      [](void*, const void*, std::uint64_t, void*) { return 0; }};
+    unsigned char unused = 0;
+    what.count = 1;
+    what.output = &unused;
+    what.own = &nothing;
+    run(what, {});
   }
   [[nodiscard]] const value_source* source() const noexcept override { return now_->source(); }
   [[nodiscard]] int kept_arrays() const noexcept override { return callback::results; }
@@ -259,44 +281,6 @@ struct source_of_form<form::mean_variance, Wide, OnDevice, Space, F> {
 template <form What, bool Wide, bool OnDevice, class Space, class F>
 using source_of_form_t = typename source_of_form<What, Wide, OnDevice, Space, F>::type;
 
-/// Two arrays of elements of two types. Their products are a function's values on CPUs, and elsewhere the library makes them.
-struct arrays_of_products {
-  element_type x_type;
-  element_type y_type;
-  const void* x;
-  const void* y;
-
-  /// From an element on.
-  [[nodiscard]] const void* x_from(std::uint64_t from) const noexcept { return from_element(x, x_type, from); }
-  [[nodiscard]] const void* y_from(std::uint64_t from) const noexcept { return from_element(y, y_type, from); }
-  [[nodiscard]] static bool are_made_by_the_library(const executor& where) noexcept {
-    return where.chooses_itself() || is_for_cuda(where);
-  }
-
- private:
-  static const void* from_element(const void* array, element_type type, std::uint64_t from) noexcept {
-    return array == nullptr ? nullptr : static_cast<const std::byte*>(array) + from * size_of(type);
-  }
-};
-/// A: of the products.
-template <class T, class U, class A>
-class values_of_products final : public values_of_function<index_line, function_of_arrays<mixed_product<A>, T, U>> {
-  using function = function_of_arrays<mixed_product<A>, T, U>;
-  using base = values_of_function<index_line, function>;
-
- public:
-  values_of_products(array_view<T> x, array_view<U> y)
-      : base(index_line{x.count}, function{{}, {x.data, y.data}}, A()),
-        arrays_{element_type_of<T>, element_type_of<U>, x.data, y.data} {}
-  void check_arrays(const executor& where, std::uint64_t count) const override {
-    if (!arrays_of_products::are_made_by_the_library(where)) base::check_arrays(where, count);
-  }
-  [[nodiscard]] const arrays_of_products* arrays() const noexcept { return &arrays_; }
-
- private:
-  arrays_of_products arrays_;
-};
-
 /// One reduction of a batch, or of a function of several values as many.
 struct part {
   element_type type;
@@ -308,12 +292,13 @@ struct part {
   std::uint64_t count;
   std::uint64_t second_count;  // of y
   void* result;
-  function_values* values = nullptr;             // not null: instead of x
-  int results = 1;                               // of a function, side by side
-  const operation* operators = nullptr;          // reduce_together: one for each
-  void (*store_nothing)(void*) = nullptr;        // not null: the result where all values are absent
-  bool counts_present = false;                   // a mean, or mean and variance, of those that are not
-  const arrays_of_products* products = nullptr;  // not null: what the values are, which have no exact sum
+  function_values* values = nullptr;       // not null: instead of x
+  int results = 1;                         // of a function, side by side
+  const operation* operators = nullptr;    // reduce_together: one for each
+  void (*store_nothing)(void*) = nullptr;  // not null: the result where all values are absent
+  bool counts_present = false;             // a mean, or mean and variance, of those that are not
+  bool is_of_products = false;             // instead of x, two arrays of which this sums up the products
+  onefold_products products = {};          // these
 
   [[nodiscard]] std::uint32_t flags() const noexcept { return wide ? ONEFOLD_WIDE : 0U; }
   [[nodiscard]] std::size_t element_bytes() const noexcept { return size_of(type); }
@@ -339,7 +324,7 @@ struct part {
   }
   /// Whether there is an exact result that depends on the order otherwise. Of complex numbers it is that of the parts: of sum, mean and dot one for each.
   [[nodiscard]] bool has_exact_state() const noexcept {
-    return products == nullptr && (is_complex(type) ? exact::has_state_of_parts(form) : exact::has_state(form, type));
+    return !is_of_products && (is_complex(type) ? exact::has_state_of_parts(form) : exact::has_state(form, type));
   }
   [[nodiscard]] int exact_results() const noexcept {
     return is_complex(type) && exact::has_state_for_each_part(form) ? 2 : results;
@@ -349,7 +334,9 @@ struct part {
     return static_cast<std::byte*>(result) + static_cast<std::size_t>(k) * result_bytes(part_type(type), form, wide);
   }
   [[nodiscard]] std::string text() const {
-    if (products != nullptr) return "dot of " + std::string(name(products->x_type)) + " and " + std::string(name(products->y_type));
+    if (is_of_products)
+      return "dot of " + std::string(name(static_cast<element_type>(products.x_type))) + " and " +
+             std::string(name(static_cast<element_type>(products.y_type)));
     return std::string(name(form)) + " of " + std::string(name(type));
   }
   /// Of one of its arrays, from an element on.
@@ -699,10 +686,8 @@ class transfer {
   // The elements of each array, or values of each result.
   void copy(const part& each, std::uint64_t from, std::uint64_t count, void* const* to) const {
     const auto type = static_cast<std::int32_t>(each.type);
-    if (each.products != nullptr && arrays_of_products::are_made_by_the_library(where))
-      return check_status(onefold_copy_products(type, c_executor(where), static_cast<std::int32_t>(each.products->x_type),
-                                                each.products->x_from(from), static_cast<std::int32_t>(each.products->y_type),
-                                                each.products->y_from(from), count, to[0]));
+    if (each.is_of_products)
+      return check_status(onefold_copy_products(type, c_executor(where), &each.products, from, count, to[0]));
     if (each.values != nullptr) {
       if (const onefold_made_values* const made = each.values->made()) {
         const value_source on_gpu{made->context, made->fill};
@@ -729,6 +714,8 @@ class transfer {
         const std::uint64_t from = is_cut ? of.head : 0, to = each.count - (is_cut ? of.tail : 0);
         if (each.values != nullptr)
           add_values(which, each, from, to - from, by_order);
+        else if (each.is_of_products)
+          add_products(which, each.products, from, to - from, by_order);
         else
           add(which, where, each.array(0, from), each.array(1, from), of_.begin + from, to - from, by_order);
       } else {
@@ -751,13 +738,6 @@ class transfer {
   }
   // Those of a function, which has indices of its own.
   void add_values(std::size_t which, const part& each, std::uint64_t from, std::uint64_t count, const options& how) {
-    if (each.products != nullptr && arrays_of_products::are_made_by_the_library(where))
-      return check_status(with_c_options(how, [this, &each, &which, &from, &count](const onefold_options* wishes) {
-        const arrays_of_products& of = *each.products;
-        return onefold_message_add_products(message_.data(), which, c_executor(where), static_cast<std::int32_t>(of.x_type),
-                                            of.x_from(from), static_cast<std::int32_t>(of.y_type), of.y_from(from),
-                                            of_.begin + from, count, of_.total, wishes);
-      }));
     each.values->check(with_c_options(how, [this, &each, &which, &from, &count](const onefold_options* wishes) {
       if (const own_code* const code = each.values->code())
         return onefold_message_add_own(message_.data(), which, c_executor(where), code, from, of_.begin + from, count, of_.total,
@@ -767,6 +747,12 @@ class transfer {
                                         of_.begin + from, count, of_.total, wishes);
       return onefold_message_add_values(message_.data(), which, static_cast<std::size_t>(each.results), c_executor(where),
                                         each.values->source(), from, of_.begin + from, count, of_.total, wishes);
+    }));
+  }
+  void add_products(std::size_t which, const onefold_products& of, std::uint64_t from, std::uint64_t count, const options& how) {
+    check_status(with_c_options(how, [this, &which, &of, &from, &count](const onefold_options* wishes) {
+      return onefold_message_add_products(message_.data(), which, c_executor(where), &of, from, of_.begin + from, count, of_.total,
+                                          wishes);
     }));
   }
   // Whether there is a value, where that is more than the value of all says: of no values a sum is +0, and of what stands for absent ones -0.
@@ -1035,10 +1021,10 @@ part part_of_values(values_of_function<Space, F, Counts>& values, void* result, 
 
 /// Of a dot of two types.
 template <class T, class U, class A>
-part part_of_products(values_of_products<T, U, A>& values, std::uint64_t second_count, A* result) {
-  part made = part_of_values<form::sum>(values, result);
-  made.second_count = second_count;
-  made.products = values.arrays();
+part part_of_products(array_view<T> x, array_view<U> y, A* result) {
+  part made{element_type_of<A>, form::sum, false, 0, nullptr, nullptr, x.count, y.count, result};
+  made.is_of_products = true;
+  made.products = products_of(x.data, y.data);
   return made;
 }
 
