@@ -147,13 +147,7 @@ TEST_P(host_arrays, of_a_dot_may_be_one_beside_one_on_the_device) {
   expect_the_bits_of_serial({element_type::f32, form::dot, false}, x.data(), x.data(), count);
 }
 
-class host_arrays_of_two_types : public host_arrays {
- protected:
-  host_arrays_of_two_types() {
-    number_ = slow_device::device_of_products;
-    where_ = onefold::cuda(number_, fake_runtime::fresh_stream());
-  }
-};
+class host_arrays_of_two_types : public host_arrays {};
 INSTANTIATE_TEST_SUITE_P(copies, host_arrays_of_two_types, testing::Values(slow_device::copies::late, slow_device::copies::early),
                          [](const auto& one) { return one.param == slow_device::copies::late ? "late" : "early"; });
 

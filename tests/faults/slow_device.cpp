@@ -141,11 +141,6 @@ void slow_device::reduces_products(onefold::element_type x, onefold::element_typ
   second_type_ = y;
   products_type_ = products;
   of_products_ = true;
-  // Their kernels are found as a user's are, by a runtime that is not this one: unless they are known.
-  const auto& kernels = *cuda_backend::fold_of_mixed_dot({x, y}, products, nullptr, nullptr).kernels;
-  onefold::detail::device_kernels_known& known = kernels.known[device_of_products];
-  for (int k = 0; k < onefold::detail::device_kernel_count; ++k) known.function[k] = const_cast<void*>(kernels.symbol[k]);
-  known.code_capability = 90;
 }
 
 void slow_device::pin(const void* memory, std::size_t bytes) { pinned_[memory] = bytes; }
@@ -188,7 +183,8 @@ void slow_device::drain_until(cudaEvent_t event, std::uint64_t record) {
 }
 
 std::function<void()> slow_device::products(cudaFunction_t function, void** arguments) {
-  const auto& symbols = cuda_backend::fold_of_mixed_dot({type_, second_type_}, products_type_, nullptr, nullptr).kernels->symbol;
+  const cuda_backend::mixed_dot_of both{type_, second_type_, false};
+  const auto& symbols = cuda_backend::fold_of_mixed_dot(both, products_type_, false, nullptr, nullptr).kernels->symbol;
   if (std::ranges::find(symbols, static_cast<const void*>(function)) == std::end(symbols))
     throw std::logic_error("a kernel that the test has not announced");
   const bool is_few = function == symbols[static_cast<int>(device_kernel::few)];

@@ -34,8 +34,7 @@ class slow_device {
   /// What the calls to come reduce: launches tell their arrays alone. Of several forms each has kernels of its own.
   void reduces(onefold::element_type type, std::vector<onefold::form> forms, bool wide = false);
 
-  /// The same of dots of two types, the first of which is the one with larger elements, on that device.
-  static constexpr int device_of_products = 0;  ///< which fresh_device() does not give
+  /// The same of dots of two types, the first of which is the one with larger elements.
   void reduces_products(onefold::element_type x, onefold::element_type y, onefold::element_type products);
 
   /// Work of somebody else's on a stream.
