@@ -26,22 +26,12 @@ namespace {
 
 using state_memory = std::uint64_t[most_state_bytes / sizeof(std::uint64_t)];
 
-bool is_known(std::int32_t type, std::int32_t what) {
-  return type >= 0 && type < element_type_count && what >= 0 && what < form_count + record_count &&
-         exact::has_state(static_cast<form>(what), static_cast<element_type>(type));
-}
+bool is_of_complex(std::int32_t type) { return type == ONEFOLD_C64 || type == ONEFOLD_C128; }
 
-const exact::kind_row& kind_of(std::int32_t type, std::int32_t what) {
-  if (type == ONEFOLD_C64 || type == ONEFOLD_C128)
-    throw error(
-        errc::unsupported,
-        "complex numbers have a state for each part, or one of all parts: ask for the parts' type, ONEFOLD_F32 or ONEFOLD_F64");
-  if (!is_known(type, what))
-    throw error(
-        errc::unsupported,
-        "this form of this element type has no exact state: sum, norm1, dot, sum_of_squares, norm2, mean and mean_variance of " +
-            names_of_types(is_float, "and") + " have, and norm2, mean and mean_variance of integers");
-  return exact::kind_of(static_cast<form>(what), static_cast<element_type>(type));
+std::size_t words_of(std::int32_t type, std::int32_t what) {
+  const bool is_type = (type >= 0 && type < element_type_count) || is_of_complex(type);
+  if (!is_type || what < 0 || what >= form_count + record_count) return 0;
+  return exact::words_of(static_cast<form>(what), static_cast<element_type>(type));
 }
 
 // The states that a result is made of: of complex numbers those of their parts' type, one of all parts or one for the real ones and one for the others.
@@ -50,23 +40,47 @@ struct states_of_form {
   element_type type;
   int number;
 
-  [[nodiscard]] std::size_t bytes() const noexcept {
-    return static_cast<std::size_t>(number) * kind.words() * sizeof(std::int64_t);
-  }
+  std::uint64_t terms;  ///< that each of them counts for an element, or a pair
+
+  [[nodiscard]] std::size_t words() const noexcept { return static_cast<std::size_t>(number) * kind.words(); }
+  [[nodiscard]] std::size_t bytes() const noexcept { return words() * sizeof(std::int64_t); }
 };
 states_of_form states_of(std::int32_t type, std::int32_t what) {
-  const bool is_of_pairs = type == ONEFOLD_C64 || type == ONEFOLD_C128;
-  if (!is_of_pairs) return {kind_of(type, what), static_cast<element_type>(type), 1};
-  const auto its = static_cast<form>(what);
-  if (what < 0 || what >= form_count + record_count || !exact::has_state_of_parts(its))
+  if (words_of(type, what) == 0)
     throw error(
         errc::unsupported,
-        "this form of complex numbers has no exact state: sum, mean, dot, sum_of_squares and norm2 have those of their parts");
-  const element_type part = part_type(static_cast<element_type>(type));
-  return {exact::kind_of(its, part), part, exact::has_state_for_each_part(its) ? 2 : 1};
+        is_of_complex(type)
+            ? std::string(
+                  "this form of complex numbers has no exact state: sum, mean, dot, sum_of_squares and norm2 have those of their "
+                  "parts")
+            : "this form of this element type has no exact state: sum, norm1, dot, sum_of_squares, norm2, mean and mean_variance "
+              "of " +
+                  names_of_types(is_float, "and") + " have, and norm2, mean and mean_variance of integers");
+  const auto its = static_cast<form>(what);
+  const auto of = static_cast<element_type>(type);
+  const bool counts_parts = is_complex(of) && its != form::sum && its != form::mean;
+  return {exact::kind_of(its, part_type(of)), part_type(of), exact::number_of_states(its, of), counts_parts ? 2U : 1U};
 }
 
-void add(const exact::kind_row& kind, std::int64_t* to, const std::int64_t* from) {
+// The terms that each of the states counts. Throws invalid_argument where one is none, or two are not of the same elements.
+std::uint64_t terms_of(const states_of_form& states, const std::int64_t* words) {
+  state_memory loaded;
+  const std::uint64_t count = exact::load(states.kind, words, loaded);
+  if (states.number == 2 && exact::load(states.kind, words + states.kind.words(), loaded) != count)
+    throw error(
+        errc::invalid_argument,
+        "these words are no state of complex numbers: the real and the imaginary part are of different numbers of elements");
+  return count;
+}
+
+std::uint64_t count_of(const states_of_form& states, const std::int64_t* words) {
+  const std::uint64_t terms = terms_of(states, words);
+  if (terms % states.terms != 0)
+    throw error(errc::invalid_argument, "these words are no state of complex numbers: the number of their terms is odd");
+  return terms / states.terms;
+}
+
+void add_one(const exact::kind_row& kind, std::int64_t* to, const std::int64_t* from) {
   std::int64_t sum[exact::most_words];
   state_memory state;
   const auto canonical = [&](const std::int64_t* words) { exact::store(kind, state, exact::load(kind, words, state), sum); };
@@ -81,6 +95,17 @@ void add(const exact::kind_row& kind, std::int64_t* to, const std::int64_t* from
   std::memcpy(to, sum, kind.words() * sizeof(*to));
 }
 
+void add(const states_of_form& states, std::int64_t* to, const std::int64_t* from) {
+  if (states.number == 1) return add_one(states.kind, to, from);
+  static_cast<void>(terms_of(states, to));
+  if (from != nullptr) static_cast<void>(terms_of(states, from));
+  std::int64_t sums[2 * exact::most_words];  // neither is changed where the other one is refused
+  std::memcpy(sums, to, states.bytes());
+  for (std::size_t at = 0; at < states.words(); at += states.kind.words())
+    add_one(states.kind, sums + at, from == nullptr ? nullptr : from + at);
+  std::memcpy(to, sums, states.bytes());
+}
+
 // What is asked of reductions that make a state.
 onefold_options wishes_for_state(const onefold_options* how) {
   onefold_options wishes{};
@@ -93,11 +118,12 @@ onefold_options wishes_for_state(const onefold_options* how) {
 }
 
 // Of each part a state of its own, made where its elements lie. Those of CPUs, which take all cores, come one behind the other.
-void add_parts(const exact::kind_row& kind, std::int32_t type, std::int32_t what, std::int64_t* to,
+void add_parts(const states_of_form& states, std::int32_t type, std::int32_t what, std::int64_t* to,
                std::span<const onefold_range_part> parts, const onefold_options* how) {
   const onefold_options wishes = wishes_for_state(how);
   const auto first = std::find_if(parts.begin(), parts.end(), [](const onefold_range_part& part) { return part.count > 0; });
-  std::vector<std::array<std::int64_t, exact::most_words>> made(parts.size());
+  using all_words = std::array<std::int64_t, 2 * exact::most_words>;
+  std::vector<all_words> made(parts.size());
   const auto reduce = [&](std::size_t i) {
     const onefold_range_part& part = parts[i];
     if (part.count == 0) return;
@@ -120,10 +146,10 @@ void add_parts(const exact::kind_row& kind, std::int32_t type, std::int32_t what
     side_by_side(parts.size(), reduce);
   else
     for (std::size_t i = 0; i < parts.size(); ++i) reduce(i);
-  std::array<std::int64_t, exact::most_words> sum{};
-  std::copy_n(to, kind.words(), sum.begin());
-  for (const auto& state : made) add(kind, sum.data(), state.data());
-  std::copy_n(sum.begin(), kind.words(), to);
+  all_words sum{};
+  std::copy_n(to, states.words(), sum.begin());
+  for (const auto& state : made) add(states, sum.data(), state.data());
+  std::copy_n(sum.begin(), states.words(), to);
 }
 
 // --- words in memory that the executor reaches ------------------------------------------------------------------------------------------------------
@@ -195,13 +221,19 @@ asked_result checked_result(std::int32_t type, std::int32_t what, std::uint32_t 
   return found;
 }
 
-void conclude(const exact::kind_row& kind, const asked_result& asked, const std::int64_t* words, void* result) {
-  state_memory loaded;
-  const std::uint64_t count = exact::load(kind, words, loaded);
-  exact::conclude(asked.type, asked.what, asked.wide, loaded, count, asked.ddof, result);
+// `asked` is of real numbers: of complex ones the result of each state is a part.
+void conclude(const states_of_form& states, const asked_result& asked, const std::int64_t* words, void* result) {
+  if (states.number == 2) static_cast<void>(terms_of(states, words));
+  const std::size_t bytes = result_bytes(asked.type, asked.what, asked.wide);
+  std::byte parts[2 * sizeof(std::uint64_t)];  // none is stored where another one's state is refused
+  for (std::size_t i = 0; i < static_cast<std::size_t>(states.number); ++i) {
+    state_memory loaded;
+    const std::uint64_t count = exact::load(states.kind, words + i * states.kind.words(), loaded);
+    exact::conclude(asked.type, asked.what, asked.wide, loaded, count, asked.ddof, parts + i * bytes);
+  }
+  std::memcpy(result, parts, static_cast<std::size_t>(states.number) * bytes);
 }
 
-// `asked` is of real numbers: of complex ones the result of each state is a part.
 void put_result(const states_of_form& states, const asked_result& asked, onefold_executor where, const std::int64_t* words,
                 void* result) {
   const bool in_stream_order = is_in_stream_order(where, words);
@@ -213,12 +245,7 @@ void put_result(const states_of_form& states, const asked_result& asked, onefold
   if (!in_stream_order) {
     if (is_on_device(result))
       throw error(errc::device_pointer, "the output is GPU memory, which the executors of CPUs cannot write to: use cuda()");
-    std::byte parts[2 * sizeof(std::uint64_t)];  // none is stored where another one's state is refused
-    for (int i = 0; i < states.number; ++i)
-      conclude(states.kind, asked, words + static_cast<std::size_t>(i) * states.kind.words(),
-               parts + static_cast<std::size_t>(i) * bytes);
-    std::memcpy(result, parts, static_cast<std::size_t>(states.number) * bytes);
-    return;
+    return conclude(states, asked, words, result);
   }
   const backend_entry* const gpus = find_backend(backend::cuda);
   if (gpus == nullptr) throw error(errc::backend_not_built, not_built_sentence(backend::cuda));
@@ -231,32 +258,34 @@ void put_result(const states_of_form& states, const asked_result& asked, onefold
 
 using namespace onefold::detail;
 
-size_t onefold_exact_words(int32_t type, int32_t form) { return is_known(type, form) ? kind_of(type, form).words() : 0; }
+size_t onefold_exact_words(int32_t type, int32_t form) { return words_of(type, form); }
 
 int onefold_exact_add(int32_t type, int32_t form, int64_t* to, const int64_t* from) {
   return guarded([&] {
-    const exact::kind_row& kind = kind_of(type, form);
+    const states_of_form states = states_of(type, form);
     if (to == nullptr) refuse_null("state");
-    add(kind, to, from);
+    add(states, to, from);
   });
 }
 
 int onefold_exact_add_parts(int32_t type, int32_t form, int64_t* to, const onefold_range_part* parts, size_t count,
                             const onefold_options* how) {
   return guarded([&] {
-    const exact::kind_row& kind = kind_of(type, form);
+    const states_of_form states = states_of(type, form);
     if (to == nullptr) refuse_null("state");
     if (count > 0 && parts == nullptr) refuse_null("list of parts");
-    add_parts(kind, type, form, to, {parts, count}, how);
+    add_parts(states, type, form, to, {parts, count}, how);
   });
 }
 
 int onefold_exact_result(int32_t type, int32_t form, uint32_t flags, int64_t ddof, const int64_t* state, void* result) {
   return guarded([&] {
-    const exact::kind_row& kind = kind_of(type, form);
+    const states_of_form states = states_of(type, form);
     if (state == nullptr) refuse_null("state");
     if (result == nullptr) refuse_null("result");
-    conclude(kind, checked_result(type, form, flags, ddof), state, result);
+    asked_result asked = checked_result(type, form, flags, ddof);
+    asked.type = states.type;
+    conclude(states, asked, state, result);
   });
 }
 
@@ -277,10 +306,9 @@ int onefold_exact_put_result(int32_t type, int32_t form, uint32_t flags, int64_t
 
 int onefold_exact_count(int32_t type, int32_t form, const int64_t* state, uint64_t* count) {
   return guarded([&] {
-    const exact::kind_row& kind = kind_of(type, form);
+    const states_of_form states = states_of(type, form);
     if (state == nullptr) refuse_null("state");
     if (count == nullptr) refuse_null("count");
-    state_memory loaded;
-    *count = exact::load(kind, state, loaded);
+    *count = count_of(states, state);
   });
 }

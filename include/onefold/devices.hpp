@@ -200,15 +200,15 @@ class devices : public detail::place_of_parts {
     detail::request asked{serial(), element_type_of<T>, What, nullptr, 0, nullptr, true};
     (detail::apply<T>(asked, modifiers), ...);
     if (how.guarantee == guarantee::exact) {
-      if constexpr (detail::exact::has_state(What, element_type_of<T>))
+      if constexpr (detail::exact::number_of_states(What, element_type_of<T>) > 0)
         return exact_state<What, T>().add_parts(all.data(), all.size(), how).value(modifiers...);
       else if (onefold_is_free_of_order(static_cast<std::int32_t>(element_type_of<T>), static_cast<std::int32_t>(What)) == 0)
         detail::telling_of_lacking_memory([] {
           throw error(
               errc::guarantee_not_met,
               "guarantee::exact cannot be given on several devices: sum, norm1, dot, sum_of_squares, norm2, mean and "
-              "mean_variance of float, double and floats of two bytes have an exact state, and norm2, mean and mean_variance of "
-              "integers");
+              "mean_variance of float, double and floats of two bytes have an exact state, norm2, mean and mean_variance of "
+              "integers, and sum, mean, dot, sum_of_squares and norm2 of complex numbers");
         });
       how.guarantee = guarantee::fixed;
     }

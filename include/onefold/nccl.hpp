@@ -270,19 +270,11 @@ class layout : public onefold::detail::place_of_streams {
     });
   }
 
-  // Words of the states that a result is made of, or 0 where it has none: of complex numbers those of their parts.
-  static constexpr std::size_t words_of(form what, element_type type) {
-    namespace exact = onefold::detail::exact;
-    if (!is_complex(type)) return exact::has_state(what, type) ? exact::kind_of(what, type).words() : 0;
-    if (!exact::has_state_of_parts(what)) return 0;
-    return (exact::has_state_for_each_part(what) ? 2 : 1) * exact::kind_of(what, part_type(type)).words();
-  }
-
   // The words of all ranks' states are added as integers.
   template <form What, class T>
   void put_exactly(const T* x, const T* y, std::uint64_t count, void* output, const options& how, std::uint32_t flags,
                    std::int64_t ddof) const {
-    constexpr std::size_t words = words_of(What, element_type_of<T>);
+    constexpr std::size_t words = onefold::detail::exact::words_of(What, element_type_of<T>);
     if constexpr (words == 0) {
       onefold::detail::telling_of_lacking_memory([] {
         throw error(errc::guarantee_not_met, std::string(name(What))

@@ -444,7 +444,9 @@ ONEFOLD_API int onefold_store(onefold_executor where, void* output, const void* 
 
 /* --- exact sums: docs/exact.md --------------------------------------------------------------------------------------------------------------- */
 
-/** int64 words of the state of a form of elements of this type, or 0 where it has none. A state of all zeros is that of no elements. */
+/** int64 words of the state of a form of elements of this type, or 0 where it has none. A state of all zeros is that of no elements.
+ *  Of ONEFOLD_C64 and ONEFOLD_C128 the words are those of the parts' type: of ONEFOLD_SUM, ONEFOLD_MEAN and ONEFOLD_DOT twice as many, those of the real part
+ *  and behind them those of the imaginary one, which are of as many elements, and of ONEFOLD_SUM_OF_SQUARES and ONEFOLD_NORM2 as many; other forms have none. */
 ONEFOLD_API size_t onefold_exact_words(int32_t type, int32_t form);
 /** Adds a state to another; either may be the sum, word by word, of up to 2^31 states. Both are looked at first: what is no state is
  *  refused with ONEFOLD_INVALID_ARGUMENT, and `to` is left as it was. With `from` NULL `to` is made canonical. */
@@ -455,14 +457,13 @@ ONEFOLD_API int onefold_exact_add_parts(int32_t type, int32_t form, int64_t* to,
                                         const onefold_options* how);
 /** Stores the rounded result of a state. flags: ONEFOLD_WIDE or 0; ddof as in onefold_request. */
 ONEFOLD_API int onefold_exact_result(int32_t type, int32_t form, uint32_t flags, int64_t ddof, const int64_t* state, void* result);
-/** Stores the number of elements of a state. */
+/** Stores the number of elements of a state, or of pairs. Of complex numbers that is half the number of terms that dot, sum_of_squares and norm2 count; an
+ *  odd number of these is ONEFOLD_INVALID_ARGUMENT. */
 ONEFOLD_API int onefold_exact_count(int32_t type, int32_t form, const int64_t* state, uint64_t* count);
 
 /** In stream order, in a GPU's memory: where the words of several states are added there, by ncclAllReduce of ncclInt64 with ncclSum say, no host waits for
  *  anything. onefold_exact_put_words() puts on the stream of `where` what stores the canonical words of the state of `count` elements at x, and for ONEFOLD_DOT
- *  at y, in memory that the GPU reads, at `words`: onefold_exact_words() of them, aligned to 8 bytes, in memory that it writes. Of ONEFOLD_C64 and ONEFOLD_C128
- *  these are the words of the parts' type, of ONEFOLD_SUM, ONEFOLD_MEAN and ONEFOLD_DOT twice as many, those of the real part and behind them those of the
- *  imaginary one, and of ONEFOLD_SUM_OF_SQUARES and ONEFOLD_NORM2 as many; other forms of them have none.
+ *  at y, in memory that the GPU reads, at `words`: onefold_exact_words() of them, aligned to 8 bytes, in memory that it writes.
  *  onefold_exact_put_result() puts there what stores at `result`, in memory that the GPU writes, the rounded result of words that are canonical or the sum of up
  *  to 2^31 canonical ones; flags and ddof as above. Words that are no state give a result whose bits are all set, a NaN that no reduction gives. Both may be
  *  captured; neither waits. With an executor of CPUs both work on the host's memory and are done on return, and words that are no state are refused;

@@ -148,6 +148,19 @@ static void test_on(onefold_executor where) {
   EXPECT(n == 8); /* products of either part, two of each pair */
   EXPECT_OK(onefold_exact_result(ONEFOLD_F64, ONEFOLD_DOT, 0, 0, room + 142, &imaginary));
   EXPECT(two[0] > 0 && imaginary == 0 && two[1] == 0); /* of an array with itself */
+  EXPECT_OK(onefold_exact_count(ONEFOLD_C128, ONEFOLD_DOT, room, &n));
+  EXPECT(n == 4 && onefold_exact_words(ONEFOLD_C128, ONEFOLD_DOT) == 284 && onefold_exact_words(ONEFOLD_C64, ONEFOLD_NORM2) == 28);
+  EXPECT(onefold_exact_words(ONEFOLD_C128, ONEFOLD_NORM1) == 0);
+  int64_t pairs[284];
+  double twice[2] = {0, 1};
+  const onefold_range_part halves[2] = {{where, x + 2, x + 2, 3}, {where, x, x, 1}};
+  memset(pairs, 0, sizeof pairs);
+  EXPECT_OK(onefold_exact_add_parts(ONEFOLD_C128, ONEFOLD_DOT, pairs, halves, 2, NULL));
+  EXPECT(memcmp(pairs, room, sizeof pairs) == 0);
+  EXPECT_OK(onefold_exact_add(ONEFOLD_C128, ONEFOLD_DOT, pairs, room));
+  EXPECT_OK(onefold_exact_result(ONEFOLD_C128, ONEFOLD_DOT, 0, 0, pairs, twice));
+  EXPECT(twice[0] == 2 * two[0] && twice[1] == 0);
+  EXPECT_REFUSED(onefold_exact_add(ONEFOLD_C128, ONEFOLD_NORM1, pairs, room), ONEFOLD_UNSUPPORTED, "this form of complex numbers");
   int64_t put[300];
   double both[2] = {0, 1};
   memset(put, 7, sizeof put);

@@ -9,7 +9,13 @@
 namespace onefold_test {
 namespace {
 
-class exact_complex_dots : public executor_test {};
+class states_of_exact_complex_dots : public executor_test {};
+
+template <class F>
+void for_float_and_double(F&& f) {
+  f.template operator()<float>();
+  f.template operator()<double>();
+}
 
 template <class T>
 struct complex_pairs {
@@ -113,7 +119,7 @@ void expect_states(const onefold::executor& where, const complex_pairs<T>& of, r
   }
 }
 
-TEST_P(exact_complex_dots, have_a_state_for_each_part) {
+TEST_P(states_of_exact_complex_dots, have_a_state_for_each_part) {
   for_float_and_double([&]<class T> {
     random_numbers random(current_seed());
     for (const std::size_t n : {0u, 1u, 2u, 3u, 100u, 2'049u, 9'001u})
@@ -135,7 +141,7 @@ TEST_P(exact_complex_dots, have_a_state_for_each_part) {
   });
 }
 
-TEST_P(exact_complex_dots, with_special_parts_have_states) {
+TEST_P(states_of_exact_complex_dots, with_special_parts_have_states) {
   for_float_and_double([&]<class T> {
     constexpr float_layout in = layout<T>();
     random_numbers random(current_seed());
@@ -194,7 +200,7 @@ TEST(states_of_complex_dots, are_refused_without_the_guarantee_and_of_other_form
   EXPECT_TRUE(refuses(onefold::errc::guarantee_not_met, "", [&] { reduce(ONEFOLD_GUARANTEE_EXACT); }));
 }
 
-ONEFOLD_TEST_EXACT_PLACES(exact_complex_dots);
+ONEFOLD_TEST_EXACT_PLACES(states_of_exact_complex_dots);
 
 }  // namespace
 }  // namespace onefold_test

@@ -180,6 +180,16 @@ TEST_F(several_executors, of_exact_sums_add_their_states) {
   const parts<double> turned{{x_.data() + 777, x_.size() - 777}, {x_.data(), 700}, {x_.data() + 700, 77}};
   EXPECT_EQ(onefold::sum(all_, turned, exactly), expected);
   EXPECT_EQ(onefold::max(all_, x_parts_, exactly), onefold::max(onefold::serial(), x_));
+  // Complex numbers: a state for each part, or one of all.
+  std::vector<std::complex<double>> z;
+  for (std::size_t i = 0; i < x_.size(); ++i) z.emplace_back(x_[i], y_[i]);
+  const parts<std::complex<double>> pieces{{z.data() + 501, z.size() - 501}, {z.data(), 500}, {z.data() + 500, 1}};
+  EXPECT_EQ(onefold::sum(all_, pieces, exactly), onefold::sum(onefold::serial(), z, exactly));
+  EXPECT_EQ(onefold::mean(all_, pieces, exactly), onefold::mean(onefold::serial(), z, exactly));
+  EXPECT_EQ(onefold::dot(all_, pieces, pieces, exactly), onefold::dot(onefold::serial(), z, z, exactly));
+  EXPECT_EQ(onefold::norm2(all_, pieces, exactly), onefold::norm2(onefold::serial(), z, exactly));
+  EXPECT_TRUE(
+      refuses(errc::guarantee_not_met, "several devices", [&] { static_cast<void>(onefold::norm1(all_, pieces, exactly)); }));
   EXPECT_TRUE(
       refuses(errc::guarantee_not_met, "several devices", [&] { static_cast<void>(onefold::prod(all_, x_parts_, exactly)); }));
 }

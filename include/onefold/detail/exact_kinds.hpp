@@ -62,6 +62,19 @@ constexpr const kind_row& kind_of(form what, element_type type) noexcept {
   }
 }
 
+/// How many states the exact result of a form is made of: 0 where there are none, of complex numbers those of their parts' type, else 1.
+constexpr int number_of_states(form what, element_type type) noexcept {
+  if (!is_complex(type)) return has_state(what, type) ? 1 : 0;
+  if (!has_state_of_parts(what)) return 0;
+  return has_state_for_each_part(what) ? 2 : 1;
+}
+
+/// The int64 words of these states, which lie side by side, or 0.
+constexpr std::size_t words_of(form what, element_type type) noexcept {
+  const int states = number_of_states(what, type);
+  return states == 0 ? 0 : static_cast<std::size_t>(states) * kind_of(what, part_type(type)).words();
+}
+
 /// Whether every order gives the bits that fixed_order gives.
 constexpr bool is_free_of_order(form what, element_type type) noexcept {
   if (is_complex(type)) return what == form::norm_inf || asks_for_zero(what);
