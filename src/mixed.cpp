@@ -190,7 +190,7 @@ void reduce_mixed(const onefold_request& asked, const onefold_options* how) {
 
   const onefold_array arrays[] = {array_of(what.input, what.input_at, types.x), array_of(what.second, what.second_at, types.y)};
   arrays_of_two_types in_order = in_order_of({types, what.input, what.second});
-  const bool is_swapped = !stands_right(types);
+  [[maybe_unused]] const bool is_swapped = !stands_right(types);  // for a GPU
   types = in_order.types;
   const auto& filling = wide ? wide_functions : functions;
   const onefold_value_source source{&in_order, filling[static_cast<std::size_t>(types.x)][static_cast<std::size_t>(types.y)]};

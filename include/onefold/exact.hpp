@@ -6,6 +6,8 @@
 ///   MPI_Allreduce(MPI_IN_PLACE, total.words(), total.size(), MPI_INT64_T, MPI_SUM, comm);
 ///   double sum = total.value();
 ///
+///   total.add(openmp(), n, [&](auto i) { return m[i] * v[i]; });     // and what a function of the index gives
+///
 /// In stream order, in a GPU's memory:
 ///
 ///   using state = exact_state<form::sum, double>;
@@ -65,6 +67,36 @@ class exact_state {
   exact_state& add(const executor& where, const R& x, const S& y, const options& how = {}) {
     const auto all = detail::view_of(x);
     return add_arrays(where, all.data, detail::view_of(y).data, detail::common_size(all, detail::view_of(y)), how);
+  }
+
+  /// Adds what f gives for each index of `over`, a number of them or a box; of dot nothing is. On cuda() in units that nvcc compiles. f returns T, and no
+  /// value is absent: what is not there for some indices has no place among the elements.
+  template <class S, class F, bool OnDevice = detail::on_device<F>, ONEFOLD_WHERE(detail::takes_function<What, S, F>::value)>
+  exact_state& add(const executor& where, const S& over, F&& f, const options& how = {}) {
+    using values = detail::values_of<detail::space_of<S>, F>;
+    static_assert(std::is_same_v<typename values::type, T> && !values::several,
+                  "a state takes functions of one value, of the type that its elements have");
+    static_assert(!detail::value_traits<detail::value_at_t<detail::space_of<S>, F>>::can_be_absent,
+                  "a state takes no function whose values may be absent: it counts its elements");
+    exact_state more;
+    struct {
+      options wishes;
+      std::int64_t* words;
+    } to{how, more.words_};
+    to.wishes.guarantee = guarantee::exact;
+    const detail::taken_call asked{to.wishes,
+                                   [](void* context, const onefold_request& what) {
+                                     const auto& taken = *static_cast<decltype(to)*>(context);
+                                     onefold_request with_words = what;
+                                     with_words.exact_state = taken.words;
+                                     return detail::with_c_options(taken.wishes, [&with_words](const onefold_options* wishes) {
+                                       return onefold_reduce(&with_words, wishes);
+                                     });
+                                   },
+                                   &to};
+    detail::form_result_t<What, T> result;
+    detail::run_function<OnDevice, What>(where, over, f, &result, true, asked);
+    return *this += more;
   }
 
   /// Adds parts, each of which lies where its executor reads it, at the same time: devices.hpp has calls for that.

@@ -1,12 +1,14 @@
 /// @file functions_test.cpp  Exact sums of what functions of the index return, and of complex numbers: those of arrays that hold
 /// the same values.
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cmath>
 #include <complex>
 #include <optional>
 #include <stdexcept>
+#include <vector>
 
 #include "fixture.hpp"
 
@@ -322,6 +324,49 @@ TEST_P(exact_functions, of_complex_numbers_are_exact_in_both_parts) {
       for (const T b : some)
         for (const T c : some) expect_complex(where(), std::vector<std::complex<T>>{{a, b}, {c, some[1]}, {some[1], a}});
   });
+}
+
+template <form What, class T>
+void expect_state(const onefold::executor& where, const std::vector<T>& x, std::size_t cut) {
+  onefold::exact_state<What, T> of_array, of_function;
+  of_array += x;
+  const auto rows = static_cast<std::int64_t>(cut / 7);
+  const std::size_t in_box = static_cast<std::size_t>(rows) * 7;
+  of_function.add(where, x.size() - in_box, [&x, in_box](std::uint64_t i) { return x[in_box + i]; });
+  of_function.add(where, onefold::box(rows, 7),
+                  [&x](std::int64_t i, std::int64_t j) { return x[static_cast<std::size_t>(i * 7 + j)]; });
+  EXPECT_TRUE(std::equal(of_array.words(), of_array.words() + of_array.size(), of_function.words()))
+      << onefold::name(What) << " of " << x.size();
+  EXPECT_EQ(of_function.count(), x.size());
+}
+
+TEST_P(exact_functions, are_added_to_states) {
+  for_float_and_double([&]<class T> {
+    for (const std::size_t n : {0u, 1u, 7u, 1'000u, 30'001u})
+      for (const spread kind : {spread::within_60, spread::highest, spread::subnormal}) {
+        const auto x = random_elements<T>(n, kind, signs::both, current_seed() + n);
+        expect_state<form::sum>(where(), x, n / 3);
+        expect_state<form::norm1>(where(), x, n / 2);
+        expect_state<form::sum_of_squares>(where(), x, n);
+        expect_state<form::norm2>(where(), x, n / 5);
+        expect_state<form::mean>(where(), x, n / 4);
+        expect_state<form::mean_variance>(where(), x, n / 3);
+        count_dispatch(where());
+      }
+  });
+  std::vector<std::int32_t> whole;
+  for (int i = 0; i < 5'000; ++i) whole.push_back(i * 7919 - 20'000'000);
+  expect_state<form::mean>(where(), whole, 1'000);
+  expect_state<form::norm2>(where(), whole, 100);
+  // What f throws reaches the caller, and nothing is added.
+  onefold::exact_state<form::sum, double> kept;
+  EXPECT_THROW(kept.add(where(), 2'000,
+                        [](std::uint64_t i) {
+                          if (i == 1'777) throw std::range_error("here");
+                          return 1.0;
+                        }),
+               std::range_error);
+  EXPECT_EQ(kept.count(), 0U);
 }
 
 ONEFOLD_TEST_EXACT_PLACES(exact_functions);

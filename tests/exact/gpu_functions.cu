@@ -3,6 +3,7 @@
 #include <onefold/device.cuh>
 #include <onefold/onefold.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <utility>
@@ -26,6 +27,16 @@ class shared_values : public managed_array<T> {
   }
 };
 
+template <onefold::form What, class T, class F>
+auto words_of(const onefold::executor& where, std::uint64_t n, const F& f) {
+  onefold::exact_state<What, T> state;
+  state.add(where, n / 3, f);
+  state.add(where, n - n / 3, [f, n] __host__ __device__(std::uint64_t i) { return f(n / 3 + i); });
+  std::array<std::int64_t, onefold::exact_state<What, T>::size()> words;
+  std::copy_n(state.words(), words.size(), words.begin());
+  return words;
+}
+
 template <class T>
 void compare_forms(comparison& compare, value_kind kind, std::uint64_t n, const std::string& type) {
   const shared_values<T> array(kind, n, n + 1);
@@ -43,6 +54,9 @@ void compare_forms(comparison& compare, value_kind kind, std::uint64_t n, const 
   compare("mean_variance of " + type, [&](const auto& where) { return onefold::mean_variance(where, n, f, exactly); });
   compare("mean_variance of " + type + ", ddof 1",
           [&](const auto& where) { return onefold::mean_variance(where, n, f, onefold::ddof{1}, exactly); });
+  compare("state of sum of " + type, [&](const auto& where) { return words_of<onefold::form::sum, T>(where, n, f); });
+  compare("state of norm2 of " + type, [&](const auto& where) { return words_of<onefold::form::norm2, T>(where, n, f); });
+  compare("state of mean of " + type, [&](const auto& where) { return words_of<onefold::form::mean, T>(where, n, f); });
   using moments = decltype(onefold::mean_variance(onefold::serial(), n, f, exactly));
   compare("mean_variance_into of " + type, [&](const auto& where) {
     return stored<moments>(where, [&](moments* to) { onefold::mean_variance_into(where, n, f, to, exactly); });

@@ -198,11 +198,13 @@ TEST_P(products_of_two_types, are_reported) {
 TEST_P(products_of_two_types, go_in_messages) {
   const onefold_executor at = onefold::detail::c_executor(where());
   const mixed_data data(memory_for(where()), most);
-  for (const auto& [x, y, products] : {std::tuple{ONEFOLD_F32, ONEFOLD_F64, element_type::f64},
-                                       {ONEFOLD_BF16, ONEFOLD_F32, element_type::f32},
-                                       {ONEFOLD_F16, ONEFOLD_F32, element_type::f64},
-                                       {ONEFOLD_I8, ONEFOLD_U8, element_type::u64},
-                                       {ONEFOLD_U32, ONEFOLD_I32, element_type::u32}}) {
+  for (const auto& types : {std::tuple{ONEFOLD_F32, ONEFOLD_F64, element_type::f64},
+                            {ONEFOLD_BF16, ONEFOLD_F32, element_type::f32},
+                            {ONEFOLD_F16, ONEFOLD_F32, element_type::f64},
+                            {ONEFOLD_I8, ONEFOLD_U8, element_type::u64},
+                            {ONEFOLD_U32, ONEFOLD_I32, element_type::u32}}) {
+    const int x = std::get<0>(types), y = std::get<1>(types);  // clang's lambdas take no structured bindings
+    const element_type products = std::get<2>(types);
     const std::uint64_t tile = 4096 / onefold::size_of(products), n = 9 * tile + 77;
     const std::uint64_t cuts[] = {0, 3 * tile, 3 * tile, n};
     const onefold_message_part part{static_cast<int>(products), ONEFOLD_SUM, 0, 8};
