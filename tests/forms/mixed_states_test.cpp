@@ -268,7 +268,7 @@ TEST_P(products_of_two_types, are_refused_where_they_are_none) {
     return add_products(to, at, {first, second, x_type, y_type}, n, how);
   };
   refused(ONEFOLD_NULL_POINTER, "state", add(nullptr, ONEFOLD_F32, x, ONEFOLD_F64, y, 10));
-  for (const std::uint64_t n : {10, 1'500}) {
+  for (const std::uint64_t n : {std::uint64_t{10}, std::uint64_t{1'500}}) {
     refused(ONEFOLD_NULL_POINTER, "input", add(sum, ONEFOLD_F32, nullptr, ONEFOLD_F64, y, n));
     refused(ONEFOLD_NULL_POINTER, "second input", add(sum, ONEFOLD_F32, x, ONEFOLD_F64, nullptr, n));
     refused(ONEFOLD_MISALIGNED_POINTER, "second input", add(sum, ONEFOLD_F32, x, ONEFOLD_F64, static_cast<const char*>(y) + 4, n));
