@@ -28,7 +28,8 @@ class shared_values : public managed_array<T> {
 };
 
 template <onefold::form What, class T, class F>
-auto words_of(const onefold::executor& where, std::uint64_t n, const F& f) {
+std::array<std::int64_t, onefold::exact_state<What, T>::size()> words_of(const onefold::executor& where, std::uint64_t n,
+                                                                         const F& f) {
   onefold::exact_state<What, T> state;
   state.add(where, n / 3, f);
   state.add(where, n - n / 3, [f, n] __host__ __device__(std::uint64_t i) { return f(n / 3 + i); });
