@@ -425,8 +425,10 @@ std::vector<T> elements_of_a_type(uint64_t n, uint64_t seed) {
   const random_numbers random(seed);
   std::vector<T> all(n);
   for (uint64_t i = 0; i < n; ++i)
-    all[i] = std::is_integral_v<T> ? static_cast<T>(random.at(i) >> 17)
-                                   : static_cast<T>(static_cast<float>(static_cast<double>(random.at(i) >> 11) * 0x1p-53 - 0.4));
+    if constexpr (std::is_integral_v<T>)
+      all[i] = static_cast<T>(random.at(i) >> 17);
+    else
+      all[i] = static_cast<T>(static_cast<float>(static_cast<double>(random.at(i) >> 11) * 0x1p-53 - 0.4));
   return all;
 }
 template <class A, class T, class U>
