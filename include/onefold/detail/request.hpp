@@ -61,7 +61,7 @@ struct request {
   batch_in_progress* batch =
       nullptr;               // not null: the batch of which this is a part, and which waits if the output lies in its memory
   bool words_alone = false;  // exact, on cuda(): the output is the place of the words of the state, or of the states of both parts
-  std::int32_t second_type = 0;  // dot: 1 + the type of its second array, where that is another
+  std::int32_t second_type = 0;                   // dot: 1 + the type of its second array, where that is another
   const arrays_of_two_types* products = nullptr;  // not null: the source's values are the products of these
 };
 
