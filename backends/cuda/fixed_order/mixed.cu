@@ -77,7 +77,7 @@ __device__ inline bool is_among(unsigned asked, element_type type) {
 
 // The number that an element is, in the type of the products, being of one of `Types`. Which one is the same for all threads, but all that it may be is
 // computed and one chosen. So what is computed is what costs least: what a float holds goes through a float, and whole numbers get there by their place behind
-// a power of two, since instructions that convert are slow (dots of floats with doubles took a quarter longer with three of them for an element).
+// a power of two, since instructions that convert to doubles are slow.
 __device__ inline float small_whole(std::uint32_t bits, bool has_sign, std::uint32_t highest) {
   const float behind_2_23 = __uint_as_float(0x4b000000U | (bits ^ (has_sign ? highest : 0U)));
   return __fsub_rn(behind_2_23, has_sign ? 0x1p23F + static_cast<float>(highest) : 0x1p23F);
