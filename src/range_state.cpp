@@ -1175,6 +1175,11 @@ part_header& part_of(void* message, std::size_t which) {
   for (; which > 0; --which) next += reinterpret_cast<part_header*>(next)->bytes();
   return *reinterpret_cast<part_header*>(next);
 }
+// The same where nobody knows whether it is there.
+part_header& checked_part(void* message, std::size_t which) {
+  if (which >= header_of(message).parts) refuse_part(which, header_of(message).parts);
+  return part_of(message, which);
+}
 std::byte* values_of(part_header& part) { return reinterpret_cast<std::byte*>(&part + 1); }
 
 void begin_message(void* message, std::size_t bytes, const onefold_message_part* parts, std::size_t count, std::uint64_t tag,
@@ -1442,9 +1447,8 @@ void add_values(void* message, std::size_t which, std::size_t results, const one
 // Of values of trees that code of the caller's makes.
 void add_own(void* message, std::size_t which, const onefold_executor& where, const onefold_own_code* own, std::uint64_t from,
              std::uint64_t first, std::uint64_t count, std::uint64_t total, const onefold_options* how) {
-  if (which >= header_of(message).parts) refuse_part(which, header_of(message).parts);
+  part_header& part = checked_part(message, which);
   if (own == nullptr) refuse_null("own code");
-  part_header& part = part_of(message, which);
   const range_kind kind = part.kind();
   if (part.free_of_order != 0)
     throw error(errc::unsupported, kind.text() + " has no trees in a message: its elements come in any order");
@@ -1860,8 +1864,7 @@ int onefold_message_add(void* message, size_t which, onefold_executor where, con
                         uint64_t count, uint64_t total, const onefold_options* how) {
   return guarded([&] {
     if (message == nullptr) refuse_null("message");
-    if (which >= header_of(message).parts) refuse_part(which, header_of(message).parts);
-    part_header& part = part_of(message, which);
+    part_header& part = checked_part(message, which);
     const range_kind kind = part.kind();
     const onefold_options wishes = checked_options(how);
     check_end(kind, first, count);
@@ -1873,8 +1876,7 @@ int onefold_message_add_products(void* message, size_t which, onefold_executor w
                                  uint64_t first, uint64_t count, uint64_t total, const onefold_options* how) {
   return guarded([&] {
     if (message == nullptr) refuse_null("message");
-    if (which >= header_of(message).parts) refuse_part(which, header_of(message).parts);
-    part_header& part = part_of(message, which);
+    part_header& part = checked_part(message, which);
     const range_kind kind = part.kind();
     const types_of_dot types = checked_types(of);
     check_takes_products(kind, types);

@@ -31,16 +31,12 @@ struct common_type {
   fold_groups of_another_type::*with = nullptr;
 };
 
-constexpr bool has_sign(element_type type) noexcept {
-  return type == element_type::i8 || type == element_type::i16 || type == element_type::i32 || type == element_type::i64;
-}
-
 common_type common_type_of(const detail::types_of_dot& of, element_type products) noexcept {
   if (products == element_type::f32) return {element_type::f32, false, &of_another_type::to_f32, &of_another_type::with_f32};
   if (products == element_type::f64) return {element_type::f64, false, &of_another_type::to_f64, &of_another_type::with_f64};
   const auto fits = [&](std::size_t bytes, bool signed_one) {
     const auto one_fits = [&](element_type type) {
-      return has_sign(type) == signed_one ? size_of(type) <= bytes : signed_one && size_of(type) < bytes;
+      return is_signed_integer(type) == signed_one ? size_of(type) <= bytes : signed_one && size_of(type) < bytes;
     };
     return one_fits(of.x) && one_fits(of.y);
   };

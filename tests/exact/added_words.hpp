@@ -1,9 +1,12 @@
 #pragma once
-/// @file added_words.hpp  The words of an exact state, added as integer sums of any transport add them.
+/// @file added_words.hpp  The words of an exact state, added as integer sums of any transport add them, and the state that has them.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include <onefold/exact.hpp>
 
 namespace onefold_test {
 
@@ -15,6 +18,17 @@ inline std::vector<std::int64_t> operator+(std::vector<std::int64_t> a, const st
 inline std::vector<std::int64_t> operator*(std::vector<std::int64_t> a, std::int64_t times) {
   for (auto& word : a) word = static_cast<std::int64_t>(static_cast<std::uint64_t>(word) * static_cast<std::uint64_t>(times));
   return a;
+}
+
+template <onefold::form What, class T>
+std::vector<std::int64_t> words_of(const onefold::exact_state<What, T>& state) {
+  return {state.words(), state.words() + state.size()};
+}
+template <onefold::form What, class T>
+onefold::exact_state<What, T> with_words(const std::vector<std::int64_t>& all) {
+  onefold::exact_state<What, T> made;
+  std::copy(all.begin(), all.end(), made.words());
+  return made;
 }
 
 }  // namespace onefold_test

@@ -108,17 +108,6 @@ exact_state<What, std::complex<T>> state_of(const complex_set<T>& set, const one
   return made;
 }
 
-template <form What, class C>
-words words_of(const exact_state<What, C>& state) {
-  return {state.words(), state.words() + state.size()};
-}
-template <form What, class C>
-exact_state<What, C> with_words(const words& all) {
-  exact_state<What, C> made;
-  std::copy(all.begin(), all.end(), made.words());
-  return made;
-}
-
 template <class T>
 using complex_of = std::complex<T>;
 static_assert(exact_state<form::sum, complex_of<float>>::size() == 38 &&

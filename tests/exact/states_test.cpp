@@ -71,16 +71,6 @@ exact_state<What, T> state_of(const both_sets<T>& set, const onefold::executor& 
 }
 
 template <form What, class T>
-words words_of(const exact_state<What, T>& state) {
-  return {state.words(), state.words() + state.size()};
-}
-template <form What, class T>
-exact_state<What, T> with_words(const words& all) {
-  exact_state<What, T> made;
-  std::copy(all.begin(), all.end(), made.words());
-  return made;
-}
-template <form What, class T>
 words normalized(const words& all) {
   auto state = with_words<What, T>(all);
   state.normalize();

@@ -42,13 +42,15 @@ struct bytes_of<8> {
 
 // Element types, a bit for each.
 constexpr unsigned bit_of(element_type type) { return 1U << static_cast<int>(type); }
-constexpr unsigned types_with_sign =
-    bit_of(element_type::i8) | bit_of(element_type::i16) | bit_of(element_type::i32) | bit_of(element_type::i64);
-constexpr unsigned whole_types = 0
-#define ONEFOLD_INTEGERS(name, T, magnitude, magnitude_type) | bit_of(element_type::name) | bit_of(element_type::magnitude)
-#define ONEFOLD_SMALL_INTEGERS ONEFOLD_INTEGERS
-#include <onefold/types.def>
-    ;
+template <class Which>
+constexpr unsigned types_that(Which are) {
+  unsigned types = 0;
+  for (int i = 0; i < element_type_count; ++i)
+    if (are(static_cast<element_type>(i))) types |= 1U << i;
+  return types;
+}
+constexpr unsigned types_with_sign = types_that([](element_type type) { return is_signed_integer(type); });
+constexpr unsigned whole_types = types_that([](element_type type) { return !is_float(type); });
 
 // Those that the first or second elements of a kernel may have, since others have other kernels.
 template <class A, int BytesX, int BytesY>
