@@ -4,6 +4,7 @@
 
 #include <cxxabi.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <exception>
@@ -370,6 +371,10 @@ void reduce_reals(const onefold_request& asked, const onefold_options* how, cons
   if (asked.input != nullptr && (asked.source != nullptr || asked.own != nullptr))
     throw error(errc::invalid_argument,
                 "there is an array beside the function, or the code of your own, that gives the values: give one of them");
+  if (asked.source != nullptr || asked.own != nullptr || asked.device != nullptr) {
+    check_count(asked.count, 2);
+    for (int i = 0; i < what.array_count; ++i) check_count(asked.count, std::max<std::size_t>(asked.arrays[i].element_bytes, 1));
+  }
   if (asked.source != nullptr && asked.source->fill == nullptr) refuse_null("function that gives the values");
   if (asked.own != nullptr) {
     const onefold_own_code& own = *asked.own;

@@ -51,7 +51,8 @@ template <int X, int Y, bool Wide>
 constexpr fill_function function_for() {
   constexpr types_of_dot of{static_cast<element_type>(X), static_cast<element_type>(Y)};
   constexpr bool has_one = Wide ? can_be_wide(of) : !differ_in_sign_alone(of);
-  if constexpr (stands_right(of) && has_one)
+  constexpr bool is_of_state = X == Y && !Wide && size_of(of.x) == size_of(type_of_products(of));
+  if constexpr ((stands_right(of) || is_of_state) && has_one)
     return fill_products<typename c_type<type_of_products(of, Wide)>::type, typename c_type<of.x>::type,
                          typename c_type<of.y>::type>;
   else
@@ -175,8 +176,15 @@ void reduce_mixed(const onefold_request& asked, const onefold_options* how) {
       asked.vectors != nullptr || asked.tree_value != nullptr || asked.exact_state != nullptr || asked.present != nullptr)
     refuse_more();
   if (wide && !can_be_wide(types)) refuse_wide(types);
-  if (asks_for_exact(how))
-    throw error(errc::guarantee_not_met, "guarantee::exact cannot be given: products of two types have no exact sum so far");
+  onefold_options by_order{};
+  if (asks_for_exact(how)) {
+    if (is_float(type_of_products(types, wide)))
+      throw error(errc::guarantee_not_met, "guarantee::exact cannot be given: products of two types have no exact sum so far");
+    by_order = as_known(*how, sizeof(how->struct_bytes), "options");  // no order changes a sum of integers
+    by_order.struct_bytes = sizeof(by_order);
+    by_order.guarantee = ONEFOLD_GUARANTEE_FIXED;
+    how = &by_order;
+  }
   check_count(asked.count, std::max(size_of(types.x), size_of(types.y)));
   if (differ_in_sign_alone(types) && !wide) {
     what.type = static_cast<std::int32_t>(type_of_products(types));

@@ -294,7 +294,7 @@ struct range_reader {
     if (in.two != nullptr) {  // whose result is the accumulator
       what.type = static_cast<std::int32_t>(in.two->x);
       what.form = ONEFOLD_DOT;
-      what.second_type = 1 + static_cast<std::int32_t>(in.two->y);
+      what.second_type = in.two->x == in.two->y ? 0 : 1 + static_cast<std::int32_t>(in.two->y);
       what.flags = type_of_products(*in.two) == of.type ? 0U : ONEFOLD_WIDE;
       what.tree_value = nullptr;
     }
@@ -642,16 +642,16 @@ types_of_dot checked_types(const onefold_products* of) {
   const std::int32_t x_type = of->x_type, y_type = of->y_type;
   if (x_type < 0 || x_type >= element_type_count) refuse_number("the type of the first array", x_type, "a type of real numbers");
   if (y_type < 0 || y_type >= element_type_count) refuse_number("the type of the second array", y_type, "a type of real numbers");
-  if (x_type == y_type)
-    throw error(errc::unsupported, "products are those of arrays of two types: of one, " +
-                                       std::string(name(static_cast<element_type>(x_type))) +
-                                       ", make a state of dot, or a message's part, which has both arrays");
   return {static_cast<element_type>(x_type), static_cast<element_type>(y_type)};
 }
 
 // The type of the products that a sum of elements of `type` may take.
 void check_type_of_products(element_type type, const types_of_dot& types) {
   const element_type usual = type_of_products(types), wide = type_of_products(types, true);
+  if (types.x == types.y && size_of(types.x) != size_of(type))  // whose dot has other rows than the sum
+    throw error(errc::unsupported, "products of one type of elements, " + std::string(name(types.x)) +
+                                       ", are added to sums of that size, and not to those of " + std::string(name(type)) +
+                                       ": make a state of dot, or a message's part, which has both arrays");
   if (type == usual || type == wide) return;
   throw error(errc::invalid_argument, std::string("the products of ")
                                           .append(name(types.x))
@@ -1231,6 +1231,7 @@ class few_subtrees {
   void push(std::uint64_t first, int height) {
     nodes_[count_].first = first;
     nodes_[count_].height = height;
+    const default_float_environment one_operation_is_one_operation;
     for (++count_; count_ > 1 && nodes_[count_ - 1].is_right_sibling_of(nodes_[count_ - 2]); --count_) {
       subtree& parent = nodes_[count_ - 2];
       row_.level(parent.state, 2, sizeof(subtree));

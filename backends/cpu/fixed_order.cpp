@@ -35,10 +35,13 @@ parts::parts(const detail::request& what) : count(what.results), state_bytes(0) 
 }
 
 void parts::conclude(const detail::request& what, const void* state) const {
+  const bool has_gaps = what.present != nullptr && what.source != nullptr;
+  const std::uint64_t elements = has_gaps ? what.present(what.source->context) : what.count;
+  if (has_gaps && elements == 0) return detail::store_empty(what, what.output);
   for (int k = 0; k < count; ++k) {
     const form_row& row = *each[k].row;
     std::byte* const result = static_cast<std::byte*>(what.output) + each[k].result_offset;
-    row.conclude(row, static_cast<const std::byte*>(state) + each[k].state_offset, what.count, what.ddof, result);
+    row.conclude(row, static_cast<const std::byte*>(state) + each[k].state_offset, elements, what.ddof, result);
     // A small element is one of several results in the type of a sum.
     if (what.form == form::reduce_together && row.result_bytes == row.element_bytes) detail::to_total(what.type, result);
   }

@@ -11,19 +11,28 @@
 
 namespace onefold {
 
-/// begin, begin + 1, .., end - 1; nothing where end <= begin, as in a loop.
+/// begin, begin + 1, .., end - 1; nothing where end <= begin, as in a loop. Errors: invalid_argument (a bound without a sign that is 2^63 or more).
 struct interval {
   std::int64_t begin;
   std::int64_t end;
   /// 0 .. n - 1
   template <class N, std::enable_if_t<std::is_integral_v<N>, int> = 0>
-  constexpr interval(N n) noexcept : begin(0), end(static_cast<std::int64_t>(n)) {}
+  constexpr interval(N n) : begin(0), end(bound(n)) {}
   template <class B, class E, std::enable_if_t<std::is_integral_v<B> && std::is_integral_v<E>, int> = 0>
-  constexpr interval(B first, E behind_last) noexcept
-      : begin(static_cast<std::int64_t>(first)), end(static_cast<std::int64_t>(behind_last)) {}
+  constexpr interval(B first, E behind_last) : begin(bound(first)), end(bound(behind_last)) {}
 
   [[nodiscard]] constexpr std::uint64_t size() const noexcept {
     return end > begin ? static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(begin) : 0;
+  }
+
+ private:
+  template <class N>
+  static constexpr std::int64_t bound(N n) {
+    if constexpr (std::is_unsigned_v<N> && sizeof(N) == sizeof(std::int64_t)) {
+      if (n > static_cast<N>(INT64_MAX))
+        throw error(errc::invalid_argument, "a bound of a box is a negative number without its sign");
+    }
+    return static_cast<std::int64_t>(n);
   }
 };
 

@@ -531,8 +531,8 @@ typedef struct onefold_products {
 /** Of a state of ONEFOLD_SUM: appends the products of the elements 0 .. count - 1 of x and y, as onefold_mixed_dot() makes them. The
  *  state's type, without ONEFOLD_WIDE, is onefold_mixed_dot_type(), or the wider one that ONEFOLD_WIDE asks for in such a dot: ONEFOLD_F64 in the place of
  *  ONEFOLD_F32, ONEFOLD_U64 in that of ONEFOLD_U32. So the state is that of an array that holds the products, with all that such a state may do, and of all
- *  elements it has the result of onefold_mixed_dot(). ONEFOLD_INVALID_ARGUMENT for another type, ONEFOLD_UNSUPPORTED for another form and for arrays of one type,
- *  whose ONEFOLD_DOT has states. On cuda() each subtree is a launch, two for each doubling of the range at most, and is waited for where not both arrays lie in the GPU's memory. */
+ *  elements it has the result of onefold_mixed_dot(). ONEFOLD_INVALID_ARGUMENT for another type, ONEFOLD_UNSUPPORTED for another form. Both arrays may be
+ *  of one type of that size. On cuda() each subtree is a launch, two for each doubling of the range at most, and is waited for where not both arrays lie in the GPU's memory. */
 ONEFOLD_API int onefold_range_add_products(onefold_range* state, onefold_executor where, const onefold_products* of, uint64_t count,
                                            const onefold_options* how);
 /** The same of values that are reduced where they are made. For every form with values, but not ONEFOLD_REDUCE_TOGETHER, nor operators of the caller's. Not asked of `how` is the

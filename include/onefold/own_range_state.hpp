@@ -112,7 +112,7 @@ class own_range_state {
 
  public:
   /// Of no values. The first one that is added has the index `begin`.
-  explicit own_range_state(std::uint64_t begin = 0) : own_range_state(begin, Op()) {}
+  explicit own_range_state(std::uint64_t begin = 0) : own_range_state(begin, default_operator()) {}
   own_range_state(std::uint64_t begin, Op op) : own_range_state(held(static_cast<Op&&>(op)), begin) {}
 
   /// Adds the `count` values at x: they follow those that are there.
@@ -172,8 +172,13 @@ class own_range_state {
     });
   }
   /// The state that bytes() has given, of values of this type: what type that was is not in them, but its size.
-  static own_range_state from_bytes(const void* bytes, std::size_t size) { return from_bytes(bytes, size, Op()); }
-  static own_range_state from_bytes(const std::vector<std::byte>& bytes) { return from_bytes(bytes.data(), bytes.size(), Op()); }
+  static own_range_state from_bytes(const void* bytes, std::size_t size) { return from_bytes(bytes, size, default_operator()); }
+  static own_range_state from_bytes(const std::vector<std::byte>& bytes) {
+    return from_bytes(bytes.data(), bytes.size(), default_operator());
+  }
+  static own_range_state from_bytes(const std::vector<std::byte>& bytes, Op op) {
+    return from_bytes(bytes.data(), bytes.size(), static_cast<Op&&>(op));
+  }
   static own_range_state from_bytes(const void* bytes, std::size_t size, Op op) {
     own_range_state made(0, static_cast<Op&&>(op));
     if (bytes == nullptr && size != 0)
@@ -195,6 +200,10 @@ class own_range_state {
   }
   static constexpr std::size_t value_bytes = sizeof(value_type) + (can_be_absent ? 1 : 0);
 
+  static Op default_operator() {
+    static_assert(!std::is_pointer<std::decay_t<Op>>::value, "a pointer to a function is none until it is given: pass it behind");
+    return Op();
+  }
   static holder held([[maybe_unused]] Op&& op) {
     if constexpr (is_of_library)
       return {};

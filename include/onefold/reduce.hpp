@@ -166,6 +166,12 @@ constexpr bool takes_at() {
 template <form What, class T, class... M>
 using form_result_t = result_of_form<What, T, (is_wide<M, T>() || ...)>;
 
+inline void apply_count(request& to, count_at of) {
+  if (of.place == nullptr)
+    telling_of_lacking_memory([] { throw error(errc::null_pointer, "the address of the count is a null pointer"); });
+  to.count_at = of.place;
+}
+
 template <class T, class A>
 void apply(request& to, accumulate_as_t<A>) {
   to.wide = is_wide<accumulate_as_t<A>, T>();
@@ -176,7 +182,7 @@ void apply(request& to, ddof of) {
 }
 template <class T>
 void apply(request& to, count_at of) {
-  to.count_at = of.place;
+  apply_count(to, of);
 }
 
 template <form What, class T, class... M>
@@ -316,7 +322,7 @@ struct result_of_dot<T, T, M...> {
 template <class T, class U, class... M>
 using mixed_result_t = typename result_of_dot<T, U, M...>::type;
 
-inline void apply_to_mixed(request& to, count_at of) { to.count_at = of.place; }
+inline void apply_to_mixed(request& to, count_at of) { apply_count(to, of); }
 template <class A>
 void apply_to_mixed(request&, accumulate_as_t<A>) {}
 
@@ -588,7 +594,6 @@ void run_mean_of_present(const executor& where, const Space& space, F& f, void* 
                          M... modifiers) {
   using callback = block_callback<Space, F, true>;
   using T = typename callback::element;
-  constexpr bool wide = (is_wide<M, T>() || ...);
   callback values(space, f, op::sum::neutral<T>());
   const auto device = device_side<OnDevice>::template of_form<form::mean>(space, f, modifiers...);
   request what{where, element_type_of<T>, form::mean, nullptr, space.size(), output, waits};
@@ -596,16 +601,9 @@ void run_mean_of_present(const executor& where, const Space& space, F& f, void* 
   what.source = values.source();
   what.present = &callback::tell_present;
   what.device = device.row();
-  const bool on_gpu = is_for_cuda(where);
-  auto sum = form_fold_t<form::mean, T, wide>::neutral();
-  if (!on_gpu) what.tree_value = &sum;
   const arrays_of<F> arrays(f);
   arrays.tell(what);
   values.run(what, how);
-  if (on_gpu || values.has_told()) return;  // an exact sum is divided before it is rounded
-  using R = form_result_t<form::mean, T, M...>;
-  *static_cast<R*>(output) = values.present() == 0 ? result_of_nothing<form::mean, T, wide>()
-                                                   : concluded<form::mean, T, wide>::of(sum, values.present(), 0);
 }
 
 inline std::int64_t ddof_of() { return 0; }

@@ -83,8 +83,12 @@ void run_transform(const executor& where, const Space& space, F& f, Op& op, cons
     using T = typename values_of<Space, F>::type;
     run_function<OnDevice, form_of(std::decay_t<Op>::id)>(where, space, f, output, waits, how);
     auto* const result = static_cast<T*>(output);
-    *result =
-        space.size() == 0 ? static_cast<T>(init) : canonical(std::decay_t<Op>::template combine<T>(static_cast<T>(init), *result));
+    // Not by this unit's compiler, in whatever floating-point environment it is called in.
+    const T both[] = {static_cast<T>(init), *result};
+    if (space.size() == 0)
+      *result = both[0];
+    else
+      *result = named_reduction<form_of(std::decay_t<Op>::id)>{}(serial(), both, 2);
   }
 }
 

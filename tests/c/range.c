@@ -281,7 +281,7 @@ static void test_products_on(onefold_executor where) {
   EXPECT_OK(onefold_mixed_dot(onefold_serial(), ONEFOLD_F32, x, ONEFOLD_F64, z, count, &expected));
   const uint64_t rest = cut + 11;
   const onefold_products begin = {x, z, ONEFOLD_F32, ONEFOLD_F64}, end = {z + rest, x + rest, ONEFOLD_F64, ONEFOLD_F32};
-  const onefold_products half = {x, NULL, ONEFOLD_F32, ONEFOLD_F64}, of_one = {x, y, ONEFOLD_F32, ONEFOLD_F32};
+  const onefold_products half = {x, NULL, ONEFOLD_F32, ONEFOLD_F64}, of_one = {z, z, ONEFOLD_F64, ONEFOLD_F64};
   onefold_range *all = NULL, *next = NULL, *floats = NULL;
   EXPECT_OK(onefold_range_create(ONEFOLD_F64, ONEFOLD_SUM, 0, 0, &all));
   EXPECT_OK(onefold_range_create(ONEFOLD_F64, ONEFOLD_SUM, 0, cut, &next));
@@ -293,11 +293,17 @@ static void test_products_on(onefold_executor where) {
   EXPECT(memcmp(&found, &expected, sizeof found) == 0);
   EXPECT_REFUSED(onefold_range_add_products(all, where, &half, 3, NULL), ONEFOLD_NULL_POINTER, "second input");
   EXPECT_REFUSED(onefold_range_add_products(all, where, &half, 3000, NULL), ONEFOLD_NULL_POINTER, "second input");
-  EXPECT_REFUSED(onefold_range_add_products(all, where, &of_one, 3, NULL), ONEFOLD_UNSUPPORTED, "state of dot");
   EXPECT_REFUSED(onefold_range_add_products(all, where, NULL, 3, NULL), ONEFOLD_NULL_POINTER, "products");
   EXPECT_OK(onefold_range_create(ONEFOLD_F32, ONEFOLD_SUM, 0, 0, &floats));
   EXPECT_REFUSED(onefold_range_add_products(floats, where, &begin, 3, NULL), ONEFOLD_INVALID_ARGUMENT, "are f64, and not f32");
   EXPECT(onefold_range_end(all) == count && onefold_range_end(floats) == 0);
+  onefold_range* squares = NULL;
+  EXPECT_OK(onefold_range_create(ONEFOLD_F64, ONEFOLD_SUM, 0, 0, &squares));
+  EXPECT_OK(onefold_range_add_products(squares, where, &of_one, count, NULL));
+  EXPECT_OK(onefold_range_result(squares, 0, &found));
+  EXPECT_OK(onefold_mixed_dot(onefold_serial(), ONEFOLD_F64, z, ONEFOLD_F64, z, count, &expected));
+  EXPECT(memcmp(&found, &expected, sizeof found) == 0);
+  onefold_range_destroy(squares);
   onefold_range_destroy(all);
   onefold_range_destroy(next);
   onefold_range_destroy(floats);

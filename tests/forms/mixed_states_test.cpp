@@ -82,10 +82,10 @@ TEST_P(products_of_two_types, make_the_states_of_an_array_of_them) {
   const mixed_data data(memory_for(where()), most);
   for (int x = 0; x < onefold::element_type_count; ++x)
     for (int y = 0; y < onefold::element_type_count; ++y) {
-      if (x == y) continue;
       const auto usual = static_cast<element_type>(onefold_mixed_dot_type(x, y));
       for (const element_type products : {usual, mixed_data::wider(x, y)}) {
-        const bool is_once = products == usual && mixed_data::wider(x, y) != usual;  // the other is in its place next
+        if (x == y && onefold::size_of(data.type(x)) != onefold::size_of(products)) continue;  // which are those of a dot
+        const bool is_once = products == usual && mixed_data::wider(x, y) != usual;            // the other is in its place next
         for (const range& of : ranges_for(products)) {
           if (is_once && of.begin == 5) continue;
           c_state made = state_of_sum(products, of.begin);
@@ -173,6 +173,38 @@ TEST_P(products_of_two_types, are_taken_from_cpp) {
   expect_typed<std::int32_t, std::uint32_t, std::uint32_t>(where(), data);
   expect_typed<std::int32_t, std::uint32_t, std::uint64_t>(where(), data);
   expect_typed<std::int64_t, std::uint64_t, std::uint64_t>(where(), data);
+  count_dispatch(where());
+}
+
+// Two types of C++ may be one element type.
+TEST_P(products_of_two_types, may_be_of_one_type) {
+  if (where().backend() == onefold::backend::cuda) GTEST_SKIP() << "arrays of the host's";
+  const std::vector<long> x{1, 2, -3, 1L << 40};
+  const std::vector<long long> y{5, -6, 7, 1 << 20};
+  range_state<form::sum, long long> whole;
+  whole.add_products(where(), x, y);
+  EXPECT_EQ(whole.value(), onefold::dot(where(), x, y));
+  const std::vector<float> z{1, 2, 3};
+  const onefold_products of_floats{z.data(), z.data(), ONEFOLD_F32, ONEFOLD_F32};
+  EXPECT_EQ(add_products(state_of_sum(element_type::f64, 0), onefold::detail::c_executor(where()), of_floats, 3),
+            ONEFOLD_UNSUPPORTED);
+  EXPECT_NE(std::string(onefold_last_error()).find("state of dot"), std::string::npos) << onefold_last_error();
+  count_dispatch(where());
+}
+
+// No order changes a sum of integers.
+TEST_P(products_of_two_types, are_exact_where_they_are_integers) {
+  if (where().backend() == onefold::backend::cuda) GTEST_SKIP() << "arrays of the host's";
+  const std::vector<std::int32_t> x{1, -2, 3};
+  const std::vector<std::uint32_t> y{7, 8, 9};
+  const std::vector<std::int8_t> z{-1, 2, -3};
+  onefold::options exactly;
+  exactly.guarantee = onefold::guarantee::exact;
+  EXPECT_EQ(onefold::dot(where(), x, y, exactly), onefold::dot(where(), x, y));
+  EXPECT_EQ(onefold::dot(where(), x, z, exactly), -1 - 4 - 9);
+  EXPECT_TRUE(refuses(errc::guarantee_not_met, "products of two types", [&] {
+    static_cast<void>(onefold::dot(where(), x, std::vector<float>{1, 2, 3}, exactly));
+  }));
   count_dispatch(where());
 }
 
@@ -276,7 +308,6 @@ TEST_P(products_of_two_types, are_refused_where_they_are_none) {
   refused(ONEFOLD_INVALID_ARGUMENT, "negative", add(sum, ONEFOLD_F32, x, ONEFOLD_F64, y, ~std::uint64_t{0}));
   refused(ONEFOLD_INVALID_ARGUMENT, "second array", add(sum, ONEFOLD_F32, x, 77, y, 10));
   refused(ONEFOLD_INVALID_ARGUMENT, "first array", add(sum, ONEFOLD_C64, x, ONEFOLD_F64, y, 10));
-  refused(ONEFOLD_UNSUPPORTED, "state of dot", add(sum, ONEFOLD_F64, y, ONEFOLD_F64, y, 10));
   refused(ONEFOLD_INVALID_ARGUMENT, "the products of f32 and f16 are f32, or f64, and not i64",
           add(state_of_sum(element_type::i64, 0), ONEFOLD_F32, x, ONEFOLD_F16, y, 10));
   refused(ONEFOLD_INVALID_ARGUMENT, "are f64, and not f32",

@@ -174,13 +174,11 @@ class block_callback {
   [[nodiscard]] bool any_present() const noexcept { return any_present_; }
   /// How many values of all that were asked for are there.
   [[nodiscard]] std::uint64_t present() const noexcept { return present_; }
-  /// present() of a source's context, for whoever divides by it in the library; has_told() then.
+  /// present() of a source's context, for whoever divides by it in the library.
   [[nodiscard]] static std::uint64_t tell_present(void* context) {
     auto& own = *static_cast<block_callback*>(context);
-    own.has_told_ = true;
     return own.present_;
   }
-  [[nodiscard]] bool has_told() const noexcept { return has_told_; }
   template <class How = options>
   void run(const request& what, const How& how) const {
     thrown_.run(what, how);
@@ -314,7 +312,6 @@ class block_callback {
   element instead_;
   std::atomic<bool> any_present_{false};
   std::atomic<std::uint64_t> present_{0};
-  bool has_told_ = false;
   thrown thrown_;
 };
 

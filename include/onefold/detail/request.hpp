@@ -54,7 +54,7 @@ struct request {
   const std::uint64_t* count_at = nullptr;   // not null: where the number of elements stands, and count is the most that it may be
   const void* const* input_at = nullptr;     // not null: where the address of the input stands, which is null itself
   const void* const* second_at = nullptr;    // the same of the second input
-  std::uint64_t (*present)(void* context) = nullptr;  // exact means of a source's values: not null where some may be absent
+  std::uint64_t (*present)(void* context) = nullptr;  // means of a source's values: not null where some may be absent
   // Sums and means of a source's floats: not null where its lanes' sums can be asked for instead of its values, see onefold.h.
   int (*lanes)(void* context, std::uint64_t first, std::uint64_t count, void* const* lanes) = nullptr;
   bool of_complex_parts = false;  // dot, exact: both arrays are the parts of complex numbers, and the output has room for two

@@ -482,6 +482,9 @@ class transfer {
       for (const int more : {static_cast<int>(each.type), static_cast<int>(each.form), each.results, each.arrays()})
         add_to_hash(static_cast<std::uint64_t>(more));
       for (const bool more : {each.wide, each.store_nothing != nullptr, each.counts_present}) add_to_hash(more ? 1 : 0);
+      if (each.is_of_products)
+        for (const std::int32_t type : {each.products.x_type, each.products.y_type})
+          add_to_hash(2 + static_cast<std::uint64_t>(type));
     }
     for (const state_part* each : states) add_to_hash(each->signature());
     constexpr std::size_t fields = 6;

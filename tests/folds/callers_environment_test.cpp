@@ -1,0 +1,169 @@
+/// @file callers_environment_test.cpp  Calls whose last operations are not a kernel's have the bits of the default floating-point environment, whatever the caller's
+/// thread has set: neither its rounding, nor that it flushes subnormal numbers.
+
+#include <algorithm>
+#include <cfenv>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <onefold/onefold.hpp>
+
+#include "../support/data.hpp"
+#include "../support/gtest_support.hpp"
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#endif
+
+namespace onefold_test {
+namespace {
+
+using onefold::errc;
+using std::uint64_t;
+
+// Calls body(name) in every environment that a caller may have, and checks that it comes back.
+template <class Body>
+void in_all_environments(const Body& body) {
+  for (const auto& [mode, name] : {std::pair{FE_UPWARD, "upward"}, {FE_DOWNWARD, "downward"}, {FE_TOWARDZERO, "toward zero"}}) {
+    std::fesetround(mode);
+    body(std::string(name));
+    const int left = std::fegetround();
+    std::fesetround(FE_TONEAREST);
+    EXPECT_EQ(left, mode);
+  }
+#ifdef __SSE2__
+  const unsigned before = _mm_getcsr();
+  _mm_setcsr(before | 0x8040U);  // flushes subnormal results, and takes subnormal operands for zeros
+  body(std::string("flushing"));
+  _mm_setcsr(before);
+#endif
+}
+
+std::vector<double> some_values(uint64_t count) {
+  const random_numbers random(current_seed());
+  std::vector<double> x(count);
+  for (uint64_t i = 0; i < count; ++i) x[i] = static_cast<double>(random.at(i) >> 11) * 0x1p-53 - 0.25;
+  return x;
+}
+
+// A message to which neighbouring tiles are added piece by piece, as ranks do whose ranges are cut.
+double sum_of_message(onefold_form what, const std::vector<double>& x, const std::vector<uint64_t>& cuts) {
+  const onefold_message_part part{ONEFOLD_F64, what, 0, 64};
+  const std::size_t bytes = onefold_message_bytes(&part, 1);
+  std::vector<std::max_align_t> memory(1 + bytes / sizeof(std::max_align_t));
+  void* const message = memory.data();
+  EXPECT_EQ(onefold_message_begin(message, bytes, &part, 1, x.size(), 0), ONEFOLD_OK);
+  for (std::size_t k = 0; k + 1 < cuts.size(); ++k)
+    EXPECT_EQ(onefold_message_add(message, 0, onefold_serial(), x.data() + cuts[k], nullptr, cuts[k], cuts[k + 1] - cuts[k],
+                                  x.size(), nullptr),
+              ONEFOLD_OK)
+        << onefold_last_error();
+  double result = 0;
+  EXPECT_EQ(onefold_message_result(message, 0, 1, x.size(), 0, &result), ONEFOLD_OK);
+  return result;
+}
+
+TEST(the_environment_of_the_caller, is_in_no_message) {
+  std::vector<double> x = some_values(40 * 512 + 77);
+  for (std::size_t i = 0; i < x.size(); i += 3) x[i] *= 0x1p-1022;
+  std::vector<uint64_t> cuts;
+  for (uint64_t tile = 0; tile <= 40; tile += 1 + tile % 3) cuts.push_back(tile * 512);
+  cuts.push_back(x.size());
+  const double sum = onefold::sum(onefold::serial(), x), norm = onefold::norm1(onefold::serial(), x);
+  EXPECT_EQ(sum_of_message(ONEFOLD_SUM, x, cuts), sum);
+  in_all_environments([&](const std::string& name) {
+    EXPECT_EQ(sum_of_message(ONEFOLD_SUM, x, cuts), sum) << name;
+    EXPECT_EQ(sum_of_message(ONEFOLD_NORM1, x, cuts), norm) << name;
+  });
+}
+
+TEST(the_environment_of_the_caller, is_in_no_mean_of_what_is_there) {
+  for (const uint64_t n : {uint64_t{0}, uint64_t{4}, uint64_t{1000}, uint64_t{100'003}}) {
+    const std::vector<double> x = some_values(n);
+    const auto some = [&x](uint64_t i) { return onefold::maybe<double>(x[i], i % 3 != 0); };
+    const auto floats = [&x](uint64_t i) { return onefold::maybe<float>(static_cast<float>(x[i]) * 1e-38F, i % 5 != 1); };
+    const auto none = [](uint64_t) { return onefold::maybe<double>(); };
+    std::vector<double> there;
+    for (uint64_t i = 0; i < n; ++i)
+      if (i % 3 != 0) there.push_back(x[i]);
+    const double mean = onefold::mean(onefold::serial(), n, some);
+    const float of_floats = onefold::mean(onefold::openmp(2), n, floats);
+    if (n > 0) {
+      EXPECT_NEAR(mean, onefold::mean(onefold::serial(), there), 1e-15);
+    }
+    const bool is_number = mean == mean;
+    in_all_environments([&](const std::string& name) {
+      const double got = onefold::mean(onefold::serial(), n, some), of_none = onefold::mean(onefold::serial(), n, none);
+      EXPECT_EQ(std::memcmp(&got, &mean, sizeof(mean)), 0) << name << ", " << n;
+      EXPECT_NE(of_none, of_none) << name;
+      const float of_these = onefold::mean(onefold::openmp(2), n, floats);
+      EXPECT_EQ(std::memcmp(&of_these, &of_floats, sizeof(of_floats)), 0) << name << ", " << n;
+    });
+    EXPECT_EQ(is_number, n > 0);
+  }
+}
+
+TEST(the_environment_of_the_caller, is_in_no_initial_value) {
+  const std::vector<double> x = some_values(1000);
+  const auto value = [&x](uint64_t i) { return x[i]; };
+  namespace op = onefold::op;
+  const auto serial = onefold::serial();
+  const auto all = [&] {
+    return std::vector<double>{onefold::reduce(serial, x, op::sum{}, 1e-17),
+                               onefold::transform_reduce(serial, x.size(), op::sum{}, value, 1e-17),
+                               onefold::reduce(serial, x, op::prod{}, 1.1),
+                               onefold::reduce(serial, x, op::max{}, 0x1p-1040),
+                               onefold::transform_reduce(serial, 0, op::sum{}, value, 0.1),
+                               onefold::transform_reduce(serial, x.size(), op::min{}, value, -3.0)};
+  };
+  const std::vector<double> expected = all();
+  EXPECT_EQ(expected[0], onefold::sum(serial, x) + 1e-17);
+  EXPECT_EQ(expected[4], 0.1);
+  EXPECT_EQ(expected[5], -3.0);
+  in_all_environments([&](const std::string& name) { EXPECT_EQ(all(), expected) << name; });
+  EXPECT_EQ(onefold::reduce(serial, std::vector<float>{1, 2}, op::sum{}, 0.5F), 3.5F);
+  EXPECT_EQ(onefold::reduce(serial, std::vector<std::int64_t>{1, -2}, op::min{}, std::int64_t{-7}), -7);
+}
+
+// --- numbers of elements that are none
+
+TEST(a_count, that_is_a_negative_number_is_refused) {
+  const double x[] = {1, 2, 3};
+  const auto serial = onefold::serial();
+  int called = 0;
+  const auto value = [&called](uint64_t) { return ++called, 1.0; };
+  const auto same = [](double t) { return t; };
+  for (const uint64_t n : {~uint64_t{0}, ~uint64_t{0} - 2, uint64_t{1} << 63}) {
+    const auto is_refused = [&](const auto& call) {
+      EXPECT_TRUE(refuses(errc::invalid_argument, "negative", [&] { static_cast<void>(call()); })) << n;
+    };
+    is_refused([&] { return onefold::transform_reduce(serial, x, n, onefold::op::sum{}, same); });
+    is_refused([&] { return onefold::reduce(serial, x, n, [](double a, double b) { return a + b; }); });
+    is_refused([&] {
+      return onefold::reduce(
+          serial, x, n, [](double a, double b) { return a + b; }, 1.0);
+    });
+    is_refused([&] { return onefold::count_if(serial, x, n, [](double t) { return t > 0; }); });
+    is_refused([&] { return onefold::sum(serial, n, value); });
+    is_refused([&] { return onefold::argmin(onefold::openmp(2), n, value); });
+    is_refused([&] { return onefold::exact_state<onefold::form::sum, double>().add(serial, n, value).count(); });
+    is_refused([&] { return onefold::box(n, 5).size(); });
+  }
+  EXPECT_EQ(called, 0);
+  EXPECT_EQ(onefold::box(-1, 5).size(), 0u);  // as in a loop
+}
+
+TEST(a_count, whose_address_is_null_is_refused) {
+  const double x[] = {1, 2, 3};
+  const float y[] = {1, 2, 3};
+  const onefold::count_at nowhere{nullptr};
+  EXPECT_TRUE(refuses(errc::null_pointer, "count", [&] { static_cast<void>(onefold::sum(onefold::serial(), x, 3, nowhere)); }));
+  EXPECT_TRUE(refuses(errc::null_pointer, "count", [&] { static_cast<void>(onefold::dot(onefold::serial(), x, x, 3, nowhere)); }));
+  EXPECT_TRUE(refuses(errc::null_pointer, "count", [&] { static_cast<void>(onefold::dot(onefold::serial(), x, y, 3, nowhere)); }));
+}
+
+}  // namespace
+}  // namespace onefold_test
