@@ -1660,14 +1660,7 @@ int onefold_range_add_made(onefold_range* state, const onefold_made_values* valu
     range_input in = values_of(&source, 0);
     in.made = values;
     look_at(
-        state,
-        [&](form_range& to) {
-          if (to.of.is_together())
-            throw onefold::error(
-                onefold::errc::unsupported,
-                "a state of several operators takes no values that are reduced where they are made: make a state for each");
-          add(to, onefold_serial(), in, count, how);
-        },
+        state, [&](form_range& to) { add(to, onefold_serial(), in, count, how); },
         [](own_range&) {
           throw onefold::error(onefold::errc::unsupported,
                                "a state of an operator in C takes no values that are reduced where they are made");

@@ -186,7 +186,7 @@ class place_on : public detail::place_of_ranks {
     using element = typename detail::values_of<Space, F>::type;
     constexpr bool can_be_absent = detail::value_traits<detail::value_at_t<Space, F>>::can_be_absent;
     if constexpr (can_be_absent && (has_index(What) || What == form::minmax)) {
-      return value_of_some<What>(space, f, other_count, how);
+      return value_of_some<What, OnDevice>(space, f, other_count, how);
     } else {
       detail::index_result_t<What, Space, F, M...> found{};
       constexpr bool wide = (detail::is_wide<M, element>() || ...);
@@ -198,10 +198,11 @@ class place_on : public detail::place_of_ranks {
   }
   // Where values may be absent, of forms that have more than one number: an operator on values and their indices in the whole array. What all ranks begin with
   // has an index that no value has.
-  template <form What, class Space, class F>
+  template <form What, bool OnDevice, class Space, class F>
   [[nodiscard]] auto value_of_some(const Space& space, F& f, std::uint64_t other_count, const options& how) const {
     detail::ranks::result_of_some<What, Space, F> found{};
-    auto part = detail::ranks::part_of_some<What, F&>(space, f, other_count, of_->begin, &found);
+    using function = std::conditional_t<OnDevice, std::decay_t<F>, F&>;  // a GPU has a copy
+    auto part = detail::ranks::part_of_some<What, OnDevice, function>(space, f, other_count, of_->begin, &found);
     return run_states(part, how, found);
   }
   template <bool OnDevice, class Space, class F, class Op, class Init>
@@ -438,8 +439,9 @@ class batch {
     return detail::telling_of_lacking_memory([this, &space, &f, &result, &modifiers..., &other_count]() -> batch& {
       if constexpr (can_be_absent && (has_index(What) || What == form::minmax)) {
         return keep([this, &space, &f, &other_count, &result] {
-          return new detail::ranks::typed_part_of_some<What, Space, function>(
-              detail::ranks::part_of_some<What, function>(space, std::forward<F>(f), other_count, with_->begin(), result));
+          return new detail::ranks::typed_part_of_some<What, OnDevice, Space, function>(
+              detail::ranks::part_of_some<What, OnDevice, function>(space, std::forward<F>(f), other_count, with_->begin(),
+                                                                    result));
         });
       } else {
         constexpr bool wide = (detail::is_wide<M, element>() || ...);

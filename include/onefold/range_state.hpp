@@ -82,8 +82,6 @@ class range_owner {
                   "the function returns values of another type than the state's elements");
     static_assert(!results_of<typename values::type>::several, "make a state for each of the function's values");
     if constexpr (values::can_be_absent) {
-      static_assert(What != form::reduce_together,
-                    "no value changes none of several operators: make a state for each, which takes absent values");
       static_assert(What != form::mean,
                     "how many values are there is not in the state of a mean, and absent ones would count: divide the sum of an "
                     "own_range_state<maybe<T>, op::sum> by the count of a range_state<form::count, std::uint32_t>");
@@ -98,19 +96,32 @@ class range_owner {
                     "own_range_state<maybe<T>, op::sum>, or of op::min_number or op::max_number");
     }
     const space indices = as_space(over);
-    if constexpr (OnDevice && What != form::reduce_together) {
+    if constexpr (OnDevice) {
       if (is_for_cuda(where)) {
         auto made = device_ranges<OnDevice>::template of_form<What, T, Wide>(where, indices, f, instead_of_absent<What, T>());
-        made.check_arrays(indices.size());
-        return made.check(with_c_options(how, [this, &made, &indices](const onefold_options* wishes) {
-          return onefold_range_add_made(get(), made.values(), indices.size(), wishes);
-        }));
+        return add_made(made, indices.size(), how);
       }
     }
-    block_callback<space, F> callback(indices, f, instead_of_absent<What, T>());
-    callback.check(with_c_options(how, [this, &where, &callback, &indices](const onefold_options* wishes) {
-      return onefold_range_add_values(get(), c_executor(where), callback.source(), indices.size(), wishes);
-    }));
+    add_values_of_cpu(where, indices, f, instead_of_absent<What, T>(), how);
+  }
+  /// Of reduce_together, of whose operators each takes every value.
+  template <class T, bool OnDevice, class... Ops, class S, class F>
+  void add_values_together(const executor& where, const S& over, F& f, const options& how) {
+    using space = space_of<S>;
+    using values = value_traits<value_at_t<space, F>>;
+    static_assert(std::is_same_v<typename results_of<typename values::type>::type, T>,
+                  "the function returns values of another type than the state's elements");
+    static_assert(!results_of<typename values::type>::several, "make a state for each of the function's values");
+    static_assert(!values::can_be_absent,
+                  "no value changes none of several operators: make a state for each, which takes absent values");
+    const space indices = as_space(over);
+    if constexpr (OnDevice) {
+      if (is_for_cuda(where)) {
+        auto made = device_ranges<OnDevice>::template of_operators<Ops...>(where, indices, f);
+        return add_made(made, indices.size(), how);
+      }
+    }
+    add_values_of_cpu(where, indices, f, T(), how);
   }
   template <class T, class U>
   void add_products(const executor& where, const T* x, const U* y, std::uint64_t count, const options& how) {
@@ -133,6 +144,21 @@ class range_owner {
   void read(const void* bytes, std::size_t size) { check_status(onefold_range_read(get(), bytes, size)); }
 
  private:
+  template <class Made>
+  void add_made(Made& made, std::uint64_t count, const options& how) {
+    made.check_arrays(count);
+    made.check(with_c_options(how, [this, &made, &count](const onefold_options* wishes) {
+      return onefold_range_add_made(get(), made.values(), count, wishes);
+    }));
+  }
+  template <class Space, class F, class T>
+  void add_values_of_cpu(const executor& where, const Space& indices, F& f, T instead, const options& how) {
+    block_callback<Space, F> callback(indices, f, instead);
+    callback.check(with_c_options(how, [this, &where, &callback, &indices](const onefold_options* wishes) {
+      return onefold_range_add_values(get(), c_executor(where), callback.source(), indices.size(), wishes);
+    }));
+  }
+
   struct deleter {
     void operator()(onefold_range* state) const noexcept { onefold_range_destroy(state); }
   };
@@ -353,10 +379,12 @@ class together_range_state {
     state_.add_parts(parts, count, how);
     return *this;
   }
-  /// Adds what f gives for the indices of a number or a box: one T for each, of which all operators take that one. On the CPU's executors.
-  template <class S, class F, ONEFOLD_WHERE(detail::is_index_space<S>&& detail::takes_function<form::sum, S, F>::value)>
+  /// Adds what f gives for the indices of a number or a box: one T for each, of which all operators take that one. On cuda() in units that nvcc
+  /// compiles, in one read.
+  template <class S, class F, bool OnDevice = detail::on_device<F>,
+            ONEFOLD_WHERE(detail::is_index_space<S>&& detail::takes_function<form::sum, S, F>::value)>
   together_range_state& add(const executor& where, const S& over, F&& f, const options& how = {}) {
-    state_.template add_values<form::reduce_together, T, false, false>(where, over, f, how);
+    state_.template add_values_together<T, OnDevice, Ops...>(where, over, f, how);
     return *this;
   }
 

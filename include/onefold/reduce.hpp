@@ -26,6 +26,7 @@
 #include <utility>
 
 #include <onefold/box.hpp>
+#include <onefold/detail/any_side.hpp>
 #include <onefold/detail/callback.hpp>
 #include <onefold/detail/contiguous.hpp>
 #include <onefold/detail/device_code.hpp>
@@ -523,7 +524,8 @@ struct absent_aware {
     const Space& space;
     F& f;
     std::uint64_t begin;  // the index in the whole array of the first one
-    maybe<state> operator()(std::uint64_t i) const {
+    ONEFOLD_ANY_SIDE
+    ONEFOLD_HOST_DEVICE maybe<state> operator()(std::uint64_t i) const {
       const maybe<T> here = as_maybe(call_at(f, space, i));
       if (!here.present) return absent;
       if constexpr (fold::is_plain)

@@ -41,7 +41,7 @@ static void test_values_on(onefold_executor where) {
 }
 
 /* Trees' nodes of a sum, as whoever makes the values has them: a node is the sum of its subtree's elements. What was made is there when it has been waited for. */
-static int waits, fails_to_reduce;
+static int waits, fails_to_reduce, with_minima;
 static int make_nodes(void* context, uint64_t from, uint64_t first_tile, uint64_t end_tile, uint64_t n, void* states) {
   const uint64_t tile = 1024;
   float* node = states;
@@ -51,6 +51,8 @@ static int make_nodes(void* context, uint64_t from, uint64_t first_tile, uint64_
     const uint64_t before = (first - first_tile) * tile;
     const uint64_t elements = n - before < tiles * tile ? n - before : tiles * tile;
     if (onefold_sum_f32(onefold_serial(), (const float*)context + from + before, elements, node++) != ONEFOLD_OK) return 1;
+    if (with_minima && onefold_min_f32(onefold_serial(), (const float*)context + from + before, elements, node++) != ONEFOLD_OK)
+      return 1;
     first += tiles;
   }
   waits = 0;
@@ -83,7 +85,13 @@ static void test_made_values(void) {
 
   static const uint8_t operators[] = {ONEFOLD_OP_SUM, ONEFOLD_OP_MIN};
   EXPECT_OK(onefold_range_create_together(ONEFOLD_F32, operators, 2, 0, &made));
-  EXPECT_REFUSED(onefold_range_add_made(made, &no_wait, count, NULL), ONEFOLD_UNSUPPORTED, "several operators");
+  float of_both[2] = {0, 0}, least = 0;
+  with_minima = 1;
+  EXPECT_OK(onefold_range_add_made(made, &no_wait, count, NULL));
+  with_minima = 0;
+  EXPECT_OK(onefold_range_result(made, 0, of_both));
+  EXPECT_OK(onefold_min_f32(onefold_serial(), x, count, &least));
+  EXPECT(memcmp(&of_both[0], &of_whole, sizeof least) == 0 && memcmp(&of_both[1], &least, sizeof least) == 0);
   onefold_range_destroy(made);
 
   /* As a message of the only rank. */

@@ -239,6 +239,14 @@ std::vector<both_results> states_of_functions(std::uint64_t begin, std::uint64_t
   states.form_of<form::min, std::uint32_t>("min of negated numbers", negated_numbers{numbers});
   states.own<std::int32_t, larger_integer>("an operator on negated integers", negated_integers{z.get()});
 
+  states.compare<onefold::together_range_state<double, op::sum, op::min, op::max>>(
+      "three operators", [&](auto& state, const onefold::executor& where) { state.add(where, count, some_values()); });
+  states.compare<onefold::together_range_state<float, op::prod, op::sum>>(
+      "two operators on floats", [&](auto& state, const onefold::executor& where) { state.add(where, count, some_floats()); });
+  states.compare<onefold::together_range_state<std::int32_t, op::max, op::sum, op::min>>(
+      "three operators on negated integers",
+      [&](auto& state, const onefold::executor& where) { state.add(where, count, negated_integers{z.get()}); });
+
   states.own<pair_of_numbers, longer_of>("an operator on 16 bytes", some_pairs());
   states.own<three, sum_of_three>("an operator on 24 bytes", some_three());
   states.own<eight, sum_of_eight>("an operator on 64 bytes", some_eight());
@@ -274,6 +282,8 @@ std::vector<both_results> results_of_pieces(std::uint64_t count, int pieces) {
   compare("argmin", onefold::range_state<form::argmin, double>(), some_values(), onefold::argmin(where, count, some_values()));
   compare("mean_variance", onefold::range_state<form::mean_variance, float>(), some_floats(),
           onefold::mean_variance(where, count, some_floats()));
+  compare("two operators", onefold::together_range_state<double, op::sum, op::max>(), some_values(),
+          std::array<double, 2>{onefold::sum(where, count, some_values()), onefold::max(where, count, some_values())});
   compare("an operator on 24 bytes", onefold::own_range_state<three, sum_of_three>(), some_three(),
           onefold::transform_reduce(where, count, sum_of_three(), some_three()));
   return all;
@@ -312,7 +322,8 @@ std::vector<refused_state> refused_states() {
   refused("a function of the host's", "unsupported", [&] { state.add(onefold::cuda(), 5000, onefold::host_only(some_values())); });
   refused("an operator of the host's", "unsupported", [&] { own.add(onefold::cuda(), 5000, onefold::host_only(some_floats())); });
   onefold::together_range_state<double, op::sum, op::max> two;
-  refused("several operators", "unsupported", [&] { two.add(onefold::cuda(), 5000, some_values()); });
+  refused("several operators on the host's", "unsupported",
+          [&] { two.add(onefold::cuda(), 5000, onefold::host_only(some_values())); });
   if (state.end() != 0 || own.end() != 0 || two.end() != 0) all.push_back({"a refused state", "has grown", "nothing"});
   return all;
 }

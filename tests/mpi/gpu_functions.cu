@@ -55,6 +55,20 @@ struct in_box {
     return value(static_cast<std::uint64_t>(static_cast<std::int64_t>(j) * width + static_cast<std::int64_t>(i)));
   }
 };
+struct some_in_box {
+  in_box value;
+  template <class I>
+  ONEFOLD_HOST_DEVICE onefold::maybe<double> operator()(I j, I i) const {
+    const double x = value(j, i);
+    return {x, x < 0};
+  }
+};
+struct none_at {
+  ONEFOLD_HOST_DEVICE onefold::maybe<double> operator()(std::uint64_t) const { return onefold::absent; }
+};
+struct some_float {
+  ONEFOLD_HOST_DEVICE onefold::maybe<float> operator()(float x) const { return {x, x > 1.9F}; }
+};
 struct sum_of_both {
   double of[2];
 };
@@ -117,6 +131,40 @@ std::vector<both_results> functions_over_ranks_on_both_sides(std::uint64_t count
   });
   compare("sum of squares of some",
           [&](const onefold::executor& w) { return onefold::sum_of_squares(rows.on(w), count, some_at{value}); });
+  // What a GPU is asked apart: how many values are there, and where.
+  compare("sum of some", [&](const onefold::executor& w) { return onefold::sum(rows.on(w), count, some_at{value}); });
+  compare("sum of none", [&](const onefold::executor& w) { return onefold::sum(rows.on(w), count, none_at{}); });
+  compare("mean of some", [&](const onefold::executor& w) { return onefold::mean(rows.on(w), count, some_at{value}); });
+  compare("mean of none", [&](const onefold::executor& w) { return onefold::mean(rows.on(w), count, none_at{}); });
+  compare("largest number of some", [&](const onefold::executor& w) {
+    return std::array<double, 2>{onefold::max_number(rows.on(w), count, some_at{value}),
+                                 onefold::max_number(rows.on(w), count, none_at{})};
+  });
+  compare("sum of some elements", [&](const onefold::executor& w) {
+    return onefold::transform_reduce(rows.on(w), y.get(), count, op::sum{}, some_float());
+  });
+  compare("mean of some in a box", [&](const onefold::executor& w) {
+    return onefold::mean(rows.on(w), onefold::box({0, 1}, {0, width}), some_in_box{{value, width}});
+  });
+  compare("minmax of some", [&](const onefold::executor& w) { return onefold::minmax(rows.on(w), count, some_at{value}); });
+  compare("minmax of none", [&](const onefold::executor& w) { return onefold::minmax(rows.on(w), count, none_at{}); });
+  if (rows.total() > 3) {
+    compare("argmin of some", [&](const onefold::executor& w) { return onefold::argmin(rows.on(w), count, some_at{value}); });
+    compare("argminmax of some in a box", [&](const onefold::executor& w) {
+      return onefold::argminmax(rows.on(w), onefold::box({0, 1}, {0, width}), some_in_box{{value, width}});
+    });
+    compare("some in a batch", [&](const onefold::executor& w) {
+      std::array<double, 4> found{};
+      onefold::arg_result<double> place{};
+      onefold::mpi::batch work(rows.on(w));
+      work.add(onefold::argmax, count, some_at{value}, &place).add(onefold::mean, count, some_at{value}, &found[0]);
+      work.add(onefold::sum, count, none_at{}, &found[1]);
+      work.run();
+      found[2] = place.value;
+      found[3] = static_cast<double>(place.index);
+      return found;
+    });
+  }
   compare("over a box", [&](const onefold::executor& w) {
     return onefold::sum(rows.on(w), onefold::box({0, 1}, {0, width}), in_box{value, width});
   });

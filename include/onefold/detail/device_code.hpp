@@ -48,6 +48,12 @@ struct types_of_call;
 template <class... A>
 inline constexpr bool compiles_for_device = on_device<types_of_call<A...>>;
 
+/// The caller's function in an object of ours that calls it, or the function itself.
+template <class F>
+struct function_inside {
+  using type = F;
+};
+
 /// What there is of a call on a device where nothing was compiled for one.
 struct no_device_side {
   [[nodiscard]] const device_fold* row() const noexcept { return nullptr; }

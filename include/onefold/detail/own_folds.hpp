@@ -297,7 +297,7 @@ struct form_of_values : mapped_values<form_of_values<What, T, Wide, Fold, K, Fro
   }
 };
 
-/// reduce_together of a function's values: an operator for each.
+/// reduce_together of a function's values: an operator for each, or all of them for the one that there is.
 template <class T, class From, class... Ops>
 struct together_of_values : mapped_values<together_of_values<T, From, Ops...>, From> {
   static constexpr int K = static_cast<int>(sizeof...(Ops));
@@ -310,7 +310,11 @@ struct together_of_values : mapped_values<together_of_values<T, From, Ops...>, F
   explicit together_of_values(const From& values) : mapped_values<together_of_values, From>(values) {}
   ONEFOLD_HOST_DEVICE accumulator mapped(const typename From::returned& here) const {
     accumulator made;
-    std::memcpy(&made, &here, sizeof(made));
+    if constexpr (std::is_same_v<typename From::returned, T>) {
+      for (int k = 0; k < K; ++k) made.of[k] = here;
+    } else {
+      std::memcpy(&made, &here, sizeof(made));
+    }
     for (int k = 0; k < K; ++k) made.of[k] = apart_from_its_sign(made.of[k]);
     return made;
   }

@@ -35,14 +35,14 @@ constexpr void check_for_device() {
                 "pointers by value; or "
                 "pass onefold::host_only(f) if it is for the CPU alone");
 }
+template <class F, class... T>
+struct function_inside<function_of_arrays<F, T...>> : function_inside<std::decay_t<F>> {};
+template <class P>
+struct function_inside<one_where<P>> : function_inside<P> {};
 template <class F>
 struct check_function {
-  static constexpr bool done = (check_for_device<F>(), true);
+  static constexpr bool done = (check_for_device<typename function_inside<F>::type>(), true);
 };
-template <class F, class... T>
-struct check_function<function_of_arrays<F, T...>> : check_function<std::decay_t<F>> {};
-template <class P>
-struct check_function<one_where<P>> : check_function<P> {};
 
 /// How the exact sum of a call is made, of the calls that have one.
 template <class Fold>

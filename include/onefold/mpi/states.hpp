@@ -425,12 +425,23 @@ struct values_of_some {
   Space space;
   F f;
   std::uint64_t begin;
-  auto operator()(std::uint64_t i) { return typename aware::template values<Space, function>{space, f, begin}(i); }
+  ONEFOLD_ANY_SIDE
+  ONEFOLD_HOST_DEVICE auto operator()(std::uint64_t i) {
+    return typename aware::template values<Space, function>{space, f, begin}(i);
+  }
 };
+
+}  // namespace ranks
+
+template <form What, class Space, class F>
+struct function_inside<ranks::values_of_some<What, Space, F>> : function_inside<std::decay_t<F>> {};
+
+namespace ranks {
+
 template <class Fold>
 struct combine_states_of {
   using state = typename Fold::accumulator;
-  state operator()(const state& a, const state& b) const { return Fold::combine(a, b); }
+  ONEFOLD_HOST_DEVICE state operator()(const state& a, const state& b) const { return Fold::combine(a, b); }
 };
 template <form What, class Aware, class R>
 struct store_of_some {
@@ -449,22 +460,23 @@ struct store_of_some {
     throw_out_of_memory();  // not reached
   }
 };
-template <form What, class Space, class F>
+template <form What, bool OnDevice, class Space, class F>
 using typed_part_of_some =
     typed_state_part<index_line, values_of_some<What, Space, F>,
                      combine_states_of<typename values_of_some<What, Space, F>::aware::fold>,
                      typename values_of_some<What, Space, F>::aware::state,
-                     store_of_some<What, typename values_of_some<What, Space, F>::aware, result_of_some<What, Space, F>>>;
+                     store_of_some<What, typename values_of_some<What, Space, F>::aware, result_of_some<What, Space, F>>, OnDevice>;
 /// F is a reference where f outlives the call. Made in place: `auto part = part_of_some<..>(..)` moves nothing.
-template <form What, class F, class Space, class G>
-typed_part_of_some<What, Space, F> part_of_some(const Space& space, G&& f, std::uint64_t other_count, std::uint64_t begin,
-                                                result_of_some<What, Space, F>* result) {
+template <form What, bool OnDevice, class F, class Space, class G>
+typed_part_of_some<What, OnDevice, Space, F> part_of_some(const Space& space, G&& f, std::uint64_t other_count, std::uint64_t begin,
+                                                          result_of_some<What, Space, F>* result) {
   using values = values_of_some<What, Space, F>;
   using T = typename values_of<Space, std::remove_reference_t<F>>::type;
-  return typed_part_of_some<What, Space, F>(index_line{space.size()}, values{space, std::forward<G>(f), begin}, other_count,
-                                            combine_states_of<typename values::aware::fold>{}, values::aware::fold::neutral(),
-                                            {result}, "an extremum of values that may be absent",
-                                            1 + static_cast<int>(What) * element_type_count + static_cast<int>(element_type_of<T>));
+  return typed_part_of_some<What, OnDevice, Space, F>(
+      index_line{space.size()}, values{space, std::forward<G>(f), begin}, other_count,
+      combine_states_of<typename values::aware::fold>{}, values::aware::fold::neutral(), {result},
+      "an extremum of values that may be absent",
+      1 + static_cast<int>(What) * element_type_count + static_cast<int>(element_type_of<T>));
 }
 
 }  // namespace ranks

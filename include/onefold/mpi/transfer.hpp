@@ -113,6 +113,7 @@ class values_of_function : public function_values {
 
  protected:
   [[nodiscard]] F& function() noexcept { return f_; }
+  [[nodiscard]] const std::remove_reference_t<F>& function() const noexcept { return f_; }
   [[nodiscard]] element instead() const noexcept { return instead_; }
 
  private:
@@ -132,16 +133,16 @@ class values_with_gpu final : public Base {
   void begin(const executor& where) override {
     Base::begin(where);
     gpu_.reset();
-    if (!is_for_cuda(where)) return;
-    if (Base::callback::can_be_absent && Ranges::asks_what_is_absent)
-      throw error(errc::unsupported,
-                  "over ranks cuda() does not tell how many values are absent, or whether all are, as this form asks: let a CPU "
-                  "call the function");
-    gpu_ = std::make_unique<on_gpu>(where, *this);
+    if (is_for_cuda(where)) gpu_ = std::make_unique<on_gpu>(where, *this);
   }
   void check_arrays(const executor& where, std::uint64_t count) const override {
-    gpu_ == nullptr ? Base::check_arrays(where, count) : gpu_->made.check_arrays(count);
+    if (gpu_ == nullptr) return Base::check_arrays(where, count);
+    gpu_->made.check_arrays(count);
+    if constexpr (Base::callback::can_be_absent && Ranges::asks_what_is_absent)
+      gpu_->present = Ranges::present(where, Base::space(), Base::function());
   }
+  [[nodiscard]] bool any_present() const noexcept override { return gpu_ == nullptr ? Base::any_present() : gpu_->present > 0; }
+  [[nodiscard]] std::uint64_t present() const noexcept override { return gpu_ == nullptr ? Base::present() : gpu_->present; }
   [[nodiscard]] const onefold_made_values* made() const noexcept override {
     return gpu_ == nullptr ? nullptr : gpu_->made.values();
   }
@@ -156,9 +157,36 @@ class values_with_gpu final : public Base {
     decltype(Ranges::made(std::declval<const executor&>(), std::declval<values_with_gpu&>().space(),
                           std::declval<values_with_gpu&>().function(), std::declval<values_with_gpu&>().instead())) made;
     decltype(Ranges::exact(std::declval<values_with_gpu&>().space(), std::declval<values_with_gpu&>().function())) exact;
+    std::uint64_t present = 0;  // where that is asked for: of nodes nobody can tell
   };
   std::unique_ptr<on_gpu> gpu_;
 };
+/// Whether there is a value.
+template <class F>
+struct is_there {
+  mutable F f;
+  ONEFOLD_ANY_SIDE
+  template <class... X>
+  ONEFOLD_HOST_DEVICE bool operator()(const X&... x) const {
+    return as_maybe(f(x...)).present;
+  }
+};
+template <class F>
+is_there<F> presence_of(const F& f) {
+  return {f};
+}
+template <class F, class... T>
+function_of_arrays<is_there<std::decay_t<F>>, T...> presence_of(const function_of_arrays<F, T...>& f) {
+  return {{f.f}, f.arrays};
+}
+
+}  // namespace ranks
+
+template <class F>
+struct function_inside<ranks::is_there<F>> : function_inside<F> {};
+
+namespace ranks {
+
 /// Of a form.
 template <form What, class T, bool Wide>
 struct form_on_gpu {
@@ -166,6 +194,14 @@ struct form_on_gpu {
   template <class Space, class F, bool OnDevice = true>
   static auto made(const executor& where, const Space& space, F& f, T instead) {
     return device_ranges<OnDevice>::template of_form<What, T, Wide>(where, space, f, instead);
+  }
+  /// How many values are there: a reduction of its own, which asks f for all of them, and is waited for.
+  template <class Space, class F, bool OnDevice = true>
+  static std::uint64_t present(const executor& where, const Space& space, const F& f) {
+    std::uint64_t found = 0;
+    auto is_present = presence_of(f);
+    run_values<OnDevice, form::count>(where, space, is_present, &found, true, options{});
+    return found;
   }
   template <class Space, class F, bool OnDevice = true>
   static auto exact(const Space& space, F& f) {
