@@ -206,6 +206,19 @@ void put_words(std::int32_t type, std::int32_t what, onefold_executor where, con
   check_status(onefold_reduce(&asked, &wishes));
 }
 
+void put_words_of(const onefold_request& what, std::int64_t* words, const onefold_options* how) {
+  static_cast<void>(states_of(what.type, what.form));
+  onefold_request asked = what;
+  if (!is_in_stream_order(asked.where, words) || asked.device == nullptr)
+    throw error(
+        errc::unsupported,
+        "words of a function's values are put into memory by cuda(), of functions that nvcc has compiled with onefold/device.cuh: "
+        "onefold_request::exact_state takes those of any other");
+  asked.flags |= ONEFOLD_INTO;
+  asked.output = words;
+  put_exact_words(asked, wishes_for_state(how));
+}
+
 // A result that a state is rounded to, as it is asked for.
 struct asked_result {
   element_type type;
@@ -292,6 +305,13 @@ int onefold_exact_result(int32_t type, int32_t form, uint32_t flags, int64_t ddo
 int onefold_exact_put_words(int32_t type, int32_t form, onefold_executor where, const void* x, const void* y, uint64_t count,
                             int64_t* words, const onefold_options* how) {
   return guarded([&] { put_words(type, form, where, x, y, count, words, how); });
+}
+
+int onefold_exact_put_words_of(const onefold_request* what, int64_t* words, const onefold_options* how) {
+  return guarded([&] {
+    if (what == nullptr) refuse_null("request");
+    put_words_of(*what, words, how);
+  });
 }
 
 int onefold_exact_put_result(int32_t type, int32_t form, uint32_t flags, int64_t ddof, onefold_executor where, const int64_t* words,

@@ -185,10 +185,19 @@ bool run_exact_values(onefold::detail::request what, const options& how, const v
                 "compiled with this version's onefold/device.cuh: store the values, or use openmp() or serial() with host memory");
   if (what.exact_state != nullptr && what.results != 1)
     throw error(errc::unsupported, "several results have no one state: ask for the state of each");
-  if (what.exact_state != nullptr && kernel->counts)
+  if ((what.exact_state != nullptr || what.words_alone) && kernel->counts)
     throw error(errc::unsupported, "of values some of which may be absent cuda() has no state: use openmp() or serial()");
   if (what.count == 0) {  // as under fixed; its own fold knows what that is
     if (what.exact_state != nullptr) std::fill_n(what.exact_state, exact::kind_of(what.form, what.type).words(), std::int64_t{0});
+    if (what.words_alone) {  // and which words those are the library
+      what.device = nullptr;
+      const int states = std::exchange(what.results, 1);
+      for (int k = 0; k < states; ++k) {
+        static_cast<void>(run_checked(what, how, variant, ran));
+        what.output = static_cast<std::byte*>(what.output) + bytes_of_words(what);
+      }
+      return true;
+    }
     const std::span<const variant_info> all = list_variants();
     return run_checked(what, how, *std::ranges::find(all, "fixed_order", &variant_info::name), ran);
   }
@@ -196,6 +205,11 @@ bool run_exact_values(onefold::detail::request what, const options& how, const v
   static_cast<onefold::detail::device_fold&>(call) = *what.device;
   call.exact = kernel;
   what.device = &call;
+  if (what.words_alone) {
+    call.outcome = exact_outcome::words;
+    call.result_bytes = static_cast<std::uint32_t>(bytes_of_words(what) * static_cast<std::size_t>(what.results));
+    call.result_alignment = alignof(std::int64_t);
+  }
   if (!what.waits || what.results != 1 || kernel->counts) return run_checked(what, how, variant, ran);
   exact_integers state{};
   void* const output = std::exchange(what.output, state.data());

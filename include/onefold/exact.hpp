@@ -32,6 +32,39 @@
 
 namespace onefold {
 
+namespace detail {
+
+/// Options of a call on a function whose request is run for the words of its state.
+struct taken_words {
+  using runs = int (*)(const onefold_request&, std::int64_t*, const onefold_options*);  // returns what the C interface does
+  options wishes;
+  std::int64_t* words;
+  runs run;
+
+  taken_words(const options& how, std::int64_t* to, runs by) : wishes(how), words(to), run(by) {
+    wishes.guarantee = guarantee::exact;
+  }
+  [[nodiscard]] taken_call call() { return {wishes, take, this}; }
+
+ private:
+  static int take(void* context, const onefold_request& what) {
+    const auto& taken = *static_cast<taken_words*>(context);
+    return with_c_options(taken.wishes,
+                          [&what, &taken](const onefold_options* asked) { return taken.run(what, taken.words, asked); });
+  }
+};
+
+/// Puts on the stream of cuda() what stores the words of the states of a function's values there, of one result behind the other.
+template <bool OnDevice, form What, class S, class F>
+void put_words_of_function(const executor& where, const S& over, F& f, std::int64_t* words, const options& how) {
+  taken_words to{how, words, [](const onefold_request& what, std::int64_t* memory, const onefold_options* wishes) {
+                   return onefold_exact_put_words_of(&what, memory, wishes);
+                 }};
+  run_function<OnDevice, What>(where, over, f, words, false, to.call());
+}
+
+}  // namespace detail
+
 template <form What, class T>
 class exact_state {
   static_assert(detail::exact::number_of_states(What, element_type_of<T>) > 0,
@@ -73,29 +106,15 @@ class exact_state {
   /// value is absent: what is not there for some indices has no place among the elements.
   template <class S, class F, bool OnDevice = detail::on_device<F>, ONEFOLD_WHERE(detail::takes_function<What, S, F>::value)>
   exact_state& add(const executor& where, const S& over, F&& f, const options& how = {}) {
-    using values = detail::values_of<detail::space_of<S>, F>;
-    static_assert(std::is_same_v<typename values::type, T> && !values::several,
-                  "a state takes functions of one value, of the type that its elements have");
-    static_assert(!detail::value_traits<detail::value_at_t<detail::space_of<S>, F>>::can_be_absent,
-                  "a state takes no function whose values may be absent: it counts its elements");
+    check_function<S, F>();
     exact_state more;
-    struct {
-      options wishes;
-      std::int64_t* words;
-    } to{how, more.words_};
-    to.wishes.guarantee = guarantee::exact;
-    const detail::taken_call asked{to.wishes,
-                                   [](void* context, const onefold_request& what) {
-                                     const auto& taken = *static_cast<decltype(to)*>(context);
-                                     onefold_request with_words = what;
-                                     with_words.exact_state = taken.words;
-                                     return detail::with_c_options(taken.wishes, [&with_words](const onefold_options* wishes) {
-                                       return onefold_reduce(&with_words, wishes);
-                                     });
-                                   },
-                                   &to};
     detail::form_result_t<What, T> result;
-    detail::run_function<OnDevice, What>(where, over, f, &result, true, asked);
+    detail::taken_words to{how, more.words_, [](const onefold_request& what, std::int64_t* words, const onefold_options* wishes) {
+                             onefold_request with_words = what;
+                             with_words.exact_state = words;
+                             return onefold_reduce(&with_words, wishes);
+                           }};
+    detail::run_function<OnDevice, What>(where, over, f, &result, true, to.call());
     return *this += more;
   }
 
@@ -117,6 +136,15 @@ class exact_state {
   static void put_words(const executor& where, const T* x, const T* y, std::uint64_t count, std::int64_t* words,
                         const options& how = {}) {
     put_words_of_arrays(where, x, y, count, words, how);
+  }
+  /// The same of what f gives for each index of `over`, as add() takes it.
+  template <class S, class F, bool OnDevice = detail::on_device<F>, ONEFOLD_WHERE(detail::takes_function<What, S, F>::value)>
+  static void put_words(const executor& where, const S& over, F&& f, std::int64_t* words, const options& how = {}) {
+    check_function<S, F>();
+    if (detail::is_for_cuda(where)) return detail::put_words_of_function<OnDevice, What>(where, over, f, words, how);
+    exact_state made;
+    made.add(where, over, f, how);
+    for (std::size_t i = 0; i < size(); ++i) words[i] = made.words_[i];
   }
   /// Puts there what stores the rounded result of words at `result`, in memory that the GPU writes: of canonical words, or the sum of up to 2^31 of them. Words
   /// that are no state give a number whose bits are all set, on CPUs invalid_argument. A GPU looks at each part of a complex number by itself.
@@ -163,6 +191,15 @@ class exact_state {
 
  private:
   static constexpr auto type = static_cast<std::int32_t>(element_type_of<T>);
+
+  template <class S, class F>
+  static constexpr void check_function() {
+    using values = detail::values_of<detail::space_of<S>, F>;
+    static_assert(std::is_same_v<typename values::type, T> && !values::several,
+                  "a state takes functions of one value, of the type that its elements have");
+    static_assert(!detail::value_traits<detail::value_at_t<detail::space_of<S>, F>>::can_be_absent,
+                  "a state takes no function whose values may be absent: it counts its elements");
+  }
 
   static void put_words_of_arrays(const executor& where, const T* x, const T* y, std::uint64_t count, std::int64_t* words,
                                   const options& how) {

@@ -5,8 +5,12 @@
 ///   onefold::nccl::layout rows(comm, 0, stream, count);            // collective, once: rank after rank holds the next elements of one array
 ///   onefold::sum_into(rows, x, count, d_sum);                      // collective, on `stream`: the sum of all ranks' x, in every rank's memory
 ///   onefold::dot_into(rows, x, y, count, d_dot);
+///   onefold::norm2_into(rows, count, [=] __host__ __device__(std::uint64_t i) { return b[i] - Ax[i]; }, d_norm);  // this rank's b and Ax
 ///
 /// Forms     all `*_into` calls of arrays (reduce.hpp) of all element types, complex numbers too, with accumulate_as and ddof.
+/// Functions of the index, in units of nvcc's with onefold/device.cuh: `n`, or a box, says how many values this rank has, and f is asked for the indices that its
+///           own call names, 0 .. n - 1 or the box's; an index in a result is that in the whole array. f may return several values, also for reduce_together_into.
+///           Values may be absent where an element that changes no other can stand for them: in sum_of_squares, norms, min, max, prod, count and its like.
 /// Bits      those of the array that holds all ranks' elements one after the other, on one core (docs/order.md).
 /// Exact     with guarantee::exact, sums and what is made of them (exact.hpp) are correctly rounded, and no order of the elements is in their bits: a layout then
 ///           says how many each rank has, and nothing of where they belong. Other forms are as without, where no order changes them, and else refused.
@@ -14,8 +18,8 @@
 ///           captured into a graph. On one thread for several GPUs: between ncclGroupStart() and ncclGroupEnd() make no calls of onefold's, but use a thread for
 ///           each GPU.
 /// How       each rank's GPU makes the image of its range (range_state.hpp), some hundred bytes and elements of cut tiles; ncclAllGather brings all to
-///           every rank, and a kernel puts them together: of real numbers, over up to 400 ranks, or fewer where these have very many subtrees
-///           (onefold_range_can_join_images()). Of complex numbers a function of the host's does, in stream order, which costs 50 us. Of exact results
+///           every rank, and a kernel puts them together: over up to 400 ranks, or fewer where these have very many subtrees
+///           (onefold_range_can_join_images()). Over more a function of the host's does, in stream order, which costs 50 us. Of exact results
 ///           each rank's GPU makes the words of its state, 152 to 2272 bytes, ncclAllReduce adds them as integers, and a kernel rounds. So neither CPUs nor GPUs wait
 ///           for each other outside of NCCL.
 /// Results   lie in memory that the GPU reaches.
@@ -24,8 +28,9 @@
 ///           alone, is thrown by the next call and by check(); results then have all bits set. guarantee_not_met for exact results that there are not:
 ///           products of floats, and of complex numbers prod, norm1 and mean_variance. Ranks that ask for exact results of different kinds get numbers
 ///           with all bits set.
-/// Cost      one reduction, a copy for each tile that is cut, one ncclAllGather and one launch, or two small copies and the host's function: docs/devices.md has
-///           figures. Device and pinned memory of 24 KiB for each rank of the communicator, had once.
+/// Cost      one reduction, a copy for each tile that is cut, one ncclAllGather and one launch for each result, or two small copies and the host's function:
+///           docs/devices.md has figures. Device and pinned memory of 24 KiB for each rank of the communicator, had once; of functions of several values, or of
+///           many, memory of the stream's pool beside it.
 /// Lifetime  a layout outlives the work on its stream and the graphs that have recorded calls; it is destroyed before the communicator.
 /// Threads   calls on one layout are made by one thread at a time.
 
@@ -110,7 +115,9 @@ struct conclusion {
   std::int32_t type;
   bool wide;
   std::int64_t ddof;
-  std::size_t stride = 0;  ///< bytes from one rank's image to the next one's
+  int number = 0;          ///< of a function's results, each of which has an image,
+  int results = 1;         ///< which is one of as many side by side
+  std::size_t stride = 0;  ///< bytes of the largest image: from one result's to the next one's, `results` times to the next rank's
   bool by_kernel = false;
   void (*run)(const conclusion&) = nullptr;
   const std::vector<std::uint64_t>* counts = nullptr;
@@ -120,7 +127,8 @@ struct conclusion {
 
   [[nodiscard]] std::uint32_t flags() const noexcept { return wide ? ONEFOLD_WIDE : 0U; }
   [[nodiscard]] bool is_for(const conclusion& other) const noexcept {
-    return what == other.what && type == other.type && wide == other.wide && ddof == other.ddof;
+    return what == other.what && type == other.type && wide == other.wide && ddof == other.ddof && number == other.number &&
+           results == other.results;
   }
 };
 
@@ -131,10 +139,10 @@ void conclude(const conclusion& of) {
   std::memset(of.result, 0xff, sizeof(result));
   try {
     range_state<What, T, A> all;
-    const std::byte* image = of.images;
+    const std::byte* image = of.images + static_cast<std::size_t>(of.number) * of.stride;
     for (const std::uint64_t count : *of.counts) {
       all.add_image(image, count);
-      image += of.stride;
+      image += static_cast<std::size_t>(of.results) * of.stride;
     }
     result found;
     if constexpr (What == form::mean_variance)
@@ -156,6 +164,33 @@ inline void run_conclusion(void* of) {
 
 inline constexpr std::size_t most_image_bytes = std::size_t{24} * 1024;
 inline constexpr std::size_t most_result_bytes = 64;
+inline constexpr std::size_t most_results = 16;
+
+/// Memory of the device, a layout's own where that is enough, or of the stream's pool, to which it is given back in stream order.
+class memory_of_call {
+ public:
+  memory_of_call(void* own, std::size_t own_bytes, std::size_t bytes, cudaStream_t stream) : memory_(own), stream_(stream) {
+    if (bytes <= own_bytes) return;
+    check(cudaMallocAsync(&memory_, bytes, stream), "cudaMallocAsync");
+    is_of_pool_ = true;
+  }
+  ~memory_of_call() {
+    if (is_of_pool_) static_cast<void>(cudaFreeAsync(memory_, stream_));
+  }
+  memory_of_call(const memory_of_call&) = delete;
+  memory_of_call& operator=(const memory_of_call&) = delete;
+  [[nodiscard]] std::byte* get() const noexcept { return static_cast<std::byte*>(memory_); }
+
+ private:
+  void* memory_;
+  cudaStream_t stream_;
+  bool is_of_pool_ = false;
+};
+
+/// Whether an element that changes no other can stand for an absent value: the result, where all are absent, is that of none, and no place or number is asked for.
+template <form What, class T>
+inline constexpr bool takes_absent_values = !has_index(What) && What != form::minmax && What != form::mean &&
+                                            What != form::mean_variance && !hides_that_all_are_absent<What, T>;
 
 }  // namespace detail
 
@@ -182,7 +217,7 @@ class layout : public onefold::detail::place_of_streams {
     mine_ = detail::allocate_device(detail::most_image_bytes);
     all_ = detail::allocate_device(counts_.size() * detail::most_image_bytes);
     images_ = detail::allocate_pinned(counts_.size() * detail::most_image_bytes);
-    result_ = detail::allocate_pinned(detail::most_result_bytes);
+    result_ = detail::allocate_pinned(detail::most_results * detail::most_result_bytes);
 
     const std::size_t bytes = counts_.size() * sizeof(std::uint64_t);
     std::memcpy(images_.get(), &count, sizeof(count));
@@ -243,17 +278,59 @@ class layout : public onefold::detail::place_of_streams {
 
     const detail::device_scope current(device_);
     state(begin_).put_image(cuda(device_, stream_), x, y, count, mine_.get(), by_order);
-    detail::check(ncclAllGather(mine_.get(), all_.get(), its.stride, ncclUint8, comm_, stream_), "ncclAllGather");
-    if (its.by_kernel) {
-      onefold::detail::check_status(onefold_range_join_images_ddof(its.type, its.what, its.flags(), its.ddof,
-                                                                   onefold::detail::c_executor(cuda(device_, stream_)), all_.get(),
-                                                                   its.stride, borders_.data(), borders_.size(), total_, output));
-      return;
+    gather(mine_.get(), all_.get(), its.stride);
+    put_result(its, all_.get(), output, sizeof(result));
+  }
+
+  template <form What, bool OnDevice, class S, class F, class... M>
+  void function_into(const S& over, F& f, void* output, const options& how, M... modifiers) const {
+    static_assert(OnDevice, "over NCCL's ranks functions are compiled by nvcc, in a unit that includes onefold/device.cuh");
+    using Space = onefold::detail::space_of<S>;
+    using values = onefold::detail::values_of<Space, F>;
+    using T = typename values::type;
+    constexpr bool wide = (onefold::detail::is_wide<M, T>() || ...);
+    constexpr bool can_be_absent = onefold::detail::value_traits<onefold::detail::value_at_t<Space, F>>::can_be_absent;
+    static_assert(
+        !can_be_absent || detail::takes_absent_values<What, T>,
+        "over NCCL's ranks this form cannot tell which values are absent, or that all are: return an element that changes no "
+        "other, or use onefold::mpi");
+    constexpr int results = values::several ? values::count : 1;
+    const Space space = onefold::detail::as_space(over);
+    check();
+    check_call(What, space.size(), output);
+    onefold::detail::request asked{serial(), element_type_of<T>, What, nullptr, 0, nullptr, true};
+    (onefold::detail::apply<T>(asked, modifiers), ...);
+    if (how.guarantee == guarantee::exact && !onefold::detail::exact::is_free_of_order(What, element_type_of<T>)) {
+      return put_exact_values<What, OnDevice, T, results, !can_be_absent>(over, f, output, how, wide ? ONEFOLD_WIDE : 0U,
+                                                                          asked.ddof);
     }
-    detail::check(cudaMemcpyAsync(images_.get(), all_.get(), its.stride * counts_.size(), cudaMemcpyDefault, stream_),
-                  "cudaMemcpyAsync");
-    detail::check(cudaLaunchHostFunc(stream_, detail::run_conclusion, &its), "cudaLaunchHostFunc");
-    detail::check(cudaMemcpyAsync(output, result_.get(), sizeof(result), cudaMemcpyDefault, stream_), "cudaMemcpyAsync");
+    auto made = onefold::detail::device_ranges<OnDevice>::template values_of_form<What, T, wide>(
+        cuda(device_, stream_), space, f, onefold::detail::instead_of_absent<What, T>());
+    using A = accumulator_t<T, wide>;
+    const detail::conclusion wanted{static_cast<std::int32_t>(What), static_cast<std::int32_t>(element_type_of<T>), wide,
+                                    asked.ddof};
+    put_values(made, space.size(), results, output, sizeof(typename range_state<What, T, A>::value_type),
+               [this, &wanted](int k) -> detail::conclusion& {
+                 return conclusion_for(numbered(wanted, k, results), detail::conclude<What, T, A>,
+                                       stride_of<range_state<What, T, A>>);
+               });
+  }
+  template <bool OnDevice, class S, class F, class... Ops>
+  void function_together_into(const S& over, F& f, void* output, const options& how, Ops...) const {
+    static_assert(OnDevice, "over NCCL's ranks functions are compiled by nvcc, in a unit that includes onefold/device.cuh");
+    using Space = onefold::detail::space_of<S>;
+    using T = typename onefold::detail::values_of<Space, F>::type;
+    const Space space = onefold::detail::as_space(over);
+    check();
+    check_call(form::reduce_together, space.size(), output);
+    constexpr bool are_free = (onefold::detail::exact::is_free_of_order(form_of(Ops::id), element_type_of<T>) && ...);
+    if (how.guarantee == guarantee::exact && !are_free) refuse_exact(form::reduce_together, element_type_of<T>);
+    auto made = onefold::detail::device_ranges<OnDevice>::template values_of_operators<Ops...>(cuda(device_, stream_), space, f);
+    put_values(made, space.size(), static_cast<int>(sizeof...(Ops)), output, sizeof(T), [this](int k) -> detail::conclusion& {
+      using find = detail::conclusion& (layout::*)(int) const;
+      static constexpr find each[] = {&layout::conclusion_of_operator<form_of(Ops::id), T, static_cast<int>(sizeof...(Ops))>...};
+      return (this->*each[k])(k);
+    });
   }
 
  private:
@@ -276,12 +353,7 @@ class layout : public onefold::detail::place_of_streams {
                    std::int64_t ddof) const {
     constexpr std::size_t words = onefold::detail::exact::words_of(What, element_type_of<T>);
     if constexpr (words == 0) {
-      onefold::detail::telling_of_lacking_memory([] {
-        throw error(errc::guarantee_not_met, std::string(name(What))
-                                                 .append(" of ")
-                                                 .append(name(element_type_of<T>))
-                                                 .append(" has no exact result here: leave the guarantee away"));
-      });
+      refuse_exact(What, element_type_of<T>);
     } else {
       static_assert(words * sizeof(std::int64_t) <= detail::most_image_bytes);
       constexpr auto type = static_cast<std::int32_t>(element_type_of<T>);
@@ -297,6 +369,96 @@ class layout : public onefold::detail::place_of_streams {
       detail::check(ncclAllReduce(mine, all, words, ncclInt64, ncclSum, comm_, stream_), "ncclAllReduce");
       onefold::detail::check_status(onefold_exact_put_result(type, what, flags, ddof, where, all, output));
     }
+  }
+
+  // Of K values of a function.
+  template <form What, bool OnDevice, class T, int K, bool AreThere, class S, class F>
+  void put_exact_values(const S& over, F& f, void* output, const options& how, std::uint32_t flags, std::int64_t ddof) const {
+    constexpr std::size_t words = onefold::detail::exact::words_of(What, element_type_of<T>);
+    if constexpr (words == 0 || !AreThere) {
+      refuse_exact(What, element_type_of<T>);
+    } else {
+      constexpr auto type = static_cast<std::int32_t>(element_type_of<T>);
+      constexpr std::size_t all_words = words * static_cast<std::size_t>(K), bytes = all_words * sizeof(std::int64_t);
+      const std::size_t apart = result_bytes(element_type_of<T>, What, (flags & ONEFOLD_WIDE) != 0);
+      const executor where = cuda(device_, stream_);
+      const detail::device_scope current(device_);
+      const detail::memory_of_call mine(mine_.get(), detail::most_image_bytes, bytes, stream_);
+      const detail::memory_of_call all(all_.get(), detail::most_image_bytes, bytes, stream_);
+      auto* const of_all = reinterpret_cast<std::int64_t*>(all.get());
+      onefold::detail::put_words_of_function<OnDevice, What>(where, over, f, reinterpret_cast<std::int64_t*>(mine.get()), how);
+      detail::check(ncclAllReduce(mine.get(), of_all, all_words, ncclInt64, ncclSum, comm_, stream_), "ncclAllReduce");
+      for (std::size_t k = 0; k < static_cast<std::size_t>(K); ++k)
+        onefold::detail::check_status(onefold_exact_put_result(type, static_cast<std::int32_t>(What), flags, ddof,
+                                                               onefold::detail::c_executor(where), of_all + k * words,
+                                                               static_cast<std::byte*>(output) + k * apart));
+    }
+  }
+  [[noreturn]] static void refuse_exact(form what, element_type type) {
+    onefold::detail::telling_of_lacking_memory([&what, &type] {
+      throw error(
+          errc::guarantee_not_met,
+          std::string(name(what)).append(" of ").append(name(type)).append(" has no exact result here: leave the guarantee away"));
+    });
+    onefold::detail::throw_out_of_memory();  // not reached
+  }
+
+  // Images of all ranks, each of so many bytes.
+  void gather(const void* mine, void* all, std::size_t bytes) const {
+    detail::check(ncclAllGather(mine, all, bytes, ncclUint8, comm_, stream_), "ncclAllGather");
+  }
+  // Puts them together.
+  void put_result(const detail::conclusion& its, const void* all, void* output, std::size_t bytes) const {
+    const std::size_t stride = static_cast<std::size_t>(its.results) * its.stride;
+    if (its.by_kernel) {
+      onefold::detail::check_status(onefold_range_join_images_ddof(
+          its.type, its.what, its.flags(), its.ddof, onefold::detail::c_executor(cuda(device_, stream_)),
+          static_cast<const std::byte*>(all) + static_cast<std::size_t>(its.number) * its.stride, stride, borders_.data(),
+          borders_.size(), total_, output));
+      return;
+    }
+    if (its.number == 0)
+      detail::check(cudaMemcpyAsync(images_.get(), all, stride * counts_.size(), cudaMemcpyDefault, stream_), "cudaMemcpyAsync");
+    detail::check(cudaLaunchHostFunc(stream_, detail::run_conclusion, const_cast<detail::conclusion*>(&its)), "cudaLaunchHostFunc");
+    detail::check(cudaMemcpyAsync(output, its.result, bytes, cudaMemcpyDefault, stream_), "cudaMemcpyAsync");
+  }
+  // Of functions: each of their results has an image. conclusion(k) is what makes result number k of them.
+  template <class Values, class Conclusion>
+  void put_values(Values& made, std::uint64_t count, int results, void* output, std::size_t bytes,
+                  const Conclusion& conclusion) const {
+    std::size_t stride = 0;
+    bool by_kernel = true;
+    for (int k = 0; k < results; ++k) {
+      const detail::conclusion& its = conclusion(k);
+      if (its.stride > stride) stride = its.stride;
+      by_kernel = by_kernel && its.by_kernel;
+    }
+    const std::size_t mine_bytes = static_cast<std::size_t>(results) * stride;
+    if (!by_kernel && mine_bytes > detail::most_image_bytes) refuse_image();
+    made.check(count);
+    const detail::device_scope current(device_);
+    const detail::memory_of_call mine(mine_.get(), detail::most_image_bytes, mine_bytes, stream_);
+    const detail::memory_of_call all(all_.get(), detail::most_image_bytes * counts_.size(), mine_bytes * counts_.size(), stream_);
+    made.put_image(begin_, count, mine.get(), stride);
+    gather(mine.get(), all.get(), mine_bytes);
+    for (int k = 0; k < results; ++k)
+      put_result(conclusion(k), all.get(), static_cast<std::byte*>(output) + static_cast<std::size_t>(k) * bytes, bytes);
+  }
+  [[noreturn]] static void refuse_image() {
+    onefold::detail::telling_of_lacking_memory(
+        [] { throw error(errc::unsupported, "an image is larger than a layout has room for"); });
+    onefold::detail::throw_out_of_memory();  // not reached
+  }
+  static detail::conclusion numbered(detail::conclusion of, int number, int results) noexcept {
+    of.number = number;
+    of.results = results;
+    return of;
+  }
+  template <form What, class T, int Results>
+  detail::conclusion& conclusion_of_operator(int k) const {
+    const detail::conclusion wanted{static_cast<std::int32_t>(What), static_cast<std::int32_t>(element_type_of<T>), false, 0};
+    return conclusion_for(numbered(wanted, k, Results), detail::conclude<What, T, accumulator_t<T, false>>,
+                          stride_of<range_state<What, T>>);
   }
 
   // Bytes of the largest of the ranks' images.
@@ -318,12 +480,12 @@ class layout : public onefold::detail::place_of_streams {
     return onefold::detail::telling_of_lacking_memory([this, &wanted, &stride, &run]() -> detail::conclusion& {
       auto made = std::make_unique<detail::conclusion>(wanted);
       made->stride = stride(counts_);
-      if (made->stride > detail::most_image_bytes) throw error(errc::unsupported, "an image is larger than a layout has room for");
+      if (made->results == 1 && made->stride > detail::most_image_bytes) refuse_image();
       made->by_kernel = onefold_range_can_join_images(made->type, made->what, made->flags(), counts_.size(), total_) != 0;
       made->run = run;
       made->counts = &counts_;
       made->images = static_cast<const std::byte*>(images_.get());
-      made->result = result_.get();
+      made->result = static_cast<std::byte*>(result_.get()) + static_cast<std::size_t>(made->number) * detail::most_result_bytes;
       made->failure = &failure_;
       conclusions_.push_back(std::move(made));
       return *conclusions_.back();

@@ -470,6 +470,9 @@ ONEFOLD_API int onefold_exact_count(int32_t type, int32_t form, const int64_t* s
  *  ONEFOLD_BEST goes where the words lie. `how` as in onefold_reduce(). Cost: a reduction; a kernel of one warp. */
 ONEFOLD_API int onefold_exact_put_words(int32_t type, int32_t form, onefold_executor where, const void* x, const void* y,
                                         uint64_t count, int64_t* words, const onefold_options* how);
+/** onefold_exact_put_words() of what a request of cuda()'s has in the place of an array: of values that onefold/device.cuh has compiled (onefold_request::device), of
+ *  each result one state behind the other. The request's output says nothing. */
+ONEFOLD_API int onefold_exact_put_words_of(const onefold_request* what, int64_t* words, const onefold_options* how);
 ONEFOLD_API int onefold_exact_put_result(int32_t type, int32_t form, uint32_t flags, int64_t ddof, onefold_executor where,
                                          const int64_t* words, void* result);
 
@@ -558,7 +561,7 @@ ONEFOLD_API int onefold_range_add_image(onefold_range* state, const void* image,
  *  array of `total` elements that has `parts` parts. Part p begins with element borders[p], the first one with 0, and ends where the next one begins, the last
  *  one with `total`; its image, as onefold_range_put_image() makes it on a state that ends with borders[p], is `p * stride` bytes behind `images`. Images and
  *  result lie in memory that the GPU reaches; images and stride are aligned to 16 bytes. It reads `borders` before it returns, does not wait, allocates nothing, and may
- *  be captured. onefold_range_can_join_images() returns 1 if there is a kernel for that, of all forms of real numbers but reduce_together, and room for so
+ *  be captured. onefold_range_can_join_images() returns 1 if there is a kernel for that, of all forms but reduce_together, of complex numbers not of no elements, and room for so
  *  many parts (64 and more of doubles, 400 where they are small), else 0; then the other functions fail with ONEFOLD_UNSUPPORTED. Places of no
  *  elements are ONEFOLD_INVALID_ARGUMENT. flags: ONEFOLD_WIDE or 0. */
 ONEFOLD_API int onefold_range_can_join_images(int32_t type, int32_t form, uint32_t flags, size_t parts, uint64_t total);

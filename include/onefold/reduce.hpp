@@ -820,6 +820,18 @@ struct reduction_of_streams_into {
                   const options& how = {}) const {
     where.template into<What, T>(input, nullptr, count, output, how, first, second);
   }
+  template <class P, class S, class F, bool OnDevice = on_device<F>,
+            ONEFOLD_WHERE(is_place_of_streams<P>&& takes_function<What, S, F>::value)>
+  void operator()(const P& where, const S& over, F&& f, typename index_result<What, space_of<S>, F>::one* output,
+                  const options& how = {}) const {
+    where.template function_into<What, OnDevice>(over, f, output, how);
+  }
+  template <class P, class S, class F, class M, bool OnDevice = on_device<F>,
+            ONEFOLD_WHERE(is_place_of_streams<P>&& takes_function<What, S, F, void, M>::value)>
+  void operator()(const P& where, const S& over, F&& f, typename index_result<What, space_of<S>, F, M>::one* output, M modifier,
+                  const options& how = {}) const {
+    where.template function_into<What, OnDevice>(over, f, output, how, modifier);
+  }
 };
 
 struct dot_of_streams_into {
@@ -1402,7 +1414,23 @@ struct named_reduce_together : together_of_ranks {
   }
 };
 
-struct named_reduce_together_into {
+struct together_of_streams_into {
+  template <class P, class S, class F, class... Ops, bool OnDevice = on_device<F>,
+            ONEFOLD_WHERE(is_place_of_streams<P>&& takes_function<form::sum, S, F>::value&& are_operators<Ops...>)>
+  void operator()(const P& where, const S& over, F&& f, typename values_of<space_of<S>, F>::type* output, const options& how,
+                  Ops... ops) const {
+    where.template function_together_into<OnDevice>(over, f, output, how, ops...);
+  }
+  template <class P, class S, class F, class... Ops, bool OnDevice = on_device<F>,
+            ONEFOLD_WHERE(is_place_of_streams<P>&& takes_function<form::sum, S, F>::value&& are_operators<Ops...>)>
+  void operator()(const P& where, const S& over, F&& f, typename values_of<space_of<S>, F>::type* output, Ops... ops) const {
+    where.template function_together_into<OnDevice>(over, f, output, options{}, ops...);
+  }
+};
+
+struct named_reduce_together_into : together_of_streams_into {
+  using together_of_streams_into::operator();
+
   template <class T, class... Ops, ONEFOLD_WHERE(is_real<T>&& are_operators<Ops...>)>
   void operator()(const executor& where, const T* input, std::uint64_t count, accumulator_t<T, false>* output, const options& how,
                   Ops...) const {

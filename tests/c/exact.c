@@ -76,6 +76,18 @@ static void test_on(onefold_executor where) {
   memset(sum, 7, sizeof sum);
   EXPECT_OK(onefold_exact_put_words(ONEFOLD_F64, ONEFOLD_SUM, onefold_best(), x, NULL, count, sum, &how));
   EXPECT(memcmp(sum, whole, sizeof sum) == 0);
+  onefold_request made_values;
+  memset(&made_values, 0, sizeof made_values);
+  made_values.struct_bytes = sizeof made_values;
+  made_values.where = where;
+  made_values.type = ONEFOLD_F64;
+  made_values.form = ONEFOLD_SUM;
+  made_values.count = count;
+  EXPECT_REFUSED(onefold_exact_put_words_of(&made_values, sum, NULL), ONEFOLD_UNSUPPORTED, "compiled with onefold/device.cuh");
+  EXPECT_REFUSED(onefold_exact_put_words_of(NULL, sum, NULL), ONEFOLD_NULL_POINTER, "request");
+  EXPECT_REFUSED(onefold_exact_put_words_of(&made_values, NULL, NULL), ONEFOLD_NULL_POINTER, "state");
+  made_values.form = ONEFOLD_PROD;
+  EXPECT_REFUSED(onefold_exact_put_words_of(&made_values, sum, NULL), ONEFOLD_UNSUPPORTED, "no exact state");
   of_parts = 0;
   EXPECT_OK(onefold_exact_put_result(ONEFOLD_F64, ONEFOLD_SUM, 0, 0, where, sum, &of_parts));
   EXPECT(memcmp(&result, &of_parts, sizeof result) == 0);

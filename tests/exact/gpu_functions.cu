@@ -38,6 +38,15 @@ std::array<std::int64_t, onefold::exact_state<What, T>::size()> words_of(const o
   return words;
 }
 
+// The same, put into memory in stream order.
+template <onefold::form What, class T, class F>
+std::array<std::int64_t, onefold::exact_state<What, T>::size()> words_put(const onefold::executor& where, std::uint64_t n,
+                                                                          const F& f) {
+  using state = onefold::exact_state<What, T>;
+  using words = std::array<std::int64_t, state::size()>;
+  return stored<words>(where, [&](words* to) { state::put_words(where, n, f, reinterpret_cast<std::int64_t*>(to)); });
+}
+
 template <class T>
 void compare_forms(comparison& compare, value_kind kind, std::uint64_t n, const std::string& type) {
   const shared_values<T> array(kind, n, n + 1);
@@ -58,6 +67,9 @@ void compare_forms(comparison& compare, value_kind kind, std::uint64_t n, const 
   compare("state of sum of " + type, [&](const auto& where) { return words_of<onefold::form::sum, T>(where, n, f); });
   compare("state of norm2 of " + type, [&](const auto& where) { return words_of<onefold::form::norm2, T>(where, n, f); });
   compare("state of mean of " + type, [&](const auto& where) { return words_of<onefold::form::mean, T>(where, n, f); });
+  compare("words of sum of " + type, [&](const auto& where) { return words_put<onefold::form::sum, T>(where, n, f); });
+  compare("words of mean_variance of " + type,
+          [&](const auto& where) { return words_put<onefold::form::mean_variance, T>(where, n, f); });
   using moments = decltype(onefold::mean_variance(onefold::serial(), n, f, exactly));
   compare("mean_variance_into of " + type, [&](const auto& where) {
     return stored<moments>(where, [&](moments* to) { onefold::mean_variance_into(where, n, f, to, exactly); });

@@ -21,6 +21,7 @@
 #include "../support/cuda.hpp"
 #include "../support/data.hpp"
 #include "../support/gtest_support.hpp"
+#include "gpu_functions.hpp"
 
 namespace onefold_test {
 namespace {
@@ -356,7 +357,7 @@ TEST_F(several_ranks, may_add_the_words_of_exact_states_themselves_cuda) {
 }
 
 // So that the tests above are of the kernel that puts images together and of the host's function.
-TEST_F(several_ranks, have_a_kernel_for_real_numbers_cuda) {
+TEST_F(several_ranks, have_a_kernel_for_all_numbers_cuda) {
   const auto can = [&](int32_t type, int32_t what) {
     return onefold_range_can_join_images(type, what, 0, static_cast<std::size_t>(ranks_), 1'000'003);
   };
@@ -365,7 +366,11 @@ TEST_F(several_ranks, have_a_kernel_for_real_numbers_cuda) {
                                ONEFOLD_MEAN_VARIANCE, ONEFOLD_ARGMIN, ONEFOLD_ARGMAX_MAGNITUDE, ONEFOLD_ARGMINMAX})
       EXPECT_EQ(can(type, what), 1) << type << ", " << what;
   }
-  EXPECT_EQ(can(ONEFOLD_C64, ONEFOLD_SUM), 0);
+  for (const int32_t type : {ONEFOLD_C64, ONEFOLD_C128})
+    for (const int32_t what : {ONEFOLD_SUM, ONEFOLD_PROD, ONEFOLD_MEAN, ONEFOLD_DOT, ONEFOLD_NORM1, ONEFOLD_NORM2, ONEFOLD_NORM_INF,
+                               ONEFOLD_SUM_OF_SQUARES, ONEFOLD_COUNT, ONEFOLD_ALL, ONEFOLD_MEAN_VARIANCE})
+      EXPECT_EQ(can(type, what), 1) << type << ", " << what;
+  EXPECT_EQ(can(ONEFOLD_C64, ONEFOLD_MAX), 0);
   EXPECT_EQ(can(ONEFOLD_F32, ONEFOLD_REDUCE_TOGETHER), 0);
 }
 
@@ -519,6 +524,29 @@ TEST_F(several_ranks, can_be_recorded_in_graphs_cuda) {
     cudaGraphExecDestroy(launched);
     cudaGraphDestroy(graph);
   });
+}
+
+// Functions of the index, which nvcc has compiled.
+TEST_F(several_ranks, have_the_bits_of_one_core_of_functions_cuda) {
+  compared = 0;
+  const auto check = [](const std::vector<both_results>& all) {
+    for (const both_results& one : all) {
+      EXPECT_EQ(one.problem, "") << one.call;
+      EXPECT_FALSE(one.gpu.empty()) << one.call;
+      EXPECT_EQ(one.gpu, one.cpu) << one.call;
+      ++compared;
+    }
+  };
+  for (const uint64_t total :
+       {uint64_t{0}, uint64_t{1}, uint64_t{700}, uint64_t{1024}, uint64_t{20'000}, uint64_t{65'536}, uint64_t{1'000'003}}) {
+    SCOPED_TRACE(total);
+    const auto cuts = cuts_of(total, ranks_, current_seed() + total);
+    on_all([&](const rank& here) {
+      check(functions_over_nccl_on_both_sides(here.comm, here.number, here.stream, cuts));
+      check(functions_over_nccl_in_a_graph(here.comm, here.number, here.stream, cuts));
+    });
+  }
+  std::printf("%llu results of functions over %d ranks compared\n", static_cast<unsigned long long>(compared.load()), ranks_);
 }
 
 }  // namespace

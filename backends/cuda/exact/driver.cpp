@@ -162,6 +162,7 @@ void run_values(call& now) {
   exact_launch end{};
   end.of_values = true;
   end.outcome = asked.outcome;
+  end.kind = kind.number;
   for (int s = 0; s < 2; ++s) end.number[s] = kind.limbs[s];
   end.result = exact::rounding_of(now.type, now.form, now.wide, now.count, now.ddof);
 

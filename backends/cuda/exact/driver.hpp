@@ -18,7 +18,7 @@ struct exact_call {
 
 /// A call with a function of the caller's, whose row this begins with.
 struct exact_values_call : onefold::detail::device_fold_with_exact {
-  exact_outcome outcome;  ///< `state` of one result alone, and never `words`
+  exact_outcome outcome;  ///< `state` of one result alone
 };
 
 /// Launches the sums of `now`, whose `own` has an exact_call and the arrays, or is an exact_values_call.

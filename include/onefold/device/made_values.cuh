@@ -129,6 +129,8 @@ inline level_of_range make_level(std::uint64_t first, std::uint64_t end, int mos
   return made;
 }
 
+inline constexpr std::uint64_t image_place_bytes = 64;
+
 struct piece_of_level {
   std::uint64_t first;
   int height;
@@ -159,10 +161,76 @@ struct places_of_level {
   A* heads;
   A* mains;
   A* tails;
-  __device__ A* of(const level_of_range& level, std::uint64_t number) const {
-    if (number < level.heads) return heads + number;
+  __device__ void put(const level_of_range& level, std::uint64_t number, piece_of_level, const A& node) const {
+    if (number < level.heads) {
+      heads[number] = node;
+      return;
+    }
     number -= level.heads;
-    return number < level.mains() ? mains + number : tails + (number - level.mains());
+    *(number < level.mains() ? mains + number : tails + (number - level.mains())) = node;
+  }
+};
+
+namespace detail {
+
+using onefold::detail::arg_state;
+using onefold::detail::moments;
+using onefold::detail::side_by_side;
+using onefold::detail::two_args;
+
+// A node as an image has it (onefold_range_put_image()): places are counted from its first element on, and nobody is told how many there are.
+template <class A>
+__device__ inline void store_in_image(unsigned char* at, const A& node, std::uint64_t, std::uint64_t) {
+  static_assert(sizeof(A) <= image_place_bytes, "a place of an image has a node");
+  *reinterpret_cast<A*>(at) = node;
+}
+template <class V>
+__device__ inline void store_in_image(unsigned char* at, const arg_state<V>& node, std::uint64_t first, std::uint64_t) {
+  *reinterpret_cast<arg_state<V>*>(at) = {node.value, node.index - first};
+}
+template <class V>
+__device__ inline void store_in_image(unsigned char* at, const two_args<V>& node, std::uint64_t first, std::uint64_t) {
+  *reinterpret_cast<two_args<V>*>(at) = {{node.min.value, node.min.index - first}, {node.max.value, node.max.index - first}};
+}
+__device__ inline void store_in_image(unsigned char* at, const moments& node, std::uint64_t, std::uint64_t) {
+  reinterpret_cast<double*>(at)[0] = node.mean;
+  reinterpret_cast<double*>(at)[1] = node.deviation;
+}
+// Of several results each has an image.
+template <class A, int K>
+__device__ inline void store_in_image(unsigned char* at, const side_by_side<A, K>& node, std::uint64_t first,
+                                      std::uint64_t stride) {
+  for (int k = 0; k < K; ++k) store_in_image(at + k * stride, node.of[k], first, stride);
+}
+
+}  // namespace detail
+
+/// The same, where the result is an image.
+template <class A>
+struct places_in_image {
+  unsigned char* heads;
+  A* mains;  ///< for the next level; null: they go to the image too
+  unsigned char* last_mains;
+  unsigned char* tails;
+  std::uint64_t stride;  ///< bytes from one result's image to the next one's
+  std::uint64_t first;   ///< the element at which piece 0 begins,
+  std::uint64_t each;    ///< and the elements of a node below this level
+  __device__ void put(const level_of_range& level, std::uint64_t number, piece_of_level piece, const A& node) const {
+    unsigned char* to = heads;
+    if (number >= level.heads) {
+      number -= level.heads;
+      if (number < level.mains()) {
+        if (mains != nullptr) {
+          mains[number] = node;
+          return;
+        }
+        to = last_mains;
+      } else {
+        number -= level.mains();
+        to = tails;
+      }
+    }
+    detail::store_in_image(to + number * image_place_bytes, node, first + piece.first * each, stride);
   }
 };
 
@@ -190,10 +258,10 @@ __device__ __noinline__ typename Fold::accumulator few_tiles_node(const Fold& fo
 }  // namespace detail
 
 /// The nodes over subtrees of tiles, one for each block. Of the last tile there may be a part.
-template <class Fold>
+template <class Fold, class Places>
 __global__ void __launch_bounds__(detail::bound_threads<Fold>(), detail::least_blocks<Fold>())
     subtrees_kernel(const __grid_constant__ tree_input in, const __grid_constant__ level_of_range level,
-                    const __grid_constant__ places_of_level<typename Fold::accumulator> to, const __grid_constant__ Fold fold) {
+                    const __grid_constant__ Places to, const __grid_constant__ Fold fold) {
   using A = typename Fold::accumulator;
   using units = detail::units_of<Fold, reading::single>;
   __shared__ detail::shared_values<Fold> shared;
@@ -218,15 +286,14 @@ __global__ void __launch_bounds__(detail::bound_threads<Fold>(), detail::least_b
     if (threadIdx.x >= warp_size) return;
     node = detail::tree_of(fold, shared.values(), log_units);
   }
-  if (threadIdx.x == 0) *to.of(level, blockIdx.x) = node;
+  if (threadIdx.x == 0) to.put(level, blockIdx.x, piece, node);
 }
 
 /// The nodes over subtrees of nodes, of which number `base` lies first.
-template <class Fold>
+template <class Fold, class Places>
 __global__ void __launch_bounds__(most_warps* warp_size, 1)
     joined_subtrees_kernel(const typename Fold::accumulator* nodes, std::uint64_t base,
-                           const __grid_constant__ level_of_range level,
-                           const __grid_constant__ places_of_level<typename Fold::accumulator> to,
+                           const __grid_constant__ level_of_range level, const __grid_constant__ Places to,
                            const __grid_constant__ Fold fold) {
   __shared__ detail::shared_values<Fold> shared;
   const piece_of_level piece = piece_of(level, blockIdx.x);
@@ -234,21 +301,21 @@ __global__ void __launch_bounds__(most_warps* warp_size, 1)
   __syncthreads();
   if (threadIdx.x >= warp_size) return;
   const auto node = detail::tree_of(fold, shared.values(), piece.height);
-  if (threadIdx.x == 0) *to.of(level, blockIdx.x) = node;
+  if (threadIdx.x == 0) to.put(level, blockIdx.x, piece, node);
 }
 
 namespace detail {
 
-// Where value i of `count` goes: of several results each has an array.
+// Where value i goes: of several results each has an array, `apart` values behind the one before.
 template <class V>
 __device__ inline void keep_value(V* to, const V& value, std::uint64_t i, std::uint64_t) {
   to[i] = value;
 }
 template <class T, std::size_t K>
-__device__ inline void keep_value(T* to, const std::array<T, K>& value, std::uint64_t i, std::uint64_t count) {
+__device__ inline void keep_value(T* to, const std::array<T, K>& value, std::uint64_t i, std::uint64_t apart) {
   T of[K];
   std::memcpy(of, &value, sizeof(of));  // std::array's own functions are the host's
-  for (std::size_t k = 0; k < K; ++k) to[k * count + i] = of[k];
+  for (std::size_t k = 0; k < K; ++k) to[k * apart + i] = of[k];
 }
 template <int K, class From>
 __device__ inline typename From::template input<K> kept_element(const void* x, std::uint64_t i) {
@@ -259,20 +326,21 @@ __device__ inline typename From::template input<K> kept_element(const void* x, s
 
 /// The values themselves.
 template <class From, class Kept>
-__global__ void kept_values_kernel(const __grid_constant__ tree_input in, const __grid_constant__ From from, Kept* to) {
+__global__ void kept_values_kernel(const __grid_constant__ tree_input in, const __grid_constant__ From from, Kept* to,
+                                   std::uint64_t apart) {
   const std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i >= in.count) return;
   if constexpr (From::inputs == 0)
-    detail::keep_value(to, from(i), i, in.count);
+    detail::keep_value(to, from(i), i, apart);
   else if constexpr (From::inputs == 1)
-    detail::keep_value(to, from(detail::kept_element<0, From>(in.x, i)), i, in.count);
+    detail::keep_value(to, from(detail::kept_element<0, From>(in.x, i)), i, apart);
   else if constexpr (From::inputs == 2)
-    detail::keep_value(to, from(detail::kept_element<0, From>(in.x, i), detail::kept_element<1, From>(in.y, i)), i, in.count);
+    detail::keep_value(to, from(detail::kept_element<0, From>(in.x, i), detail::kept_element<1, From>(in.y, i)), i, apart);
   else
     detail::keep_value(to,
                        from(detail::kept_element<0, From>(in.x, i), detail::kept_element<1, From>(in.y, i),
                             detail::kept_element<2, From>(in.z, i)),
-                       i, in.count);
+                       i, apart);
 }
 
 }  // namespace device
@@ -375,6 +443,8 @@ class gpu_of_call {
     check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
     for (const copy& each : copies_) std::memcpy(each.to, each.from, each.bytes);
   }
+  /// What is under way goes on: nothing of it is the host's.
+  void leave() noexcept { is_under_way_ = false; }
 
  private:
   struct copy {
@@ -475,16 +545,7 @@ class values_on_gpu {
   /// Those of the indices first .. first + count - 1, less than a tile: of result k to to[k].
   void values(std::uint64_t first, std::uint64_t count, void* const* to) {
     if (count == 0) return;
-    gpu_of_call& gpu = begin();
-    kept* const at = gpu.results<kept>(to, results, static_cast<std::size_t>(count));
-    device::tree_input in = arrays_.from(first);
-    in.count = count;
-    From from = fold_.from;
-    from.move(first);
-    constexpr unsigned threads = 128;
-    device::kept_values_kernel<From, kept>
-        <<<static_cast<unsigned>((count + threads - 1) / threads), threads, 0, gpu.stream()>>>(in, from, at);
-    gpu.launched();
+    put_values(first, count, begin().template results<kept>(to, results, static_cast<std::size_t>(count)), count);
   }
 
   /// How many nodes there are over the maximal subtrees of these tiles.
@@ -497,6 +558,72 @@ class values_on_gpu {
   /// `from`. A launch, and one for each factor of 512 in the number of tiles.
   void nodes(std::uint64_t from, std::uint64_t first_tile, std::uint64_t end_tile, std::uint64_t count, void* to) {
     if (first_tile == end_tile) return;
+    node* const first = begin().template results<node>(&to, 1, number_of_nodes(first_tile, end_tile));
+    put_nodes(from, first_tile, end_tile, count, [first](const numbered_level& at, node* mains) {
+      return device::places_of_level<node>{first + at.heads, mains == nullptr ? first + at.last_mains : mains, first + at.tails};
+    });
+  }
+
+  /// Puts on the stream what makes the image (onefold_range_put_image()) of `count` values, of which the first has the index `begin` in the whole array: of result k at
+  /// `image` + k * `stride`, in memory of the device. Waits for nothing.
+  void put_image(std::uint64_t begin, std::uint64_t count, void* image, std::uint64_t stride) {
+    if (count == 0) return;
+    const range_parts parts{tile, begin, begin + count};
+    const std::uint64_t first_tile = parts.nodes_begin() / tile, end_tile = parts.nodes_end() / tile;
+    const std::uint64_t before = parts.nodes_begin() - begin, behind = parts.end - parts.nodes_end();
+    auto* const nodes = static_cast<unsigned char*>(image);
+    const auto place = [nodes](std::size_t number) { return nodes + number * device::image_place_bytes; };
+    const std::size_t number = number_of_nodes(first_tile, end_tile);
+    if (number > 0)
+      put_nodes(before, first_tile, end_tile, count - before - behind, [&place, &stride](const numbered_level& at, node* mains) {
+        return device::places_in_image<node>{place(at.heads), mains,  place(at.last_mains), place(at.tails), stride,
+                                             at.first,        at.each};
+      });
+    unsigned char* const head = place(number == 0 ? 1 : number);
+    unsigned char* const tail =
+        head + (before * sizeof(kept) + device::image_place_bytes - 1) / device::image_place_bytes * device::image_place_bytes;
+    put_values(0, before, reinterpret_cast<kept*>(head), stride / sizeof(kept));
+    put_values(count - behind, behind, reinterpret_cast<kept*>(tail), stride / sizeof(kept));
+    this->begin().leave();
+    gpu_.reset();
+  }
+
+  void wait() {
+    if (!gpu_) return;
+    gpu_->wait();
+    gpu_.reset();
+  }
+  /// Where something has failed: waits for what is under way, and copies nothing.
+  void forget() noexcept { gpu_.reset(); }
+
+ private:
+  // Where the nodes of a level are among all that are asked for, the elements ahead of its piece 0, and those of a node below it.
+  struct numbered_level {
+    std::size_t heads, last_mains, tails;
+    std::uint64_t first, each;
+  };
+
+  gpu_of_call& begin() {
+    if (!gpu_) gpu_.emplace(where_);
+    return *gpu_;
+  }
+
+  void put_values(std::uint64_t first, std::uint64_t count, kept* to, std::uint64_t apart) {
+    if (count == 0) return;
+    gpu_of_call& gpu = begin();
+    device::tree_input in = arrays_.from(first);
+    in.count = count;
+    From from = fold_.from;
+    from.move(first);
+    constexpr unsigned threads = 128;
+    device::kept_values_kernel<From, kept>
+        <<<static_cast<unsigned>((count + threads - 1) / threads), threads, 0, gpu.stream()>>>(in, from, to, apart);
+    gpu.launched();
+  }
+
+  // As nodes(). places(level, mains) tells where those of a level go, `mains` being null on the last one.
+  template <class Places>
+  void put_nodes(std::uint64_t from, std::uint64_t first_tile, std::uint64_t end_tile, std::uint64_t count, const Places& places) {
     constexpr int log_most = device::detail::shared_values<own>::log_most;
     constexpr int of_block = log_most < 5 + device::log_tiles_of_rows<own> ? log_most : 5 + device::log_tiles_of_rows<own>;
     // A block's subtrees are as aligned behind such a tile as in the whole array, in which those of later launches are numbered.
@@ -515,8 +642,6 @@ class values_on_gpu {
     number += static_cast<std::size_t>(end - begin);
 
     gpu_of_call& gpu = this->begin();
-    node* heads = gpu.results<node>(&to, 1, number);
-    node* tails = heads + number;
     node* mains = between == 0 ? nullptr : static_cast<node*>(gpu.allocate(between * sizeof(node)));  // that the next launch reads
     const std::uint64_t ahead = (first_tile - base) * tile;
     own fold{fold_};
@@ -525,36 +650,28 @@ class values_on_gpu {
     device::tree_input in = arrays_.from(from - ahead);
     in.count = ahead + count;
     in.end_tile = end_tile - base;
+    numbered_level at{0, 0, number, base * tile, tile};
     for (std::size_t k = 0; k < levels.size(); ++k) {
       const device::level_of_range& level = levels[k];
       const bool is_last = k + 1 == levels.size();
       const node* const below = k > 0 ? mains - levels[k - 1].mains() : nullptr;
-      tails -= level.tails;
-      const device::places_of_level<node> places{heads, is_last ? heads + level.heads : mains, tails};
-      heads += level.heads;
-      if (!is_last) mains += level.mains();
+      at.tails -= level.tails;
+      at.last_mains = at.heads + level.heads;
+      const auto to = places(at, is_last ? nullptr : mains);
+      using Places_of_level = std::decay_t<decltype(to)>;
       const auto blocks = static_cast<unsigned>(level.all());
       constexpr int threads = device::most_warps * device::warp_size;
       if (k == 0)
-        device::subtrees_kernel<own><<<blocks, threads, 0, gpu.stream()>>>(in, level, places, fold);
+        device::subtrees_kernel<own, Places_of_level><<<blocks, threads, 0, gpu.stream()>>>(in, level, to, fold);
       else
-        device::joined_subtrees_kernel<own><<<blocks, threads, 0, gpu.stream()>>>(below, level.first, level, places, fold);
+        device::joined_subtrees_kernel<own, Places_of_level>
+            <<<blocks, threads, 0, gpu.stream()>>>(below, level.first, level, to, fold);
       gpu.launched();
+      at.heads += level.heads;
+      at.first = 0;
+      at.each <<= level.height;
+      if (!is_last) mains += level.mains();
     }
-  }
-
-  void wait() {
-    if (!gpu_) return;
-    gpu_->wait();
-    gpu_.reset();
-  }
-  /// Where something has failed: waits for what is under way, and copies nothing.
-  void forget() noexcept { gpu_.reset(); }
-
- private:
-  gpu_of_call& begin() {
-    if (!gpu_) gpu_.emplace(where_);
-    return *gpu_;
   }
 
   executor where_;
@@ -612,28 +729,24 @@ template <>
 struct device_ranges<true> {
   template <form What, class T, bool Wide, class Space, class F>
   static auto of_form(const executor& where, const Space& space, F& f, T instead) {
-    static_assert(check_function<F>::done, "");
-    using values = values_of<Space, F>;
-    using from = typename origin<Space, F>::type;
-    if constexpr (values::several) {
-      using later = later_values<from, as_returned>;
-      using fold = fold_of_range<form_of_values<What, T, Wide, form_fold_t<What, T, Wide>, values::count, later>>;
-      return made_on_gpu<fold>(where, fold({later{origin<Space, F>::of(space, f), {}}, 0}), arrays_on_gpu(f));
-    } else {
-      using later = later_values<from, or_instead<T>>;
-      using fold = fold_of_range<form_of_function<What, T, Wide, form_fold_t<What, T, Wide>, later>>;
-      return made_on_gpu<fold>(where, fold({later{origin<Space, F>::of(space, f), {instead}}, 0}), arrays_on_gpu(f));
-    }
+    using fold = decltype(fold_of_form<What, T, Wide>(space, f, instead));
+    return made_on_gpu<fold>(where, fold_of_form<What, T, Wide>(space, f, instead), arrays_on_gpu(f));
   }
   template <class... Ops, class Space, class F>
   static auto of_operators(const executor& where, const Space& space, F& f) {
-    static_assert(check_function<F>::done, "");
-    using later = later_values<typename origin<Space, F>::type, as_returned>;
-    using fold = fold_of_range<together_of_values<typename values_of<Space, F>::type, later, Ops...>>;
-    return made_on_gpu<fold>(
-        where,
-        fold(together_of_values<typename values_of<Space, F>::type, later, Ops...>(later{origin<Space, F>::of(space, f), {}})),
-        arrays_on_gpu(f));
+    using fold = decltype(fold_of_operators<Ops...>(space, f));
+    return made_on_gpu<fold>(where, fold_of_operators<Ops...>(space, f), arrays_on_gpu(f));
+  }
+  /// For put_image().
+  template <form What, class T, bool Wide, class Space, class F>
+  static auto values_of_form(const executor& where, const Space& space, F& f, T instead) {
+    using fold = decltype(fold_of_form<What, T, Wide>(space, f, instead));
+    return values_on_gpu<fold>(where, fold_of_form<What, T, Wide>(space, f, instead), arrays_on_gpu(f));
+  }
+  template <class... Ops, class Space, class F>
+  static auto values_of_operators(const executor& where, const Space& space, F& f) {
+    using fold = decltype(fold_of_operators<Ops...>(space, f));
+    return values_on_gpu<fold>(where, fold_of_operators<Ops...>(space, f), arrays_on_gpu(f));
   }
   template <class Space, class F, class Op>
   static auto of_own(const executor& where, const Space& space, F& f, Op& op) {
@@ -643,6 +756,30 @@ struct device_ranges<true> {
     using own = own_operator<V, std::decay_t<Op>, no_init, later>;
     return values_on_gpu<fold_of_range<own>>(where, fold_of_range<own>(own(later{origin<Space, F>::of(space, f), {}}, op, {})),
                                              arrays_on_gpu(f));
+  }
+
+ private:
+  template <form What, class T, bool Wide, class Space, class F>
+  static auto fold_of_form(const Space& space, F& f, T instead) {
+    static_assert(check_function<F>::done, "");
+    using values = values_of<Space, F>;
+    using from = typename origin<Space, F>::type;
+    if constexpr (values::several) {
+      using later = later_values<from, as_returned>;
+      using fold = form_of_values<What, T, Wide, form_fold_t<What, T, Wide>, values::count, later>;
+      return fold_of_range<fold>({later{origin<Space, F>::of(space, f), {}}, 0});
+    } else {
+      using later = later_values<from, or_instead<T>>;
+      using fold = form_of_function<What, T, Wide, form_fold_t<What, T, Wide>, later>;
+      return fold_of_range<fold>({later{origin<Space, F>::of(space, f), {instead}}, 0});
+    }
+  }
+  template <class... Ops, class Space, class F>
+  static auto fold_of_operators(const Space& space, F& f) {
+    static_assert(check_function<F>::done, "");
+    using later = later_values<typename origin<Space, F>::type, as_returned>;
+    using fold = together_of_values<typename values_of<Space, F>::type, later, Ops...>;
+    return fold_of_range<fold>(fold(later{origin<Space, F>::of(space, f), {}}));
   }
 };
 

@@ -1,0 +1,276 @@
+#include "gpu_functions.hpp"
+
+#include <onefold/device.cuh>
+#include <onefold/nccl.hpp>
+#include <onefold/onefold.hpp>
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include "../support/both_sides.cuh"
+
+namespace onefold_test {
+
+namespace {
+
+namespace o = onefold;
+namespace op = onefold::op;
+
+struct value_at {
+  std::uint64_t begin;  // so that each rank has others
+  ONEFOLD_HOST_DEVICE double operator()(std::uint64_t i) const {
+    const std::uint64_t bits = (begin + i + 17) * 6364136223846793005U + 1442695040888963407U;
+    return static_cast<double>(static_cast<std::int64_t>((bits ^ (bits >> 29)) >> 11)) / 4503599627370496.0 - 0.75;
+  }
+};
+struct float_at {
+  value_at value;
+  ONEFOLD_HOST_DEVICE float operator()(std::uint64_t i) const { return static_cast<float>(value(i)); }
+};
+struct integer_at {
+  value_at value;
+  ONEFOLD_HOST_DEVICE std::int32_t operator()(std::uint64_t i) const { return static_cast<std::int32_t>(value(i) * 1e3); }
+};
+struct wide_integer_at {
+  value_at value;
+  ONEFOLD_HOST_DEVICE std::uint64_t operator()(std::uint64_t i) const {
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(value(i) * 1e17));
+  }
+};
+struct is_large_at {
+  value_at value;
+  ONEFOLD_HOST_DEVICE bool operator()(std::uint64_t i) const { return value(i) > 0.3; }
+};
+struct some_at {
+  value_at value;
+  ONEFOLD_HOST_DEVICE o::maybe<double> operator()(std::uint64_t i) const {
+    const double x = value(i);
+    return {x, x > 0};
+  }
+};
+struct two_at {
+  value_at value;
+  ONEFOLD_HOST_DEVICE std::array<double, 2> operator()(std::uint64_t i) const { return {value(i), value(i) * value(i)}; }
+};
+struct three_at {
+  value_at value;
+  ONEFOLD_HOST_DEVICE std::array<std::int32_t, 3> operator()(std::uint64_t i) const {
+    const auto x = static_cast<std::int32_t>(value(i) * 1e6);
+    return {x, x / 2, -x};
+  }
+};
+struct eight_at {  // whose images at cut tiles are larger than what a layout has room for
+  value_at value;
+  ONEFOLD_HOST_DEVICE std::array<double, 8> operator()(std::uint64_t i) const {
+    const double x = value(i);
+    return {x, x * 2, x * 3, x * 5, x * 7, x * 11, x * 13, x * 17};
+  }
+};
+struct in_box {
+  value_at value;
+  std::int64_t width;
+  template <class I>
+  ONEFOLD_HOST_DEVICE double operator()(I j, I i) const {
+    return value(static_cast<std::uint64_t>(static_cast<std::int64_t>(j) * width + static_cast<std::int64_t>(i)));
+  }
+};
+struct product_of {
+  const double* x;
+  const float* y;
+  ONEFOLD_HOST_DEVICE double operator()(std::uint64_t i) const { return x[i] * static_cast<double>(y[i]); }
+};
+
+o::options exactly() {
+  o::options how;
+  how.guarantee = o::guarantee::exact;
+  return how;
+}
+
+// One rank's calls, and those of one core.
+class rank_of_nccl {
+ public:
+  rank_of_nccl(ncclComm_t comm, int rank, cudaStream_t stream, const std::vector<std::uint64_t>& cuts)
+      : begin(cuts[static_cast<std::size_t>(rank)]),
+        count(cuts[static_cast<std::size_t>(rank) + 1] - begin),
+        total(cuts.back()),
+        rows(comm, rank, stream, count),
+        stream_(stream) {}
+
+  const std::uint64_t begin, count, total;
+  const o::nccl::layout rows;
+  std::vector<both_results> all;
+
+  // into(result) puts the call on the stream, of several results the first; expected() is what it gives.
+  template <class Into, class Expected>
+  void compare(const char* name, const Into& into, const Expected& expected) {
+    both_results now{name, {}, {}, {}};
+    try {
+      const auto wanted = expected();
+      using R = std::decay_t<decltype(wanted)>;
+      using one = std::decay_t<decltype(first_of(wanted))>;
+      const device_memory result(sizeof(R));
+      R got{};
+      into(result.template as<one>());
+      expect_success(cudaMemcpyAsync(&got, result.template as<one>(), sizeof(R), cudaMemcpyDefault, stream_), "cudaMemcpyAsync");
+      expect_success(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+      rows.check();
+      now.gpu = bytes_of(got);
+      now.cpu = bytes_of(wanted);
+    } catch (const std::exception& problem) {
+      now.problem = problem.what();
+    }
+    all.push_back(std::move(now));
+  }
+
+ private:
+  template <class R>
+  static const R& first_of(const R& result) {
+    return result;
+  }
+  template <class R, std::size_t K>
+  static const R& first_of(const std::array<R, K>& results) {
+    return results[0];
+  }
+  cudaStream_t stream_;
+};
+
+}  // namespace
+
+std::vector<both_results> functions_over_nccl_on_both_sides(ncclComm_t comm, int rank, cudaStream_t stream,
+                                                            const std::vector<std::uint64_t>& cuts) {
+  rank_of_nccl here(comm, rank, stream, cuts);
+  const value_at mine{here.begin}, of_all{0};
+  const auto one = o::serial();
+  const std::uint64_t n = here.count, N = here.total;
+  const auto width = static_cast<std::int64_t>(n), whole_width = static_cast<std::int64_t>(N);
+#define ONEFOLD_COMPARE(form, function, ...)                                                                                  \
+  here.compare(                                                                                                               \
+      #form " of " #function, [&](auto* to) { o::form##_into(here.rows, n, function{mine}, to __VA_OPT__(, ) __VA_ARGS__); }, \
+      [&] { return o::form(one, N, function{of_all} __VA_OPT__(, ) __VA_ARGS__); })
+  ONEFOLD_COMPARE(sum, value_at);
+  ONEFOLD_COMPARE(sum, float_at);
+  ONEFOLD_COMPARE(sum, float_at, o::accumulate_as<double>);
+  ONEFOLD_COMPARE(sum, integer_at);
+  ONEFOLD_COMPARE(sum, wide_integer_at);
+  ONEFOLD_COMPARE(prod, float_at);
+  ONEFOLD_COMPARE(mean, value_at);
+  ONEFOLD_COMPARE(mean, integer_at);
+  ONEFOLD_COMPARE(norm2, value_at);
+  ONEFOLD_COMPARE(norm1, float_at);
+  ONEFOLD_COMPARE(norm_inf, integer_at);
+  ONEFOLD_COMPARE(max, float_at);
+  ONEFOLD_COMPARE(min_number, value_at);
+  ONEFOLD_COMPARE(bit_xor, wide_integer_at);
+  ONEFOLD_COMPARE(mean_variance, value_at);
+  ONEFOLD_COMPARE(mean_variance, float_at, o::ddof{1});
+  ONEFOLD_COMPARE(minmax, integer_at);
+  ONEFOLD_COMPARE(count, is_large_at);
+  ONEFOLD_COMPARE(any, is_large_at);
+  ONEFOLD_COMPARE(sum_of_squares, some_at);
+  ONEFOLD_COMPARE(max, some_at);
+  ONEFOLD_COMPARE(sum, two_at);
+  ONEFOLD_COMPARE(norm2, two_at);
+  ONEFOLD_COMPARE(sum, three_at);
+  ONEFOLD_COMPARE(sum, eight_at);
+  ONEFOLD_COMPARE(max, eight_at);
+  if (N > 0) {
+    ONEFOLD_COMPARE(argmin, value_at);
+    ONEFOLD_COMPARE(argmax, integer_at);
+    ONEFOLD_COMPARE(argmax_magnitude, float_at);
+    ONEFOLD_COMPARE(argminmax, value_at);
+  }
+  ONEFOLD_COMPARE(sum, value_at, exactly());
+  ONEFOLD_COMPARE(norm2, float_at, exactly());
+  ONEFOLD_COMPARE(mean, value_at, exactly());
+  ONEFOLD_COMPARE(mean_variance, value_at, exactly());
+  ONEFOLD_COMPARE(max, value_at, exactly());
+  ONEFOLD_COMPARE(sum, two_at, exactly());
+  ONEFOLD_COMPARE(norm2, eight_at, exactly());
+#undef ONEFOLD_COMPARE
+  here.compare(
+      "an operator each",
+      [&](auto* to) { o::reduce_together_into(here.rows, n, three_at{mine}, to, op::sum{}, op::min{}, op::max{}); },
+      [&] { return o::reduce_together(one, N, three_at{of_all}, op::sum{}, op::min{}, op::max{}); });
+  here.compare(
+      "a sum and a maximum", [&](auto* to) { o::reduce_together_into(here.rows, n, two_at{mine}, to, op::sum{}, op::max{}); },
+      [&] { return o::reduce_together(one, N, two_at{of_all}, op::sum{}, op::max{}); });
+  here.compare(
+      "over a box",
+      [&](auto* to) {
+        o::sum_into(here.rows, o::box({0, 1}, {0, width}), in_box{mine, width}, to);
+      },
+      [&] {
+        return o::sum(one, o::box({0, 1}, {0, whole_width}), in_box{of_all, whole_width});
+      });
+
+  // Of arrays, this rank's own.
+  const managed_array<double> x(n);
+  const managed_array<float> y(n);
+  std::vector<double> all_x(N);
+  std::vector<float> all_y(N);
+  for (std::uint64_t i = 0; i < N; ++i) {
+    all_x[i] = of_all(i);
+    all_y[i] = float_at{of_all}(i) + 2;
+  }
+  for (std::uint64_t i = 0; i < n; ++i) {
+    x.get()[i] = all_x[here.begin + i];
+    y.get()[i] = all_y[here.begin + i];
+  }
+  here.compare(
+      "a dot of two types",
+      [&](auto* to) {
+        o::sum_into(here.rows, n, product_of{x.get(), y.get()}, to);
+      },
+      [&] { return o::dot(one, all_x, all_y); });
+  return std::move(here.all);
+}
+
+std::vector<both_results> functions_over_nccl_in_a_graph(ncclComm_t comm, int rank, cudaStream_t stream,
+                                                         const std::vector<std::uint64_t>& cuts) {
+  rank_of_nccl here(comm, rank, stream, cuts);
+  const std::uint64_t n = here.count, N = here.total;
+  const managed_array<double> x(n);
+  const managed_array<float> y(n);
+  const device_memory results(4 * sizeof(double));
+  auto* const to = results.as<double>();
+  const product_of products{x.get(), y.get()};
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t launched = nullptr;
+  expect_success(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+  o::sum_into(here.rows, n, products, to);
+  o::norm2_into(here.rows, n, products, to + 1);
+  o::sum_into(here.rows, n, products, to + 2, exactly());
+  o::norm_inf_into(here.rows, n, products, to + 3);
+  expect_success(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
+  expect_success(cudaGraphInstantiate(&launched, graph, 0), "cudaGraphInstantiate");
+  std::vector<double> all_x(N);
+  std::vector<float> all_y(N);
+  for (std::uint64_t turn = 0; turn < 3; ++turn) {
+    for (std::uint64_t i = 0; i < N; ++i) {
+      all_x[i] = value_at{turn * N}(i);
+      all_y[i] = float_at{value_at{turn}}(i);
+    }
+    for (std::uint64_t i = 0; i < n; ++i) {
+      x.get()[i] = all_x[here.begin + i];
+      y.get()[i] = all_y[here.begin + i];
+    }
+    const product_of of_all{all_x.data(), all_y.data()};
+    const auto one = o::serial();
+    here.compare(
+        "a graph",
+        [&](double* result) {
+          expect_success(cudaGraphLaunch(launched, stream), "cudaGraphLaunch");
+          expect_success(cudaMemcpyAsync(result, to, 4 * sizeof(double), cudaMemcpyDefault, stream), "cudaMemcpyAsync");
+        },
+        [&] {
+          return std::array<double, 4>{o::sum(one, N, of_all), o::norm2(one, N, of_all), o::sum(one, N, of_all, exactly()),
+                                       o::norm_inf(one, N, of_all)};
+        });
+  }
+  cudaGraphExecDestroy(launched);
+  cudaGraphDestroy(graph);
+  return std::move(here.all);
+}
+
+}  // namespace onefold_test
