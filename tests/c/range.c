@@ -256,7 +256,8 @@ static void test_parts_on(onefold_executor where) {
   EXPECT_REFUSED(onefold_range_put_image(made, where, x, y, 5, x, NULL), ONEFOLD_UNSUPPORTED, "cuda()");
   EXPECT_REFUSED(onefold_range_put_image(made, where, x, y, 5, NULL, NULL), ONEFOLD_NULL_POINTER, "image");
   const uint64_t borders[2] = {0, 3}, late[1] = {1};
-  EXPECT(onefold_range_can_join_images(ONEFOLD_C64, ONEFOLD_SUM, 0, 2, 5) == 0);
+  EXPECT(onefold_range_can_join_images(ONEFOLD_F32, ONEFOLD_REDUCE_TOGETHER, 0, 2, 5) == 0);
+  EXPECT(onefold_range_can_join_images(ONEFOLD_C64, ONEFOLD_MAX, 0, 2, 5) == 0);
   EXPECT(onefold_range_can_join_images(ONEFOLD_F32, ONEFOLD_SUM, 0, 0, 5) == 0);
   EXPECT(onefold_range_can_join_images(77, ONEFOLD_SUM, 0, 1, 5) == 0);
   EXPECT_REFUSED(onefold_range_join_images(ONEFOLD_F32, ONEFOLD_SUM, 0, where, x, 64, borders, 1, 5, NULL), ONEFOLD_NULL_POINTER,

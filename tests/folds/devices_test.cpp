@@ -488,7 +488,7 @@ TEST_F(gpus, join_images_in_stream_order_cuda) {
   EXPECT_EQ(onefold_range_can_join_images(ONEFOLD_C64, ONEFOLD_SUM, 0, 1, 0), 0);
   EXPECT_EQ(onefold_range_join_images(ONEFOLD_C64, ONEFOLD_SUM, 0, where, no_images, 16, nothing, 1, 0, no_images),
             ONEFOLD_UNSUPPORTED);
-  for (const kind& of : all_kinds()) {
+  for (const kind& of : every_kind()) {
     const uint64_t tile = of.tile();
     const auto type = static_cast<int32_t>(of.type), what = static_cast<int32_t>(of.what);
     ASSERT_EQ(onefold_range_can_join_images(type, what, of.flags(), 2, 3 * tile), 1) << text(of);
@@ -501,6 +501,7 @@ TEST_F(gpus, join_images_in_stream_order_cuda) {
                                               : random.at(1) % 2 == 0 ? each
                                                                       : random.at(p + 100) % (2 * each)));
         const uint64_t total = borders.back();
+        if (total == 0 && is_complex(of.type)) continue;
         const arrays in(of, total, current_seed() + total, values_of::rounding);
         const memory_on x(0, in.x(), total * of.element_bytes()), y(0, in.y(), total * of.element_bytes());
         const device_memory result(64);
@@ -536,7 +537,7 @@ TEST_F(gpus, join_images_in_stream_order_cuda) {
         ++joined;
       }
   }
-  EXPECT_GT(joined, 2000);
+  EXPECT_GT(joined, 2300);
   std::printf("%d results of images\n", joined);
 }
 

@@ -612,6 +612,14 @@ __device__ __noinline__ void store_joined(const A& value, std::uint64_t count, c
   device::detail::store_sized(joined_value<A>::changed_back(value, table.conversion), count, table.to);
 }
 
+// Where the combination of the values says more of the result than they do.
+template <class C>
+struct result_of_joined {
+  static __device__ void store(const typename C::accumulator& value, std::uint64_t count, const joined_table& table) {
+    store_joined(value, count, table);
+  }
+};
+
 // A subtree of 2^height tiles, behind all that are there, joins those that are its siblings. Out of line: three loops have one.
 template <class C>
 __device__ __noinline__ void push_subtree(typename C::accumulator* waiting, std::uint64_t& tiles, typename C::accumulator value,
@@ -666,7 +674,7 @@ __device__ __noinline__ void conclude_joined(const joined_table& table, int log_
     join_at<C>(shared, table.parts, number, log_tile);
   __syncwarp();
   if (threadIdx.x != 0) return;
-  store_joined(join_rest<C>(shared, table.parts, log_tile), shared.borders[table.parts], table);
+  result_of_joined<C>::store(join_rest<C>(shared, table.parts, log_tile), shared.borders[table.parts], table);
 }
 
 // Of items, which stand side by side. By one thread, which has the stack of values that wait in the place of those that it has taken.
@@ -691,7 +699,7 @@ __device__ __noinline__ void conclude_items(const joined_table& table, int log_t
   }
 #pragma unroll 1
   for (--waiting; waiting > 0;) value = C::combine(values[--waiting], value);
-  store_joined(value, table.borders[table.parts], table);
+  result_of_joined<C>::store(value, table.borders[table.parts], table);
 }
 
 // What the folds of a family combine as.
