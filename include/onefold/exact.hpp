@@ -142,6 +142,8 @@ class exact_state {
   static void put_words(const executor& where, const S& over, F&& f, std::int64_t* words, const options& how = {}) {
     check_function<S, F>();
     if (detail::is_for_cuda(where)) return detail::put_words_of_function<OnDevice, What>(where, over, f, words, how);
+    if (words == nullptr)
+      detail::telling_of_lacking_memory([] { throw error(errc::null_pointer, "the address of the words is a null pointer"); });
     exact_state made;
     made.add(where, over, f, how);
     for (std::size_t i = 0; i < size(); ++i) words[i] = made.words_[i];

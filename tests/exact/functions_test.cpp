@@ -367,6 +367,14 @@ TEST_P(exact_functions, are_added_to_states) {
                         }),
                std::range_error);
   EXPECT_EQ(kept.count(), 0U);
+  // On CPUs words are there on return.
+  const auto value = [](std::uint64_t i) { return 1.0 / static_cast<double>(i + 1); };
+  std::int64_t words[decltype(kept)::size()];
+  decltype(kept)::put_words(where(), 1'000, value, words);
+  kept.add(where(), 1'000, value);
+  EXPECT_TRUE(std::equal(words, words + kept.size(), kept.words()));
+  std::int64_t* const nowhere = nullptr;
+  EXPECT_TRUE(refuses(onefold::errc::null_pointer, "words", [&] { decltype(kept)::put_words(where(), 1'000, value, nowhere); }));
 }
 
 ONEFOLD_TEST_EXACT_PLACES(exact_functions);
