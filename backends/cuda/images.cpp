@@ -37,6 +37,7 @@ const void* symbol_of(int number, fold_list<Lists...>) noexcept {
 }  // namespace detail
 
 const void* joined_kernel(int number) noexcept { return detail::symbol_of(number, detail::joined_lists{}); }
+const void* complex_joined_kernel(int number) noexcept { return detail::symbol_of(number, complex_joined_lists{}); }
 
 namespace {
 

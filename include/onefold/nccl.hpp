@@ -355,19 +355,14 @@ class layout : public onefold::detail::place_of_streams {
     if constexpr (words == 0) {
       refuse_exact(What, element_type_of<T>);
     } else {
-      static_assert(words * sizeof(std::int64_t) <= detail::most_image_bytes);
-      constexpr auto type = static_cast<std::int32_t>(element_type_of<T>);
-      constexpr auto what = static_cast<std::int32_t>(What);
-      const onefold_executor where = onefold::detail::c_executor(cuda(device_, stream_));
-      auto* const mine = static_cast<std::int64_t*>(mine_.get());
-      auto* const all = static_cast<std::int64_t*>(all_.get());
-      const detail::device_scope current(device_);
-      onefold::detail::check_status(
-          onefold::detail::with_c_options(how, [&where, &x, &y, &count, &mine](const onefold_options* wishes) {
-            return onefold_exact_put_words(type, what, where, x, What == form::dot ? y : nullptr, count, mine, wishes);
-          }));
-      detail::check(ncclAllReduce(mine, all, words, ncclInt64, ncclSum, comm_, stream_), "ncclAllReduce");
-      onefold::detail::check_status(onefold_exact_put_result(type, what, flags, ddof, where, all, output));
+      put_rounded<What, T>(1, words, output, flags, ddof, [&x, &y, &count, &how](const executor& where, std::int64_t* mine) {
+        onefold::detail::check_status(
+            onefold::detail::with_c_options(how, [&where, &x, &y, &count, &mine](const onefold_options* wishes) {
+              return onefold_exact_put_words(static_cast<std::int32_t>(element_type_of<T>), static_cast<std::int32_t>(What),
+                                             onefold::detail::c_executor(where), x, What == form::dot ? y : nullptr, count, mine,
+                                             wishes);
+            }));
+      });
     }
   }
 
@@ -378,21 +373,29 @@ class layout : public onefold::detail::place_of_streams {
     if constexpr (words == 0 || !AreThere) {
       refuse_exact(What, element_type_of<T>);
     } else {
-      constexpr auto type = static_cast<std::int32_t>(element_type_of<T>);
-      constexpr std::size_t all_words = words * static_cast<std::size_t>(K), bytes = all_words * sizeof(std::int64_t);
-      const std::size_t apart = result_bytes(element_type_of<T>, What, (flags & ONEFOLD_WIDE) != 0);
-      const executor where = cuda(device_, stream_);
-      const detail::device_scope current(device_);
-      const detail::memory_of_call mine(mine_.get(), detail::most_image_bytes, bytes, stream_);
-      const detail::memory_of_call all(all_.get(), detail::most_image_bytes, bytes, stream_);
-      auto* const of_all = reinterpret_cast<std::int64_t*>(all.get());
-      onefold::detail::put_words_of_function<OnDevice, What>(where, over, f, reinterpret_cast<std::int64_t*>(mine.get()), how);
-      detail::check(ncclAllReduce(mine.get(), of_all, all_words, ncclInt64, ncclSum, comm_, stream_), "ncclAllReduce");
-      for (std::size_t k = 0; k < static_cast<std::size_t>(K); ++k)
-        onefold::detail::check_status(onefold_exact_put_result(type, static_cast<std::int32_t>(What), flags, ddof,
-                                                               onefold::detail::c_executor(where), of_all + k * words,
-                                                               static_cast<std::byte*>(output) + k * apart));
+      put_rounded<What, T>(K, words, output, flags, ddof, [&over, &f, &how](const executor& where, std::int64_t* mine) {
+        onefold::detail::put_words_of_function<OnDevice, What>(where, over, f, mine, how);
+      });
     }
+  }
+  // As many results, of so many words each, which put(where, mine) puts on the stream for this rank's values.
+  template <form What, class T, class Put>
+  void put_rounded(std::size_t results, std::size_t words, void* output, std::uint32_t flags, std::int64_t ddof,
+                   const Put& put) const {
+    constexpr auto type = static_cast<std::int32_t>(element_type_of<T>);
+    const std::size_t all_words = words * results, bytes = all_words * sizeof(std::int64_t);
+    const std::size_t apart = result_bytes(element_type_of<T>, What, (flags & ONEFOLD_WIDE) != 0);
+    const executor where = cuda(device_, stream_);
+    const detail::device_scope current(device_);
+    const detail::memory_of_call mine(mine_.get(), detail::most_image_bytes, bytes, stream_);
+    const detail::memory_of_call all(all_.get(), detail::most_image_bytes, bytes, stream_);
+    const auto* const of_all = reinterpret_cast<const std::int64_t*>(all.get());
+    put(where, reinterpret_cast<std::int64_t*>(mine.get()));
+    detail::check(ncclAllReduce(mine.get(), all.get(), all_words, ncclInt64, ncclSum, comm_, stream_), "ncclAllReduce");
+    for (std::size_t k = 0; k < results; ++k)
+      onefold::detail::check_status(onefold_exact_put_result(type, static_cast<std::int32_t>(What), flags, ddof,
+                                                             onefold::detail::c_executor(where), of_all + k * words,
+                                                             static_cast<std::byte*>(output) + k * apart));
   }
   [[noreturn]] static void refuse_exact(form what, element_type type) {
     onefold::detail::telling_of_lacking_memory([&what, &type] {

@@ -22,13 +22,7 @@ __device__ inline void gather_rows(const joined_table& table, const joined_memor
   for (int r = 0; r < rows_at_once; ++r) to[r] = E{};
 #pragma unroll 1
   for (std::uint32_t part = first; part <= last; part += 2) {
-    joined_pieces from;
-    const std::uint32_t other = part == last ? part : part + 1;
-    look_for_piece(table, shared, part, log_tile, tile, sizeof(E), inputs, from, 0);
-    look_for_piece(table, shared, other, log_tile, tile, sizeof(E), inputs, from, 1);
-    from.begin = place_in_tile(shared.borders[part], tile, log_tile);
-    from.split = place_in_tile(shared.borders[part + 1], tile, log_tile);
-    from.end = place_in_tile(shared.borders[other + 1], tile, log_tile);
+    const joined_pieces from = two_pieces(table, shared, part, last, log_tile, tile, sizeof(E), inputs);
     const auto* const x = reinterpret_cast<const E*>(from.x[0] + (which == 1 ? from.y_behind[0] : 0));
     const auto* const behind_split = reinterpret_cast<const E*>(from.x[1] + (which == 1 ? from.y_behind[1] : 0));
 #pragma unroll
@@ -139,13 +133,10 @@ struct joined_wide_complex
                           wide_complex_in_batch<onefold::detail::modulus_in_double, onefold::detail::operator_function<op::sum>>> {
 };
 
-}  // namespace detail
+template const void* joined_kernel_of<joined_complex_singles>() noexcept;
+template const void* joined_kernel_of<joined_complex_doubles>() noexcept;
+template const void* joined_kernel_of<joined_wide_complex>() noexcept;
 
-const void* complex_joined_kernel(int number) noexcept {
-  static constexpr const void* (*each[])() noexcept = {detail::joined_kernel_of<detail::joined_complex_singles>,
-                                                       detail::joined_kernel_of<detail::joined_complex_doubles>,
-                                                       detail::joined_kernel_of<detail::joined_wide_complex>};
-  return each[number]();
-}
+}  // namespace detail
 
 }  // namespace onefold::cuda_backend

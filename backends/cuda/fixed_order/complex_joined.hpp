@@ -40,9 +40,7 @@ constexpr joined_place complex_joined_fold(element_type type, form what, bool wi
 
 /// Elements of a tile of images, as a power of two: of what lies in a row of the tree.
 constexpr int log_complex_joined_tile(element_type type, form what) noexcept {
-  int log = 12;
-  for (std::size_t bytes = onefold::detail::row_bytes_of(type, what); bytes > 1; bytes /= 2) --log;
-  return log;
+  return log_tile_of_bytes(onefold::detail::row_bytes_of(type, what));
 }
 
 /// The bytes of a state, or a few more.

@@ -114,6 +114,19 @@ __device__ inline int place_in_tile(std::uint64_t index, std::uint64_t tile, int
   return index <= begin ? 0 : static_cast<int>(::min(index - begin, std::uint64_t{1} << log_tile));
 }
 
+// The pieces of a part and, if that is not the last one, of the part behind it.
+__device__ inline joined_pieces two_pieces(const joined_table& table, const joined_memory& shared, std::uint32_t part,
+                                           std::uint32_t last, int log_tile, std::uint64_t tile, int element_bytes, int inputs) {
+  joined_pieces from;
+  const std::uint32_t other = part == last ? part : part + 1;
+  look_for_piece(table, shared, part, log_tile, tile, element_bytes, inputs, from, 0);
+  look_for_piece(table, shared, other, log_tile, tile, element_bytes, inputs, from, 1);
+  from.begin = place_in_tile(shared.borders[part], tile, log_tile);
+  from.split = place_in_tile(shared.borders[part + 1], tile, log_tile);
+  from.end = place_in_tile(shared.borders[other + 1], tile, log_tile);
+  return from;
+}
+
 // What each thread of a warp has of a tile: rows of lanes that are 32 apart, as words of an element's size, zeros where there is none.
 template <class Word>
 struct joined_elements {
@@ -142,13 +155,7 @@ __device__ inline void gather_tile(const joined_table& table, const joined_memor
     for (int k = 0; k < own; ++k) to.x[r][k] = to.y[r][k] = 0;
   // Two parts at a time, nearly always all that there are, so that all loads are on their way together.
   for (std::uint32_t part = first; part <= last; part += 2) {
-    joined_pieces from;
-    const std::uint32_t other = part == last ? part : part + 1;
-    look_for_piece(table, shared, part, log_tile, tile, sizeof(Word), Inputs, from, 0);
-    look_for_piece(table, shared, other, log_tile, tile, sizeof(Word), Inputs, from, 1);
-    from.begin = place_of(shared.borders[part]);
-    from.split = place_of(shared.borders[part + 1]);
-    from.end = place_of(shared.borders[other + 1]);
+    const joined_pieces from = two_pieces(table, shared, part, last, log_tile, tile, sizeof(Word), Inputs);
 #pragma unroll
     for (int r = 0; r < rows; ++r) {
 #pragma unroll
@@ -295,13 +302,7 @@ __device__ inline void gather_lanes_of(const joined_table& table, const joined_m
     for (int r = 0; r < order::tile_rows; ++r) element[g][r] = 0;
 #pragma unroll 1
   for (std::uint32_t part = first; part <= last; part += 2) {
-    joined_pieces from;
-    const std::uint32_t other = part == last ? part : part + 1;
-    look_for_piece(table, shared, part, log_tile, tile, sizeof(Word), inputs, from, 0);
-    look_for_piece(table, shared, other, log_tile, tile, sizeof(Word), inputs, from, 1);
-    from.begin = place_in_tile(shared.borders[part], tile, log_tile);
-    from.split = place_in_tile(shared.borders[part + 1], tile, log_tile);
-    from.end = place_in_tile(shared.borders[other + 1], tile, log_tile);
+    const joined_pieces from = two_pieces(table, shared, part, last, log_tile, tile, sizeof(Word), inputs);
     const auto* const x = reinterpret_cast<const Word*>(from.x[0] + (is_second ? from.y_behind[0] : 0));
     const auto* const behind_split = reinterpret_cast<const Word*>(from.x[1] + (is_second ? from.y_behind[1] : 0));
 #pragma unroll

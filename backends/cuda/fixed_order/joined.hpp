@@ -70,6 +70,13 @@ struct joined_table {
 };
 static_assert(sizeof(joined_table) <= 4096, "CUDA before 12.1 takes no more");
 
+/// Elements of a tile with rows of elements of so many bytes, as a power of two.
+constexpr int log_tile_of_bytes(std::size_t bytes) noexcept {
+  int log = 12;
+  for (; bytes > 1; bytes /= 2) --log;
+  return log;
+}
+
 inline constexpr std::size_t joined_place_bytes = 64;
 inline constexpr int most_joined_levels = 64;  ///< of the tree
 inline constexpr std::size_t joined_value_bytes =

@@ -170,11 +170,7 @@ constexpr std::size_t joined_state_bytes(element_type type, form what, bool wide
 }
 
 /// Elements of a tile, as a power of two.
-constexpr int log_joined_tile(element_type type) noexcept {
-  int log = 12;
-  for (std::size_t bytes = size_of(type); bytes > 1; bytes /= 2) --log;
-  return log;
-}
+constexpr int log_joined_tile(element_type type) noexcept { return log_tile_of_bytes(size_of(type)); }
 
 /// What it makes of elements and of states whose numbers have `bytes` bytes. Requires a form that it has.
 constexpr joined_conversion joined_conversion_of(element_type type, form what, bool wide, std::size_t bytes) noexcept {
