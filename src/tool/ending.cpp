@@ -1,8 +1,10 @@
 #include "ending.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
@@ -84,7 +86,14 @@ void print_error(std::string_view sentence) noexcept {
   }
 }
 
-void main_begins() noexcept { std::signal(SIGSEGV, SIG_DFL); }
+void main_begins() noexcept {
+  std::signal(SIGSEGV, SIG_DFL);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of write()
+  // What is opened later is none of the three, and they fail as before.
+  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(standard, F_GETFD) == -1 && errno == EBADF)
+      static_cast<void>(::open("/dev/null", standard == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+}
 
 int end_with(int status) noexcept {
   ending_as_it_should = true;

@@ -11,7 +11,8 @@ inline constexpr const char* out_of_memory = "there is not enough memory: use a 
 /// Writes "onefold: sentence" to standard error, control characters as \x0a and the like so that it is one line. Does not allocate.
 void print_error(std::string_view sentence) noexcept;
 
-/// From here on a crash is a crash, and no sign of too little memory.
+/// From here on a crash is a crash, and no sign of too little memory; a file that may not grow is an error of whoever writes it; and no file takes the number of a
+/// standard stream that is closed.
 void main_begins() noexcept;
 
 /// Marks the end as the tool's own; returns the status, for main() to return. However else the process may end, its status is `failure`:

@@ -36,16 +36,28 @@ class handle {
   herr_t (*close_)(hid_t);
 };
 
-// What the HDF5 library says of its last failure: the innermost entry of its error stack, which is the cause.
-std::string reason() {
-  std::string text = "no reason given";
-  const auto take = [](unsigned depth, const H5E_error2_t* entry, void* out) -> herr_t {
-    if (depth == 0 && entry->desc != nullptr) *static_cast<std::string*>(out) = entry->desc;
-    return 0;
-  };
-  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take, &text);
-  return text;
-}
+// What the HDF5 library says of its last failure: the innermost entry of its error stack, which is the cause. Of a filter that is not there that is
+// where it was looked for, and the entry outside says which.
+struct failure {
+  std::string reason;
+  bool is_of_name = false;  // there is nothing of this name
+  bool is_of_kind = false;  // there is something else of this name
+
+  failure() {
+    H5Ewalk2(
+        H5E_DEFAULT, H5E_WALK_UPWARD,
+        [](unsigned, const H5E_error2_t* entry, void* out) -> herr_t {
+          auto& found = *static_cast<failure*>(out);
+          if (found.reason.empty() && entry->desc != nullptr && entry->maj_num != H5E_PLUGIN) found.reason = entry->desc;
+          found.is_of_name = found.is_of_name || (entry->maj_num == H5E_SYM && entry->min_num == H5E_NOTFOUND);
+          found.is_of_kind = found.is_of_kind || (entry->maj_num == H5E_DATASET && entry->min_num == H5E_BADTYPE);
+          return 0;
+        },
+        this);
+    if (reason.empty()) reason = "no reason given";
+  }
+};
+std::string reason() { return failure().reason; }
 
 const handle& check(const handle& made, const char* what) {
   if (!made.valid()) throw input_error(fmt::format("{} (HDF5: {}): check it with h5dump", what, reason()));
@@ -317,7 +329,14 @@ struct state {
     H5Pset_elink_cb(access.id(), on_external_link, &links);
     const hid_t opened = H5Dopen2(container.id(), name.c_str(), access.id());
     if (!links.refusal.empty()) throw input_error(links.refusal + hint());
-    if (opened < 0) throw input_error("has no dataset of this name (h5ls -r FILE lists them): correct the name behind the colon");
+    if (opened < 0) {
+      const failure why;
+      if (why.is_of_kind) throw input_error("is no dataset (h5ls -r FILE lists them): correct the name behind the colon");
+      if (why.is_of_name)
+        throw input_error("has no dataset of this name (h5ls -r FILE lists them): correct the name behind the colon");
+      throw input_error(fmt::format("cannot be opened by HDF5 {}.{}.{} ({}): a newer one may have written it", H5_VERS_MAJOR,
+                                    H5_VERS_MINOR, H5_VERS_RELEASE, why.reason));
+    }
     return opened;
   }
   [[nodiscard]] std::string hint() const {

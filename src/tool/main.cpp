@@ -325,16 +325,22 @@ std::vector<std::string> names(int count) {
   return all;
 }
 
-// CLI11's own validators speak of numbers with 309 digits.
+// CLI11's own validators speak of numbers with 309 digits. A number is passed on as decimals have it: behind a leading zero CLI11 takes it for octal.
 CLI::Validator whole_number_from(std::int64_t least) {
-  const auto check = [least](const std::string& text) {
+  const auto check = [least](std::string& text) {
     std::int64_t value = 0;
     const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
     const bool whole = status == std::errc{} && end == text.data() + text.size();
-    return whole && value >= least ? std::string() : fmt::format("{} is no whole number from {} up", text, least);
+    if (!whole || value < least) return fmt::format("{} is no whole number from {} up", text, least);
+    text = std::to_string(value);
+    return std::string();
   };
   return {check, fmt::format("{}..", least), "whole number"};
 }
+
+// What an unset variable of a shell leaves behind is no name, nor as good as no option.
+const CLI::Validator a_name([](const std::string& text) { return text.empty() ? std::string("the name is empty") : std::string(); },
+                            "");
 
 void check_combination(const reduce_arguments& arguments) {
   if (arguments.device && arguments.backend != "cuda") throw CLI::ValidationError("--device", "needs --backend cuda");
@@ -357,10 +363,10 @@ void add_place_options(CLI::App& command, reduce_arguments& arguments) {
       ->capture_default_str()
       ->group(group);
   command.add_option("--device", arguments.device, "Number of the GPU (default 0); with --backend cuda")
-      ->check(whole_number_from(0))
+      ->transform(whole_number_from(0))
       ->group(group);
   command.add_option("--threads", arguments.threads, "CPU threads (default all); with --backend openmp")
-      ->check(whole_number_from(1))
+      ->transform(whole_number_from(1))
       ->group(group);
 }
 
@@ -384,28 +390,32 @@ void add_kernel_options(CLI::App& command, reduce_arguments& arguments) {
                                       "is known of others: the state of a range of an array (docs/order.md), or\n"
                                       "with --exact the exact state (docs/exact.md), a .npy file of int64 words,\n"
                                       "whose elements have no order")
+                          ->check(a_name)
                           ->option_text("FILE");
   command
       .add_option("--begin", arguments.begin,
                   "Index of the file's first element in the whole array: with --state.\n"
                   "Where it is not 0 there is no result yet")
-      ->check(whole_number_from(0))
+      ->transform(whole_number_from(0))
       ->capture_default_str()
       ->needs(save)
       ->excludes(exact);
   const std::string group = "How a GPU computes it (the library's choice by default; accepted and not used on the CPU)";
-  command.add_option("--variant", arguments.variant, "Kernel by name; 'onefold variants' lists them")->group(group);
+  command.add_option("--variant", arguments.variant, "Kernel by name; 'onefold variants' lists them")->check(a_name)->group(group);
   auto finishes = names<finish>(finish_count);
   std::erase(finishes, onefold::name(finish::none));  // seen in reports only
   command.add_option("--finish", arguments.finish, "How the blocks' partial results become one value")
       ->check(CLI::IsMember(finishes))
       ->group(group);
-  command.add_option("--block-size", arguments.block_size, "Threads per block")->check(whole_number_from(1))->group(group);
-  command.add_option("--grid-size", arguments.grid_size, "Blocks")->check(whole_number_from(1))->group(group);
+  command.add_option("--block-size", arguments.block_size, "Threads per block")->transform(whole_number_from(1))->group(group);
+  command.add_option("--grid-size", arguments.grid_size, "Blocks")->transform(whole_number_from(1))->group(group);
   command.add_option("--width", arguments.width, "The variant's own parameter, where it has one")
-      ->check(whole_number_from(1))
+      ->transform(whole_number_from(1))
       ->group(group);
 }
+
+const std::vector<std::string> accumulators{"own", "f32", "f64", "i8",  "u8",  "i16", "u16",
+                                            "i32", "u32", "i64", "u64", "c64", "c128"};
 
 void add_accumulate_option(CLI::App& command, form what, reduce_arguments& arguments) {
   std::string text = "f64: elements of type " + names_of_types(is_short_float, "and") +
@@ -417,13 +427,13 @@ void add_accumulate_option(CLI::App& command, form what, reduce_arguments& argum
         "i64, u64: the same of i32, and of u32, which then wrap in 64 bits\n"
         "i8, u8, i16, u16: elements of that type, which then wrap in it\n";
   command.add_option("--accumulate", arguments.accumulate, text + "own: in the type that the form has")
-      ->check(CLI::IsMember({"own", "f32", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "c64", "c128"}))
+      ->check(CLI::IsMember(accumulators))
       ->capture_default_str();
 }
 
 void add_ddof_option(CLI::App& command, std::int64_t& ddof) {
   command.add_option("--ddof", ddof, "Taken from the count that the squared deviations are divided by: 0 or 1")
-      ->check(whole_number_from(0))
+      ->transform(whole_number_from(0))
       ->capture_default_str();
 }
 
@@ -455,7 +465,7 @@ void add_reduce_command(CLI::App& app, form what, const char* description, reduc
                    "which may include reading the file. Neither includes starting the\n"
                    "backend or copying to the GPU. What is read in pieces is read again\n"
                    "for every run on the CPU, and the reading is not in the times")
-      ->check(whole_number_from(1))
+      ->transform(whole_number_from(1))
       ->option_text("N");
   command->add_flag("--follow-external", arguments.follow_external,
                     "Read other files that an HDF5 file refers to: by external links,\n"
@@ -490,11 +500,13 @@ void add_merge_command(CLI::App& app, merge_arguments& arguments, command_output
       ->add_option("--accumulate", arguments.accumulate,
                    "Of exact states: f64: of elements of type " + names_of_types(is_short_float, "and") +
                        " the result is\n"
-                       "rounded to f64; own: to f32")
-      ->check(CLI::IsMember({"own", "f32", "f64"}))
+                       "rounded to f64; c128: of c64 likewise; own: to f32")
+      ->check(CLI::IsMember(accumulators))
       ->capture_default_str();
   add_ddof_option(*command, arguments.ddof);
-  command->add_option("--state", arguments.save_state, "Write the state of the elements of all files")->option_text("FILE");
+  command->add_option("--state", arguments.save_state, "Write the state of the elements of all files")
+      ->check(a_name)
+      ->option_text("FILE");
   command->add_flag("--json", arguments.json, "Print one JSON object");
   command->final_callback([&arguments, &output] { output.text = merge_command(arguments); });
 }

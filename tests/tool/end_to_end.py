@@ -577,6 +577,14 @@ class ComplexNumbers(ToolTest):
         self.check(result, ("real", "imaginary"), (1, 1), "f64")
         self.assertEqual((result["guarantee"], result["fixed_real"]), ("exact", self.succeed_json("sum", path)["real"]))
         self.fail_with("of complex numbers sum, dot, mean, sum_of_squares and norm2 are exact", "norm1", path, "--exact")
+        done = subprocess.run(["bash", "-c", 'ulimit -f 1; exec "$0" "$@"', TOOL, "mean_variance", self.write("y.bin", bytes(800)), "--type", "f64",
+                               "--exact", "--state", os.path.join(self.folder, "large")], capture_output=True, timeout=60)
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr.decode(), r"\Aonefold: [^\n]*File too large[^\n]*\n\Z")
+        self.assertEqual([name for name in os.listdir(self.folder) if "partial" in name or name == "large"], [])
+        begun = self.succeed_json("sum", self.write("z.bin", bytes(8)), "--type", "f64", "--begin", "0010", "--state", os.path.join(self.folder, "ten"))
+        self.assertEqual(begun["begin"], 10)
+        self.fail_with("the name is empty", "sum", path, "--begin", "5", "--state", "")
         self.fail_with("norm1 of c128 has no exact state to be saved", "norm1", path, "--exact", "--state", os.path.join(self.folder, "s.npy"))
 
     def test_exact_states(self):
@@ -604,6 +612,10 @@ class ComplexNumbers(ToolTest):
                         self.assertEqual(data, other.read())
                     self.assertEqual(len(data), 128 + 8 * words)
             self.assertIn(f"sum of 300 {type_name}", self.succeed("merge", self.state_of("sum", whole)))
+            if part == "f":
+                wide = self.succeed_json("sum", whole, "--exact", "--accumulate", "c128")
+                merged = self.succeed_json("merge", self.state_of("sum", whole), "--accumulate", "c128")
+                self.assertEqual([merged[name] for name in ("real_bits", "imaginary_bits")], [wide[name] for name in ("real_bits", "imaginary_bits")])
             self.succeed("dot", whole, whole, "--exact", "--state", states[0])
             self.fail_with(f"is a state of dot of {type_name}, and", "merge", self.state_of("sum", whole), states[0])
             self.fail_with(f"is a state of sum or mean of {type_name}, and --form says norm2", "merge", self.state_of("sum", whole), "--form", "norm2")
@@ -1445,8 +1457,16 @@ class Hdf5(ToolTest):
                     self.assertEqual(pieces[name], mapped[name])
         self.fail_with("records", "sum", f"{self.samples}:/imaginary_first")
 
+    def test_standard_streams_may_be_closed(self):
+        for closed in ("<&- >&-", "<&- 2>&-", ">&- 2>&-", "<&- >&- 2>&-"):
+            state = os.path.join(self.folder, "state")
+            subprocess.run(["bash", "-c", f'"$0" "$@" {closed}', TOOL, "sum", f"{self.samples}:/compressed", "--begin", "0", "--state", state], timeout=60)
+            self.assertEqual(self.succeed_json("merge", state)["count"], self.succeed_json("sum", f"{self.samples}:/compressed")["count"], closed)
+            os.remove(state)
+
     def test_failures(self):
         self.fail_with("no dataset of this name", "sum", f"{self.samples}:/missing")
+        self.fail_with("is no dataset", "sum", f"{self.samples}:/nested")
         self.fail_with("name the dataset", "sum", self.samples)
         self.fail_with("an enumeration of 1 bytes", "sum", f"{self.samples}:/days")
         self.fail_with("floats of 2 bytes", "sum", f"{self.samples}:/odd_float")

@@ -148,10 +148,30 @@ void put_other_small_types(hid_t file) {
   H5Tclose(biased);
 }
 
+// Through a filter that no other process has, which changes nothing.
+void put_filtered(hid_t file, const char* name) {
+  const H5Z_class2_t filter = {
+      H5Z_CLASS_T_VERS,
+      511,
+      1,
+      1,
+      "of this test",
+      nullptr,
+      nullptr,
+      [](unsigned, std::size_t, const unsigned*, std::size_t bytes, std::size_t*, void**) { return bytes; }};
+  check(H5Zregister(&filter), "H5Zregister");
+  const hid_t properties = chunks(plain());
+  check(H5Pset_filter(properties, filter.id, H5Z_FLAG_MANDATORY, 0, nullptr), "H5Pset_filter");
+  put(file, name, H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, counting<float>(), line(), properties);
+  check(H5Fflush(file, H5F_SCOPE_LOCAL), "H5Fflush");  // what is in the cache of chunks has not been filtered
+  check(H5Zunregister(filter.id), "H5Zunregister");
+}
+
 void put_each_layout(hid_t file, const std::string& folder) {
   put(file, "nested/grid", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, counting<double>(), extent({10, sample_count / 10}), plain());
   put(file, "chunked", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, counting<float>(), line(), chunks(plain()));
   put(file, "compressed", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, counting<float>(), line(), compressed());
+  put_filtered(file, "filtered");
   put(file, "big_endian", H5T_IEEE_F64BE, H5T_NATIVE_DOUBLE, counting<double>(), line(), plain());
   put(file, "external", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, counting<float>(), line(), elsewhere(folder + "/external.bin"));
   put(file, "unwritten", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, std::vector<float>{}, line(), plain());
