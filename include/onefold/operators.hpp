@@ -32,11 +32,25 @@ struct wrapping {
   using type = std::make_unsigned_t<T>;
 };
 
+#if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ != 0
+// The caller's flags say that there are no NaN (-ffast-math): a comparison would be left out, bits are not.
+template <class T>
+ONEFOLD_HOST_DEVICE inline bool is_nan([[maybe_unused]] T x) noexcept {
+  if constexpr (std::is_floating_point_v<T>) {
+    std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t> bits;
+    static_assert(sizeof(bits) == sizeof(x));
+    memcpy(&bits, &x, sizeof(x));
+    return bits << 1 > (sizeof(T) == 4 ? 0xff000000u : 0xffe0000000000000u);  // without the sign more than infinity
+  }
+  return false;
+}
+#else
 template <class T>
 ONEFOLD_HOST_DEVICE constexpr bool is_nan(T x) noexcept {
   if constexpr (std::is_floating_point_v<T>) return x != x;
   return false;
 }
+#endif
 
 /// The only NaN that a result is.
 template <class T>
@@ -47,6 +61,20 @@ ONEFOLD_HOST_DEVICE inline T canonical_nan() noexcept {
   return value;
 }
 
+#if !defined(__CUDA_ARCH__) && ((defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ != 0) || defined(__NO_SIGNED_ZEROS__))
+// The caller's flags let zeros of both signs be the same, or NaN be none: numbers are compared by their bits.
+template <class T>
+inline bool comes_before(T a, T b) noexcept {
+  using bits = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+  bits of_a, of_b;
+  memcpy(&of_a, &a, sizeof(a));
+  memcpy(&of_b, &b, sizeof(b));
+  constexpr bits all_but_sign = std::numeric_limits<bits>::max();
+  return (of_a < 0 ? of_a ^ all_but_sign : of_a) < (of_b < 0 ? of_b ^ all_but_sign : of_b);
+}
+#define ONEFOLD_BY_BITS
+#endif
+
 // `a` comes before `b` in the order of IEEE 754-2019 minimum, NaN first. Written with comparisons and one sign test so that both
 // compilers make branch-free code of it; nvcc does so without && and || only.
 template <class T>
@@ -54,6 +82,8 @@ ONEFOLD_HOST_DEVICE inline bool first_of_minimum(T a, T b) noexcept {
   if constexpr (std::is_floating_point_v<T>) {
 #ifdef __CUDA_ARCH__
     return is_nan(a) | (a < b) | ((a == b) & (signbit(a) != 0));
+#elif defined(ONEFOLD_BY_BITS)
+    return is_nan(a) || (!is_nan(b) && comes_before(a, b));
 #else
     return is_nan(a) || a < b || (a == b && std::signbit(a));
 #endif
@@ -67,6 +97,8 @@ ONEFOLD_HOST_DEVICE inline bool first_of_maximum(T a, T b) noexcept {
   if constexpr (std::is_floating_point_v<T>) {
 #ifdef __CUDA_ARCH__
     return is_nan(a) | (a > b) | ((a == b) & (signbit(b) != 0));
+#elif defined(ONEFOLD_BY_BITS)
+    return is_nan(a) || (!is_nan(b) && comes_before(b, a));
 #else
     return is_nan(a) || a > b || (a == b && std::signbit(b));
 #endif
@@ -74,6 +106,8 @@ ONEFOLD_HOST_DEVICE inline bool first_of_maximum(T a, T b) noexcept {
     return a > b;
   }
 }
+
+#undef ONEFOLD_BY_BITS
 
 }  // namespace detail
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <type_traits>
 #include <vector>
 
 #include <onefold/onefold.hpp>
@@ -66,11 +67,60 @@ bool agree() {
   return all;
 }
 
+// Extrema of values of which some are absent and some no numbers: operators that are spelled out here. Sum and product of values that are absent or not are not:
+// they have the elements that change nothing.
+template <class T>
+bool keep_nan(std::uint64_t first_nan) {
+  constexpr std::uint64_t count = 3'000;
+  using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  std::vector<T> x(count), there;
+  std::vector<std::uint64_t> places;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    x[i] = static_cast<T>(first_nan == count ? 0 : static_cast<std::int64_t>(i * 7919 % 2003) - 1000);
+    const bits nan = (sizeof(T) == 4 ? bits{0x7fc00123} : static_cast<bits>(0x7ff8000000000123)) | static_cast<bits>(i % 2)
+                                                                                                       << (8 * sizeof(T) - 1);
+    if (first_nan == count) {  // zeros of both signs alone
+      const bits zero = static_cast<bits>(i * 7 % 11 == 3) << (8 * sizeof(T) - 1);
+      std::memcpy(&x[i], &zero, sizeof(T));
+    }
+    if (i >= first_nan && i % 5 == 0) std::memcpy(&x[i], &nan, sizeof(T));
+    if (i % 3 == 0) continue;
+    there.push_back(x[i]);
+    places.push_back(i);
+  }
+  const auto f = [&x](std::uint64_t i) { return i % 3 == 0 ? onefold::maybe<T>() : onefold::maybe<T>(x[i]); };
+  const auto one = onefold::serial();
+  const auto same = [](const char* form, T found, T expected) {
+    if (std::memcmp(&found, &expected, sizeof(T)) == 0) return true;
+    std::printf("%s of values that may be absent, some of them NaN: %a is not %a\n", form, static_cast<double>(found),
+                static_cast<double>(expected));
+    return false;
+  };
+  bool all = same("min", onefold::min(one, count, f), onefold::min(one, there));
+  all &= same("max", onefold::max(one, count, f), onefold::max(one, there));
+  all &= same("min_number", onefold::min_number(one, count, f), onefold::min_number(one, there));
+  all &= same("max_number", onefold::max_number(one, count, f), onefold::max_number(one, there));
+  const auto both = onefold::minmax(one, count, f), both_there = onefold::minmax(one, there);
+  all &= same("minmax", both.min, both_there.min) & same("minmax", both.max, both_there.max);
+  const auto least = onefold::argmin(one, count, f), least_there = onefold::argmin(one, there);
+  all &= same("argmin", least.value, least_there.value);
+  if (least.index != places[least_there.index]) {
+    std::printf("argmin of values that may be absent: at %llu, not at %llu\n", static_cast<unsigned long long>(least.index),
+                static_cast<unsigned long long>(places[least_there.index]));
+    all = false;
+  }
+  onefold::own_range_state<T, onefold::detail::operator_function<onefold::op::max>> state(0);
+  state.add(one, there);
+  return all & same("own_range_state", state.value(), onefold::max(one, there));
+}
+
 }  // namespace
 
 int main() {
   if (onefold::detail::can_add_rows) std::puts("adds rows");
   const bool floats = agree<float>();
   const bool doubles = agree<double>();
-  return floats && doubles ? 0 : 1;
+  bool nan = true;
+  for (const std::uint64_t first : {0U, 1'000U, 3'000U}) nan = nan & keep_nan<float>(first) & keep_nan<double>(first);
+  return floats && doubles && nan ? 0 : 1;
 }
