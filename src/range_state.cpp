@@ -265,8 +265,11 @@ struct range_reader {
   [[nodiscard]] std::optional<onefold_executor> gpu_of(const range_input& in) const {
     if ((where.backend != ONEFOLD_CUDA && where.backend != ONEFOLD_BEST) || in.source != nullptr || in.own != nullptr)
       return std::nullopt;
+    const auto is_for_it = [this](pointer_kind kind) {
+      return kind == pointer_kind::device || (kind == pointer_kind::managed && where.backend == ONEFOLD_CUDA);
+    };
     const pointer_place place = locate(in.x);
-    if (place.kind != pointer_kind::device || (reads_second(in) && locate(in.y).kind != pointer_kind::device)) return std::nullopt;
+    if (!is_for_it(place.kind) || (reads_second(in) && !is_for_it(locate(in.y).kind))) return std::nullopt;
     return where.backend == ONEFOLD_CUDA ? where : onefold_cuda_device(place.device);
   }
 

@@ -157,6 +157,8 @@ std::vector<both_results> fused_calls(std::uint64_t n) {
   compare("count_if of indices", [&](const onefold::executor& where) { return onefold::count_if(where, n, at_is_positive); });
   compare("a filtered min", [&](const onefold::executor& where) { return onefold::min(where, n, positive); });
   compare("a filtered minmax", [&](const onefold::executor& where) { return onefold::minmax(where, n, positive); });
+  if (n > 40)
+    compare("a filtered argminmax", [&](const onefold::executor& where) { return onefold::argminmax(where, n, positive); });
   if (n > 40) compare("a filtered argmin", [&](const onefold::executor& where) { return onefold::argmin(where, n, positive); });
   const auto nothing = [=] __host__ __device__(std::uint64_t) { return onefold::maybe<double>(); };
   compare("a min_number of absent values", [&](const onefold::executor& where) { return onefold::min_number(where, n, nothing); });

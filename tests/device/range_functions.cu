@@ -215,6 +215,14 @@ std::vector<both_results> states_of_functions(std::uint64_t begin, std::uint64_t
   const managed_array<float> y(count);
   fill(x, count);
   fill(y, count);
+  const auto of_array = [&](const char* name, auto state) {  // managed memory, which cuda() reads in its place
+    states.compare<decltype(state)>(name, [&](auto& to, const onefold::executor& where) { to.add(where, x.get(), count); });
+  };
+  of_array("sum of an array", onefold::range_state<form::sum, double>());
+  of_array("argminmax of an array", onefold::range_state<form::argminmax, double>());
+  of_array("mean_variance of an array", onefold::range_state<form::mean_variance, double>());
+  states.compare<onefold::range_state<form::dot, double>>(
+      "dot of arrays", [&](auto& to, const onefold::executor& where) { to.add(where, x.get(), x.get(), count); });
   states.form_of<form::sum, double>("sum of a difference of arrays", difference{x.get(), y.get()});
   const double* const of_x = x.get();
   const auto half = [=] __host__ __device__(std::uint64_t i) { return of_x[i] / 2; };

@@ -291,6 +291,11 @@ TEST(rows_of_a_warp, of_every_kind_of_fold) {
     expect(reduced(dt::fold_of_form<onefold::form::sum>(all, filter), n), onefold::sum(n, filter), "a filtered sum");
     expect(reduced(dt::fold_of_form<onefold::form::mean_variance>(all, filter), n), onefold::mean_variance(n, filter),
            "a filtered mean_variance");
+    if (n > 40) {
+      expect(reduced(dt::fold_of_form<onefold::form::argmax>(all, filter), n), onefold::argmax(n, filter), "a filtered argmax");
+      expect(reduced(dt::fold_of_form<onefold::form::argminmax>(all, filter), n), onefold::argminmax(n, filter),
+             "a filtered argminmax");
+    }
     auto two = [](std::uint64_t i) { return pair_of_sums{line<double>{}(i), line<double>{}(i + 1)}; };
     add_pairs pairs;
     expect(reduced(dt::fold_of_own(all, two, pairs, dt::no_init{}), n), onefold::transform_reduce(n, pairs, two), "16 bytes");

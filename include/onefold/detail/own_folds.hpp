@@ -151,7 +151,9 @@ struct lanes_of_form<Fold, false> {
   template <class V>
   ONEFOLD_HOST_DEVICE lane first(const V& v, [[maybe_unused]] int row) const {
     lane begun = Fold::first(v);
-    if constexpr (has_row<lane>::value) begun.row = row;  // where the rows above hold absent values
+    // Where the rows above hold absent values.
+    if constexpr (has_row<lane>::value) begun.row = row;
+    if constexpr (has_two_rows<lane>::value) begun.min.row = begun.max.row = row;
     return begun;
   }
   template <class V>
@@ -167,6 +169,10 @@ struct lanes_of_form<Fold, false> {
   struct has_row : std::false_type {};
   template <class L>
   struct has_row<L, std::void_t<decltype(L::row)>> : std::true_type {};
+  template <class L, class = void>
+  struct has_two_rows : std::false_type {};
+  template <class L>
+  struct has_two_rows<L, std::void_t<decltype(std::declval<L&>().min.row)>> : std::true_type {};
 };
 
 /// A form of values that come from a function.
