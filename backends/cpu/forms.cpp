@@ -1,7 +1,9 @@
 #include "forms.hpp"
 
 #include <array>
+#include <cstdint>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 #include <onefold/results.hpp>
@@ -340,12 +342,16 @@ struct numbers_of<moments_of_parts> {
   }
 };
 
+// By its bits: the caller's environment may have a trap for an operation on a subnormal.
 template <class F>
 void make_canonical_at(std::byte* place) {
-  F value;
-  std::memcpy(&value, place, sizeof(value));
-  value = detail::canonical(value);
-  std::memcpy(place, &value, sizeof(value));
+  std::conditional_t<sizeof(F) == 4, std::uint32_t, std::uint64_t> bits, infinity;
+  constexpr F most = std::numeric_limits<F>::infinity();
+  std::memcpy(&bits, place, sizeof(bits));
+  std::memcpy(&infinity, &most, sizeof(infinity));
+  if (bits << 1 <= infinity << 1) return;
+  const F nan = detail::canonical_nan<F>();
+  std::memcpy(place, &nan, sizeof(nan));
 }
 
 constexpr int forms = form_count + record_count - 1;  // all but reduce_together, the last

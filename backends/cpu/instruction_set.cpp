@@ -69,7 +69,10 @@ const instruction_set& chosen_instructions() {
     const auto short_name = [](const instruction_set& set) { return set.name.substr(set.name.find('/') + 1); };
     // NOLINTNEXTLINE(concurrency-mt-unsafe): unsafe only beside setenv, which onefold never calls
     const char* const variable = std::getenv("ONEFOLD_INSTRUCTION_SET");
-    const std::string_view wanted = variable == nullptr ? "" : variable;
+    std::string_view wanted = variable == nullptr ? "" : variable;
+#ifndef ONEFOLD_X86_KERNELS
+    if (wanted == "baseline") wanted = "portable";  // what runs everywhere, whichever build it is
+#endif
     if (wanted.empty()) return {*std::ranges::find_if(sets, &instruction_set::here), {}};
     const auto named = std::ranges::find(sets, wanted, short_name);
     if (named != std::end(sets) && named->here) return {{named->name, named->kernels, nullptr, true, named->exact}, {}};

@@ -6,6 +6,7 @@
 
 #include <onefold/error.hpp>
 
+#include "../float_environment.hpp"
 #include "../forms.hpp"
 #include "rounding.hpp"
 
@@ -143,6 +144,7 @@ void conclude(element_type type, form what, bool wide, const std::uint64_t* stat
     store_empty(type, what, wide, result);
     return;
   }
+  const default_float_environment no_traps;  // of integers that become numbers
   scratch memory;
   round_state(rounding_of(type, what, wide, count, ddof), state, memory, result);
 }

@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <onefold/detail/any_side.hpp>
 #include <onefold/error.hpp>
 #include <onefold/operators.hpp>
 
@@ -108,15 +109,18 @@ constexpr const index_box<Rank>& as_space(const index_box<Rank>& of) {
 
 // f at the index with number `i` of a space.
 
+ONEFOLD_ANY_SIDE
 template <class F>
 ONEFOLD_HOST_DEVICE decltype(auto) call_at(F& f, const index_line&, std::uint64_t i) {
   return f(i);
 }
+ONEFOLD_ANY_SIDE
 template <class F>
 ONEFOLD_HOST_DEVICE decltype(auto) call_at(F& f, const index_box<2>& in, std::uint64_t i) {
   const std::uint64_t row = i / in.extent[1];
   return f(in.begin[0] + static_cast<std::int64_t>(row), in.begin[1] + static_cast<std::int64_t>(i - row * in.extent[1]));
 }
+ONEFOLD_ANY_SIDE
 template <class F>
 ONEFOLD_HOST_DEVICE decltype(auto) call_at(F& f, const index_box<3>& in, std::uint64_t i) {
   const std::uint64_t row = i / in.extent[2];

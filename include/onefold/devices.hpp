@@ -195,13 +195,14 @@ class devices : public detail::place_of_parts {
   }
 
   template <form What, class T, class... M>
-  static detail::form_result_t<What, T, M...> run(const std::vector<onefold_range_part>& all, options how, M... modifiers) {
+  static detail::form_result_t<What, T, M...> run(const std::vector<onefold_range_part>& all, const options& asked_how,
+                                                  M... modifiers) {
     static_assert(detail::counts_on_host<M...>, "the parts say how many elements there are");
     detail::request asked{serial(), element_type_of<T>, What, nullptr, 0, nullptr, true};
     (detail::apply<T>(asked, modifiers), ...);
-    if (how.guarantee == guarantee::exact) {
+    if (asked_how.guarantee == guarantee::exact) {
       if constexpr (detail::exact::number_of_states(What, element_type_of<T>) > 0)
-        return exact_state<What, T>().add_parts(all.data(), all.size(), how).value(modifiers...);
+        return exact_state<What, T>().add_parts(all.data(), all.size(), asked_how).value(modifiers...);
       else if (onefold_is_free_of_order(static_cast<std::int32_t>(element_type_of<T>), static_cast<std::int32_t>(What)) == 0)
         detail::telling_of_lacking_memory([] {
           throw error(
@@ -210,8 +211,9 @@ class devices : public detail::place_of_parts {
               "mean_variance of float, double and floats of two bytes have an exact state, norm2, mean and mean_variance of "
               "integers, and sum, mean, dot, sum_of_squares and norm2 of complex numbers");
         });
-      how.guarantee = guarantee::fixed;
     }
+    options how = asked_how;
+    if (how.guarantee == guarantee::exact) how.guarantee = guarantee::fixed;
     using A = accumulator_t<T, (detail::is_wide<M, T>() || ...)>;
     range_state<What, T, A> state;
     state.add_parts(all.data(), all.size(), how);

@@ -245,7 +245,8 @@ using rooted_place = place_on<true>;
 /// How an array lies on the ranks of a communicator: rank after rank holds the next elements, some perhaps none. Collective to make.
 class layout {
  public:
-  /// This rank holds `count` elements. Errors: communication_failed; on every rank invalid_argument for impossible counts; on this one for MPI_COMM_NULL.
+  /// This rank holds `count` elements. Errors: communication_failed; on every rank invalid_argument for impossible counts, and for a communicator
+  /// between two groups; on this one for MPI_COMM_NULL.
   layout(MPI_Comm comm, std::uint64_t count) : state_(make(comm)) { state_->make_layout(count, nullptr); }
   /// This rank holds the elements begin .. end - 1 of the array. Errors: on every rank, too, where these are not the ranges of rank after rank.
   layout(MPI_Comm comm, std::uint64_t begin, std::uint64_t end) : state_(make(comm)) { state_->make_layout(end - begin, &begin); }

@@ -17,6 +17,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <onefold/detail/any_side.hpp>
 #include <onefold/reduce.hpp>
 
 namespace onefold {
@@ -45,6 +46,7 @@ struct operator_function {
 template <class P>
 struct one_where {
   mutable P is_true;
+  ONEFOLD_ANY_SIDE
   template <class... X>
   ONEFOLD_HOST_DEVICE std::uint64_t operator()(const X&... x) const {
     return is_true(x...) ? 1 : 0;
@@ -128,8 +130,8 @@ over<space_of<S>, F&> over_indices(const S& space, F& f) {
 
 template <class R>
 inline constexpr bool is_range = !std::is_void_v<element_of<const R>>;
-template <class I>
-inline constexpr bool is_init = !std::is_same_v<std::decay_t<I>, options>;
+template <class Init>
+inline constexpr bool is_init = !std::is_same_v<std::decay_t<Init>, options>;
 template <class Op, class T>
 inline constexpr bool is_operator_on =
     is_built_in_operator<std::decay_t<Op>>
@@ -151,16 +153,16 @@ template <class R, class Op, class F, bool OnDevice = detail::on_device<F>&& det
 [[nodiscard]] auto transform_reduce(const R& x, Op&& op, F&& f, const options& how = {}) {
   return detail::over_ranges(f, x).template reduce<OnDevice>(best(), op, detail::no_init{}, how);
 }
-template <class R, class Op, class F, class I, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
-          ONEFOLD_WHERE(detail::is_range<R>&& detail::is_function_of<F, detail::element_of<const R>>&& detail::is_init<I> &&
+template <class R, class Op, class F, class Init, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
+          ONEFOLD_WHERE(detail::is_range<R>&& detail::is_function_of<F, detail::element_of<const R>>&& detail::is_init<Init> &&
                         !detail::is_range<std::decay_t<Op>>)>
-[[nodiscard]] auto transform_reduce(const executor& where, const R& x, Op&& op, F&& f, const I& init, const options& how = {}) {
+[[nodiscard]] auto transform_reduce(const executor& where, const R& x, Op&& op, F&& f, const Init& init, const options& how = {}) {
   return detail::over_ranges(f, x).template reduce<OnDevice>(where, op, init, how);
 }
-template <class R, class Op, class F, class I, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
-          ONEFOLD_WHERE(detail::is_range<R>&& detail::is_function_of<F, detail::element_of<const R>>&& detail::is_init<I> &&
+template <class R, class Op, class F, class Init, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
+          ONEFOLD_WHERE(detail::is_range<R>&& detail::is_function_of<F, detail::element_of<const R>>&& detail::is_init<Init> &&
                         !detail::is_range<std::decay_t<Op>>)>
-[[nodiscard]] auto transform_reduce(const R& x, Op&& op, F&& f, const I& init, const options& how = {}) {
+[[nodiscard]] auto transform_reduce(const R& x, Op&& op, F&& f, const Init& init, const options& how = {}) {
   return detail::over_ranges(f, x).template reduce<OnDevice>(best(), op, init, how);
 }
 
@@ -177,19 +179,19 @@ template <class R, class S, class Op, class F, bool OnDevice = detail::on_device
 [[nodiscard]] auto transform_reduce(const R& x, const S& y, Op&& op, F&& f, const options& how = {}) {
   return detail::over_ranges(f, x, y).template reduce<OnDevice>(best(), op, detail::no_init{}, how);
 }
-template <class R, class S, class Op, class F, class I, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
+template <class R, class S, class Op, class F, class Init, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
           ONEFOLD_WHERE(detail::is_range<R>&& detail::is_range<S>&& detail::is_function_of<
-                            F, detail::element_of<const R>, detail::element_of<const S>>&& detail::is_init<I> &&
+                            F, detail::element_of<const R>, detail::element_of<const S>>&& detail::is_init<Init> &&
                         !detail::is_range<std::decay_t<Op>>)>
-[[nodiscard]] auto transform_reduce(const executor& where, const R& x, const S& y, Op&& op, F&& f, const I& init,
+[[nodiscard]] auto transform_reduce(const executor& where, const R& x, const S& y, Op&& op, F&& f, const Init& init,
                                     const options& how = {}) {
   return detail::over_ranges(f, x, y).template reduce<OnDevice>(where, op, init, how);
 }
-template <class R, class S, class Op, class F, class I, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
+template <class R, class S, class Op, class F, class Init, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
           ONEFOLD_WHERE(detail::is_range<R>&& detail::is_range<S>&& detail::is_function_of<
-                            F, detail::element_of<const R>, detail::element_of<const S>>&& detail::is_init<I> &&
+                            F, detail::element_of<const R>, detail::element_of<const S>>&& detail::is_init<Init> &&
                         !detail::is_range<std::decay_t<Op>>)>
-[[nodiscard]] auto transform_reduce(const R& x, const S& y, Op&& op, F&& f, const I& init, const options& how = {}) {
+[[nodiscard]] auto transform_reduce(const R& x, const S& y, Op&& op, F&& f, const Init& init, const options& how = {}) {
   return detail::over_ranges(f, x, y).template reduce<OnDevice>(best(), op, init, how);
 }
 
@@ -207,21 +209,21 @@ template <class R, class S, class Q, class Op, class F, bool OnDevice = detail::
 [[nodiscard]] auto transform_reduce(const R& x, const S& y, const Q& z, Op&& op, F&& f, const options& how = {}) {
   return detail::over_ranges(f, x, y, z).template reduce<OnDevice>(best(), op, detail::no_init{}, how);
 }
-template <class R, class S, class Q, class Op, class F, class I, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
+template <class R, class S, class Q, class Op, class F, class Init, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
           ONEFOLD_WHERE(detail::is_range<R>&& detail::is_range<S>&& detail::is_range<Q>&&
                             detail::is_function_of<F, detail::element_of<const R>, detail::element_of<const S>,
-                                                   detail::element_of<const Q>>&& detail::is_init<I> &&
+                                                   detail::element_of<const Q>>&& detail::is_init<Init> &&
                         !detail::is_range<std::decay_t<Op>>)>
-[[nodiscard]] auto transform_reduce(const executor& where, const R& x, const S& y, const Q& z, Op&& op, F&& f, const I& init,
+[[nodiscard]] auto transform_reduce(const executor& where, const R& x, const S& y, const Q& z, Op&& op, F&& f, const Init& init,
                                     const options& how = {}) {
   return detail::over_ranges(f, x, y, z).template reduce<OnDevice>(where, op, init, how);
 }
-template <class R, class S, class Q, class Op, class F, class I, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
+template <class R, class S, class Q, class Op, class F, class Init, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
           ONEFOLD_WHERE(detail::is_range<R>&& detail::is_range<S>&& detail::is_range<Q>&&
                             detail::is_function_of<F, detail::element_of<const R>, detail::element_of<const S>,
-                                                   detail::element_of<const Q>>&& detail::is_init<I> &&
+                                                   detail::element_of<const Q>>&& detail::is_init<Init> &&
                         !detail::is_range<std::decay_t<Op>>)>
-[[nodiscard]] auto transform_reduce(const R& x, const S& y, const Q& z, Op&& op, F&& f, const I& init, const options& how = {}) {
+[[nodiscard]] auto transform_reduce(const R& x, const S& y, const Q& z, Op&& op, F&& f, const Init& init, const options& how = {}) {
   return detail::over_ranges(f, x, y, z).template reduce<OnDevice>(best(), op, init, how);
 }
 
@@ -236,14 +238,14 @@ template <class N, class Op, class F, bool OnDevice = detail::on_device<F>&& det
 [[nodiscard]] auto transform_reduce(const N& n, Op&& op, F&& f, const options& how = {}) {
   return detail::over_indices(n, f).template reduce<OnDevice>(best(), op, detail::no_init{}, how);
 }
-template <class N, class Op, class F, class I, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
-          ONEFOLD_WHERE(detail::is_index_space<N>&& detail::is_init<I> && !detail::is_range<std::decay_t<Op>>)>
-[[nodiscard]] auto transform_reduce(const executor& where, const N& n, Op&& op, F&& f, const I& init, const options& how = {}) {
+template <class N, class Op, class F, class Init, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
+          ONEFOLD_WHERE(detail::is_index_space<N>&& detail::is_init<Init> && !detail::is_range<std::decay_t<Op>>)>
+[[nodiscard]] auto transform_reduce(const executor& where, const N& n, Op&& op, F&& f, const Init& init, const options& how = {}) {
   return detail::over_indices(n, f).template reduce<OnDevice>(where, op, init, how);
 }
-template <class N, class Op, class F, class I, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
-          ONEFOLD_WHERE(detail::is_index_space<N>&& detail::is_init<I> && !detail::is_range<std::decay_t<Op>>)>
-[[nodiscard]] auto transform_reduce(const N& n, Op&& op, F&& f, const I& init, const options& how = {}) {
+template <class N, class Op, class F, class Init, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
+          ONEFOLD_WHERE(detail::is_index_space<N>&& detail::is_init<Init> && !detail::is_range<std::decay_t<Op>>)>
+[[nodiscard]] auto transform_reduce(const N& n, Op&& op, F&& f, const Init& init, const options& how = {}) {
   return detail::over_indices(n, f).template reduce<OnDevice>(best(), op, init, how);
 }
 
@@ -254,9 +256,9 @@ template <class T, class Op, class F, bool OnDevice = detail::on_device<F>&& det
                                     const options& how = {}) {
   return detail::over_arrays(f, count, x).template reduce<OnDevice>(where, op, detail::no_init{}, how);
 }
-template <class T, class Op, class F, class I, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
-          ONEFOLD_WHERE(detail::is_function_of<F, T>&& detail::is_init<I> && !detail::is_range<std::decay_t<Op>>)>
-[[nodiscard]] auto transform_reduce(const executor& where, const T* x, std::uint64_t count, Op&& op, F&& f, const I& init,
+template <class T, class Op, class F, class Init, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
+          ONEFOLD_WHERE(detail::is_function_of<F, T>&& detail::is_init<Init> && !detail::is_range<std::decay_t<Op>>)>
+[[nodiscard]] auto transform_reduce(const executor& where, const T* x, std::uint64_t count, Op&& op, F&& f, const Init& init,
                                     const options& how = {}) {
   return detail::over_arrays(f, count, x).template reduce<OnDevice>(where, op, init, how);
 }
@@ -268,10 +270,10 @@ template <class T, class U, class Op, class F, bool OnDevice = detail::on_device
                                     const options& how = {}) {
   return detail::over_arrays(f, count, x, y).template reduce<OnDevice>(where, op, detail::no_init{}, how);
 }
-template <class T, class U, class Op, class F, class I, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
-          ONEFOLD_WHERE(detail::is_function_of<F, T, U>&& detail::is_init<I> && !detail::is_range<std::decay_t<Op>>)>
+template <class T, class U, class Op, class F, class Init, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
+          ONEFOLD_WHERE(detail::is_function_of<F, T, U>&& detail::is_init<Init> && !detail::is_range<std::decay_t<Op>>)>
 [[nodiscard]] auto transform_reduce(const executor& where, const T* x, const U* y, std::uint64_t count, Op&& op, F&& f,
-                                    const I& init, const options& how = {}) {
+                                    const Init& init, const options& how = {}) {
   return detail::over_arrays(f, count, x, y).template reduce<OnDevice>(where, op, init, how);
 }
 
@@ -282,10 +284,10 @@ template <class T, class U, class V, class Op, class F, bool OnDevice = detail::
                                     const options& how = {}) {
   return detail::over_arrays(f, count, x, y, z).template reduce<OnDevice>(where, op, detail::no_init{}, how);
 }
-template <class T, class U, class V, class Op, class F, class I, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
-          ONEFOLD_WHERE(detail::is_function_of<F, T, U, V>&& detail::is_init<I> && !detail::is_range<std::decay_t<Op>>)>
+template <class T, class U, class V, class Op, class F, class Init, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
+          ONEFOLD_WHERE(detail::is_function_of<F, T, U, V>&& detail::is_init<Init> && !detail::is_range<std::decay_t<Op>>)>
 [[nodiscard]] auto transform_reduce(const executor& where, const T* x, const U* y, const V* z, std::uint64_t count, Op&& op, F&& f,
-                                    const I& init, const options& how = {}) {
+                                    const Init& init, const options& how = {}) {
   return detail::over_arrays(f, count, x, y, z).template reduce<OnDevice>(where, op, init, how);
 }
 
@@ -296,10 +298,10 @@ template <class R, class Result, class Op, class F, bool OnDevice = detail::on_d
 void transform_reduce_into(const executor& where, const R& x, Result* output, Op&& op, F&& f, const options& how = {}) {
   detail::over_ranges(f, x).template reduce_into<OnDevice>(where, op, detail::no_init{}, output, how);
 }
-template <class R, class Result, class Op, class F, class I, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
-          ONEFOLD_WHERE(detail::is_range<R>&& detail::is_function_of<F, detail::element_of<const R>>&& detail::is_init<I> &&
+template <class R, class Result, class Op, class F, class Init, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
+          ONEFOLD_WHERE(detail::is_range<R>&& detail::is_function_of<F, detail::element_of<const R>>&& detail::is_init<Init> &&
                         !detail::is_range<std::decay_t<Op>>)>
-void transform_reduce_into(const executor& where, const R& x, Result* output, Op&& op, F&& f, const I& init,
+void transform_reduce_into(const executor& where, const R& x, Result* output, Op&& op, F&& f, const Init& init,
                            const options& how = {}) {
   detail::over_ranges(f, x).template reduce_into<OnDevice>(where, op, init, output, how);
 }
@@ -310,11 +312,12 @@ template <class R, class S, class Result, class Op, class F, bool OnDevice = det
 void transform_reduce_into(const executor& where, const R& x, const S& y, Result* output, Op&& op, F&& f, const options& how = {}) {
   detail::over_ranges(f, x, y).template reduce_into<OnDevice>(where, op, detail::no_init{}, output, how);
 }
-template <class R, class S, class Result, class Op, class F, class I, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
-          ONEFOLD_WHERE(detail::is_range<R>&& detail::is_range<S>&& detail::is_function_of<
-                            F, detail::element_of<const R>, detail::element_of<const S>>&& detail::is_init<I> &&
-                        !detail::is_range<std::decay_t<Op>>)>
-void transform_reduce_into(const executor& where, const R& x, const S& y, Result* output, Op&& op, F&& f, const I& init,
+template <
+    class R, class S, class Result, class Op, class F, class Init, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
+    ONEFOLD_WHERE(detail::is_range<R>&& detail::is_range<S>&&
+                      detail::is_function_of<F, detail::element_of<const R>, detail::element_of<const S>>&& detail::is_init<Init> &&
+                  !detail::is_range<std::decay_t<Op>>)>
+void transform_reduce_into(const executor& where, const R& x, const S& y, Result* output, Op&& op, F&& f, const Init& init,
                            const options& how = {}) {
   detail::over_ranges(f, x, y).template reduce_into<OnDevice>(where, op, init, output, how);
 }
@@ -326,14 +329,14 @@ void transform_reduce_into(const executor& where, const R& x, const S& y, const 
                            const options& how = {}) {
   detail::over_ranges(f, x, y, z).template reduce_into<OnDevice>(where, op, detail::no_init{}, output, how);
 }
-template <class R, class S, class Q, class Result, class Op, class F, class I,
+template <class R, class S, class Q, class Result, class Op, class F, class Init,
           bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
           ONEFOLD_WHERE(detail::is_range<R>&& detail::is_range<S>&& detail::is_range<Q>&&
                             detail::is_function_of<F, detail::element_of<const R>, detail::element_of<const S>,
-                                                   detail::element_of<const Q>>&& detail::is_init<I> &&
+                                                   detail::element_of<const Q>>&& detail::is_init<Init> &&
                         !detail::is_range<std::decay_t<Op>>)>
-void transform_reduce_into(const executor& where, const R& x, const S& y, const Q& z, Result* output, Op&& op, F&& f, const I& init,
-                           const options& how = {}) {
+void transform_reduce_into(const executor& where, const R& x, const S& y, const Q& z, Result* output, Op&& op, F&& f,
+                           const Init& init, const options& how = {}) {
   detail::over_ranges(f, x, y, z).template reduce_into<OnDevice>(where, op, init, output, how);
 }
 
@@ -342,9 +345,9 @@ template <class N, class Result, class Op, class F, bool OnDevice = detail::on_d
 void transform_reduce_into(const executor& where, const N& n, Result* output, Op&& op, F&& f, const options& how = {}) {
   detail::over_indices(n, f).template reduce_into<OnDevice>(where, op, detail::no_init{}, output, how);
 }
-template <class N, class Result, class Op, class F, class I, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
-          ONEFOLD_WHERE(detail::is_index_space<N>&& detail::is_init<I> && !detail::is_range<std::decay_t<Op>>)>
-void transform_reduce_into(const executor& where, const N& n, Result* output, Op&& op, F&& f, const I& init,
+template <class N, class Result, class Op, class F, class Init, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
+          ONEFOLD_WHERE(detail::is_index_space<N>&& detail::is_init<Init> && !detail::is_range<std::decay_t<Op>>)>
+void transform_reduce_into(const executor& where, const N& n, Result* output, Op&& op, F&& f, const Init& init,
                            const options& how = {}) {
   detail::over_indices(n, f).template reduce_into<OnDevice>(where, op, init, output, how);
 }
@@ -355,9 +358,9 @@ void transform_reduce_into(const executor& where, const T* x, std::uint64_t coun
                            const options& how = {}) {
   detail::over_arrays(f, count, x).template reduce_into<OnDevice>(where, op, detail::no_init{}, output, how);
 }
-template <class T, class Result, class Op, class F, class I, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
-          ONEFOLD_WHERE(detail::is_function_of<F, T>&& detail::is_init<I> && !detail::is_range<std::decay_t<Op>>)>
-void transform_reduce_into(const executor& where, const T* x, std::uint64_t count, Result* output, Op&& op, F&& f, const I& init,
+template <class T, class Result, class Op, class F, class Init, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
+          ONEFOLD_WHERE(detail::is_function_of<F, T>&& detail::is_init<Init> && !detail::is_range<std::decay_t<Op>>)>
+void transform_reduce_into(const executor& where, const T* x, std::uint64_t count, Result* output, Op&& op, F&& f, const Init& init,
                            const options& how = {}) {
   detail::over_arrays(f, count, x).template reduce_into<OnDevice>(where, op, init, output, how);
 }
@@ -368,10 +371,11 @@ void transform_reduce_into(const executor& where, const T* x, const U* y, std::u
                            const options& how = {}) {
   detail::over_arrays(f, count, x, y).template reduce_into<OnDevice>(where, op, detail::no_init{}, output, how);
 }
-template <class T, class U, class Result, class Op, class F, class I, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
-          ONEFOLD_WHERE(detail::is_function_of<F, T, U>&& detail::is_init<I> && !detail::is_range<std::decay_t<Op>>)>
+template <class T, class U, class Result, class Op, class F, class Init,
+          bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
+          ONEFOLD_WHERE(detail::is_function_of<F, T, U>&& detail::is_init<Init> && !detail::is_range<std::decay_t<Op>>)>
 void transform_reduce_into(const executor& where, const T* x, const U* y, std::uint64_t count, Result* output, Op&& op, F&& f,
-                           const I& init, const options& how = {}) {
+                           const Init& init, const options& how = {}) {
   detail::over_arrays(f, count, x, y).template reduce_into<OnDevice>(where, op, init, output, how);
 }
 
@@ -381,11 +385,11 @@ void transform_reduce_into(const executor& where, const T* x, const U* y, const 
                            F&& f, const options& how = {}) {
   detail::over_arrays(f, count, x, y, z).template reduce_into<OnDevice>(where, op, detail::no_init{}, output, how);
 }
-template <class T, class U, class V, class Result, class Op, class F, class I,
+template <class T, class U, class V, class Result, class Op, class F, class Init,
           bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
-          ONEFOLD_WHERE(detail::is_function_of<F, T, U, V>&& detail::is_init<I> && !detail::is_range<std::decay_t<Op>>)>
+          ONEFOLD_WHERE(detail::is_function_of<F, T, U, V>&& detail::is_init<Init> && !detail::is_range<std::decay_t<Op>>)>
 void transform_reduce_into(const executor& where, const T* x, const U* y, const V* z, std::uint64_t count, Result* output, Op&& op,
-                           F&& f, const I& init, const options& how = {}) {
+                           F&& f, const Init& init, const options& how = {}) {
   detail::over_arrays(f, count, x, y, z).template reduce_into<OnDevice>(where, op, init, output, how);
 }
 
@@ -414,24 +418,24 @@ void reduce_into(const executor& where, const R& x, detail::element_of<const R>*
 }
 
 /// Combines the elements with `op` and returns the value; waits for it.
-template <class R, class Op, class I,
-          ONEFOLD_WHERE(detail::is_range<R>&& detail::is_operator_on<Op, detail::element_of<const R>>&& detail::is_init<I> &&
+template <class R, class Op, class Init,
+          ONEFOLD_WHERE(detail::is_range<R>&& detail::is_operator_on<Op, detail::element_of<const R>>&& detail::is_init<Init> &&
                         !detail::is_range<std::decay_t<Op>>)>
-[[nodiscard]] auto reduce(const executor& where, const R& x, Op&& op, const I& init, const options& how = {}) {
+[[nodiscard]] auto reduce(const executor& where, const R& x, Op&& op, const Init& init, const options& how = {}) {
   return transform_reduce(where, x, op, detail::identity_function{}, init, how);
 }
 /// The same on best().
-template <class R, class Op, class I,
-          ONEFOLD_WHERE(detail::is_range<R>&& detail::is_operator_on<Op, detail::element_of<const R>>&& detail::is_init<I> &&
+template <class R, class Op, class Init,
+          ONEFOLD_WHERE(detail::is_range<R>&& detail::is_operator_on<Op, detail::element_of<const R>>&& detail::is_init<Init> &&
                         !detail::is_range<std::decay_t<Op>>)>
-[[nodiscard]] auto reduce(const R& x, Op&& op, const I& init, const options& how = {}) {
+[[nodiscard]] auto reduce(const R& x, Op&& op, const Init& init, const options& how = {}) {
   return onefold::reduce(best(), x, op, init, how);
 }
 /// The same, stored at `output`.
-template <class R, class Op, class I,
-          ONEFOLD_WHERE(detail::is_range<R>&& detail::is_operator_on<Op, detail::element_of<const R>>&& detail::is_init<I> &&
+template <class R, class Op, class Init,
+          ONEFOLD_WHERE(detail::is_range<R>&& detail::is_operator_on<Op, detail::element_of<const R>>&& detail::is_init<Init> &&
                         !detail::is_range<std::decay_t<Op>>)>
-void reduce_into(const executor& where, const R& x, detail::element_of<const R>* output, Op&& op, const I& init,
+void reduce_into(const executor& where, const R& x, detail::element_of<const R>* output, Op&& op, const Init& init,
                  const options& how = {}) {
   transform_reduce_into(where, x, output, op, detail::identity_function{}, init, how);
 }
@@ -459,21 +463,22 @@ void reduce_into(const executor& where, const T* x, std::uint64_t count, T* outp
 }
 
 /// Combines the elements with `op` and returns the value; waits for it.
-template <class T, class Op, class I,
-          ONEFOLD_WHERE(detail::is_operator_on<Op, T>&& detail::is_init<I> && !detail::is_range<std::decay_t<Op>>)>
-[[nodiscard]] auto reduce(const executor& where, const T* x, std::uint64_t count, Op&& op, const I& init, const options& how = {}) {
+template <class T, class Op, class Init,
+          ONEFOLD_WHERE(detail::is_operator_on<Op, T>&& detail::is_init<Init> && !detail::is_range<std::decay_t<Op>>)>
+[[nodiscard]] auto reduce(const executor& where, const T* x, std::uint64_t count, Op&& op, const Init& init,
+                          const options& how = {}) {
   return transform_reduce(where, x, count, op, detail::identity_function{}, init, how);
 }
 /// The same on best().
-template <class T, class Op, class I,
-          ONEFOLD_WHERE(detail::is_operator_on<Op, T>&& detail::is_init<I> && !detail::is_range<std::decay_t<Op>>)>
-[[nodiscard]] auto reduce(const T* x, std::uint64_t count, Op&& op, const I& init, const options& how = {}) {
+template <class T, class Op, class Init,
+          ONEFOLD_WHERE(detail::is_operator_on<Op, T>&& detail::is_init<Init> && !detail::is_range<std::decay_t<Op>>)>
+[[nodiscard]] auto reduce(const T* x, std::uint64_t count, Op&& op, const Init& init, const options& how = {}) {
   return onefold::reduce(best(), x, count, op, init, how);
 }
 /// The same, stored at `output`.
-template <class T, class Op, class I,
-          ONEFOLD_WHERE(detail::is_operator_on<Op, T>&& detail::is_init<I> && !detail::is_range<std::decay_t<Op>>)>
-void reduce_into(const executor& where, const T* x, std::uint64_t count, T* output, Op&& op, const I& init,
+template <class T, class Op, class Init,
+          ONEFOLD_WHERE(detail::is_operator_on<Op, T>&& detail::is_init<Init> && !detail::is_range<std::decay_t<Op>>)>
+void reduce_into(const executor& where, const T* x, std::uint64_t count, T* output, Op&& op, const Init& init,
                  const options& how = {}) {
   transform_reduce_into(where, x, count, output, op, detail::identity_function{}, init, how);
 }
@@ -517,11 +522,11 @@ template <
   return detail::reduce_ranges_over_ranks(where, f, op, detail::no_init{}, how, x);
 }
 
-template <class P, class R, class Op, class F, class I, bool OnDevice = detail::compiles_for_device<P>,
+template <class P, class R, class Op, class F, class Init, bool OnDevice = detail::compiles_for_device<P>,
           ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_range<R>&&
-                            detail::is_function_of<F, detail::element_of<const R>>&& detail::is_init<I> &&
+                            detail::is_function_of<F, detail::element_of<const R>>&& detail::is_init<Init> &&
                         !detail::is_range<std::decay_t<Op>>)>
-[[nodiscard]] auto transform_reduce(const P& where, const R& x, Op&& op, F&& f, const I& init, const options& how = {}) {
+[[nodiscard]] auto transform_reduce(const P& where, const R& x, Op&& op, F&& f, const Init& init, const options& how = {}) {
   return detail::reduce_ranges_over_ranks(where, f, op, init, how, x);
 }
 
@@ -532,11 +537,11 @@ template <class P, class R, class S, class Op, class F, bool OnDevice = detail::
   return detail::reduce_ranges_over_ranks(where, f, op, detail::no_init{}, how, x, y);
 }
 
-template <class P, class R, class S, class Op, class F, class I, bool OnDevice = detail::compiles_for_device<P>,
+template <class P, class R, class S, class Op, class F, class Init, bool OnDevice = detail::compiles_for_device<P>,
           ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_range<R>&& detail::is_range<S>&& detail::is_function_of<
-                            F, detail::element_of<const R>, detail::element_of<const S>>&& detail::is_init<I> &&
+                            F, detail::element_of<const R>, detail::element_of<const S>>&& detail::is_init<Init> &&
                         !detail::is_range<std::decay_t<Op>>)>
-[[nodiscard]] auto transform_reduce(const P& where, const R& x, const S& y, Op&& op, F&& f, const I& init,
+[[nodiscard]] auto transform_reduce(const P& where, const R& x, const S& y, Op&& op, F&& f, const Init& init,
                                     const options& how = {}) {
   return detail::reduce_ranges_over_ranks(where, f, op, init, how, x, y);
 }
@@ -549,12 +554,12 @@ template <class P, class R, class S, class Q, class Op, class F, bool OnDevice =
   return detail::reduce_ranges_over_ranks(where, f, op, detail::no_init{}, how, x, y, z);
 }
 
-template <class P, class R, class S, class Q, class Op, class F, class I, bool OnDevice = detail::compiles_for_device<P>,
+template <class P, class R, class S, class Q, class Op, class F, class Init, bool OnDevice = detail::compiles_for_device<P>,
           ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_range<R>&& detail::is_range<S>&& detail::is_range<Q>&&
                             detail::is_function_of<F, detail::element_of<const R>, detail::element_of<const S>,
-                                                   detail::element_of<const Q>>&& detail::is_init<I> &&
+                                                   detail::element_of<const Q>>&& detail::is_init<Init> &&
                         !detail::is_range<std::decay_t<Op>>)>
-[[nodiscard]] auto transform_reduce(const P& where, const R& x, const S& y, const Q& z, Op&& op, F&& f, const I& init,
+[[nodiscard]] auto transform_reduce(const P& where, const R& x, const S& y, const Q& z, Op&& op, F&& f, const Init& init,
                                     const options& how = {}) {
   return detail::reduce_ranges_over_ranks(where, f, op, init, how, x, y, z);
 }
@@ -565,10 +570,10 @@ template <class P, class T, class Op, class F, bool OnDevice = detail::compiles_
   return detail::reduce_over_ranks(where, detail::over_arrays(f, count, x), count, op, detail::no_init{}, how);
 }
 
-template <class P, class T, class Op, class F, class I, bool OnDevice = detail::compiles_for_device<P>,
-          ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_function_of<F, T>&& detail::is_init<I> &&
+template <class P, class T, class Op, class F, class Init, bool OnDevice = detail::compiles_for_device<P>,
+          ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_function_of<F, T>&& detail::is_init<Init> &&
                         !detail::is_range<std::decay_t<Op>>)>
-[[nodiscard]] auto transform_reduce(const P& where, const T* x, std::uint64_t count, Op&& op, F&& f, const I& init,
+[[nodiscard]] auto transform_reduce(const P& where, const T* x, std::uint64_t count, Op&& op, F&& f, const Init& init,
                                     const options& how = {}) {
   return detail::reduce_over_ranks(where, detail::over_arrays(f, count, x), count, op, init, how);
 }
@@ -580,10 +585,10 @@ template <class P, class T, class U, class Op, class F, bool OnDevice = detail::
   return detail::reduce_over_ranks(where, detail::over_arrays(f, count, x, y), count, op, detail::no_init{}, how);
 }
 
-template <class P, class T, class U, class Op, class F, class I, bool OnDevice = detail::compiles_for_device<P>,
-          ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_function_of<F, T, U>&& detail::is_init<I> &&
+template <class P, class T, class U, class Op, class F, class Init, bool OnDevice = detail::compiles_for_device<P>,
+          ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_function_of<F, T, U>&& detail::is_init<Init> &&
                         !detail::is_range<std::decay_t<Op>>)>
-[[nodiscard]] auto transform_reduce(const P& where, const T* x, const U* y, std::uint64_t count, Op&& op, F&& f, const I& init,
+[[nodiscard]] auto transform_reduce(const P& where, const T* x, const U* y, std::uint64_t count, Op&& op, F&& f, const Init& init,
                                     const options& how = {}) {
   return detail::reduce_over_ranks(where, detail::over_arrays(f, count, x, y), count, op, init, how);
 }
@@ -595,11 +600,11 @@ template <class P, class T, class U, class V, class Op, class F, bool OnDevice =
   return detail::reduce_over_ranks(where, detail::over_arrays(f, count, x, y, z), count, op, detail::no_init{}, how);
 }
 
-template <class P, class T, class U, class V, class Op, class F, class I, bool OnDevice = detail::compiles_for_device<P>,
-          ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_function_of<F, T, U, V>&& detail::is_init<I> &&
+template <class P, class T, class U, class V, class Op, class F, class Init, bool OnDevice = detail::compiles_for_device<P>,
+          ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_function_of<F, T, U, V>&& detail::is_init<Init> &&
                         !detail::is_range<std::decay_t<Op>>)>
 [[nodiscard]] auto transform_reduce(const P& where, const T* x, const U* y, const V* z, std::uint64_t count, Op&& op, F&& f,
-                                    const I& init, const options& how = {}) {
+                                    const Init& init, const options& how = {}) {
   return detail::reduce_over_ranks(where, detail::over_arrays(f, count, x, y, z), count, op, init, how);
 }
 
@@ -610,10 +615,10 @@ template <class P, class N, class Op, class F, bool OnDevice = detail::compiles_
   return detail::reduce_over_ranks(where, indices, indices.space.size(), op, detail::no_init{}, how);
 }
 
-template <class P, class N, class Op, class F, class I, bool OnDevice = detail::compiles_for_device<P>,
-          ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_index_space<N>&& detail::is_init<I> &&
+template <class P, class N, class Op, class F, class Init, bool OnDevice = detail::compiles_for_device<P>,
+          ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_index_space<N>&& detail::is_init<Init> &&
                         !detail::is_range<std::decay_t<Op>>)>
-[[nodiscard]] auto transform_reduce(const P& where, const N& n, Op&& op, F&& f, const I& init, const options& how = {}) {
+[[nodiscard]] auto transform_reduce(const P& where, const N& n, Op&& op, F&& f, const Init& init, const options& how = {}) {
   auto indices = detail::over_rank(n, f);
   return detail::reduce_over_ranks(where, indices, indices.space.size(), op, init, how);
 }
@@ -627,10 +632,10 @@ template <
   else
     return transform_reduce(where, x, op, detail::identity_function{}, how);
 }
-template <class P, class R, class Op, class I, bool OnDevice = detail::compiles_for_device<P>,
+template <class P, class R, class Op, class Init, bool OnDevice = detail::compiles_for_device<P>,
           ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_range<R>&&
-                            detail::is_operator_on<Op, detail::element_of<const R>>&& detail::is_init<I>)>
-[[nodiscard]] auto reduce(const P& where, const R& x, Op&& op, const I& init, const options& how = {}) {
+                            detail::is_operator_on<Op, detail::element_of<const R>>&& detail::is_init<Init>)>
+[[nodiscard]] auto reduce(const P& where, const R& x, Op&& op, const Init& init, const options& how = {}) {
   return transform_reduce(where, x, op, detail::identity_function{}, init, how);
 }
 template <class P, class T, class Op, bool OnDevice = detail::compiles_for_device<P>,
@@ -641,9 +646,9 @@ template <class P, class T, class Op, bool OnDevice = detail::compiles_for_devic
   else
     return transform_reduce(where, x, count, op, detail::identity_function{}, how);
 }
-template <class P, class T, class Op, class I, bool OnDevice = detail::compiles_for_device<P>,
-          ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_operator_on<Op, T>&& detail::is_init<I>)>
-[[nodiscard]] auto reduce(const P& where, const T* x, std::uint64_t count, Op&& op, const I& init, const options& how = {}) {
+template <class P, class T, class Op, class Init, bool OnDevice = detail::compiles_for_device<P>,
+          ONEFOLD_WHERE(detail::is_place_of_ranks<P>&& detail::is_operator_on<Op, T>&& detail::is_init<Init>)>
+[[nodiscard]] auto reduce(const P& where, const T* x, std::uint64_t count, Op&& op, const Init& init, const options& how = {}) {
   return transform_reduce(where, x, count, op, detail::identity_function{}, init, how);
 }
 template <class P, class N, class F, class Op, bool OnDevice = detail::compiles_for_device<P>,

@@ -130,6 +130,39 @@ TEST(the_environment_of_the_caller, is_in_no_initial_value) {
 
 // --- numbers of elements that are none
 
+#ifdef __SSE2__
+// A trap that went off would end this program.
+TEST(the_environment_of_the_caller, may_have_traps_for_subnormal_and_inexact_operations) {
+  std::vector<float> x(20'000, 0.0F);
+  for (std::size_t i = 0; i < x.size(); i += 7) x[i] = static_cast<float>(i) * 1e-42F;
+  onefold::options exactly;
+  exactly.guarantee = onefold::guarantee::exact;
+  const auto all = [&x, &exactly] {
+    std::vector<float> found;
+    for (const onefold::executor& where : {onefold::serial(), onefold::openmp(2)}) {
+      onefold::range_state<onefold::form::sum, float> state(0), behind(5'000);
+      state.add(where, x.data(), 5'000);
+      behind.add(where, x.data() + 5'000, x.size() - 5'000);
+      found.push_back(state.append(behind).value());
+      onefold::range_state<onefold::form::max, float> most(3);
+      most.add(where, x.data() + 3, x.size() - 3);
+      onefold::range_state<onefold::form::max, float> first(0);
+      found.push_back(first.add(where, x.data(), 3).append(most).value());
+      onefold::exact_state<onefold::form::mean, float> exact;
+      found.push_back(exact.add(where, x).value());
+      found.push_back(onefold::norm2(where, x, exactly));
+    }
+    return found;
+  };
+  const std::vector<float> expected = all();
+  const unsigned before = _mm_getcsr();
+  _mm_setcsr((before & ~0x3fU) & ~0x1100U);  // no mask of those two
+  const std::vector<float> found = all();
+  _mm_setcsr(before);
+  EXPECT_EQ(std::memcmp(found.data(), expected.data(), expected.size() * sizeof(float)), 0);
+}
+#endif
+
 TEST(a_count, that_is_a_negative_number_is_refused) {
   const double x[] = {1, 2, 3};
   const auto serial = onefold::serial();

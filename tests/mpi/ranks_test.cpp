@@ -868,6 +868,15 @@ TEST(misuse, of_roots_and_communicators_that_are_none_is_refused) {
                         [&] { static_cast<void>(here.root(root)); }));
   EXPECT_TRUE(refuses(errc::invalid_argument, "MPI_COMM_NULL", [&] { const layout none(MPI_COMM_NULL, 0); }));
   EXPECT_TRUE(refuses(errc::invalid_argument, "MPI_COMM_NULL", [&] { const onefold::mpi::communicator none(MPI_COMM_NULL); }));
+  if (ranks() > 1) {
+    MPI_Comm half = MPI_COMM_NULL, between = MPI_COMM_NULL;
+    MPI_Comm_split(MPI_COMM_WORLD, rank() % 2, rank(), &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, rank() % 2 == 0 ? 1 : 0, 5, &between);
+    EXPECT_TRUE(refuses(errc::invalid_argument, "between two groups", [&] { const layout none(between, 3); }));
+    EXPECT_TRUE(refuses(errc::invalid_argument, "between two groups", [&] { const onefold::mpi::communicator none(between); }));
+    MPI_Comm_free(&between);
+    MPI_Comm_free(&half);
+  }
   EXPECT_EQ(onefold::count(here, x), rows.total());
 }
 

@@ -37,6 +37,9 @@ struct canonical_conclusion {
   }
 };
 
+inline constexpr const char* nothing_to_reduce =
+    "a reduction of no elements with an operator of your own: give it an initial value";
+
 /// The reduction of f over a space with `op`, as own_code. `op` must commute and be associative up to rounding; it needs no identity.
 ///
 /// Space, F  as in block_callback; f returns V, or maybe<V>, or std::optional<V>
@@ -53,8 +56,7 @@ class own_reduction {
   using state = maybe<value>;
 
   /// @param nothing  what to say where there are no elements and no initial value
-  own_reduction(const Space& space, F& f, Op& op, Init init = {},
-                const char* nothing = "a reduction of no elements with an operator of your own: give it an initial value")
+  own_reduction(const Space& space, F& f, Op& op, Init init = {}, const char* nothing = nothing_to_reduce)
       : code_{this, static_cast<std::uint32_t>(RowBytes), sizeof(state), sizeof(value), groups, level, conclude},
         space_(space),
         f_(f),

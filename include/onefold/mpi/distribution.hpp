@@ -64,6 +64,10 @@ class context {
   explicit context(MPI_Comm of) {
     if (of == MPI_COMM_NULL)
       throw error(errc::invalid_argument, "the communicator is MPI_COMM_NULL, which this rank has where it is in none");
+    int is_between_groups = 0;
+    check(MPI_Comm_test_inter(of, &is_between_groups), "MPI_Comm_test_inter");
+    if (is_between_groups != 0)
+      throw error(errc::invalid_argument, "the communicator is one between two groups: give one whose ranks hold one array");
     check(MPI_Comm_dup(of, &comm_), "MPI_Comm_dup");
     check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");

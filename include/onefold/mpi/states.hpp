@@ -91,8 +91,7 @@ class typed_state_part final : public state_part {
                                               " elements on this rank, and the reduction " + std::to_string(count) +
                                               ": make a layout for each distribution");
     if (count != other_count_) throw_different_lengths(count, other_count_);
-    if (of.total == 0 && !has_init)
-      throw error(errc::invalid_argument, "a reduction of no elements with an operator of your own: give it an initial value");
+    if (of.total == 0 && !has_init) throw error(errc::invalid_argument, nothing_to_reduce);
   }
   void reduce(const distribution& of, const executor& where, const options& how) override {
     state_.emplace(of.begin, op_);
