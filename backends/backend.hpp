@@ -113,10 +113,12 @@ struct backend_entry {
   void (*read_back)(const executor& where, void* to, const void* from, std::size_t bytes);
   /// Stores up to most_stored_bytes of the host's in stream order. Null where all memory is the host's.
   void (*store)(const executor& where, void* output, const void* value, std::size_t bytes);
-  /// Whether join_images() takes these, of which it reads no memory here. Null where there are no images; so is the next.
+  /// Whether join_images() takes these, of which it reads no memory here. Null where there are no images; so are the next two.
   bool (*can_join_images)(const images_of_parts& all) noexcept;
   /// Stores the result of the array in stream order. Throws onefold::error.
   void (*join_images)(const executor& where, const images_of_parts& all, void* output);
+  /// Loads its kernel. Throws onefold::error.
+  void (*load_join_images)(const executor& where, const images_of_parts& all);
   /// Stores the result of an exact state in stream order; of words that are none a number whose bits are all set. Null where all memory is the host's.
   /// Throws onefold::error.
   void (*conclude_exact)(const executor& where, const exact_words& of, void* output);

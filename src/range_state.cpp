@@ -823,6 +823,16 @@ bool can_join_images(const images_of_parts& all) {
   return gpus != nullptr && gpus->can_join_images != nullptr && gpus->can_join_images(all);
 }
 
+void check_can_join(const onefold_executor& where, const images_of_parts& all) {
+  if (where.backend != ONEFOLD_CUDA)
+    throw error(errc::unsupported, "images are put together by cuda(): onefold_range_add_image() takes them anywhere");
+  if (!can_join_images(all))
+    throw error(errc::unsupported,
+                "no kernel puts the images of " + std::to_string(all.parts) + " parts together for " +
+                    range_kind{all.type, all.what, all.wide}.text() +
+                    ": onefold_range_can_join_images() tells, and onefold_range_add_image() takes images of all forms");
+}
+
 void join_images(const onefold_executor& where, const images_of_parts& all, void* result) {
   if (all.images == nullptr) refuse_null("images");
   if (all.borders == nullptr) refuse_null("borders of the parts");
@@ -832,13 +842,7 @@ void join_images(const onefold_executor& where, const images_of_parts& all, void
   const std::span<const std::uint64_t> borders(all.borders, all.parts);
   if (!borders.empty() && (borders.front() != 0 || borders.back() > all.total || !std::is_sorted(borders.begin(), borders.end())))
     throw error(errc::invalid_argument, "the first part begins at 0, and each of the others where the one before it ends");
-  if (where.backend != ONEFOLD_CUDA)
-    throw error(errc::unsupported, "images are put together by cuda(): onefold_range_add_image() takes them anywhere");
-  if (!can_join_images(all))
-    throw error(errc::unsupported,
-                "no kernel puts the images of " + std::to_string(all.parts) + " parts together for " +
-                    range_kind{all.type, all.what, all.wide}.text() +
-                    ": onefold_range_can_join_images() tells, and onefold_range_add_image() takes images of all forms");
+  check_can_join(where, all);
   if (all.total == 0 && has_index(all.what))
     throw error(errc::invalid_argument, std::string(name(all.what)) + " of no elements: there is no index");
   find_backend(backend::cuda)->join_images(executor_of(where), all, result);
@@ -1717,6 +1721,15 @@ int onefold_range_can_join_images(int32_t type, int32_t form, uint32_t flags, si
     can = can_join_images({of.type, of.what, of.wide, nullptr, 0, nullptr, parts, total, 0}) ? 1 : 0;
   });
   return status == ONEFOLD_OK ? can : 0;
+}
+
+int onefold_range_load_join_images(int32_t type, int32_t form, uint32_t flags, onefold_executor where) {
+  return guarded([&] {
+    const range_kind of = checked_kind(type, form, flags);
+    const images_of_parts all{of.type, of.what, of.wide, nullptr, 0, nullptr, 1, 1, 0};
+    check_can_join(where, all);
+    find_backend(onefold::backend::cuda)->load_join_images(executor_of(where), all);
+  });
 }
 
 int onefold_range_join_images(int32_t type, int32_t form, uint32_t flags, onefold_executor where, const void* images, size_t stride,

@@ -153,13 +153,47 @@ void synchronize(const executor&) {}  // CPU work is done when the call returns
 
 }  // namespace
 
-extern const backend_entry serial_backend{
-    variants,       describe<backend::serial>, reason_against, run, synchronize, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
-    cpu::reduce_few};
+extern const backend_entry serial_backend{variants,
+                                          describe<backend::serial>,
+                                          reason_against,
+                                          run,
+                                          synchronize,
+                                          {},
+                                          {},
+                                          {},
+                                          {},
+                                          {},
+                                          {},
+                                          {},
+                                          {},
+                                          {},
+                                          {},
+                                          {},
+                                          {},
+                                          {},
+                                          {},
+                                          cpu::reduce_few};
 #ifdef ONEFOLD_HAVE_OPENMP
-extern const backend_entry openmp_backend{
-    variants,       describe<backend::openmp>, reason_against, run, synchronize, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
-    cpu::reduce_few};
+extern const backend_entry openmp_backend{variants,
+                                          describe<backend::openmp>,
+                                          reason_against,
+                                          run,
+                                          synchronize,
+                                          {},
+                                          {},
+                                          {},
+                                          {},
+                                          {},
+                                          {},
+                                          {},
+                                          {},
+                                          {},
+                                          {},
+                                          {},
+                                          {},
+                                          {},
+                                          {},
+                                          cpu::reduce_few};
 #endif
 
 }  // namespace onefold::detail

@@ -549,6 +549,7 @@ extern const backend_entry cuda_backend{cuda_backend::list_variants,
                                         cuda_backend::store,
                                         cuda_backend::can_join_images,
                                         cuda_backend::join_images,
+                                        cuda_backend::load_join_images,
                                         cuda_backend::conclude_exact_words,
                                         nullptr};
 

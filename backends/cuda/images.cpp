@@ -90,6 +90,16 @@ bool can_join_images(const onefold::detail::images_of_parts& parts) noexcept {
   return fits_joined(all.total >> log_joined_tile(all.type), all.parts, joined_state_bytes(all.type, all.what, all.wide));
 }
 
+void load_join_images(const executor& where, const onefold::detail::images_of_parts& parts) {
+  const onefold::detail::images_of_parts all = as_real_parts(parts);
+  properties_of(where.device());
+  const device_scope current(where.device());
+  const void* const kernel = is_complex(all.type) ? complex_joined_kernel(complex_joined_fold(all.type, all.what, all.wide).kernel)
+                                                  : joined_kernel(joined_fold(all.type, all.what, all.wide).kernel);
+  cudaFuncAttributes loaded{};
+  check(calls().func_get_attributes(&loaded, kernel), "cudaFuncGetAttributes");
+}
+
 void join_images(const executor& where, const onefold::detail::images_of_parts& parts, void* output) {
   const onefold::detail::images_of_parts all = as_real_parts(parts);
   const int device = where.device();

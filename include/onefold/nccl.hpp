@@ -5,12 +5,15 @@
 ///   onefold::nccl::layout rows(comm, 0, stream, count);            // collective, once: rank after rank holds the next elements of one array
 ///   onefold::sum_into(rows, x, count, d_sum);                      // collective, on `stream`: the sum of all ranks' x, in every rank's memory
 ///   onefold::dot_into(rows, x, y, count, d_dot);
+///   onefold::reduce_into(rows, points, count, d_far, farther{});   // an operator of the caller's, in a unit for nvcc; so are functions:
 ///   onefold::norm2_into(rows, count, [=] __host__ __device__(std::uint64_t i) { return b[i] - Ax[i]; }, d_norm);  // this rank's b and Ax
 ///
 /// Forms     all `*_into` calls of arrays (reduce.hpp) of all element types, complex numbers too, with accumulate_as and ddof.
 /// Functions of the index, in units of nvcc's with onefold/device.cuh: `n`, or a box, says how many values this rank has, and f is asked for the indices that its
 ///           own call names, 0 .. n - 1 or the box's; an index in a result is that in the whole array. f may return several values, also for reduce_together_into.
-///           Values may be absent where an element that changes no other can stand for them: in sum_of_squares, norms, min, max, prod, count and its like.
+///           Values may be absent.
+/// Operators of the caller's, there too: reduce_into, transform_reduce_into and count_if_into, of arrays and of functions, with an initial value or without. What is called, and
+///           that value, are the same on all ranks.
 /// Bits      those of the array that holds all ranks' elements one after the other, on one core (docs/order.md).
 /// Exact     with guarantee::exact, sums and what is made of them (exact.hpp) are correctly rounded, and no order of the elements is in their bits: a layout then
 ///           says how many each rank has, and nothing of where they belong. Other forms are as without, where no order changes them, and else refused.
@@ -19,18 +22,22 @@
 ///           each GPU.
 /// How       each rank's GPU makes the image of its range (range_state.hpp), some hundred bytes and elements of cut tiles; ncclAllGather brings all to
 ///           every rank, and a kernel puts them together: over up to 400 ranks, or fewer where these have very many subtrees
-///           (onefold_range_can_join_images()). Over more a function of the host's does, in stream order, which costs 50 us. Of exact results
+///           (onefold_range_can_join_images()). Over more a function of the host's does, in stream order, which costs 50 us. Of operators of the caller's, and of forms that
+///           must know which values are there, a kernel of his unit does, over any number of ranks. Of exact results
 ///           each rank's GPU makes the words of its state, 152 to 2272 bytes, ncclAllReduce adds them as integers, and a kernel rounds. So neither CPUs nor GPUs wait
 ///           for each other outside of NCCL.
 /// Results   lie in memory that the GPU reaches.
 /// Errors    onefold::error: those of the reductions; communication_failed where NCCL has returned an error; device_error where the runtime has;
 ///           invalid_argument for another count than the layout's, or argmin and its like of no elements. What goes wrong in stream order, lack of memory
 ///           alone, is thrown by the next call and by check(); results then have all bits set. guarantee_not_met for exact results that there are not:
-///           products of floats, and of complex numbers prod, norm1 and mean_variance. Ranks that ask for exact results of different kinds get numbers
-///           with all bits set.
+///           products of floats, of complex numbers prod, norm1 and mean_variance, of values that may be absent, and with operators of the caller's. Ranks that ask for exact results of different kinds get numbers
+///           with all bits set. An error that is thrown on some ranks alone leaves the others waiting in NCCL, as an error between its calls does.
 /// Cost      one reduction, a copy for each tile that is cut, one ncclAllGather and one launch for each result, or two small copies and the host's function:
 ///           docs/devices.md has figures. Device and pinned memory of 24 KiB for each rank of the communicator, had once; of functions of several values, or of
 ///           many, memory of the stream's pool beside it.
+/// Loading   CUDA loads a kernel when it is first launched, and may wait for all that runs on the GPU meanwhile. A layout loads those of the caller's units when it is made; the
+///           library's are loaded by their first calls. One process that has several GPUs, and does not wait for their streams between first calls, sets
+///           CUDA_MODULE_LOADING=EAGER: a collective that is under way on one GPU may else wait for a call on another that waits for it.
 /// Lifetime  a layout outlives the work on its stream and the graphs that have recorded calls; it is destroyed before the communicator.
 /// Threads   calls on one layout are made by one thread at a time.
 
@@ -43,10 +50,14 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include <onefold/detail/joined_parts.hpp>
+#include <onefold/detail/known_kernels.hpp>
+#include <onefold/detail/later_calls.hpp>
 #include <onefold/exact.hpp>
 #include <onefold/executor.hpp>
 #include <onefold/range_state.hpp>
@@ -216,8 +227,14 @@ class layout : public onefold::detail::place_of_streams {
     });
     mine_ = detail::allocate_device(detail::most_image_bytes);
     all_ = detail::allocate_device(counts_.size() * detail::most_image_bytes);
+    borders_on_device_ = detail::allocate_device((counts_.size() + 1) * sizeof(std::uint64_t));
     images_ = detail::allocate_pinned(counts_.size() * detail::most_image_bytes);
     result_ = detail::allocate_pinned(detail::most_results * detail::most_result_bytes);
+
+    onefold::detail::known_kernels::for_each([](const void* symbol) {
+      cudaFuncAttributes loaded{};
+      if (cudaFuncGetAttributes(&loaded, symbol) != cudaSuccess) cudaGetLastError();  // its launch says why
+    });
 
     const std::size_t bytes = counts_.size() * sizeof(std::uint64_t);
     std::memcpy(images_.get(), &count, sizeof(count));
@@ -231,6 +248,11 @@ class layout : public onefold::detail::place_of_streams {
       borders_.push_back(total_);
       total_ += one;
     }
+    detail::check(cudaMemcpyAsync(borders_on_device_.get(), borders_.data(), bytes, cudaMemcpyDefault, stream), "cudaMemcpyAsync");
+    detail::check(cudaMemcpyAsync(static_cast<std::byte*>(borders_on_device_.get()) + bytes, &total_, sizeof(total_),
+                                  cudaMemcpyDefault, stream),
+                  "cudaMemcpyAsync");
+    detail::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
   }
   layout(const layout&) = delete;
   layout& operator=(const layout&) = delete;
@@ -290,10 +312,6 @@ class layout : public onefold::detail::place_of_streams {
     using T = typename values::type;
     constexpr bool wide = (onefold::detail::is_wide<M, T>() || ...);
     constexpr bool can_be_absent = onefold::detail::value_traits<onefold::detail::value_at_t<Space, F>>::can_be_absent;
-    static_assert(
-        !can_be_absent || detail::takes_absent_values<What, T>,
-        "over NCCL's ranks this form cannot tell which values are absent, or that all are: return an element that changes no "
-        "other, or use onefold::mpi");
     constexpr int results = values::several ? values::count : 1;
     const Space space = onefold::detail::as_space(over);
     check();
@@ -304,16 +322,45 @@ class layout : public onefold::detail::place_of_streams {
       return put_exact_values<What, OnDevice, T, results, !can_be_absent>(over, f, output, how, wide ? ONEFOLD_WIDE : 0U,
                                                                           asked.ddof);
     }
-    auto made = onefold::detail::device_ranges<OnDevice>::template values_of_form<What, T, wide>(
-        cuda(device_, stream_), space, f, onefold::detail::instead_of_absent<What, T>());
-    using A = accumulator_t<T, wide>;
-    const detail::conclusion wanted{static_cast<std::int32_t>(What), static_cast<std::int32_t>(element_type_of<T>), wide,
-                                    asked.ddof};
-    put_values(made, space.size(), results, output, sizeof(typename range_state<What, T, A>::value_type),
-               [this, &wanted](int k) -> detail::conclusion& {
-                 return conclusion_for(numbered(wanted, k, results), detail::conclude<What, T, A>,
-                                       stride_of<range_state<What, T, A>>);
-               });
+    if constexpr (can_be_absent && !detail::takes_absent_values<What, T>) {
+      static_assert(!values::several, "forms with several results take functions of one value where it may be absent");
+      put_joined(
+          onefold::detail::device_joined<OnDevice>::template of_form<What, T, wide>(cuda(device_, stream_), space, f, asked.ddof),
+          space.size(), output);
+    } else {
+      auto made = onefold::detail::device_ranges<OnDevice>::template values_of_form<What, T, wide>(
+          cuda(device_, stream_), space, f, onefold::detail::instead_of_absent<What, T>());
+      using A = accumulator_t<T, wide>;
+      const detail::conclusion wanted{static_cast<std::int32_t>(What), static_cast<std::int32_t>(element_type_of<T>), wide,
+                                      asked.ddof};
+      put_values(made, space.size(), results, output, sizeof(typename range_state<What, T, A>::value_type),
+                 [this, &wanted](int k) -> detail::conclusion& {
+                   return conclusion_for(numbered(wanted, k, results), detail::conclude<What, T, A>,
+                                         stride_of<range_state<What, T, A>>);
+                 });
+    }
+  }
+  /// With an operator of the caller's, or an initial value.
+  template <bool OnDevice, class Call>
+  void call_into(Call& call, typename Call::result* output, const options& how) const {
+    static_assert(OnDevice,
+                  "over NCCL's ranks operators and functions are compiled by nvcc, in a unit that includes onefold/device.cuh");
+    using Op = std::decay_t<decltype(call.op)>;
+    using Init = std::decay_t<decltype(call.init)>;
+    if (call.other_count != call.space.size()) onefold::detail::throw_different_lengths(call.space.size(), call.other_count);
+    if constexpr (is_built_in_operator<Op> && std::is_same_v<Init, onefold::detail::no_init>) {
+      function_into<form_of(Op::id), OnDevice>(call.space, call.f, output, how);
+    } else if constexpr (is_built_in_operator<Op>) {
+      constexpr form what = form_of(Op::id);
+      using T = typename Call::result;
+      if (how.guarantee == guarantee::exact && !onefold::detail::exact::is_free_of_order(what, element_type_of<T>))
+        refuse_exact_with("an initial value");
+      onefold::detail::operator_function<Op> combine;
+      own_into<OnDevice>(call.space, call.f, combine, call.init, output);
+    } else {
+      if (how.guarantee == guarantee::exact) refuse_exact_with("an operator of your own");
+      own_into<OnDevice>(call.space, call.f, call.op, call.init, output);
+    }
   }
   template <bool OnDevice, class S, class F, class... Ops>
   void function_together_into(const S& over, F& f, void* output, const options& how, Ops...) const {
@@ -406,6 +453,45 @@ class layout : public onefold::detail::place_of_streams {
     onefold::detail::throw_out_of_memory();  // not reached
   }
 
+  [[noreturn]] static void refuse_exact_with(const char* what) {
+    onefold::detail::telling_of_lacking_memory([what] {
+      throw error(
+          errc::guarantee_not_met,
+          std::string("a reduction over ranks with ").append(what).append(" has no exact result: leave the guarantee away"));
+    });
+    onefold::detail::throw_out_of_memory();  // not reached
+  }
+
+  template <bool OnDevice, class Space, class F, class Op, class Init>
+  void own_into(const Space& space, F& f, Op& op, const Init& init, void* output) const {
+    check();
+    check_call(form::sum, space.size(), output);
+    if constexpr (std::is_same_v<Init, onefold::detail::no_init>) {
+      if (total_ == 0)
+        onefold::detail::telling_of_lacking_memory([] { throw error(errc::invalid_argument, onefold::detail::nothing_to_reduce); });
+    }
+    put_joined(onefold::detail::device_joined<OnDevice>::of_own(cuda(device_, stream_), space, f, op, init), space.size(), output);
+  }
+  // Values whose images a kernel of the caller's unit puts together.
+  template <class Values>
+  void put_joined(Values made, std::uint64_t count, void* output) const {
+    made.check(count);
+    std::uint64_t most = 64;  // a collective has something to send
+    for (std::size_t rank = 0; rank < counts_.size(); ++rank) {
+      const onefold::detail::joined_part part(Values::sizes, borders_[rank], borders_[rank] + counts_[rank]);
+      if (part.bytes(Values::sizes) > most) most = part.bytes(Values::sizes);
+    }
+    const auto bytes = static_cast<std::size_t>(most);
+    const detail::device_scope current(device_);
+    const detail::memory_of_call mine(mine_.get(), detail::most_image_bytes, bytes, stream_);
+    const detail::memory_of_call all(all_.get(), detail::most_image_bytes * counts_.size(), bytes * counts_.size(), stream_);
+    made.put_image(begin_, count, reinterpret_cast<unsigned char*>(mine.get()));
+    gather(mine.get(), all.get(), bytes);
+    made.put_result({reinterpret_cast<const unsigned char*>(all.get()), static_cast<const std::uint64_t*>(borders_on_device_.get()),
+                     static_cast<std::uint32_t>(counts_.size()), most},
+                    output, stream_);
+  }
+
   // Images of all ranks, each of so many bytes.
   void gather(const void* mine, void* all, std::size_t bytes) const {
     detail::check(ncclAllGather(mine, all, bytes, ncclUint8, comm_, stream_), "ncclAllGather");
@@ -485,6 +571,9 @@ class layout : public onefold::detail::place_of_streams {
       made->stride = stride(counts_);
       if (made->results == 1 && made->stride > detail::most_image_bytes) refuse_image();
       made->by_kernel = onefold_range_can_join_images(made->type, made->what, made->flags(), counts_.size(), total_) != 0;
+      if (made->by_kernel)  // ahead of a collective that is under way
+        onefold::detail::check_status(onefold_range_load_join_images(made->type, made->what, made->flags(),
+                                                                     onefold::detail::c_executor(cuda(device_, stream_))));
       made->run = run;
       made->counts = &counts_;
       made->images = static_cast<const std::byte*>(images_.get());
@@ -506,10 +595,74 @@ class layout : public onefold::detail::place_of_streams {
   std::vector<std::uint64_t> borders_;  // where they begin
   // What one call leaves the next one on the stream overwrites, behind it.
   detail::device_memory mine_, all_;
+  detail::device_memory borders_on_device_;  // and the total, for kernels of the caller's unit
   detail::pinned_memory images_, result_;
   mutable std::vector<std::unique_ptr<detail::conclusion>> conclusions_;
   mutable std::atomic<int> failure_{0};
 };
 
+namespace detail {
+
+/// The arguments of a call without the place of its result, which stands behind what is reduced, and without options at the end.
+template <class... A>
+struct arguments_into {
+  using all = std::tuple<A&&...>;
+  template <std::size_t K>
+  using type = onefold::detail::later::bare<std::tuple_element_t<K, all>>;
+  static constexpr std::size_t head = onefold::detail::later::call_shape<A...>::head;
+  static_assert(sizeof...(A) > head + 1,
+                "the place of the result stands behind what is reduced, then come an operator and perhaps more");
+  static constexpr bool has_options = std::is_same_v<type<sizeof...(A) - 1>, options>;
+  static constexpr std::size_t count = sizeof...(A) - 1 - (has_options ? 1 : 0);
+
+  template <std::size_t... K>
+  static auto without_result(const all& of, std::index_sequence<K...>) {
+    return std::forward_as_tuple(onefold::detail::later::argument<(K < head ? K : K + 1)>(of)...);
+  }
+  static auto described(const all& of) { return without_result(of, std::make_index_sequence<count>()); }
+  static options how([[maybe_unused]] const all& of) {
+    if constexpr (has_options)
+      return std::get<sizeof...(A) - 1>(of);
+    else
+      return {};
+  }
+};
+
+}  // namespace detail
 }  // namespace nccl
+
+/// reduce_into(), transform_reduce_into() and count_if_into() over the ranks, of the same arguments as with an executor: arrays or indices of this rank. The operator,
+/// and an initial value, are the same on all ranks.
+template <class... A, bool OnDevice = detail::compiles_for_device<A...>>
+void reduce_into(const nccl::layout& rows, A&&... arguments) {
+  using into = nccl::detail::arguments_into<A...>;
+  static_assert(detail::later::call_shape<A...>::arrays == 1,
+                "reduce_into takes an array: of a function there is transform_reduce_into");
+  const std::tuple<A&&...> of(std::forward<A>(arguments)...);
+  auto call = detail::later::describe_reduce<into::count>(into::described(of));
+  using op_type = decltype(call.op);
+  if constexpr (is_built_in_operator<op_type> && std::is_same_v<decltype(call.init), detail::no_init>) {
+    if (call.other_count != call.space.size()) detail::throw_different_lengths(call.space.size(), call.other_count);
+    const auto* const x = std::get<0>(call.f.arrays);
+    rows.template into<form_of(op_type::id), std::remove_cv_t<std::remove_reference_t<decltype(*x)>>>(
+        x, nullptr, call.space.size(), std::get<into::head>(of), into::how(of));
+  } else {
+    rows.template call_into<OnDevice>(call, std::get<into::head>(of), into::how(of));
+  }
+}
+template <class... A, bool OnDevice = detail::compiles_for_device<A...>>
+void transform_reduce_into(const nccl::layout& rows, A&&... arguments) {
+  using into = nccl::detail::arguments_into<A...>;
+  const std::tuple<A&&...> of(std::forward<A>(arguments)...);
+  auto call = detail::later::describe_transform_reduce<into::count>(into::described(of));
+  rows.template call_into<OnDevice>(call, std::get<into::head>(of), into::how(of));
+}
+template <class... A, bool OnDevice = detail::compiles_for_device<A...>>
+void count_if_into(const nccl::layout& rows, A&&... arguments) {
+  using into = nccl::detail::arguments_into<A...>;
+  const std::tuple<A&&...> of(std::forward<A>(arguments)...);
+  auto call = detail::later::describe_count_if<into::count>(into::described(of));
+  rows.template call_into<OnDevice>(call, std::get<into::head>(of), into::how(of));
+}
+
 }  // namespace onefold

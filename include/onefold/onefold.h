@@ -565,6 +565,9 @@ ONEFOLD_API int onefold_range_add_image(onefold_range* state, const void* image,
  *  many parts (64 and more of doubles, 400 where they are small), else 0; then the other functions fail with ONEFOLD_UNSUPPORTED. Places of no
  *  elements are ONEFOLD_INVALID_ARGUMENT. flags: ONEFOLD_WIDE or 0. */
 ONEFOLD_API int onefold_range_can_join_images(int32_t type, int32_t form, uint32_t flags, size_t parts, uint64_t total);
+/** Loads that kernel onto the GPU of `where`, as its first launch would, during which CUDA may wait for all that runs there: ahead of collectives between GPUs of one process.
+ *  Fails as onefold_range_join_images() does where there is none for any parts. */
+ONEFOLD_API int onefold_range_load_join_images(int32_t type, int32_t form, uint32_t flags, onefold_executor where);
 ONEFOLD_API int onefold_range_join_images(int32_t type, int32_t form, uint32_t flags, onefold_executor where, const void* images,
                                           size_t stride, const uint64_t* borders, size_t parts, uint64_t total, void* result);
 /** The same with a ddof as in onefold_request, which is 0 there. */

@@ -257,6 +257,8 @@ static void test_parts_on(onefold_executor where) {
   EXPECT_REFUSED(onefold_range_put_image(made, where, x, y, 5, NULL, NULL), ONEFOLD_NULL_POINTER, "image");
   const uint64_t borders[2] = {0, 3}, late[1] = {1};
   EXPECT(onefold_range_can_join_images(ONEFOLD_F32, ONEFOLD_REDUCE_TOGETHER, 0, 2, 5) == 0);
+  EXPECT(onefold_range_load_join_images(ONEFOLD_F32, ONEFOLD_SUM, 0, onefold_serial()) == ONEFOLD_UNSUPPORTED);
+  EXPECT(onefold_range_load_join_images(ONEFOLD_F32, ONEFOLD_REDUCE_TOGETHER, 0, onefold_cuda(0, NULL)) != ONEFOLD_OK);
   EXPECT(onefold_range_can_join_images(ONEFOLD_C64, ONEFOLD_MAX, 0, 2, 5) == 0);
   EXPECT(onefold_range_can_join_images(ONEFOLD_F32, ONEFOLD_SUM, 0, 0, 5) == 0);
   EXPECT(onefold_range_can_join_images(77, ONEFOLD_SUM, 0, 1, 5) == 0);

@@ -3,6 +3,7 @@
 #include <onefold/device.cuh>
 #include <onefold/onefold.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <type_traits>
@@ -294,6 +295,92 @@ std::vector<both_results> results_of_pieces(std::uint64_t count, int pieces) {
           std::array<double, 2>{onefold::sum(where, count, some_values()), onefold::max(where, count, some_values())});
   compare("an operator on 24 bytes", onefold::own_range_state<three, sum_of_three>(), some_three(),
           onefold::transform_reduce(where, count, sum_of_three(), some_three()));
+  return all;
+}
+
+namespace {
+
+// The result of an array in parts that begin where `borders` says: each part's image by its own call, put together by a kernel of this unit.
+template <class Make>
+std::vector<unsigned char> joined_result(const Make& make, const std::vector<std::uint64_t>& borders, std::uint64_t total,
+                                         std::size_t bytes) {
+  using values = decltype(make(std::uint64_t{0}, total));
+  const std::size_t parts = borders.size();
+  const managed_array<std::uint64_t> all_borders(parts);
+  std::copy(borders.begin(), borders.end(), all_borders.get());
+  all_borders.get()[parts] = total;
+  const auto count = [&](std::size_t p) { return all_borders.get()[p + 1] - borders[p]; };
+  std::uint64_t most = 64;
+  for (std::size_t p = 0; p < parts; ++p)
+    most = std::max(most, onefold::detail::joined_part(values::sizes, borders[p], borders[p] + count(p)).bytes(values::sizes));
+  const device_memory images(most * parts);
+  const managed_array<unsigned char> result(bytes);
+  for (std::size_t p = 0; p < parts; ++p)
+    make(borders[p], count(p)).put_image(borders[p], count(p), images.as<unsigned char>() + p * most);
+  make(0, total).put_result({images.as<unsigned char>(), all_borders.get(), static_cast<std::uint32_t>(parts), most}, result.get(),
+                            cudaStreamLegacy);
+  expect_success(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  return {result.get(), result.get() + bytes};
+}
+
+template <class F>
+auto behind(const F& f, std::uint64_t begin) {
+  return from_index<F>{f, begin};
+}
+
+}  // namespace
+
+std::vector<both_results> joined_results(const std::vector<std::uint64_t>& borders, std::uint64_t total) {
+  using onefold::detail::index_line;
+  using joined = onefold::detail::device_joined<true>;
+  std::vector<both_results> all;
+  const auto gpu = onefold::cuda();
+  const auto one = onefold::serial();
+  const auto compare = [&](const char* name, const auto& make, const auto& expected) {
+    both_results now{name, {}, {}, {}};
+    try {
+      const auto wanted = expected();
+      now.cpu.resize(sizeof(wanted));
+      std::memcpy(now.cpu.data(), &wanted, sizeof(wanted));
+      now.gpu = joined_result(make, borders, total, sizeof(wanted));
+    } catch (const std::exception& problem) {
+      now.problem = problem.what();
+    }
+    all.push_back(std::move(now));
+  };
+  const auto own = [&](const char* name, auto f, auto op, const auto& init) {
+    compare(
+        name,
+        [&](std::uint64_t begin, std::uint64_t count) {
+          auto later = behind(f, begin);
+          return joined::of_own(gpu, index_line{count}, later, op, init);
+        },
+        [&] { return onefold::transform_reduce(one, total, onefold::host_only(op), onefold::host_only(f), init); });
+  };
+  own("an operator on 16 bytes", some_pairs(), longer_of(), pair_of_numbers{-2, 7});
+  own("an operator on 24 bytes", some_three(), sum_of_three(), three{{0.5, 1, 2}});
+  own("an operator on 64 bytes", some_eight(), sum_of_eight(), eight{{1, 2, 3, 4, 5, 6, 7, 8}});
+  own("an operator on values of which some are there", some_present_floats(), plain_sum(), 0.25F);
+  const auto named = [&](const char* name, auto form, auto f, auto... ddof) {
+    using F = decltype(f);
+    constexpr auto what = decltype(form)::value;
+    using T = typename onefold::detail::values_of<index_line, F>::type;
+    compare(
+        name,
+        [&](std::uint64_t begin, std::uint64_t count) {
+          auto later = behind(f, begin);
+          return joined::template of_form<what, T, false>(gpu, index_line{count}, later, sizeof...(ddof));
+        },
+        [&] { return onefold::detail::named_reduction<what>{}(one, total, onefold::host_only(f), ddof...); });
+  };
+  named("a mean of some", std::integral_constant<form, form::mean>(), some_present());
+  named("a mean and variance of some floats", std::integral_constant<form, form::mean_variance>(), some_present_floats(),
+        onefold::ddof{1});
+  named("the extrema of some", std::integral_constant<form, form::minmax>(), some_present());
+  named("a sum of some", std::integral_constant<form, form::sum>(), some_present_floats());
+  bool are_there = false;
+  for (std::uint64_t i = 0; i < total && !are_there; ++i) are_there = some_present()(i).present;
+  if (are_there) named("the place of the least of some", std::integral_constant<form, form::argmin>(), some_present());
   return all;
 }
 

@@ -15,6 +15,9 @@ std::vector<both_results> states_of_functions(std::uint64_t begin, std::uint64_t
 /// Results of states that were made on both sides in turn, in so many pieces, and of one core.
 std::vector<both_results> results_of_pieces(std::uint64_t count, int pieces);
 
+/// Results of images of parts that begin with these elements, put together by a kernel of the unit that made them, and of one core.
+std::vector<both_results> joined_results(const std::vector<std::uint64_t>& borders, std::uint64_t total);
+
 /// Sentences of calls that have to be refused, and what stands in them.
 struct refused_state {
   std::string call;

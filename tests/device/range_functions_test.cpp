@@ -2,10 +2,13 @@
 
 #include "range_functions.hpp"
 
+#include <algorithm>
+#include <cstdio>
 #include <utility>
 
 #include <onefold/onefold.hpp>
 
+#include "../support/data.hpp"
 #include "../support/gtest_support.hpp"
 
 namespace onefold_test {
@@ -60,6 +63,27 @@ TEST_F(states_of_ranges_of_functions, have_the_results_of_one_core_in_any_pieces
     expect_equal(results_of_pieces(777'777, pieces));
     expect_equal(results_of_pieces(900, pieces));
   }
+}
+
+TEST_F(states_of_ranges_of_functions, are_put_together_by_a_kernel_of_the_callers) {
+  std::uint64_t compared = 0;
+  for (const std::uint64_t total : {0U, 1U, 700U, 5'120U, 40'000U, 777'777U, 1U << 20U})
+    for (const int parts : {1, 2, 3, 8, 61, 700}) {
+      if (parts > 8 && total > 50'000 && parts != 61) continue;  // a launch or three for each part
+      SCOPED_TRACE(std::to_string(total) + " values in " + std::to_string(parts) + " parts");
+      const random_numbers random(current_seed() + total + static_cast<std::uint64_t>(parts));
+      std::vector<std::uint64_t> borders{0};
+      for (int p = 1; p < parts; ++p) {
+        std::uint64_t border = random.at(static_cast<std::uint64_t>(p)) % (total + 1);
+        if (p % 4 == 1) border = border / 1024 * 1024;
+        borders.push_back(border);
+      }
+      std::sort(borders.begin(), borders.end());
+      const auto all = joined_results(borders, total);
+      compared += all.size();
+      expect_equal(all);
+    }
+  std::printf("%llu results of images compared\n", static_cast<unsigned long long>(compared));
 }
 
 TEST_F(states_of_ranges_of_functions, are_refused_where_they_mean_nothing) {

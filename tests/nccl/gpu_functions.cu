@@ -45,6 +45,73 @@ struct product_of {
   ONEFOLD_HOST_DEVICE double operator()(std::uint64_t i) const { return x[i] * static_cast<double>(y[i]); }
 };
 
+struct positive_product_of {
+  product_of all;
+  ONEFOLD_HOST_DEVICE o::maybe<double> operator()(std::uint64_t i) const {
+    const double x = all(i);
+    return x > 0 ? o::maybe<double>(x) : o::maybe<double>();
+  }
+};
+// Values of 16 bytes, whose operator adds, keeps the larger one and notes a place.
+struct tally {
+  double sum;
+  float largest;
+  std::uint32_t first;
+};
+struct add_tallies {
+  ONEFOLD_HOST_DEVICE tally operator()(const tally& a, const tally& b) const {
+    return {a.sum + b.sum, a.largest < b.largest ? b.largest : a.largest, a.first < b.first ? a.first : b.first};
+  }
+};
+struct tally_at {
+  value_at value;
+  ONEFOLD_HOST_DEVICE tally operator()(std::uint64_t i) const {
+    const double x = value(i);
+    return {x, static_cast<float>(x), static_cast<std::uint32_t>(value.begin + i)};
+  }
+};
+struct some_tally_at {
+  value_at value;
+  ONEFOLD_HOST_DEVICE o::maybe<tally> operator()(std::uint64_t i) const {
+    return value(i) > 0.1 ? o::maybe<tally>(tally_at{value}(i)) : o::maybe<tally>();
+  }
+};
+struct some_floats_at {
+  value_at value;
+  ONEFOLD_HOST_DEVICE o::maybe<float> operator()(std::uint64_t i) const {
+    const double x = value(i);
+    return x > 0.2 ? o::maybe<float>(static_cast<float>(x)) : o::maybe<float>();
+  }
+};
+// Of 64 bytes.
+struct row_of_eight {
+  double of[8];
+};
+struct add_rows {
+  ONEFOLD_HOST_DEVICE row_of_eight operator()(const row_of_eight& a, const row_of_eight& b) const {
+    row_of_eight made{};
+    for (int k = 0; k < 8; ++k) made.of[k] = a.of[k] + b.of[k];
+    return made;
+  }
+};
+struct some_rows_at {
+  value_at value;
+  ONEFOLD_HOST_DEVICE o::maybe<row_of_eight> operator()(std::uint64_t i) const {
+    const double x = value(i);
+    if (x < -0.7) return {};
+    return row_of_eight{{x, x * 2, x * 3, x * 5, x * 7, x * 11, x * 13, x * 17}};
+  }
+};
+struct times {
+  ONEFOLD_HOST_DEVICE double operator()(double x, float y) const { return x * static_cast<double>(y); }
+};
+struct larger_of {
+  ONEFOLD_HOST_DEVICE double operator()(double a, double b) const { return a < b ? b : a; }
+};
+struct is_small {
+  ONEFOLD_HOST_DEVICE bool operator()(double x) const { return x < 0.5; }
+};
+
 o::options exactly() {
   o::options how;
   how.guarantee = o::guarantee::exact;
@@ -111,7 +178,7 @@ std::vector<both_results> functions_over_nccl_on_both_sides(ncclComm_t comm, int
 #define ONEFOLD_COMPARE(form, function, ...)                                                                                  \
   here.compare(                                                                                                               \
       #form " of " #function, [&](auto* to) { o::form##_into(here.rows, n, function{mine}, to __VA_OPT__(, ) __VA_ARGS__); }, \
-      [&] { return o::form(one, N, function{of_all} __VA_OPT__(, ) __VA_ARGS__); })
+      [&] { return o::form(one, N, o::host_only(function{of_all}) __VA_OPT__(, ) __VA_ARGS__); })
   ONEFOLD_COMPARE(sum, value_at);
   ONEFOLD_COMPARE(sum, float_at);
   ONEFOLD_COMPARE(sum, float_at, o::accumulate_as<double>);
@@ -155,17 +222,17 @@ std::vector<both_results> functions_over_nccl_on_both_sides(ncclComm_t comm, int
   here.compare(
       "an operator each",
       [&](auto* to) { o::reduce_together_into(here.rows, n, three_at{mine}, to, op::sum{}, op::min{}, op::max{}); },
-      [&] { return o::reduce_together(one, N, three_at{of_all}, op::sum{}, op::min{}, op::max{}); });
+      [&] { return o::reduce_together(one, N, o::host_only(three_at{of_all}), op::sum{}, op::min{}, op::max{}); });
   here.compare(
       "a sum and a maximum", [&](auto* to) { o::reduce_together_into(here.rows, n, two_at{mine}, to, op::sum{}, op::max{}); },
-      [&] { return o::reduce_together(one, N, two_at{of_all}, op::sum{}, op::max{}); });
+      [&] { return o::reduce_together(one, N, o::host_only(two_at{of_all}), op::sum{}, op::max{}); });
   here.compare(
       "over a box",
       [&](auto* to) {
         o::sum_into(here.rows, o::box({0, 1}, {0, width}), in_box{mine, width}, to);
       },
       [&] {
-        return o::sum(one, o::box({0, 1}, {0, whole_width}), in_box{of_all, whole_width});
+        return o::sum(one, o::box({0, 1}, {0, whole_width}), o::host_only(in_box{of_all, whole_width}));
       });
 
   // Of arrays, this rank's own.
@@ -187,6 +254,79 @@ std::vector<both_results> functions_over_nccl_on_both_sides(ncclComm_t comm, int
         o::sum_into(here.rows, n, product_of{x.get(), y.get()}, to);
       },
       [&] { return o::dot(one, all_x, all_y); });
+
+  // Operators of the caller's, initial values, and forms that must know which values are there.
+  const tally before{1.5, 0.25F, 12'345'678U};
+  const auto own = [&](const char* name, const auto& into, const auto& expected) {
+    if (N > 0) here.compare(name, into, expected);
+  };
+  own(
+      "an operator on 16 bytes", [&](auto* to) { o::transform_reduce_into(here.rows, n, to, add_tallies{}, tally_at{mine}); },
+      [&] { return o::transform_reduce(one, N, o::host_only(add_tallies{}), o::host_only(tally_at{of_all})); });
+  own(
+      "the same of some values",
+      [&](auto* to) { o::transform_reduce_into(here.rows, n, to, add_tallies{}, some_tally_at{mine}, before); },
+      [&] { return o::transform_reduce(one, N, o::host_only(add_tallies{}), o::host_only(some_tally_at{of_all}), before); });
+  own(
+      "an operator on 64 bytes",
+      [&](auto* to) { o::transform_reduce_into(here.rows, n, to, add_rows{}, some_rows_at{mine}, row_of_eight{}); },
+      [&] { return o::transform_reduce(one, N, o::host_only(add_rows{}), o::host_only(some_rows_at{of_all}), row_of_eight{}); });
+  here.compare(
+      "an operator with an initial value",
+      [&](auto* to) { o::transform_reduce_into(here.rows, n, to, add_tallies{}, tally_at{mine}, before); },
+      [&] { return o::transform_reduce(one, N, o::host_only(add_tallies{}), o::host_only(tally_at{of_all}), before); });
+  own(
+      "an operator on two arrays",
+      [&](auto* to) { o::transform_reduce_into(here.rows, x.get(), y.get(), n, to, larger_of{}, times{}); },
+      [&] { return o::transform_reduce(one, all_x, all_y, o::host_only(larger_of{}), o::host_only(times{})); });
+  here.compare(
+      "a sum of two arrays", [&](auto* to) { o::transform_reduce_into(here.rows, x.get(), y.get(), n, to, op::sum{}, times{}); },
+      [&] { return o::transform_reduce(one, all_x, all_y, op::sum{}, o::host_only(times{})); });
+  here.compare(
+      "the exact one",
+      [&](auto* to) { o::transform_reduce_into(here.rows, x.get(), y.get(), n, to, op::sum{}, times{}, exactly()); },
+      [&] { return o::transform_reduce(one, all_x, all_y, op::sum{}, o::host_only(times{}), exactly()); });
+  here.compare(
+      "a sum with an initial value",
+      [&](auto* to) { o::transform_reduce_into(here.rows, x.get(), y.get(), n, to, op::sum{}, times{}, 0.1); },
+      [&] { return o::transform_reduce(one, all_x, all_y, op::sum{}, o::host_only(times{}), 0.1); });
+  own(
+      "an operator on an array", [&](auto* to) { o::reduce_into(here.rows, x.get(), n, to, larger_of{}); },
+      [&] { return o::reduce(one, all_x, o::host_only(larger_of{})); });
+  here.compare(
+      "the same with an initial value", [&](auto* to) { o::reduce_into(here.rows, x.get(), n, to, larger_of{}, 0.3); },
+      [&] { return o::reduce(one, all_x, o::host_only(larger_of{}), 0.3); });
+  here.compare(
+      "a product of an array", [&](auto* to) { o::reduce_into(here.rows, y.get(), n, to, op::prod{}); },
+      [&] { return o::reduce(one, all_y, op::prod{}); });
+  here.compare(
+      "how many", [&](auto* to) { o::count_if_into(here.rows, x.get(), n, to, is_small{}); },
+      [&] { return o::count_if(one, all_x, o::host_only(is_small{})); });
+  here.compare(
+      "how many indices", [&](auto* to) { o::count_if_into(here.rows, n, to, is_large_at{mine}); },
+      [&] { return o::count_if(one, N, o::host_only(is_large_at{of_all})); });
+#define ONEFOLD_COMPARE(form, function, ...)                                                                                  \
+  here.compare(                                                                                                               \
+      #form " of " #function, [&](auto* to) { o::form##_into(here.rows, n, function{mine}, to __VA_OPT__(, ) __VA_ARGS__); }, \
+      [&] { return o::form(one, N, o::host_only(function{of_all}) __VA_OPT__(, ) __VA_ARGS__); })
+  ONEFOLD_COMPARE(sum, some_at);
+  ONEFOLD_COMPARE(sum, some_floats_at);
+  ONEFOLD_COMPARE(sum, some_floats_at, o::accumulate_as<double>);
+  ONEFOLD_COMPARE(prod, some_floats_at);
+  ONEFOLD_COMPARE(mean, some_at);
+  ONEFOLD_COMPARE(mean, some_floats_at);
+  ONEFOLD_COMPARE(mean_variance, some_at);
+  ONEFOLD_COMPARE(mean_variance, some_floats_at, o::ddof{1});
+  ONEFOLD_COMPARE(minmax, some_at);
+  bool are_there = false;
+  for (std::uint64_t i = 0; i < N && !are_there; ++i) are_there = some_floats_at{of_all}(i).present;
+  if (are_there) {
+    ONEFOLD_COMPARE(argmin, some_floats_at);
+    ONEFOLD_COMPARE(argmax, some_at);
+    ONEFOLD_COMPARE(argmax_magnitude, some_floats_at);
+    ONEFOLD_COMPARE(argminmax, some_at);
+  }
+#undef ONEFOLD_COMPARE
   return std::move(here.all);
 }
 
@@ -196,7 +336,7 @@ std::vector<both_results> functions_over_nccl_in_a_graph(ncclComm_t comm, int ra
   const std::uint64_t n = here.count, N = here.total;
   const managed_array<double> x(n);
   const managed_array<float> y(n);
-  const device_memory results(4 * sizeof(double));
+  const device_memory results(6 * sizeof(double));
   auto* const to = results.as<double>();
   const product_of products{x.get(), y.get()};
   cudaGraph_t graph = nullptr;
@@ -206,6 +346,8 @@ std::vector<both_results> functions_over_nccl_in_a_graph(ncclComm_t comm, int ra
   o::norm2_into(here.rows, n, products, to + 1);
   o::sum_into(here.rows, n, products, to + 2, exactly());
   o::norm_inf_into(here.rows, n, products, to + 3);
+  o::transform_reduce_into(here.rows, n, to + 4, larger_of{}, products, -1.0);
+  o::mean_into(here.rows, n, positive_product_of{products}, to + 5);
   expect_success(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
   expect_success(cudaGraphInstantiate(&launched, graph, 0), "cudaGraphInstantiate");
   std::vector<double> all_x(N);
@@ -225,11 +367,15 @@ std::vector<both_results> functions_over_nccl_in_a_graph(ncclComm_t comm, int ra
         "a graph",
         [&](double* result) {
           expect_success(cudaGraphLaunch(launched, stream), "cudaGraphLaunch");
-          expect_success(cudaMemcpyAsync(result, to, 4 * sizeof(double), cudaMemcpyDefault, stream), "cudaMemcpyAsync");
+          expect_success(cudaMemcpyAsync(result, to, 6 * sizeof(double), cudaMemcpyDefault, stream), "cudaMemcpyAsync");
         },
         [&] {
-          return std::array<double, 4>{o::sum(one, N, of_all), o::norm2(one, N, of_all), o::sum(one, N, of_all, exactly()),
-                                       o::norm_inf(one, N, of_all)};
+          return std::array<double, 6>{o::sum(one, N, of_all),
+                                       o::norm2(one, N, of_all),
+                                       o::sum(one, N, of_all, exactly()),
+                                       o::norm_inf(one, N, of_all),
+                                       o::transform_reduce(one, N, o::host_only(larger_of{}), o::host_only(of_all), -1.0),
+                                       o::mean(one, N, o::host_only(positive_product_of{of_all}))};
         });
   }
   cudaGraphExecDestroy(launched);

@@ -541,20 +541,6 @@ __device__ inline std::uint64_t without_lowest(std::uint64_t ones_of, std::uint3
   return ones_of;
 }
 
-// Tiles of a part ahead of its subtree number `which`, and how high that is.
-__device__ inline std::uint64_t tiles_before(const joined_nodes& nodes, std::uint32_t which, int& height) {
-  const std::uint32_t lefts = ones(nodes.left);
-  if (which < lefts) {
-    const std::uint64_t rest = without_lowest(nodes.left, which);
-    height = lowest_bit(rest);
-    return nodes.left - rest;
-  }
-  std::uint64_t rest = nodes.right;
-  for (which -= lefts; which > 0; --which) rest ^= std::uint64_t{1} << highest_bit(rest);
-  height = highest_bit(rest);
-  return nodes.left + (nodes.right - rest);
-}
-
 // What meets at the begin of part `number`, 1 or higher, becomes one value as far as the subtrees of the two parts go that are next to it. By one thread.
 template <class C>
 __device__ inline void join_at(joined_memory& shared, std::uint32_t parts, std::uint32_t number, int log_tile) {
@@ -780,7 +766,7 @@ __device__ inline void run_joined_block(int which, const joined_table& table, jo
         A value = joined_value<A>::of(image + i * joined_place_bytes, table.conversion);
         if constexpr (joined_value<A>::has_place) {
           int height = 0;
-          const std::uint64_t tile = part.first_tile + tiles_before(its, i, height);
+          const std::uint64_t tile = part.first_tile + its.tiles_before(i, height);
           value = joined_value<A>::placed(value, tile << log_tile, std::uint64_t{1} << (height + log_tile));
         }
         nodes[i] = value;

@@ -205,15 +205,17 @@ struct form_of_function : mapped_values<form_of_function<What, T, Wide, Fold, Fr
   }
 };
 
+template <class Sum>
+struct sum_and_count {
+  Sum sum;
+  std::uint64_t count;
+};
 /// The mean of those values that are present: of a sum and how many there are.
 template <class T, bool Wide, class From>
 struct mean_of_present : mapped_values<mean_of_present<T, Wide, From>, From> {
   using of_sum = form_fold_t<form::mean, T, Wide>;
   using value_type = T;
-  struct accumulator {
-    typename of_sum::accumulator sum;
-    std::uint64_t count;
-  };
+  using accumulator = sum_and_count<typename of_sum::accumulator>;
   static constexpr bool is_plain = true;
   static constexpr bool has_neutral = true;
   using result = typename concluded<form::mean, T, Wide>::result;

@@ -208,4 +208,4 @@ struct device_side<true> {
 }  // namespace detail
 }  // namespace onefold
 
-#include <onefold/device/made_values.cuh>  // uses check_function
+#include <onefold/device/joined_values.cuh>  // as does made_values.cuh, they use check_function

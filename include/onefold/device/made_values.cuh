@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include <onefold/detail/known_kernels.hpp>
 #include <onefold/detail/own_folds.hpp>
 #include <onefold/detail/range_parts.hpp>
 #include <onefold/device/kernel.cuh>
@@ -559,9 +560,7 @@ class values_on_gpu {
   void nodes(std::uint64_t from, std::uint64_t first_tile, std::uint64_t end_tile, std::uint64_t count, void* to) {
     if (first_tile == end_tile) return;
     node* const first = begin().template results<node>(&to, 1, number_of_nodes(first_tile, end_tile));
-    put_nodes(from, first_tile, end_tile, count, [first](const numbered_level& at, node* mains) {
-      return device::places_of_level<node>{first + at.heads, mains == nullptr ? first + at.last_mains : mains, first + at.tails};
-    });
+    put_nodes(from, first_tile, end_tile, count, places_in(first));
   }
 
   /// Puts on the stream what makes the image (onefold_range_put_image()) of `count` values, of which the first has the index `begin` in the whole array: of result k at
@@ -584,8 +583,19 @@ class values_on_gpu {
         head + (before * sizeof(kept) + device::image_place_bytes - 1) / device::image_place_bytes * device::image_place_bytes;
     put_values(0, before, reinterpret_cast<kept*>(head), stride / sizeof(kept));
     put_values(count - behind, behind, reinterpret_cast<kept*>(tail), stride / sizeof(kept));
-    this->begin().leave();
-    gpu_.reset();
+    leave();
+  }
+  /// The same of one result for a kernel of this unit's (joined_values.cuh): nodes as they are, places in them those of the whole array.
+  void put_parts(std::uint64_t begin, std::uint64_t count, void* nodes, void* head, void* tail) {
+    if (count == 0) return;
+    const range_parts parts{tile, begin, begin + count};
+    const std::uint64_t before = parts.nodes_begin() - begin, behind = parts.end - parts.nodes_end();
+    if (parts.nodes_begin() != parts.nodes_end())
+      put_nodes(before, parts.nodes_begin() / tile, parts.nodes_end() / tile, count - before - behind,
+                places_in(static_cast<node*>(nodes)));
+    put_values(0, before, static_cast<kept*>(head), 0);
+    put_values(count - behind, behind, static_cast<kept*>(tail), 0);
+    leave();
   }
 
   void wait() {
@@ -597,18 +607,40 @@ class values_on_gpu {
   void forget() noexcept { gpu_.reset(); }
 
  private:
+  template <class Places>
+  struct node_kernels {
+    static inline const bool are_known =
+        known_kernels::add(reinterpret_cast<const void*>(device::subtrees_kernel<own, Places>),
+                           reinterpret_cast<const void*>(device::joined_subtrees_kernel<own, Places>));
+  };
+  struct value_kernels {
+    static inline const bool are_known = known_kernels::add(reinterpret_cast<const void*>(device::kept_values_kernel<From, kept>));
+  };
+
   // Where the nodes of a level are among all that are asked for, the elements ahead of its piece 0, and those of a node below it.
   struct numbered_level {
     std::size_t heads, last_mains, tails;
     std::uint64_t first, each;
   };
 
+  // All nodes, from the first one's place on.
+  static auto places_in(node* first) {
+    return [first](const numbered_level& at, node* mains) {
+      return device::places_of_level<node>{first + at.heads, mains == nullptr ? first + at.last_mains : mains, first + at.tails};
+    };
+  }
+  // What is on the stream goes on by itself.
+  void leave() {
+    begin().leave();
+    gpu_.reset();
+  }
   gpu_of_call& begin() {
     if (!gpu_) gpu_.emplace(where_);
     return *gpu_;
   }
 
   void put_values(std::uint64_t first, std::uint64_t count, kept* to, std::uint64_t apart) {
+    static_cast<void>(&value_kernels::are_known);
     if (count == 0) return;
     gpu_of_call& gpu = begin();
     device::tree_input in = arrays_.from(first);
@@ -659,6 +691,7 @@ class values_on_gpu {
       at.last_mains = at.heads + level.heads;
       const auto to = places(at, is_last ? nullptr : mains);
       using Places_of_level = std::decay_t<decltype(to)>;
+      static_cast<void>(&node_kernels<Places_of_level>::are_known);
       const auto blocks = static_cast<unsigned>(level.all());
       constexpr int threads = device::most_warps * device::warp_size;
       if (k == 0)
