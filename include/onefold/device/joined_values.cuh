@@ -197,12 +197,7 @@ struct device_joined<true> {
   /// With an operator of the caller's.
   template <class Space, class F, class Op, class Init>
   static auto of_own(const executor& where, const Space& space, F& f, Op& op, const Init& init) {
-    static_assert(check_function<F>::done && check_function<Op>::done, "");
-    using later = later_values<typename origin<Space, F>::type, as_returned>;
-    using V = typename value_traits<value_at_t<Space, F>>::type;
-    using own = own_operator<V, std::decay_t<Op>, Init, later>;
-    return joined_on_gpu<fold_of_range<own>>(where, fold_of_range<own>(own(later{origin<Space, F>::of(space, f), {}}, op, init)),
-                                             arrays_on_gpu(f));
+    return ranges::of<joined_on_gpu>(where, ranges::fold_of_own(space, f, op, init), f);
   }
   /// Of values of which some are absent.
   template <form What, class T, bool Wide, class Space, class F>
@@ -212,12 +207,15 @@ struct device_joined<true> {
     const later values{origin<Space, F>::of(space, f), {}};
     if constexpr (What == form::mean) {
       using own = mean_of_present<T, Wide, later>;
-      return joined_on_gpu<fold_of_range<own>>(where, fold_of_range<own>(own(values)), arrays_on_gpu(f));
+      return ranges::of<joined_on_gpu>(where, fold_of_range<own>(own(values)), f);
     } else {
       using own = form_of_function<What, T, Wide, form_fold_t<What, T, Wide>, later>;
-      return joined_on_gpu<fold_of_range<own>>(where, fold_of_range<own>(own(values, ddof)), arrays_on_gpu(f));
+      return ranges::of<joined_on_gpu>(where, fold_of_range<own>(own(values, ddof)), f);
     }
   }
+
+ private:
+  using ranges = device_ranges<true>;
 };
 
 }  // namespace detail

@@ -568,34 +568,24 @@ class values_on_gpu {
   void put_image(std::uint64_t begin, std::uint64_t count, void* image, std::uint64_t stride) {
     if (count == 0) return;
     const range_parts parts{tile, begin, begin + count};
-    const std::uint64_t first_tile = parts.nodes_begin() / tile, end_tile = parts.nodes_end() / tile;
-    const std::uint64_t before = parts.nodes_begin() - begin, behind = parts.end - parts.nodes_end();
     auto* const nodes = static_cast<unsigned char*>(image);
     const auto place = [nodes](std::size_t number) { return nodes + number * device::image_place_bytes; };
-    const std::size_t number = number_of_nodes(first_tile, end_tile);
-    if (number > 0)
-      put_nodes(before, first_tile, end_tile, count - before - behind, [&place, &stride](const numbered_level& at, node* mains) {
-        return device::places_in_image<node>{place(at.heads), mains,  place(at.last_mains), place(at.tails), stride,
-                                             at.first,        at.each};
-      });
+    const std::size_t number = number_of_nodes(parts.nodes_begin() / tile, parts.nodes_end() / tile);
     unsigned char* const head = place(number == 0 ? 1 : number);
+    const std::uint64_t head_bytes = (parts.nodes_begin() - begin) * sizeof(kept);
     unsigned char* const tail =
-        head + (before * sizeof(kept) + device::image_place_bytes - 1) / device::image_place_bytes * device::image_place_bytes;
-    put_values(0, before, reinterpret_cast<kept*>(head), stride / sizeof(kept));
-    put_values(count - behind, behind, reinterpret_cast<kept*>(tail), stride / sizeof(kept));
-    leave();
+        head + (head_bytes + device::image_place_bytes - 1) / device::image_place_bytes * device::image_place_bytes;
+    const auto places = [&place, &stride](const numbered_level& at, node* mains) {
+      return device::places_in_image<node>{place(at.heads), mains,  place(at.last_mains), place(at.tails), stride,
+                                           at.first,        at.each};
+    };
+    put_parts(parts, places, reinterpret_cast<kept*>(head), reinterpret_cast<kept*>(tail), stride / sizeof(kept));
   }
   /// The same of one result for a kernel of this unit's (joined_values.cuh): nodes as they are, places in them those of the whole array.
   void put_parts(std::uint64_t begin, std::uint64_t count, void* nodes, void* head, void* tail) {
     if (count == 0) return;
-    const range_parts parts{tile, begin, begin + count};
-    const std::uint64_t before = parts.nodes_begin() - begin, behind = parts.end - parts.nodes_end();
-    if (parts.nodes_begin() != parts.nodes_end())
-      put_nodes(before, parts.nodes_begin() / tile, parts.nodes_end() / tile, count - before - behind,
-                places_in(static_cast<node*>(nodes)));
-    put_values(0, before, static_cast<kept*>(head), 0);
-    put_values(count - behind, behind, static_cast<kept*>(tail), 0);
-    leave();
+    put_parts({tile, begin, begin + count}, places_in(static_cast<node*>(nodes)), static_cast<kept*>(head),
+              static_cast<kept*>(tail), 0);
   }
 
   void wait() {
@@ -629,8 +619,14 @@ class values_on_gpu {
       return device::places_of_level<node>{first + at.heads, mains == nullptr ? first + at.last_mains : mains, first + at.tails};
     };
   }
-  // What is on the stream goes on by itself.
-  void leave() {
+  // The nodes, and the values at cut tiles. What is on the stream then goes on by itself.
+  template <class Places>
+  void put_parts(const range_parts& parts, const Places& places, kept* head, kept* tail, std::uint64_t apart) {
+    const std::uint64_t before = parts.nodes_begin() - parts.begin, behind = parts.end - parts.nodes_end();
+    if (parts.nodes_begin() != parts.nodes_end())
+      put_nodes(before, parts.nodes_begin() / tile, parts.nodes_end() / tile, parts.nodes_end() - parts.nodes_begin(), places);
+    put_values(0, before, head, apart);
+    put_values(parts.nodes_end() - parts.begin, behind, tail, apart);
     begin().leave();
     gpu_.reset();
   }
@@ -766,33 +762,38 @@ template <>
 struct device_ranges<true> {
   template <form What, class T, bool Wide, class Space, class F>
   static auto of_form(const executor& where, const Space& space, F& f, T instead) {
-    using fold = decltype(fold_of_form<What, T, Wide>(space, f, instead));
-    return made_on_gpu<fold>(where, fold_of_form<What, T, Wide>(space, f, instead), arrays_on_gpu(f));
+    return of<made_on_gpu>(where, fold_of_form<What, T, Wide>(space, f, instead), f);
   }
   template <class... Ops, class Space, class F>
   static auto of_operators(const executor& where, const Space& space, F& f) {
-    using fold = decltype(fold_of_operators<Ops...>(space, f));
-    return made_on_gpu<fold>(where, fold_of_operators<Ops...>(space, f), arrays_on_gpu(f));
+    return of<made_on_gpu>(where, fold_of_operators<Ops...>(space, f), f);
   }
   /// For put_image().
   template <form What, class T, bool Wide, class Space, class F>
   static auto values_of_form(const executor& where, const Space& space, F& f, T instead) {
-    using fold = decltype(fold_of_form<What, T, Wide>(space, f, instead));
-    return values_on_gpu<fold>(where, fold_of_form<What, T, Wide>(space, f, instead), arrays_on_gpu(f));
+    return of<values_on_gpu>(where, fold_of_form<What, T, Wide>(space, f, instead), f);
   }
   template <class... Ops, class Space, class F>
   static auto values_of_operators(const executor& where, const Space& space, F& f) {
-    using fold = decltype(fold_of_operators<Ops...>(space, f));
-    return values_on_gpu<fold>(where, fold_of_operators<Ops...>(space, f), arrays_on_gpu(f));
+    return of<values_on_gpu>(where, fold_of_operators<Ops...>(space, f), f);
   }
   template <class Space, class F, class Op>
   static auto of_own(const executor& where, const Space& space, F& f, Op& op) {
+    return of<values_on_gpu>(where, fold_of_own(space, f, op, no_init{}), f);
+  }
+
+  /// What has a fold's values, and the fold of an operator of the caller's: also for joined_values.cuh.
+  template <template <class> class Values, class Fold, class F>
+  static Values<Fold> of(const executor& where, const Fold& fold, const F& f) {
+    return Values<Fold>(where, fold, arrays_on_gpu(f));
+  }
+  template <class Space, class F, class Op, class Init>
+  static auto fold_of_own(const Space& space, F& f, Op& op, const Init& init) {
     static_assert(check_function<F>::done && check_function<Op>::done, "");
     using later = later_values<typename origin<Space, F>::type, as_returned>;
     using V = typename value_traits<value_at_t<Space, F>>::type;
-    using own = own_operator<V, std::decay_t<Op>, no_init, later>;
-    return values_on_gpu<fold_of_range<own>>(where, fold_of_range<own>(own(later{origin<Space, F>::of(space, f), {}}, op, {})),
-                                             arrays_on_gpu(f));
+    using own = own_operator<V, std::decay_t<Op>, Init, later>;
+    return fold_of_range<own>(own(later{origin<Space, F>::of(space, f), {}}, op, init));
   }
 
  private:
