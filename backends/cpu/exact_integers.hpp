@@ -14,8 +14,8 @@ namespace onefold::cpu {
 namespace exact_integers {
 
 using u64 = std::uint64_t;
-using u128 = unsigned __int128;
-using i128 = __int128;
+__extension__ using u128 = unsigned __int128;
+__extension__ using i128 = __int128;
 
 // The sums of what a form adds: their units are powers of two, and their words have two limbs each.
 constexpr const detail::exact::kind_row& of_elements = detail::exact::kind_of(form::mean, element_type::f64);

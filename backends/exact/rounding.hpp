@@ -14,7 +14,8 @@
 namespace onefold::detail::exact {
 
 using u64 = std::uint64_t;
-using u128 = unsigned __int128;
+__extension__ using u128 = unsigned __int128;
+__extension__ using i128 = __int128;
 
 ONEFOLD_HOST_DEVICE inline int leading_zeros(u64 word) noexcept {
 #ifdef __CUDA_ARCH__
@@ -214,7 +215,7 @@ ONEFOLD_HOST_DEVICE inline u64 root_of(u128 x) noexcept {
   const double about = std::sqrt(static_cast<double>(static_cast<u64>(x >> 64)) * 0x1p64);  // but for some 2^11
   u64 root = about < 0x1p64 ? static_cast<u64>(about) : ~u64{0};
   // One of Newton's steps: but for 1.
-  const auto less = static_cast<__int128>(x - u128{root} * root);
+  const auto less = static_cast<i128>(x - u128{root} * root);
   const auto step = static_cast<std::int64_t>(static_cast<double>(static_cast<std::int64_t>(less >> 24)) * 0x1p23 / about);
   root = step > 0 && root > ~u64{0} - static_cast<u64>(step) ? ~u64{0} : root + static_cast<u64>(step);
   while (u128{root} * root > x) --root;

@@ -25,6 +25,9 @@ constexpr int block = 4096;  // elements; 32 KiB of doubles
 constexpr int block_log = 12;
 constexpr int digits = 53;
 
+__extension__ using u128 = unsigned __int128;
+__extension__ using i128 = __int128;
+
 constexpr u64 sign_bit = u64{1} << 63;
 constexpr int top_field = 2047;
 constexpr int field_of_one = 1023;
@@ -69,18 +72,18 @@ struct integer {
   bool add_word(int at, u64 part, bool carry) { return step(at, part, carry, false); }
 
   // + v 2^place units, which is a whole number of them.
-  void add(__int128 v, int place) {
+  void add(i128 v, int place) {
     if (v == 0) return;
     if (place < 0) {
       v >>= -place;
       place = 0;
     }
     const bool negative = v < 0;
-    const unsigned __int128 size = negative ? -static_cast<unsigned __int128>(v) : static_cast<unsigned __int128>(v);
+    const u128 size = negative ? -static_cast<u128>(v) : static_cast<u128>(v);
     const int shift = place % 64;
-    const unsigned __int128 upper = size >> 64 << shift;
-    const unsigned __int128 lower = static_cast<unsigned __int128>(static_cast<u64>(size)) << shift;
-    const unsigned __int128 middle = upper + (lower >> 64);
+    const u128 upper = size >> 64 << shift;
+    const u128 lower = static_cast<u128>(static_cast<u64>(size)) << shift;
+    const u128 middle = upper + (lower >> 64);
     add(place / 64, static_cast<u64>(lower), static_cast<u64>(middle), static_cast<u64>(middle >> 64), negative);
   }
 
@@ -100,7 +103,7 @@ struct integer {
   void add_product(f64 x, f64 y) {
     static_assert(Unit % 2 == 0);
     const finite a(x), b(y);
-    const unsigned __int128 product = static_cast<unsigned __int128>(a.mantissa) * b.mantissa;
+    const u128 product = static_cast<u128>(a.mantissa) * b.mantissa;
     const int place = a.exponent + b.exponent - Unit;
     const u64 low = static_cast<u64>(product);
     const u64 high = static_cast<u64>(product >> 64);
@@ -312,7 +315,7 @@ struct bins_of {
         if ((any & beyond) == 0) continue;
         for (int i = at; i < at + group; ++i) {
           if ((bank[i] & beyond) == 0) continue;
-          to.add(__int128{static_cast<i64>(bank[i] - begin)}, i - Below);
+          to.add(i128{static_cast<i64>(bank[i] - begin)}, i - Below);
           bank[i] = begin;
         }
       }
@@ -324,7 +327,7 @@ struct bins_of {
     if (!has_begun) return;
     if (first > 0)
       for (int place = 0; place < group; place += 16) to.add(sum_of(place), place - Below);
-    __int128 rest = 0;
+    i128 rest = 0;
     bool carry = false;
     int word = first - Below / group;
     for (int at = first; at < last; ++at, ++word) {
@@ -350,7 +353,7 @@ struct bins_of {
   static_assert(Places % group == 0 && Below % group == 0);
 
   // Of the 16 integers from this place on, in units of its place.
-  [[nodiscard]] ONEFOLD_INLINE __int128 sum_of(int place) const {
+  [[nodiscard]] ONEFOLD_INLINE i128 sum_of(int place) const {
     // Halves of them: their sums have 52 bits, and carry nothing.
     u64 low = 0, high = 0;
     for (int i = 15; i >= 0; --i) {
@@ -362,7 +365,7 @@ struct bins_of {
         high += static_cast<u64>(static_cast<i64>(value) >> 32);
       }
     }
-    return __int128{static_cast<i64>(high)} * (i64{1} << 32) + low;
+    return i128{static_cast<i64>(high)} * (i64{1} << 32) + low;
   }
 };
 
@@ -430,7 +433,7 @@ ONEFOLD_INLINE void add_products_to_bins(Bins& bins, const f64* x, const f64* y,
       __builtin_memcpy(place + i, &places, sizeof(places));
     }
     for (int i = 0; i < number; ++i) {
-      const __int128 product = static_cast<__int128>(a[i]) * b[i];
+      const i128 product = static_cast<i128>(a[i]) * b[i];
       bins.bin[0][place[i]] += static_cast<u64>(product) >> 11;
       bins.bin[0][place[i] + digits] += static_cast<u64>(product >> 64);
     }
@@ -474,7 +477,7 @@ struct float_bins {
         const i64 negative = value(field + 256, field);
         sum += value(field, field) + (Absolute ? negative : -negative);
       }
-      to.add(__int128{sum}, at > 0 ? at - 1 : 0);
+      to.add(i128{sum}, at > 0 ? at - 1 : 0);
     }
     return sum_of(no_number) == 0 && sum_of(no_number + 256) == 0;
   }
