@@ -191,6 +191,10 @@ void check_type(const input_array& array, std::optional<element_type> type) {
 
 }  // namespace
 
+void input_array::check_whole() const {
+  if (!file.is_whole()) throw input_error(fmt::format("{}: became shorter while it was being read: run again", name));
+}
+
 const std::byte* input_array::piece(std::uint64_t first, std::uint64_t length) const {
   if (data != nullptr) return data + first * size_of(type);
   try {

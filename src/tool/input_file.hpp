@@ -40,6 +40,8 @@ struct input_array {
   /// `length` elements from element `first` on, at most piece_bytes of them where in_pieces(); there until the next call.
   /// Errors: input_error, with the name.
   [[nodiscard]] const std::byte* piece(std::uint64_t first, std::uint64_t length) const;
+  /// Behind the last look at the elements. Errors: input_error, with the name, where the file has become shorter.
+  void check_whole() const;
 };
 
 /// What open_input() may do beside opening the file that it is given.

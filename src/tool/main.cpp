@@ -203,6 +203,8 @@ std::string reduce_command(form wanted, const reduce_arguments& arguments) {
   what.wide = is_wide(wanted, arguments.accumulate, arguments.file, input.type);
   if (saves) check_save_state(wanted, arguments, input.type);
   const outcome result = measure(input, second ? &*second : nullptr, what);
+  input.check_whole();
+  if (second) second->check_whole();
   if (what.keeps_state) write_state(arguments.save_state, result.state);
   if (what.begin) write_range(arguments.save_state, result.range);
   const reduction done{arguments.file, input,  arguments.second_file, second ? &*second : nullptr,

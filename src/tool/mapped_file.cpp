@@ -29,6 +29,7 @@ class file_descriptor {
     if (number_ >= 0) ::close(number_);
   }
   [[nodiscard]] int number() const noexcept { return number_; }
+  [[nodiscard]] int release() noexcept { return std::exchange(number_, -1); }
 
  private:
   int number_;
@@ -65,7 +66,7 @@ extern "C" void on_lost_pages(int) {
 
 mapped_file::mapped_file(const std::string& path) {
   // O_NONBLOCK: to open a pipe without a writer would wait for ever; regular files do not heed it.
-  const file_descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  file_descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.number() < 0) throw input_error(fmt::format("cannot be opened: {}", std::generic_category().message(errno)));
   const std::size_t size = regular_file_bytes(file.number());
   if (size == 0) return;  // mmap takes no empty range
@@ -75,17 +76,26 @@ mapped_file::mapped_file(const std::string& path) {
     throw input_error(fmt::format("cannot be mapped into memory: {}", std::generic_category().message(errno)));
   ::madvise(address, size, MADV_SEQUENTIAL);  // a hint: doubles the kernel's read-ahead; it does not matter if it is not taken
   bytes_ = {static_cast<const std::byte*>(address), size};
+  descriptor_ = file.release();
 }
 
-mapped_file::mapped_file(mapped_file&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+mapped_file::mapped_file(mapped_file&& other) noexcept
+    : bytes_(std::exchange(other.bytes_, {})), descriptor_(std::exchange(other.descriptor_, -1)) {}
 
 mapped_file& mapped_file::operator=(mapped_file&& other) noexcept {
   std::swap(bytes_, other.bytes_);
+  std::swap(descriptor_, other.descriptor_);
   return *this;
 }
 
 mapped_file::~mapped_file() {
   if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+bool mapped_file::is_whole() const noexcept {
+  struct stat status {};
+  return bytes_.empty() || (::fstat(descriptor_, &status) == 0 && static_cast<std::uintmax_t>(status.st_size) >= bytes_.size());
 }
 
 void exit_when_pages_are_lost(const std::string& path) {

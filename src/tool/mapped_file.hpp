@@ -21,9 +21,12 @@ class mapped_file {
 
   /// All bytes of the file; starts on a page. Stays where it is when the object is moved.
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
+  /// Whether the file still has all of them: behind its end a page has zeros, of which nobody tells.
+  [[nodiscard]] bool is_whole() const noexcept;
 
  private:
   std::span<const std::byte> bytes_;
+  int descriptor_ = -1;
 };
 
 /// Makes the loss of a mapped page (the file was cut short meanwhile, or its disk failed), which the system reports with SIGBUS,

@@ -1350,6 +1350,25 @@ class Failures(ToolTest):
         self.assertEqual((tool.returncode, out), (2, b""), err)
         self.assertRegex(err.decode(), r"\Aonefold: [^\n]*x\.npy: (became shorter|has )[^\n]*\n\Z")
 
+    # Within its last page a file that is cut short has zeros, and no signal says so.
+    def test_a_file_that_is_cut_short_within_a_page(self):
+        path = self.write("x.bin", b"")
+        os.truncate(path, (1 << 30) + 2048)
+        with subprocess.Popen(
+            [TOOL, "sum", path, "--type", "f64", "--backend", "serial"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as tool:
+            try:
+                while tool.poll() is None:
+                    with open(f"/proc/{tool.pid}/maps", "rb") as maps:
+                        if b"/x.bin" in maps.read():
+                            break
+                os.truncate(path, (1 << 30) + 1024)
+                out, err = tool.communicate(timeout=60)
+            finally:
+                tool.kill()
+        self.assertEqual((tool.returncode, out), (2, b""), err)
+        self.assertRegex(err.decode(), r"\Aonefold: [^\n]*x\.bin: became shorter[^\n]*\n\Z")
+
     def statuses(self, limits, *arguments):
         found = {}
         for limit in limits:
