@@ -49,7 +49,14 @@ struct run_of_groups {
   // The state of the subtree over these groups, which begin where a subtree of as many does.
   int subtree(std::uint64_t first, std::uint64_t end, void* to) const {
     const std::uint64_t at_once = chunk_groups();
-    if (end - first > at_once) return subtree_of_chunks(first, end, at_once, to);
+    if (end - first > at_once) {
+      // A node of each height, and the one that is pushed. The stack is not to pay for 56 of 1 KiB where nobody has them.
+      constexpr std::size_t few = 3584, some = 16384, all = detail::forest::memory_bytes(detail::most_state_bytes);
+      const std::size_t bytes = (static_cast<std::size_t>(std::bit_width((end - first - 1) / at_once + 1)) + 1) * fold.state_bytes;
+      return bytes <= few    ? subtree_of_chunks<few>(first, end, at_once, to)
+             : bytes <= some ? subtree_of_chunks<some>(first, end, at_once, to)
+                             : subtree_of_chunks<all>(first, end, at_once, to);
+    }
     alignas(128) std::byte chunk[chunk_bytes];
     const int failed = one_chunk(first, end, chunk);
     std::memcpy(to, chunk, fold.state_bytes);
@@ -72,9 +79,10 @@ struct run_of_groups {
   }
 
   // Apart, because it takes more of the stack.
+  template <std::size_t NodeBytes>
   [[gnu::noinline]] int subtree_of_chunks(std::uint64_t first, std::uint64_t end, std::uint64_t at_once, void* to) const {
     alignas(128) std::byte chunk[chunk_bytes];
-    alignas(128) std::byte nodes[detail::forest::memory_bytes(detail::most_state_bytes)];
+    alignas(128) std::byte nodes[NodeBytes];
     detail::forest tree(nodes, fold.state_bytes, fold.level, fold.context);
     for (; first < end; first += at_once) {
       if (const int failed = one_chunk(first, std::min(first + at_once, end), chunk); failed != 0) return failed;
@@ -255,8 +263,11 @@ void on_openmps_team() {
 void on_helpers() {
   threads::summon(
       static_cast<int>(work_now.shares) - 1, [](const void*, int number) { work_on(number); }, nullptr);
+  // Also where a function of the caller's ends its thread: what the helpers work on lies on this stack.
+  const struct until_they_are_done {
+    ~until_they_are_done() { threads::dismiss(); }
+  } in_any_case;
   work_on(0);
-  threads::dismiss();
 }
 
 // `openmps`: on OpenMP's team; else on so many threads less one of onefold's own, which must be there.

@@ -1,5 +1,6 @@
 #include "instruction_set.hpp"
 
+#include <pthread.h>
 #include <unistd.h>
 #ifdef ONEFOLD_X86_KERNELS
 #include <cpuid.h>
@@ -7,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <exception>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -90,6 +92,21 @@ const instruction_set& chosen_instructions() {
   if (made.refusal) throw error(*made.refusal);
   return made.set;
 }
+
+namespace {
+
+// No process is forked while another thread makes one of these: its child would wait for them for ever.
+[[maybe_unused]] const int registered = pthread_atfork(
+    [] {
+      try {
+        static_cast<void>(chosen_instructions());
+      } catch (const std::exception&) {  // whose sentence is a call's
+      }
+      static_cast<void>(own_cache_bytes());
+    },
+    nullptr, nullptr);
+
+}  // namespace
 
 bool streams_are_faster() {
 #ifdef ONEFOLD_X86_KERNELS

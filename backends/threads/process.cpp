@@ -54,6 +54,12 @@ bool ending() noexcept { return is_ending.load(); }
 
 void end_begins() noexcept { is_ending.store(true); }
 
+not_cancelled::not_cancelled() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+not_cancelled::~not_cancelled() {
+  int ignored = 0;
+  pthread_setcancelstate(before_, &ignored);
+}
+
 at_work::at_work() noexcept : before_(std::exchange(is_working, true)) {}
 at_work::~at_work() { is_working = before_; }
 
@@ -92,6 +98,8 @@ thread_local claim mine;
 without_signals::without_signals() noexcept {
   sigset_t all;
   sigfillset(&all);
+  // But for those that a thread brings upon itself: blocked, they would end the process past the application's handler.
+  for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT}) sigdelset(&all, own);
   pthread_sigmask(SIG_SETMASK, &all, &before_);
 }
 without_signals::~without_signals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
@@ -99,6 +107,7 @@ without_signals::~without_signals() { pthread_sigmask(SIG_SETMASK, &before_, nul
 int openmp_threads() noexcept { return omp_get_max_threads(); }
 
 int to_be_had(int threads) {
+  const not_cancelled here;
   std::mutex mutex;
   std::condition_variable may_end;
   bool all_there = false;
@@ -112,7 +121,7 @@ int to_be_had(int threads) {
     for (auto& each : some) each.join();
   };
   try {
-    const without_signals here;
+    const without_signals then_neither;
     some.reserve(static_cast<std::size_t>(threads));
     for (int i = 1; i < threads; ++i)
       some.emplace_back([&] {
@@ -139,6 +148,7 @@ void require_threads(int threads) {
 }
 
 bool has_threads_of_others(int threads) noexcept {
+  const not_cancelled here;
   const int file = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
   std::array<char, 1024> text;

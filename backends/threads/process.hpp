@@ -28,6 +28,18 @@ class at_work {
 };
 bool working() noexcept;
 
+/// For as long as it lives the calling thread is not cancelled (pthread_cancel), where it would end in a function that throws nothing.
+class not_cancelled {
+ public:
+  not_cancelled() noexcept;
+  ~not_cancelled();
+  not_cancelled(const not_cancelled&) = delete;
+  not_cancelled& operator=(const not_cancelled&) = delete;
+
+ private:
+  int before_ = 0;
+};
+
 /// Whether a call has to do with the calling thread: in a forked process, at the program's end, while it works for another call, and inside an
 /// active parallel region of the application, where a nested region of OpenMP's would have one thread too.
 bool alone() noexcept;

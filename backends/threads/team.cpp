@@ -55,10 +55,9 @@ void pause() noexcept {
 // One step of a wait that has gone on for `steps` steps: gives the core to others, one of which may be whom we wait for.
 void yield_step(unsigned steps) noexcept {
   // The kernel may take a yield for a wish; asleep, this thread is surely out of the way.
-  if (steps < 50)
-    std::this_thread::yield();
-  else
-    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  if (steps < 50) return std::this_thread::yield();
+  const not_cancelled here;  // where others need it
+  std::this_thread::sleep_for(std::chrono::microseconds(50));
 }
 
 // Never destroyed, because a forked process has the objects and not the threads.

@@ -2,7 +2,9 @@
 
 #include "situations.hpp"
 
+#include <pthread.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -332,6 +334,106 @@ void the_system_refuses_threads() {
 
 // Two threads that spin on one core wait for the kernel's next tick. OpenMP's runtime counts its processors when it is loaded, so this looks
 // to it as a machine on which other programs leave one.
+// Pages that the application provides when they are asked for, whoever asks: onefold's own threads too.
+std::atomic<int> pages_asked_for{0};
+std::uintptr_t page_bytes = 0;
+
+void memory_comes_when_it_is_read() {
+  page_bytes = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  struct sigaction provide {};
+  provide.sa_flags = SA_SIGINFO;
+  provide.sa_sigaction = [](int, siginfo_t* info, void*) {
+    auto* const page = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(info->si_addr) / page_bytes * page_bytes);
+    if (mprotect(page, page_bytes, PROT_READ) != 0) std::_Exit(2);
+    ++pages_asked_for;
+  };
+  require(sigaction(SIGSEGV, &provide, nullptr) == 0, "no handler for SIGSEGV");
+  constexpr std::size_t count = 1 << 18;
+  for (const auto& where : {onefold::serial(), onefold::openmp(), onefold::openmp(3), onefold::best()}) {
+    void* const memory = mmap(nullptr, count * sizeof(double), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    require(memory != MAP_FAILED, "no memory");
+    pages_asked_for = 0;
+    require(onefold::sum(where, static_cast<const double*>(memory), count) == 0.0, "a wrong sum");
+    require(pages_asked_for.load() >= static_cast<int>(count * sizeof(double) / page_bytes), "the handler was not asked");
+    munmap(memory, count * sizeof(double));
+  }
+}
+
+// A request to end that comes during a call is met behind it.
+void a_thread_is_cancelled() {
+  struct state {
+    std::atomic<bool> works{false};
+    std::atomic<int> calls{0};
+    onefold::executor where = onefold::serial();
+  };
+  const std::vector<double> x(1 << 16, 1.0);
+  static const std::vector<double>* all = nullptr;
+  all = &x;
+  for (const auto& where : {onefold::serial(), onefold::openmp(), onefold::openmp(4), onefold::best()})
+    for (int again = 0; again < 20; ++again) {
+      state shared;
+      shared.where = where;
+      pthread_t thread{};
+      const auto work = [](void* of) -> void* {
+        auto& its = *static_cast<state*>(of);
+        for (;;) {
+          its.works = true;
+          if (onefold::sum(its.where, *all) != static_cast<double>(all->size())) std::_Exit(3);
+          ++its.calls;
+          pthread_testcancel();
+        }
+      };
+      require(pthread_create(&thread, nullptr, work, &shared) == 0, "no thread");
+      while (!shared.works) std::this_thread::yield();
+      std::this_thread::sleep_for(std::chrono::microseconds(37 * again));
+      pthread_cancel(thread);
+      void* ended = nullptr;
+      pthread_join(thread, &ended);
+      require(ended == PTHREAD_CANCELED, "the thread was not cancelled");
+      require(onefold::sum(where, x) == static_cast<double>(x.size()), "a wrong sum behind a thread that was cancelled");
+    }
+}
+
+// docs/guarantees.md, "Stacks", of arrays of any length: with room for code of tests that is not optimised.
+void a_thread_has_a_small_stack() {
+  struct call {
+    const std::vector<double>* x;
+    onefold::options how;
+  };
+  const std::vector<double> x(3'000'001, 1.0);
+  constexpr std::size_t stack_bytes = 512 * 1024;
+  const auto used_by = [&](const onefold::options& how) {
+    call of{&x, how};
+    std::vector<unsigned char> stack(stack_bytes + 64, 0xa5);
+    auto* const begin = stack.data() + 64 - reinterpret_cast<std::uintptr_t>(stack.data()) % 64;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    require(pthread_attr_setstack(&attributes, begin, stack_bytes) == 0, "no stack of our own");
+    pthread_t thread{};
+    const auto work = [](void* with) -> void* {
+      const auto& its = *static_cast<const call*>(with);
+      return onefold::sum(onefold::serial(), *its.x, its.how) == static_cast<double>(its.x->size()) ? with : nullptr;
+    };
+    require(pthread_create(&thread, &attributes, work, &of) == 0, "no thread");
+    void* found = nullptr;
+    pthread_join(thread, &found);
+    require(found == &of, "a wrong sum");
+    return stack_bytes -
+           static_cast<std::size_t>(std::find_if(begin, begin + stack_bytes, [](unsigned char c) { return c != 0xa5; }) - begin);
+  };
+  static_cast<void>(used_by({}));  // what the first call does is not counted
+  onefold::options exactly;
+  exactly.guarantee = onefold::guarantee::exact;
+  static_cast<void>(used_by(exactly));
+  // Beside what the thread itself takes: its descriptor and the libraries' variables, 20 KiB here.
+  const std::size_t most[] = {std::size_t{56} * 1024, std::size_t{96} * 1024};
+  for (const bool is_exact : {false, true}) {
+    const std::size_t used = used_by(is_exact ? exactly : onefold::options{});
+    require(used < most[is_exact ? 1 : 0],
+            "a sum took " + std::to_string(used) + " bytes of the stack" + (is_exact ? ", exactly" : ""));
+  }
+}
+
 void one_core_for_all_threads() {
 #ifdef ONEFOLD_TEST_OPENMP
   cpu_set_t one;
@@ -375,5 +477,8 @@ std::map<std::string, void (*)()> process_situations() {
       {"more_threads_than_openmps", more_threads_than_openmps},
       {"the_system_refuses_threads", the_system_refuses_threads},
       {"one_core_for_all_threads", one_core_for_all_threads},
+      {"memory_comes_when_it_is_read", memory_comes_when_it_is_read},
+      {"a_thread_is_cancelled", a_thread_is_cancelled},
+      {"a_thread_has_a_small_stack", a_thread_has_a_small_stack},
   };
 }

@@ -173,6 +173,18 @@ TEST(one_core, for_all_threads_is_no_disaster) {
   expect_fine("one_core_for_all_threads", {{"OMP_NUM_THREADS", "2"}});
 }
 
+TEST(memory, that_comes_when_it_is_read_is_read_by_all_threads) {
+  if (is_sanitized()) GTEST_SKIP() << "a sanitizer has handlers of its own";
+  expect_fine("memory_comes_when_it_is_read", {{"OMP_NUM_THREADS", "2"}});
+}
+TEST(a_thread, that_is_cancelled_ends_behind_its_call) {
+  if (is_sanitized()) GTEST_SKIP() << "sanitizers' runtimes do not like threads that are cancelled";
+  for (const char* threads : {"1", "3"}) expect_fine("a_thread_is_cancelled", {{"OMP_NUM_THREADS", threads}});
+}
+TEST(a_thread, needs_no_large_stack) {
+  if (is_sanitized()) GTEST_SKIP() << "a sanitizer needs a larger one";
+  expect_fine("a_thread_has_a_small_stack");
+}
 TEST(an_instruction_set, that_is_unknown_or_not_here_is_refused_and_never_replaced) {
   expect_fine("an_unknown_instruction_set", {{"ONEFOLD_INSTRUCTION_SET", "avx9"}});
   for (const char* name : {"baseline", "avx2", "avx512", "portable"})
