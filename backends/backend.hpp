@@ -58,6 +58,7 @@ struct batch_in_progress {
 };
 
 inline constexpr std::size_t most_stored_bytes = 128;
+inline constexpr std::size_t most_gpu_scope_bytes = sizeof(onefold_gpu_scope);
 
 /// Images of neighbouring parts of an array, which are all of it, in a GPU's memory (onefold.h: onefold_range_join_images()).
 struct images_of_parts {
@@ -119,6 +120,12 @@ struct backend_entry {
   void (*join_images)(const executor& where, const images_of_parts& all, void* output);
   /// Loads its kernel. Throws onefold::error.
   void (*load_join_images)(const executor& where, const images_of_parts& all);
+  /// Makes the GPU's primary context current until leave_gpu() is called with the same place, which has most_gpu_scope_bytes. Null where there are no GPUs, as the
+  /// two others. Throws onefold::error.
+  void (*enter_gpu)(const executor& where, void* scope);
+  void (*leave_gpu)(void* scope);
+  /// Throws onefold::error where the GPU cannot read one of the arrays.
+  void (*check_gpu_arrays)(const executor& where, std::span<const onefold_array> arrays, std::uint64_t count);
   /// Stores the result of an exact state in stream order; of words that are none a number whose bits are all set. Null where all memory is the host's.
   /// Throws onefold::error.
   void (*conclude_exact)(const executor& where, const exact_words& of, void* output);

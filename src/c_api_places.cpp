@@ -42,6 +42,15 @@ onefold_workspace* make_workspace(const executor& where, void* memory, std::size
   return entry.make_workspace == nullptr ? nullptr : entry.make_workspace(where, memory, bytes).release();
 }
 
+// The entry of an executor whose arrays lie on a GPU.
+const backend_entry& gpu_backend(const executor& where) {
+  const auto* entry = where.chooses_itself() ? nullptr : &built_backend(where);
+  if (entry == nullptr || entry->enter_gpu == nullptr)
+    throw error(errc::unsupported, std::string(where.chooses_itself() ? "best()" : name(where.backend())) +
+                                       " has no GPU to enter: name a cuda() executor");
+  return *entry;
+}
+
 void store(executor where, void* output, const void* value, std::size_t bytes) {
   if (bytes == 0) return;
   if (output == nullptr) refuse_null("output");
@@ -137,6 +146,33 @@ void put_sentence(const std::string& sentence, char* to, std::size_t bytes) {
 }  // namespace onefold::detail
 
 using namespace onefold::detail;
+
+int32_t onefold_gpu_of(const void* memory) {
+  const pointer_place place = locate(memory);
+  return place.kind == pointer_kind::host ? -1 : place.device;
+}
+
+int onefold_enter_gpu(onefold_executor where, onefold_gpu_scope* scope) {
+  return guarded([&] {
+    if (scope == nullptr) refuse_null("scope");
+    const onefold::executor on = executor_of(where);
+    gpu_backend(on).enter_gpu(on, scope);
+  });
+}
+
+void onefold_leave_gpu(onefold_gpu_scope* scope) {
+  const backend_entry* const gpus = find_backend(onefold::backend::cuda);
+  if (scope != nullptr && gpus != nullptr) gpus->leave_gpu(scope);
+}
+
+int onefold_check_gpu_arrays(onefold_executor where, const onefold_array* arrays, int32_t array_count, uint64_t count) {
+  return guarded([&] {
+    if (array_count < 0 || array_count > 3) refuse_number("array_count", array_count, 0, 3);
+    if (array_count > 0 && arrays == nullptr) refuse_null("list of arrays");
+    const onefold::executor on = executor_of(where);
+    gpu_backend(on).check_gpu_arrays(on, {arrays, static_cast<std::size_t>(array_count)}, count);
+  });
+}
 
 int onefold_synchronize(onefold_executor where) {
   return guarded([&] {

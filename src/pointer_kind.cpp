@@ -116,22 +116,25 @@ pointer_place locate(const void* pointer) noexcept {
   return {managed != 0 ? pointer_kind::managed : pointer_kind::device, device};
 }
 
-bool is_on_device(const void* pointer) noexcept {
-  // The last places that were host memory, each in a slot of its own; another place takes the slot over. CUDA gives memory out, and takes addresses
+pointer_kind kind_asked_often(const void* pointer) noexcept {
+  // The last places that a CPU may read, each in a slot of its own; another place takes the slot over. CUDA gives memory out, and takes addresses
   // for it, in larger pieces than these.
   struct place {
     std::uintptr_t piece;
     std::int64_t seen_in;
+    pointer_kind kind;
   };
   constexpr std::size_t places = 16;
   static thread_local place seen[places];
   const auto piece = (reinterpret_cast<std::uintptr_t>(pointer) >> 16) + 1;  // 0 is none
   place& slot = seen[piece % places];
   const std::int64_t now = tick();
-  if (slot.piece == piece && slot.seen_in == now && now >= 0) return false;
-  if (locate(pointer).kind == pointer_kind::device) return true;
-  slot = {piece, now};
-  return false;
+  if (slot.piece == piece && slot.seen_in == now && now >= 0) return slot.kind;
+  const pointer_kind kind = locate(pointer).kind;
+  if (kind != pointer_kind::device) slot = {piece, now, kind};
+  return kind;
 }
+
+bool is_on_device(const void* pointer) noexcept { return kind_asked_often(pointer) == pointer_kind::device; }
 
 }  // namespace onefold::detail

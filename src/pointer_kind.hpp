@@ -26,8 +26,10 @@ class all_is_host_memory {
   all_is_host_memory& operator=(const all_is_host_memory&) = delete;
 };
 
-/// Whether `pointer` is to device memory, asked often of host memory: some 10 ns where the same 64 KiB were host memory a moment ago. Should they
-/// have been given back and have become device memory since then, which is some ms, the answer is wrong: for refusals only.
+/// What `pointer` is to, asked often of what a CPU may read: some 10 ns where the same 64 KiB were host memory, or managed, a moment ago. Should they
+/// have been given back and have become something else since then, which is some ms, the answer is wrong.
+pointer_kind kind_asked_often(const void* pointer) noexcept;
+/// Whether that is device memory: for refusals only.
 bool is_on_device(const void* pointer) noexcept;
 
 }  // namespace onefold::detail

@@ -306,9 +306,8 @@ bool reduce_few(const onefold_request& asked) {
                               address(asked.tree_value) | address(asked.arrays) | address(asked.vectors) |
                               address(asked.exact_state) | address(asked.count_at) | address(asked.present) |
                               address(asked.input_at) | address(asked.second_at);
-  if (more != 0 || asked.array_count != 0 || asked.second_type != 0 || (asked.results | 1) != 1 ||
-      (asked.flags & ~ONEFOLD_INTO) != 0)
-    return false;
+  const std::int32_t numbers = asked.array_count | asked.second_type | asked.reserved | asked.reserved_2;
+  if (more != 0 || numbers != 0 || (asked.results | 1) != 1 || (asked.flags & ~ONEFOLD_INTO) != 0) return false;
 
   const auto type = static_cast<element_type>(asked.type);
   const auto what = static_cast<form>(asked.form);
@@ -316,9 +315,15 @@ bool reduce_few(const onefold_request& asked) {
   if (!takes_type(what, type) || asked.count == 0 || asked.count > elements_of_group(row.element_bytes)) return false;
   const std::size_t bytes = asked.count * row.element_bytes;
   const bool asks_device = detail::may_hold_device_memory();
+  // best() goes where managed memory belongs to, behind the kernels that write it.
+  const bool may_be_managed = asked.where.backend != ONEFOLD_BEST;
+  const auto is_elsewhere = [&](const void* array) {
+    const detail::pointer_kind kind = detail::kind_asked_often(array);
+    return kind == detail::pointer_kind::device || (kind == detail::pointer_kind::managed && !may_be_managed);
+  };
   const auto can_be_read = [&](const void* array) {
     return array != nullptr && (address(array) & (row.element_bytes - 1)) == 0 &&
-           !detail::overlaps(asked.output, row.result_bytes, array, bytes) && !(asks_device && detail::is_on_device(array));
+           !detail::overlaps(asked.output, row.result_bytes, array, bytes) && !(asks_device && is_elsewhere(array));
   };
   if (asked.output == nullptr || (address(asked.output) & (row.result_alignment - 1)) != 0) return false;
   if (!can_be_read(asked.input) || (row.inputs == 2 && !can_be_read(asked.second))) return false;

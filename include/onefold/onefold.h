@@ -79,7 +79,7 @@ typedef enum onefold_type {
   ONEFOLD_F16 = 10,  /**< onefold_f16: to float */
   ONEFOLD_BF16 = 11, /**< onefold_bf16 */
   ONEFOLD_C64 =
-      12, /**< onefold_c64: for sum, prod, dot, mean, sum_of_squares, norm1, norm2, norm_inf and, on CPUs, count, all, any, none, mean_variance */
+      12, /**< onefold_c64: for sum, prod, dot, mean, sum_of_squares, norm1, norm2, norm_inf, count, all, any, none and mean_variance */
   ONEFOLD_C128 = 13
 } onefold_type;
 
@@ -337,6 +337,22 @@ typedef struct onefold_array {
   uint32_t alignment; /**< what an element's address is a multiple of */
 } onefold_array;
 
+/* For code of the caller's that uses a GPU beside the library, as the headers' kernels do. */
+
+/** The number of the GPU that memory belongs to, be it the device's or managed; -1 of the host's. Where ONEFOLD_BEST goes with an array. Cost: 20 to 100 ns. */
+ONEFOLD_API int32_t onefold_gpu_of(const void* memory);
+
+/** Makes the primary context of the executor's GPU the calling thread's, and lets it call what would fail, or spoil it, while a stream of the process is being captured. Fails
+ *  as a reduction with this executor does; then nothing has changed. `scope` is the caller's, aligned as a pointer, and holds what was until onefold_leave_gpu() puts that back. */
+typedef struct onefold_gpu_scope {
+  void* held[4];
+} onefold_gpu_scope;
+ONEFOLD_API int onefold_enter_gpu(onefold_executor where, onefold_gpu_scope* scope);
+ONEFOLD_API void onefold_leave_gpu(onefold_gpu_scope* scope);
+/** Looks at arrays of `count` elements each that a kernel is to read on the executor's GPU, 3 at most: ONEFOLD_NULL_POINTER, ONEFOLD_MISALIGNED_POINTER, ONEFOLD_HOST_POINTER for memory that
+ *  the GPU cannot read, ONEFOLD_WRONG_DEVICE. Of no elements none is looked at. */
+ONEFOLD_API int onefold_check_gpu_arrays(onefold_executor where, const onefold_array* arrays, int32_t array_count, uint64_t count);
+
 /** Two sets of vectors for ONEFOLD_DOT, of which each of the one meets each of the other: rows * columns results, row by row, at most
  *  ONEFOLD_MOST_DOTS. On a GPU one launch and one read of every vector for up to 8 dots with one vector in common, or 4 by 4; else some more. */
 typedef struct onefold_vectors {
@@ -388,12 +404,12 @@ typedef struct onefold_request {
   int64_t* exact_state;
   /** Arrays: NULL, or where the number of elements stands, in memory that the executor reads; `count` is then the most that it may be. cuda reads it
    *  when the reduction begins, in stream order, and takes more than `count` for `count`; it does so for all types and forms, and not in exact
-   *  sums, nor for c64 with ONEFOLD_WIDE. Of 0 elements forms with an index are ONEFOLD_INVALID_ARGUMENT; with ONEFOLD_INTO cuda stores the value 0
+   *  sums, Of 0 elements forms with an index are ONEFOLD_INVALID_ARGUMENT; with ONEFOLD_INTO cuda stores the value 0
    *  and the index 2^64 - 1. The CPU executors read it in the call, and refuse more. */
   const uint64_t* count_at;
-  /** ONEFOLD_MEAN and ONEFOLD_MEAN_VARIANCE of `source` under ONEFOLD_GUARANTEE_EXACT, on CPUs: NULL, or what says how many of the values are there. It is
+  /** ONEFOLD_MEAN of `source`, and ONEFOLD_MEAN_VARIANCE under ONEFOLD_GUARANTEE_EXACT, on CPUs: NULL, or what says how many of the values are there. It is
    *  called once, with the source's context, when all values were asked for, and is what the sum is divided by; a value that is absent is stored as -0, or
-   *  0 of integers. cuda refuses it. */
+   *  0 of integers. Of other forms what it says is not used. cuda refuses it. */
   uint64_t (*present)(void* context);
   /** Arrays: NULL, or where the address of the input, and of ONEFOLD_DOT's second array, stands, in memory that the executor reads; `input`, or `second`, is
    *  NULL then. cuda reads it when the reduction begins, in stream order and at every replay of a graph, for all types and forms, but as count_at;

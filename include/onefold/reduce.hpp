@@ -488,6 +488,17 @@ template <form What, class T>
 inline constexpr bool hides_that_all_are_absent = std::is_floating_point_v<T> &&
                                                   (What == form::sum || What == form::min_number || What == form::max_number);
 
+/// Where best() goes with an f that a GPU can call, and that reads arrays; another executor is what it is. For what is done here with a result, which may then be a GPU's.
+template <bool OnDevice, class F>
+executor settled(const executor& where, const F& f, std::uint64_t count) {
+  if constexpr (OnDevice && reads_arrays<F>) {
+    if (!where.chooses_itself() || count == 0) return where;
+    const arrays_of<F> arrays(f);
+    if (const std::int32_t device = onefold_gpu_of(arrays.each[0].data); device >= 0) return cuda(device);
+  }
+  return where;
+}
+
 // How: options, or taken_call.
 
 template <bool OnDevice, form What, class Space, class F, class How, class... M>
@@ -641,9 +652,10 @@ void run_mean_variance_of_present(const executor& where, const Space& space, F& 
 }
 
 template <bool OnDevice, form What, class S, class F, class How, class... M>
-void run_function(const executor& where, const S& over, F& f, void* output, bool waits, const How& how, M... modifiers) {
+void run_function(const executor& asked, const S& over, F& f, void* output, bool waits, const How& how, M... modifiers) {
   using Space = space_of<S>;
   const Space space = as_space(over);
+  const executor where = settled<OnDevice>(asked, f, space.size());
   constexpr bool some = value_traits<value_at_t<Space, F>>::can_be_absent;
   if constexpr (some && What == form::mean)
     run_mean_of_present<OnDevice, Space, F>(where, space, f, output, waits, how, modifiers...);

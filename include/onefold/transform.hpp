@@ -71,8 +71,9 @@ void run_own_operator(const executor& where, const Space& space, F& f, Op& op, c
 
 /// A function over a space, with any operator.
 template <bool OnDevice, class Space, class F, class Op, class Init, class How>
-void run_transform(const executor& where, const Space& space, F& f, Op& op, const Init& init, void* output, bool waits,
+void run_transform(const executor& asked, const Space& space, F& f, Op& op, const Init& init, void* output, bool waits,
                    const How& how) {
+  const executor where = settled<OnDevice>(asked, f, space.size());
   if constexpr (!is_built_in_operator<std::decay_t<Op>>) {
     run_own_operator<OnDevice>(where, space, f, op, init, output, waits, how);
   } else if constexpr (std::is_same_v<Init, no_init>) {

@@ -150,6 +150,13 @@ std::vector<both_results> fused_calls(std::uint64_t n) {
   compare("a filtered mean", [&](const onefold::executor& where) { return onefold::mean(where, n, positive); });
   compare("a filtered mean_variance",
           [&](const onefold::executor& where) { return onefold::mean_variance(where, n, positive, onefold::ddof{1}); });
+  compare("all of those that are there", [&](const onefold::executor& where) { return onefold::all(where, n, positive); });
+  compare("any, none and the number of those that are there", [&](const onefold::executor& where) {
+    return std::array<std::uint64_t, 3>{onefold::any(where, n, positive) ? 1U : 0U, onefold::none(where, n, positive) ? 1U : 0U,
+                                        onefold::count(where, n, positive)};
+  });
+  compare("a filtered norm2", [&](const onefold::executor& where) { return onefold::norm2(where, n, positive); });
+  compare("a filtered product", [&](const onefold::executor& where) { return onefold::prod(where, n, positive); });
   compare("a filtered min_number", [&](const onefold::executor& where) { return onefold::min_number(where, n, positive); });
   const auto is_positive = [=] __host__ __device__(double v) { return v > 0; };
   compare("count_if of an array", [&](const onefold::executor& where) { return onefold::count_if(where, x, n, is_positive); });
@@ -161,6 +168,7 @@ std::vector<both_results> fused_calls(std::uint64_t n) {
     compare("a filtered argminmax", [&](const onefold::executor& where) { return onefold::argminmax(where, n, positive); });
   if (n > 40) compare("a filtered argmin", [&](const onefold::executor& where) { return onefold::argmin(where, n, positive); });
   const auto nothing = [=] __host__ __device__(std::uint64_t) { return onefold::maybe<double>(); };
+  compare("all of absent values", [&](const onefold::executor& where) { return onefold::all(where, n, nothing); });
   compare("a min_number of absent values", [&](const onefold::executor& where) { return onefold::min_number(where, n, nothing); });
   compare("a mean of absent values", [&](const onefold::executor& where) { return onefold::mean(where, n, nothing); });
   compare("a mean_variance of absent values",
@@ -168,6 +176,20 @@ std::vector<both_results> fused_calls(std::uint64_t n) {
   compare("a sum of absent values", [&](const onefold::executor& where) { return onefold::sum(where, n, nothing); });
   compare("a product of absent values", [&](const onefold::executor& where) { return onefold::prod(where, n, nothing); });
 
+  // best() goes where the array lies, and what is made of a result behind the call is the GPU's too.
+  const auto some_of = [=] __host__ __device__(double v) { return v > 0 ? onefold::maybe<double>(v) : onefold::maybe<double>(); };
+  const auto on_gpu_or = [](const onefold::executor& where) {
+    return where.backend() == onefold::backend::cuda ? onefold::best() : where;
+  };
+  compare("best() of some elements",
+          [&](const onefold::executor& where) { return onefold::transform_reduce(on_gpu_or(where), x, n, op::sum{}, some_of); });
+  compare("best() of the largest number of some elements", [&](const onefold::executor& where) {
+    return onefold::transform_reduce(on_gpu_or(where), x, n, op::max_number{}, some_of);
+  });
+  compare("best() with an initial value", [&](const onefold::executor& where) {
+    return onefold::transform_reduce(
+        on_gpu_or(where), x, n, op::sum{}, [] __host__ __device__(double v) { return v; }, 0.3);
+  });
   const auto square = [=] __host__ __device__(double v) { return v * v; };
   compare("transform_reduce of one array",
           [&](const onefold::executor& where) { return onefold::transform_reduce(where, x, n, op::sum{}, square); });

@@ -51,6 +51,11 @@ struct arrays_of<function_of_arrays<F, T...>> {
   }
 };
 
+template <class F>
+inline constexpr bool reads_arrays = false;
+template <class F, class... T>
+inline constexpr bool reads_arrays<function_of_arrays<F, T...>> = true;
+
 /// Elements as they are.
 struct identity_function {
   template <class T>

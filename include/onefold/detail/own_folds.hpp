@@ -192,6 +192,8 @@ struct form_of_function : mapped_values<form_of_function<What, T, Wide, Fold, Fr
   ONEFOLD_HOST_DEVICE auto mapped(const typename From::returned& here) const {
     if constexpr (value_traits<typename From::returned>::can_be_absent) {
       using V = decltype(Fold::value(static_cast<typename Fold::element>(here.value)));
+      if constexpr (What == form::all)  // which compares with the number of all
+        if (!here.present) return maybe<V>(Fold::value(static_cast<typename Fold::element>(1)));
       return here.present ? maybe<V>(Fold::value(apart_from_its_sign(static_cast<typename Fold::element>(here.value))))
                           : maybe<V>();
     } else {
