@@ -51,8 +51,17 @@ class batch_on_stream final : public batch_of_calls {
   }
   ~batch_on_stream() override {
     // A call of the batch has failed, and its sentence is the one to be told; those before it may still write here.
-    if (waits_) forget(calls().stream_synchronize(stream_));
+    if (waits_) wait_quietly();
     if (results_ != nullptr) memory_->batch_results.give_back(std::move(results_));
+  }
+  // In the device's context: a null stream is that of the current one.
+  void wait_quietly() noexcept {
+    try {
+      std::optional<device_scope> current;
+      if (!current_) current.emplace(device_);
+      forget(calls().stream_synchronize(stream_));
+    } catch (const error&) {  // a lost device, which the next call reports
+    }
   }
   batch_on_stream(const batch_on_stream&) = delete;
   batch_on_stream& operator=(const batch_on_stream&) = delete;

@@ -67,7 +67,21 @@ namespace {
 
 constexpr const char* roles[] = {"input", "second input", "third input"};
 
+[[noreturn]] void refuse_null_array(const char* role, std::uint64_t count) {
+  throw error(errc::null_pointer,
+              std::string("the ") + role + " pointer is null but there are " + std::to_string(count) + " elements to read");
+}
+
 }  // namespace
+
+void refuse_unreadable(std::span<const onefold_array> arrays, std::uint64_t count, int device, const device_scope& current) {
+  for (std::size_t i = 0; i < arrays.size() && count > 0; ++i) {
+    if (arrays[i].data == nullptr) refuse_null_array(roles[i], count);
+    refuse_misaligned(arrays[i].data, arrays[i].alignment, roles[i]);
+    if (attributes_of(arrays[i].data, roles[i], device, current).type == cudaMemoryTypeUnregistered)
+      refuse_host_memory(roles[i], "what functions and operators read is not copied");
+  }
+}
 
 void inputs_of_request::look(int which, const void* pointer, int device, const device_scope& current) {
   const cudaPointerAttributes found = attributes_of(pointer, roles[which], device, current);
@@ -95,9 +109,7 @@ inputs_of_request::inputs_of_request(const onefold::detail::request& what, int d
       of[i] = device_view(place, i == 0 ? "address of the input" : "address of the second input", device, current);
       continue;
     }
-    if (fold.input[i] == nullptr)
-      throw error(errc::null_pointer, std::string("the ") + roles[i] + " pointer is null but there are " +
-                                          std::to_string(what.count) + " elements to read");
+    if (fold.input[i] == nullptr) refuse_null_array(roles[i], what.count);
     refuse_misaligned(fold.input[i], fold.alignment[i], roles[i]);
     look(static_cast<int>(i), fold.input[i], device, current);
   }

@@ -3,6 +3,8 @@
 /// crashes on it.
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 
 #include <onefold/detail/request.hpp>
@@ -22,6 +24,9 @@ void* device_view(const void* pointer, const char* role, int device, const devic
 
 /// Throws misaligned_pointer.
 void refuse_misaligned(const void* pointer, std::size_t alignment, const char* role);
+
+/// Throws what is wrong with arrays of `count` elements that a kernel is to read where they are: null_pointer, and as the two above.
+void refuse_unreadable(std::span<const onefold_array> arrays, std::uint64_t count, int device, const device_scope& current);
 
 /// Throws unsupported for a stream of another context.
 void refuse_foreign_stream(const executor& where, const device_scope& current);

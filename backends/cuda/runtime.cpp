@@ -81,6 +81,13 @@ void find(void* library, const char* name, Call& call) {
   call = library == nullptr ? nullptr : reinterpret_cast<Call>(dlsym(library, name));
 }
 const driver_calls& driver() {
+  static std::atomic<bool> is_there{false};
+  if (!is_there.load(std::memory_order_acquire)) {  // before the runtime has loaded it there is nothing to remember
+    void* const library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    static constexpr driver_calls none{};
+    if (library == nullptr) return none;
+    is_there.store(true, std::memory_order_release);
+  }
   static const driver_calls found = [] {
     void* const library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
     driver_calls calls{};

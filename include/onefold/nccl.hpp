@@ -50,6 +50,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -77,8 +78,12 @@ inline void check(cudaError_t status, const char* call) {
                 std::string(call).append(" failed: ").append(cudaGetErrorString(status)));
   });
 }
-inline void check(ncclResult_t status, const char* call) {
-  if (status == ncclSuccess || status == ncclInProgress) return;
+inline void check(ncclResult_t status, const char* call, ncclComm_t comm) {
+  while (status == ncclInProgress) {  // of a communicator that does not block: what was asked for may not be on the stream yet
+    std::this_thread::yield();
+    if (const ncclResult_t asked = ncclCommGetAsyncError(comm, &status); asked != ncclSuccess) status = asked;
+  }
+  if (status == ncclSuccess) return;
   telling_of_lacking_memory([&call, &status] {
     throw error(errc::communication_failed, std::string(call).append(" failed: ").append(ncclGetErrorString(status)));
   });
@@ -104,19 +109,16 @@ inline pinned_memory allocate_pinned(std::size_t bytes) {
   return pinned_memory(memory);
 }
 
-/// For as long as it lives a device is current.
+/// For as long as it lives a device's primary context is current, and no call spoils a capture that is under way elsewhere.
 class device_scope {
  public:
-  explicit device_scope(int device) {
-    check(cudaGetDevice(&before_), "cudaGetDevice");
-    check(cudaSetDevice(device), "cudaSetDevice");
-  }
-  ~device_scope() { static_cast<void>(cudaSetDevice(before_)); }
+  explicit device_scope(int device) { check_status(onefold_enter_gpu(c_executor(cuda(device)), &scope_)); }
+  ~device_scope() { onefold_leave_gpu(&scope_); }
   device_scope(const device_scope&) = delete;
   device_scope& operator=(const device_scope&) = delete;
 
  private:
-  int before_ = 0;
+  onefold_gpu_scope scope_;
 };
 
 /// What puts the images of all ranks together: always the same for a form, an element type and an accumulator. A kernel, or a function of the host's, for
@@ -219,8 +221,8 @@ class layout : public onefold::detail::place_of_streams {
       : comm_(comm), device_(device), stream_(stream), count_(count) {
     const detail::device_scope current(device);
     int ranks = 0;
-    detail::check(ncclCommCount(comm, &ranks), "ncclCommCount");
-    detail::check(ncclCommUserRank(comm, &rank_), "ncclCommUserRank");
+    detail::check(ncclCommCount(comm, &ranks), "ncclCommCount", comm);
+    detail::check(ncclCommUserRank(comm, &rank_), "ncclCommUserRank", comm);
     onefold::detail::telling_of_lacking_memory([this, &ranks] {
       counts_.resize(static_cast<std::size_t>(ranks));
       borders_.reserve(counts_.size());
@@ -239,7 +241,7 @@ class layout : public onefold::detail::place_of_streams {
     const std::size_t bytes = counts_.size() * sizeof(std::uint64_t);
     std::memcpy(images_.get(), &count, sizeof(count));
     detail::check(cudaMemcpyAsync(mine_.get(), images_.get(), sizeof(count), cudaMemcpyDefault, stream), "cudaMemcpyAsync");
-    detail::check(ncclAllGather(mine_.get(), all_.get(), 1, ncclUint64, comm, stream), "ncclAllGather");
+    detail::check(ncclAllGather(mine_.get(), all_.get(), 1, ncclUint64, comm, stream), "ncclAllGather", comm);
     detail::check(cudaMemcpyAsync(images_.get(), all_.get(), bytes, cudaMemcpyDefault, stream), "cudaMemcpyAsync");
     detail::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
     std::memcpy(counts_.data(), images_.get(), bytes);
@@ -257,7 +259,12 @@ class layout : public onefold::detail::place_of_streams {
   layout(const layout&) = delete;
   layout& operator=(const layout&) = delete;
   /// Waits for the stream.
-  ~layout() { static_cast<void>(cudaStreamSynchronize(stream_)); }
+  ~layout() {
+    onefold_gpu_scope scope;  // a null stream is that of the current device
+    if (onefold_enter_gpu(onefold::detail::c_executor(cuda(device_)), &scope) != ONEFOLD_OK) return;
+    static_cast<void>(cudaStreamSynchronize(stream_));
+    onefold_leave_gpu(&scope);
+  }
 
   /// Elements of this rank, of all ranks, and the index that this rank's first has among them.
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
@@ -438,7 +445,7 @@ class layout : public onefold::detail::place_of_streams {
     const detail::memory_of_call all(all_.get(), detail::most_image_bytes, bytes, stream_);
     const auto* const of_all = reinterpret_cast<const std::int64_t*>(all.get());
     put(where, reinterpret_cast<std::int64_t*>(mine.get()));
-    detail::check(ncclAllReduce(mine.get(), all.get(), all_words, ncclInt64, ncclSum, comm_, stream_), "ncclAllReduce");
+    detail::check(ncclAllReduce(mine.get(), all.get(), all_words, ncclInt64, ncclSum, comm_, stream_), "ncclAllReduce", comm_);
     for (std::size_t k = 0; k < results; ++k)
       onefold::detail::check_status(onefold_exact_put_result(type, static_cast<std::int32_t>(What), flags, ddof,
                                                              onefold::detail::c_executor(where), of_all + k * words,
@@ -494,7 +501,7 @@ class layout : public onefold::detail::place_of_streams {
 
   // Images of all ranks, each of so many bytes.
   void gather(const void* mine, void* all, std::size_t bytes) const {
-    detail::check(ncclAllGather(mine, all, bytes, ncclUint8, comm_, stream_), "ncclAllGather");
+    detail::check(ncclAllGather(mine, all, bytes, ncclUint8, comm_, stream_), "ncclAllGather", comm_);
   }
   // Puts them together.
   void put_result(const detail::conclusion& its, const void* all, void* output, std::size_t bytes) const {

@@ -411,6 +411,16 @@ std::vector<refused_state> refused_states() {
   refused("no such GPU, of an operator", "backend_unavailable", [&] { own.add(onefold::cuda(1000), 5000, some_floats()); });
   refused("an array of the host's", "host_pointer", [&] { own.add(onefold::cuda(), host.data(), 5000); });
   refused("no array", "null_pointer", [&] { own.add(onefold::cuda(), static_cast<const float*>(nullptr), 5000); });
+  const managed_array<float> floats(5001);
+  const auto* const odd = reinterpret_cast<const float*>(reinterpret_cast<const char*>(floats.get()) + 1);
+  refused("an array off its elements' boundary", "misaligned_pointer", [&] { own.add(onefold::cuda(), odd, 5000); });
+  int devices = 0;
+  cudaGetDeviceCount(&devices);
+  float* elsewhere = nullptr;
+  if (devices > 1 && cudaMalloc(&elsewhere, 5000 * sizeof(float)) == cudaSuccess) {
+    refused("an array of another GPU", "wrong_device", [&] { own.add(onefold::cuda(1), elsewhere, 5000); });
+    cudaFree(elsewhere);
+  }
   onefold::options exactly;
   exactly.guarantee = onefold::guarantee::exact;
   refused("exact", "guarantee_not_met", [&] { state.add(onefold::cuda(), 5000, some_values(), exactly); });

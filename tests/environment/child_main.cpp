@@ -311,7 +311,14 @@ void without_a_gpu() {
   const auto code = built(onefold::backend::cuda) ? errc::backend_unavailable : errc::backend_not_built;
   for (int again = 0; again < 2; ++again) {
     require_refused(
+        code, [] { static_cast<void>(onefold::multi_dot(onefold::cuda(), {numbers()}, {numbers()})); },
+        "several dots without a GPU");
+    require_refused(
         code, [] { static_cast<void>(onefold::sum(onefold::cuda(), numbers())); }, "cuda() without a GPU");
+    onefold_gpu_scope scope;
+    require(onefold_enter_gpu(onefold_cuda(0, nullptr), &scope) == static_cast<int>(code), "a GPU was entered that is not there");
+    require(onefold_check_gpu_arrays(onefold_cuda(0, nullptr), nullptr, 0, 0) == static_cast<int>(code),
+            "arrays on a GPU that is not there");
     require_cpu_works("beside a GPU that is not there");
   }
 }

@@ -330,6 +330,40 @@ TEST_F(several_ranks, have_exact_results_of_any_distribution_cuda) {
   std::printf("%llu exact results over %d ranks compared\n", static_cast<unsigned long long>(compared.load()), ranks_);
 }
 
+// Of communicators that do not block NCCL's calls return before their work is on the stream.
+TEST_F(several_ranks, may_have_communicators_that_do_not_block_cuda) {
+  const auto until_done = [](ncclComm_t comm) {
+    ncclResult_t state = ncclInProgress;
+    while (state == ncclInProgress) expect_success(ncclCommGetAsyncError(comm, &state), "ncclCommGetAsyncError");
+    expect_success(state, "work of a communicator that does not block");
+  };
+  const std::vector<ncclComm_t> blocking = comms_;
+  ncclUniqueId id;
+  expect_success(ncclGetUniqueId(&id), "ncclGetUniqueId");
+  on_all([&](const rank& here) {
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    config.blocking = 0;
+    ncclComm_t& made = comms_[static_cast<std::size_t>(here.number)];
+    const ncclResult_t status = ncclCommInitRankConfig(&made, ranks_, id, here.number, &config);
+    if (status != ncclInProgress) expect_success(status, "ncclCommInitRankConfig");
+    until_done(made);
+  });
+  compared = 0;
+  for (const uint64_t total : {uint64_t{1}, uint64_t{20'000}, uint64_t{1'000'003}})
+    on_all([&](const rank& here) {
+      compare_forms<double>(*this, here, total, current_seed() + total);
+      compare_exact_forms<double>(*this, here, total, current_seed() + total);
+    });
+  std::printf("%llu results over %d ranks that do not block compared\n", static_cast<unsigned long long>(compared.load()), ranks_);
+  on_all([&](const rank& here) {
+    const ncclResult_t status = ncclCommFinalize(here.comm);
+    if (status != ncclInProgress) expect_success(status, "ncclCommFinalize");
+    until_done(here.comm);
+    ncclCommDestroy(here.comm);
+  });
+  comms_ = blocking;
+}
+
 // The words in a GPU's memory, and an ncclAllReduce of the caller's own.
 TEST_F(several_ranks, may_add_the_words_of_exact_states_themselves_cuda) {
   using state = onefold::exact_state<form::norm2, double>;

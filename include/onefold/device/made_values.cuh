@@ -404,19 +404,13 @@ class pinned_piece {
 /// An executor of cuda() whose device is current for as long as this lives, and what is under way on its stream.
 class gpu_of_call {
  public:
-  explicit gpu_of_call(const executor& where)
-      : stream_(where.has_stream() ? where.stream() : cudaStreamLegacy), device_(where.device()) {
-    const cudaError_t status = cudaGetDevice(&before_);
-    if (status == cudaSuccess && (before_ == device_ || cudaSetDevice(device_) == cudaSuccess)) return;
-    cudaGetLastError();
-    double unused = 0;  // what the library says of such an executor
-    run({where, element_type::f64, form::sum, nullptr, 0, &unused, true}, {});
-    throw_error(status == cudaSuccess ? cudaErrorInvalidDevice : status, "cudaSetDevice");
+  explicit gpu_of_call(const executor& where) : stream_(where.has_stream() ? where.stream() : cudaStreamLegacy) {
+    check_status(onefold_enter_gpu(c_executor(where), &scope_));
   }
   ~gpu_of_call() {
     if (is_under_way_) cudaStreamSynchronize(stream_);
     if (between_ != nullptr) cudaFreeAsync(between_, stream_);
-    if (before_ != device_) cudaSetDevice(before_);
+    onefold_leave_gpu(&scope_);
   }
   gpu_of_call(const gpu_of_call&) = delete;
   gpu_of_call& operator=(const gpu_of_call&) = delete;
@@ -462,9 +456,8 @@ class gpu_of_call {
                 std::string(what) + " has failed: " + cudaGetErrorString(status));
   }
 
-  int before_ = 0;
+  onefold_gpu_scope scope_;
   cudaStream_t stream_;
-  int device_;
   bool is_under_way_ = false;
   void* between_ = nullptr;
   std::optional<pinned_piece> piece_;  // when there is a device
@@ -475,27 +468,23 @@ class gpu_of_call {
 struct arrays_on_gpu {
   const void* x[3] = {};
   std::size_t bytes[3] = {};
+  onefold_array all[3] = {};
+  int number = 0;
 
   template <class F>
   explicit arrays_on_gpu(const F&) {}
   template <class F, class... T>
   explicit arrays_on_gpu(const function_of_arrays<F, T...>& f) {
-    int k = 0;
-    std::apply([&](const T*... each) { ((bytes[k] = sizeof(T), x[k++] = each), ...); }, f.arrays);
+    std::apply([&](const T*... each) { (take(each), ...); }, f.arrays);
   }
-  void check(std::uint64_t count) const {
-    static constexpr const char* roles[] = {"input", "second input", "third input"};
-    for (int k = 0; k < 3 && bytes[k] != 0 && count > 0; ++k) {
-      if (x[k] == nullptr)
-        throw error(errc::null_pointer, std::string("the ") + roles[k] + " pointer is null but there are " + std::to_string(count) +
-                                            " elements to read");
-      cudaPointerAttributes found{};
-      if (cudaPointerGetAttributes(&found, x[k]) != cudaSuccess || found.type == cudaMemoryTypeUnregistered) {
-        cudaGetLastError();
-        throw error(errc::host_pointer,
-                    std::string("the ") + roles[k] + " lies in host memory, which the GPU does not read: copy it there");
-      }
-    }
+  template <class T>
+  void take(const T* array) {
+    all[number] = {array, sizeof(T), alignof(T)};
+    bytes[number] = sizeof(T);
+    x[number++] = array;
+  }
+  void check(const executor& where, std::uint64_t count) const {
+    check_status(onefold_check_gpu_arrays(c_executor(where), all, number, count));
   }
   /// From an element on, which may be ahead of the first.
   [[nodiscard]] device::tree_input from(std::uint64_t first) const {
@@ -537,11 +526,7 @@ class values_on_gpu {
   values_on_gpu(const executor& where, const Fold& fold, const arrays_on_gpu& arrays)
       : where_(where), fold_(fold), arrays_(arrays) {}
 
-  void check(std::uint64_t count) {
-    gpu_.emplace(where_);
-    gpu_.reset();
-    arrays_.check(count);
-  }
+  void check(std::uint64_t count) { arrays_.check(where_, count); }
 
   /// Those of the indices first .. first + count - 1, less than a tile: of result k to to[k].
   void values(std::uint64_t first, std::uint64_t count, void* const* to) {
@@ -767,6 +752,17 @@ struct device_ranges<true> {
   template <class... Ops, class Space, class F>
   static auto of_operators(const executor& where, const Space& space, F& f) {
     return of<made_on_gpu>(where, fold_of_operators<Ops...>(space, f), f);
+  }
+  /// Of mean_variance of values of which some are absent: what is kept is maybe<T>, and a node maybe<moments>.
+  template <class T, bool Wide, class Space, class F>
+  static auto of_present_moments(const executor& where, const Space& space, F& f) {
+    static_assert(check_function<F>::done, "");
+    using later = later_values<typename origin<Space, F>::type, as_returned>;
+    using own = form_of_function<form::mean_variance, T, Wide, form_fold_t<form::mean_variance, T, Wide>, later>;
+    const auto fold = fold_of_range<own>(own(later{origin<Space, F>::of(space, f), {}}, 0));
+    using made = values_on_gpu<std::decay_t<decltype(fold)>>;
+    static_assert(std::is_same_v<typename made::kept, maybe<T>> && std::is_same_v<typename made::node, maybe<moments>>, "");
+    return of<made_on_gpu>(where, fold, f);
   }
   /// For put_image().
   template <form What, class T, bool Wide, class Space, class F>
