@@ -142,7 +142,9 @@ void add_parts(const states_of_form& states, std::int32_t type, std::int32_t wha
     if (&part != &*first) its.report = nullptr;
     check_status(onefold_reduce(&asked, &its));
   };
-  if (std::all_of(parts.begin(), parts.end(), [](const onefold_range_part& part) { return part.where.backend == ONEFOLD_CUDA; }))
+  if (std::all_of(parts.begin(), parts.end(), [](const onefold_range_part& part) {
+        return part.where.backend == ONEFOLD_CUDA && !is_of_this_thread(part.where);
+      }))
     side_by_side(parts.size(), reduce);
   else
     for (std::size_t i = 0; i < parts.size(); ++i) reduce(i);
@@ -156,9 +158,7 @@ void add_parts(const states_of_form& states, std::int32_t type, std::int32_t wha
 
 // best() goes where the words lie. Throws where a CPU would have to read or write a GPU's memory.
 bool is_in_stream_order(onefold_executor& where, const std::int64_t* words) {
-  if (words == nullptr) refuse_null("state");
-  if (reinterpret_cast<std::uintptr_t>(words) % alignof(std::int64_t) != 0)
-    throw error(errc::misaligned_pointer, "the state is not aligned to the 8 bytes of its words");
+  check_words(words);
   if (where.backend == ONEFOLD_BEST) {
     const pointer_place place = locate(words);
     if (place.kind != pointer_kind::host) where = onefold_cuda_device(place.device);
@@ -276,7 +276,8 @@ size_t onefold_exact_words(int32_t type, int32_t form) { return words_of(type, f
 int onefold_exact_add(int32_t type, int32_t form, int64_t* to, const int64_t* from) {
   return guarded([&] {
     const states_of_form states = states_of(type, form);
-    if (to == nullptr) refuse_null("state");
+    check_words(to);
+    if (from != nullptr) check_words(from);
     add(states, to, from);
   });
 }
@@ -285,7 +286,7 @@ int onefold_exact_add_parts(int32_t type, int32_t form, int64_t* to, const onefo
                             const onefold_options* how) {
   return guarded([&] {
     const states_of_form states = states_of(type, form);
-    if (to == nullptr) refuse_null("state");
+    check_words(to);
     if (count > 0 && parts == nullptr) refuse_null("list of parts");
     add_parts(states, type, form, to, {parts, count}, how);
   });
@@ -294,7 +295,7 @@ int onefold_exact_add_parts(int32_t type, int32_t form, int64_t* to, const onefo
 int onefold_exact_result(int32_t type, int32_t form, uint32_t flags, int64_t ddof, const int64_t* state, void* result) {
   return guarded([&] {
     const states_of_form states = states_of(type, form);
-    if (state == nullptr) refuse_null("state");
+    check_words(state);
     if (result == nullptr) refuse_null("result");
     asked_result asked = checked_result(type, form, flags, ddof);
     asked.type = states.type;
@@ -327,7 +328,7 @@ int onefold_exact_put_result(int32_t type, int32_t form, uint32_t flags, int64_t
 int onefold_exact_count(int32_t type, int32_t form, const int64_t* state, uint64_t* count) {
   return guarded([&] {
     const states_of_form states = states_of(type, form);
-    if (state == nullptr) refuse_null("state");
+    check_words(state);
     if (count == nullptr) refuse_null("count");
     *count = count_of(states, state);
   });

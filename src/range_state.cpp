@@ -201,7 +201,7 @@ onefold_options checked_options(const onefold_options* how) {
   known.guarantee = ONEFOLD_GUARANTEE_FIXED;
   if (known.variant != nullptr) {
     const std::string_view variant(known.variant, known.variant_bytes == 0 ? std::strlen(known.variant) : known.variant_bytes);
-    if (variant != "fixed_order")
+    if (!variant.empty() && variant != "fixed_order")
       throw error(errc::unsupported, "the state of a range is made by fixed_order alone: leave the variant's name away");
   }
   return known;
@@ -724,8 +724,9 @@ std::vector<form_range> states_of(const range_kind& of, std::uint64_t begin, std
   std::vector<range_reader> readers;
   readers.reserve(others.size());
   for (const std::size_t i : others) readers.push_back(reader_of(i));
-  const bool are_copied =
-      std::all_of(others.begin(), others.end(), [&](std::size_t i) { return parts[i].where.backend == ONEFOLD_CUDA; });
+  const bool are_copied = std::all_of(others.begin(), others.end(), [&](std::size_t i) {
+    return parts[i].where.backend == ONEFOLD_CUDA && !is_of_this_thread(parts[i].where);
+  });
   const auto reduce_other = [&](std::size_t k) {
     const onefold_range_part& part = parts[others[k]];
     form_range& range = made[others[k]];

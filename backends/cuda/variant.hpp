@@ -72,6 +72,8 @@ struct call {
   void* slots_of(std::size_t bytes, std::size_t state_bytes);
   /// The most bytes of slots that can be had: those of the caller's workspace, if there is one.
   [[nodiscard]] std::size_t most_slot_bytes() const noexcept;
+  /// Behind a launch that has failed: what those ahead of it have left in these bytes of the slots is not taken for a later call's.
+  void clear_slots_after_failure(std::size_t from, std::size_t bytes) noexcept;
 };
 
 /// What a variant says of itself beside its catalogue line.

@@ -95,6 +95,13 @@ void* call::slots_of(std::size_t bytes, std::size_t state_bytes) {
   return given.memory;
 }
 
+void call::clear_slots_after_failure(std::size_t from, std::size_t bytes) noexcept {
+  if (workspace == nullptr)
+    work.slots_in_doubt = true;
+  else if (from + bytes <= workspace->bytes)
+    forget(calls().memset_async(static_cast<std::byte*>(workspace->memory) + from, 0, bytes, work.stream));
+}
+
 std::size_t call::most_slot_bytes() const noexcept {
   return workspace == nullptr ? std::numeric_limits<std::size_t>::max() : workspace->bytes;
 }

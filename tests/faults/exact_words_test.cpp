@@ -11,6 +11,7 @@
 
 #include <onefold/onefold.hpp>
 
+#include "../../backends/cuda/runtime.hpp"
 #include "../support/data.hpp"
 #include "../support/gtest_support.hpp"
 #include "fake_runtime.hpp"
@@ -214,6 +215,54 @@ TEST_F(exact_words, lie_where_the_gpu_writes_and_are_made_of_what_it_reads) {
   EXPECT_EQ(slow_.pending(), 0u);
   EXPECT_EQ(host, before);
   EXPECT_EQ(stored, 7);
+}
+
+// A launch that adds leaves its limbs to one that concludes. Where that has failed, zeros are put in their place before the next call's launches.
+TEST_F(exact_words, of_a_call_that_has_failed_between_its_launches_are_not_the_next_ones) {
+  static std::size_t zeros = 0;
+  static decltype(onefold::cuda_backend::calls().memset_async) base = nullptr;
+  zeros = 0;
+  base = onefold::cuda_backend::calls().memset_async;
+  onefold::cuda_backend::calls().memset_async = [](void* to, int value, std::size_t bytes, cudaStream_t stream) {
+    zeros += value == 0 ? bytes : 0;
+    return base(to, value, bytes, stream);
+  };
+  const auto x = some_numbers<double>(5'000, 1);
+  const double* const there = on_device(x);
+  onefold::options exactly;
+  exactly.guarantee = onefold::guarantee::exact;
+  onefold::workspace own(where_, x.size());
+  onefold::options in_own = exactly;
+  in_own.workspace = &own;
+  slow_.reduces(element_type::f64, {form::mean_variance});
+  const auto moments = [&](const onefold::options& how) { return onefold::mean_variance(where_, there, x.size(), how); };
+  for (const onefold::options& how : {exactly, in_own}) {
+    static_cast<void>(moments(how));
+    bool has_failed_between = false;
+    for (std::uint64_t k = 1; !has_failed_between; ++k) {
+      ASSERT_LT(k, 100U) << "no second launch";
+      slow_.forget();
+      zeros = 0;
+      runtime_.fail(k, cudaErrorMemoryAllocation, false);
+      try {
+        static_cast<void>(moments(how));
+      } catch (const onefold::error& problem) {
+        has_failed_between = slow_.launches() == 1 && runtime_.failed_call().value_or("").find("Launch") != std::string::npos;
+      }
+      const bool is_over = !runtime_.failed_call().has_value();
+      runtime_.mend();
+      fake_runtime::put_mode_back();
+      ASSERT_FALSE(is_over) << "no launch has failed between two";
+      if (has_failed_between && how.workspace == nullptr) static_cast<void>(moments(how));
+      if (has_failed_between) {
+        EXPECT_GE(zeros, std::size_t{100} * sizeof(std::uint64_t));
+      }
+    }
+    const auto found = moments(how), right = onefold::mean_variance(onefold::serial(), x, exactly);
+    EXPECT_EQ(found.mean, right.mean);
+    EXPECT_EQ(found.variance, right.variance);
+  }
+  onefold::cuda_backend::calls().memset_async = base;
 }
 
 }  // namespace

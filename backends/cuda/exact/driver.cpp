@@ -214,8 +214,9 @@ void run_values(call& now) {
 
 }  // namespace
 
-void run_superaccumulator(call& now) {
-  if (now.own->kernels != nullptr) return run_values(now);
+namespace {
+
+void run_array(call& now) {
   const exact_call& asked = *static_cast<const exact_call*>(now.own->object);
   const exact::kind_row& kind = exact::kind_of(now.form, now.type);
   auto* const header = static_cast<std::byte*>(now.slots_of(device::slot_header_bytes, 0));
@@ -251,6 +252,21 @@ void run_superaccumulator(call& now) {
   const bool squares = now.form != form::dot || now.second == now.input;
   const exact_terms products = squares ? exact_terms::squares : exact_terms::products;
   add(now, how, turns ? exact_terms::turned_products : products, true, memory, launches, to);
+}
+
+}  // namespace
+
+void run_superaccumulator(call& now) {
+  try {
+    if (now.own->kernels != nullptr)
+      run_values(now);
+    else
+      run_array(now);
+  } catch (...) {
+    // Launches that add leave their limbs to one that concludes, and that may not have come.
+    now.clear_slots_after_failure(exact_memory_at, sizeof(exact_memory));
+    throw;
+  }
 }
 
 }  // namespace onefold::cuda_backend

@@ -500,10 +500,7 @@ bool run_by_leaves(call& now, const batched_run& run, std::span<const batched_re
     launch(now, behind, device_kernel::single, {table.blocks, warps_behind_leaves * warp_size}, launch_kind::early, arguments);
   } catch (...) {
     // Nobody counts the launch that has filled these slots: the next one would take them for its own.
-    if (now.workspace == nullptr)
-      now.work.slots_in_doubt = true;
-    else
-      forget(calls().memset_async(slots, 0, all_slots, now.work.stream));
+    now.clear_slots_after_failure(slot_header_bytes, all_slots);
     throw;
   }
   ++now.slot_launches;
