@@ -107,6 +107,19 @@ void run_together(const onefold_request* requests, std::size_t count, const onef
 namespace {
 
 void run_all(const onefold_request* requests, std::size_t count, const onefold_options* how) {
+  // A caller's header may be older, or newer: then requests lie at the distance that it has.
+  std::vector<onefold_request> as_here;
+  if (const std::size_t bytes = requests[0].struct_bytes; bytes != sizeof(onefold_request)) {
+    as_here.reserve(count);
+    const auto* const first = reinterpret_cast<const std::byte*>(requests);
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto& given = *reinterpret_cast<const onefold_request*>(first + i * bytes);
+      if (given.struct_bytes != bytes) refuse_size("request of a batch");
+      as_here.push_back(as_known(given, offsetof(onefold_request, second), "request of a batch"));
+      as_here.back().struct_bytes = sizeof(onefold_request);
+    }
+    requests = as_here.data();
+  }
   for (std::size_t i = 0; i < count; ++i) {
     if (requests[i].struct_bytes != sizeof(requests[i])) refuse_size("request of a batch");
     check_same_executor(requests[0], requests[i]);
@@ -118,13 +131,18 @@ void run_all(const onefold_request* requests, std::size_t count, const onefold_o
 
 // A request for each of the arrays whose addresses stand behind each other.
 void run_arrays(const onefold_request& what, std::size_t arrays, const onefold_options* how) {
-  if (what.struct_bytes != sizeof(what)) refuse_size("request of a batch");
+  if (what.struct_bytes != sizeof(what)) {
+    onefold_request as_here = as_known(what, offsetof(onefold_request, second), "request of a batch");
+    as_here.struct_bytes = sizeof(as_here);
+    return run_arrays(as_here, arrays, how);
+  }
   if (arrays == 0) return;
   if (what.input_at == nullptr) refuse_null("list of addresses, input_at");
   if (what.output == nullptr) refuse_null("output");
   if (what.exact_state != nullptr || what.tree_value != nullptr)
     throw error(errc::unsupported, "several arrays have no one state: make a request for each");
   const std::size_t bytes = bytes_of_results(what);
+  check_count(arrays, sizeof(what));
   std::vector<onefold_request> all(arrays, what);
   for (std::size_t k = 0; k < arrays; ++k) {
     all[k].input_at = what.input_at + k;

@@ -204,6 +204,12 @@ void refuse_null(std::string_view what) {
   throw error(errc::null_pointer, std::string("the ").append(what).append(" is a null pointer"));
 }
 
+void check_words(const std::int64_t* words) {
+  if (words == nullptr) refuse_null("state");
+  if (reinterpret_cast<std::uintptr_t>(words) % alignof(std::int64_t) != 0)
+    throw error(errc::misaligned_pointer, "the state is not aligned to the 8 bytes of its words");
+}
+
 void refuse_size(std::string_view what) {
   throw error(errc::invalid_argument,
               std::string("struct_bytes of the ").append(what).append(" is no size of it: set it to sizeof the structure"));
@@ -371,6 +377,9 @@ void reduce_reals(const onefold_request& asked, const onefold_options* how, cons
   if (asked.input != nullptr && (asked.source != nullptr || asked.own != nullptr))
     throw error(errc::invalid_argument,
                 "there is an array beside the function, or the code of your own, that gives the values: give one of them");
+  if (asked.source != nullptr && asked.own != nullptr)
+    throw error(errc::invalid_argument, "there is a function that gives the values beside code of your own: give one of them");
+  if (asked.exact_state != nullptr) check_words(asked.exact_state);
   if (asked.source != nullptr || asked.own != nullptr || asked.device != nullptr) {
     check_count(asked.count, 2);
     for (int i = 0; i < what.array_count; ++i) check_count(asked.count, std::max<std::size_t>(asked.arrays[i].element_bytes, 1));
@@ -395,6 +404,7 @@ bool names_form_of_reals(const onefold_request& asked) {
 }
 
 void reduce_checked(const onefold_request& asked, const onefold_options* how, const whole_call& of = {}) {
+  if ((asked.reserved | asked.reserved_2) != 0) refuse_number("request.reserved", asked.reserved | asked.reserved_2, "0");
   if (asked.second_type != 0) return reduce_mixed(asked, how);
   if (asked.own != nullptr && !names_form_of_reals(asked)) {  // of the caller's own code type and form say nothing
     onefold_request what = asked;

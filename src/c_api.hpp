@@ -96,6 +96,8 @@ void check_places(const onefold_request& asked);
 void put_report(const report& ran, onefold_report* to);
 
 [[noreturn]] void refuse_null(std::string_view what);
+/// Throws null_pointer or misaligned_pointer where these cannot be the words of a state.
+void check_words(const std::int64_t* words);
 [[noreturn]] void refuse_size(std::string_view what);
 [[noreturn]] void refuse_newer(std::string_view what);
 

@@ -163,7 +163,7 @@ void check_pointers(const request& what) {
   }
   if (what.count == 0) return;
   // After the null pointer, which is the commoner slip.
-  if (what.input != nullptr || what.input_at != nullptr) check_count(what.count, size_of(what.type));
+  if (what.input != nullptr || what.input_at != nullptr || what.vectors != nullptr) check_count(what.count, size_of(what.type));
   if (what.vectors != nullptr)
     return for_vectors(what, [&](const void* x, const vector_role& role) { check_input(what, x, role); });
   if (what.input_at == nullptr) check_input(what, what.input, "input");

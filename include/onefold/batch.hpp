@@ -343,7 +343,7 @@ class batch {
     });
   }
   batch& add_request(const detail::request& what) {
-    requests_.push_back(detail::c_request(what));
+    detail::telling_of_lacking_memory([this, &what] { requests_.push_back(detail::c_request(what)); });
     return *this;
   }
 

@@ -31,7 +31,8 @@ struct interval {
   static constexpr std::int64_t bound(N n) {
     if constexpr (std::is_unsigned_v<N> && sizeof(N) == sizeof(std::int64_t)) {
       if (n > static_cast<N>(INT64_MAX))
-        throw error(errc::invalid_argument, "a bound of a box is a negative number without its sign");
+        detail::telling_of_lacking_memory(
+            [] { throw error(errc::invalid_argument, "a bound of a box is a negative number without its sign"); });
     }
     return static_cast<std::int64_t>(n);
   }
@@ -56,13 +57,14 @@ index_box<Rank> make_box(const interval (&of)[std::size_t{Rank}]) {
   for (int d = 0; d < Rank; ++d) {
     made.begin[d] = of[d].begin;
     made.extent[d] = of[d].size();
-    if (made.extent[d] == 0) {
-      made.count = 0;
-    } else if (made.count > (std::uint64_t{1} << 62) / made.extent[d]) {
-      throw error(errc::invalid_argument, "a box of more than 2^62 indices cannot be: is one of its bounds a negative number?");
-    } else {
-      made.count *= made.extent[d];
-    }
+    if (made.extent[d] == 0) made.count = 0;
+  }
+  for (int d = 0; d < Rank && made.count > 0; ++d) {
+    if (made.count > (std::uint64_t{1} << 62) / made.extent[d])
+      telling_of_lacking_memory([] {
+        throw error(errc::invalid_argument, "a box of more than 2^62 indices cannot be: is one of its bounds a negative number?");
+      });
+    made.count *= made.extent[d];
   }
   return made;
 }
@@ -97,7 +99,7 @@ inline constexpr bool is_index_space = (std::is_integral_v<S> && !std::is_same_v
 template <class N, std::enable_if_t<std::is_integral_v<N>, int> = 0>
 constexpr index_line as_space(N n) {
   if constexpr (std::is_signed_v<N>) {
-    if (n < 0) throw error(errc::invalid_argument, "the number of indices is negative");
+    if (n < 0) telling_of_lacking_memory([] { throw error(errc::invalid_argument, "the number of indices is negative"); });
   }
   return {static_cast<std::uint64_t>(n)};
 }

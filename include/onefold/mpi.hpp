@@ -400,27 +400,27 @@ class batch {
   }
 
   /// Runs all of them and waits.
-  void run(const options& how = {}) { with_->run(how); }
+  void run(const options& how = {}) { given().run(how); }
   /// Reduces this rank's elements, and sends what is known of them: wait() has the results. Waits for the neighbours that hold elements of the same
   /// tile to start, where there are such. Several batches may be under way, started in one order on all ranks, and waited for in any.
-  void start(const options& how = {}) { with_->start(how); }
+  void start(const options& how = {}) { given().start(how); }
   /// Whether wait() would return at once. Operators of the caller's get on here, and in wait(), alone (Progress, above): it may call them.
-  [[nodiscard]] bool test() { return with_->test(); }
+  [[nodiscard]] bool test() { return given().test(); }
   /// Waits for what was started. Errors of this rank's own, too, are thrown here, when the others have learned of them.
-  void wait() { with_->wait(); }
+  void wait() { given().wait(); }
   /// Ahead of run() or start() on a rank that cannot take part, because an exception of its own has come: the call then reads no array, and returns; on
   /// the other ranks it throws communication_failed, and nobody waits for ever. The batch needs the same reductions as theirs.
   batch& give_up() noexcept {
-    with_->gives_up = true;
+    if (with_ != nullptr) with_->gives_up = true;
     return *this;
   }
 
   /// Whether this rank gets the results.
-  [[nodiscard]] bool is_root() const noexcept { return with_->is_root(); }
-  [[nodiscard]] std::size_t size() const noexcept { return with_->parts.size() + with_->states.size(); }
+  [[nodiscard]] bool is_root() const noexcept { return with_ != nullptr && with_->is_root(); }
+  [[nodiscard]] std::size_t size() const noexcept { return with_ == nullptr ? 0 : with_->parts.size() + with_->states.size(); }
   /// Forgets the reductions. What is under way is waited for.
   void clear() noexcept {
-    with_->clear();
+    if (with_ != nullptr) with_->clear();
     functions_.clear();
   }
 
@@ -437,6 +437,7 @@ class batch {
     using function = std::decay_t<F>;
     using element = typename detail::values_of<Space, function>::type;
     constexpr bool can_be_absent = detail::value_traits<detail::value_at_t<Space, function>>::can_be_absent;
+    open();
     return detail::telling_of_lacking_memory([this, &space, &f, &result, &modifiers..., &other_count]() -> batch& {
       if constexpr (can_be_absent && (has_index(What) || What == form::minmax)) {
         return keep([this, &space, &f, &other_count, &result] {
@@ -475,6 +476,7 @@ class batch {
   template <bool OnDevice, class Space, class F, class Op, class Init, class Called, class R>
   batch& add_state(detail::later::described_call<Space, F, Op, Init>&& call, Called&& op, R* result) {
     using store = detail::ranks::result_store<R>;
+    open();
     return detail::telling_of_lacking_memory([this, &call, &op, &result]() -> batch& {
       return keep([&call, &op, &result] {
         return new detail::ranks::typed_state_part<Space, F, std::decay_t<Called>, Init, store, OnDevice>(
@@ -493,15 +495,26 @@ class batch {
   template <class T, class U, class A, class... M>
   batch& add_products(detail::array_view<T> x, detail::array_view<U> y, A* result, M...) {
     static_assert(detail::counts_on_host<M...>, "over ranks the number of elements is the layout's");
+    open();
     return detail::telling_of_lacking_memory([this, &x, &y, &result]() -> batch& {
       with_->parts.push_back(detail::ranks::part_of_products(x, y, result));
       return *this;
     });
   }
   batch& add_part(const detail::ranks::part& what) {
+    open();
     detail::telling_of_lacking_memory([this, &what] { with_->parts.push_back(what); });
     return *this;
   }
+  detail::ranks::transfer& given() const {
+    if (with_ == nullptr)
+      detail::telling_of_lacking_memory(
+          [] { throw error(errc::invalid_argument, "the batch has been moved from: make another one"); });
+    return *with_;
+  }
+  // For more reductions.
+  void open() const { given().refuse_while_under_way("more is added"); }
+
   std::vector<std::unique_ptr<detail::ranks::function_values>> functions_;
   std::unique_ptr<detail::ranks::transfer> with_;
 };

@@ -98,6 +98,8 @@ class own_range_state {
  private:
   static constexpr bool can_be_absent = detail::value_traits<Value>::can_be_absent;
   using item = std::conditional_t<can_be_absent, maybe<value_type>, value_type>;
+  static_assert(!std::is_same_v<item, bool>,
+                "a state keeps values side by side, which std::vector does not do with bool: take std::uint8_t");
   using node_value = maybe<value_type>;
   static constexpr bool is_of_library = is_built_in_operator<std::decay_t<Op>>;
   static_assert(!is_of_library || is_full_element<value_type>, "the library's operators take elements");

@@ -53,6 +53,13 @@ static void test_on(onefold_executor where) {
   EXPECT_OK(onefold_exact_result(ONEFOLD_F64, ONEFOLD_SUM, 0, 0, sum, &of_parts));
   EXPECT(memcmp(&result, &of_parts, sizeof result) == 0);
   EXPECT_OK(onefold_exact_add(ONEFOLD_F64, ONEFOLD_SUM, sum, NULL));
+  EXPECT_REFUSED(onefold_exact_add(ONEFOLD_F64, ONEFOLD_SUM, (int64_t*)(void*)((char*)sum + 1), NULL), ONEFOLD_MISALIGNED_POINTER,
+                 "state");
+  EXPECT_REFUSED(onefold_exact_add(ONEFOLD_F64, ONEFOLD_SUM, sum, (const int64_t*)(const void*)((const char*)whole + 4)),
+                 ONEFOLD_MISALIGNED_POINTER, "state");
+  what.exact_state = (int64_t*)(void*)((char*)sum + 1);
+  EXPECT_REFUSED(onefold_reduce(&what, &how), ONEFOLD_MISALIGNED_POINTER, "state");
+  what.exact_state = parts[1];
   EXPECT(memcmp(sum, whole, sizeof sum) == 0);
   EXPECT_OK(onefold_exact_add(ONEFOLD_F64, ONEFOLD_SUM, parts[0], parts[1]));
   EXPECT(memcmp(parts[0], whole, sizeof whole) == 0);

@@ -110,6 +110,9 @@ static void test_on(onefold_executor where) {
   what.input = x;
   EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_INVALID_ARGUMENT, "give one of them");
   what.input = NULL;
+  what.source = &source;
+  EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_INVALID_ARGUMENT, "give one of them");
+  what.source = NULL;
   own.level = NULL;
   EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_NULL_POINTER, "operator");
   own.level = level;

@@ -2,6 +2,9 @@
 
 #include "check.h"
 
+#include <stddef.h>
+#include <stdlib.h>
+
 static onefold_request sum_of(const double* x, uint64_t n, double* result) {
   onefold_request what = {.struct_bytes = sizeof what,
                           .where = onefold_serial(),
@@ -106,6 +109,25 @@ void test_refusals(void) {
   what.input_at = NULL;
   EXPECT_REFUSED(onefold_reduce_arrays(&what, 2, NULL), ONEFOLD_NULL_POINTER, "addresses");
   EXPECT_REFUSED(onefold_reduce_arrays(NULL, 2, NULL), ONEFOLD_NULL_POINTER, "request");
+  what.input_at = (const void* const*)of_arrays;
+  EXPECT_REFUSED(onefold_reduce_arrays(&what, (size_t)1 << 60, NULL), ONEFOLD_INVALID_ARGUMENT, "cannot be");
+
+  /* Of a program whose header is older: its requests are shorter, and lie closer together. */
+  const size_t older = offsetof(onefold_request, lanes);
+  double sums[2] = {0, 0};
+  unsigned char* const close_together = malloc(2 * older);
+  EXPECT(close_together != NULL);
+  for (int k = 0; k < 2 && close_together != NULL; ++k) {
+    what = sum_of(x + k, 2, &sums[k]);
+    what.struct_bytes = older;
+    memcpy(close_together + (size_t)k * older, &what, older);
+  }
+  EXPECT_OK(onefold_reduce_batch((const onefold_request*)(const void*)close_together, 2, NULL));
+  EXPECT(sums[0] == x[0] + x[1] && sums[1] == x[1] + x[2]);
+  ((onefold_request*)(void*)close_together)->struct_bytes = 8;
+  EXPECT_REFUSED(onefold_reduce_batch((const onefold_request*)(const void*)close_together, 2, NULL), ONEFOLD_INVALID_ARGUMENT,
+                 "request");
+  free(close_together);
 
   const void* place = x; /* where the array's address stands */
   what = sum_of(NULL, 4, &result);
@@ -130,6 +152,13 @@ void test_refusals(void) {
   EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_NULL_POINTER, "second input");
   what.second_at = (const void* const*)(const void*)((const char*)&place + 1);
   EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_MISALIGNED_POINTER, "address of an array");
+
+  what = sum_of(x, 4, &result);
+  what.reserved = 1;
+  EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_INVALID_ARGUMENT, "reserved");
+  what.reserved = 0;
+  what.reserved_2 = -3;
+  EXPECT_REFUSED(onefold_reduce(&what, NULL), ONEFOLD_INVALID_ARGUMENT, "reserved");
 
   what = sum_of(x, 4, &result);
   what.type = ONEFOLD_C128 + 1;

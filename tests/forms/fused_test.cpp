@@ -194,6 +194,9 @@ TEST_P(fused, over_a_box_without_an_index_give_what_no_elements_give) {
   const auto never = [](std::int64_t, std::int64_t) -> double { throw std::logic_error("called without an index"); };
   for (const auto& over : {onefold::box({1, 1}, {0, 9}), onefold::box({0, 9}, {5, 2}), onefold::box(0, 7)})
     EXPECT_EQ(bits_of(onefold::sum(where(), over, never)), bits_of(0.0));
+  constexpr std::int64_t many = std::int64_t{1} << 62;
+  for (const auto& over : {onefold::box(0, many, many), onefold::box(many, 0, many), onefold::box(many, many, 0)})
+    EXPECT_EQ(over.size(), 0U) << "whichever extent is the one that is nothing";
   EXPECT_TRUE(refuses(errc::invalid_argument, "box",
                       [] { static_cast<void>(onefold::box(std::int64_t{1} << 40, std::int64_t{1} << 40)); }));
 }

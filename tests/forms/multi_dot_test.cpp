@@ -183,6 +183,9 @@ TEST(dots, refuse_what_they_cannot_do) {
   EXPECT_EQ(status(good.data(), 2, good.data(), 1 << 30, result), ONEFOLD_INVALID_ARGUMENT);
   EXPECT_EQ(status(good.data(), 1, good.data(), 1, nullptr), ONEFOLD_NULL_POINTER);
   EXPECT_EQ(status(good.data(), 1, good.data(), 1, const_cast<double*>(&x)), ONEFOLD_INVALID_ARGUMENT);  // the output is an input
+  for (const std::uint64_t count : {std::uint64_t{1} << 60, ~std::uint64_t{0}})
+    EXPECT_EQ(onefold_multi_dot_f64(onefold_serial(), good.data(), 1, good.data(), 1, count, result), ONEFOLD_INVALID_ARGUMENT)
+        << count;
 }
 
 TEST(a_dot_of_two_types, has_the_bits_of_an_array_of_its_products) {

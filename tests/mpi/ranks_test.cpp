@@ -606,6 +606,14 @@ TEST(calls_over_ranks, of_a_batch_can_be_run_again_with_other_contents) {
     if (round == 1) {
       work.start();
       EXPECT_TRUE(refuses(errc::invalid_argument, "under way", [&] { work.start(); }));
+      EXPECT_TRUE(refuses(errc::invalid_argument, "before more is added", [&] { work.add(onefold::sum, x.mine, &dot); }));
+      EXPECT_TRUE(refuses(errc::invalid_argument, "before more is added", [&] {
+        work.add(
+            onefold::sum, 5, [](uint64_t) { return 1.0; }, &dot);
+      }));
+      const std::vector<float> floats(x.mine.size());
+      EXPECT_TRUE(refuses(errc::invalid_argument, "before more is added", [&] { work.add(onefold::dot, floats, x.mine, &dot); }));
+      EXPECT_EQ(work.size(), 5U);
       work.wait();
     } else {
       work.run();
@@ -618,6 +626,29 @@ TEST(calls_over_ranks, of_a_batch_can_be_run_again_with_other_contents) {
     for (double& value : x.mine) value *= 1.25;
     for (double& value : x.all) value *= 1.25;
   }
+  onefold::mpi::batch other = std::move(work);
+  EXPECT_EQ(other.size(), 5U);
+  EXPECT_EQ(work.size(), 0U);  // NOLINT(bugprone-use-after-move): what is said of it
+  EXPECT_TRUE(refuses(errc::invalid_argument, "moved from", [&] { work.add(onefold::sum, x.mine, &sum); }));
+  EXPECT_TRUE(refuses(errc::invalid_argument, "moved from", [&] { work.run(); }));
+  work.clear();
+}
+
+// A place for a result that is missing on one rank is an error on all.
+TEST(calls_over_ranks, of_a_batch_without_a_place_for_a_result_end_everywhere) {
+  const parted x(5'000);
+  const layout rows(MPI_COMM_WORLD, x.mine.size());
+  double sum = 0, largest = 0;
+  const int lacking = ranks() - 1;
+  onefold::mpi::batch work(rows.on(onefold::serial()));
+  work.add(onefold::sum, x.mine, &sum).add(onefold::max, x.mine, rank() == lacking ? nullptr : &largest);
+  EXPECT_TRUE(rank() == lacking ? refuses(errc::null_pointer, "result pointer of max", [&] { work.run(); })
+                                : refuses(errc::communication_failed, "rank " + std::to_string(lacking), [&] { work.run(); }));
+  // The root alone has need of one.
+  onefold::mpi::batch rooted(rows.on(onefold::serial()).root(0));
+  rooted.add(onefold::max, x.mine, rank() == 0 ? &largest : nullptr);
+  rooted.run();
+  if (rank() == 0) expect_same(largest, onefold::max(onefold::serial(), x.all), "max on the root");
 }
 
 TEST(calls_over_ranks, of_no_elements_give_what_one_core_gives) {

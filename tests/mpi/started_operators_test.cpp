@@ -437,8 +437,11 @@ TEST(started_operators, that_cannot_be_met_are_refused_on_every_rank) {
   EXPECT_TRUE(refuses(errc::guarantee_not_met, "no exact result", [&] { work.run(exactly); }));
   work.start();
   EXPECT_TRUE(refuses(errc::invalid_argument, "under way", [&] { work.start(); }));
+  double more = -1;
+  EXPECT_TRUE(refuses(errc::invalid_argument, "before more is added", [&] { work.add_reduce(x, plus{}, &more); }));
   work.wait();
   EXPECT_EQ(own, 15.0 * ranks());
+  EXPECT_EQ(more, -1);
   EXPECT_TRUE(refuses(errc::invalid_argument, "negative", [&] {
     static_cast<void>(start_transform_reduce(rows.on(onefold::serial()), -1, plus{}, [](uint64_t) { return 1.0; }).wait());
   }));
