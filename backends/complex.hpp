@@ -100,6 +100,11 @@ ONEFOLD_HOST_DEVICE T concluded_complex(const T& tree, std::uint64_t) {
   return canonical(tree);
 }
 
+/// Moments of the real parts and of the imaginary ones, as a state of a range has them.
+struct moments_of_parts {
+  moments real, imaginary;
+};
+
 /// What mean_variance of complex numbers gives, with the layout of mean_variance_result<std::complex<T>>.
 template <class T>
 struct complex_mean_variance {

@@ -3,6 +3,7 @@
 #include "../backend.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <mutex>
 #include <utility>
@@ -252,17 +253,41 @@ bool run_exactly(const onefold::detail::request& what, const options& how, const
   return run_exact_sum(part, exact_part::odd, how, variant, ran);
 }
 
+// A dot of many vectors as one dot after the other: exact ones, and those of vectors that are copied from the host.
+void run_dots_by_themselves(const onefold::detail::request& what, const options& how, const variant_info& variant, report& ran) {
+  const onefold_vectors& of = *what.vectors;
+  onefold::detail::request one = what;
+  one.vectors = nullptr;
+  one.batch = nullptr;  // which asks for one result
+  for (int i = 0; i < of.rows; ++i)
+    for (int j = 0; j < of.columns; ++j) {
+      one.input = of.x[i];
+      one.second = of.y[j];
+      const auto place = static_cast<std::size_t>(i) * static_cast<std::size_t>(of.columns) + static_cast<std::size_t>(j);
+      one.output = static_cast<std::byte*>(what.output) + place * size_of(what.type);
+      run(one, how, variant, ran);
+    }
+}
+
 // A dot of many vectors, as many of them in each launch as it takes.
 void run_vectors(const onefold::detail::request& what, const options& how, const variant_info& variant, report& ran) {
   const onefold_vectors& of = *what.vectors;
-  const device_scope current(what.where.device());
-  const auto view = [&](const void* vector) {
-    return what.count == 0 ? nullptr : device_view(vector, "vector", what.where.device(), current);
-  };
+  properties_of(what.where.device());  // which says what is wrong with the device
+  // Where the device finds them: the first set's, then the second's.
+  std::array<const void*, ONEFOLD_MOST_DOTS + 1> views{};
+  {
+    const device_scope current(what.where.device());
+    for (int k = 0; k < of.rows + of.columns && what.count > 0; ++k) {
+      const cudaPointerAttributes found =
+          attributes_of(k < of.rows ? of.x[k] : of.y[k - of.rows], "vector", what.where.device(), current);
+      if (found.type == cudaMemoryTypeUnregistered) return run_dots_by_themselves(what, how, variant, ran);
+      views[static_cast<std::size_t>(k)] = found.devicePointer;
+    }
+  }
   // Dots commute: one vector that all have in common is made the only row.
   const bool is_column = of.columns == 1 && of.rows > 1;
-  const void* const* const rows_of = is_column ? of.y : of.x;
-  const void* const* const columns_of = is_column ? of.x : of.y;
+  const void* const* const rows_of = views.data() + (is_column ? of.rows : 0);
+  const void* const* const columns_of = views.data() + (is_column ? 0 : of.rows);
   const int rows = is_column ? 1 : of.rows;
   const int columns = is_column ? of.rows : of.columns;
   const int most_rows = rows == 1 ? 1 : dots_of_launch::square;
@@ -276,8 +301,8 @@ void run_vectors(const onefold::detail::request& what, const options& how, const
       dots.rows = std::min(most_rows, rows - i);
       dots.columns = std::min(most_columns, columns - j);
       dots.stride = what.waits ? dots.columns : columns;
-      for (int k = 0; k < dots.rows; ++k) dots.x[k] = view(rows_of[i + k]);
-      for (int k = 0; k < dots.columns; ++k) dots.y[k] = view(columns_of[j + k]);
+      for (int k = 0; k < dots.rows; ++k) dots.x[k] = rows_of[i + k];
+      for (int k = 0; k < dots.columns; ++k) dots.y[k] = columns_of[j + k];
       const onefold::detail::device_fold fold = fold_of_dots(what.type, dots);
       onefold::detail::request part = what;
       part.vectors = nullptr;
@@ -290,21 +315,6 @@ void run_vectors(const onefold::detail::request& what, const options& how, const
                     found + static_cast<std::size_t>(k * dots.columns) * size, static_cast<std::size_t>(dots.columns) * size);
     }
   }
-}
-
-// The same exactly: each is a dot of its own.
-void run_exact_dots(const onefold::detail::request& what, const options& how, const variant_info& variant, report& ran) {
-  const onefold_vectors& of = *what.vectors;
-  onefold::detail::request one = what;
-  one.vectors = nullptr;
-  for (int i = 0; i < of.rows; ++i)
-    for (int j = 0; j < of.columns; ++j) {
-      one.input = of.x[i];
-      one.second = of.y[j];
-      const auto place = static_cast<std::size_t>(i) * static_cast<std::size_t>(of.columns) + static_cast<std::size_t>(j);
-      one.output = static_cast<std::byte*>(what.output) + place * size_of(what.type);
-      run(one, how, variant, ran);
-    }
 }
 
 // The tree's accumulator, in the memory that a backend for CPUs would fill, and the result, which the host makes of it.
@@ -355,7 +365,7 @@ bool run_until_decided(const onefold::detail::request& what, const options& how,
 }
 
 void run(const onefold::detail::request& what, const options& how, const variant_info& variant, report& ran) {
-  if (what.vectors != nullptr && variant.guarantee == guarantee::exact) return run_exact_dots(what, how, variant, ran);
+  if (what.vectors != nullptr && variant.guarantee == guarantee::exact) return run_dots_by_themselves(what, how, variant, ran);
   if (what.vectors != nullptr) return run_vectors(what, how, variant, ran);
   if (!run_in_place(what, how, variant, ran)) reduce_host_arrays(what, how, variant, ran);
 }
@@ -464,6 +474,27 @@ bool run_checked(const onefold::detail::request& what, const options& how, const
   return true;
 }
 
+void enter_gpu(const executor& where, void* scope) {
+  static_assert(sizeof(device_scope) <= onefold::detail::most_gpu_scope_bytes &&
+                alignof(device_scope) <= alignof(onefold_gpu_scope));
+  properties_of(where.device());
+  auto* const current = ::new (scope) device_scope(where.device());
+  try {
+    refuse_foreign_stream(where, *current);
+  } catch (...) {
+    current->~device_scope();
+    throw;
+  }
+}
+
+void leave_gpu(void* scope) { static_cast<device_scope*>(scope)->~device_scope(); }
+
+void check_gpu_arrays(const executor& where, std::span<const onefold_array> arrays, std::uint64_t count) {
+  properties_of(where.device());
+  const device_scope current(where.device());
+  refuse_unreadable(arrays, count, where.device(), current);
+}
+
 void wait_for(const executor& where) {
   properties_of(where.device());
   const device_scope current(where.device());
@@ -550,6 +581,9 @@ extern const backend_entry cuda_backend{cuda_backend::list_variants,
                                         cuda_backend::can_join_images,
                                         cuda_backend::join_images,
                                         cuda_backend::load_join_images,
+                                        cuda_backend::enter_gpu,
+                                        cuda_backend::leave_gpu,
+                                        cuda_backend::check_gpu_arrays,
                                         cuda_backend::conclude_exact_words,
                                         nullptr};
 

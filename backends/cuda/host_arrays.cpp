@@ -4,6 +4,7 @@
 #include <cstring>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <onefold/detail/device_fold.hpp>
@@ -15,6 +16,7 @@
 #include "../forest.hpp"
 #include "captures.hpp"
 #include "exact/driver.hpp"
+#include "fixed_order/complex_pieces.hpp"
 #include "host_pieces.hpp"
 #include "results.hpp"
 #include "streams.hpp"
@@ -32,6 +34,12 @@ bool has_complex_parts(const request& what) { return what.device != nullptr && i
 
 bool is_mixed_dot(const request& what) { return what.products != nullptr && what.device != nullptr; }
 
+// Complex numbers that are reduced as such.
+std::optional<complex_pieces> complex_pieces_of(const request& what) {
+  if (what.device == nullptr || is_mixed_dot(what) || is_parts(*what.device)) return std::nullopt;
+  return pieces_of_complex(*what.device);
+}
+
 bool is_exact_call(const request& what, const variant_info& variant) {
   const bool is_own = what.device == nullptr || is_parts(*what.device);  // the variant's fold, and not a function of the caller's
   return variant.guarantee == guarantee::exact && what.vectors == nullptr && is_own;
@@ -43,15 +51,19 @@ std::string why_not_copied(const request& what, const variant_info& variant) {
   if (onefold::detail::has_array_in_memory(what)) return "where the address of an array stands in memory nothing is copied";
   if (what.words_alone) return "what a state in a GPU's memory is made of is not copied: exact_state::add() takes it";
   if (is_exact_call(what, variant)) return {};
-  if (what.device != nullptr && !is_mixed_dot(what))
-    return "what functions and operators, or sums of complex numbers, read is not copied";
+  if (complex_pieces_of(what)) return {};
+  if (what.device != nullptr && !is_mixed_dot(what)) return "what functions and operators read is not copied";
   if (!variant.takes_everything)
     return std::string(variant.name) + " does not copy it, as fixed_order, the default, and superaccumulator do";
   return {};
 }
 
 std::uint64_t bytes_to_copy(const request& what) {
-  if (is_mixed_dot(what)) return what.count * (what.device->element_bytes[0] + what.device->element_bytes[1]);
+  if (what.device != nullptr && !is_parts(*what.device)) {
+    std::uint64_t of_each = 0;
+    for (std::uint32_t i = 0; i < what.device->inputs; ++i) of_each += what.device->element_bytes[i];
+    return what.count * of_each;
+  }
   return what.count * size_of(what.type) * (what.form == form::dot ? 2U : 1U);
 }
 
@@ -133,6 +145,29 @@ void reduce_trees(const request& what, const options& how, const variant_info& v
   }
 }
 
+void reduce_complex(const request& what, const complex_pieces& its, const options& how, const variant_info& variant, report& ran,
+                    host_pieces& pieces, std::byte* result) {
+  alignas(16) std::byte memory[forest::memory_bytes(complex_pieces::most_state_bytes)] = {};
+  forest nodes(memory, its.state_bytes, its.level, nullptr);
+  alignas(16) std::byte node[complex_pieces::most_state_bytes] = {};
+  onefold::detail::device_fold of_piece = its.of_piece;
+  if (its.is_told) of_piece.object = &its.of_node;
+  request piece = what;
+  piece.device = &of_piece;
+  piece.output = node;
+  piece.waits = true;
+  while (pieces.next()) {
+    for (std::uint32_t i = 0; i < of_piece.inputs; ++i) of_piece.input[i] = pieces.view(static_cast<int>(i));
+    piece.count = pieces.count();
+    static_cast<void>(run_in_place(piece, how, variant, ran));
+    const onefold::detail::default_float_environment one_operation_is_one_operation;
+    static_cast<void>(nodes.push(node));
+  }
+  const onefold::detail::default_float_environment one_operation_is_one_operation;
+  static_cast<void>(nodes.close());
+  its.conclude(its.conclusion, memory, what.count, result);
+}
+
 void reduce_exactly(const request& what, const options& how, const variant_info& variant, report& ran, host_pieces& pieces,
                     std::byte* results) {
   const bool of_parts = has_complex_parts(what);
@@ -201,11 +236,12 @@ void reduce_host_arrays(const request& what, const options& how, const variant_i
   void* const output = what.waits ? nullptr : device_view(what.output, "output", device, current);
   const bool of_parts = has_complex_parts(what);
   const bool of_pairs = of_parts || what.of_complex_parts;  // which stay together
+  const std::optional<complex_pieces> of_complex = complex_pieces_of(what);
   const std::size_t element_bytes = size_of(what.type) * (of_pairs ? 2 : 1);
   piecewise_input inputs[host_pieces::most_inputs];
   std::size_t count = 0;
-  if (is_mixed_dot(what)) {
-    for (; count < 2; ++count)
+  if (of_complex || is_mixed_dot(what)) {
+    for (; count < what.device->inputs; ++count)
       inputs[count] = input_of(what.device->input[count], what.device->element_bytes[count], count == 0 ? "input" : "second input",
                                device, current);
   } else {
@@ -214,17 +250,21 @@ void reduce_host_arrays(const request& what, const options& how, const variant_i
   }
 
   const std::shared_ptr<stream_memory> work = memory_of(device, what.where.has_stream(), what.where.stream());
+  const std::size_t value_bytes = of_complex ? what.device->value_bytes : element_bytes;
   const std::uint64_t tile =
-      static_cast<std::uint64_t>(order::tile_rows) * static_cast<std::uint64_t>(order::lanes_of_bytes(element_bytes));
+      static_cast<std::uint64_t>(order::tile_rows) * static_cast<std::uint64_t>(order::lanes_of_bytes(value_bytes));
   host_pieces pieces(*work, device, {inputs, count}, what.of_complex_parts ? what.count / 2 : what.count, tile);
   ran.scratch_bytes = pieces.buffer_bytes();
   alignas(16) std::byte results[most_results * sizeof(std::uint64_t)] = {};
-  if (variant.guarantee == guarantee::exact)
+  if (of_complex)
+    reduce_complex(what, *of_complex, how, variant, ran, pieces, results);
+  else if (variant.guarantee == guarantee::exact)
     reduce_exactly(what, how, variant, ran, pieces, results);
   else
     reduce_trees(what, how, variant, ran, pieces, results);
-  const std::size_t bytes =
-      of_pairs ? 2 * result_bytes(what.type, what.form, what.wide) : result_bytes(what.type, what.form, what.wide, what.results);
+  const std::size_t bytes = of_complex ? what.device->result_bytes
+                            : of_pairs ? 2 * result_bytes(what.type, what.form, what.wide)
+                                       : result_bytes(what.type, what.form, what.wide, what.results);
   if (what.waits)
     std::memcpy(what.output, results, bytes);
   else

@@ -7,7 +7,8 @@
 /// Vectors   ranges, or pointers and a count; float or double, all equally long, in memory that the executor can read. At most 128 dots.
 /// Bits      each dot's are those that dot() gives, with guarantee::exact too.
 /// Cost      on cuda() one launch and one read of every vector for up to 8 dots with one vector in common, and for up to 4 by 4; more dots are
-///           several such launches, and exact ones one each. On a CPU one read, and the second-level cache for the rest.
+///           several such launches, and exact ones one each, as are those of vectors in host memory, which each dot copies. On a CPU one read, and
+///           the second-level cache for the rest.
 /// Memory    a workspace is one for states of 128 bytes (workspace::bytes(n, 128)). Exact: docs/exact.md.
 /// Errors, threads, graphs as in reduce.hpp.
 
@@ -70,7 +71,7 @@ void run_multi_dot(const executor& where, std::initializer_list<vector_view<T>> 
 template <class T>
 std::vector<T> multi_dot_of(const executor& where, std::initializer_list<vector_view<T>> x, std::initializer_list<vector_view<T>> y,
                             const options& how) {
-  std::vector<T> results(x.size() * y.size());
+  auto results = telling_of_lacking_memory([&x, &y] { return std::vector<T>(x.size() * y.size()); });
   run_multi_dot(where, x, y, results.data(), true, how);
   return results;
 }

@@ -294,6 +294,48 @@ TEST_P(host_arrays, have_exact_sums_and_states) {
       }
 }
 
+// Every form, stored too, and each byte copied once.
+TEST_P(host_arrays, of_complex_numbers_have_the_bits_of_serial) {
+  for (const auto type : {element_type::c64, element_type::c128})
+    for (int f = 0; f < onefold::form_count + onefold::record_count; ++f)
+      for (const bool wide : {false, true}) {
+        const auto what = static_cast<form>(f);
+        if (!takes_type(what, type) || (wide && !can_be_wide(type, what))) continue;
+        if (what == form::sum_of_squares || what == form::norm2) continue;  // those of the parts, in a row
+        slow_.reduces_complex(type, what, wide);
+        const std::size_t size = size_of(type), arrays = what == form::dot ? 2 : 1;
+        const std::uint64_t elements = piece / size / arrays;
+        for (const std::uint64_t count :
+             {std::uint64_t{1}, elements - 1, elements, elements + 1, 3 * elements + 1, 7 * elements - 1}) {
+          SCOPED_TRACE(std::to_string(count) + " " + std::string(name(type)) + ", " + std::string(name(what)) +
+                       (wide ? ", wide" : ""));
+          const auto x = numbers(part_type(type), 2 * count + 2, current_seed()),
+                     y = numbers(part_type(type), 2 * count + 2, current_seed() + 1);
+          slow_.forget();
+          request asked{where_, type,    what, x.data() + size / 2,
+                        count,  nullptr, true, what == form::dot ? y.data() + size / 2 : nullptr,
+                        wide};
+          asked.ddof = what == form::mean_variance && count > 1 ? 1 : 0;
+          const result_bytes found = result_of(asked);
+          std::size_t copied = 0;
+          for (const auto& one : slow_.copied()) copied += one.bytes;
+          EXPECT_EQ(copied, arrays * size * count);
+          EXPECT_EQ(slow_.launches(), (count + elements - 1) / elements);
+          asked.where = onefold::serial();
+          const result_bytes expected = result_of(asked);
+          EXPECT_EQ(found, expected);
+          auto* const output = static_cast<std::byte*>(runtime_.device_memory(32, number_));
+          asked.where = where_;
+          asked.output = output;
+          asked.waits = false;
+          onefold::detail::run(asked, {});
+          onefold::synchronize(where_);
+          EXPECT_EQ(std::memcmp(output, expected.data(), onefold::result_bytes(type, what, wide)), 0) << "stored";
+          EXPECT_EQ(slow_.pending(), 0u);
+        }
+      }
+}
+
 TEST_P(host_arrays, of_complex_numbers_have_exact_sums_and_norms) {
   const auto bytes = numbers(element_type::f64, 24'010, current_seed());
   std::vector<std::complex<double>> z(12'005);
@@ -307,7 +349,6 @@ TEST_P(host_arrays, of_complex_numbers_have_exact_sums_and_norms) {
       << "the parts are summed up piece by piece, not one after the other";
   slow_.reduces(element_type::f64, {form::sum_of_squares});
   EXPECT_EQ(onefold::sum_of_squares(where_, z), onefold::sum_of_squares(onefold::serial(), z));
-  EXPECT_TRUE(refuses(errc::host_pointer, "sums of complex numbers", [&] { static_cast<void>(onefold::sum(where_, z)); }));
   slow_.reduces(element_type::f64, {form::sum});
   std::int64_t words[2][420] = {};
   request asked{where_, element_type::c128, form::mean, z.data(), z.size(), nullptr, true};
@@ -342,7 +383,7 @@ TEST_P(host_arrays, of_complex_numbers_have_exact_dots) {
   }
 }
 
-TEST_P(host_arrays, of_several_vectors_have_exact_dots) {
+TEST_P(host_arrays, of_several_vectors_have_their_dots) {
   const auto bytes = numbers(element_type::f64, 15'000, current_seed());
   const auto vector = [&](std::size_t k) {
     return onefold::vector_view<double>(reinterpret_cast<const double*>(bytes.data()) + 3'000 * k, 3'000);
@@ -350,10 +391,22 @@ TEST_P(host_arrays, of_several_vectors_have_exact_dots) {
   onefold::options exactly;
   exactly.guarantee = onefold::guarantee::exact;
   slow_.reduces(element_type::f64, {form::dot});
-  const auto dots = [&](const onefold::executor& where) {
-    return onefold::multi_dot(where, {vector(0), vector(1)}, {vector(2), vector(3), vector(4)}, exactly);
-  };
-  EXPECT_EQ(dots(where_), dots(onefold::serial()));
+  for (const onefold::options& how : {onefold::options{}, exactly}) {
+    const auto dots = [&](const onefold::executor& where) {
+      return onefold::multi_dot(where, {vector(0), vector(1)}, {vector(2), vector(3), vector(4)}, how);
+    };
+    const std::vector<double> expected = dots(onefold::serial());
+    EXPECT_EQ(dots(where_), expected);
+    auto* const output = static_cast<double*>(runtime_.device_memory(6 * sizeof(double), number_));
+    onefold::multi_dot_into(where_, {vector(0), vector(1)}, {vector(2), vector(3), vector(4)}, output, how);
+    onefold::synchronize(where_);
+    EXPECT_EQ(std::vector<double>(output, output + 6), expected) << "stored";
+    // One vector alone is the host's.
+    auto* const there = static_cast<double*>(runtime_.device_memory(3'000 * sizeof(double), number_));
+    std::memcpy(there, vector(0).data(), 3'000 * sizeof(double));
+    EXPECT_EQ(onefold::multi_dot(where_, {{there, 3'000}}, {vector(2), vector(3)}, how),
+              onefold::multi_dot(onefold::serial(), {vector(0)}, {vector(2), vector(3)}, how));
+  }
 }
 
 TEST_P(host_arrays, are_stored_in_stream_order_where_that_was_asked_for) {
@@ -510,7 +563,6 @@ TEST_P(host_arrays, are_refused_with_a_reason) {
   };
   expect_refused(errc::host_pointer, "vector_load does not copy it",
                  [&] { static_cast<void>(onefold::sum(where_, x, {.variant = "vector_load"})); });
-  expect_refused(errc::host_pointer, "host memory", [&] { static_cast<void>(onefold::multi_dot(where_, {x, x}, {x})); });
   const std::uint64_t count = 5;
   expect_refused(errc::host_pointer, "count",
                  [&] { static_cast<void>(onefold::sum(where_, x.data(), x.size(), onefold::count_at{&count})); });

@@ -15,6 +15,7 @@
 #include "../../backends/cuda/exact/kernels.hpp"
 #include "../../backends/cuda/exact/memory.hpp"
 #include "../../backends/cuda/exact/words.hpp"
+#include "../../backends/cuda/fixed_order/complex.hpp"
 #include "../../backends/cuda/fixed_order/folds.hpp"
 #include "../../backends/cuda/fixed_order/mixed.hpp"
 #include "../../backends/exact/state.hpp"
@@ -29,6 +30,7 @@ namespace {
 
 namespace cuda_backend = onefold::cuda_backend;
 namespace exact_sums = onefold::detail::exact;
+using onefold::element_type;
 using onefold::form;
 using onefold::detail::device_kernel;
 
@@ -133,7 +135,12 @@ void slow_device::reduces(onefold::element_type type, std::vector<form> forms, b
   type_ = type;
   forms_ = std::move(forms);
   wide_ = wide;
-  of_products_ = false;
+  of_products_ = of_complex_ = false;
+}
+
+void slow_device::reduces_complex(onefold::element_type type, form what, bool wide) {
+  reduces(type, {what}, wide);
+  of_complex_ = true;
 }
 
 void slow_device::reduces_products(onefold::element_type x, onefold::element_type y, onefold::element_type products) {
@@ -141,6 +148,7 @@ void slow_device::reduces_products(onefold::element_type x, onefold::element_typ
   second_type_ = y;
   products_type_ = products;
   of_products_ = true;
+  of_complex_ = false;
 }
 
 void slow_device::pin(const void* memory, std::size_t bytes) { pinned_[memory] = bytes; }
@@ -209,8 +217,47 @@ std::function<void()> slow_device::products(cudaFunction_t function, void** argu
   };
 }
 
+// What a kernel makes of a piece: the node over it, of means the sum, of what asks for zeros the count, and of mean_variance the moments of each part.
+std::function<void()> slow_device::complex_numbers(cudaFunction_t function, void** arguments) {
+  const form what = forms_.front();
+  const bool is_count = asks_for_zero(what), is_moments = what == form::mean_variance;
+  const cuda_backend::complex_conclusion any{0, what, true, wide_};
+  const auto fold = is_count || is_moments ? cuda_backend::fold_of_complex_states(type_, any, nullptr)
+                    : wide_ ? cuda_backend::fold_of_wide_complex(what == form::mean ? form::sum : what, nullptr, nullptr)
+                            : cuda_backend::fold_of_complex(type_, what == form::mean ? form::sum : what, nullptr, nullptr);
+  const auto& symbols = fold.kernels->symbol;
+  if (std::ranges::find(symbols, static_cast<const void*>(function)) == std::end(symbols))
+    throw std::logic_error("a kernel that the test has not announced");
+  const auto is = [&](device_kernel which) { return function == symbols[static_cast<int>(which)]; };
+  const bool is_few = is(device_kernel::few) || is(device_kernel::few_cluster);
+  const auto in = argument<onefold::device::tree_input>(arguments, 0);
+  const auto to = argument<onefold::device::destination>(arguments, is_few ? 1 : 3);
+  return [=, type = type_, wide = wide_] {
+    alignas(16) std::byte result[64] = {};
+    const form asked_for = is_count ? form::count : what == form::mean ? form::sum : what;
+    onefold::detail::request asked{onefold::serial(), type, asked_for, in.x, in.count, result, true, in.y, wide};
+    if (!is_moments) {
+      onefold::detail::run(asked, {});
+      return deliver(to, result);
+    }
+    const element_type part = part_type(type);
+    const std::size_t size = size_of(part);
+    for (std::size_t k = 0; k < 2; ++k) {
+      std::vector<std::byte> parts(in.count * size);
+      for (std::uint64_t i = 0; i < in.count; ++i)
+        std::memcpy(parts.data() + i * size, static_cast<const std::byte*>(in.x) + (2 * i + k) * size, size);
+      std::byte ignored[16] = {};
+      onefold::detail::request one{onefold::serial(), part, what, parts.data(), in.count, ignored, true};
+      one.tree_value = result + k * sizeof(onefold::detail::moments);
+      onefold::detail::run(one, {});
+    }
+    deliver(to, result);
+  };
+}
+
 std::function<void()> slow_device::fixed_order(cudaFunction_t function, void** arguments) {
   if (of_products_) return products(function, arguments);
+  if (of_complex_) return complex_numbers(function, arguments);
   for (const form what : forms_) {
     const auto& symbols = cuda_backend::fold_of(type_, what, wide_).kernels->symbol;
     const auto is = [&](device_kernel which) { return function == symbols[static_cast<int>(which)]; };

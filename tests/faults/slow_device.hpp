@@ -37,6 +37,9 @@ class slow_device {
   /// The same of dots of two types, the first of which is the one with larger elements.
   void reduces_products(onefold::element_type x, onefold::element_type y, onefold::element_type products);
 
+  /// The same of complex numbers.
+  void reduces_complex(onefold::element_type type, onefold::form what, bool wide);
+
   /// Work of somebody else's on a stream.
   void enqueue(cudaStream_t stream, std::function<void()> run) { put(stream, {std::move(run)}); }
 
@@ -69,6 +72,7 @@ class slow_device {
   [[nodiscard]] bool is_pinned(const void* memory) const;
   std::function<void()> fixed_order(cudaFunction_t function, void** arguments);
   std::function<void()> products(cudaFunction_t function, void** arguments);
+  std::function<void()> complex_numbers(cudaFunction_t function, void** arguments);
   std::function<void()> exact(const void* kernel, void** arguments);
   std::function<void()> exact_conclusion(const cudaLaunchConfig_t* config, void** arguments);
   std::function<void()> store(const cudaLaunchConfig_t* config, void** arguments);
@@ -80,7 +84,7 @@ class slow_device {
   onefold::element_type type_ = onefold::element_type::f32;
   std::vector<onefold::form> forms_;
   bool wide_ = false;
-  bool of_products_ = false;
+  bool of_products_ = false, of_complex_ = false;
   onefold::element_type second_type_ = onefold::element_type::f32;  // of products, which are of the third
   onefold::element_type products_type_ = onefold::element_type::f32;
   std::map<const void*, std::size_t> pinned_;

@@ -6,7 +6,9 @@
 #include <array>
 #include <complex>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -128,24 +130,6 @@ TEST_F(complex_states, are_those_of_ranges_cuda) {
   count_dispatch(onefold::cuda(0));
 }
 
-TEST_F(complex_states, of_memory_of_the_hosts_are_refused_cuda) {
-  const std::vector<c64> x = numbers(4);
-  for (const bool is_count : {true, false}) {
-    try {
-      if (is_count)
-        static_cast<void>(onefold::count(onefold::cuda(0), x));
-      else
-        static_cast<void>(onefold::mean_variance(onefold::cuda(0), x));
-      ADD_FAILURE() << "no refusal";
-    } catch (const onefold::error& refusal) {
-      EXPECT_EQ(refusal.code(), onefold::errc::host_pointer) << refusal.what();
-    }
-  }
-  EXPECT_THROW(static_cast<void>(onefold::mean_variance(onefold::cuda(0), x, {.guarantee = onefold::guarantee::exact})),
-               onefold::error);
-  count_dispatch(onefold::cuda(0));
-}
-
 constexpr element_type complex_types[] = {element_type::c64, element_type::c128};
 
 struct kind_of_form {
@@ -248,6 +232,91 @@ TEST_F(complex_in_memory, are_read_at_every_replay_of_a_graph_cuda) {
                      "cudaMemcpy");
       EXPECT_EQ(bytes_of(found), bytes_of(onefold::sum(onefold::serial(), reinterpret_cast<const c64*>(each->on_host()), n))) << n;
     }
+  count_dispatch(onefold::cuda());
+}
+
+// What the host has is copied piece by piece, from anywhere: the bits are those of the whole.
+TEST_F(complex_in_memory, of_the_hosts_comes_in_pieces_cuda) {
+  constexpr std::uint64_t piece = 1 << 16;
+  setenv("ONEFOLD_CUDA_PIECE_BYTES", std::to_string(piece).c_str(), 1);
+  const stream on;
+  const device_memory result(sizeof(result_bits));
+  for (const element_type type : complex_types) {
+    const std::size_t size = onefold::size_of(type), part = size / 2;
+    const array_of_a_type x(type, 6 * piece / size + 8, 11), y(type, 6 * piece / size + 8, 12);
+    void* pinned = nullptr;
+    expect_success(cudaMallocHost(&pinned, 7 * piece), "cudaMallocHost");
+    const std::unique_ptr<void, decltype(&cudaFreeHost)> keeper(pinned, cudaFreeHost);
+    std::memcpy(pinned, x.on_host(), 6 * piece);
+    for (const kind_of_form& of : forms_of(type)) {
+      const std::uint64_t elements = piece / size / (of.what == form::dot ? 2 : 1);
+      for (const std::uint64_t n : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{513}, elements - 1, elements, elements + 1,
+                                    2 * elements, 5 * elements - 77})
+        for (const std::size_t off : {std::size_t{0}, part, size}) {
+          SCOPED_TRACE(std::string(onefold::name(of.what)) + (of.wide ? " in c128 of " : " of ") + std::to_string(n) + " " +
+                       std::string(onefold::name(type)) + ", from byte " + std::to_string(off) + " on");
+          const std::byte* const from_y = y.on_host() + off;
+          auto asked = request_of(type, of, x.on_host() + off, from_y, n);
+          const result_bits expected = result_of(asked);
+          asked.where = onefold::cuda(0, on.get());
+          EXPECT_EQ(result_of(asked), expected);
+          if (n <= 5 * elements) {
+            asked.input = static_cast<std::byte*>(pinned) + off;
+            EXPECT_EQ(result_of(asked), expected) << "pinned";
+            if (of.what == form::dot) {
+              asked.second = y.on_device() + off;
+              EXPECT_EQ(result_of(asked), expected) << "pinned, the second on the device";
+            }
+          }
+          asked.input = x.on_host() + off;
+          asked.waits = false;
+          asked.output = result.as<void>();
+          expect_success(cudaMemset(result.as<void>(), 0, sizeof(result_bits)), "cudaMemset");
+          onefold::detail::run(asked, {});
+          on.synchronize();
+          result_bits stored{};
+          expect_success(cudaMemcpy(stored.data(), result.as<void>(), sizeof(stored), cudaMemcpyDeviceToHost), "cudaMemcpy");
+          EXPECT_EQ(stored, expected) << "stored";
+        }
+    }
+  }
+  unsetenv("ONEFOLD_CUDA_PIECE_BYTES");
+  count_dispatch(onefold::cuda());
+}
+
+// Of what the host has: counts where exactness was asked for, states of ranges, several GPUs (one, here), and parts of a batch.
+TEST_F(complex_in_memory, of_the_hosts_goes_wherever_real_numbers_go_cuda) {
+  setenv("ONEFOLD_CUDA_PIECE_BYTES", "16384", 1);
+  constexpr std::size_t count = 50'021;
+  const array_of_a_type of_x(element_type::c64, count, 13);
+  const auto* const x = reinterpret_cast<const c64*>(of_x.on_host());
+  const onefold::options exactly{.guarantee = onefold::guarantee::exact};
+  EXPECT_EQ(onefold::count(onefold::cuda(), x, count, exactly), onefold::count(onefold::serial(), x, count));
+  EXPECT_EQ(onefold::any(onefold::cuda(), x, count, exactly), true);
+  const auto expect_state = [&]<form What>(std::integral_constant<form, What>) {
+    onefold::range_state<What, c64> on_gpu(77), on_cpu(77);
+    on_gpu.add(onefold::cuda(), x, count);
+    on_cpu.add(onefold::serial(), x, count);
+    EXPECT_EQ(on_gpu.bytes(), on_cpu.bytes()) << name(What);
+  };
+  expect_state(std::integral_constant<form, form::sum>());
+  expect_state(std::integral_constant<form, form::mean>());
+  expect_state(std::integral_constant<form, form::prod>());
+  expect_state(std::integral_constant<form, form::norm_inf>());
+  expect_state(std::integral_constant<form, form::mean_variance>());
+  expect_state(std::integral_constant<form, form::none>());
+  c64 of_sum;
+  double of_norm = 0;
+  moments of_moments{};
+  onefold::batch several(onefold::cuda());
+  several.add(onefold::sum, x, count, &of_sum);
+  several.add(onefold::norm1, x, count, &of_norm, onefold::accumulate_as<std::complex<double>>);
+  several.add(onefold::mean_variance, x, count, &of_moments, onefold::ddof{1});
+  several.run();
+  EXPECT_EQ(bytes_of(of_sum), bytes_of(onefold::sum(onefold::serial(), x, count)));
+  EXPECT_EQ(of_norm, onefold::norm1(onefold::serial(), x, count, onefold::accumulate_as<std::complex<double>>));
+  EXPECT_EQ(bytes_of(of_moments), bytes_of(onefold::mean_variance(onefold::serial(), x, count, onefold::ddof{1})));
+  unsetenv("ONEFOLD_CUDA_PIECE_BYTES");
   count_dispatch(onefold::cuda());
 }
 

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include <onefold/detail/request.hpp>
+#include <onefold/multi_dot.hpp>
 
 #include "../support/cuda.hpp"
 #include "fixture.hpp"
@@ -101,6 +102,24 @@ TEST_F(host_arrays, have_the_bits_of_serial_in_every_form_cuda) {
       EXPECT_EQ(found, result_of(asked)) << "with the second array on the GPU";
     }
   });
+  count_dispatch(onefold::cuda());
+}
+
+TEST_F(host_arrays, of_several_vectors_have_their_dots_cuda) {
+  const pieces_of bytes(piece);
+  constexpr std::size_t count = 100'003;
+  std::vector<float> x(5 * count);
+  const random_numbers random(current_seed());
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(static_cast<double>(random.at(i) >> 11) * 0x1p-53 - 0.25);
+  const device_memory there(count * sizeof(float));
+  copy_to_device(there.as<void>(), x.data(), count * sizeof(float));
+  const auto vector = [&](std::size_t k) { return onefold::vector_view<float>(x.data() + k * count, count); };
+  const auto dots = [&](const onefold::executor& where, const onefold::vector_view<float>& first) {
+    return onefold::multi_dot(where, {first, vector(1)}, {vector(2), vector(3), vector(4)});
+  };
+  const auto expected = dots(onefold::serial(), vector(0));
+  EXPECT_EQ(dots(onefold::cuda(), vector(0)), expected);
+  EXPECT_EQ(dots(onefold::cuda(), {there.as<float>(), count}), expected) << "one of them on the GPU";
   count_dispatch(onefold::cuda());
 }
 

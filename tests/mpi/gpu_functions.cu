@@ -33,6 +33,10 @@ struct none_at {
 struct some_float {
   ONEFOLD_HOST_DEVICE onefold::maybe<float> operator()(float x) const { return {x, x > 1.9F}; }
 };
+struct some_of {
+  const float* x;
+  ONEFOLD_HOST_DEVICE onefold::maybe<float> operator()(std::uint64_t i) const { return {x[i], x[i] > 1.9F}; }
+};
 struct sum_of_both {
   double of[2];
 };
@@ -100,6 +104,27 @@ std::vector<both_results> functions_over_ranks_on_both_sides(std::uint64_t count
   compare("sum of none", [&](const onefold::executor& w) { return onefold::sum(rows.on(w), count, none_at{}); });
   compare("mean of some", [&](const onefold::executor& w) { return onefold::mean(rows.on(w), count, some_at{value}); });
   compare("mean of none", [&](const onefold::executor& w) { return onefold::mean(rows.on(w), count, none_at{}); });
+  compare("mean and variance of some",
+          [&](const onefold::executor& w) { return onefold::mean_variance(rows.on(w), count, some_at{value}, onefold::ddof{1}); });
+  compare("mean and variance of none",
+          [&](const onefold::executor& w) { return onefold::mean_variance(rows.on(w), count, none_at{}); });
+  compare("mean and variance of some elements, in double", [&](const onefold::executor& w) {
+    return onefold::mean_variance(rows.on(w), count, some_of{y.get()}, onefold::accumulate_as<double>);
+  });
+  compare("mean and variance of some in a box", [&](const onefold::executor& w) {
+    return onefold::mean_variance(rows.on(w), onefold::box({0, 1}, {0, width}), some_in_box{{value, width}});
+  });
+  compare("mean and variance of some, in a batch and started", [&](const onefold::executor& w) {
+    onefold::mean_variance_result<double> of_some{}, of_all{};
+    double largest = 0;
+    onefold::mpi::batch work(rows.on(w));
+    work.add(onefold::mean_variance, count, some_at{value}, &of_some, onefold::ddof{1}).add(onefold::max, count, value, &largest);
+    work.add(onefold::mean_variance, count, value, &of_all);
+    work.run();
+    auto later = onefold::mpi::start(onefold::mean_variance, rows.on(w), count, some_at{value});
+    const auto found = later.wait();
+    return std::array<double, 7>{of_some.mean, of_some.variance, of_all.mean, of_all.variance, largest, found.mean, found.variance};
+  });
   compare("largest number of some", [&](const onefold::executor& w) {
     return std::array<double, 2>{onefold::max_number(rows.on(w), count, some_at{value}),
                                  onefold::max_number(rows.on(w), count, none_at{})};

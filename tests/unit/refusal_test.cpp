@@ -1,6 +1,5 @@
 /// @file refusal_test.cpp  Every argument that cannot be, on every executor: refused with its code, and the next call works.
 
-#include <complex>
 #include <vector>
 
 #include "../support/gtest_support.hpp"
@@ -166,10 +165,7 @@ TEST_P(refusals_of, memory_that_it_cannot_reach) {
   const auto& gpu = backend_under_test(backend::cuda);
   if (where().backend() == backend::cuda) {
     double on_the_stack[4] = {1, 2, 3, 4};
-    const std::vector<std::complex<double>> on_the_heap(count, 1.0);
-    EXPECT_TRUE(refuses(errc::host_pointer, "input is host memory", [&] {
-      static_cast<void>(onefold::sum(where(), on_the_heap));
-    }));  // what is copied: forms/host_arrays_cuda_test.cpp
+    // What is copied: forms/host_arrays_cuda_test.cpp.
     EXPECT_TRUE(refuses(errc::host_pointer, "input is host memory",
                         [&] { static_cast<void>(onefold::sum(where(), on_the_stack, {.variant = "vector_load"})); }));
     EXPECT_TRUE(

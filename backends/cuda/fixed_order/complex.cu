@@ -2,9 +2,8 @@
 
 #include "complex.hpp"
 
-#include <onefold/device.cuh>
-
 #include "complex_folds.cuh"
+#include "library_fold.cuh"
 
 namespace onefold::cuda_backend {
 
@@ -16,7 +15,7 @@ template <class T>
 device_fold fold_of(form what, const void* x, const void* y) {
   return onefold::detail::with_complex_fold(what, [&]<class F, class Op, bool Mean>() {
     static constexpr complex_fold<T, F, Op, Mean> fold{};
-    return onefold::detail::make_device_fold(fold, x, y);
+    return make_library_fold(fold, x, y);
   });
 }
 
@@ -25,7 +24,8 @@ template <class F, class Op, bool Packs>
 device_fold wide_fold_of(bool divides, const void* x, const void* y) {
   using fold = wide_complex_fold<F, Op>;
   static constexpr fold folds[] = {fold{{false}}, fold{{true}}};
-  return onefold::detail::device_fold_maker<fold, 0, Packs>::make(folds[divides ? 1 : 0], x, y, nullptr);
+  using maker = onefold::detail::device_fold_maker<fold, 0, Packs>;
+  return of_library<maker>(maker::make(folds[divides ? 1 : 0], x, y, nullptr));
 }
 
 }  // namespace

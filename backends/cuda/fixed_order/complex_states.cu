@@ -2,7 +2,7 @@
 
 #include "complex_states.cuh"
 
-#include <onefold/device.cuh>
+#include "library_fold.cuh"
 
 namespace onefold::cuda_backend {
 
@@ -14,7 +14,7 @@ using onefold::detail::device_fold;
 template <class Fold>
 device_fold with_object(const complex_conclusion& conclusion, const void* x, std::size_t result_bytes, std::size_t alignment) {
   static_assert(sizeof(Fold) == sizeof(complex_conclusion) && alignof(Fold) == alignof(complex_conclusion));
-  device_fold made = onefold::detail::make_device_fold(Fold{conclusion}, x, nullptr);
+  device_fold made = make_library_fold(Fold{conclusion}, x);
   made.object = &conclusion;
   made.result_bytes = static_cast<std::uint32_t>(result_bytes);
   made.result_alignment = static_cast<std::uint32_t>(alignment);

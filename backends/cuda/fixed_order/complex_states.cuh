@@ -48,10 +48,7 @@ struct complex_count : complex_conclusion {
   }
 };
 
-/// Moments of the real parts and of the imaginary ones, as a state of a range has them.
-struct moments_of_parts {
-  onefold::detail::moments real, imaginary;
-};
+using onefold::detail::moments_of_parts;
 
 template <class T>
 struct complex_moments_result {

@@ -1,8 +1,7 @@
 /// @file dots.cu  The kernels of dots of several vectors: a function of the index that gives all products.
 
 #include "dots.hpp"
-
-#include <onefold/device.cuh>
+#include "library_fold.cuh"
 
 namespace onefold::cuda_backend {
 
@@ -76,7 +75,7 @@ template <class T, int Rows, int Columns>
 onefold::detail::device_fold made_of(const dots_of_launch& dots) {
   using fold = dots_fold<T, Rows, Columns>;
   static_assert(sizeof(fold) == sizeof(dots_of_launch), "its data are the vectors");
-  auto made = onefold::detail::make_device_fold(static_cast<const fold&>(dots));
+  auto made = make_library_fold(static_cast<const fold&>(dots));
   made.result_bytes = static_cast<std::uint32_t>((dots.rows - 1) * dots.stride + dots.columns) * sizeof(T);
   made.result_alignment = alignof(T);
   return made;

@@ -19,6 +19,7 @@
 #include <onefold/detail/device_code.hpp>
 #include <onefold/detail/exact_kinds.hpp>
 #include <onefold/detail/present_moments.hpp>
+#include <onefold/detail/subtrees.hpp>
 #include <onefold/mpi/distribution.hpp>
 #include <onefold/mpi/states.hpp>
 #include <onefold/reduce.hpp>
@@ -45,8 +46,10 @@ class function_values {
   /// Not null: what reduces the values where it makes them, on a GPU; and how that makes exact sums of them.
   [[nodiscard]] virtual const onefold_made_values* made() const noexcept { return nullptr; }
   [[nodiscard]] virtual const device_fold* exact_on_gpu() const noexcept { return nullptr; }
-  /// Not null: what makes the values of trees, instead of the form. Of kept values add_kept() does, as onefold_message_add_own().
+  /// Not null: what makes the values of trees, instead of the form.
   [[nodiscard]] virtual const own_code* code() const noexcept { return nullptr; }
+  /// Whether trees of kept values are made by add_kept(), as onefold_message_add_own() makes them.
+  [[nodiscard]] virtual bool adds_kept() const noexcept { return false; }
   [[nodiscard]] virtual int add_kept(void*, std::size_t, const void* const*, std::uint64_t, std::uint64_t, std::uint64_t) const {
     return ONEFOLD_UNSUPPORTED;
   }
@@ -237,7 +240,7 @@ struct with_gpu_if<true, Ranges, Base> {
 
 /// mean_variance of values of which some may be absent: trees of counts, means and deviations, and at cut tiles values, each with a flag of the same type.
 template <class Space, class F>
-class moments_of_function final : public values_of_function<Space, F, true> {
+class moments_of_function : public values_of_function<Space, F, true> {
   using base = values_of_function<Space, F, true>;
   using called = std::remove_reference_t<F>;
 
@@ -256,6 +259,7 @@ class moments_of_function final : public values_of_function<Space, F, true> {
   [[nodiscard]] int kept_arrays() const noexcept override { return 2; }
   [[nodiscard]] const value_source* kept_source() const noexcept override { return &kept_source_; }
   [[nodiscard]] const own_code* code() const noexcept override { return code_->code(); }
+  [[nodiscard]] bool adds_kept() const noexcept override { return true; }
   [[nodiscard]] int add_kept(void* message, std::size_t which, const void* const* arrays, std::uint64_t first, std::uint64_t count,
                              std::uint64_t total) const override {
     kept_values values{static_cast<const element*>(arrays[0]), static_cast<const element*>(arrays[1])};
@@ -299,6 +303,94 @@ class moments_of_function final : public values_of_function<Space, F, true> {
   std::optional<thrown> kept_failures_;
 };
 
+/// The same of a function that nvcc has compiled: on cuda() trees are made there, and what is kept comes from there.
+template <bool Wide, bool OnDevice, class Space, class F>
+class moments_with_gpu final : public moments_of_function<Space, F> {
+  using base = moments_of_function<Space, F>;
+
+ public:
+  using base::base;
+  using typename base::element;
+  void begin(const executor& where) override {
+    base::begin(where);
+    gpu_.reset();
+    if (is_for_cuda(where)) gpu_ = std::make_unique<on_gpu>(where, *this);
+  }
+  void check_arrays(const executor& where, std::uint64_t count) const override {
+    gpu_ == nullptr ? base::check_arrays(where, count) : gpu_->nodes.check_arrays(count);
+  }
+  [[nodiscard]] const onefold_made_values* made() const noexcept override { return gpu_ == nullptr ? nullptr : &gpu_->made; }
+  [[nodiscard]] const own_code* code() const noexcept override { return gpu_ == nullptr ? base::code() : nullptr; }
+  void check(int status) const override { gpu_ == nullptr ? base::check(status) : gpu_->nodes.check(status); }
+
+ private:
+  // What is kept, fewer values than a tile has, and nodes come with whether they are there.
+  struct on_gpu {
+    on_gpu(const executor& where, moments_with_gpu& of)
+        : nodes(nodes_of(where, of)),
+          pairs(static_cast<std::size_t>(order::tile_rows * order::lanes<element>)),
+          found(most_nodes) {}
+    on_gpu(const on_gpu&) = delete;
+    on_gpu& operator=(const on_gpu&) = delete;
+
+    static auto nodes_of(const executor& where, moments_with_gpu& of) {
+      return device_ranges<OnDevice>::template of_present_moments<element, Wide>(where, of.space(), of.function());
+    }
+    static int fill(void* context, std::uint64_t first, std::uint64_t count, void* const* to) {
+      auto& own = *static_cast<on_gpu*>(context);
+      own.values = static_cast<element*>(to[0]);
+      own.flags = static_cast<element*>(to[1]);
+      own.asked = static_cast<std::size_t>(count);
+      void* const place = own.pairs.data();
+      const onefold_made_values& from = *own.nodes.values();
+      return from.fill(from.context, first, count, &place);
+    }
+    static int reduce(void* context, std::uint64_t index, std::uint64_t first_tile, std::uint64_t end_tile, std::uint64_t count,
+                      void* states) {
+      auto& own = *static_cast<on_gpu*>(context);
+      own.states = static_cast<unsigned char*>(states);
+      own.reduced = subtrees_of_tiles(first_tile, end_tile).count();
+      const onefold_made_values& from = *own.nodes.values();
+      return from.reduce(from.context, index, first_tile, end_tile, count, own.found.data());
+    }
+    static int wait(void* context) {
+      auto& own = *static_cast<on_gpu*>(context);
+      const onefold_made_values& from = *own.nodes.values();
+      const std::size_t values = std::exchange(own.asked, 0), nodes = std::exchange(own.reduced, 0);
+      if (const int failed = from.wait(from.context); failed != 0) return failed;
+      for (std::size_t i = 0; i < values; ++i) {
+        own.values[i] = own.pairs[i].present ? own.pairs[i].value : element(0);
+        own.flags[i] = own.pairs[i].present ? element(1) : element(0);
+      }
+      for (std::size_t i = 0; i < nodes; ++i) {
+        const moments node = own.found[i].present ? own.found[i].value : moments{};
+        std::memcpy(own.states + i * sizeof(node), &node, sizeof(node));
+      }
+      return 0;
+    }
+
+    decltype(nodes_of(std::declval<const executor&>(), std::declval<moments_with_gpu&>())) nodes;
+    std::vector<maybe<element>> pairs;
+    element* values = nullptr;
+    element* flags = nullptr;
+    std::size_t asked = 0;
+    static constexpr std::size_t most_nodes = 128;  // one of each height on both sides
+    std::vector<maybe<moments>> found;
+    unsigned char* states = nullptr;
+    std::size_t reduced = 0;
+    onefold_made_values made{this, fill, reduce, wait};
+  };
+  std::unique_ptr<on_gpu> gpu_;
+};
+template <bool Wide, bool OnDevice, class Space, class F>
+struct source_of_present_moments {
+  using type = moments_of_function<Space, F>;
+};
+template <bool Wide, class Space, class F>
+struct source_of_present_moments<Wide, true, Space, F> {
+  using type = moments_with_gpu<Wide, true, Space, F>;
+};
+
 /// What gives a form the values of a function: those of means that may be absent are counted.
 template <form What, bool Wide, bool OnDevice, class Space, class F>
 struct source_of_form {
@@ -311,7 +403,7 @@ struct source_of_form<form::mean_variance, Wide, OnDevice, Space, F> {
   static constexpr bool can_be_absent = value_traits<value_at_t<Space, std::remove_reference_t<F>>>::can_be_absent;
   using base = values_of_function<Space, F>;
   using type = typename std::conditional_t<
-      can_be_absent, with_gpu_if<false, void, moments_of_function<Space, F>>,
+      can_be_absent, source_of_present_moments<Wide, OnDevice, Space, F>,
       with_gpu_if<OnDevice, form_on_gpu<form::mean_variance, typename base::element, Wide>, base>>::type;
 };
 template <form What, bool Wide, bool OnDevice, class Space, class F>
@@ -403,6 +495,13 @@ class transfer {
   /// The index of this rank's first element.
   [[nodiscard]] std::uint64_t begin() const noexcept { return of_.begin; }
 
+  /// Throws where the reductions are under way, which are to be waited for before ..
+  void refuse_while_under_way(const char* what) const {
+    if (is_under_way_)
+      telling_of_lacking_memory(
+          [&what] { throw error(errc::invalid_argument, std::string("the batch is under way: wait for it before ") + what); });
+  }
+
   /// Forgets the reductions. Those that are under way are waited for.
   void clear() noexcept {
     wait_quietly();
@@ -473,7 +572,7 @@ class transfer {
   // What is under way when MPI fails is not waited for: it may never end.
   template <class Body>
   void unless_mpi_fails(const Body& body) {
-    if (is_under_way_) throw error(errc::invalid_argument, "the batch is under way: wait for it before it is started again");
+    refuse_while_under_way("it is started again");
     try {
       body();
     } catch (...) {
@@ -556,6 +655,8 @@ class transfer {
         for (const part& each : parts) {
           if (each.values != nullptr) each.values->begin(where);
           check_part(each, how);
+          if (each.result == nullptr && is_root())
+            throw error(errc::null_pointer, "the result pointer of " + each.text() + " is null: give the address of one result");
           if (each.values != nullptr) each.values->check_arrays(where, each.count);
         }
         for (const state_part* each : states) each->check(of_, how);
@@ -854,7 +955,7 @@ class transfer {
         for_ordered(s, [this, &used, &tiles, &of](std::size_t i, std::size_t which) {
           const part& each = parts[i];
           const std::size_t next = used + static_cast<std::size_t>(each.arrays());
-          if (each.values != nullptr && each.values->code() != nullptr) {
+          if (each.values != nullptr && each.values->adds_kept()) {
             const void* const arrays[] = {tiles[used].data(), tiles[used + 1].data()};
             check_status(each.values->add_kept(message_.data(), which, arrays, of_.begin + of_.count - of.tail,
                                                tiles[used].size() / each.element_bytes(), of_.total));
