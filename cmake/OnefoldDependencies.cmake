@@ -29,7 +29,11 @@ if(ONEFOLD_LECTURES AND Kokkos_FOUND)
   endif()
 endif()
 if(ONEFOLD_OPENMP)
-  find_package(OpenMP REQUIRED COMPONENTS CXX)
+  find_package(OpenMP QUIET COMPONENTS CXX)
+  if(NOT OpenMP_CXX_FOUND)
+    message(FATAL_ERROR "OpenMP was not found for ${CMAKE_CXX_COMPILER}: install its runtime (libomp-dev for clang in Debian), or "
+                        "configure onefold with -DONEFOLD_OPENMP=OFF.")
+  endif()
 endif()
 
 if(ONEFOLD_CUDA)

@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # What the scripts share; sourced, never run. Sets root, the top of the sources.
 
+unset CDPATH  # with which cd prints where it goes
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 say() { printf '%s: %s\n' "${0##*/}" "$*"; }
