@@ -178,6 +178,15 @@ std::vector<both_results> functions_over_ranks_on_both_sides(std::uint64_t count
   compare("an initial value",
           [&](const onefold::executor& w) { return onefold::transform_reduce(rows.on(w), count, op::sum{}, value, 3.0); });
   compare("exact", [&](const onefold::executor& w) { return onefold::sum(rows.on(w), count, value, exactly); });
+  compare("exact moments of some, of which a GPU has no state", [&](const onefold::executor& w) {
+    const bool is_gpu = w.backend() == onefold::backend::cuda;
+    try {
+      static_cast<void>(onefold::mean_variance(rows.on(w), count, some_at{value}, exactly));
+      return !is_gpu;
+    } catch (const onefold::error& problem) {
+      return is_gpu && problem.code() == onefold::errc::unsupported;
+    }
+  });
   compare("exact, of elements anywhere",
           [&](const onefold::executor& w) { return onefold::sum(anywhere.on(w), count, float_at{value}); });
   compare("exact norm2", [&](const onefold::executor& w) { return onefold::norm2(rows.on(w), count, value, exactly); });
