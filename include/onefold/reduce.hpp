@@ -1415,6 +1415,7 @@ struct named_reduce_together : together_of_ranks {
     using Space = space_of<S>;
     using callback = block_callback<Space, F>;
     static_assert(callback::results == static_cast<int>(sizeof...(Ops)), "reduce_together takes an operator for each value of f");
+    static_assert(!callback::can_be_absent, "reduce_together takes no absent values: make a call for each operator");
     const Space space = as_space(over);
     constexpr operation operators[] = {Ops::id...};
     callback values(space, f);

@@ -73,6 +73,8 @@ void run_own_operator(const executor& where, const Space& space, F& f, Op& op, c
 template <bool OnDevice, class Space, class F, class Op, class Init, class How>
 void run_transform(const executor& asked, const Space& space, F& f, Op& op, const Init& init, void* output, bool waits,
                    const How& how) {
+  static_assert(!is_built_in_operator<std::decay_t<Op>> || !values_of<Space, F>::is_truth,
+                "the library's operators take numbers: what is true is counted by count_if, or asked for by all, any and none");
   const executor where = settled<OnDevice>(asked, f, space.size());
   if constexpr (!is_built_in_operator<std::decay_t<Op>>) {
     run_own_operator<OnDevice>(where, space, f, op, init, output, waits, how);
