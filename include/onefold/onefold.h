@@ -404,7 +404,7 @@ typedef struct onefold_request {
   int64_t* exact_state;
   /** Arrays: NULL, or where the number of elements stands, in memory that the executor reads; `count` is then the most that it may be. cuda reads it
    *  when the reduction begins, in stream order, and takes more than `count` for `count`; it does so for all types and forms, and not in exact
-   *  sums, Of 0 elements forms with an index are ONEFOLD_INVALID_ARGUMENT; with ONEFOLD_INTO cuda stores the value 0
+   *  sums. Of 0 elements forms with an index are ONEFOLD_INVALID_ARGUMENT; with ONEFOLD_INTO cuda stores the value 0
    *  and the index 2^64 - 1. The CPU executors read it in the call, and refuse more. */
   const uint64_t* count_at;
   /** ONEFOLD_MEAN of `source`, and ONEFOLD_MEAN_VARIANCE under ONEFOLD_GUARANTEE_EXACT, on CPUs: NULL, or what says how many of the values are there. It is
