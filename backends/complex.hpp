@@ -85,6 +85,16 @@ struct complex_product {
   }
 };
 
+/// One level of a tree whose nodes are of type V, on a host: as cpu_fold::level.
+template <class V, class Op>
+int level_of(void*, void* states, std::uint64_t count) {
+  auto* const all = static_cast<V*>(states);
+  Op op;
+  for (std::uint64_t i = 0; i < count / 2; ++i) all[i] = op(all[2 * i], all[2 * i + 1]);
+  if (count % 2 == 1) all[count / 2] = all[count - 1];
+  return 0;
+}
+
 /// What becomes of the tree's value. Of a mean: each part divided by the count.
 template <bool Mean, class T>
 ONEFOLD_HOST_DEVICE complex_of<T> concluded_complex(const complex_of<T>& tree, std::uint64_t count) {

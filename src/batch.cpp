@@ -106,6 +106,13 @@ void run_together(const onefold_request* requests, std::size_t count, const onef
 
 namespace {
 
+// Of a caller whose header is older, or newer.
+onefold_request known_request(const onefold_request& given) {
+  onefold_request known = as_known(given, offsetof(onefold_request, second), "request of a batch");
+  known.struct_bytes = sizeof(known);
+  return known;
+}
+
 void run_all(const onefold_request* requests, std::size_t count, const onefold_options* how) {
   // A caller's header may be older, or newer: then requests lie at the distance that it has.
   std::vector<onefold_request> as_here;
@@ -115,8 +122,7 @@ void run_all(const onefold_request* requests, std::size_t count, const onefold_o
     for (std::size_t i = 0; i < count; ++i) {
       const auto& given = *reinterpret_cast<const onefold_request*>(first + i * bytes);
       if (given.struct_bytes != bytes) refuse_size("request of a batch");
-      as_here.push_back(as_known(given, offsetof(onefold_request, second), "request of a batch"));
-      as_here.back().struct_bytes = sizeof(onefold_request);
+      as_here.push_back(known_request(given));
     }
     requests = as_here.data();
   }
@@ -131,11 +137,7 @@ void run_all(const onefold_request* requests, std::size_t count, const onefold_o
 
 // A request for each of the arrays whose addresses stand behind each other.
 void run_arrays(const onefold_request& what, std::size_t arrays, const onefold_options* how) {
-  if (what.struct_bytes != sizeof(what)) {
-    onefold_request as_here = as_known(what, offsetof(onefold_request, second), "request of a batch");
-    as_here.struct_bytes = sizeof(as_here);
-    return run_arrays(as_here, arrays, how);
-  }
+  if (what.struct_bytes != sizeof(what)) return run_arrays(known_request(what), arrays, how);
   if (arrays == 0) return;
   if (what.input_at == nullptr) refuse_null("list of addresses, input_at");
   if (what.output == nullptr) refuse_null("output");

@@ -291,7 +291,7 @@ class complex_reduction {
 
  public:
   complex_reduction(const C* x, const C* y)
-      : code_{this, value_bytes, sizeof(V), sizeof(V), groups, level, conclude}, x_(x), y_(y) {}
+      : code_{this, value_bytes, sizeof(V), sizeof(V), groups, level_of<V, Op>, conclude}, x_(x), y_(y) {}
   complex_reduction(const complex_reduction&) = delete;
   complex_reduction& operator=(const complex_reduction&) = delete;
 
@@ -305,13 +305,6 @@ class complex_reduction {
     const auto& of = *static_cast<const complex_reduction*>(context);
     (cpu::chosen_instructions().kernels->*kernel_of<T, F, Op, sizeof(A) != sizeof(T)>())(
         of.x_ + first, two ? of.y_ + first : nullptr, count, cpu::input_from::caches, states);
-    return 0;
-  }
-  static int level(void*, void* states, std::uint64_t count) {
-    auto* const all = static_cast<V*>(states);
-    Op op;
-    for (std::uint64_t i = 0; i < count / 2; ++i) all[i] = op(all[2 * i], all[2 * i + 1]);
-    if (count % 2 == 1) all[count / 2] = all[count - 1];
     return 0;
   }
   static int conclude(void*, const void* tree, std::uint64_t count, void* result) {

@@ -81,15 +81,15 @@ void find(void* library, const char* name, Call& call) {
   call = library == nullptr ? nullptr : reinterpret_cast<Call>(dlsym(library, name));
 }
 const driver_calls& driver() {
-  static std::atomic<bool> is_there{false};
-  if (!is_there.load(std::memory_order_acquire)) {  // before the runtime has loaded it there is nothing to remember
-    void* const library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  static std::atomic<void*> known{nullptr};
+  void* library = known.load(std::memory_order_acquire);
+  if (library == nullptr) {  // before the runtime has loaded it there is nothing to remember
+    library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
     static constexpr driver_calls none{};
     if (library == nullptr) return none;
-    is_there.store(true, std::memory_order_release);
+    known.store(library, std::memory_order_release);
   }
-  static const driver_calls found = [] {
-    void* const library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  static const driver_calls found = [library] {
     driver_calls calls{};
     find(library, "cuCtxGetCurrent", calls.get_current);
     find(library, "cuCtxSetCurrent", calls.set_current);

@@ -1,6 +1,7 @@
 #include "complex_pieces.hpp"
 
 #include <cstring>
+#include <functional>
 #include <type_traits>
 
 #include "../../complex.hpp"
@@ -9,21 +10,11 @@ namespace onefold::cuda_backend {
 
 namespace {
 
-using onefold::detail::device_fold, onefold::detail::moments_of_parts;
+using onefold::detail::device_fold, onefold::detail::level_of, onefold::detail::moments_of_parts;
 
 constexpr element_type types[] = {element_type::c64, element_type::c128};
 constexpr form forms[] = {form::sum, form::prod, form::dot, form::mean, form::norm1, form::norm_inf};
 constexpr form wide_forms[] = {form::sum, form::prod, form::dot, form::mean, form::norm1};
-
-// How nodes of type V become one, by an operator that is called with two of them.
-template <class V, class Op>
-int level(void*, void* states, std::uint64_t count) {
-  auto* const all = static_cast<V*>(states);
-  Op combined;
-  for (std::uint64_t i = 0; i < count / 2; ++i) all[i] = combined(all[2 * i], all[2 * i + 1]);
-  if (count % 2 == 1) all[count / 2] = all[count - 1];
-  return 0;
-}
 
 template <bool Mean, class V>
 void conclude(const complex_conclusion&, const void* tree, std::uint64_t count, void* result) {
@@ -32,10 +23,6 @@ void conclude(const complex_conclusion&, const void* tree, std::uint64_t count, 
   value = onefold::detail::concluded_complex<Mean>(value, count);
   std::memcpy(result, &value, sizeof(V));
 }
-
-struct count_operator {
-  std::uint64_t operator()(std::uint64_t a, std::uint64_t b) const { return a + b; }
-};
 
 void conclude_count(const complex_conclusion& of, const void* tree, std::uint64_t count, void* result) {
   std::uint64_t nonzero = 0;
@@ -75,7 +62,7 @@ complex_pieces of_numbers(form what) {
     using V = std::conditional_t<std::is_same_v<F, onefold::detail::modulus>, A, onefold::detail::complex_of<A>>;
     complex_pieces made{};
     made.state_bytes = sizeof(V);
-    made.level = level<V, Op>;
+    made.level = level_of<V, Op>;
     made.conclude = conclude<Mean, V>;
     return made;
   });
@@ -89,11 +76,11 @@ complex_pieces of_states(const complex_conclusion& conclusion) {
   made.of_node.shows_state = true;
   if (conclusion.what == form::mean_variance) {
     made.state_bytes = sizeof(moments_of_parts);
-    made.level = level<moments_of_parts, moments_operator>;
+    made.level = level_of<moments_of_parts, moments_operator>;
     made.conclude = conclusion.wide ? conclude_moments<double> : conclude_moments<T>;
   } else {
     made.state_bytes = sizeof(std::uint64_t);
-    made.level = level<std::uint64_t, count_operator>;
+    made.level = level_of<std::uint64_t, std::plus<>>;
     made.conclude = conclude_count;
   }
   return made;

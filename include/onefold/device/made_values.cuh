@@ -466,8 +466,6 @@ class gpu_of_call {
 
 /// The arrays that a function reads, as bytes.
 struct arrays_on_gpu {
-  const void* x[3] = {};
-  std::size_t bytes[3] = {};
   onefold_array all[3] = {};
   int number = 0;
 
@@ -479,9 +477,7 @@ struct arrays_on_gpu {
   }
   template <class T>
   void take(const T* array) {
-    all[number] = {array, sizeof(T), alignof(T)};
-    bytes[number] = sizeof(T);
-    x[number++] = array;
+    all[number++] = {array, sizeof(T), alignof(T)};
   }
   void check(const executor& where, std::uint64_t count) const {
     check_status(onefold_check_gpu_arrays(c_executor(where), all, number, count));
@@ -489,7 +485,8 @@ struct arrays_on_gpu {
   /// From an element on, which may be ahead of the first.
   [[nodiscard]] device::tree_input from(std::uint64_t first) const {
     const auto at = [&](int k) {
-      return reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(x[k]) + static_cast<std::uintptr_t>(first * bytes[k]));
+      return reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(all[k].data) +
+                                           static_cast<std::uintptr_t>(first * all[k].element_bytes));
     };
     device::tree_input in{};
     in.x = at(0);
