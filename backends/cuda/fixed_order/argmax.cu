@@ -1,6 +1,6 @@
 /// @file argmax.cu  The folds of argmax.
 
-#include "row.cuh"
+#include "fold_entry.cuh"
 
 namespace onefold::cuda_backend {
 

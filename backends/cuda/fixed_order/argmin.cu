@@ -1,6 +1,6 @@
 /// @file argmin.cu  The folds of argmin.
 
-#include "row.cuh"
+#include "fold_entry.cuh"
 
 namespace onefold::cuda_backend {
 

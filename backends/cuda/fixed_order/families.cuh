@@ -2,8 +2,8 @@
 /// @file families.cuh  Makes the rows of the folds that are read in packs from any boundary: of small elements, and those of others that few ask for. What
 /// has the same combination shares a kernel.
 
+#include "fold_entry.cuh"
 #include "packed.hpp"
-#include "row.cuh"
 
 namespace onefold::cuda_backend {
 

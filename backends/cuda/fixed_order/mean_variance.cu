@@ -1,6 +1,6 @@
 /// @file mean_variance.cu  The folds of mean_variance.
 
-#include "row.cuh"
+#include "fold_entry.cuh"
 
 namespace onefold::cuda_backend {
 

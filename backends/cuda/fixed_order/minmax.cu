@@ -1,6 +1,6 @@
 /// @file minmax.cu  The folds of minmax.
 
-#include "row.cuh"
+#include "fold_entry.cuh"
 
 namespace onefold::cuda_backend {
 

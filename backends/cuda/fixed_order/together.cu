@@ -1,6 +1,6 @@
 /// @file together.cu  The folds of reduce_together.
 
-#include "row.cuh"
+#include "fold_entry.cuh"
 
 namespace onefold::cuda_backend {
 

@@ -12,8 +12,8 @@
 
 #include <onefold/box.hpp>
 #include <onefold/detail/any_side.hpp>
+#include <onefold/detail/box_indices.hpp>
 #include <onefold/detail/folds.hpp>
-#include <onefold/detail/places.hpp>
 #include <onefold/maybe.hpp>
 #include <onefold/reduce.hpp>
 
@@ -122,20 +122,6 @@ struct mapped_values : inputs_of<From> {
     return static_cast<const Fold&>(*this).mapped(from.at(begin, offset));
   }
 };
-
-/// A number that a function has given, behind an operation that changes nothing and that the assembler does not look through. That of CUDA 13.0, and the driver's of
-/// then, make one instruction of max(max(-a, -b), -c) of 32-bit integers, and forget a sign: the largest of all -x was the largest of some x.
-template <class T>
-ONEFOLD_HOST_DEVICE inline T apart_from_its_sign(T value) {
-#ifdef __CUDA_ARCH__
-  if constexpr (std::is_integral_v<T> && sizeof(T) == 4) {
-    std::uint32_t same;
-    asm("prmt.b32 %0, %1, 0, 0x3210;" : "=r"(same) : "r"(static_cast<std::uint32_t>(value)));
-    return static_cast<T>(same);
-  }
-#endif
-  return value;
-}
 
 // --- the folds ------------------------------------------------------------------------------------------------------------------------------
 
@@ -361,6 +347,8 @@ struct own_operator : mapped_values<own_operator<V, Op, Init, From>, From> {
   ONEFOLD_HOST_DEVICE typename From::returned mapped(const typename From::returned& here) const {
     if constexpr (std::is_same_v<typename From::returned, V>)
       return apart_from_its_sign(here);
+    else if constexpr (std::is_same_v<typename From::returned, maybe<V>>)
+      return here.present ? maybe<V>(apart_from_its_sign(here.value)) : here;
     else
       return here;
   }
@@ -418,6 +406,7 @@ template <class Space, class F, class Op, class Init>
 auto fold_of_own(const Space& space, F& f, Op& op, const Init& init) {
   using from = origin<Space, F>;
   using V = typename value_traits<value_at_t<Space, F>>::type;
+  check_operator<V, Op, Init>();
   return own_operator<V, std::decay_t<Op>, Init, typename from::type>(from::of(space, f), op, init);
 }
 

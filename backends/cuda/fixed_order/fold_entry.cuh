@@ -1,5 +1,5 @@
 #pragma once
-/// @file row.cuh  Makes a row of the list of folds: the kernels of one of the library's own, and what the driver needs to know of it.
+/// @file fold_entry.cuh  Makes an entry of the list of folds: the kernels of one of the library's own, and what the driver needs to know of it.
 
 #include <onefold/detail/device_fold.hpp>
 #include <onefold/device/kernel.cuh>

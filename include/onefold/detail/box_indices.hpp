@@ -1,5 +1,5 @@
 #pragma once
-/// @file places.hpp  Where the indices of a box lie, for code that runs on a device: from an index to its coordinates once for many, and from
+/// @file box_indices.hpp  Where the indices of a box lie, for code that runs on a device: from an index to its coordinates once for many, and from
 /// there to those of its neighbours in a few instructions.
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-/// @file c_api_places.cpp  The C interface's rest: backends, the catalogue, working memory, launch policies.
+/// @file c_api_machine.cpp  The C interface's rest: backends, the catalogue, working memory, launch policies.
 
 #include <array>
 #include <cstring>
@@ -12,6 +12,7 @@
 #include "../backends/cuda/fixed_order/plan.hpp"  // plain C++: the size of a workspace is known where there is no GPU
 #include "c_api.hpp"
 #include "catalogue.hpp"
+#include "dispatch.hpp"
 #include "pointer_kind.hpp"
 #include "select.hpp"
 
@@ -165,12 +166,30 @@ void onefold_leave_gpu(onefold_gpu_scope* scope) {
   if (scope != nullptr && gpus != nullptr) gpus->leave_gpu(scope);
 }
 
+int onefold_stream_of(onefold_executor where, void** stream) {
+  return guarded([&] {
+    if (stream == nullptr) refuse_null("place of the stream");
+    const onefold::executor on = executor_of(where);
+    *stream = gpu_backend(on).stream_of(on);
+  });
+}
+
 int onefold_check_gpu_arrays(onefold_executor where, const onefold_array* arrays, int32_t array_count, uint64_t count) {
   return guarded([&] {
     if (array_count < 0 || array_count > 3) refuse_number("array_count", array_count, 0, 3);
     if (array_count > 0 && arrays == nullptr) refuse_null("list of arrays");
     const onefold::executor on = executor_of(where);
     gpu_backend(on).check_gpu_arrays(on, {arrays, static_cast<std::size_t>(array_count)}, count);
+  });
+}
+
+int onefold_check_gpu_output(onefold_executor where, const void* output, uint32_t alignment) {
+  return guarded([&] {
+    if (output == nullptr) refuse_null("output");
+    if (alignment == 0 || (alignment & (alignment - 1)) != 0) refuse_number("alignment", alignment, "a power of two");
+    if (reinterpret_cast<std::uintptr_t>(output) % alignment != 0) refuse_misaligned_output();
+    const onefold::executor on = executor_of(where);
+    gpu_backend(on).check_gpu_output(on, output);
   });
 }
 
