@@ -12,6 +12,7 @@
 #include <utility>
 
 #include <onefold/detail/device_fold.hpp>
+#include <onefold/detail/exact_kinds.hpp>
 #include <onefold/detail/folds.hpp>
 #include <onefold/detail/rounded.hpp>
 #include <onefold/error.hpp>
@@ -99,6 +100,21 @@ types_of_dot checked_types(const onefold_request& asked) {
   return {static_cast<element_type>(asked.type), static_cast<element_type>(asked.second_type - 1)};
 }
 
+// The exact sum is one of products of numbers: none is rounded when it becomes one of the type of the products.
+void check_has_exact_sum(types_of_dot types, element_type products) {
+  for (const element_type of : {types.x, types.y})
+    if (!exact::are_all_in(of, products))
+      throw error(errc::guarantee_not_met, std::string("guarantee::exact cannot be given: not all numbers of ")
+                                               .append(name(of))
+                                               .append(" are numbers of ")
+                                               .append(name(products))
+                                               .append(", which the products of ")
+                                               .append(name(types.x))
+                                               .append(" and ")
+                                               .append(name(types.y))
+                                               .append(" are"));
+}
+
 bool asks_for_exact(const onefold_options* how) {
   return how != nullptr && how->struct_bytes >= offsetof(onefold_options, needs_workspace) &&
          how->guarantee == ONEFOLD_GUARANTEE_EXACT;
@@ -171,15 +187,17 @@ void reduce_mixed(const onefold_request& asked, const onefold_options* how) {
   what.second_type = 0;
   if (types.x == types.y) return check_status(onefold_reduce(&what, how));
   const bool wide = is_wide(asked);
+  const bool has_exact_sum = asks_for_exact(how) && is_float(type_of_products(types, wide));
   if (asked.form != ONEFOLD_DOT || (asked.flags & ~(ONEFOLD_INTO | ONEFOLD_WIDE)) != 0 || asked.results > 1 ||
       asked.operators != nullptr || asked.source != nullptr || asked.own != nullptr || asked.device != nullptr ||
-      asked.vectors != nullptr || asked.tree_value != nullptr || asked.exact_state != nullptr || asked.present != nullptr)
+      asked.vectors != nullptr || asked.tree_value != nullptr || (asked.exact_state != nullptr && !has_exact_sum) ||
+      asked.present != nullptr)
     refuse_more();
   if (wide && !can_be_wide(types)) refuse_wide(types);
   onefold_options by_order{};
-  if (asks_for_exact(how)) {
-    if (is_float(type_of_products(types, wide)))
-      throw error(errc::guarantee_not_met, "guarantee::exact cannot be given: products of two types have no exact sum so far");
+  if (has_exact_sum) {
+    check_has_exact_sum(types, type_of_products(types, wide));
+  } else if (asks_for_exact(how)) {
     by_order = as_known(*how, sizeof(how->struct_bytes), "options");  // no order changes a sum of integers
     by_order.struct_bytes = sizeof(by_order);
     by_order.guarantee = ONEFOLD_GUARANTEE_FIXED;

@@ -44,8 +44,7 @@ const variant_info& select_exact(const request& what, backend where, const varia
   if (!own_code && is_free_of_order(what)) return fixed_order;
   const std::string sentence = "guarantee::exact cannot be given: ";
   if (own_code)
-    throw error(errc::guarantee_not_met,
-                sentence + "an operator of your own, an initial value and products of two types have no exact sum so far");
+    throw error(errc::guarantee_not_met, sentence + "an operator of your own and an initial value have no exact sum so far");
   static const variant_info* const rows[] = {find_row(exact_variant, backend::serial), find_row(exact_variant, backend::cuda)};
   const variant_info& row = *rows[where == backend::cuda ? 1 : 0];
   if (!row.supports(what.type, what.form))

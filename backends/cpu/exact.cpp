@@ -13,6 +13,7 @@
 #include <onefold/error.hpp>
 #include <onefold/results.hpp>
 
+#include "../../src/mixed_types.hpp"
 #include "../exact/state.hpp"
 #include "exact_integers.hpp"
 #include "instruction_set.hpp"
@@ -99,6 +100,7 @@ struct alignas(128) exact_fold {
   const std::byte* x;
   const std::byte* y;
   const detail::value_source* source;
+  const detail::arrays_of_two_types* two;  // not null: the dot of these, which are made numbers of the sum's type
   const onefold_vectors* vectors;
   bool of_complex_parts;
   int results;
@@ -114,20 +116,24 @@ struct alignas(128) exact_fold {
       : x(static_cast<const std::byte*>(what.input)),
         y(what.form == form::dot ? static_cast<const std::byte*>(what.second) : x),
         source(what.source),
+        two(what.products),
         vectors(what.vectors),
         of_complex_parts(what.of_complex_parts),
         results(vectors != nullptr ? vectors->rows * vectors->columns
                 : of_complex_parts ? 2
                                    : what.results),
         element_bytes(size_of(what.type)),
-        kind(exact::kind_of(what.form, what.type)),
+        kind(exact::kind_of(form_of(what), what.type)),
         far(source == nullptr && what.count * element_bytes > most_in_caches) {
     const exact_row& row = row_of(*chosen_instructions().exact, what.type);
     const bool is_moments = what.form == form::mean_variance;
-    const bool is_sum = what.form == form::sum || what.form == form::mean || is_moments;
+    const bool is_sum = two == nullptr && (what.form == form::sum || what.form == form::mean || is_moments);
     first = what.form == form::norm1 ? row.absolute_sum : is_sum ? row.sum : row.products;
     second = is_moments ? row.products : nullptr;
   }
+
+  // Of two types the request's form is what a fixed order makes of the products.
+  static form form_of(const detail::request& what) { return what.products != nullptr ? form::dot : what.form; }
 
   // Of one result.
   [[nodiscard]] std::size_t bytes_of_one() const { return exact::bytes_of(kind); }
@@ -181,6 +187,7 @@ struct alignas(128) exact_fold {
   }
 
   int add_group(std::uint64_t begin, std::uint64_t count, std::uint64_t* states) const {
+    if (two != nullptr) return products_of_two_types(begin, count, states), 0;
     if (source != nullptr) return values(begin, count, states);
     if (vectors != nullptr)
       dots(begin, count, states);
@@ -222,6 +229,23 @@ struct alignas(128) exact_fold {
     }
   }
 
+  [[gnu::noinline]] void products_of_two_types(std::uint64_t begin, std::uint64_t count, std::uint64_t* state) const {
+    alignas(128) std::byte memory[2][block_bytes / 2];
+    const std::uint64_t at_once = sizeof(memory[0]) / element_bytes;
+    const auto numbers = [&](element_type type, const void* array, std::uint64_t here, std::byte* to) -> const void* {
+      const of_another_type& of = chosen_instructions().kernels->of[static_cast<std::size_t>(type)];
+      const convert_elements convert = element_bytes == sizeof(float) ? of.to_f32 : of.to_f64;
+      const auto* const from = static_cast<const std::byte*>(array) + begin * size_of(type);
+      if (convert == nullptr) return from;
+      convert(from, here, input_from::memory, to);
+      return to;
+    };
+    for (std::uint64_t here = 0; count > 0; begin += here, count -= here) {
+      here = std::min(count, at_once);
+      add(numbers(two->types.x, two->x, here, memory[0]), numbers(two->types.y, two->y, here, memory[1]), here, state);
+    }
+  }
+
   [[gnu::noinline]] int values(std::uint64_t begin, std::uint64_t count, std::uint64_t* state) const {
     alignas(128) std::byte memory[block_bytes];
     const std::uint64_t at_once = block_bytes / (element_bytes * std::bit_ceil(static_cast<unsigned>(results)));
@@ -259,9 +283,11 @@ int reduce_exactly(const detail::request& what, int threads) {
   exact_fold of(what);
   const cpu_fold fold = of.fold();
   const int inputs = of.vectors != nullptr ? of.vectors->rows + of.vectors->columns : what.form == form::dot ? 2 : of.results;
-  const std::uint64_t bytes = static_cast<std::uint64_t>(inputs) * of.element_bytes;
-  plan how(what, fold, of.source == nullptr ? what.count * bytes : work_of(what.count, bytes), threads);
-  how.timed_bytes = of.source == nullptr ? what.count * bytes : 0;
+  const std::uint64_t bytes = of.two != nullptr ? size_of(of.two->types.x) + size_of(of.two->types.y)
+                                                : static_cast<std::uint64_t>(inputs) * of.element_bytes;
+  const bool is_read = of.source == nullptr || of.two != nullptr;  // and not called for
+  plan how(what, fold, is_read ? what.count * bytes : work_of(what.count, bytes), threads);
+  how.timed_bytes = is_read ? what.count * bytes : 0;
   alignas(64) std::uint64_t node[words_of(detail::most_state_bytes)] = {};
   states_of_threads beside_tree(of.fits_tree() ? 0 : how.threads, words_of(of.bytes()));
   of.beside_tree = &beside_tree;
@@ -275,7 +301,7 @@ int reduce_exactly(const detail::request& what, int threads) {
     if (what.exact_state != nullptr)
       exact::store(of.kind, one, count, what.exact_state + static_cast<std::size_t>(k) * of.kind.words());
     exact::conclude(
-        what.type, what.form, what.wide, one, count, what.ddof,
+        what.type, exact_fold::form_of(what), what.wide, one, count, what.ddof,
         static_cast<std::byte*>(what.output) + static_cast<std::size_t>(k) * result_bytes(what.type, what.form, what.wide));
   }
   return how.threads;

@@ -172,9 +172,10 @@ void reduce_exactly(const request& what, const options& how, const variant_info&
                     std::byte* results) {
   const bool of_parts = has_complex_parts(what);
   const bool has_two = of_parts || what.of_complex_parts;
-  const exact::kind_row& kind = exact::kind_of(what.form, what.type);
   exact_integers sums[2] = {};
-  request piece = of_parts ? part_of_complex(what) : what;
+  request piece = of_parts ? part_of_complex(what) : what.products != nullptr ? dot_of_two_types(what) : what;
+  const form its = piece.form;
+  const exact::kind_row& kind = exact::kind_of(its, what.type);
   piece.waits = true;
   while (pieces.next()) {
     piece.input = pieces.view(0);
@@ -191,7 +192,7 @@ void reduce_exactly(const request& what, const options& how, const variant_info&
   for (std::size_t k = 0; k < (has_two ? 2U : 1U); ++k) {
     if (what.exact_state != nullptr)
       exact::store(kind, sums[k].data(), what.count, what.exact_state + k * static_cast<std::size_t>(kind.words()));
-    exact::conclude(what.type, what.form, what.wide, sums[k].data(), what.count, what.ddof,
+    exact::conclude(what.type, its, what.wide, sums[k].data(), what.count, what.ddof,
                     results + k * result_bytes(what.type, what.form, what.wide));
   }
 }
@@ -220,6 +221,16 @@ request part_of_complex(const request& what) {
   part.results = 1;
   part.input = what.device->input[0];
   return part;
+}
+
+request dot_of_two_types(const request& what) {
+  request dot = what;
+  dot.form = form::dot;
+  dot.input = what.products->x;
+  dot.second = what.products->y;
+  dot.source = nullptr;
+  dot.device = nullptr;
+  return dot;
 }
 
 bool is_to_be_copied(const request& what, const variant_info& variant, const inputs_of_request& inputs) {

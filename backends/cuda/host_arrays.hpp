@@ -33,6 +33,8 @@ void reduce_host_arrays(const onefold::detail::request& what, const options& how
 
 /// The real parts of complex numbers as the arrays of a request, whose exact_part says which they are.
 onefold::detail::request part_of_complex(const onefold::detail::request& what);
+/// A dot of two types, of request::products, as the kernels of exact sums take it, which know no function that gives the products.
+onefold::detail::request dot_of_two_types(const onefold::detail::request& what);
 
 // In backend.cpp.
 

@@ -1400,14 +1400,14 @@ TEST_F(exact_bins, of_either_kind_take_many_numbers_of_one_sign_whose_digits_are
 TEST_F(exact_gpu, refuses_what_has_no_exact_sum_and_memory_that_it_cannot_read_cuda) {
   const on_both<double> x(elements_of<double>(contents::normal, 1'000, current_seed()));
   const on_both<int> whole(std::vector<int>(100, 3));
-  const on_both<float> narrow(std::vector<float>(1'000, 3));
+  const on_both<std::int64_t> longer(std::vector<std::int64_t>(1'000, 3));
   const double* const there = x.device();
   const auto refused = [&](errc code, std::string_view words, auto&& call) {
     return refuses(code, words, [&] { static_cast<void>(call()); });
   };
   constexpr errc not_met = errc::guarantee_not_met;
   EXPECT_TRUE(refused(not_met, "prod", [&] { return onefold::prod(where_, there, 1'000, exactly); }));
-  EXPECT_TRUE(refused(not_met, "", [&] { return onefold::dot(where_, there, narrow.device(), 1'000, exactly); }));
+  EXPECT_TRUE(refused(not_met, "i64", [&] { return onefold::dot(where_, there, longer.device(), 1'000, exactly); }));
   EXPECT_TRUE(refused(not_met, "fixed_order", [&] {
     return onefold::sum(where_, there, 1'000, {.variant = "fixed_order", .guarantee = guarantee::exact});
   }));

@@ -178,6 +178,16 @@ TEST_F(a_dot_of_two_types_on_the_gpu, of_memory_of_the_hosts_is_copied_cuda) {
         };
         expect_from(data.at(x, 1), data.at(y, 3), "");
         expect_from(data.at(x, 1), there.at(y, 3), ", the second on the GPU");
+        if (mixed_data::has_exact_sum(x, y, products)) {
+          onefold_options exactly{};
+          exactly.struct_bytes = sizeof(exactly);
+          exactly.guarantee = ONEFOLD_GUARANTEE_EXACT;
+          scalar sum{products, 0};
+          const onefold_request what = request_of(onefold::cuda(0), data, x, y, n, &sum.bits);
+          ASSERT_EQ(onefold_reduce(&what, &exactly), ONEFOLD_OK) << onefold_last_error();
+          ASSERT_EQ(sum, data.exact(x, 1, y, 3, n, products))
+              << onefold::name(data.type(x)) << " with " << onefold::name(data.type(y));
+        }
         onefold_range* state = nullptr;
         ASSERT_EQ(onefold_range_create(static_cast<int>(products), ONEFOLD_SUM, 0, 0, &state), ONEFOLD_OK);
         const onefold_products of{data.at(x, 1), data.at(y, 3), x, y};

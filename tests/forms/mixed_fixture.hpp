@@ -57,6 +57,24 @@ class mixed_data {
     });
   }
 
+  /// Whether every number of both types is one of the products' type, floats, in which the sum of the products can be exact.
+  static bool has_exact_sum(int x, int y, element_type products) {
+    const auto fits = [products](element_type of) {
+      const std::size_t room = onefold::size_of(products) / (onefold::is_float(of) ? 1 : 2);
+      return onefold::size_of(of) <= room;
+    };
+    return onefold::is_float(products) && fits(type(x)) && fits(type(y));
+  }
+  /// The exact sum of the products, rounded once: that of arrays of one type, on one core.
+  [[nodiscard]] scalar exact(int x, std::size_t first_x, int y, std::size_t first_y, std::size_t n, element_type products) const {
+    const onefold::options exactly{.guarantee = onefold::guarantee::exact};
+    if (products == element_type::f32)
+      return scalar_of(
+          onefold::dot(onefold::serial(), numbers<float>(x).data() + first_x, numbers<float>(y).data() + first_y, n, exactly));
+    return scalar_of(
+        onefold::dot(onefold::serial(), numbers<double>(x).data() + first_x, numbers<double>(y).data() + first_y, n, exactly));
+  }
+
   /// The products, as A.
   template <class A>
   [[nodiscard]] std::vector<A> all_products(int x, std::size_t first_x, int y, std::size_t first_y, std::size_t n) const {
@@ -153,5 +171,21 @@ class mixed_data {
   std::vector<std::unique_ptr<block>> memory_;
   mutable numbers_of<float, double, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t> numbers_;
 };
+
+/// The dot of two arrays of `data`, from elements 1 and 3 on.
+inline onefold_request request_of(const onefold::executor& at, const mixed_data& data, int x, int y, std::uint64_t n,
+                                  void* result) {
+  onefold_request what{};
+  what.struct_bytes = sizeof(what);
+  what.where = onefold::detail::c_executor(at);
+  what.type = x;
+  what.form = ONEFOLD_DOT;
+  what.input = data.at(x, 1);
+  what.second = data.at(y, 3);
+  what.count = n;
+  what.output = result;
+  what.second_type = 1 + y;
+  return what;
+}
 
 }  // namespace onefold_test

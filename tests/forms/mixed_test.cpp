@@ -64,6 +64,65 @@ TEST_P(a_dot_of_two_types, has_the_bits_of_the_products_sum) {
   count_dispatch(where());
 }
 
+// Exactly, all pairs that have an exact sum, with what floats have beside numbers; the others are refused by name.
+TEST_P(a_dot_of_two_types, can_be_exact) {
+  onefold_options exactly{};
+  exactly.struct_bytes = sizeof(exactly);
+  exactly.guarantee = ONEFOLD_GUARANTEE_EXACT;
+  for (const special among : {special::none, special::infinity, special::two_infinities, special::nan, special::negative_zeros,
+                              special::subnormals, special::largest}) {
+    const mixed_data data(memory_for(where()), 9'100, among);
+    for (int x = 0; x < onefold::element_type_count; ++x)
+      for (int y = 0; y < onefold::element_type_count; ++y)
+        for (const bool wide : {false, true}) {
+          const auto products = wide ? mixed_data::wider(x, y) : mixed_data::type(onefold_mixed_dot_type(x, y));
+          if (x == y || !onefold::is_float(products) || (wide && products == mixed_data::type(onefold_mixed_dot_type(x, y))))
+            continue;
+          for (const std::size_t n : {0u, 1u, 6u, 700u, 2'049u, 9'001u}) {
+            if (among != special::none && n != 700) continue;
+            scalar got{products, 0};
+            onefold_request what = request_of(where(), data, x, y, n, &got.bits);
+            what.flags = wide ? ONEFOLD_WIDE : 0U;
+            const int status = onefold_reduce(&what, &exactly);
+            const std::string words =
+                std::string(onefold::name(data.type(x))) + " with " + std::string(onefold::name(data.type(y)));
+            if (!mixed_data::has_exact_sum(x, y, products)) {
+              ASSERT_EQ(status, ONEFOLD_GUARANTEE_NOT_MET) << words;
+              ASSERT_NE(std::string(onefold_last_error()).find("not all numbers of"), std::string::npos) << onefold_last_error();
+              continue;
+            }
+            ASSERT_EQ(status, ONEFOLD_OK) << words << ": " << onefold_last_error();
+            ASSERT_EQ(got, data.exact(x, 1, y, 3, n, products)) << words << ", " << n;
+          }
+        }
+    count_dispatch(where());
+  }
+}
+
+TEST_P(a_dot_of_two_types, is_exact_where_products_cancel_and_underflow) {
+  const auto& at = where();
+  const onefold::options exactly{.guarantee = onefold::guarantee::exact};
+  const std::vector<double> wide = {1e300, 1.0, -1e300, 0x1p-1074, 0x1p-1022, 0x1p1023};
+  const std::vector<float> narrow = {0x1p127F, 0x1p-149F, 0x1p127F, 0x1p-149F, 0x1p-60F, 0.0F};
+  block memory_of_wide(memory_for(at), wide.size() * sizeof(double)),
+      memory_of_narrow(memory_for(at), narrow.size() * sizeof(float));
+  memory_of_wide.write(0, wide.data(), wide.size() * sizeof(double));
+  memory_of_narrow.write(0, narrow.data(), narrow.size() * sizeof(float));
+  const auto* const x = reinterpret_cast<const double*>(memory_of_wide.address());
+  const auto* const y = reinterpret_cast<const float*>(memory_of_narrow.address());
+  EXPECT_EQ(onefold::dot(at, x, y, 3, exactly), 0x1p-149);
+  EXPECT_EQ(onefold::dot(at, y, x, 6, exactly), 0x1p-149);
+  EXPECT_EQ(onefold::dot(at, x + 3, y + 3, 1, exactly), 0.0);  // 2^-1223
+  EXPECT_EQ(onefold::dot(at, x + 3, y + 3, 2, exactly), 0.0);  // 2^-1082 and that
+  EXPECT_EQ(onefold::dot(at, x + 4, y + 1, 2, exactly), std::numeric_limits<double>::infinity());
+  guarded_output output(memory_for(at), element_type::f64);
+  onefold::dot_into(at, x, y, 3, static_cast<double*>(output.address()), exactly);
+  onefold::synchronize(at);
+  EXPECT_EQ(output.value(), scalar_of(0x1p-149));
+  EXPECT_TRUE(output.surroundings_unchanged());
+  count_dispatch(at);
+}
+
 // Infinities, NaNs, zeros with a sign, what has few digits, and the largest and smallest whole numbers, of floats in each pair.
 TEST_P(a_dot_of_two_types, knows_special_values) {
   const onefold_executor at = onefold::detail::c_executor(where());
@@ -118,20 +177,6 @@ TEST_P(a_dot_of_two_types, is_the_same_from_cpp) {
   expect_typed<std::int32_t, std::uint32_t, std::uint32_t>(where(), data);
   expect_typed<std::int16_t, std::int32_t, std::int64_t>(where(), data);
   count_dispatch(where());
-}
-
-onefold_request request_of(const onefold::executor& at, const mixed_data& data, int x, int y, std::uint64_t n, void* result) {
-  onefold_request what{};
-  what.struct_bytes = sizeof(what);
-  what.where = onefold::detail::c_executor(at);
-  what.type = x;
-  what.form = ONEFOLD_DOT;
-  what.input = data.at(x, 1);
-  what.second = data.at(y, 3);
-  what.count = n;
-  what.output = result;
-  what.second_type = 1 + y;
-  return what;
 }
 
 // Floats in double, and 32 bits in 64: the products are rounded to that alone.
@@ -372,10 +417,13 @@ TEST_P(a_dot_of_two_types, refuses_what_cannot_be_read) {
   EXPECT_TRUE(refuses(errc::misaligned_pointer, "count", [&] {
     static_cast<void>(onefold::dot(at, x, y, 10, count_at{reinterpret_cast<const std::uint64_t*>(place.address() + 4)}));
   }));
-  onefold::options exactly;
-  exactly.guarantee = onefold::guarantee::exact;
-  EXPECT_TRUE(
-      refuses(errc::guarantee_not_met, "two types", [&] { static_cast<void>(onefold::dot(at, x, y, 10, number, exactly)); }));
+  const onefold::options exactly{.guarantee = onefold::guarantee::exact};
+  EXPECT_TRUE(refuses(errc::guarantee_not_met, "not all numbers of i64 are numbers of f64",
+                      [&] { static_cast<void>(onefold::dot(at, k, y, 10, exactly)); }));
+  if (on_gpu) {
+    EXPECT_TRUE(refuses(errc::unsupported, "count that stands in memory",
+                        [&] { static_cast<void>(onefold::dot(at, x, y, 10, number, exactly)); }));
+  }
   onefold_request both = request_of(at, data, ONEFOLD_F32, ONEFOLD_F64, 10, &result);
   both.input_at = reinterpret_cast<const void* const*>(place.address());
   EXPECT_EQ(onefold_reduce(&both, nullptr), ONEFOLD_INVALID_ARGUMENT);
@@ -459,11 +507,6 @@ TEST_P(a_dot_of_two_types, refuses_what_is_not_there) {
   refused(ONEFOLD_MISALIGNED_POINTER, "second input",
           onefold_mixed_dot(at, ONEFOLD_F32, x, ONEFOLD_F64, static_cast<const char*>(y) + 4, 10, &result));
   refused(ONEFOLD_INVALID_ARGUMENT, "negative", onefold_mixed_dot(at, ONEFOLD_F32, x, ONEFOLD_F64, y, ~std::uint64_t{0}, &result));
-  onefold_options exactly{};
-  exactly.struct_bytes = sizeof(exactly);
-  exactly.guarantee = ONEFOLD_GUARANTEE_EXACT;
-  refused(ONEFOLD_GUARANTEE_NOT_MET, "two types",
-          onefold_mixed_dot_into(at, ONEFOLD_F32, x, ONEFOLD_F64, y, 10, &result, &exactly));
   onefold_request more{};
   more.struct_bytes = sizeof(more);
   more.where = at;

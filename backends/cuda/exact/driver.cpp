@@ -83,28 +83,34 @@ std::uint64_t blocks_at_once(const exact_kernel& kernel, const device_properties
 }
 
 // Adds the terms of all elements to one of the sums, in as many launches as the bins have room for.
+// `types`: not null: those of the arrays, of which neither need be the call's.
 void add(call& now, exact_launch how, exact_terms terms, bool concludes, exact_memory* memory, unsigned long long* header,
-         const device::destination& to) {
-  const exact_kernel& kernel = exact_kernel_of(now.type, terms, bins_for(now.gpu));
+         const device::destination& to, const onefold::detail::types_of_dot* types = nullptr) {
+  const exact_kernel& kernel =
+      types != nullptr ? exact_kernel_of_two_types(now.type) : exact_kernel_of(now.type, terms, bins_for(now.gpu));
   const std::uint64_t all = blocks_at_once(kernel, now.gpu);
   const std::uint64_t warps = static_cast<std::uint64_t>(kernel.threads) / 32;
   const std::uint64_t most = std::min(all * kernel.most_of_block, most_elements_of_launch) / 2 * 2;  // so that parts stay in step
-  const std::size_t size = size_of(now.type);
+  const std::size_t x_size = size_of(types != nullptr ? types->x : now.type);
+  const std::size_t y_size = size_of(types != nullptr ? types->y : now.type);
   const auto* x = static_cast<const std::byte*>(now.input);
   // A second array that nobody takes does not matter, and kernels may take squares for products.
   const auto* y = terms == exact_terms::squares ? x : static_cast<const std::byte*>(now.second);
   const std::uint64_t count = how.part == exact_part::all ? now.count : 2 * now.count;
   for (std::uint64_t at = 0; at < count; at += how.count) {
     how.count = std::min(most, count - at);
-    how.x = x + at * size;
-    how.y = y == nullptr ? nullptr : y + at * size;
+    how.x = x + at * x_size;
+    how.y = y == nullptr ? nullptr : y + at * y_size;
     how.concludes = concludes && at + how.count == count;
     std::uint64_t blocks = std::min(blocks_for(how.count / kernel.elements_of_warp, warps, now.gpu), all);
     // A small grid of the largest blocks, so that none is given more than its bins hold.
     blocks = std::max(blocks, std::min((how.count + kernel.most_of_block - 1) / kernel.most_of_block, all));
     how.is_alone = blocks == 1 && how.concludes && at == 0 && how.number[1] == 0;
-    // The last two are read by the kernel of integers alone.
-    void* arguments[] = {&how, &memory, &header, const_cast<device::destination*>(&to), &now.type, &terms};
+    // The last two are read by the kernels of integers and of two types alone.
+    element_type x_type = types != nullptr ? types->x : now.type;
+    element_type y_type = types != nullptr ? types->y : now.type;
+    void* const last = types != nullptr ? static_cast<void*>(&y_type) : &terms;
+    void* arguments[] = {&how, &memory, &header, const_cast<device::destination*>(&to), &x_type, last};
     detail::start(now, kernel.symbol, nullptr, {static_cast<std::int64_t>(blocks), kernel.threads, kernel.shared_bytes},
                   launch_kind::early, is_code_for_sm_90(now), arguments);
   }
@@ -140,15 +146,19 @@ std::uint64_t warps_of_block(const device_exact& kernel, const device_properties
   return std::clamp<std::uint64_t>(room, 1, all);
 }
 
+// The limbs of one result have their place in the header of the slots. Those of several lie where slots are, which have twice the bytes of a state: zeros
+// before and behind.
+std::size_t bytes_behind_header(const exact_values_call& of) {
+  return of.exact->results == 1 ? 0 : static_cast<std::size_t>(of.exact->results) * sizeof(exact_memory);
+}
+
 // Adds up the values of a function, in the caller's code, and rounds the sums, in the library's.
 void run_values(call& now) {
   const auto& asked = static_cast<const exact_values_call&>(*now.own);
   const device_exact& kernel = *asked.exact;
   const exact::kind_row& kind = exact::kind_of(now.form, now.type);
-  // The limbs of one result have their place in the header of the slots. Those of several lie where slots are, which have
-  // twice the bytes of a state: zeros before and behind.
   const bool is_one = kernel.results == 1;
-  const std::size_t more = is_one ? 0 : static_cast<std::size_t>(kernel.results) * sizeof(exact_memory);
+  const std::size_t more = bytes_behind_header(asked);
   auto* const header = static_cast<std::byte*>(now.slots_of(device::slot_header_bytes + more, more / 2));
   auto* memory = reinterpret_cast<exact_memory*>(header + (is_one ? exact_memory_at : device::slot_header_bytes));
   auto* launches = reinterpret_cast<unsigned long long*>(header);
@@ -249,9 +259,9 @@ void run_array(call& now) {
   if (is_sum) return;
   how.sum = is_moments ? 1 : 0;
   how.tells_flags = !is_moments;  // those of moments speak of the elements
-  const bool squares = now.form != form::dot || now.second == now.input;
+  const bool squares = now.form != form::dot || (now.second == now.input && asked.types == nullptr);
   const exact_terms products = squares ? exact_terms::squares : exact_terms::products;
-  add(now, how, turns ? exact_terms::turned_products : products, true, memory, launches, to);
+  add(now, how, turns ? exact_terms::turned_products : products, true, memory, launches, to, asked.types);
 }
 
 }  // namespace
@@ -263,8 +273,11 @@ void run_superaccumulator(call& now) {
     else
       run_array(now);
   } catch (...) {
-    // Launches that add leave their limbs to one that concludes, and that may not have come.
-    now.clear_slots_after_failure(exact_memory_at, sizeof(exact_memory));
+    // Launches that add leave their limbs, and how many terms there were, to one that concludes, and that may not have come.
+    now.clear_slots_after_failure(exact_memory_at, sizeof(onefold::detail::counted_exact_limbs));
+    if (now.own->kernels != nullptr)
+      now.clear_slots_after_failure(device::slot_header_bytes,
+                                    bytes_behind_header(static_cast<const exact_values_call&>(*now.own)));
     throw;
   }
 }

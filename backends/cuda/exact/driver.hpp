@@ -5,6 +5,7 @@
 #include <onefold/detail/device_fold.hpp>
 #include <onefold/detail/request.hpp>
 
+#include "../../../src/mixed_types.hpp"
 #include "../variant.hpp"
 #include "memory.hpp"
 
@@ -14,6 +15,7 @@ namespace onefold::cuda_backend {
 struct exact_call {
   exact_part part;
   exact_outcome outcome;
+  const onefold::detail::types_of_dot* types = nullptr;  ///< not null: of a dot of two types, which are numbers of the call's type
 };
 
 /// A call with a function of the caller's, whose row this begins with.

@@ -148,6 +148,15 @@ const exact_kernel& piece_sums() {
 }
 
 template <class E>
+const exact_kernel& sums_of_two_types() {
+  using terms = product_terms<E, false>;
+  static const exact_kernel kernel{
+      reinterpret_cast<const void*>(&two_types_kernel<E>), piece_threads<terms>,         piece_blocks<terms>, piece_bytes<terms>,
+      most_terms_of_thread * piece_threads<terms>,         products_ahead<E> * warp_size};
+  return kernel;
+}
+
+template <class E>
 const exact_kernel& whole_sums() {
   static const exact_kernel kernel{reinterpret_cast<const void*>(&whole_sums_kernel),
                                    whole_threads,
@@ -195,6 +204,10 @@ const exact_kernel& exact_kernel_of(element_type type, exact_terms terms, exact_
     default:
       return kernel_of<double>(terms, bins);
   }
+}
+
+const exact_kernel& exact_kernel_of_two_types(element_type type) {
+  return type == element_type::f32 ? sums_of_two_types<float>() : sums_of_two_types<double>();
 }
 
 const void* exact_end_kernel() { return reinterpret_cast<const void*>(&exact_sums::end_of_values_kernel); }

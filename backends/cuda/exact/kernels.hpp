@@ -36,6 +36,9 @@ struct exact_kernel {
 /// two arguments more: their type and what is added up.
 const exact_kernel& exact_kernel_of(element_type type, exact_terms terms, exact_bins bins);
 
+/// That of dots of two types whose elements are numbers of `type`, f32 or f64. Its bins are integers, and its two further arguments both arrays' types.
+const exact_kernel& exact_kernel_of_two_types(element_type type);
+
 /// Behind a kernel of a function's values: a block for each result, which makes it of its limbs. Its arguments are an exact_launch, the limbs, the number of
 /// launches (device::slot_header), and the destination of all results.
 inline constexpr int exact_end_threads = 128;

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <onefold/detail/exact_kinds.hpp>
 #include <onefold/device/conclude.cuh>
 #include <onefold/device/dependent.cuh>
 #include <onefold/device/exact_bins.cuh>
@@ -596,6 +597,97 @@ __global__ void __launch_bounds__(piece_threads<Terms>, piece_blocks<Terms>)
   sums.clear(how, to);
   device::wait_for_previous_kernel();
   add_pieces(how, blockIdx.x, gridDim.x, column);
+  __syncwarp();
+  column.flush(sums.limb);
+  if (hand_over(how, memory, sums, column.marks()))
+    finish_launch(memory, launches, sums, *reinterpret_cast<finish_memory*>(integer_bins));  // which nobody needs any more
+}
+
+// --- dots of two types --------------------------------------------------------------------------------------------------------------------------------
+
+/// Products of each thread that are on their way while as many others are added. Of doubles there are few threads to wait.
+template <class E>
+inline constexpr int products_ahead = sizeof(E) == 8 ? 8 : 4;
+
+/// Elements of any type as their bytes, `Number` of each thread: asked for without a look at any of them, for which it would have to be there.
+template <class E, int Number>
+struct elements_ahead {
+  using bits = std::conditional_t<sizeof(E) == 8, std::uint64_t, std::uint32_t>;
+  bits of[Number];
+
+  template <class Bits>
+  __device__ void load_as(const void* array, std::uint64_t at, std::uint64_t step, std::uint64_t count) {
+#pragma unroll
+    for (int k = 0; k < Number; ++k) {
+      const std::uint64_t i = at + static_cast<unsigned>(k) * step;
+      of[k] = i < count ? __ldcs(static_cast<const Bits*>(array) + i) : Bits(0);
+    }
+  }
+  __device__ void load(const void* array, int bytes, std::uint64_t at, std::uint64_t step, std::uint64_t count) {
+    if (bytes == 4) return load_as<unsigned>(array, at, step, count);
+    if (bytes == 2) return load_as<unsigned short>(array, at, step, count);
+    if (bytes == 1) return load_as<unsigned char>(array, at, step, count);
+    if constexpr (sizeof(E) == 8) load_as<unsigned long long>(array, at, step, count);
+  }
+  /// Of a type all of whose elements are numbers of E, a float or a double.
+  template <class T>
+  __device__ void make_of(E (&numbers)[Number]) const {
+    if constexpr (exact::are_all_in(element_type_of<T>, element_type_of<E>)) {
+#pragma unroll
+      for (int k = 0; k < Number; ++k) {
+        T element;
+        memcpy(&element, &of[k], sizeof(element));
+        numbers[k] = static_cast<E>(element);
+      }
+    }
+  }
+  __device__ void make(element_type type, E (&numbers)[Number]) const {
+    switch (type) {
+#define ONEFOLD_TYPE(name, T) \
+  case element_type::name:    \
+    return make_of<T>(numbers);
+#define ONEFOLD_SMALL_TYPE ONEFOLD_TYPE
+#include <onefold/types.def>
+      default:
+        return;
+    }
+  }
+};
+
+/// With bins of integers, which any products go into, whatever reads them; element by element, for all pairs of types.
+template <class E>
+__global__ void __launch_bounds__(piece_threads<product_terms<E, false>>, piece_blocks<product_terms<E, false>>)
+    two_types_kernel(const __grid_constant__ exact_launch how, exact_memory* memory, unsigned long long* launches,
+                     const __grid_constant__ device::destination to, element_type x_type, element_type y_type) {
+  using terms = product_terms<E, false>;
+  constexpr int threads = piece_threads<terms>;
+  constexpr int number = products_ahead<E>;
+  extern __shared__ long long integer_bins[];
+  __shared__ block_sums sums;
+  piece_column<terms, threads> column{integer_bins + threadIdx.x, 0, 0};
+  column.clear();
+  sums.clear(how, to);
+  device::wait_for_previous_kernel();
+  const auto x_bytes = static_cast<int>(size_of(x_type));
+  const auto y_bytes = static_cast<int>(size_of(y_type));
+  const std::uint64_t step = std::uint64_t{gridDim.x} * threads;
+  const std::uint64_t first = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  elements_ahead<E, number> x_ahead{};
+  elements_ahead<E, number> y_ahead{};
+  x_ahead.load(how.x, x_bytes, first, step, how.count);
+  y_ahead.load(how.y, y_bytes, first, step, how.count);
+#pragma unroll 1
+  for (std::uint64_t at = first; at < how.count; at += number * step) {
+    E x[number]{};
+    E y[number]{};
+    x_ahead.make(x_type, x);
+    y_ahead.make(y_type, y);
+    x_ahead.load(how.x, x_bytes, at + number * step, step, how.count);
+    y_ahead.load(how.y, y_bytes, at + number * step, step, how.count);
+#pragma unroll
+    for (int k = 0; k < number; ++k)
+      if (at + static_cast<unsigned>(k) * step < how.count) column.add(x[k], y[k]);
+  }
   __syncwarp();
   column.flush(sums.limb);
   if (hand_over(how, memory, sums, column.marks()))

@@ -23,7 +23,8 @@ void conclude_exact_words(const executor& where, const onefold::detail::exact_wo
   how.kind = kind.number;
   for (int s = 0; s < 2; ++s) how.number[s] = kind.limbs[s];
   onefold::detail::store_empty(of.type, of.what, of.wide, how.of_none);
-  const void* words = device_view(of.words, "state", device, current);
+  const cudaStream_t stream = stream_of(device, where.has_stream(), where.stream());
+  const void* words = device_view_in_graph(of.words, "state", device, current, stream);
   device::destination to{};
   to.bytes = static_cast<int>(result_bytes(of.type, of.what, of.wide));
   to.output = device_view(output, "result", device, current);
@@ -34,7 +35,7 @@ void conclude_exact_words(const executor& where, const onefold::detail::exact_wo
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>(of.states));
   config.blockDim = dim3(32);
-  config.stream = stream_of(device, where.has_stream(), where.stream());
+  config.stream = stream;
   config.attrs = &early;
   config.numAttrs = code_capability(device) >= 90 ? 1 : 0;
   void* arguments[] = {&how, &words, &to};

@@ -37,6 +37,15 @@ constexpr bool has_state(form what, element_type type) noexcept {
          what == form::mean || what == form::mean_variance;
 }
 
+/// Whether all elements of a type are numbers of that one of floats.
+constexpr bool are_all_in(element_type of, element_type floats) noexcept {
+  return is_float(of) ? size_of(of) <= size_of(floats) : 2 * size_of(of) <= size_of(floats);
+}
+/// Whether a dot of two types has the state of a dot of that type, which its products are of: none of its elements is rounded when it becomes a number of it.
+constexpr bool has_state_of_two(element_type x, element_type y, element_type products) noexcept {
+  return is_float(products) && are_all_in(x, products) && are_all_in(y, products);
+}
+
 /// Whether the exact result of complex numbers has a state of the parts' type for each part: of dot one of all products in it.
 constexpr bool has_state_for_each_part(form what) noexcept { return what == form::sum || what == form::mean || what == form::dot; }
 
