@@ -15,6 +15,7 @@
 #include <cstring>
 #include <onefold/devices.hpp>
 #include <onefold/mpi.hpp>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,9 @@ class block {
     MPI_Comm_size(comm, &ranks);
     std::array<int, 3> parts = of_slabs ? std::array<int, 3>{ranks, 1, 1} : std::array<int, 3>{0, 0, 0};
     MPI_Dims_create(ranks, 3, parts.data());
+    for (const int of_direction : parts)
+      if (of_direction > edge)  // a part without planes has none to pass on
+        throw std::invalid_argument("there are more ranks in one direction than the cube has planes, " + std::to_string(edge));
     const std::array<int, 3> place{rank / (parts[1] * parts[2]), rank / parts[2] % parts[1], rank % parts[2]};
     int stride = ranks;
     for (std::size_t d = 0; d < 3; ++d) {
@@ -160,7 +164,7 @@ int main(int argc, char** argv) {
         return sum;
       });
     }
-  } catch (const onefold::error& problem) {
+  } catch (const std::exception& problem) {
     std::fprintf(stderr, "rank %d: %s\n", rank, problem.what());
     MPI_Abort(MPI_COMM_WORLD, 1);
   }

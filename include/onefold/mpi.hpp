@@ -240,7 +240,6 @@ class place_on : public detail::place_of_ranks {
   int root_;
 };
 using place = place_on<false>;
-using rooted_place = place_on<true>;
 
 /// How an array lies on the ranks of a communicator: rank after rank holds the next elements, some perhaps none. Collective to make.
 class layout {

@@ -228,6 +228,20 @@ TEST(operators_over_ranks, of_different_calls_are_an_error_on_every_rank) {
       else
         static_cast<void>(onefold::reduce(here, x.mine, sum));
     }));
+    // Of one size: the library's operators, and types.
+    EXPECT_TRUE(refuses(errc::communication_failed, "do not ask for the same", [&] {
+      if (other)
+        static_cast<void>(onefold::reduce(here, x.mine, onefold::op::max{}, 1.0));
+      else
+        static_cast<void>(onefold::reduce(here, x.mine, onefold::op::sum{}, 1.0));
+    }));
+    EXPECT_TRUE(refuses(errc::communication_failed, "do not ask for the same", [&] {
+      if (other)
+        static_cast<void>(
+            onefold::transform_reduce(here, x.mine, sum, [](double value) { return static_cast<std::int64_t>(value); }));
+      else
+        static_cast<void>(onefold::reduce(here, x.mine, sum));
+    }));
   }
 }
 

@@ -501,21 +501,50 @@ TEST(dots_of_two_types_over_ranks, have_the_bits_of_an_array_of_the_products) {
   expect_dots_of_two_types<std::uint32_t, std::int32_t, uint64_t>(random, onefold::accumulate_as<uint64_t>);
 }
 
-// With other forms in one message, on some ranks as a sum of the products.
+TEST(dots_of_two_types_over_ranks, can_be_exact_on_any_distribution) {
+  const parted of(4'321);
+  const auto rounded = [](const std::vector<double>& x, auto as) { return std::vector<decltype(as)>(x.begin(), x.end()); };
+  const auto floats = rounded(of.mine, float()), all_floats = rounded(of.all, float());
+  const auto halves = rounded(of.mine, onefold::bfloat16()), all_halves = rounded(of.all, onefold::bfloat16());
+  const onefold::options exactly{.guarantee = onefold::guarantee::exact};
+  const double expected = onefold::dot(onefold::serial(), all_floats, of.all, exactly);
+  const float of_halves = onefold::dot(onefold::serial(), all_halves, all_floats, exactly);
+  const double wide = onefold::dot(onefold::serial(), all_halves, all_floats, onefold::accumulate_as<double>, exactly);
+  const layout rows(MPI_COMM_WORLD, of.mine.size());
+  const onefold::mpi::communicator world(MPI_COMM_WORLD);
+  for (const onefold::executor here : {onefold::serial(), onefold::openmp()}) {
+    expect_same(onefold::dot(rows.on(here), floats, of.mine, exactly), expected, "floats and doubles");
+    expect_same(onefold::dot(world.on(here), of.mine, floats), expected, "doubles and floats, without a layout");
+    expect_same(onefold::dot(world.on(here), halves, floats), of_halves, "bfloat16 and floats");
+    double in_batch = 0, sum = 0, in_double = 0;
+    onefold::mpi::batch(world.on(here))
+        .add(onefold::dot, floats, of.mine, &in_batch)
+        .add(onefold::sum, of.mine, &sum)
+        .add(onefold::dot, halves, floats, &in_double, onefold::accumulate_as<double>)
+        .run();
+    expect_same(in_batch, expected, "in a batch");
+    expect_same(sum, onefold::sum(onefold::serial(), of.all, exactly), "a sum beside it");
+    expect_same(in_double, wide, "in double");
+  }
+  if (ranks() == 1) return;
+  for (const int culprit : culprits()) {
+    const bool other = rank() == culprit;
+    EXPECT_TRUE(refuses(errc::communication_failed, "do not ask for the same", [&] {
+      static_cast<void>(other ? onefold::dot(world.on(onefold::serial()), of.mine, of.mine)
+                              : onefold::dot(world.on(onefold::serial()), floats, of.mine));
+    }));
+  }
+}
+
+// With other forms in one message.
 TEST(dots_of_two_types_over_ranks, go_with_others) {
   const parted of(4321);
   const std::vector<float> floats(of.mine.begin(), of.mine.end()), all_floats(of.all.begin(), of.all.end());
-  std::vector<double> products(of.mine);
-  for (std::size_t i = 0; i < products.size(); ++i) products[i] *= double{floats[i]};
   const layout rows(MPI_COMM_WORLD, of.mine.size());
   double dot = 0, norm = 0, largest = 0;
   onefold::mpi::batch work(rows.on(onefold::openmp()));
   work.add(onefold::norm2, of.mine, &norm);
-  if (rank() % 2 == 0)
-    work.add(onefold::dot, floats, of.mine, &dot);
-  else
-    work.add(onefold::sum, products, &dot);
-  work.add(onefold::max, of.mine, &largest).start();
+  work.add(onefold::dot, floats, of.mine, &dot).add(onefold::max, of.mine, &largest).start();
   work.wait();
   expect_same(dot, onefold::dot(onefold::serial(), all_floats, of.all), "dot of floats and doubles");
   expect_same(norm, onefold::norm2(onefold::serial(), of.all), "norm2");
@@ -528,13 +557,14 @@ TEST(dots_of_two_types_over_ranks, are_refused_on_every_rank) {
   const layout rows(MPI_COMM_WORLD, x.size());
   for (const onefold::executor here : {onefold::serial(), onefold::best()}) {
     const auto where = rows.on(here);
-    EXPECT_TRUE(refuses(errc::guarantee_not_met, "dot of f32 and f64 has no exact result", [&] {
+    const std::vector<std::int64_t> wholes(x.size(), 3);
+    EXPECT_TRUE(refuses(errc::guarantee_not_met, "dot of i64 and f64 has no exact result", [&] {
       static_cast<void>(
-          onefold::dot(where, x.data(), y.data(), x.size(), onefold::options{.guarantee = onefold::guarantee::exact}));
+          onefold::dot(where, wholes.data(), y.data(), x.size(), onefold::options{.guarantee = onefold::guarantee::exact}));
     }));
     const onefold::mpi::communicator world(MPI_COMM_WORLD);
     EXPECT_TRUE(refuses(errc::guarantee_not_met, "make a layout",
-                        [&] { static_cast<void>(onefold::dot(world.on(here), x.data(), y.data(), x.size())); }));
+                        [&] { static_cast<void>(onefold::dot(world.on(here), wholes.data(), y.data(), x.size())); }));
     for (const int culprit : culprits()) {
       expect_refused_everywhere(culprit, errc::null_pointer, "second input", "could not take part", [&] {
         const double* const nothing = nullptr;
@@ -771,6 +801,8 @@ TEST(misuse, a_count_that_is_not_the_layouts_is_an_error_on_every_rank) {
 TEST(misuse, of_ranks_that_call_different_forms_is_an_error_on_every_rank) {
   if (ranks() == 1) GTEST_SKIP() << "one rank agrees with itself";
   on_two_layouts([](const layout& rows, const std::vector<double>& x) {
+    const std::vector<float> floats(x.size(), 1.5F);
+    const std::vector<std::int32_t> wholes(x.size(), 3);
     const auto here = rows.on(onefold::serial());
     for (int culprit = 0; culprit < ranks(); ++culprit) {
       const bool other = rank() == culprit;
@@ -782,6 +814,8 @@ TEST(misuse, of_ranks_that_call_different_forms_is_an_error_on_every_rank) {
       refused([&] { static_cast<void>(other ? onefold::sum(here, x) : onefold::max(here, x)); });
       refused([&] { static_cast<void>(other ? onefold::dot(here, x, x) : onefold::sum(here, x)); });
       refused([&] { static_cast<void>(other ? onefold::sum(here, x) : onefold::dot(here, x, x)); });
+      refused([&] { static_cast<void>(other ? onefold::sum(here, x) : onefold::dot(here, x, floats)); });
+      refused([&] { static_cast<void>(other ? onefold::dot(here, x, wholes) : onefold::dot(here, x, floats)); });
       refused([&] { static_cast<void>(other ? onefold::sum(here, x) : onefold::norm2(here, x)); });
       double a = 0, b = 0;
       onefold::mpi::batch one(here), two(here);
@@ -941,6 +975,15 @@ TEST(misuse, a_rank_that_throws_leaves_no_other_waiting) {
       else
         EXPECT_TRUE(refuses(errc::communication_failed, "rank " + std::to_string(culprit) + " has given the reduction up",
                             [&] { work.run(); }));
+      // Said while a call is under way it is for the next one.
+      work.start();
+      if (other) work.give_up();
+      EXPECT_NO_THROW(work.wait());
+      expect_same(sum, onefold::sum(rows.on(onefold::serial()), x), "a batch that was under way");
+      if (other)
+        EXPECT_NO_THROW(work.run());
+      else
+        EXPECT_TRUE(refuses(errc::communication_failed, "has given the reduction up", [&] { work.run(); }));
       onefold::options exactly;
       exactly.guarantee = onefold::guarantee::exact;
       if (other)

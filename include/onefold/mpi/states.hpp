@@ -23,7 +23,25 @@
 
 namespace onefold {
 namespace detail {
+
+template <class Op>
+struct operator_function;  // transform.hpp
+
 namespace ranks {
+
+/// 1 more than an operator of the library's is called by, or 0: of two of the caller's nothing tells ranks whether they are the same.
+template <class Op>
+inline constexpr std::uint64_t number_of_operator = 0;
+template <class Op>
+inline constexpr std::uint64_t number_of_operator<operator_function<Op>> = 1 + static_cast<std::uint64_t>(Op::id);
+/// 1 more than an element type's number, or 0 of a type of the caller's.
+template <class V>
+constexpr std::uint64_t number_of_type() {
+  if constexpr (is_element<V>)
+    return 1 + static_cast<std::uint64_t>(element_type_of<V>);
+  else
+    return 0;
+}
 
 /// One reduction with an operator of the caller's, as a tree of states sees it.
 class state_part {
@@ -75,7 +93,8 @@ class typed_state_part final : public state_part {
   }
 
   [[nodiscard]] std::uint64_t signature() const noexcept override {
-    return (sizeof(value_type) * 8 + (returned::can_be_absent ? 4 : 0) + (has_init ? 2 : 0)) * 4096 +
+    const std::uint64_t values = sizeof(value_type) * 8 + (returned::can_be_absent ? 4 : 0) + (has_init ? 2 : 0);
+    return number_of_operator<std::decay_t<Op>> << 40 | number_of_type<value_type>() << 32 | values << 12 |
            static_cast<std::uint64_t>(number_);
   }
   void check(const distribution& of, const options& how) const override {

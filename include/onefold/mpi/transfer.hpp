@@ -428,6 +428,10 @@ struct part {
   bool is_of_products = false;             // instead of x, two arrays of which this sums up the products
   onefold_products products = {};          // these
 
+  /// 0, or which two types these have: to the message they are a sum like any other.
+  [[nodiscard]] std::uint64_t number_of_products() const noexcept {
+    return is_of_products ? 1 + static_cast<std::uint64_t>(products.x_type) * 64 + static_cast<std::uint64_t>(products.y_type) : 0;
+  }
   [[nodiscard]] std::uint32_t flags() const noexcept { return wide ? ONEFOLD_WIDE : 0U; }
   [[nodiscard]] std::size_t element_bytes() const noexcept { return size_of(type); }
   /// Whether what its tree sums up is divided by a number that the tree does not know.
@@ -452,12 +456,16 @@ struct part {
   }
   /// Whether there is an exact result that depends on the order otherwise. Of complex numbers it is that of the parts: of sum, mean and dot one for each.
   [[nodiscard]] bool has_exact_state() const noexcept {
-    return !is_of_products && (is_complex(type) ? exact::has_state_of_parts(form) : exact::has_state(form, type));
+    if (is_of_products)
+      return exact::has_state_of_two(static_cast<element_type>(products.x_type), static_cast<element_type>(products.y_type), type);
+    return is_complex(type) ? exact::has_state_of_parts(form) : exact::has_state(form, type);
   }
   [[nodiscard]] int exact_results() const noexcept {
     return is_complex(type) && exact::has_state_for_each_part(form) ? 2 : results;
   }
-  [[nodiscard]] std::size_t exact_words() const noexcept { return exact::kind_of(form, part_type(type)).words(); }
+  /// That its exact state is one of; to the message products are elements of a sum.
+  [[nodiscard]] onefold::form exact_form() const noexcept { return is_of_products ? onefold::form::dot : form; }
+  [[nodiscard]] std::size_t exact_words() const noexcept { return exact::kind_of(exact_form(), part_type(type)).words(); }
   [[nodiscard]] void* place_of_exact_result(int k) const noexcept {
     return static_cast<std::byte*>(result) + static_cast<std::size_t>(k) * result_bytes(part_type(type), form, wide);
   }
@@ -517,6 +525,7 @@ class transfer {
       return finish();
     }
     unless_mpi_fails([this, &how] {
+      gave_up_ = std::exchange(gives_up, false);
       compare_calls(how, true);
       prepare(how);
       with_messages([this](const void* mine, void* all, int count, MPI_Datatype type, MPI_Op op) {
@@ -544,6 +553,7 @@ class transfer {
  private:
   void start_messages(const options& how, bool without_waiting) {
     unless_mpi_fails([this, &how, &without_waiting] {
+      gave_up_ = std::exchange(gives_up, false);
       compare_calls(how, !without_waiting);
       if (without_waiting && !states.empty()) of_.starts_trees = true;
       prepare(how);
@@ -617,9 +627,7 @@ class transfer {
       for (const int more : {static_cast<int>(each.type), static_cast<int>(each.form), each.results, each.arrays()})
         add_to_hash(static_cast<std::uint64_t>(more));
       for (const bool more : {each.wide, each.store_nothing != nullptr, each.counts_present}) add_to_hash(more ? 1 : 0);
-      if (each.is_of_products)
-        for (const std::int32_t type : {each.products.x_type, each.products.y_type})
-          add_to_hash(2 + static_cast<std::uint64_t>(type));
+      add_to_hash(each.number_of_products());
     }
     for (const state_part* each : states) add_to_hash(each->signature());
     constexpr std::size_t fields = 6;
@@ -648,7 +656,7 @@ class transfer {
   void prepare(const options& how) {
     telling_of_lacking_memory([this, &how] { make_messages(how); });
     is_under_way_ = true;
-    if (gives_up)
+    if (gave_up_)
       failed_rank_ = of_.on.rank();
     else
       attempt([this, &how] {
@@ -690,13 +698,16 @@ class transfer {
     kinds_.clear();
     std::size_t words = 0, head_bytes = 0;
     std::uint64_t signature = of_.total + 1;
+    products_ = 0;
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const part& each = parts[i];
+      products_ = products_ * 1000003 + each.number_of_products();
       if (exactly && each.has_exact_state()) {
         is_exact_[i] = 1;
         words += exact_words_of(each);
-        signature = signature * 1000003 + static_cast<std::uint64_t>(each.form) * 64 + static_cast<std::uint64_t>(each.type) +
-                    static_cast<std::uint64_t>(each.results) * 8191;
+        signature = signature * 1000003 + static_cast<std::uint64_t>(each.exact_form()) * 64 +
+                    static_cast<std::uint64_t>(each.type) + static_cast<std::uint64_t>(each.results) * 8191 +
+                    each.number_of_products() * 524287;
       } else {
         for (int k = 0; k < each.results; ++k)
           kinds_.push_back({static_cast<std::int32_t>(each.type), static_cast<std::int32_t>(each.form_of_result(k)), each.flags(),
@@ -712,7 +723,7 @@ class transfer {
     if (words > 0) words_[2] = signature_, words_[3] = signature_ * signature_;
     if (kinds_.empty())
       message_.clear();
-    else if (kinds_.size() != kinds_of_blank_.size() || root != root_of_blank_ ||
+    else if (kinds_.size() != kinds_of_blank_.size() || root != root_of_blank_ || products_ != products_of_blank_ ||
              std::memcmp(kinds_.data(), kinds_of_blank_.data(), kinds_.size() * sizeof(kinds_[0])) != 0)
       make_blank();
     if (!kinds_.empty()) message_ = blank_;
@@ -740,8 +751,9 @@ class transfer {
     blank_.resize(bytes / sizeof(std::uint64_t));
     message_of_all_.resize(blank_.size());
     check_status(onefold_message_begin(blank_.data(), bytes, kinds_.data(), kinds_.size(),
-                                       of_.total * 64 + static_cast<std::uint64_t>(root + 1), of_.on.rank()));
+                                       (of_.total * 64 + static_cast<std::uint64_t>(root + 1)) ^ (products_ << 20), of_.on.rank()));
     message_type_ = of_.on.type_of(bytes);
+    products_of_blank_ = products_;
     kinds_of_blank_ = kinds_;
     root_of_blank_ = root;
   }
@@ -864,6 +876,14 @@ class transfer {
       } else {
         std::uint64_t unused[2 * most_results];
         request what{where, each.type, each.form, each.x, each.count, unused, true, each.y};
+        if (each.is_of_products) {
+          what.form = form::dot;
+          what.type = static_cast<element_type>(each.products.x_type);
+          what.input = each.products.x;
+          what.second = each.products.y;
+          what.second_type = 1 + each.products.y_type;
+          what.wide = static_cast<std::int32_t>(each.type) != onefold_mixed_dot_type(each.products.x_type, each.products.y_type);
+        }
         what.exact_state = words_.data() + words;
         what.results = each.results;
         if (each.values != nullptr) {
@@ -1029,7 +1049,7 @@ class transfer {
     is_under_way_ = false;
     check(wait_for_all(), "MPI_Waitall");
     if (failure_ != nullptr) std::rethrow_exception(std::exchange(failure_, nullptr));
-    if (std::exchange(gives_up, false)) return;
+    if (gave_up_) return;
     if (!states.empty()) tree_.throw_what_has_failed();
     if (!is_root()) return;
     if (!words_.empty()) check_guards();
@@ -1048,7 +1068,7 @@ class transfer {
             check_status(result_of_message(which + static_cast<std::size_t>(k), total, each.ddof, each.place_of_result(k)));
         }
       } else {
-        const auto type = static_cast<std::int32_t>(part_type(each.type)), what = static_cast<std::int32_t>(each.form);
+        const auto type = static_cast<std::int32_t>(part_type(each.type)), what = static_cast<std::int32_t>(each.exact_form());
         for (int k = 0; k < each.exact_results(); ++k, words += each.exact_words())
           check_status(onefold_exact_result(type, what, each.flags(), each.ddof, words, each.place_of_exact_result(k)));
       }
@@ -1080,6 +1100,9 @@ class transfer {
   std::vector<onefold_message_part> kinds_;  // of those that are not exact
   std::vector<onefold_message_part> kinds_of_blank_;
   int root_of_blank_ = -1;
+  bool gave_up_ = false;        // of this call
+  std::uint64_t products_ = 0;  // which reductions are of products, and of what types
+  std::uint64_t products_of_blank_ = 0;
   std::vector<std::uint64_t> blank_;
   std::vector<std::uint64_t> message_;
   std::vector<std::uint64_t> message_of_all_;
