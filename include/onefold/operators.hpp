@@ -81,6 +81,9 @@ template <class T>
 ONEFOLD_HOST_DEVICE inline bool first_of_minimum(T a, T b) noexcept {
   if constexpr (std::is_floating_point_v<T>) {
 #ifdef __CUDA_ARCH__
+#ifdef ONEFOLD_DEVICE_MAY_FLUSH
+    if constexpr (std::is_same_v<T, float>) return is_nan(a) | is_less(a, b) | (is_same_number(a, b) & (signbit(a) != 0));
+#endif
     return is_nan(a) | (a < b) | ((a == b) & (signbit(a) != 0));
 #elif defined(ONEFOLD_BY_BITS)
     return is_nan(a) || (!is_nan(b) && comes_before(a, b));
@@ -96,6 +99,9 @@ template <class T>
 ONEFOLD_HOST_DEVICE inline bool first_of_maximum(T a, T b) noexcept {
   if constexpr (std::is_floating_point_v<T>) {
 #ifdef __CUDA_ARCH__
+#ifdef ONEFOLD_DEVICE_MAY_FLUSH
+    if constexpr (std::is_same_v<T, float>) return is_nan(a) | is_less(b, a) | (is_same_number(a, b) & (signbit(b) != 0));
+#endif
     return is_nan(a) | (a > b) | ((a == b) & (signbit(b) != 0));
 #elif defined(ONEFOLD_BY_BITS)
     return is_nan(a) || (!is_nan(b) && comes_before(b, a));

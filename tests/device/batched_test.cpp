@@ -360,18 +360,6 @@ TEST_F(batches_on_host, find_the_first_of_equal_values_wherever_it_stands) {
   }
 }
 
-TEST(a_decision, is_made_by_elements_that_leave_one_answer) {
-  const auto decides = [](dt::conclusion how, std::uint64_t present, std::uint64_t elements) {
-    return onefold::device::detail::is_decided_by(static_cast<int>(how), present, elements);
-  };
-  for (const auto how : {dt::conclusion::is_some, dt::conclusion::is_zero}) {  // any, none
-    EXPECT_TRUE(decides(how, 1, 100));
-    EXPECT_FALSE(decides(how, 0, 100));
-  }
-  EXPECT_TRUE(decides(dt::conclusion::is_count, 99, 100));  // all
-  EXPECT_FALSE(decides(dt::conclusion::is_count, 100, 100));
-}
-
 TEST_F(batches_on_host, whose_leaves_are_read_in_parts_have_the_same_bits) {
   // More tiles than the values that a block folds together.
   const std::vector<float> many = values<float>(300 * 1024 + 5, 9);

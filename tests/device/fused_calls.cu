@@ -32,12 +32,15 @@ class shared_array : public managed_array<T> {
   }
 };
 
-/// Commutes and is associative to the bit; 24 bytes.
-struct widest {
+/// Commutes and is associative to the bit; 24 bytes. With an argument of the standard library's, whose functions are looked at wherever one is called by its
+/// simple name with such a value.
+template <class>
+struct widest_with {
   double length;
   std::uint64_t index;
   float low;
 };
+using widest = widest_with<std::true_type>;
 struct wider {
   ONEFOLD_HOST_DEVICE widest operator()(const widest& a, const widest& b) const {
     const float low = a.low < b.low ? a.low : b.low;
@@ -131,6 +134,12 @@ std::vector<both_results> fused_calls(std::uint64_t n) {
   if (n > 0)
     compare("an operator on the opposite",
             [&](const onefold::executor& where) { return onefold::transform_reduce(where, n, larger, opposite); });
+  const auto opposite_of_odd = [=] __host__ __device__(std::uint64_t i) {
+    return k[i] % 2 != 0 ? onefold::maybe<std::int32_t>(-k[i]) : onefold::maybe<std::int32_t>();
+  };
+  if (n > 0)
+    compare("an operator on the opposites of some",
+            [&](const onefold::executor& where) { return onefold::transform_reduce(where, n, larger, opposite_of_odd, -7); });
 
   // One rounding in each: nothing that a compiler could contract.
   const auto product = [=] __host__ __device__(std::uint64_t i) { return x[i] * y[i]; };
@@ -155,6 +164,10 @@ std::vector<both_results> fused_calls(std::uint64_t n) {
     return std::array<std::uint64_t, 3>{onefold::any(where, n, positive) ? 1U : 0U, onefold::none(where, n, positive) ? 1U : 0U,
                                         onefold::count(where, n, positive)};
   });
+  const auto truth = [=] __host__ __device__(std::uint64_t i) {
+    return x[i] > 0 ? onefold::maybe<bool>(i % 3 != 0) : onefold::maybe<bool>();
+  };
+  compare("all of the truths that are there", [&](const onefold::executor& where) { return onefold::all(where, n, truth); });
   compare("a filtered norm2", [&](const onefold::executor& where) { return onefold::norm2(where, n, positive); });
   compare("a filtered product", [&](const onefold::executor& where) { return onefold::prod(where, n, positive); });
   compare("a filtered min_number", [&](const onefold::executor& where) { return onefold::min_number(where, n, positive); });

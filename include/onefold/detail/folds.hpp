@@ -51,7 +51,7 @@ struct as_is {
   static constexpr int inputs = 1;
   template <class A, class E>
   ONEFOLD_HOST_DEVICE static A value(E x) noexcept {
-    return static_cast<A>(x);
+    return converted<A>(x);
   }
 };
 
@@ -61,7 +61,7 @@ struct absolute {
   template <class A, class E>
   ONEFOLD_HOST_DEVICE static A value(E x) noexcept {
     if constexpr (std::is_floating_point_v<A>)
-      return static_cast<A>(fabs(static_cast<A>(x)));
+      return without_sign(converted<A>(x));
     else
       return x < 0 ? static_cast<A>(A(0) - static_cast<A>(x)) : static_cast<A>(x);
   }
@@ -71,7 +71,7 @@ struct square {
   static constexpr int inputs = 1;
   template <class A, class E>
   ONEFOLD_HOST_DEVICE static A value(E x) noexcept {
-    return product_of(static_cast<A>(x), static_cast<A>(x));
+    return product_of(converted<A>(x), converted<A>(x));
   }
 };
 
@@ -80,7 +80,7 @@ struct product {
   static constexpr int inputs = 2;
   template <class A, class E>
   ONEFOLD_HOST_DEVICE static A value(E x, E y) noexcept {
-    return product_of(static_cast<A>(x), static_cast<A>(y));
+    return product_of(converted<A>(x), converted<A>(y));
   }
 };
 
@@ -89,6 +89,9 @@ struct nonzero {
   static constexpr int inputs = 1;
   template <class A, class E>
   ONEFOLD_HOST_DEVICE static A value(E x) noexcept {
+#ifdef ONEFOLD_DEVICE_MAY_FLUSH
+    if constexpr (std::is_same_v<E, float>) return is_same_number(x, 0.0F) ? A(0) : A(1);
+#endif
     return x != E(0) ? A(1) : A(0);
   }
 };
@@ -174,8 +177,14 @@ template <class Op, class E>
 ONEFOLD_HOST_DEVICE inline bool is_before(E a, E b) noexcept {
   if constexpr (std::is_floating_point_v<E>) {
 #ifdef __CUDA_ARCH__
-    const bool less = Op::id == operation::min ? !(a >= b) : !(a <= b);  // or one of them is NaN
     const bool zero = Op::id == operation::min ? signbit(a) > signbit(b) : signbit(a) < signbit(b);
+#ifdef ONEFOLD_DEVICE_MAY_FLUSH
+    if constexpr (std::is_same_v<E, float>) {
+      const bool less_or_nan = Op::id == operation::min ? !is_at_least(a, b) : !is_at_least(b, a);
+      return !is_nan(b) & (less_or_nan | (is_same_number(a, b) & zero));
+    }
+#endif
+    const bool less = Op::id == operation::min ? !(a >= b) : !(a <= b);  // or one of them is NaN
     return !is_nan(b) & (less | ((a == b) & zero));
 #else
     if (is_nan(a) || is_nan(b)) return is_nan(a) && !is_nan(b);
@@ -285,7 +294,7 @@ struct together_fold {
   static constexpr int inputs = 1;
   static constexpr bool is_plain = true;
   ONEFOLD_HOST_DEVICE static accumulator value(E x) noexcept {
-    const auto v = static_cast<V>(x);
+    const auto v = converted<V>(x);
     return {static_cast<W>(v), static_cast<W>(v), v, v};
   }
   ONEFOLD_HOST_DEVICE static accumulator combine(const accumulator& a, const accumulator& b) noexcept {
@@ -310,7 +319,7 @@ struct minmax_fold {
   static constexpr int inputs = 1;
   static constexpr bool is_plain = true;
   ONEFOLD_HOST_DEVICE static accumulator value(E x) noexcept {
-    const auto v = static_cast<V>(x);
+    const auto v = converted<V>(x);
     return {v, v};
   }
   ONEFOLD_HOST_DEVICE static accumulator combine(const accumulator& a, const accumulator& b) noexcept {
@@ -336,7 +345,7 @@ struct mean_variance_fold {
   struct lane {
     double shift, sum, squares;
   };
-  ONEFOLD_HOST_DEVICE static double value(E x) noexcept { return static_cast<double>(x); }
+  ONEFOLD_HOST_DEVICE static double value(E x) noexcept { return converted<double>(x); }
   ONEFOLD_HOST_DEVICE static lane first(double v) noexcept {
     const double shift = rounded_subtract(v, v) == 0.0 ? v : 0.0;
     const double d = rounded_subtract(v, shift);
@@ -547,10 +556,10 @@ ONEFOLD_HOST_DEVICE inline std::uint64_t conclude(conclusion how, const A& value
         if constexpr (std::is_floating_point_v<A>) put(rounded_divide(value, static_cast<A>(count)));
         break;
       case conclusion::root:
-        if constexpr (std::is_floating_point_v<A>) put(root_of(static_cast<double>(value)));
+        if constexpr (std::is_floating_point_v<A>) put(root_of(converted<double>(value)));
         break;
       case conclusion::root_to_float:
-        if constexpr (std::is_floating_point_v<A>) put(static_cast<float>(root_of(static_cast<double>(value))));
+        if constexpr (std::is_floating_point_v<A>) put(narrowed(root_of(converted<double>(value))));
         break;
       case conclusion::mean_of_signed:
         if constexpr (Small && std::is_same_v<A, std::uint64_t>)
@@ -623,7 +632,7 @@ struct concluded {
     } else if constexpr (What == form::mean_variance) {
       using R = decltype(result::mean);
       const auto found = mean_and_variance(value, ddof);
-      return {canonical(static_cast<R>(found.mean)), canonical(static_cast<R>(found.variance))};
+      return {canonical(converted<R>(found.mean)), canonical(converted<R>(found.variance))};
     } else {
       const std::uint64_t bits = conclude(how, value, count);
       result made;

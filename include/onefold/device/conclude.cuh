@@ -67,8 +67,8 @@ __device__ __noinline__ void store_results(Moments value, std::uint64_t, const d
     store_part(to, 0, onefold::detail::canonical(result.mean));
     store_part(to, 8, onefold::detail::canonical(result.variance));
   } else {
-    store_part(to, 0, onefold::detail::canonical(static_cast<float>(result.mean)));
-    store_part(to, 4, onefold::detail::canonical(static_cast<float>(result.variance)));
+    store_part(to, 0, onefold::detail::canonical(onefold::detail::narrowed(result.mean)));
+    store_part(to, 4, onefold::detail::canonical(onefold::detail::narrowed(result.variance)));
   }
 }
 // Four bits of the argument for each result, the first one's lowest: which operator.
@@ -153,23 +153,11 @@ __device__ inline void store_sized(const onefold::detail::four_values<V>& value,
   store_results(value, count, to);
 }
 
-// Whether `elements` elements, of which `present` are not zero, decide a result, whatever the others are.
-ONEFOLD_HOST_DEVICE constexpr bool is_decided_by(int how, std::uint64_t present, std::uint64_t elements) noexcept {
-  return static_cast<onefold::detail::conclusion>(how) == onefold::detail::conclusion::is_count ? present != elements
-                                                                                                : present != 0;
-}
-
 // Whether a result may be a single byte: of all, any and none.
 template <class Fold>
 inline constexpr bool may_be_a_byte = false;
 template <class E>
 inline constexpr bool may_be_a_byte<onefold::detail::fold<E, std::uint64_t, onefold::detail::nonzero, op::sum>> = true;
-
-// Whether a fold may be that of all, any and none: a number of elements that are not zero.
-template <class Fold>
-inline constexpr bool may_be_decided = may_be_a_byte<Fold>;
-template <class Combination, class... Folds>
-inline constexpr bool may_be_decided<fold_family<Combination, Folds...>> = (may_be_a_byte<Folds> || ...);
 
 template <class A>
 inline constexpr bool is_one_number = std::is_arithmetic<A>::value || std::is_same<A, onefold::detail::squares>::value;

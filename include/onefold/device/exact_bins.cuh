@@ -230,11 +230,11 @@ struct term {
 template <class Terms>
 __device__ inline term<Terms> term_of(typename Terms::value x, typename Terms::value y, unsigned mask) {
   term<Terms> made{};
-  const auto a = static_cast<double>(x);
+  const auto a = onefold::detail::converted<double>(x);
   if constexpr (!Terms::is_product) {
     made.value = __hiloint2double(__double2hiint(a) & static_cast<int>(mask), __double2loint(a));
   } else {
-    const auto b = static_cast<double>(y);
+    const auto b = onefold::detail::converted<double>(y);
     made.value = __dmul_rn(a, b);
     if constexpr (Terms::has_rest) made.rest = __fma_rn(a, b, -made.value);
     made.x = a;

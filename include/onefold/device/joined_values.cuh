@@ -181,10 +181,19 @@ class joined_on_gpu {
     static_cast<void>(&kernel_is_known);
     const auto fold = of_images(fold_, {all, sizes});
     static_assert(std::is_same_v<typename own::accumulator, typename made::node>);
-    device::joined_values_kernel<own><<<1, device::detail::joined_values_warps * device::warp_size, 0, stream>>>(
-        all, sizes, fold, static_cast<typename own::result*>(output));
-    if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess)
+    auto images = all;
+    auto of = fold;
+    auto sizes_of_parts = sizes;
+    auto* result = static_cast<typename own::result*>(output);
+    void* arguments[] = {&images, &sizes_of_parts, &of, &result};
+    constexpr unsigned threads = device::detail::joined_values_warps * device::warp_size;
+    // By its own status: the thread's last error may be one that the application has left there.
+    if (const cudaError_t status = cudaLaunchKernel(reinterpret_cast<const void*>(&device::joined_values_kernel<own>), dim3(1),
+                                                    dim3(threads), arguments, 0, stream);
+        status != cudaSuccess) {
+      cudaGetLastError();
       throw error(errc::device_error, std::string("a kernel cannot be launched: ") + cudaGetErrorString(status));
+    }
   }
 
  private:

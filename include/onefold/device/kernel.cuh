@@ -142,7 +142,7 @@ __device__ inline void collect_all(const Fold& fold, const plan& how, const slot
       if (lane >= collected && lane < how.sections) of_section[0] = values[lane - collected];
       value = neighbours_node(fold, of_section[0], warp_size);
     } else {
-      value = fold.combine(value, exchange(value, 1 << log_section_parts));
+      value = fold.combine(value, device::exchange(value, 1 << log_section_parts));
     }
   }
   using units = stream_units<Fold, How>;
@@ -154,40 +154,8 @@ __device__ inline void collect_all(const Fold& fold, const plan& how, const slot
   if (threadIdx.x == 0) deliver(fold, value, in.count, to);
 }
 
-// Whether the launch's result is known already. By all threads of the block, which all get the same answer.
-__device__ inline bool is_decided(slot_header* header) {
-  bool decided = false;
-  if (threadIdx.x == 0) decided = *const_cast<volatile unsigned long long*>(&early_end_of(header)->decided) == header->launches + 1;
-  return __syncthreads_or(decided ? 1 : 0) != 0;
-}
-
-// The node over the block's leaf, or 0 where the result is known already: so many more elements that are not zero change no decision.
-template <class Fold, reading How>
-__device__ inline typename Fold::accumulator leaf_node_if_needed(const Fold& fold, const tree_input& in, const plan& how,
-                                                                 shared_values<Fold>& shared, [[maybe_unused]] slot_header* header,
-                                                                 [[maybe_unused]] const destination& to) {
-  if constexpr (may_be_decided<Fold>) {
-    // Where all blocks run at once there is nothing to be saved. Where they do not, those that are at work beside this one read while it asks.
-    if (to.argument != 0 && !how.one_wave && is_decided(header)) return 0;
-  }
-  return leaf_node<Fold, How>(fold, in, how, shared);
-}
-
-// Tells the launch's other blocks if the value of this leaf decides the result.
-__device__ inline void tell_if_decided(slot_header* header, const destination& to, std::uint64_t value, std::uint32_t leaf,
-                                       std::uint64_t elements, unsigned long long launch) {
-  const std::uint64_t behind = elements - leaf * to.argument;  // every leaf has some
-  if (is_decided_by(to.how, value, ::min(behind, to.argument)))
-    *const_cast<volatile unsigned long long*>(&early_end_of(header)->decided) = launch;
-}
-
-}  // namespace detail
-
-namespace detail {
-
 // Blocks of most_warps warps that a multiprocessor has room for. A function with several results loads from where nobody can tell, and its nodes wait for
-// one another: twice as many warps hide that, and what they keep fits into half of the registers up to five doubles. (Five results of 2^28 floats on an
-// H200: 250 us, and 273 without. Eight dots with one vector in common: 2460 us, and 3129 with it, since nine loads do not fit.)
+// one another: twice as many warps hide that, and what they keep fits into half of the registers up to five doubles; nine loads do not fit (0045).
 template <class Fold>
 constexpr int least_blocks() noexcept {
   if constexpr (is_own<Fold>)
@@ -197,8 +165,7 @@ constexpr int least_blocks() noexcept {
 }
 
 // Threads that a kernel's registers are bounded for, of which a block has most_warps * warp_size at most. A function with one value of 4 bytes has 32 of
-// them on their way in each thread, and all else that it needs fits 80 registers, with which half as many threads more run at once. (|x - y| of 2^28
-// floats on an H200: 275 us, and 253 with it; x * y + z: 319 and 282; a box with ghost cells: 250 and 236. Doubles would lose 8 %.)
+// them on their way in each thread, and all else that it needs fits 80 registers, with which half as many threads more run at once. Doubles would lose (0074).
 template <class Fold>
 constexpr int bound_threads() noexcept {
   if constexpr (is_own<Fold>)
@@ -245,8 +212,6 @@ __global__ void __launch_bounds__(detail::bound_threads<Fold>(), detail::least_b
   const std::uint32_t leaf = detail::place_of_block(how);
   if (threadIdx.x == 0) {
     __pipeline_wait_prior(0);
-    if constexpr (detail::may_be_decided<Fold>)
-      if (to.argument != 0) detail::tell_if_decided(header, to, value, leaf, in.count, shared.before.launches + 1);
     hand_to_slot(slots, leaf, value, shared.before.launches + 1);
   }
   if (leaf + 1 != how.leaves) return;

@@ -404,8 +404,14 @@ class pinned_piece {
 /// An executor of cuda() whose device is current for as long as this lives, and what is under way on its stream.
 class gpu_of_call {
  public:
-  explicit gpu_of_call(const executor& where) : stream_(where.has_stream() ? where.stream() : cudaStreamLegacy) {
+  explicit gpu_of_call(const executor& where) {
     check_status(onefold_enter_gpu(c_executor(where), &scope_));
+    void* stream = nullptr;
+    if (const int status = onefold_stream_of(c_executor(where), &stream); status != ONEFOLD_OK) {
+      onefold_leave_gpu(&scope_);
+      check_status(status);
+    }
+    stream_ = static_cast<cudaStream_t>(stream);
   }
   ~gpu_of_call() {
     if (is_under_way_) cudaStreamSynchronize(stream_);
@@ -424,14 +430,19 @@ class gpu_of_call {
   /// Where a kernel stores what wait() copies to the places `to`: one array behind the other.
   template <class T>
   T* results(void* const* to, std::size_t arrays, std::size_t count) {
+    refuse_capture();
     if (!piece_) piece_.emplace();
     T* const from = static_cast<T*>(piece_->take(arrays * count * sizeof(T)));
     for (std::size_t k = 0; k < arrays; ++k) copies_.push_back({to[k], from + k * count, count * sizeof(T)});
     return from;
   }
-  void launched() {
+  /// By its own status: the thread's last error may be one that the application has left there.
+  template <class... P>
+  void launch(void (*kernel)(P...), unsigned blocks, unsigned threads, std::common_type_t<P>... arguments) {
+    void* all[] = {static_cast<void*>(&arguments)...};
     is_under_way_ = true;
-    check(cudaGetLastError(), "the launch of a function's values");
+    check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(blocks), dim3(threads), all, 0, stream_),
+          "the launch of a function's values");
   }
   void wait() {
     is_under_way_ = false;
@@ -450,6 +461,15 @@ class gpu_of_call {
   static void check(cudaError_t status, const char* what) {
     if (status != cudaSuccess) throw_error(status, what);
   }
+  // Ahead of all that a graph would record.
+  void refuse_capture() const {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    check(cudaStreamIsCapturing(stream_, &status), "cudaStreamIsCapturing");
+    if (status != cudaStreamCaptureStatusNone)
+      throw error(errc::unsupported,
+                  "the stream is being captured, and a call that makes a state would have to wait for it: put an image of the "
+                  "range into the GPU's memory");
+  }
   [[noreturn]] static void throw_error(cudaError_t status, const char* what) {
     cudaGetLastError();
     throw error(status == cudaErrorMemoryAllocation ? errc::out_of_memory : errc::device_error,
@@ -457,7 +477,7 @@ class gpu_of_call {
   }
 
   onefold_gpu_scope scope_;
-  cudaStream_t stream_;
+  cudaStream_t stream_ = nullptr;
   bool is_under_way_ = false;
   void* between_ = nullptr;
   std::optional<pinned_piece> piece_;  // when there is a device
@@ -626,9 +646,8 @@ class values_on_gpu {
     From from = fold_.from;
     from.move(first);
     constexpr unsigned threads = 128;
-    device::kept_values_kernel<From, kept>
-        <<<static_cast<unsigned>((count + threads - 1) / threads), threads, 0, gpu.stream()>>>(in, from, to, apart);
-    gpu.launched();
+    gpu.launch(device::kept_values_kernel<From, kept>, static_cast<unsigned>((count + threads - 1) / threads), threads, in, from,
+               to, apart);
   }
 
   // As nodes(). places(level, mains) tells where those of a level go, `mains` being null on the last one.
@@ -673,15 +692,13 @@ class values_on_gpu {
       using Places_of_level = std::decay_t<decltype(to)>;
       static_cast<void>(&node_kernels<Places_of_level>::are_known);
       const auto blocks = static_cast<unsigned>(level.all());
-      constexpr int threads = device::most_warps * device::warp_size;
+      constexpr unsigned threads = device::most_warps * device::warp_size;
       // Many blocks overlap better with half as many threads: an operator on 16 bytes of 2^24 doubles took 66 us and takes 50 on an H200 (0082).
-      const int of_subtrees = blocks < 512 ? threads : threads / 2;
+      const unsigned of_subtrees = blocks < 512 ? threads : threads / 2;
       if (k == 0)
-        device::subtrees_kernel<own, Places_of_level><<<blocks, of_subtrees, 0, gpu.stream()>>>(in, level, to, fold);
+        gpu.launch(device::subtrees_kernel<own, Places_of_level>, blocks, of_subtrees, in, level, to, fold);
       else
-        device::joined_subtrees_kernel<own, Places_of_level>
-            <<<blocks, threads, 0, gpu.stream()>>>(below, level.first, level, to, fold);
-      gpu.launched();
+        gpu.launch(device::joined_subtrees_kernel<own, Places_of_level>, blocks, threads, below, level.first, level, to, fold);
       at.heads += level.heads;
       at.first = 0;
       at.each <<= level.height;

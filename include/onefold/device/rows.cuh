@@ -38,8 +38,7 @@ ONEFOLD_HOST_DEVICE constexpr int registers_of_index() noexcept {
 template <class Fold>
 inline constexpr bool has_large_items = sizeof(typename Fold::accumulator) > 2 * value_bytes<Fold>::of;
 
-// Rows in flight: up to 64 registers of them, and of arrays 32 beside large lanes (mean_variance of 2^28 complex numbers of 8 bytes on an H200: 677 us with
-// 64, 508 with 32).
+// Rows in flight: up to 64 registers of them, and of arrays 32 beside large lanes, which lose a quarter with more (decision 0045).
 template <class Fold>
 ONEFOLD_HOST_DEVICE constexpr int rows_in_flight(int registers_of_row) noexcept {
   int rows = order::tile_rows;
@@ -177,8 +176,8 @@ class lanes_of_thread {
   }
 
   /// The same of a tile that is cut, where that has lanes for all threads and more. Who is asked only where its row exists waits for each answer by itself,
-  /// since nobody knows what a function loads: rows that exist as a whole are asked for together, as many as a power of two has (a sum of |x - y| of 2^20
-  /// floats on an H200: 9.8 us, and 5.2 with it).
+  /// since nobody knows what a function loads: rows that exist as a whole are asked for together, as many as a power of two has
+  /// (decision 0074).
   template <std::size_t Alignment, class Origin>
   __device__ void take_cut(const Fold& fold, const tree_input& in, const Origin& origin) {
     const int exist = left_ > 0 && left_ < tile ? left_ + static_cast<int>(threadIdx.x % width) : left_;  // for all threads alike
@@ -210,9 +209,9 @@ class lanes_of_thread {
     }
     A value = node[0];
 #pragma unroll
-    for (int distance = width / 2; distance > 0; distance /= 2) value = fold.combine(value, exchange(value, distance));
+    for (int distance = width / 2; distance > 0; distance /= 2) value = fold.combine(value, device::exchange(value, distance));
 #pragma unroll
-    for (int distance = width; distance < warp_size; distance *= 2) value = fold.combine(value, exchange(value, distance));
+    for (int distance = width; distance < warp_size; distance *= 2) value = fold.combine(value, device::exchange(value, distance));
     return value;
   }
 
@@ -330,8 +329,7 @@ __device__ inline typename Fold::accumulator rows_node(const Fold& fold, const t
 namespace detail {
 
 /// Whether a warp takes two units at a time where there are more of them than warps of a cluster. Functions with one value of 8 bytes: their unit is a
-/// tile, of which each thread has 128 bytes on their way, half of what it has of an array's (a sum of x[i]^2 over 2^24 doubles on an H200: 36.5 us, and 33.4
-/// with it; of 2^20 that end within a tile 5.2 and 5.8). Values of 4 bytes gain nothing, and boxes lose where they are small.
+/// tile, of which each thread has 128 bytes on their way, half of what it has of an array's (decision 0074). Values of 4 bytes gain nothing, and boxes lose where they are small.
 template <class Fold>
 ONEFOLD_HOST_DEVICE constexpr bool takes_two_units() noexcept {
   if constexpr (is_own<Fold>)

@@ -16,13 +16,6 @@ struct alignas(16) slot_header {
   unsigned ended;  ///< reductions of the batch under way that have read `launches` in all their blocks; 0 between launches
 };
 
-/// What stands behind the header, for launches whose result may be known before all has been read. Apart from it: the header's two members and
-/// its size are in every kernel's code.
-struct alignas(16) early_end {
-  unsigned long long decided;  ///< number of the last launch whose result was
-};
-__device__ inline early_end* early_end_of(slot_header* header) { return reinterpret_cast<early_end*>(header + 1); }
-
 struct alignas(16) slot_word {
   unsigned long long bits;
   unsigned long long launch;

@@ -246,26 +246,27 @@ __device__ inline typename Fold::accumulator node_of_pair(const Fold& fold, cons
   A value;
   if constexpr (Size == 4) {
     const bool keeps_high = (thread & 8) != 0;
-    const A low =
-        fold.combine(detail::chosen(keeps_high, lane[2], lane[0]), exchange(detail::chosen(keeps_high, lane[0], lane[2]), 8));
-    const A high =
-        fold.combine(detail::chosen(keeps_high, lane[3], lane[1]), exchange(detail::chosen(keeps_high, lane[1], lane[3]), 8));
+    const A low = fold.combine(detail::chosen(keeps_high, lane[2], lane[0]),
+                               device::exchange(detail::chosen(keeps_high, lane[0], lane[2]), 8));
+    const A high = fold.combine(detail::chosen(keeps_high, lane[3], lane[1]),
+                                device::exchange(detail::chosen(keeps_high, lane[1], lane[3]), 8));
     const bool keeps_odd = (thread & 4) != 0;
-    value = fold.combine(detail::chosen(keeps_odd, high, low), exchange(detail::chosen(keeps_odd, low, high), 4));
-    value = fold.combine(value, exchange(value, 2));
-    value = fold.combine(value, exchange(value, 1));
-    value = fold.combine(value, exchange(value, 8));
-    value = fold.combine(value, exchange(value, 4));
+    value = fold.combine(detail::chosen(keeps_odd, high, low), device::exchange(detail::chosen(keeps_odd, low, high), 4));
+    value = fold.combine(value, device::exchange(value, 2));
+    value = fold.combine(value, device::exchange(value, 1));
+    value = fold.combine(value, device::exchange(value, 8));
+    value = fold.combine(value, device::exchange(value, 4));
   } else {
     static_assert(Size == 2, "elements of 4 or 8 bytes");
     const bool keeps_odd = (thread & 8) != 0;
-    value = fold.combine(detail::chosen(keeps_odd, lane[1], lane[0]), exchange(detail::chosen(keeps_odd, lane[0], lane[1]), 8));
-    value = fold.combine(value, exchange(value, 4));
-    value = fold.combine(value, exchange(value, 2));
-    value = fold.combine(value, exchange(value, 1));
-    value = fold.combine(value, exchange(value, 8));
+    value =
+        fold.combine(detail::chosen(keeps_odd, lane[1], lane[0]), device::exchange(detail::chosen(keeps_odd, lane[0], lane[1]), 8));
+    value = fold.combine(value, device::exchange(value, 4));
+    value = fold.combine(value, device::exchange(value, 2));
+    value = fold.combine(value, device::exchange(value, 1));
+    value = fold.combine(value, device::exchange(value, 8));
   }
-  return fold.combine(value, exchange(value, 16));
+  return fold.combine(value, device::exchange(value, 16));
 }
 
 /// The node over tiles 2 `pair` and 2 `pair` + 1, all of whose packs exist, in every lane of the calling warp, whose 32 threads must call it together.
@@ -296,16 +297,16 @@ __device__ inline typename Fold::accumulator any_pair_node(const Fold& fold, con
   detail::single_lanes<Fold, false>(fold, in, 2 * pair, of_tile);
   const bool second = threadIdx.x % warp_size >= warp_size / 2;
   A value = fold.combine(detail::chosen(second, of_tile[1], of_tile[0]),
-                         exchange(detail::chosen(second, of_tile[0], of_tile[1]), warp_size / 2));
+                         device::exchange(detail::chosen(second, of_tile[0], of_tile[1]), warp_size / 2));
 #pragma unroll
-  for (int distance = warp_size / 4; distance > 0; distance /= 2) value = fold.combine(value, exchange(value, distance));
-  return fold.combine(value, exchange(value, warp_size / 2));
+  for (int distance = warp_size / 4; distance > 0; distance /= 2) value = fold.combine(value, device::exchange(value, distance));
+  return fold.combine(value, device::exchange(value, warp_size / 2));
 }
 
 /// The tree over one value per lane of the warp, from neighbours up; the node over each aligned `span` of lanes is in all of them.
 template <class Fold>
 __device__ inline typename Fold::accumulator neighbours_node(const Fold& fold, typename Fold::accumulator value, int span) {
-  for (int distance = 1; distance < span; distance *= 2) value = fold.combine(value, exchange(value, distance));
+  for (int distance = 1; distance < span; distance *= 2) value = fold.combine(value, device::exchange(value, distance));
   return value;
 }
 

@@ -30,7 +30,8 @@ __device__ inline unsigned block_of_grid() {
 }
 
 template <class A>
-__device__ inline A exchange(const A& value, int distance);
+__device__ inline A exchange(const A& value,
+                             int distance);  // called by its whole name: the caller's types may bring std::exchange along
 
 namespace detail {
 
@@ -56,7 +57,7 @@ template <class A>
 struct exchanged<maybe<A>> {
   static __device__ maybe<A> with(const maybe<A>& value, int distance) {
     maybe<A> other;
-    other.value = exchange(value.value, distance);
+    other.value = device::exchange(value.value, distance);
     other.present = __shfl_xor_sync(whole_warp, static_cast<int>(value.present), distance) != 0;
     return other;
   }
@@ -77,7 +78,7 @@ __device__ inline std::uint32_t least_of_warp(std::uint32_t number) {
   return __reduce_min_sync(whole_warp, number);
 #else
   for (int distance = warp_size / 2; distance > 0; distance /= 2) {
-    const std::uint32_t other = exchange(number, distance);
+    const std::uint32_t other = device::exchange(number, distance);
     number = other < number ? other : number;
   }
   return number;
@@ -90,7 +91,7 @@ namespace detail {
 template <class Fold>
 __device__ inline typename Fold::accumulator halved(const Fold& fold, typename Fold::accumulator value) {
 #pragma unroll
-  for (int distance = warp_size / 2; distance > 0; distance /= 2) value = fold.combine(value, exchange(value, distance));
+  for (int distance = warp_size / 2; distance > 0; distance /= 2) value = fold.combine(value, device::exchange(value, distance));
   return value;
 }
 

@@ -409,14 +409,14 @@ struct moments_in_words {
     auto q = static_cast<std::int64_t>(squares.value());
 #pragma unroll
     for (int distance = warp_size / 4; distance > 0; distance /= 2) {
-      s += exchange(s, distance);
-      q += exchange(q, distance);
+      s += device::exchange(s, distance);
+      q += device::exchange(q, distance);
     }
     constexpr double part = 1.0 / static_cast<double>(n);
     const onefold::detail::moments of_tile{static_cast<std::uint64_t>(n),
                                            onefold::detail::rounded_multiply(static_cast<double>(s), part),
                                            onefold::detail::rounded_multiply(static_cast<double>(n * q - s * s), part)};
-    return fold.combine(of_tile, exchange(of_tile, warp_size / 2));
+    return fold.combine(of_tile, device::exchange(of_tile, warp_size / 2));
   }
 };
 
