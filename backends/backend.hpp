@@ -124,8 +124,12 @@ struct backend_entry {
   /// two others. Throws onefold::error.
   void (*enter_gpu)(const executor& where, void* scope);
   void (*leave_gpu)(void* scope);
+  /// The stream that calls of this executor run on. Throws onefold::error.
+  void* (*stream_of)(const executor& where);
   /// Throws onefold::error where the GPU cannot read one of the arrays.
   void (*check_gpu_arrays)(const executor& where, std::span<const onefold_array> arrays, std::uint64_t count);
+  /// Throws onefold::error where the GPU cannot write there.
+  void (*check_gpu_output)(const executor& where, const void* output);
   /// Stores the result of an exact state in stream order; of words that are none a number whose bits are all set. Null where all memory is the host's.
   /// Throws onefold::error.
   void (*conclude_exact)(const executor& where, const exact_words& of, void* output);

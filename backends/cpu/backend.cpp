@@ -59,6 +59,12 @@ int pool_size([[maybe_unused]] backend where) {
   return 1;
 }
 
+std::string too_many_threads(const variant_info& variant, const executor& where, int pool) {
+  return "openmp(" + std::to_string(where.threads()) + ") asks " + std::string(variant.name) +
+         " for more threads than OpenMP gives (" + std::to_string(pool) +
+         "): set OMP_NUM_THREADS, ask for fewer, or leave the variant's name away";
+}
+
 std::optional<std::string> reason_against(const variant_info& variant, const executor& where) {
   try {
     if (variant.guarantee >= guarantee::fixed) cpu::check_instruction_set();
@@ -68,10 +74,7 @@ std::optional<std::string> reason_against(const variant_info& variant, const exe
     return problem.what();
   }
   const int pool = pool_size(where.backend());
-  if (variant.guarantee < guarantee::fixed && where.threads() > pool)
-    return "openmp(" + std::to_string(where.threads()) + ") asks " + std::string(variant.name) +
-           " for more threads than OpenMP gives (" + std::to_string(pool) +
-           "): set OMP_NUM_THREADS, ask for fewer, or leave the variant's name away";
+  if (variant.guarantee < guarantee::fixed && where.threads() > pool) return too_many_threads(variant, where, pool);
   if (variant.guarantee < guarantee::fixed && where.backend() == backend::openmp)
     if (auto wrong = kokkos_backend::wrong_environment(); !wrong.empty()) return wrong;
   return std::nullopt;
@@ -128,9 +131,13 @@ void run(const request& what, const options& how, const variant_info& variant, r
   const default_float_environment one_operation_is_one_operation;
   int threads = 1;
   if (what.where.backend() != backend::serial && !threads::ending()) {  // when OpenMP may be gone
+#ifdef ONEFOLD_HAVE_OPENMP
+    // Kokkos may start with another number of threads than OpenMP has without it.
+    if (variant.guarantee < guarantee::fixed && !threads::alone()) kokkos_backend::ensure_initialized();
+#endif
     const int pool = pool_size(what.where.backend());
     if (variant.guarantee < guarantee::fixed && what.where.threads() > pool)
-      throw error(errc::unsupported, *reason_against(variant, what.where));
+      throw error(errc::unsupported, too_many_threads(variant, what.where, pool));
     if (!threads::alone()) threads = what.where.threads() == 0 ? pool : what.where.threads();
   }
   if (variant.guarantee < guarantee::fixed) {
@@ -175,6 +182,8 @@ extern const backend_entry serial_backend{variants,
                                           {},
                                           {},
                                           {},
+                                          {},
+                                          {},
                                           cpu::reduce_few};
 #ifdef ONEFOLD_HAVE_OPENMP
 extern const backend_entry openmp_backend{variants,
@@ -182,6 +191,8 @@ extern const backend_entry openmp_backend{variants,
                                           reason_against,
                                           run,
                                           synchronize,
+                                          {},
+                                          {},
                                           {},
                                           {},
                                           {},

@@ -66,7 +66,7 @@ class block_reader {
     std::uint64_t index = ~std::uint64_t{0};  // of what is not the best: behind all that is equal to it
     if (best_[k][i] == nullptr || row.is_before[i](value, best_[k][i])) {
       index = first + find_value(row, *of_.kernels, values_[k], count, value);
-      std::memcpy(best_value_[k][i], value, row.element_bytes);
+      std::memcpy(best_value_[k][i], value, row.element_bytes == 8 ? 8 : 4);  // what values are compared in
       best_[k][i] = best_value_[k][i];
     }
     std::memcpy(value + index_offset, &index, sizeof(index));

@@ -136,10 +136,15 @@ bool launch_exact_sum(onefold::detail::request what, exact_part part, const opti
   namespace exact = onefold::detail::exact;
   exact_call call{part, what.words_alone ? exact_outcome::words : state != nullptr ? exact_outcome::state : exact_outcome::number};
   onefold::detail::device_fold sum{};
-  const auto bytes = static_cast<std::uint32_t>(size_of(what.type));
+  element_type types[] = {what.type, what.type};
+  if (what.products != nullptr) {
+    call.types = &what.products->types;
+    types[0] = what.products->types.x;
+    types[1] = what.products->types.y;
+  }
   sum.struct_bytes = sizeof(sum);
   sum.inputs = what.form == form::dot ? 2 : 1;
-  for (int i = 0; i < 2; ++i) sum.element_bytes[i] = sum.alignment[i] = bytes;
+  for (int i = 0; i < 2; ++i) sum.element_bytes[i] = sum.alignment[i] = static_cast<std::uint32_t>(size_of(types[i]));
   sum.input[0] = what.input;
   sum.input[1] = what.second;
   sum.result_bytes = static_cast<std::uint32_t>(result_bytes(what.type, what.form, what.wide));
@@ -243,6 +248,7 @@ bool run_exactly(const onefold::detail::request& what, const options& how, const
       imaginary.exact_state = what.exact_state + onefold::detail::exact::kind_of(what.form, what.type).words();
     return run_exact_sum(imaginary, exact_part::turned, how, variant, ran);
   }
+  if (what.products != nullptr) return run_exact_sum(dot_of_two_types(what), exact_part::all, how, variant, ran);
   if (what.device == nullptr) return run_exact_sum(what, exact_part::all, how, variant, ran);
   if (!is_parts(*what.device)) return run_exact_values(what, how, variant, ran);
   onefold::detail::request part = part_of_complex(what);
@@ -489,10 +495,23 @@ void enter_gpu(const executor& where, void* scope) {
 
 void leave_gpu(void* scope) { static_cast<device_scope*>(scope)->~device_scope(); }
 
+void* stream_of_calls(const executor& where) {
+  properties_of(where.device());
+  const device_scope current(where.device());
+  refuse_foreign_stream(where, current);
+  return stream_of(where.device(), where.has_stream(), where.stream());
+}
+
 void check_gpu_arrays(const executor& where, std::span<const onefold_array> arrays, std::uint64_t count) {
   properties_of(where.device());
   const device_scope current(where.device());
   refuse_unreadable(arrays, count, where.device(), current);
+}
+
+void check_gpu_output(const executor& where, const void* output) {
+  properties_of(where.device());
+  const device_scope current(where.device());
+  static_cast<void>(device_view(output, "output", where.device(), current));
 }
 
 void wait_for(const executor& where) {
@@ -583,7 +602,9 @@ extern const backend_entry cuda_backend{cuda_backend::list_variants,
                                         cuda_backend::load_join_images,
                                         cuda_backend::enter_gpu,
                                         cuda_backend::leave_gpu,
+                                        cuda_backend::stream_of_calls,
                                         cuda_backend::check_gpu_arrays,
+                                        cuda_backend::check_gpu_output,
                                         cuda_backend::conclude_exact_words,
                                         nullptr};
 

@@ -113,7 +113,7 @@ void join_images(const executor& where, const onefold::detail::images_of_parts& 
     return store_value(result, of_none, onefold::detail::store_empty(all.type, all.what, all.wide, of_none), stream);
   }
   joined_table table{};
-  table.images = static_cast<const unsigned char*>(device_view(all.images, "images", device, current));
+  table.images = static_cast<const unsigned char*>(device_view_in_graph(all.images, "images", device, current, stream));
   table.stride = all.stride;
   table.parts = static_cast<std::uint32_t>(all.parts);
   const std::uint64_t of_each = all.total / parts.total;  // numbers of an element

@@ -1,6 +1,10 @@
 #include "launch.cuh"
 
+#include <algorithm>
+#include <map>
+#include <mutex>
 #include <string>
+#include <utility>
 
 #include <onefold/error.hpp>
 #include <onefold/options.hpp>
@@ -13,10 +17,16 @@ namespace onefold::cuda_backend {
 
 namespace {
 
-void allow_shared_memory(const void* kernel, std::size_t bytes) {
-  if (bytes > shared_bytes_without_opt_in)
-    check(calls().func_set_attribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
-          "cudaFuncSetAttribute");
+// Never less than any call has asked for on the device: a launch of another thread's, between its own call of this and its start, needs that still.
+void allow_shared_memory(const void* kernel, std::size_t bytes, int device) {
+  if (bytes <= shared_bytes_without_opt_in) return;
+  static std::mutex lock;
+  static std::map<std::pair<int, const void*>, std::size_t> most_asked;
+  const std::lock_guard<std::mutex> guard(lock);
+  std::size_t& most = most_asked[{device, kernel}];
+  most = std::max(most, bytes);
+  check(calls().func_set_attribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(most)),
+        "cudaFuncSetAttribute");
 }
 
 }  // namespace
@@ -30,7 +40,8 @@ void start(call& now, const void* kernel, cudaFunction_t function, const shape& 
   if (how.grid > 0x7fffffff)
     throw error(errc::unsupported, std::to_string(now.count) + " elements need more blocks of " + std::to_string(how.block) +
                                        " threads than one launch can have: choose a larger block_size or another variant");
-  if (function == nullptr) allow_shared_memory(kernel, how.shared_bytes);  // who has a handle has asked for that too
+  if (function == nullptr)
+    allow_shared_memory(kernel, how.shared_bytes, now.gpu.number);  // who has a handle has asked for that too
   cudaLaunchAttribute attributes[2]{};
   unsigned count = 0;
   if (kind == launch_kind::cooperative) {
@@ -67,7 +78,7 @@ void start(call& now, const void* kernel, cudaFunction_t function, const shape& 
 }  // namespace detail
 
 std::int64_t resident_blocks(const call& now, const void* kernel, int block, std::size_t shared_bytes) {
-  allow_shared_memory(kernel, shared_bytes);  // or a multiprocessor has no room for it
+  allow_shared_memory(kernel, shared_bytes, now.gpu.number);  // or a multiprocessor has no room for it
   int per_multiprocessor = 0;
   check(calls().max_active_blocks(&per_multiprocessor, kernel, block, shared_bytes),
         "cudaOccupancyMaxActiveBlocksPerMultiprocessor");

@@ -26,6 +26,15 @@ void launch_pass(call& now, const pass_kernel& what, const shape& how, const voi
 
 }  // namespace
 
+void require_shared_memory(const call& now, std::size_t dynamic_bytes, std::string_view choice, std::int64_t value) {
+  constexpr std::size_t most_of_kernel = 512;  // the tree over a block's warps, and whether the block is the last one
+  if (dynamic_bytes + most_of_kernel <= static_cast<std::size_t>(now.gpu.shared_bytes_per_block)) return;
+  const std::string name(choice);
+  throw error(errc::unsupported, "a " + name + " of " + std::to_string(value) + " needs " + std::to_string(dynamic_bytes) +
+                                     " bytes of shared memory per block, and some more; " + now.gpu.name + " gives " +
+                                     std::to_string(now.gpu.shared_bytes_per_block) + ": choose a smaller " + name);
+}
+
 std::int64_t chosen_blocks(const call& now, const void* kernel) {
   const std::int64_t resident = resident_blocks(now, kernel, now.block_size, 0);
   const std::int64_t wanted = std::int64_t{now.choices.blocks_per_multiprocessor} * now.gpu.multiprocessors;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "building_blocks/handover.hpp"
 #include "launch.cuh"
@@ -32,6 +33,10 @@ struct pass_kernel {
 /// The launch of a pass over `count` elements or block values. A plain function of the variant's: a function object of each type and operator
 /// had a third of its object.
 using shape_rule = shape (*)(const call& now, std::uint64_t count);
+
+/// Throws unsupported where the device lends a block less shared memory than such a launch and the kernel's own variables take. `choice`: what to make smaller, as
+/// options have it, with its value.
+void require_shared_memory(const call& now, std::size_t dynamic_bytes, std::string_view choice, std::int64_t value);
 
 /// Blocks of `per_block` elements that cover `count` elements.
 inline std::int64_t blocks_for(std::uint64_t count, std::uint64_t per_block) {

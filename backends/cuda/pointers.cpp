@@ -6,6 +6,8 @@
 #include <onefold/detail/device_fold.hpp>
 #include <onefold/error.hpp>
 
+#include "captures.hpp"
+
 namespace onefold::cuda_backend {
 
 namespace {
@@ -47,6 +49,14 @@ void* device_view(const void* pointer, const char* role, int device, const devic
   if (type != nullptr) *type = found.type;
   if (found.type == cudaMemoryTypeUnregistered) refuse_host_memory(role, {});
   return found.devicePointer;
+}
+
+const void* device_view_in_graph(const void* pointer, const char* role, int device, const device_scope& current,
+                                 cudaStream_t stream) {
+  const cudaPointerAttributes found = attributes_of(pointer, role, device, current);
+  if (found.type != cudaMemoryTypeUnregistered) return found.devicePointer;
+  if (!is_capturing(stream)) refuse_host_memory(role, {});
+  return pointer;
 }
 
 void refuse_foreign_stream(const executor& where, const device_scope& current) {

@@ -21,6 +21,10 @@ cudaPointerAttributes attributes_of(const void* pointer, const char* role, int d
 
 /// What the device sees at `pointer`, and in `*type` what kind of memory that is. Throws host_pointer, and as attributes_of().
 void* device_view(const void* pointer, const char* role, int device, const device_scope& current, cudaMemoryType* type = nullptr);
+/// The same of memory that a graph may allocate, in the capture under way on the stream: the runtime does not know it until the graph runs, so it is taken
+/// as it is. Of memory that is never the host's.
+const void* device_view_in_graph(const void* pointer, const char* role, int device, const device_scope& current,
+                                 cudaStream_t stream);
 
 /// Throws misaligned_pointer.
 void refuse_misaligned(const void* pointer, std::size_t alignment, const char* role);

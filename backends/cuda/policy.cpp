@@ -154,7 +154,8 @@ class policy_reader {
   void read(std::string_view text) {
     for (; !text.empty(); ++line_number_) {
       const auto end = std::min(text.find('\n'), text.size());
-      read_line(trimmed(text.substr(0, text.find('#') < end ? text.find('#') : end)));
+      const auto line = text.substr(0, end);
+      read_line(trimmed(line.substr(0, line.find('#'))));
       text.remove_prefix(std::min(end + 1, text.size()));
     }
     if (seen_headings_ != headings_.size()) refuse(errc::invalid_argument, missing_line(headings_[seen_headings_].key));
@@ -178,6 +179,8 @@ class policy_reader {
     if (seen_headings_ < headings_.size()) return read_heading(key, value);
     if (in_fixed_order_) return read_number(policy_.fixed_order, numbers_of_fixed_order, key, value);
     if (variant_ != nullptr) return read_number(*variant_, numbers_of_variants, key, value);
+    variant_policy of_nobody;
+    if (is_left_out_) return read_number(of_nobody, numbers_of_variants, key, value);
     refuse_line(quoted(key) + " stands in no section");
   }
 
@@ -199,7 +202,14 @@ class policy_reader {
     in_fixed_order_ = name == fixed_order_section;
     const auto found = std::ranges::find(policy_.variants, name, &variant_policy::variant);
     variant_ = found == policy_.variants.end() ? nullptr : &*found;
-    if (!in_fixed_order_ && variant_ == nullptr) refuse_line("no variant named " + name + " has launch choices");
+    is_left_out_ = !in_fixed_order_ && variant_ == nullptr && is_left_out(name);
+    if (!in_fixed_order_ && variant_ == nullptr && !is_left_out_) refuse_line("no variant named " + name + " has launch choices");
+  }
+
+  // A file that a library with all variants has written serves one without them.
+  static bool is_left_out(std::string_view name) {
+    const variant_info* const found = find_variant(name, backend::cuda);
+    return found != nullptr && !found->built;
   }
 
   template <class Policy, std::size_t N>
@@ -220,6 +230,7 @@ class policy_reader {
   std::size_t seen_headings_ = 0;
   int line_number_ = 1;
   bool in_fixed_order_ = false;
+  bool is_left_out_ = false;
   variant_policy* variant_ = nullptr;
   std::vector<std::string> sections_, keys_;
 };
@@ -277,9 +288,15 @@ fixed_order_policy built_in_fixed_order(int compute_capability) {
 }  // namespace
 
 launch_policy built_in_policy(int compute_capability) {
+  // Where a block has 64 KiB of shared memory at most, 1024 threads with 64 bytes each leave no room for anything else.
+  constexpr int capability_of_64_kib = 75;
+  constexpr int block_for_64_kib = 512;
   launch_policy policy{.fixed_order = built_in_fixed_order(compute_capability), .variants = {}};
   for (const auto& variant : onefold::variants(backend::cuda))
     if (has_choices(variant)) policy.variants.push_back(built_in_variant(variant));
+  if (compute_capability == capability_of_64_kib)
+    for (variant_policy& one : policy.variants)
+      if (one.variant == "persistent_blocks") one.block_size = block_for_64_kib;
   return policy;
 }
 

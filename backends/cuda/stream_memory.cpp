@@ -27,13 +27,15 @@ void put_neutral(std::byte* cells_begin) {
 }  // namespace
 
 buffer::~buffer() {
-  if (data_ == nullptr) return;
   // Failures here are those of earlier work, which others are told of.
-  forget(where_ == place::device ? calls().free(data_) : calls().free_host(data_));
+  const auto release = [this](void* data) { forget(where_ == place::device ? calls().free(data) : calls().free_host(data)); };
+  for (void* const data : outgrown_) release(data);
+  if (data_ != nullptr) release(data_);
 }
 
-void* buffer::at_least(std::size_t bytes, cudaStream_t stream, cudaMemPool_t pool) {
+void* buffer::at_least(std::size_t bytes, cudaStream_t stream, cudaMemPool_t pool, bool keeps_old) {
   if (bytes <= size_bytes()) return data_;
+  if (keeps_old) outgrown_.reserve(outgrown_.size() + 1);
   const std::size_t wanted = (bytes + 255) / 256 * 256;
   void* grown = nullptr;
   if (where_ == place::host)
@@ -50,6 +52,10 @@ void* buffer::at_least(std::size_t bytes, cudaStream_t stream, cudaMemPool_t poo
   bytes_.store(wanted, std::memory_order_relaxed);
   pool_ = pool;
   if (old == nullptr) return data_;
+  if (keeps_old) {
+    outgrown_.push_back(old);
+    return data_;
+  }
   if (where_ == place::host)
     check(calls().free_host(old), "cudaFreeHost");
   else if (old_pool != nullptr)
@@ -117,7 +123,7 @@ stream_memory::~stream_memory() {
 
 void* stream_memory::piece(buffer& of, std::size_t bytes) {
   if (bytes <= of.size_bytes()) return of.data();
-  void* const place = of.at_least(bytes, memory_stream, pool);
+  void* const place = of.at_least(bytes, memory_stream, pool, is_recorded.load(std::memory_order_acquire));
   if (memory_stream != stream) check(calls().stream_synchronize(memory_stream), "cudaStreamSynchronize");
   return place;
 }

@@ -26,8 +26,9 @@ class buffer {
   buffer& operator=(const buffer&) = delete;
 
   /// At least `bytes` bytes, 256-byte aligned; what was in it is lost when it grows. Device memory from a pool grows in stream order; other
-  /// memory waits for the device. Requires that `stream` is not being captured. Throws out_of_memory.
-  void* at_least(std::size_t bytes, cudaStream_t stream, cudaMemPool_t pool = nullptr);
+  /// memory waits for the device. With `keeps_old` what it has outgrown is freed with it alone: a graph may have that recorded.
+  /// Requires that `stream` is not being captured. Throws out_of_memory.
+  void* at_least(std::size_t bytes, cudaStream_t stream, cudaMemPool_t pool = nullptr, bool keeps_old = false);
   [[nodiscard]] void* data() const { return data_; }
   /// May be asked while another thread's call grows it.
   [[nodiscard]] std::size_t size_bytes() const { return bytes_.load(std::memory_order_relaxed); }
@@ -37,6 +38,7 @@ class buffer {
   void* data_ = nullptr;
   std::atomic<std::size_t> bytes_ = 0;
   cudaMemPool_t pool_ = nullptr;  ///< that data_ is from
+  std::vector<void*> outgrown_;
 };
 
 /// Pinned host memory for the results of a batch: as they are, and, twice as large, as words that carry the batch's number. These hold nothing else,

@@ -35,7 +35,8 @@ device_workspace::~device_workspace() {
     const device_scope current(device);
     try {
       // Freeing memory of no pool waits, too, as far as is known; here it can be seen. What graphs have launched cannot.
-      while (work->slots.data() != nullptr && !is_recorded && !work->is_idle(work->memory_stream))
+      // Nor can what a call has left that failed in every way: then nobody could be waited for.
+      while (work->slots.data() != nullptr && !is_recorded && !work->end_in_doubt && !work->is_idle(work->memory_stream))
         std::this_thread::sleep_for(std::chrono::microseconds(20));
     } catch (const error&) {  // a lost device, which the next call reports
     }

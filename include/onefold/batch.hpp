@@ -129,9 +129,9 @@ class batch {
              M... modifiers) {
     return add_request(detail::request_at<What>(where_, x, count, result, true, modifiers...));
   }
-  template <form What, class T, ONEFOLD_WHERE(detail::takes_at<What, T>())>
-  batch& add(array_at<T> x, std::uint64_t count, detail::form_result_t<What, T>* result) {
-    return add_request(detail::request_at<What>(where_, x, count, result, true));
+  template <form What, class T, class... M, ONEFOLD_WHERE(detail::takes_at<What, T, M...>())>
+  batch& add(array_at<T> x, std::uint64_t count, detail::form_result_t<What, T, M...>* result, M... modifiers) {
+    return add_request(detail::request_at<What>(where_, x, count, result, true, modifiers...));
   }
   template <class X, class Y, class... M, ONEFOLD_WHERE(detail::dot_takes_at<X, Y, M...>())>
   batch& add(detail::named_dot, X x, Y y, std::uint64_t count, detail::dot_at_result<X, Y, M...>* result, M... modifiers) {
@@ -146,9 +146,9 @@ class batch {
     for (std::uint64_t k = 0; k < x.number; ++k) add(each, array_at<T>{x.first + k}, count, results + k, modifiers...);
     return *this;
   }
-  template <form What, class T, ONEFOLD_WHERE(detail::takes_at<What, T>())>
-  batch& add(arrays_at<T> x, std::uint64_t count, detail::form_result_t<What, T>* results) {
-    for (std::uint64_t k = 0; k < x.number; ++k) add<What>(array_at<T>{x.first + k}, count, results + k);
+  template <form What, class T, class... M, ONEFOLD_WHERE(detail::takes_at<What, T, M...>())>
+  batch& add(arrays_at<T> x, std::uint64_t count, detail::form_result_t<What, T, M...>* results, M... modifiers) {
+    for (std::uint64_t k = 0; k < x.number; ++k) add<What>(array_at<T>{x.first + k}, count, results + k, modifiers...);
     return *this;
   }
   /// Their dots with one other array, which is a pointer or array_at, or with as many others; throws invalid_argument where these are not as many.

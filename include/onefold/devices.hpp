@@ -122,6 +122,7 @@ class devices : public detail::place_of_parts {
   template <class T>
   [[nodiscard]] parts<T> share_out(const T* data, std::uint64_t count) const {
     return detail::telling_of_lacking_memory([this, &count, &data] {
+      if (size() == 0 && count > 0) throw error(errc::invalid_argument, "there are no executors to share an array out to");
       std::vector<typename parts<T>::part> all;
       for (std::size_t i = 0; i < size(); ++i) {
         const index_range share = detail::aligned_share<T>(count, i, size());

@@ -8,7 +8,8 @@
 ///   onefold::reduce_into(rows, points, count, d_far, farther{});   // an operator of the caller's, in a unit for nvcc; so are functions:
 ///   onefold::norm2_into(rows, count, [=] __host__ __device__(std::uint64_t i) { return b[i] - Ax[i]; }, d_norm);  // this rank's b and Ax
 ///
-/// Forms     all `*_into` calls of arrays (reduce.hpp) of all element types, complex numbers too, with accumulate_as and ddof.
+/// Forms     the `*_into` calls of arrays (reduce.hpp) of all element types, complex numbers too, with accumulate_as and ddof: all but
+///           reduce_together_into, which takes functions here, and multi_dot_into.
 /// Functions of the index, in units of nvcc's with onefold/device.cuh: `n`, or a box, says how many values this rank has, and f is asked for the indices that its
 ///           own call names, 0 .. n - 1 or the box's; an index in a result is that in the whole array. f may return several values, also for reduce_together_into.
 ///           Values may be absent.
@@ -333,7 +334,7 @@ class layout : public onefold::detail::place_of_streams {
       static_assert(!values::several, "forms with several results take functions of one value where it may be absent");
       put_joined(
           onefold::detail::device_joined<OnDevice>::template of_form<What, T, wide>(cuda(device_, stream_), space, f, asked.ddof),
-          space.size(), output);
+          space.size(), output, alignof(onefold::detail::form_result_t<What, T, M...>));
     } else {
       auto made = onefold::detail::device_ranges<OnDevice>::template values_of_form<What, T, wide>(
           cuda(device_, stream_), space, f, onefold::detail::instead_of_absent<What, T>());
@@ -373,7 +374,11 @@ class layout : public onefold::detail::place_of_streams {
   void function_together_into(const S& over, F& f, void* output, const options& how, Ops...) const {
     static_assert(OnDevice, "over NCCL's ranks functions are compiled by nvcc, in a unit that includes onefold/device.cuh");
     using Space = onefold::detail::space_of<S>;
-    using T = typename onefold::detail::values_of<Space, F>::type;
+    using values = onefold::detail::values_of<Space, F>;
+    using T = typename values::type;
+    static_assert(values::count == static_cast<int>(sizeof...(Ops)), "reduce_together takes an operator for each value of f");
+    static_assert(!onefold::detail::value_traits<onefold::detail::value_at_t<Space, F>>::can_be_absent,
+                  "reduce_together takes no absent values: make a call for each operator");
     const Space space = onefold::detail::as_space(over);
     check();
     check_call(form::reduce_together, space.size(), output);
@@ -477,12 +482,15 @@ class layout : public onefold::detail::place_of_streams {
       if (total_ == 0)
         onefold::detail::telling_of_lacking_memory([] { throw error(errc::invalid_argument, onefold::detail::nothing_to_reduce); });
     }
-    put_joined(onefold::detail::device_joined<OnDevice>::of_own(cuda(device_, stream_), space, f, op, init), space.size(), output);
+    put_joined(onefold::detail::device_joined<OnDevice>::of_own(cuda(device_, stream_), space, f, op, init), space.size(), output,
+               alignof(typename onefold::detail::value_traits<onefold::detail::value_at_t<Space, F>>::type));
   }
   // Values whose images a kernel of the caller's unit puts together.
   template <class Values>
-  void put_joined(Values made, std::uint64_t count, void* output) const {
+  void put_joined(Values made, std::uint64_t count, void* output, std::size_t alignment) const {
     made.check(count);
+    onefold::detail::check_status(onefold_check_gpu_output(onefold::detail::c_executor(cuda(device_, stream_)), output,
+                                                           static_cast<std::uint32_t>(alignment)));
     std::uint64_t most = 64;  // a collective has something to send
     for (std::size_t rank = 0; rank < counts_.size(); ++rank) {
       const onefold::detail::joined_part part(Values::sizes, borders_[rank], borders_[rank] + counts_[rank]);
@@ -651,8 +659,9 @@ void reduce_into(const nccl::layout& rows, A&&... arguments) {
   if constexpr (is_built_in_operator<op_type> && std::is_same_v<decltype(call.init), detail::no_init>) {
     if (call.other_count != call.space.size()) detail::throw_different_lengths(call.space.size(), call.other_count);
     const auto* const x = std::get<0>(call.f.arrays);
-    rows.template into<form_of(op_type::id), std::remove_cv_t<std::remove_reference_t<decltype(*x)>>>(
-        x, nullptr, call.space.size(), std::get<into::head>(of), into::how(of));
+    using T = std::remove_cv_t<std::remove_reference_t<decltype(*x)>>;
+    detail::form_result_t<form_of(op_type::id), T>* const output = std::get<into::head>(of);
+    rows.template into<form_of(op_type::id), T>(x, nullptr, call.space.size(), output, into::how(of));
   } else {
     rows.template call_into<OnDevice>(call, std::get<into::head>(of), into::how(of));
   }

@@ -31,7 +31,8 @@ struct report {
   std::size_t scratch_bytes = 0;  ///< device memory for a copy of the input: of an in-place variant, or of arrays in host memory
 };
 
-/// Requests. A field left alone is the library's choice; a field that is set is met or refused, never replaced.
+/// Requests. A field left alone is the library's choice; a field that is set is met or refused, never replaced. On CPUs finish, block_size, grid_size and width mean
+/// nothing.
 ///
 /// What users need   `guarantee`, `workspace`, `report`.
 /// The lectures' knobs   `variant`, `finish`, `block_size`, `grid_size` and `width` choose a variant of the catalogue and how a GPU launches it;

@@ -70,8 +70,8 @@ struct ddof {
 
 /// Where the number of elements stands, in memory that the executor reads: `sum(where, x, most, count_at{n})`. The count that the call is given, or the
 /// range's size, is then the most that it may be. On cuda() it is read when the reduction begins, in stream order, so that kernels ahead of it, or of
-/// a graph, may write it; more than `most` counts as `most`; not in exact sums, nor with std::complex<float> accumulated in double, which are
-/// unsupported. Of 0 elements forms with an index are invalid_argument; their *_into calls on cuda() store the value 0 and the index 2^64 - 1. On a CPU it is read
+/// a graph, may write it; more than `most` counts as `most`; not in exact sums, which are
+/// unsupported, nor in reduce_together, which C has with one. Of 0 elements forms with an index are invalid_argument; their *_into calls on cuda() store the value 0 and the index 2^64 - 1. On a CPU it is read
 /// in the call, and more than `most` is invalid_argument. Elements behind the count are not read. Cost: as for `most` elements at most; on cuda() arrays of more than 16 MiB are read
 /// slower than with a count of the host's: floats and doubles in forms with one result, complex numbers, and small elements in all forms but products, places, mean_variance and
 /// reduce_together somewhat, all else up to several times.
@@ -232,6 +232,10 @@ struct reduction_at {
   template <class T, class M, ONEFOLD_WHERE(takes_at<What, T, M>())>
   [[nodiscard]] auto operator()(array_at<T> input, std::uint64_t count, M modifier, const options& how = {}) const {
     return value<T>(best(), input, count, how, modifier);
+  }
+  template <class T, class M, class N, ONEFOLD_WHERE(takes_at<What, T, M, N>())>
+  [[nodiscard]] auto operator()(array_at<T> input, std::uint64_t count, M first, N second, const options& how = {}) const {
+    return value<T>(best(), input, count, how, first, second);
   }
 
  private:
@@ -409,6 +413,14 @@ struct dot_at {
   [[nodiscard]] auto operator()(X x, Y y, std::uint64_t count, const options& how = {}) const {
     return value(best(), x, y, count, how);
   }
+  template <class X, class Y, class M, ONEFOLD_WHERE(dot_takes_at<X, Y, M>())>
+  [[nodiscard]] auto operator()(X x, Y y, std::uint64_t count, M modifier, const options& how = {}) const {
+    return value(best(), x, y, count, how, modifier);
+  }
+  template <class X, class Y, class M, class N, ONEFOLD_WHERE(dot_takes_at<X, Y, M, N>())>
+  [[nodiscard]] auto operator()(X x, Y y, std::uint64_t count, M first, N second, const options& how = {}) const {
+    return value(best(), x, y, count, how, first, second);
+  }
 
  private:
   template <class X, class Y, class... M>
@@ -539,10 +551,11 @@ struct absent_aware {
     ONEFOLD_HOST_DEVICE maybe<state> operator()(std::uint64_t i) const {
       const maybe<T> here = as_maybe(call_at(f, space, i));
       if (!here.present) return absent;
+      const T value = apart_from_its_sign(here.value);
       if constexpr (fold::is_plain)
-        return fold::value(here.value);
+        return fold::value(value);
       else
-        return fold::close(fold::first(fold::value(here.value)), 1, begin + i, 1);
+        return fold::close(fold::first(fold::value(value)), 1, begin + i, 1);
     }
   };
   static result_of_form<What, T, false> result(const state& found) {
@@ -715,6 +728,11 @@ struct reduction_of_ranks {
   [[nodiscard]] auto operator()(const P& where, const S& over, F&& f, M modifier, const options& how = {}) const {
     return where.template function<What>(over, f, how, modifier);
   }
+  template <class P, class S, class F, class M, class N, bool OnDevice = compiles_for_device<P>,
+            ONEFOLD_WHERE(is_place_of_ranks<P>&& takes_function<What, S, F, void, M, N>::value)>
+  [[nodiscard]] auto operator()(const P& where, const S& over, F&& f, M first, N second, const options& how = {}) const {
+    return where.template function<What>(over, f, how, first, second);
+  }
 };
 
 // --- on several devices -------------------------------------------------------------------------------------------------------------------
@@ -807,6 +825,19 @@ struct dot_of_parts_into {
   }
 };
 
+template <class T, class U>
+std::uint64_t common_size(array_view<T> x, array_view<U> y) {
+  if (x.count != y.count) throw_different_lengths(x.count, y.count);
+  return x.count;
+}
+
+template <class R, class S>
+inline constexpr bool have_same_elements = is_range_of_elements<const R>&& std::is_same_v<element_of<const R>, element_of<const S>>;
+
+/// Whether dot takes two arrays of elements of type T, with these modifiers.
+template <class T, class... M>
+inline constexpr bool dot_takes = takes<form::dot, T, M...>();
+
 // --- in stream order, on several GPUs ---------------------------------------------------------------------------------------------------------
 //
 // A place that stores a form's result itself (nccl.hpp).
@@ -832,6 +863,20 @@ struct reduction_of_streams_into {
                   const options& how = {}) const {
     where.template into<What, T>(input, nullptr, count, output, how, first, second);
   }
+  template <class P, class R, class T = element_of<const R>, ONEFOLD_WHERE(is_place_of_streams<P>&& takes<What, T>())>
+  void operator()(const P& where, const R& input, form_result_t<What, T>* output, const options& how = {}) const {
+    where.template into<What, T>(std::data(input), nullptr, view_of(input).count, output, how);
+  }
+  template <class P, class R, class M, class T = element_of<const R>, ONEFOLD_WHERE(is_place_of_streams<P>&& takes<What, T, M>())>
+  void operator()(const P& where, const R& input, form_result_t<What, T, M>* output, M modifier, const options& how = {}) const {
+    where.template into<What, T>(std::data(input), nullptr, view_of(input).count, output, how, modifier);
+  }
+  template <class P, class R, class M, class N, class T = element_of<const R>,
+            ONEFOLD_WHERE(is_place_of_streams<P>&& takes<What, T, M, N>())>
+  void operator()(const P& where, const R& input, form_result_t<What, T, M, N>* output, M first, N second,
+                  const options& how = {}) const {
+    where.template into<What, T>(std::data(input), nullptr, view_of(input).count, output, how, first, second);
+  }
   template <class P, class S, class F, bool OnDevice = on_device<F>,
             ONEFOLD_WHERE(is_place_of_streams<P>&& takes_function<What, S, F>::value)>
   void operator()(const P& where, const S& over, F&& f, typename index_result<What, space_of<S>, F>::one* output,
@@ -843,6 +888,12 @@ struct reduction_of_streams_into {
   void operator()(const P& where, const S& over, F&& f, typename index_result<What, space_of<S>, F, M>::one* output, M modifier,
                   const options& how = {}) const {
     where.template function_into<What, OnDevice>(over, f, output, how, modifier);
+  }
+  template <class P, class S, class F, class M, class N, bool OnDevice = on_device<F>,
+            ONEFOLD_WHERE(is_place_of_streams<P>&& takes_function<What, S, F, void, M, N>::value)>
+  void operator()(const P& where, const S& over, F&& f, typename index_result<What, space_of<S>, F, M, N>::one* output, M first,
+                  N second, const options& how = {}) const {
+    where.template function_into<What, OnDevice>(over, f, output, how, first, second);
   }
 };
 
@@ -856,6 +907,19 @@ struct dot_of_streams_into {
   void operator()(const P& where, const T* x, const T* y, std::uint64_t count, form_result_t<form::dot, T, M>* output, M modifier,
                   const options& how = {}) const {
     where.template into<form::dot, T>(x, y, count, output, how, modifier);
+  }
+  template <class P, class R, class S, ONEFOLD_WHERE(is_place_of_streams<P>&& have_same_elements<R, S>)>
+  void operator()(const P& where, const R& x, const S& y, form_result_t<form::dot, element_of<const R>>* output,
+                  const options& how = {}) const {
+    where.template into<form::dot, element_of<const R>>(std::data(x), std::data(y), common_size(view_of(x), view_of(y)), output,
+                                                        how);
+  }
+  template <class P, class R, class S, class M,
+            ONEFOLD_WHERE(is_place_of_streams<P>&& have_same_elements<R, S>&& dot_takes<element_of<const R>, M>)>
+  void operator()(const P& where, const R& x, const S& y, form_result_t<form::dot, element_of<const R>, M>* output, M modifier,
+                  const options& how = {}) const {
+    where.template into<form::dot, element_of<const R>>(std::data(x), std::data(y), common_size(view_of(x), view_of(y)), output,
+                                                        how, modifier);
   }
 };
 
@@ -890,6 +954,14 @@ struct no_reduction_into_takes_this {
 };
 struct no_dot_takes_this {
   void operator()(...) const = delete;  // It takes [where,] two ranges | two pointers, n [, accumulate_as, count_at][, options]
+};
+struct no_together_takes_this {
+  void operator()(...) const =
+      delete;  // It takes [where,] a range | pointer, n | n, f | box, f [, options], op::sum{}, prod, min or max for each result
+};
+struct no_together_into_takes_this {
+  void operator()(...) const =
+      delete;  // It takes where, a range | pointer, n | n, f | box, f, the first result's address [, options], operators
 };
 struct no_dot_into_takes_this {
   void operator()(...) const = delete;  // It takes where, two ranges | two pointers, n, the result's address [, ..]
@@ -931,6 +1003,10 @@ struct named_reduction : reduction_at<What>,
   [[nodiscard]] auto operator()(const T* input, std::uint64_t count, M modifier, const options& how = {}) const {
     return value<T>(best(), {input, count}, how, modifier);
   }
+  template <class T, class M, class N, ONEFOLD_WHERE(takes<What, T, M, N>())>
+  [[nodiscard]] auto operator()(const T* input, std::uint64_t count, M first, N second, const options& how = {}) const {
+    return value<T>(best(), {input, count}, how, first, second);
+  }
 
   // A range.
   template <class R, class T = element_of<const R>, ONEFOLD_WHERE(takes<What, T>())>
@@ -955,28 +1031,50 @@ struct named_reduction : reduction_at<What>,
   [[nodiscard]] auto operator()(const R& input, M modifier, const options& how = {}) const {
     return value<T>(best(), view_of(input), how, modifier);
   }
+  template <class R, class M, class N, class T = element_of<const R>, ONEFOLD_WHERE(takes<What, T, M, N>())>
+  [[nodiscard]] auto operator()(const R& input, M first, N second, const options& how = {}) const {
+    return value<T>(best(), view_of(input), how, first, second);
+  }
 
   // A function of the index: `over` is a number of indices, or a box.
   template <class S, class F, bool OnDevice = on_device<F>, ONEFOLD_WHERE(takes_function<What, S, F>::value)>
   [[nodiscard]] index_result_t<What, space_of<S>, F> operator()(const executor& where, const S& over, F&& f,
                                                                 const options& how = {}) const {
-    index_result_t<What, space_of<S>, F> result;
-    run_function<OnDevice, What>(where, over, f, &result, true, how);
-    return result;
+    return of_function<OnDevice>(where, over, f, how);
   }
   template <class S, class F, class M, bool OnDevice = on_device<F>, ONEFOLD_WHERE(takes_function<What, S, F, void, M>::value)>
   [[nodiscard]] index_result_t<What, space_of<S>, F, M> operator()(const executor& where, const S& over, F&& f, M modifier,
                                                                    const options& how = {}) const {
-    index_result_t<What, space_of<S>, F, M> result;
-    run_function<OnDevice, What>(where, over, f, &result, true, how, modifier);
-    return result;
+    return of_function<OnDevice>(where, over, f, how, modifier);
+  }
+  template <class S, class F, class M, class N, bool OnDevice = on_device<F>,
+            ONEFOLD_WHERE(takes_function<What, S, F, void, M, N>::value)>
+  [[nodiscard]] index_result_t<What, space_of<S>, F, M, N> operator()(const executor& where, const S& over, F&& f, M first,
+                                                                      N second, const options& how = {}) const {
+    return of_function<OnDevice>(where, over, f, how, first, second);
   }
   template <class S, class F, bool OnDevice = on_device<F>, ONEFOLD_WHERE(takes_function<What, S, F>::value)>
   [[nodiscard]] auto operator()(const S& over, F&& f, const options& how = {}) const {
-    return (*this)(best(), over, f, how);
+    return of_function<OnDevice>(best(), over, f, how);
+  }
+  template <class S, class F, class M, bool OnDevice = on_device<F>, ONEFOLD_WHERE(takes_function<What, S, F, void, M>::value)>
+  [[nodiscard]] auto operator()(const S& over, F&& f, M modifier, const options& how = {}) const {
+    return of_function<OnDevice>(best(), over, f, how, modifier);
+  }
+  template <class S, class F, class M, class N, bool OnDevice = on_device<F>,
+            ONEFOLD_WHERE(takes_function<What, S, F, void, M, N>::value)>
+  [[nodiscard]] auto operator()(const S& over, F&& f, M first, N second, const options& how = {}) const {
+    return of_function<OnDevice>(best(), over, f, how, first, second);
   }
 
  private:
+  template <bool OnDevice, class S, class F, class... M>
+  static index_result_t<What, space_of<S>, F, M...> of_function(const executor& where, const S& over, F& f, const options& how,
+                                                                M... modifiers) {
+    index_result_t<What, space_of<S>, F, M...> result;
+    run_function<OnDevice, What>(where, over, f, &result, true, how, modifiers...);
+    return result;
+  }
   template <class T, class... M>
   static form_result_t<What, T, M...> value(const executor& where, array_view<T> input, const options& how, M... modifiers) {
     form_result_t<What, T, M...> result;
@@ -1039,22 +1137,15 @@ struct named_reduction_into : reduction_at_into<What>,
                   M modifier, const options& how = {}) const {
     run_function<OnDevice, What>(where, over, f, output, false, how, modifier);
   }
+  template <class S, class F, class M, class N, bool OnDevice = on_device<F>,
+            ONEFOLD_WHERE(takes_function<What, S, F, void, M, N>::value)>
+  void operator()(const executor& where, const S& over, F&& f, typename index_result<What, space_of<S>, F, M, N>::one* output,
+                  M first, N second, const options& how = {}) const {
+    run_function<OnDevice, What>(where, over, f, output, false, how, first, second);
+  }
 };
 
 // --- dot ------------------------------------------------------------------------------------------------------------------------------------
-
-template <class T, class U>
-std::uint64_t common_size(array_view<T> x, array_view<U> y) {
-  if (x.count != y.count) throw_different_lengths(x.count, y.count);
-  return x.count;
-}
-
-template <class R, class S>
-inline constexpr bool have_same_elements = is_range_of_elements<const R>&& std::is_same_v<element_of<const R>, element_of<const S>>;
-
-/// Whether dot takes two arrays of elements of type T, with these modifiers.
-template <class T, class... M>
-inline constexpr bool dot_takes = takes<form::dot, T, M...>();
 
 template <class T, class... M>
 void run_dot(const executor& where, const T* x, const T* y, std::uint64_t count, void* output, bool waits, const options& how,
@@ -1182,6 +1273,14 @@ struct named_dot : dot_at, dot_of_ranks, dot_of_parts, no_dot_takes_this {
   [[nodiscard]] auto operator()(const R& x, const S& y, M modifier, const options& how = {}) const {
     return (*this)(best(), x, y, modifier, how);
   }
+  template <class T, class U, class M, class N, ONEFOLD_WHERE(takes_mixed<T, U, M, N>())>
+  [[nodiscard]] auto operator()(const T* x, const U* y, std::uint64_t count, M first, N second, const options& how = {}) const {
+    return (*this)(best(), x, y, count, first, second, how);
+  }
+  template <class R, class S, class M, class N, ONEFOLD_WHERE(takes_mixed<element_of<const R>, element_of<const S>, M, N>())>
+  [[nodiscard]] auto operator()(const R& x, const S& y, M first, N second, const options& how = {}) const {
+    return (*this)(best(), x, y, first, second, how);
+  }
 
   template <class T, ONEFOLD_WHERE(dot_takes<T>)>
   [[nodiscard]] form_result_t<form::dot, T> operator()(const executor& where, const T* x, const T* y, std::uint64_t count,
@@ -1232,6 +1331,14 @@ struct named_dot : dot_at, dot_of_ranks, dot_of_parts, no_dot_takes_this {
   template <class R, class S, class M, ONEFOLD_WHERE(have_same_elements<R, S>&& dot_takes<element_of<const R>, M>)>
   [[nodiscard]] auto operator()(const R& x, const S& y, M modifier, const options& how = {}) const {
     return (*this)(best(), x, y, modifier, how);
+  }
+  template <class T, class M, class N, ONEFOLD_WHERE(dot_takes<T, M, N>)>
+  [[nodiscard]] auto operator()(const T* x, const T* y, std::uint64_t count, M first, N second, const options& how = {}) const {
+    return (*this)(best(), x, y, count, first, second, how);
+  }
+  template <class R, class S, class M, class N, ONEFOLD_WHERE(have_same_elements<R, S>&& dot_takes<element_of<const R>, M, N>)>
+  [[nodiscard]] auto operator()(const R& x, const S& y, M first, N second, const options& how = {}) const {
+    return (*this)(best(), x, y, first, second, how);
   }
 
  private:
@@ -1366,7 +1473,8 @@ struct together_of_ranks {
   }
 };
 
-struct named_reduce_together : together_of_ranks {
+struct named_reduce_together : together_of_ranks, no_together_takes_this {
+  using no_together_takes_this::operator();
   using together_of_ranks::operator();
 
   template <class T, class... Ops, ONEFOLD_WHERE(is_real<T>&& are_operators<Ops...>)>
@@ -1441,7 +1549,8 @@ struct together_of_streams_into {
   }
 };
 
-struct named_reduce_together_into : together_of_streams_into {
+struct named_reduce_together_into : together_of_streams_into, no_together_into_takes_this {
+  using no_together_into_takes_this::operator();
   using together_of_streams_into::operator();
 
   template <class T, class... Ops, ONEFOLD_WHERE(is_real<T>&& are_operators<Ops...>)>

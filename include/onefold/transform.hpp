@@ -7,8 +7,8 @@
 /// Values     what f returns, or the elements: with the library's operators an element type; with others any trivially copyable type of up to 64
 ///            bytes with a default constructor. From f onefold::maybe or std::optional of one where elements are left out.
 /// Arrays     ranges, or pointers and one count, of equal length; elements of any type. With cuda() in memory that the GPU can read.
-/// init       the result is op(init, tree's value), and init for no elements. Without one no elements are an error (invalid_argument), but with
-///            the library's operators, whose identity it is then.
+/// init       the result is op(init, tree's value), and init for no elements; it becomes a value, which must not cut anything off. Without one no elements are an
+///            error (invalid_argument), but with the library's operators, whose identity it is then.
 /// Ranks      `rows.on(where)` stands for the executor (mpi.hpp), each rank giving its part.
 /// Order, errors, threads as in reduce.hpp. For cuda() include onefold/device.cuh and compile with nvcc.
 
@@ -86,14 +86,13 @@ void run_transform(const executor& asked, const Space& space, F& f, Op& op, cons
     run_own_operator<OnDevice>(where, space, f, combine, init, output, waits, how);
   } else {
     using T = typename values_of<Space, F>::type;
+    operator_function<std::decay_t<Op>> combine;
+    check_operator<T, decltype(combine), Init>();
     run_function<OnDevice, form_of(std::decay_t<Op>::id)>(where, space, f, output, waits, how);
     auto* const result = static_cast<T*>(output);
     // Not by this unit's compiler, in whatever floating-point environment it is called in.
     const T both[] = {static_cast<T>(init), *result};
-    if (space.size() == 0)
-      *result = both[0];
-    else
-      *result = named_reduction<form_of(std::decay_t<Op>::id)>{}(serial(), both, 2);
+    *result = named_reduction<form_of(std::decay_t<Op>::id)>{}(serial(), both, space.size() == 0 ? 1 : 2);
   }
 }
 
@@ -736,5 +735,13 @@ template <class N, class F, class Op, ONEFOLD_WHERE(detail::is_index_space<N>)>
 [[nodiscard]] auto reduce(const executor& where, const N& n, F&& f, Op&& op, const options& how = {}) {
   return transform_reduce(where, n, op, f, how);
 }
+
+// Where no other call fits these do, and compilers show the one line that says it is deleted, and what it takes, in the place of all the others.
+void reduce(...) = delete;       // It takes [where,] a range | pointer, n, an operator of two elements [, init][, options]
+void reduce_into(...) = delete;  // It takes where, a range | pointer, n, the result's address, an operator [, init][, options]
+void transform_reduce(...) =
+    delete;  // It takes [where,] ranges | pointers, n | n | box, an operator of two values, f [, init][, options]
+void transform_reduce_into(...) =
+    delete;  // It takes where, ranges | pointers, n | n | box, the result's address, an operator, f [, init][, options]
 
 }  // namespace onefold

@@ -30,13 +30,13 @@ struct workspace_access {
 /// Use      one workspace for each stream: calls that share one must follow each other on the device. It serves any number of calls
 ///          after each other, of any form and type and of any count up to its own, for as long as it lives, and nothing has to be
 ///          reset between them. It must outlive the work that uses it, and the graphs that have captured it.
-/// Variants `fixed_order`, the default. Others keep their partial results elsewhere and refuse one with `unsupported`.
+/// Variants `fixed_order`, the default, and `superaccumulator`. Others keep their partial results elsewhere and refuse one with `unsupported`.
 /// Threads  calls from several host threads with the same workspace follow each other.
 class workspace {
  public:
   /// Device bytes that reductions of up to `count` elements need, on any device, of any form and type.
   [[nodiscard]] static std::size_t bytes(std::uint64_t count) noexcept { return onefold_workspace_bytes(count); }
-  /// The same where what a fold of the caller's keeps of values, its state, has so many bytes. bytes(count) serves up to 32.
+  /// The same where what a fold of the caller's keeps of values, its state, has so many bytes. bytes(count) serves up to 48.
   [[nodiscard]] static std::size_t bytes(std::uint64_t count, std::size_t state_bytes) noexcept {
     return onefold_workspace_bytes_of_states(count, state_bytes);
   }

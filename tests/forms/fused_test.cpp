@@ -454,6 +454,69 @@ TEST_P(fused, that_leave_values_out_keep_signs_and_special_values) {
   EXPECT_EQ(bits_of(onefold::sum(where(), count, none)), bits_of(0.0));
 }
 
+TEST_P(fused, truths_may_be_absent) {
+  const std::uint64_t count = 1'077;  // with a rest behind whole blocks of values
+  const auto truth_at = [](std::uint64_t place, bool truth) {
+    return [=](std::uint64_t i) { return i == place ? onefold::maybe<bool>(truth) : onefold::maybe<bool>(); };
+  };
+  const auto without = [](std::uint64_t place, bool truth) {
+    return [=](std::uint64_t i) { return i == place ? std::nullopt : std::optional<bool>(truth); };
+  };
+  for (const std::uint64_t place : {0u, 31u, 32u, 1'055u, 1'056u, 1'076u}) {
+    for (const bool truth : {false, true}) {
+      EXPECT_EQ(onefold::any(where(), count, truth_at(place, truth)), truth) << place;
+      EXPECT_EQ(onefold::none(where(), count, truth_at(place, truth)), !truth) << place;
+      EXPECT_EQ(onefold::all(where(), count, truth_at(place, truth)), truth) << place;
+      EXPECT_EQ(onefold::count(where(), count, truth_at(place, truth)), truth ? 1u : 0u) << place;
+      EXPECT_EQ(onefold::any(where(), count, without(place, truth)), truth) << place;
+      EXPECT_EQ(onefold::all(where(), count, without(place, truth)), truth) << place;
+      EXPECT_EQ(onefold::count(where(), count, without(place, truth)), truth ? count - 1 : 0u) << place;
+    }
+  }
+  const auto nothing = [](std::uint64_t) { return onefold::maybe<bool>(); };
+  EXPECT_FALSE(onefold::any(where(), count, nothing));
+  EXPECT_TRUE(onefold::all(where(), count, nothing));
+  EXPECT_TRUE(onefold::none(where(), count, nothing));
+  EXPECT_EQ(onefold::count(where(), count, nothing), 0u);
+}
+
+TEST_P(fused, an_initial_value_alone_has_the_bits_of_a_fold) {
+  const auto nothing = [](std::uint64_t) { return 1.0; };
+  const double payload = -std::numeric_limits<double>::signaling_NaN();
+  const std::vector<double> none;
+  const auto same = [](double x) { return x; };
+  EXPECT_EQ(bits_of(onefold::transform_reduce(where(), 0, op::sum{}, nothing, payload))[0], 0x7ff8000000000000u);
+  EXPECT_EQ(bits_of(onefold::transform_reduce(where(), none, op::min{}, same, payload))[0], 0x7ff8000000000000u);
+  EXPECT_EQ(bits_of(onefold::reduce(where(), none, op::prod{}, payload))[0], 0x7ff8000000000000u);
+  EXPECT_EQ(bits_of(onefold::transform_reduce(where(), 0, op::sum{}, nothing, -0.0)), bits_of(-0.0));
+  EXPECT_EQ(bits_of(onefold::reduce(where(), none, op::max{}, 2.5)), bits_of(2.5));
+}
+
+TEST(functions_of_the_index, take_one_and_two_modifiers_with_and_without_an_executor) {
+  const std::vector<float> x = {1, 2, 4, 8.25F, 1e-9F};
+  const auto f = [&x](std::uint64_t i) { return x[i]; };
+  const std::uint64_t n = x.size();
+  const auto wide = onefold::accumulate_as<double>;
+  const onefold::ddof one{1};
+  const auto serial = onefold::serial();
+  const auto moments = bits_of(onefold::mean_variance(serial, x, wide, one));
+  EXPECT_EQ(bits_of(onefold::mean_variance(x, wide, one)), moments);
+  EXPECT_EQ(bits_of(onefold::mean_variance(x.data(), n, one, wide)), moments);
+  EXPECT_EQ(bits_of(onefold::mean_variance(serial, n, f, wide, one)), moments);
+  EXPECT_EQ(bits_of(onefold::mean_variance(n, f, one, wide)), moments);
+  EXPECT_EQ(bits_of(onefold::mean_variance(n, f, one)), bits_of(onefold::mean_variance(serial, x, one)));
+  EXPECT_EQ(bits_of(onefold::sum(n, f, wide)), bits_of(onefold::sum(serial, x, wide)));
+  onefold::mean_variance_result<double> stored{};
+  onefold::mean_variance_into(serial, n, f, &stored, wide, one);
+  EXPECT_EQ(bits_of(stored), moments);
+  const std::uint64_t place = 4;
+  EXPECT_EQ(bits_of(onefold::dot(x.data(), x.data(), n, wide, onefold::count_at{&place})),
+            bits_of(onefold::dot(serial, x.data(), x.data(), 4, wide)));
+  const std::vector<double> y = {1, 2, 3, 4, 5};
+  EXPECT_EQ(bits_of(onefold::dot(x.data(), y.data(), n, wide, onefold::count_at{&place})),
+            bits_of(onefold::dot(serial, x.data(), y.data(), 4)));
+}
+
 // --- exceptions, nesting, threads
 
 struct own_exception : std::runtime_error {

@@ -91,8 +91,8 @@ onefold::options trial::options(onefold::report* ran) const {
   return asked;
 }
 
-outcome reduce(const trial& one, const void* input, std::uint64_t count) {
-  outcome result;
+outcome reduce(const trial& one, const void* input, std::uint64_t count, const onefold::report& before) {
+  outcome result{{}, before};
   with_type(one.type, [&]<class T> {
     with_operator(one.op, [&](auto op) {
       result.value = scalar_of(onefold::reduce(one.where, static_cast<const T*>(input), count, op, one.options(&result.ran)));

@@ -47,8 +47,8 @@ struct outcome {
   onefold::report ran;
 };
 
-/// onefold::reduce(where, input, count, op, options).
-[[nodiscard]] outcome reduce(const trial& one, const void* input, std::uint64_t count);
+/// onefold::reduce(where, input, count, op, options), whose report is written over `before`.
+[[nodiscard]] outcome reduce(const trial& one, const void* input, std::uint64_t count, const onefold::report& before = {});
 /// onefold::reduce_into(where, input, count, output, op, options).
 onefold::report reduce_into(const trial& one, const void* input, std::uint64_t count, void* output);
 

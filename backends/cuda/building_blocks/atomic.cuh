@@ -46,6 +46,7 @@ __device__ inline void compare_and_swap(T* address, T value) {
 // result over makes it canonical.
 template <class Op, class T>
 __device__ inline void float_extremum(T* address, T value) {
+  static_assert(std::is_same_v<Op, op::max> || std::is_same_v<Op, op::min>, "atomic_combine() lists the operators");
   using bits = unsigned_bits<T>;
   constexpr bool maximum = std::is_same_v<Op, op::max>;
   constexpr bits sign = bits{1} << (sizeof(T) * 8 - 1);

@@ -15,6 +15,7 @@
 #include "complex_batched.hpp"
 #include "complex_folds.cuh"
 #include "complex_states.cuh"
+#include "plan.hpp"
 
 namespace onefold::cuda_backend {
 
@@ -37,6 +38,7 @@ struct complex_nonzero {
   __device__ std::uint64_t neutral() const { return 0; }
 };
 
+static_assert(sizeof(moments_of_parts) <= most_own_state_bytes);
 template <class T>
 struct moments_of_complex_numbers : moments_of_both<T, false> {
   using of_whole_tiles = moments_of_both<T, true>;

@@ -47,8 +47,8 @@ constexpr plan choose_plan(const fixed_order_policy& policy, std::uint64_t units
   return made;
 }
 
-/// Bytes of the states of the library's own folds, at most: the four values of reduce_together.
-inline constexpr std::size_t most_own_state_bytes = 32;
+/// Bytes of the states of the library's own folds, at most: mean_variance of complex doubles. Of several dots in one call there are more.
+inline constexpr std::size_t most_own_state_bytes = 48;
 
 /// The fewest elements of a unit, whatever is reduced.
 inline constexpr std::uint64_t fewest_unit_elements = 512;

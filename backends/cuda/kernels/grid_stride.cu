@@ -10,7 +10,8 @@
 ///          thousand; depth n / T + log2(block) + the finish.
 /// Teaches  With P processors, P threads' worth of sequential work and one tree is the cheapest: cost O(n), where a thread per element
 ///          costs O(n log n).
-/// Source   seed 000 #10. Mended: 64-bit indices.
+/// Source   seed 000 #10. Mended: 64-bit indices; the block's tree is of shuffles and the finish a choice, where the lecture has
+///          shared memory and an atomic addition.
 
 #include "../building_blocks/thread.cuh"
 #include "../passes.cuh"

@@ -1,14 +1,15 @@
 /// @file persistent_blocks.cu
 ///
-/// Idea     Be compute-centric: 2048 threads sit on every multiprocessor until the data are exhausted. Each block owns a chunk; it fills
+/// Idea     Be compute-centric: 2048 threads, or as many as a multiprocessor holds, sit on every one until the data are exhausted. Each block owns a chunk; it fills
 ///          its shared memory, reduces only while every thread has work, loads more, and lets the parallelism drop once, at the end.
 ///
 ///          chunk of a block: [ fill | fill | fill | ... ]
 ///          each fill:        slots 0..15 of each thread --> halve, halve, halve, halve --> slot 0, kept for the next fill
 ///          at the end:       one tree over the block, and the blocks are gathered
 ///
-/// Cost     n loads, 15 per thread in flight per fill; no barrier while filling: with strides that are multiples of the block size a
-///          thread meets only its own slots; one tree per block; 64 bytes of shared memory per thread.
+/// Cost     n loads, 15 or 7 per thread in flight per fill; no barrier while filling: with strides that are multiples of the block size a
+///          thread meets only its own slots; one tree per block; 64 bytes of shared memory per thread. Where that, or
+///          registers, leave room for fewer threads (one block of 1024 on compute capability 8.0), the blocks come in waves.
 /// Teaches  The lecture's untried idea works, and shows why grid_stride needs no shared memory: what only one thread touches can stay in
 ///          its registers. Chunks per block instead of strides over the grid keep each block's reads in one place of memory.
 /// Source   seed 002, "Work Until the Data is Exhausted!". Mended: nothing, the lecture gives no kernel. The gather is any finish.
@@ -63,12 +64,14 @@ struct persistent_blocks {
     const std::uint64_t share = (now.count + most - 1) / most;
     return (share + block - 1) / block * block;
   }
+  static std::size_t shared_bytes_of(const call& now) { return static_cast<std::size_t>(now.block_size) * slot_bytes_per_thread; }
   static shape shape_of(const call& now, std::uint64_t count) {
-    return {blocks_for(count, chunk_of(now)), now.block_size, static_cast<std::size_t>(now.block_size) * slot_bytes_per_thread};
+    return {blocks_for(count, chunk_of(now)), now.block_size, shared_bytes_of(now)};
   }
 
   template <class T, class Op>
   static void run(call& now) {
+    require_shared_memory(now, shared_bytes_of(now), "block_size", now.block_size);
     run_passes<T, Op>(now, persistent_blocks_kernel<T, Op>, shape_of, chunk_of(now));
   }
 };

@@ -11,12 +11,7 @@
 /// Teaches  More work per block pays for the narrow end of the tree, until shared memory crowds the other blocks out.
 /// Source   seed 002, "Make Use of Shared Memory". Mended: nothing to mend, the lecture gives sizes and no kernel.
 
-#include <string>
-
-#include <onefold/error.hpp>
-
 #include "../building_blocks/load.cuh"
-#include "../device.hpp"
 #include "../passes.cuh"
 
 namespace onefold::cuda_backend {
@@ -60,16 +55,10 @@ struct segment_wide {
   static shape shape_of(const call& now, std::uint64_t count) {
     return {blocks_for(count, static_cast<std::uint64_t>(now.width)), now.block_size, shared_bytes_of(now)};
   }
-  static void require_shared_memory(const call& now) {
-    if (shared_bytes_of(now) <= static_cast<std::size_t>(now.gpu.shared_bytes_per_block)) return;
-    throw error(errc::unsupported, "segment_wide with a width of " + std::to_string(now.width) + " needs " +
-                                       std::to_string(shared_bytes_of(now)) + " bytes of shared memory per block; " + now.gpu.name +
-                                       " gives " + std::to_string(now.gpu.shared_bytes_per_block) + ": choose a smaller width");
-  }
 
   template <class T, class Op>
   static void run(call& now) {
-    require_shared_memory(now);
+    require_shared_memory(now, shared_bytes_of(now), "width", now.width);
     run_passes<T, Op>(now, segment_wide_kernel<T, Op>, shape_of, static_cast<unsigned>(now.width));
   }
 };

@@ -268,12 +268,12 @@ class block_callback {
       for (; !any && c + values_at_once <= length; c += values_at_once) any = store_and_look(row + c, at, c, instead);
       for (; c + values_at_once <= length; c += values_at_once)
         for (index i = 0; i < values_at_once; ++i) {
-          maybe<element> here = as_maybe(at(c + i));
-          row[c + i] = here.present ? here.value : instead;
+          maybe<value> here = as_maybe(at(c + i));
+          row[c + i] = here.present ? element(here.value) : instead;
         }
       for (; c < length; ++c) {
-        const maybe<element> here = as_maybe(at(c));
-        row[c] = here.present ? here.value : instead;
+        const maybe<value> here = as_maybe(at(c));
+        row[c] = here.present ? element(here.value) : instead;
         any |= here.present;
       }
     }
@@ -287,8 +287,8 @@ class block_callback {
     using flag = std::conditional_t<sizeof(element) == 4, std::uint32_t, std::uint64_t>;
     flag any = 0;
     for (index i = 0; i < values_at_once; ++i) {
-      maybe<element> here = as_maybe(at(c + i));
-      to[i] = here.present ? here.value : instead;
+      maybe<value> here = as_maybe(at(c + i));
+      to[i] = here.present ? element(here.value) : instead;
       any |= here.present ? flag(1) : flag(0);
     }
     return any != 0;
@@ -303,8 +303,8 @@ class block_callback {
       const index length = rows.length();
       element* const row = to + rows.done();
       for (index c = 0; c < length; ++c) {
-        const maybe<element> here = as_maybe(at(c));
-        row[c] = here.present ? here.value : instead;
+        const maybe<value> here = as_maybe(at(c));
+        row[c] = here.present ? element(here.value) : instead;
         present += here.present ? 1 : 0;
       }
     }

@@ -29,6 +29,25 @@ constexpr void check_value_type() {
 /// Where there is no initial value.
 struct no_init {};
 
+/// Whether a number of type From keeps what it is as a To: a literal does, and what is rounded among floats; nothing behind a point is cut off, and no longer
+/// integer is made a shorter one. Types that are no numbers convert as they say.
+template <class From, class To>
+inline constexpr bool becomes_without_loss =
+    !std::is_arithmetic_v<From> || !std::is_integral_v<To> ||
+    (std::is_integral_v<From> && (sizeof(From) <= sizeof(To) || sizeof(From) <= sizeof(int)));
+
+/// Of values V, what op gives and the initial value become such.
+template <class V, class Op, class Init>
+constexpr void check_operator() {
+  static_assert(std::is_invocable_v<Op&, const V&, const V&>, "the operator is called with two values");
+  if constexpr (std::is_invocable_v<Op&, const V&, const V&>)
+    static_assert(
+        becomes_without_loss<std::decay_t<std::invoke_result_t<Op&, const V&, const V&>>, V>,
+        "what the operator returns becomes a value again, which would lose what it has: let values have the type that it returns");
+  static_assert(std::is_same_v<Init, no_init> || becomes_without_loss<Init, V>,
+                "the initial value becomes one of the values' type, which would lose what it has: convert it, or the values");
+}
+
 /// What becomes of the tree's value: of floats every NaN becomes the same one.
 struct canonical_conclusion {
   template <class V>
@@ -64,6 +83,7 @@ class own_reduction {
         init_(init),
         nothing_(nothing) {
     check_value_type<value>();
+    check_operator<value, Op, Init>();
   }
   own_reduction(const own_reduction&) = delete;
   own_reduction& operator=(const own_reduction&) = delete;
