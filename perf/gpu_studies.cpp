@@ -45,11 +45,22 @@ bool needs_host(const variant_info& variant) { return variant.default_finish == 
 int passes(const study_options& how) { return how.quick ? 1 : 2; }
 int repeats_of_pass(const study_options& how) { return (how.repeats + passes(how) - 1) / passes(how); }
 
+// A variant with one of its widths, if it has such: the lectures have a table of them.
+struct choice {
+  const variant_info* variant;
+  int width;
+};
+std::string name_of(const choice& what) {
+  const bool is_default = what.width == what.variant->default_width;
+  return is_default ? std::string(what.variant->name) : fmt::format("{}/{}", what.variant->name, what.width);
+}
+
 // Measures a variant once more into `result`.
-void measure(rung& result, const gpu_bench& bench, const study_options& how, const variant_info& variant, std::uint64_t expected) {
-  result.name = variant.name;
+void measure(rung& result, const gpu_bench& bench, const study_options& how, const choice& what, std::uint64_t expected) {
+  const variant_info& variant = *what.variant;
+  result.name = name_of(what);
   result.waits = needs_host(variant);
-  options wanted{.variant = variant.name};
+  options wanted{.variant = variant.name, .width = what.width};
   if (std::ranges::find(variant.block_sizes, how.block_size) != variant.block_sizes.end()) wanted.block_size = how.block_size;
   const auto call = [&](const void* input, bool waits, void* output, report* ran) {
     options with_report = wanted;
@@ -96,7 +107,7 @@ nlohmann::json gpu_ladder(const study_options& how, const device_info& gpu) {
   const auto read = [&](const void* input) { bench.read(input); };
   samples read_cold;
   samples read_hot;
-  std::vector<const variant_info*> measured;
+  std::vector<choice> measured;
   std::vector<std::string> skipped;
   for (const auto& variant : variants(backend::cuda)) {
     if (!how.variants.empty() && std::ranges::find(how.variants, variant.name) == how.variants.end()) continue;
@@ -104,16 +115,18 @@ nlohmann::json gpu_ladder(const study_options& how, const device_info& gpu) {
       skipped.push_back(fmt::format("{} does not take {} of {}: {}", variant.name, name(how.op), name(how.type), variant.limits));
     else if (const auto reason = why_not(variant, cuda(how.device)))
       skipped.push_back(*reason);
+    else if (variant.widths.empty())
+      measured.push_back({&variant, 0});
     else
-      measured.push_back(&variant);
+      for (const int width : variant.widths) measured.push_back({&variant, width});
   }
   std::vector<rung> rungs(measured.size());
   for (int pass = 0; pass < passes(how); ++pass) {
     read_cold.add(bench.in_stream(read, cache::cold, repeats_of_pass(how)));
     read_hot.add(bench.in_stream(read, cache::hot, repeats_of_pass(how)));
     for (std::size_t i = 0; i < measured.size(); ++i) {
-      progress(fmt::format("{} ({} of {}, pass {} of {})", measured[i]->name, i + 1, measured.size(), pass + 1, passes(how)));
-      measure(rungs[i], bench, how, *measured[i], expected);
+      progress(fmt::format("{} ({} of {}, pass {} of {})", name_of(measured[i]), i + 1, measured.size(), pass + 1, passes(how)));
+      measure(rungs[i], bench, how, measured[i], expected);
     }
   }
   progress("the read limit");
@@ -177,7 +190,8 @@ void measure(sweep_row& row, const study_options& how, const std::vector<const v
                            repeats_of_pass(how));
   };
   for (const int state : {0, 1}) row.read[state].add(read(state));
-  for (std::size_t i = 0; i < variants.size(); ++i) measure(row.rungs[i], bench, how, *variants[i], row.expected);
+  for (std::size_t i = 0; i < variants.size(); ++i)
+    measure(row.rungs[i], bench, how, {variants[i], variants[i]->default_width}, row.expected);
   if (!last_pass) return;
   for (const int state : {0, 1}) {
     const double fastest = fastest_of(row.rungs, state == 0 ? &rung::cold : &rung::hot);

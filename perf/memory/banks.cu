@@ -5,6 +5,7 @@
 ///     stride 2 lanes 0 and 16 meet, 1 and 17, ...     two words in each of 16 banks: two cycles
 ///     stride s gcd(s, 32) words in each bank that is used: an odd stride never meets
 ///     same     all lanes read one word                it is read once and handed to all: no conflict
+///     permuted lane l reads word 5 l + 3 mod 32       every bank once, in another order
 ///
 /// Words of 8 bytes take two banks each; the warp is served in two halves. "ways" is counted here, lane by lane, from that rule; beside it
 /// stands what was measured, with 32 warps that keep the memory busy (throughput), and with one warp in which each load waits for the one
@@ -34,8 +35,11 @@ constexpr unsigned words = warp * widest_stride + 1;
 constexpr unsigned busy_threads = 1024;
 constexpr unsigned unrolled = 8;  // loads in a turn of the loop, whose own instructions then hide behind them
 
-// Lane l reads word l * stride; stride 0 is the broadcast.
-std::uint64_t word_of(unsigned lane, unsigned stride) { return std::uint64_t{lane} * stride; }
+// Lane l reads word l * stride; stride 0 is the broadcast. 5 is odd, so that 5 l + 3 meets each word of a row once.
+constexpr unsigned permuted = widest_stride + 1;
+__host__ __device__ inline unsigned word_of(unsigned lane, unsigned stride) {
+  return stride == permuted ? (5 * lane + 3) % warp : lane * stride;
+}
 
 // Cycles that the banks need for one load of a warp, by the rule above.
 template <class Word>
@@ -47,7 +51,7 @@ unsigned ways(unsigned stride) {
     std::vector<std::set<std::uint64_t>> met(banks_of_memory);
     for (unsigned lane = first; lane < first + served_together; ++lane)
       for (unsigned piece = 0; piece < pieces; ++piece) {
-        const std::uint64_t at = word_of(lane, stride) * pieces + piece;
+        const std::uint64_t at = std::uint64_t{word_of(lane, stride)} * pieces + piece;
         met[at % banks_of_memory].insert(at);
       }
     cycles += static_cast<unsigned>(std::ranges::max(met, {}, [](const auto& one) { return one.size(); }).size());
@@ -72,7 +76,7 @@ template <class Word>
 __global__ void __launch_bounds__(busy_threads) throughput(unsigned stride, unsigned turns, Word* sums, std::uint64_t* cycles) {
   __shared__ Word memory[words];
   for (unsigned i = threadIdx.x; i < words; i += blockDim.x) memory[i] = 2 * i + 1;
-  const auto address = static_cast<unsigned>(__cvta_generic_to_shared(memory + threadIdx.x % warp * stride));
+  const auto address = static_cast<unsigned>(__cvta_generic_to_shared(memory + word_of(threadIdx.x % warp, stride)));
   Word sum = 0;
   __syncthreads();
   const long long begin = clock64();
@@ -95,7 +99,7 @@ __global__ void latency(unsigned stride, unsigned turns, Word* found, std::uint6
   __shared__ Word memory[words];
   const auto base = static_cast<unsigned>(__cvta_generic_to_shared(memory));
   for (unsigned i = threadIdx.x; i < words; i += blockDim.x) memory[i] = base + i * static_cast<unsigned>(sizeof(Word));
-  auto address = static_cast<unsigned>(base + threadIdx.x * stride * sizeof(Word));
+  auto address = static_cast<unsigned>(base + word_of(threadIdx.x, stride) * sizeof(Word));
   __syncwarp();
   const long long begin = clock64();
   for (unsigned turn = 0; turn < turns; ++turn)
@@ -113,7 +117,9 @@ row time_stride(const gpu_clock& clock, const setting& how, unsigned stride) {
   const auto blocks = static_cast<unsigned>(clock.multiprocessors());  // one each: its 32 warps have the memory for themselves
   const device_array<Word> sums(std::uint64_t{blocks} * busy_threads);
   const device_array<std::uint64_t> cycles(blocks);
-  const std::string name = stride == 0 ? "all lanes the same word" : "stride " + std::to_string(stride);
+  const std::string name = stride == 0          ? "all lanes the same word"
+                           : stride == permuted ? "permuted"
+                                                : "stride " + std::to_string(stride);
   const std::string of_bytes = std::to_string(sizeof(Word)) + " bytes: " + name;
   const auto work = [&](std::size_t) {
     throughput<Word><<<blocks, busy_threads, 0, stream_of(clock)>>>(stride, turns, sums.data(), cycles.data());
@@ -121,8 +127,9 @@ row time_stride(const gpu_clock& clock, const setting& how, unsigned stride) {
   };
 
   work(0);
-  verify<Word>(of_bytes, copy_out(clock, sums.data(), sums.count()),
-               [&](std::size_t i) { return Word{unrolled} * turns * (2 * word_of(static_cast<unsigned>(i % warp), stride) + 1); });
+  verify<Word>(of_bytes, copy_out(clock, sums.data(), sums.count()), [&](std::size_t i) {
+    return Word{unrolled} * turns * (2 * Word{word_of(static_cast<unsigned>(i % warp), stride)} + 1);
+  });
   row line{.name = of_bytes, .time = clock.in_stream(work, how.repeats)};
   line.operations = std::uint64_t{blocks} * busy_threads * unrolled * turns;
   std::vector<std::uint64_t> busy = copy_out(clock, cycles.data(), blocks);
@@ -148,8 +155,8 @@ row time_stride(const gpu_clock& clock, const setting& how, unsigned stride) {
 
 std::vector<row> on_gpu(const gpu_clock& clock, const setting& how) {
   std::vector<row> rows;
-  for (unsigned stride = 0; stride <= widest_stride; ++stride) rows.push_back(time_stride<unsigned>(clock, how, stride));
-  for (const unsigned stride : {0u, 1u, 2u, 3u, 4u, 8u, 15u, 16u, 17u, 32u, 33u})
+  for (unsigned stride = 0; stride <= permuted; ++stride) rows.push_back(time_stride<unsigned>(clock, how, stride));
+  for (const unsigned stride : {0u, 1u, 2u, 3u, 4u, 8u, 15u, 16u, 17u, 32u, 33u, permuted})
     rows.push_back(time_stride<std::uint64_t>(clock, how, stride));
   return rows;
 }

@@ -9,6 +9,8 @@
 ///     misaligned     . lane 0 1 2 ... 31                   one float on: 5 sectors, of which the neighbours use the rest of two
 ///     strided by s   lane 0 . . . 1 . . . 2                up to 32 sectors, of which s - 1 of s floats are moved for nothing
 ///
+/// Then the words of a lane: of 1 to 16 bytes, side by side. A warp's are one sector of bytes, or sixteen of the longest words.
+///
 /// To see: today's GPU moves whole sectors and asks nothing else. The lecture's factor of ten for a permuted or misaligned warp is gone; that
 /// for a stride is not.
 #include "study.hpp"
@@ -16,6 +18,8 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #ifdef __CUDACC__
@@ -148,6 +152,47 @@ row time_pattern(const gpu_clock& clock, const setting& how, const std::string& 
   return line;
 }
 
+template <class Word>
+__device__ void count_up(Word& word) {
+  word = static_cast<Word>(word + 1);
+}
+__device__ void count_up(uint4& word) { word.x += 1; }
+std::uint64_t counted(const uint4& word) { return word.x; }
+template <class Word>
+std::uint64_t counted(const Word& word) {
+  return word;
+}
+
+template <class Word>
+__global__ void increment_words(Word* data, std::uint64_t count) {
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * block + threadIdx.x;
+  if (i < count) count_up(data[i]);
+}
+
+template <class Word>
+row time_words(const gpu_clock& clock, const setting& how, const std::string& size, std::uint64_t count, float* arena,
+               std::uint64_t arena_floats) {
+  const std::string name = size + ": words of " + std::to_string(sizeof(Word)) + (sizeof(Word) == 1 ? " byte" : " bytes");
+  auto* const data = reinterpret_cast<Word*>(arena);
+  const std::uint64_t verified = std::min(count, verified_count);
+  check(cudaMemsetAsync(data, 0, verified * sizeof(Word), stream_of(clock)), "cudaMemsetAsync");
+  increment_words<Word><<<blocks_for(verified, block), block, 0, stream_of(clock)>>>(data, verified);
+  check_launch("increment_words");
+  const std::vector<Word> got = copy_out(clock, data, verified);
+  std::vector<std::uint64_t> numbers(got.size());
+  std::ranges::transform(got, numbers.begin(), [](const Word& word) { return counted(word); });
+  verify<std::uint64_t>(name, numbers, [](std::size_t) { return std::uint64_t{1}; });
+  const std::uint64_t step = (count + 511) / 512 * 512;
+  const std::uint64_t slots = std::max<std::uint64_t>(arena_floats * sizeof(float) / sizeof(Word) / step, 1);
+  const auto work = [&](std::size_t turn) {
+    increment_words<Word><<<blocks_for(count, block), block, 0, stream_of(clock)>>>(data + turn % slots * step, count);
+    check_launch("increment_words");
+  };
+  row line{.name = name, .time = clock.in_stream(work, how.repeats), .bytes = 2 * sizeof(Word) * count};
+  line.values = {{"sectors per warp", static_cast<double>(warp * sizeof(Word) / sector_bytes), ""}};
+  return line;
+}
+
 std::vector<row> on_gpu(const gpu_clock& clock, const setting& how) {
   const std::uint64_t of_lecture = how.small ? 3 << 10 : 3 << 20;  // 12 K blocks of 256
   std::size_t free_bytes = 0;
@@ -174,6 +219,14 @@ std::vector<row> on_gpu(const gpu_clock& clock, const setting& how) {
       // Strided by 4 and more the lecture's floats span more than any second-level cache.
       if (!one.in_cache || of.stride <= 2)
         rows.push_back(time_pattern(clock, how, one.name, one.count, of, one.in_cache, arena.data(), arena_floats));
+  for (const auto& [name, count] :
+       {std::pair<std::string, std::uint64_t>{"3M", of_lecture}, {std::to_string(large >> 20) + "M", large}}) {
+    rows.push_back(time_words<unsigned char>(clock, how, name, count, arena.data(), arena_floats));
+    rows.push_back(time_words<unsigned short>(clock, how, name, count, arena.data(), arena_floats));
+    rows.push_back(time_words<unsigned>(clock, how, name, count, arena.data(), arena_floats));
+    rows.push_back(time_words<unsigned long long>(clock, how, name, count, arena.data(), arena_floats));
+    rows.push_back(time_words<uint4>(clock, how, name, count, arena.data(), arena_floats));
+  }
   return rows;
 }
 

@@ -15,6 +15,7 @@
 #include <onefold/onefold.hpp>
 
 #include "../../backends/cuda/exact/kernels.hpp"
+#include "../../backends/cuda/fixed_order/batched.hpp"
 #include "../../backends/cuda/runtime.hpp"
 #include "../../src/batch.hpp"
 #include "../support/gtest_support.hpp"
@@ -864,6 +865,77 @@ TEST_F(cuda_host_logic, takes_bins_of_integers_where_a_gpu_has_few_units_for_dou
     }
     unsetenv("ONEFOLD_CUDA_SHARED_KIB");
   }
+}
+
+// Two launches, of which the second takes more slots than the first had asked for.
+TEST_F(cuda_host_logic, keeps_what_a_captured_batch_has_outgrown) {
+  static std::vector<void*> slots;
+  auto& calls = onefold::cuda_backend::calls();
+  static const auto launch_function = calls.launch_function;
+  calls.launch_function = [](const cudaLaunchConfig_t* config, cudaFunction_t function, void** arguments) {
+    slots.push_back(static_cast<const onefold::cuda_backend::batched_table*>(arguments[0])->header);
+    return launch_function(config, function, arguments);
+  };
+  const cudaStream_t stream = fake_runtime::fresh_stream();
+  const auto where = onefold::cuda(device_, stream);
+  const auto* const whole = reinterpret_cast<const std::int32_t*>(input_);
+  const onefold::detail::request of_floats{where, onefold::element_type::f32, onefold::form::sum, input_, 40'000, output_, false};
+  const onefold::detail::request of_whole{where, onefold::element_type::i32, onefold::form::sum, whole, 400'000, wide_output_,
+                                          false};
+  const onefold_request all[] = {onefold::detail::c_request(of_floats), onefold::detail::c_request(of_whole)};
+  runtime_.capture(stream);
+  EXPECT_EQ(onefold_reduce_batch(all, 2, nullptr), ONEFOLD_OK) << onefold_last_error();
+  runtime_.capture(std::nullopt);
+  ASSERT_EQ(slots.size(), 2u);
+  EXPECT_NE(slots[0], slots[1]) << "the second launch needed no more: nothing was tried";
+  for (void* const each : slots) EXPECT_TRUE(runtime_.live_addresses().contains(each)) << "freed under the graph";
+  runtime_.destroy_graphs();
+  onefold::release_memory(where);
+  for (void* const each : slots) EXPECT_FALSE(runtime_.live_addresses().contains(each)) << "not given back";
+}
+
+TEST_F(cuda_host_logic, asks_for_no_more_shared_memory_than_a_block_has_and_never_for_less_than_before) {
+  auto& calls = onefold::cuda_backend::calls();
+  static const auto get_properties = calls.get_properties;
+  static std::size_t lent = 0;
+  calls.get_properties = [](cudaDeviceProp* properties, int device) {
+    const auto status = get_properties(properties, device);
+    properties->major = 7;
+    properties->minor = lent == 65'536 ? 5 : 0;
+    properties->sharedMemPerBlockOptin = lent;
+    return status;
+  };
+  static int asked = 0;
+  calls.func_set_attribute = [](const void*, cudaFuncAttribute, int bytes) {
+    EXPECT_GE(bytes, asked);
+    asked = bytes;
+    return cudaSuccess;
+  };
+  calls.launch_kernel = [](const cudaLaunchConfig_t* config, const void*, void**) {
+    EXPECT_LT(config->dynamicSmemBytes, lent);
+    return cudaSuccess;
+  };
+  onefold::executor where = onefold::serial();
+  const auto sum = [&](const auto* x, std::uint64_t n, const onefold::options& how) {
+    using T = std::remove_cv_t<std::remove_pointer_t<decltype(x)>>;
+    onefold::reduce_into(where, x, n, reinterpret_cast<T*>(output_), onefold::op::sum{}, how);
+  };
+  const auto* const doubles = reinterpret_cast<const double*>(input_);
+  const auto with_width = [&](int width) {
+    sum(doubles, count / 2, {.variant = "segment_wide", .finish = onefold::finish::last_block, .width = width});
+  };
+  lent = 65'536;
+  where = onefold::cuda(fake_runtime::fresh_device());
+  sum(input_, count, {.variant = "persistent_blocks"});
+  EXPECT_TRUE(refuses(errc::unsupported, "block_size of 1024",
+                      [&] { sum(input_, count, {.variant = "persistent_blocks", .block_size = 1024}); }));
+  EXPECT_TRUE(refuses(errc::unsupported, "width of 8192", [&] { with_width(8192); }));
+  EXPECT_EQ(asked, 0);
+  // A launch of another thread's may lie between its own call and its start.
+  lent = 98'304;
+  where = onefold::cuda(fake_runtime::fresh_device());
+  for (const int width : {6144, 8192, 6144, 4096, 8192}) with_width(width);
+  EXPECT_EQ(asked, 65'536);
 }
 
 TEST_F(cuda_host_logic, reports_every_failure_of_a_workspace_and_leaves_nothing_behind) {

@@ -67,7 +67,8 @@ TEST(a_plan, has_a_place_for_every_unit_whatever_the_policy_says) {
     ASSERT_LE(made.leaves, most_leaves);
     ASSERT_GE(std::uint64_t{made.leaves} << made.log_leaf, units);
     ASSERT_LT(std::uint64_t{made.leaves - 1} << made.log_leaf, units) << "a leaf without a unit";
-    ASSERT_LE(slot_header_bytes + std::uint64_t{made.blocks()} * slot_bytes_of(most_own_state_bytes), slot_bytes(units))
+    ASSERT_LE(slot_header_bytes + std::uint64_t{made.blocks()} * slot_bytes_of(2 * sizeof(onefold::detail::moments)),
+              slot_bytes(units))
         << "a workspace would be too small";
   }
 }
@@ -104,7 +105,10 @@ TEST(built_in_policies, name_every_variant_that_has_a_choice_and_are_valid) {
     for (const auto& variant : onefold::variants(onefold::backend::cuda)) {
       if (variant.block_sizes.empty() || variant.name == "fixed_order") continue;
       ++named;
-      EXPECT_EQ(onefold::cuda_backend::choices_of(policy, variant.name).block_size, variant.default_block_size) << variant.name;
+      const bool has_little_memory = capability == 75 && variant.name == "persistent_blocks";
+      EXPECT_EQ(onefold::cuda_backend::choices_of(policy, variant.name).block_size,
+                has_little_memory ? 512 : variant.default_block_size)
+          << variant.name;
       EXPECT_TRUE(std::ranges::find(variant.block_sizes, variant.default_block_size) != variant.block_sizes.end()) << variant.name;
     }
     EXPECT_EQ(policy.variants.size(), named);

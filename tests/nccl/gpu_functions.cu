@@ -4,6 +4,7 @@
 #include <onefold/nccl.hpp>
 #include <onefold/onefold.hpp>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
@@ -336,8 +337,10 @@ std::vector<both_results> functions_over_nccl_in_a_graph(ncclComm_t comm, int ra
   const std::uint64_t n = here.count, N = here.total;
   const managed_array<double> x(n);
   const managed_array<float> y(n);
-  const device_memory results(6 * sizeof(double));
+  constexpr std::size_t numbers = 14;
+  const device_memory results(numbers * sizeof(double));
   auto* const to = results.as<double>();
+  const eight_at eight{value_at{here.begin}};
   const product_of products{x.get(), y.get()};
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t launched = nullptr;
@@ -348,6 +351,7 @@ std::vector<both_results> functions_over_nccl_in_a_graph(ncclComm_t comm, int ra
   o::norm_inf_into(here.rows, n, products, to + 3);
   o::transform_reduce_into(here.rows, n, to + 4, larger_of{}, products, -1.0);
   o::mean_into(here.rows, n, positive_product_of{products}, to + 5);
+  o::sum_into(here.rows, n, eight, to + 6);  // in memory that the graph allocates
   expect_success(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
   expect_success(cudaGraphInstantiate(&launched, graph, 0), "cudaGraphInstantiate");
   std::vector<double> all_x(N);
@@ -367,15 +371,18 @@ std::vector<both_results> functions_over_nccl_in_a_graph(ncclComm_t comm, int ra
         "a graph",
         [&](double* result) {
           expect_success(cudaGraphLaunch(launched, stream), "cudaGraphLaunch");
-          expect_success(cudaMemcpyAsync(result, to, 6 * sizeof(double), cudaMemcpyDefault, stream), "cudaMemcpyAsync");
+          expect_success(cudaMemcpyAsync(result, to, numbers * sizeof(double), cudaMemcpyDefault, stream), "cudaMemcpyAsync");
         },
         [&] {
-          return std::array<double, 6>{o::sum(one, N, of_all),
-                                       o::norm2(one, N, of_all),
-                                       o::sum(one, N, of_all, exactly()),
-                                       o::norm_inf(one, N, of_all),
-                                       o::transform_reduce(one, N, o::host_only(larger_of{}), o::host_only(of_all), -1.0),
-                                       o::mean(one, N, o::host_only(positive_product_of{of_all}))};
+          std::array<double, numbers> all{o::sum(one, N, of_all),
+                                          o::norm2(one, N, of_all),
+                                          o::sum(one, N, of_all, exactly()),
+                                          o::norm_inf(one, N, of_all),
+                                          o::transform_reduce(one, N, o::host_only(larger_of{}), o::host_only(of_all), -1.0),
+                                          o::mean(one, N, o::host_only(positive_product_of{of_all}))};
+          const auto of_eight = o::sum(one, N, o::host_only(eight_at{value_at{0}}));
+          std::copy(of_eight.begin(), of_eight.end(), all.begin() + 6);
+          return all;
         });
   }
   cudaGraphExecDestroy(launched);

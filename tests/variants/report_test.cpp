@@ -30,7 +30,7 @@ TEST_P(each_report, says_what_ran) {
   onefold::report again;
   again.launches = 77;
   again.implementation = "something else";
-  again = reduce(one(), input.all(), count).ran;
+  again = reduce(one(), input.all(), count, again).ran;
   EXPECT_EQ(again.launches, ran.launches);
   EXPECT_EQ(again.implementation, ran.implementation);
 }
