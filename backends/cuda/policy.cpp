@@ -179,8 +179,6 @@ class policy_reader {
     if (seen_headings_ < headings_.size()) return read_heading(key, value);
     if (in_fixed_order_) return read_number(policy_.fixed_order, numbers_of_fixed_order, key, value);
     if (variant_ != nullptr) return read_number(*variant_, numbers_of_variants, key, value);
-    variant_policy of_nobody;
-    if (is_left_out_) return read_number(of_nobody, numbers_of_variants, key, value);
     refuse_line(quoted(key) + " stands in no section");
   }
 
@@ -202,8 +200,8 @@ class policy_reader {
     in_fixed_order_ = name == fixed_order_section;
     const auto found = std::ranges::find(policy_.variants, name, &variant_policy::variant);
     variant_ = found == policy_.variants.end() ? nullptr : &*found;
-    is_left_out_ = !in_fixed_order_ && variant_ == nullptr && is_left_out(name);
-    if (!in_fixed_order_ && variant_ == nullptr && !is_left_out_) refuse_line("no variant named " + name + " has launch choices");
+    if (variant_ == nullptr && is_left_out(name)) variant_ = &of_nobody_;
+    if (!in_fixed_order_ && variant_ == nullptr) refuse_line("no variant named " + name + " has launch choices");
   }
 
   // A file that a library with all variants has written serves one without them.
@@ -230,8 +228,8 @@ class policy_reader {
   std::size_t seen_headings_ = 0;
   int line_number_ = 1;
   bool in_fixed_order_ = false;
-  bool is_left_out_ = false;
   variant_policy* variant_ = nullptr;
+  variant_policy of_nobody_;  ///< takes the numbers of variants that are left out
   std::vector<std::string> sections_, keys_;
 };
 

@@ -91,24 +91,22 @@ void add(call& now, exact_launch how, exact_terms terms, bool concludes, exact_m
   const std::uint64_t all = blocks_at_once(kernel, now.gpu);
   const std::uint64_t warps = static_cast<std::uint64_t>(kernel.threads) / 32;
   const std::uint64_t most = std::min(all * kernel.most_of_block, most_elements_of_launch) / 2 * 2;  // so that parts stay in step
-  const std::size_t x_size = size_of(types != nullptr ? types->x : now.type);
-  const std::size_t y_size = size_of(types != nullptr ? types->y : now.type);
+  element_type x_type = types != nullptr ? types->x : now.type;
+  element_type y_type = types != nullptr ? types->y : now.type;
   const auto* x = static_cast<const std::byte*>(now.input);
   // A second array that nobody takes does not matter, and kernels may take squares for products.
   const auto* y = terms == exact_terms::squares ? x : static_cast<const std::byte*>(now.second);
   const std::uint64_t count = how.part == exact_part::all ? now.count : 2 * now.count;
   for (std::uint64_t at = 0; at < count; at += how.count) {
     how.count = std::min(most, count - at);
-    how.x = x + at * x_size;
-    how.y = y == nullptr ? nullptr : y + at * y_size;
+    how.x = x + at * size_of(x_type);
+    how.y = y == nullptr ? nullptr : y + at * size_of(y_type);
     how.concludes = concludes && at + how.count == count;
     std::uint64_t blocks = std::min(blocks_for(how.count / kernel.elements_of_warp, warps, now.gpu), all);
     // A small grid of the largest blocks, so that none is given more than its bins hold.
     blocks = std::max(blocks, std::min((how.count + kernel.most_of_block - 1) / kernel.most_of_block, all));
     how.is_alone = blocks == 1 && how.concludes && at == 0 && how.number[1] == 0;
     // The last two are read by the kernels of integers and of two types alone.
-    element_type x_type = types != nullptr ? types->x : now.type;
-    element_type y_type = types != nullptr ? types->y : now.type;
     void* const last = types != nullptr ? static_cast<void*>(&y_type) : &terms;
     void* arguments[] = {&how, &memory, &header, const_cast<device::destination*>(&to), &x_type, last};
     detail::start(now, kernel.symbol, nullptr, {static_cast<std::int64_t>(blocks), kernel.threads, kernel.shared_bytes},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 #include <onefold/detail/folds.hpp>
 #include <onefold/device/destination.hpp>
@@ -11,12 +12,10 @@
 #include <onefold/options.hpp>
 #include <onefold/policy.hpp>
 
-#include "../../cpu/forms.hpp"
 #include "../device.hpp"
 #include "../launch.cuh"
 #include "../runtime.hpp"
 #include "../stream_memory.hpp"
-#include "batched_folds.hpp"
 #include "complex_batched.hpp"
 #include "converted.hpp"
 #include "folds.hpp"
