@@ -62,8 +62,8 @@ void run_passes(call& now, const pass_kernel& what, shape_rule shape_of);
 /// there is less to do, or the caller's grid_size.
 ///
 /// @param per_thread  elements that a thread takes at once
-/// @param per_round   elements that a thread takes in a turn of its loop. Up to choices.alone_rounds turns one block does the work alone: that
-///                    is less than the wait for other blocks costs
+/// @param per_round   elements of a thread that count as a round, one or more turns of its loop. Up to choices.alone_rounds rounds one block does
+///                    the work alone: that is less than the wait for other blocks costs
 void run_resident(call& now, const pass_kernel& what, int per_thread, int per_round);
 
 /// Device memory for the values of so many blocks, of the call's type; there are two, for passes in turn.

@@ -1,5 +1,5 @@
-/// @file known_bad.cu  One kernel for each tool of compute-sanitizer, with the defect that the tool is for. A tool that lets its
-/// kernel pass is not on, and what it says of onefold's kernels is worth nothing.
+/// @file known_bad.cu  Kernels for each tool of compute-sanitizer, with the defect that the tool is for. A tool that lets one of its
+/// kernels pass is not on, and what it says of onefold's kernels is worth nothing.
 
 #include <cuda_runtime.h>
 
@@ -20,6 +20,22 @@ __global__ void without_a_barrier(int* values) {
   values[threadIdx.x] = shared[(threadIdx.x + 33) % threads];
 }
 
+// racecheck: segment_halving without its barrier. Beyond the first step, in which a thread reads what it wrote itself, each reads what
+// others wrote in the step before.
+__global__ void halving_without_a_barrier(int* values) {
+  __shared__ int shared[2 * threads];
+  int value = static_cast<int>(threadIdx.x);
+  shared[threadIdx.x + threads] = value;
+  shared[threadIdx.x] = value;
+  for (unsigned stride = threads; stride > 0; stride /= 2) {
+    if (threadIdx.x < stride) {
+      value += shared[threadIdx.x + stride];
+      shared[threadIdx.x] = value;
+    }
+  }
+  if (threadIdx.x == 0) *values = value;
+}
+
 // synccheck: half of the warp's lanes wait with a mask that leaves themselves out. (Synccheck of CUDA 13.0 says nothing of a
 // __syncthreads() that half of the warp's lanes never reach when they have left.)
 __global__ void wrong_mask(int* values) {
@@ -34,14 +50,15 @@ __global__ void reads_what_nobody_wrote(int* values) { values[threadIdx.x] += 1;
 }  // namespace
 
 int main(int argc, char** argv) {
-  const char* tool = argc == 2 ? argv[1] : "";
-  void (*kernel)(int*) = std::strcmp(tool, "memcheck") == 0    ? out_of_bounds
-                         : std::strcmp(tool, "racecheck") == 0 ? without_a_barrier
-                         : std::strcmp(tool, "synccheck") == 0 ? wrong_mask
-                         : std::strcmp(tool, "initcheck") == 0 ? reads_what_nobody_wrote
-                                                               : nullptr;
+  const char* wanted = argc == 2 ? argv[1] : "";
+  void (*kernel)(int*) = std::strcmp(wanted, "memcheck") == 0            ? out_of_bounds
+                         : std::strcmp(wanted, "racecheck") == 0         ? without_a_barrier
+                         : std::strcmp(wanted, "racecheck_halving") == 0 ? halving_without_a_barrier
+                         : std::strcmp(wanted, "synccheck") == 0         ? wrong_mask
+                         : std::strcmp(wanted, "initcheck") == 0         ? reads_what_nobody_wrote
+                                                                         : nullptr;
   if (kernel == nullptr) {
-    std::fprintf(stderr, "usage: %s memcheck | racecheck | synccheck | initcheck\n", argv[0]);
+    std::fprintf(stderr, "usage: %s memcheck | racecheck | racecheck_halving | synccheck | initcheck\n", argv[0]);
     return 2;
   }
   int* values = nullptr;

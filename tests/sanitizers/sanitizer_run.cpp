@@ -71,6 +71,8 @@ void check(const trial& one, guarded_input& input, std::uint64_t offset, std::ui
 void check_variant(const onefold::variant_info& variant) {
   auto finishes = std::vector<finish>(variant.finishes.begin(), variant.finishes.end());
   if (finishes.empty()) finishes.push_back(finish::automatic);
+  auto widths = std::vector<int>(variant.widths.begin(), variant.widths.end());
+  if (widths.empty()) widths.push_back(variant.default_width);
   const bool one_at_a_time = variant.name == "serial_gpu" || variant.name.starts_with("atomic_");
   for (const auto& [type, op] : tasks) {
     if (!variant.supports(type, op)) continue;
@@ -85,11 +87,21 @@ void check_variant(const onefold::variant_info& variant) {
       one.seed = 1;
       for (const std::uint64_t count : counts)
         if (!one_at_a_time || count <= most_of_one_at_a_time) check(one, input, count % 2, count);
-      // The block sizes that take other paths: one warp, and the largest.
+      // The block sizes that take other paths: the smallest, one warp as a rule, and the largest.
       for (const int block_size : variant.block_sizes) {
         if (block_size != variant.block_sizes.front() && block_size != variant.block_sizes.back()) continue;
         one.block_size = block_size;
-        check(one, input, 1, 1025);
+        for (const int width : widths) {
+          one.width = width;
+          check(one, input, 1, 1025);
+        }
+      }
+      // The other widths, with several blocks of each.
+      one.block_size = 0;
+      for (const int width : widths) {
+        if (width == variant.default_width) continue;
+        one.width = width;
+        check(one, input, 1, counts[3]);
       }
     }
     if (!input.unchanged()) report_failure("changed its input: " + std::string(variant.name));

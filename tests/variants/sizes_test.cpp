@@ -110,11 +110,15 @@ class each_launch : public each_reduction {
     const std::uint64_t probe = std::min(most_elements(variant(), op(), variant().default_finish, asked.block_size), most);
     const auto block_size = static_cast<std::uint64_t>(asked.block_size != 0 ? asked.block_size : variant().default_block_size);
     const edges at{block_size, elements_per_block(asked, input.window(0, probe), probe), 0};
-    // Launching again is where the shape of one launch must fit the next one's work.
+    expect_exact(input, some_sizes(at, most, current_seed()), some_finishes(), asked);
+  }
+
+  // Launching again is where the shape of one launch must fit the next one's work.
+  std::vector<onefold::finish> some_finishes() const {
     std::vector<onefold::finish> finishes{onefold::finish::automatic};
     if (std::ranges::find(variant().finishes, onefold::finish::relaunch) != variant().finishes.end())
       finishes.push_back(onefold::finish::relaunch);
-    expect_exact(input, some_sizes(at, most, current_seed()), finishes, asked);
+    return finishes;
   }
 };
 
@@ -134,6 +138,29 @@ TEST_P(each_launch, is_exact_with_every_width) {
     ASSERT_NO_FATAL_FAILURE(expect_exact_when(asked));
   }
   if (variant().widths.empty()) expect_exact_when(one());
+}
+
+// Few sizes, since these are pairs: less than a warp, an element more than the widest blocks take at once, and many blocks.
+TEST_P(each_launch, is_exact_with_every_block_size_and_width) {
+  const bool has_pairs = !variant().widths.empty() && !variant().block_sizes.empty();
+  const std::uint64_t most = has_pairs ? count_of(70'001) : 3;
+  guarded_input input(memory_for(where()), exact_data(type(), op(), most, current_seed()), op());
+  if (!has_pairs) return expect_exact(input, {most}, {onefold::finish::automatic}, one());
+  for (const std::uint64_t count : tidy({3, 2'049, 6'145, most}, most)) {
+    const expectation expected = expected_exactly(op(), input.payload(), 0, count);
+    const void* data = input.window(0, count);
+    for (const int block_size : variant().block_sizes) {
+      for (const int width : variant().widths) {
+        for (const auto how : some_finishes()) {
+          if (count > most_elements(variant(), op(), how, block_size)) continue;
+          trial asked = one(how);
+          asked.block_size = block_size;
+          asked.width = width;
+          ASSERT_TRUE(answers(asked, data, count, expected));
+        }
+      }
+    }
+  }
 }
 
 TEST_P(each_launch, is_exact_with_any_grid_that_may_be_chosen) {

@@ -15,11 +15,14 @@ namespace onefold::cuda_backend {
 
 namespace {
 
+constexpr int loads_per_turn = 2;
+constexpr int turns_per_round = 2;  // one block alone takes as many elements as grid_stride's
+
 template <class T, class Op>
 __global__ void __launch_bounds__(1024) dual_grid_stride_kernel(const T* input, std::uint64_t count, handover<T> to) {
-  const std::uint64_t step = std::uint64_t{gridDim.x} * 2 * blockDim.x;
+  const std::uint64_t step = std::uint64_t{gridDim.x} * loads_per_turn * blockDim.x;
   T value = Op::template neutral<T>();
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * 2 * blockDim.x + threadIdx.x; i < count; i += step)
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * loads_per_turn * blockDim.x + threadIdx.x; i < count; i += step)
     value = Op::combine(value, Op::combine(input[i], element_or_neutral<Op>(input, i + blockDim.x, count)));
   hand_over<Op>(block_reduce<Op>(value), to);
 }
@@ -32,7 +35,7 @@ struct dual_grid_stride {
 
   template <class T, class Op>
   static void run(call& now) {
-    run_resident<T, Op>(now, dual_grid_stride_kernel<T, Op>, 2, 4);
+    run_resident<T, Op>(now, dual_grid_stride_kernel<T, Op>, loads_per_turn, turns_per_round * loads_per_turn);
   }
 };
 

@@ -17,7 +17,7 @@ struct alignas(16) pack {
   T element[size];
 };
 
-/// Reads 16 aligned bytes through the read-only path.
+/// Reads 16 aligned bytes in one load.
 template <class T>
 __device__ inline pack<T> load_pack(const pack<T>* from) {
   const int4 bits = __ldcs(reinterpret_cast<const int4*>(from));
