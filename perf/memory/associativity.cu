@@ -11,6 +11,8 @@
 /// and the launch. A running sum depends on the first, a parallel sum on the second and third too. Tree v1 (docs/order.md) depends
 /// on the order of the elements, as every sum of floats does, and on nothing else: "inherent" it is not.
 ///
+/// The lecture also warns that a CPU may be more accurate, for its 80-bit registers: a running sum in long double stands beside.
+///
 /// The elements are chosen so that their exact sum is a 64-bit integer in units of 2^-31. Errors are in units in the last place
 /// (ulp) of that exact sum, as a float.
 
@@ -141,9 +143,9 @@ class answers {
   std::vector<float> sums_;
 };
 
-template <class T>
-T running_sum(std::span<const T> x) {
-  T sum = 0;
+template <class T, class Sum = T>
+Sum running_sum(std::span<const T> x) {
+  Sum sum = 0;
   for (const T v : x) sum += v;
   return sum;
 }
@@ -206,18 +208,27 @@ int trials(const setting& how) { return how.small ? 20 : how.quick ? 100 : 1000;
 /// Running sums and tree v1 over the same random orders of the elements.
 void add_orders(std::vector<row>& rows, const elements& of, const setting& how) {
   std::vector<float> x = of.x;
-  const samples running_time = time_on_cpu(
-      [&](std::size_t) {
-        volatile float sum = running_sum(std::span<const float>(x));
-        static_cast<void>(sum);
-      },
-      how.repeats);
+  const auto time_of = [&](auto sum_of) {
+    return time_on_cpu(
+        [&](std::size_t) {
+          volatile float sum = sum_of(std::span<const float>(x));
+          static_cast<void>(sum);
+        },
+        how.repeats);
+  };
+  const auto in_floats = [](std::span<const float> all) { return running_sum(all); };
+  const auto in_long_doubles = [](std::span<const float> all) { return static_cast<float>(running_sum<float, long double>(all)); };
+  const samples running_time = time_of(in_floats);
+  const samples longer_time = time_of(in_long_doubles);
   answers running("random orders, running sum", of);
+  answers longer(
+      "random orders, running sum in long double, of " + std::to_string(std::numeric_limits<long double>::digits) + " bits", of);
   answers tree("random orders, tree v1", of);
   random_numbers random(1);
   for (int k = 0; k < trials(how); ++k) {
     shuffle(std::span(x), random);
-    running.add(running_sum(std::span<const float>(x)));
+    running.add(in_floats(x));
+    longer.add(in_long_doubles(x));
     tree.add(onefold::sum(onefold::serial(), x));
   }
   // What an order had lost would be lost to all that come after it.
@@ -225,6 +236,7 @@ void add_orders(std::vector<row>& rows, const elements& of, const setting& how) 
   for (const float v : x) units += static_cast<std::int64_t>(std::ldexp(v, -unit_exponent));
   if (units != of.exact_units) throw std::runtime_error("a random order of the elements has lost one of them");
   rows.push_back(running.as_row(running_time));
+  rows.push_back(longer.as_row(longer_time));
   rows.push_back(tree.as_row({}));
 }
 
@@ -310,15 +322,20 @@ std::vector<row> run_on_gpu(const gpu_clock& clock, const setting& how) {
   const executor gpu = onefold::cuda(clock.device(), stream);
   const std::span<const float> input(x.data(), of.x.size());
   const auto sum = [&](const options& asked) { return onefold::sum(gpu, input, asked); };
-  const auto time = [&](const options& asked) {
-    return clock.in_stream([&](std::size_t) { onefold::sum_into(gpu, input, result.data(), asked); }, how.repeats);
+  const auto time = [&](const options& asked, int repeats) {
+    return clock.in_stream([&](std::size_t) { onefold::sum_into(gpu, input, result.data(), asked); }, repeats);
+  };
+  const auto add_same_call = [&](const char* variant, int calls, int repeats) {
+    answers same_call(std::string("one order, ") + variant + ", the same call again and again", of);
+    for (int k = 0; k < calls; ++k) same_call.add(sum({.variant = variant}));
+    rows.push_back(same_call.as_row(time({.variant = variant}, repeats)));
   };
 
-  for (const char* variant : {"atomic_global", "atomic_shared", "cub"}) {
-    answers same_call(std::string("one order, ") + variant + ", the same call again and again", of);
-    for (int k = 0; k < trials(how); ++k) same_call.add(sum({.variant = variant}));
-    rows.push_back(same_call.as_row(time({.variant = variant})));
-  }
+  for (const char* variant : {"atomic_global", "atomic_shared", "cub"}) add_same_call(variant, trials(how), how.repeats);
+  // Of one thread, which takes its time, and trees, whose errors seed 003 compares with its.
+  constexpr int few = 10;
+  add_same_call("serial_gpu", few, std::min(few, how.repeats));
+  for (const char* variant : {"bottom_up", "top_down", "segment_halving"}) add_same_call(variant, trials(how), how.repeats);
 
   constexpr std::array block_sizes{64, 128, 256, 512, 1024};
   const int grids = how.small ? 4 : how.quick ? 50 : 200;
@@ -331,8 +348,8 @@ std::vector<row> run_on_gpu(const gpu_clock& clock, const setting& how) {
   }
   for (int k = 0; k < trials(how); ++k) tree.add(sum({}));
   tree.add(onefold::sum(onefold::serial(), of.x));
-  rows.push_back(shapes.as_row(time({.variant = "grid_stride"})));
-  rows.push_back(tree.as_one(time({})));
+  rows.push_back(shapes.as_row(time({.variant = "grid_stride"}, how.repeats)));
+  rows.push_back(tree.as_one(time({}, how.repeats)));
   return rows;
 }
 
@@ -345,7 +362,8 @@ const study associativity = {
     .title = "How many answers has one sum of floats?",
     .lecture =
         "x = 1e30, y = -1e30, z = 1: (x + y) + z is 1, x + (y + z) is 0. \"Parallel results may not exactly match sequential "
-        "results: this is not specific to GPU or CUDA, [it is an] inherent part of parallel execution.\" No figures.",
+        "results: this is not specific to GPU or CUDA, [it is an] inherent part of parallel execution.\" CPUs can be more accurate "
+        "due to 80-bit extended precision. No figures. Seed 003: a tree is more accurate than a running sum.",
     .lesson =
         "A running sum has hundreds of answers for a thousand orders of its elements. A parallel sum can have them for one and "
         "the same order, where the number of threads decides how it is cut, or chance in which order the partial sums arrive. "
@@ -353,7 +371,8 @@ const study associativity = {
         "answer, on one kind of machine. Tree v1 fixes who meets whom by the number of elements alone: another order of the "
         "elements is another question with another answer, but the same array has one answer, on any number of threads, on the "
         "GPU, in any launch shape. And a tree's error is far smaller than that of a running sum, for each element goes through "
-        "few additions.",
+        "few additions. In 80 bits no addition of these elements rounds, so that the running sum has one answer too: not because "
+        "an order was fixed, but because these elements leave room for it.",
 #ifdef __CUDACC__
     .on_gpu = run_on_gpu,
 #endif

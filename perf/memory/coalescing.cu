@@ -11,6 +11,13 @@
 ///
 /// Then the words of a lane: of 1 to 16 bytes, side by side. A warp's are one sector of bytes, or sixteen of the longest words.
 ///
+/// Then threads that read the same address, and write nothing:
+///
+///     each its own   lane 0 1 2 3 4 5 ...                  float 0 1 2 3 4 5 ...
+///     pairs          lane 0 1 2 3 4 5 ...                  float 0 0 2 2 4 4 ...     the same 4 sectors
+///     a warp         lane 0 1 2 3 4 5 ...                  float 0 0 0 0 0 0 ...     one sector of the four
+///     all warps      the same float for every thread
+///
 /// To see: today's GPU moves whole sectors and asks nothing else. The lecture's factor of ten for a permuted or misaligned warp is gone; that
 /// for a stride is not.
 #include "study.hpp"
@@ -193,6 +200,69 @@ row time_words(const gpu_clock& clock, const setting& how, const std::string& si
   return line;
 }
 
+// --- threads that read the same address ------------------------------------------------------------------------------------------------
+
+constexpr unsigned all_threads = 0;  // as `together`: how many threads that follow each other read the first one's float
+
+// What of a thread's number is left as the place that it reads. A mask and no division, which would take longer than reading.
+constexpr std::uint64_t kept_of_number(unsigned together) { return together == all_threads ? 0 : ~std::uint64_t{together - 1}; }
+
+// Counts the threads that meet `wanted`, which none does where this is timed: so the loads stay and nothing is written.
+__global__ void read_shared(const float* data, std::uint64_t count, std::uint64_t kept, float wanted, unsigned* met) {
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * block + threadIdx.x;
+  if (i < count && data[i & kept] == wanted) atomicAdd(met, 1u);
+}
+
+constexpr unsigned different_contents = 1021;  // a prime number: a power of two steps through all of them
+
+__global__ void fill_for_reading(float* data, std::uint64_t count) {
+  const std::uint64_t threads = std::uint64_t{gridDim.x} * block;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * block + threadIdx.x; i < count; i += threads)
+    data[i] = static_cast<float>(i % different_contents);
+}
+
+// Of `count` threads, those that meet `wanted`.
+std::uint64_t expected_to_meet(std::uint64_t count, unsigned together, unsigned wanted) {
+  if (together == all_threads) return wanted == 0 ? count : 0;
+  const std::uint64_t groups = count / together;
+  std::uint64_t first = 0;
+  while (first * together % different_contents != wanted) ++first;
+  return groups > first ? ((groups - 1 - first) / different_contents + 1) * together : 0;
+}
+
+// Only the first of the arrays has contents to be checked; none has the -1 that is looked for where this is timed.
+row time_shared(const gpu_clock& clock, const setting& how, const std::string& size, std::uint64_t count, unsigned together,
+                bool in_cache, float* arena, std::uint64_t arena_floats) {
+  const std::string name = size + ", read only: " +
+                           (together == all_threads ? "all warps the same"
+                            : together == 1         ? "each its own"
+                            : together == 2         ? "pairs the same"
+                            : together == warp      ? "a warp the same"
+                                                    : std::to_string(together) + " the same");
+  const device_array<unsigned> met(1);
+  const auto read = [&](const float* data, float wanted) {
+    read_shared<<<blocks_for(count, block), block, 0, stream_of(clock)>>>(data, count, kept_of_number(together), wanted,
+                                                                          met.data());
+    check_launch("read_shared");
+  };
+  fill_for_reading<<<static_cast<unsigned>(clock.multiprocessors()) * 8, block, 0, stream_of(clock)>>>(arena, count);
+  check_launch("fill_for_reading");
+  for (const unsigned wanted : {0u, 17u, different_contents - 1}) {
+    check(cudaMemsetAsync(met.data(), 0, sizeof(unsigned), stream_of(clock)), "cudaMemsetAsync");
+    read(arena, static_cast<float>(wanted));
+    verify<unsigned>(name, copy_out(clock, met.data(), 1), [&](std::size_t) { return expected_to_meet(count, together, wanted); });
+  }
+  const std::uint64_t step = (count + 511) / 512 * 512;
+  const std::uint64_t slots = in_cache ? 1 : std::max<std::uint64_t>(arena_floats / step, 1);
+  row line{.name = name,
+           .time = clock.in_stream([&](std::size_t turn) { read(arena + turn % slots * step, -1); }, how.repeats),
+           .bytes = together == all_threads ? 0 : count / together * sizeof(float)};
+  std::set<std::uint64_t> sectors;
+  for (std::uint64_t i = 0; i < warp; ++i) sectors.insert((i & kept_of_number(together)) * sizeof(float) / sector_bytes);
+  line.values = {{"sectors per warp", static_cast<double>(sectors.size()), ""}};
+  return line;
+}
+
 std::vector<row> on_gpu(const gpu_clock& clock, const setting& how) {
   const std::uint64_t of_lecture = how.small ? 3 << 10 : 3 << 20;  // 12 K blocks of 256
   std::size_t free_bytes = 0;
@@ -219,6 +289,9 @@ std::vector<row> on_gpu(const gpu_clock& clock, const setting& how) {
       // Strided by 4 and more the lecture's floats span more than any second-level cache.
       if (!one.in_cache || of.stride <= 2)
         rows.push_back(time_pattern(clock, how, one.name, one.count, of, one.in_cache, arena.data(), arena_floats));
+  for (const size& one : sizes)
+    for (const unsigned together : {1u, 2u, 4u, 8u, warp, all_threads})
+      rows.push_back(time_shared(clock, how, one.name, one.count, together, one.in_cache, arena.data(), arena_floats));
   for (const auto& [name, count] :
        {std::pair<std::string, std::uint64_t>{"3M", of_lecture}, {std::to_string(large >> 20) + "M", large}}) {
     rows.push_back(time_words<unsigned char>(clock, how, name, count, arena.data(), arena_floats));
@@ -266,13 +339,17 @@ extern const study coalescing;
 const study coalescing{
     .name = "coalescing",
     .title = "read, increment and write floats: what does it cost where the 32 floats of a warp lie?",
-    .lecture = "3M floats on a G80: 356 us coalesced, 357 us with some threads idle, 3494 us permuted or misaligned.",
+    .lecture =
+        "3M floats on a G80: 356 us coalesced, 357 us with some threads idle, 3494 us permuted or misaligned. From compute "
+        "capability 1.2 on a transaction for any pattern, multiple threads of the same address included.",
     .lesson =
-        "Memory is moved in sectors of 32 bytes. Whatever order a warp's lanes have inside its sectors costs nothing, and neither "
-        "do idle lanes, but they gain nothing either. A warp that begins off its sectors or lines asks for more than it needs, "
-        "which its neighbour needs too: where a cache keeps it, that costs little. Strides are what is left of the lecture's "
-        "warning: with 8 floats from one to the next seven eighths of what is moved is thrown away, and with more it can be worse "
-        "still. A CPU moves lines of 64 bytes, so its waste grows up to a stride of 16.",
+        "Memory is moved in sectors of 32 bytes. Whatever order a warp's lanes have inside its sectors costs nothing, and "
+        "neither do idle lanes, but they gain nothing either. A warp that begins off its sectors or lines asks for more than "
+        "it needs, which its neighbour needs too: where a cache keeps it, that costs little. Lanes that read the same address "
+        "are served together, as the lecture says of its later GPUs: that costs nothing, and gains something only where fewer "
+        "sectors are left. Strides are what is left of the lecture's warning: with 8 floats from one to the next seven eighths "
+        "of what is moved is thrown away, and with more it can be worse still. A CPU moves lines of 64 bytes, so its waste "
+        "grows up to a stride of 16.",
 #ifdef __CUDACC__
     .on_gpu = on_gpu,
 #endif

@@ -9,9 +9,9 @@
 /// counts. "Clocks per warp" are those of a whole multiprocessor for the 32 operations of a warp: the lecture's 4. They are counted
 /// by the multiprocessors themselves, so that the clock rate of the moment does not matter; operations per second depend on it.
 ///
-/// To see: an integer product is as fast as other instructions, and __umul24 no faster than it, since the hardware has lost its 24-bit
-/// multiplier. A division by what only the run knows is still many instructions. The fast functions are fast, and the last
-/// columns say what they cost in accuracy: the error against double on the host, in units in the last place.
+/// To see: an integer product is as fast as other instructions, and __umul24 and __mul24 no faster than it, since the hardware has
+/// lost its 24-bit multiplier. A division by what only the run knows is still many instructions. The fast functions are fast, and
+/// the last columns say what they cost in accuracy: the error against double on the host, in units in the last place.
 
 #include <array>
 #include <cmath>
@@ -102,8 +102,24 @@ std::vector<row> run_on_cpu(const setting& how) {
 #define ONEFOLD_DEVICE_OPERATION(name, text, type, n, shape, operation, by_other_means) \
   ONEFOLD_OPERATION_ON(__device__, name, text, type, n, shape, operation, by_other_means)
 
+/// The lowest 24 bits, with their sign.
+constexpr i32 low_24(i32 x) {
+  const u32 bits = static_cast<u32>(x) & 0xffffff;
+  return static_cast<i32>(bits) - (bits < 0x800000 ? 0 : 0x1000000);
+}
+constexpr i32 school_product_24(i32 a, i32 b) {
+  return static_cast<i32>(school_product(static_cast<u32>(low_24(a)), static_cast<u32>(low_24(b))));
+}
+
 // clang-format off
-ONEFOLD_DEVICE_OPERATION(multiply_24, "__umul24(x, n)", u32, 1664525u, deep, __umul24(x, n), school_product(x & 0xffffff, n))
+ONEFOLD_DEVICE_OPERATION(multiply_24,        "__umul24(x, n)", u32, 1664525u, deep, __umul24(x, n), school_product(x & 0xffffff, n))
+ONEFOLD_DEVICE_OPERATION(multiply_24_signed, "__mul24(x, n)",  i32, 1664525,  deep, __mul24(x, n),  school_product_24(x, n))
+
+// One step in a turn of the loop: min(min(x, n), n) is min(x, n).
+ONEFOLD_DEVICE_OPERATION(least,          "min(x, n)",    i32,   500'000'003, wide, min(x, n),   x < n ? x : n)
+ONEFOLD_DEVICE_OPERATION(greatest,       "max(x, n)",    i32,   500'000'003, wide, max(x, n),   x > n ? x : n)
+ONEFOLD_DEVICE_OPERATION(least_float,    "fminf(x, n)",  float, 1.5f,        wide, fminf(x, n), x < n ? x : n)
+ONEFOLD_DEVICE_OPERATION(greatest_float, "fmaxf(x, n)",  float, 1.5f,        wide, fmaxf(x, n), x > n ? x : n)
 
 ONEFOLD_DEVICE_OPERATION(add_float,      "x + n, float",         float,  0.5f,       deep, x + n,         double(x) + n)
 ONEFOLD_DEVICE_OPERATION(multiply_float, "x * n, float",         float,  1.0000001f, deep, x * n,         double(x) * n)
@@ -128,7 +144,8 @@ void add_rows(std::vector<row>& rows, const gpu_clock& clock, const setting& how
 
 std::vector<row> run_on_gpu(const gpu_clock& clock, const setting& how) {
   std::vector<row> rows;
-  add_rows<add, multiply, multiply_24, add_64, multiply_64>(rows, clock, how);
+  add_rows<add, multiply, multiply_24, multiply_24_signed, add_64, multiply_64>(rows, clock, how);
+  add_rows<least, greatest, least_float, greatest_float>(rows, clock, how);
   add_rows<shift, divide_16, divide_signed_16, divide_10, divide_n, divide_by_x, divide_by_x_64>(rows, clock, how);
   add_rows<mask, modulo_16, modulo_n>(rows, clock, how);
   add_rows<add_float, multiply_float, fma_float, add_double, fma_double>(rows, clock, how);
@@ -150,8 +167,9 @@ const study instructions = {
         "takes several times that, __mul24 takes 4. Division and modulo are \"more expensive\"; foo % n == foo & (n - 1) if n is "
         "a power of 2. __sinf is one instruction, sinf many, within 5 ulp.",
     .lesson =
-        "Sums, products, shifts and masks of 32 bits cost an instruction each. The advice to multiply in 24 bits is out of date: "
-        "where the hardware has no 24-bit multiplier it buys nothing, and may cost a mask. A division by a constant is a shift, "
+        "Sums, products, minima, shifts and masks of 32 bits cost an instruction each. The advice to multiply in 24 bits is out "
+        "of date: where the hardware has no 24-bit multiplier it buys nothing, and costs a mask, or two shifts with a sign. A "
+        "division by a constant is a shift, "
         "or a product and a shift. One by a number that only the run knows is many instructions on the GPU, and several times "
         "that in 64 bits: where it is known to be a power of two, saying so with a mask still pays, on the CPU too. The fast "
         "functions are faster, some little and some several times, and their error is in the table: small in the middle, without "
