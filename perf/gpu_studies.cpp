@@ -35,32 +35,71 @@ int repeats_for(double seconds_per_call, int wanted) {
 struct rung {
   std::string name;
   report ran;
-  bool waits = false;  // timed on the host's clock, because the variant needs the host
+  bool waits = false;  // timed on the host's clock, because the host finishes
+  bool is_default = true;
   samples cold, hot;
 };
-
-bool needs_host(const variant_info& variant) { return variant.default_finish == finish::host && variant.finishes.size() == 1; }
 
 // How often the whole is measured: what differs between passes will differ between runs too (samples::noisy).
 int passes(const study_options& how) { return how.quick ? 1 : 2; }
 int repeats_of_pass(const study_options& how) { return (how.repeats + passes(how) - 1) / passes(how); }
 
-// A variant with one of its widths, if it has such: the lectures have a table of them.
+// A variant with one of its widths and finishes, if it has such: the lectures have tables of both.
 struct choice {
   const variant_info* variant;
   int width;
+  finish last;
+
+  [[nodiscard]] bool is_default() const { return width == variant->default_width && last == variant->default_finish; }
+  [[nodiscard]] std::string text() const {
+    std::string all(variant->name);
+    if (width != variant->default_width) all += fmt::format("/{}", width);
+    if (last != variant->default_finish) all += fmt::format(", {}", name(last));
+    return all;
+  }
+  [[nodiscard]] bool needs_host() const { return last == finish::host; }
 };
-std::string name_of(const choice& what) {
-  const bool is_default = what.width == what.variant->default_width;
-  return is_default ? std::string(what.variant->name) : fmt::format("{}/{}", what.variant->name, what.width);
+
+std::vector<choice> choices_of(const variant_info& variant, bool all_finishes) {
+  std::vector<int> widths(variant.widths.begin(), variant.widths.end());
+  if (widths.empty()) widths.push_back(variant.default_width);
+  std::vector<finish> finishes{variant.default_finish};
+  if (all_finishes)
+    for (const finish one : variant.finishes)
+      if (one != variant.default_finish) finishes.push_back(one);
+  std::vector<choice> all;
+  for (const int width : widths)
+    for (const finish last : finishes)
+      if (width == variant.default_width || last == variant.default_finish) all.push_back({&variant, width, last});
+  return all;
+}
+
+options options_of(const choice& what) {
+  options all{.variant = what.variant->name, .width = what.width};
+  if (what.last != what.variant->default_finish) all.finish = what.last;
+  return all;
+}
+
+// Whether a GPU can run it. What it cannot, because it has too little shared memory, say, is left out of the table, and why goes to `skipped`.
+bool can_run(const gpu_bench& bench, const study_options& how, const choice& what, std::vector<std::string>& skipped) {
+  try {
+    std::uint64_t bits = 0;
+    detail::run({bench.where(), how.type, form_of(how.op), bench.input(0), bench.count(), &bits, true}, options_of(what));
+    return true;
+  } catch (const error& problem) {
+    if (problem.code() != errc::unsupported) throw;
+    skipped.push_back(fmt::format("{}: {}", what.text(), problem.what()));
+    return false;
+  }
 }
 
 // Measures a variant once more into `result`.
 void measure(rung& result, const gpu_bench& bench, const study_options& how, const choice& what, std::uint64_t expected) {
   const variant_info& variant = *what.variant;
-  result.name = name_of(what);
-  result.waits = needs_host(variant);
-  options wanted{.variant = variant.name, .width = what.width};
+  result.name = what.text();
+  result.waits = what.needs_host();
+  result.is_default = what.is_default();
+  options wanted = options_of(what);
   if (std::ranges::find(variant.block_sizes, how.block_size) != variant.block_sizes.end()) wanted.block_size = how.block_size;
   const auto call = [&](const void* input, bool waits, void* output, report* ran) {
     options with_report = wanted;
@@ -115,17 +154,16 @@ nlohmann::json gpu_ladder(const study_options& how, const device_info& gpu) {
       skipped.push_back(fmt::format("{} does not take {} of {}: {}", variant.name, name(how.op), name(how.type), variant.limits));
     else if (const auto reason = why_not(variant, cuda(how.device)))
       skipped.push_back(*reason);
-    else if (variant.widths.empty())
-      measured.push_back({&variant, 0});
     else
-      for (const int width : variant.widths) measured.push_back({&variant, width});
+      for (const choice& one : choices_of(variant, how.finishes))
+        if (can_run(bench, how, one, skipped)) measured.push_back(one);
   }
   std::vector<rung> rungs(measured.size());
   for (int pass = 0; pass < passes(how); ++pass) {
     read_cold.add(bench.in_stream(read, cache::cold, repeats_of_pass(how)));
     read_hot.add(bench.in_stream(read, cache::hot, repeats_of_pass(how)));
     for (std::size_t i = 0; i < measured.size(); ++i) {
-      progress(fmt::format("{} ({} of {}, pass {} of {})", name_of(measured[i]), i + 1, measured.size(), pass + 1, passes(how)));
+      progress(fmt::format("{} ({} of {}, pass {} of {})", measured[i].text(), i + 1, measured.size(), pass + 1, passes(how)));
       measure(rungs[i], bench, how, measured[i], expected);
     }
   }
@@ -163,9 +201,9 @@ nlohmann::json gpu_ladder(const study_options& how, const device_info& gpu) {
                               {"clock", row.waits ? "host" : "events"},
                               {"cold", to_json(row.cold)},
                               {"hot", to_json(row.hot)}});
-    before = cold;
+    if (row.is_default) before = cold;  // what a width or a finish more does is another question than what the next rung does
   }
-  fmt::print("step: the row above / this; cumulative: {} / this; over tree: {} / this; cold: arrays rotate through 1.5 GiB\n",
+  fmt::print("step: the variant above / this; cumulative: {} / this; over tree: {} / this; cold: arrays rotate through 1.5 GiB\n",
              first_of_lecture, first_tree);
   for (const auto& line : skipped) fmt::print("left out: {}\n", line);
   record["left_out"] = skipped;
@@ -191,7 +229,7 @@ void measure(sweep_row& row, const study_options& how, const std::vector<const v
   };
   for (const int state : {0, 1}) row.read[state].add(read(state));
   for (std::size_t i = 0; i < variants.size(); ++i)
-    measure(row.rungs[i], bench, how, {variants[i], variants[i]->default_width}, row.expected);
+    measure(row.rungs[i], bench, how, {variants[i], variants[i]->default_width, variants[i]->default_finish}, row.expected);
   if (!last_pass) return;
   for (const int state : {0, 1}) {
     const double fastest = fastest_of(row.rungs, state == 0 ? &rung::cold : &rung::hot);

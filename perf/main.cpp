@@ -87,7 +87,7 @@ void check_variants(const std::vector<std::string>& asked) {
 
 // What only a GPU's study looks at.
 void refuse_gpu_options(const CLI::App& ladder, bool on_cpu) {
-  for (const char* option : {"--variants", "--block-size", "--device"})
+  for (const char* option : {"--variants", "--block-size", "--finishes", "--device"})
     if (ladder.count(option) > 0)
       throw std::runtime_error(
           fmt::format("{} is for the GPU's ladder, and {}: leave it away", option,
@@ -210,6 +210,7 @@ std::vector<command> add_studies(CLI::App& app, arguments& typed, study_options&
   add.type(ladder, element_types);
   add.device(ladder);
   add.choice_of_variants(ladder);
+  ladder->add_flag("--finishes", how.finishes, "each variant with every finish that it has, and not only its own");
   add.count(ladder)->capture_default_str();
   ladder->add_option("--plot", typed.plot_file, "draw a bar chart into this PNG or SVG file; needs --json")->needs("--json");
   ladder->add_flag("--cpu", typed.on_cpu, "the CPU's ladder, also where there is a GPU");

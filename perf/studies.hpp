@@ -19,6 +19,7 @@ struct study_options {
   int repeats = 30;
   int block_size = 0;                   ///< 0: each variant's own
   std::vector<std::string> variants;    ///< empty: all
+  bool finishes = false;                ///< ladder: with every finish that a variant has
   std::string threads;                  ///< cpu, peers and folds: "1", "all", or empty for both
   std::vector<std::string> cases;       ///< folds: empty: all
   std::uint64_t offset = 0;             ///< cpu: elements from the boundary of a cache line to the arrays' begin

@@ -159,14 +159,21 @@ class search {
           cache::cold, repeats);
     };
     const auto try_out = [&](const char* what, int variant_policy::*member, const std::vector<int>& candidates) {
-      std::vector<int> values{own.*member};
+      std::vector<int> asked{own.*member};
       for (const int candidate : candidates)
-        if (candidate != values.front()) values.push_back(candidate);
+        if (candidate != asked.front()) asked.push_back(candidate);
+      std::vector<int> values;
       std::vector<samples> all;
-      for (const int value : values) {
+      for (const int value : asked) {
         progress(fmt::format("{}: {} = {}", variant.name, what, value));
         own.*member = value;
-        all.push_back(time());
+        try {
+          all.push_back(time());
+          values.push_back(value);
+        } catch (const error& problem) {  // the GPU lacks shared memory for this, say
+          if (problem.code() != errc::unsupported) throw;
+          if (value == asked.front()) return;
+        }
       }
       std::size_t best = 0;
       for (std::size_t i = 1; i < all.size(); ++i)
@@ -178,6 +185,7 @@ class search {
     };
     try_out("block_size", &variant_policy::block_size, {variant.block_sizes.begin(), variant.block_sizes.end()});
     if (variant.grid_size_free) try_out("blocks_per_multiprocessor", &variant_policy::blocks_per_multiprocessor, {0, 1, 2, 4, 8});
+    if (own.host_values != 0) try_out("host_values", &variant_policy::host_values, {256, 1024, 4096, 8192, 16384});
   }
 
  private:
