@@ -77,6 +77,7 @@ void run_together(const onefold_request* requests, std::size_t count, const onef
     if (is_stored(requests[i])) continue;
     ++results;
     if (requests[i].output == nullptr) refuse_null("output of a request");
+    check_result_of_host(requests[i].output, requests[i].exact_state);
     bytes += std::max(in_places(bytes_of_results(requests[i])), place_bytes);
   }
   const auto batch = begin_batch(*find_backend(backend::cuda), executor_of(requests[0].where), how, bytes);
@@ -106,17 +107,22 @@ void run_together(const onefold_request* requests, std::size_t count, const onef
 
 namespace {
 
-// Of a caller whose header is older, or newer.
+// Of a caller whose header is older, or newer. Two types that are one are none.
 onefold_request known_request(const onefold_request& given) {
   onefold_request known = as_known(given, offsetof(onefold_request, second), "request of a batch");
   known.struct_bytes = sizeof(known);
+  if (known.second_type == known.type + 1) known.second_type = 0;
   return known;
+}
+bool is_known(const onefold_request& given) {
+  return given.struct_bytes == sizeof(given) && (given.second_type == 0 || given.second_type != given.type + 1);
 }
 
 void run_all(const onefold_request* requests, std::size_t count, const onefold_options* how) {
   // A caller's header may be older, or newer: then requests lie at the distance that it has.
   std::vector<onefold_request> as_here;
-  if (const std::size_t bytes = requests[0].struct_bytes; bytes != sizeof(onefold_request)) {
+  const std::size_t bytes = requests[0].struct_bytes;
+  if (bytes != sizeof(onefold_request) || !std::all_of(requests, requests + count, is_known)) {
     as_here.reserve(count);
     const auto* const first = reinterpret_cast<const std::byte*>(requests);
     for (std::size_t i = 0; i < count; ++i) {
@@ -137,7 +143,7 @@ void run_all(const onefold_request* requests, std::size_t count, const onefold_o
 
 // A request for each of the arrays whose addresses stand behind each other.
 void run_arrays(const onefold_request& what, std::size_t arrays, const onefold_options* how) {
-  if (what.struct_bytes != sizeof(what)) return run_arrays(known_request(what), arrays, how);
+  if (!is_known(what)) return run_arrays(known_request(what), arrays, how);
   if (arrays == 0) return;
   if (what.input_at == nullptr) refuse_null("list of addresses, input_at");
   if (what.output == nullptr) refuse_null("output");

@@ -285,6 +285,7 @@ options wishes_of(const onefold_options& how, lent_workspace& lent) {
     refuse_number("options.guarantee", how.guarantee, "one of onefold_guarantee");
   if (how.knobs.finish < 0 || how.knobs.finish >= finish_count)
     refuse_number("options.knobs.finish", how.knobs.finish, "one of onefold_finish");
+  if (how.knobs.reserved != 0) refuse_number("options.knobs.reserved", how.knobs.reserved, "0");
   options wishes;
   if (how.variant != nullptr) wishes.variant = {how.variant, how.variant_bytes == 0 ? std::strlen(how.variant) : how.variant_bytes};
   wishes.finish = static_cast<finish>(how.knobs.finish);

@@ -27,13 +27,15 @@ const backend_entry& built_backend(const executor& where) {
   return *entry;
 }
 
-// The entry of an executor whose reductions are launched on a GPU.
-const backend_entry& launching_backend(const executor& where) {
+// The entry of an executor that names a GPU; of another an error with what it has not.
+const backend_entry& gpu_backend(const executor& where, const char* lacks = "no GPU to enter: name a cuda() executor") {
   const auto* entry = where.chooses_itself() ? nullptr : &built_backend(where);
-  if (entry == nullptr || entry->policy == nullptr)
-    throw error(errc::unsupported, std::string(where.chooses_itself() ? "best()" : name(where.backend())) +
-                                       " has no launch policy: ask for that of a cuda() executor");
+  if (entry == nullptr || entry->enter_gpu == nullptr)
+    throw error(errc::unsupported, std::string(where.chooses_itself() ? "best()" : name(where.backend())) + " has " + lacks);
   return *entry;
+}
+const backend_entry& launching_backend(const executor& where) {
+  return gpu_backend(where, "no launch policy: ask for that of a cuda() executor");
 }
 
 // Null where the executor's calls need none.
@@ -41,15 +43,6 @@ onefold_workspace* make_workspace(const executor& where, void* memory, std::size
   if (where.chooses_itself()) return nullptr;
   const auto& entry = built_backend(where);
   return entry.make_workspace == nullptr ? nullptr : entry.make_workspace(where, memory, bytes).release();
-}
-
-// The entry of an executor whose arrays lie on a GPU.
-const backend_entry& gpu_backend(const executor& where) {
-  const auto* entry = where.chooses_itself() ? nullptr : &built_backend(where);
-  if (entry == nullptr || entry->enter_gpu == nullptr)
-    throw error(errc::unsupported, std::string(where.chooses_itself() ? "best()" : name(where.backend())) +
-                                       " has no GPU to enter: name a cuda() executor");
-  return *entry;
 }
 
 void store(executor where, void* output, const void* value, std::size_t bytes) {
@@ -178,6 +171,8 @@ int onefold_check_gpu_arrays(onefold_executor where, const onefold_array* arrays
   return guarded([&] {
     if (array_count < 0 || array_count > 3) refuse_number("array_count", array_count, 0, 3);
     if (array_count > 0 && arrays == nullptr) refuse_null("list of arrays");
+    for (std::int32_t i = 0; i < array_count; ++i)
+      if (!std::has_single_bit(arrays[i].alignment)) refuse_number("alignment of an array", arrays[i].alignment, "a power of two");
     const onefold::executor on = executor_of(where);
     gpu_backend(on).check_gpu_arrays(on, {arrays, static_cast<std::size_t>(array_count)}, count);
   });
@@ -195,8 +190,8 @@ int onefold_check_gpu_output(onefold_executor where, const void* output, uint32_
 
 int onefold_synchronize(onefold_executor where) {
   return guarded([&] {
-    const auto place = executor_of(where);
-    if (!place.chooses_itself()) built_backend(place).synchronize(place);
+    const onefold::executor on = executor_of(where);
+    if (!on.chooses_itself()) built_backend(on).synchronize(on);
   });
 }
 
@@ -235,9 +230,16 @@ int onefold_why_not(const char* variant, int backend, onefold_executor where, ch
     if (variant == nullptr) refuse_null("variant's name");
     if (sentence == nullptr) refuse_null("place for the sentence");
     const onefold::variant_info* const row = find_row(variant, backend_of(backend));
-    if (row == nullptr)
+    if (row == nullptr && find_row(variant) == nullptr)
       throw onefold::error(onefold::errc::unknown_variant,
                            std::string("no variant is named \"").append(variant).append("\": ").append(nearest_names(variant)));
+    if (row == nullptr)
+      throw onefold::error(onefold::errc::unknown_variant, std::string(variant)
+                                                               .append(" is no variant of ")
+                                                               .append(name(backend_of(backend)))
+                                                               .append(": of ")
+                                                               .append(name(find_row(variant)->backend))
+                                                               .append(" it is one"));
     put_sentence(reason_against(*row, executor_of(where)).value_or(std::string()), sentence, bytes);
   });
 }
@@ -278,12 +280,12 @@ void onefold_workspace_destroy(onefold_workspace* made) { delete static_cast<wor
 int onefold_memory_in_use(onefold_executor where, onefold_memory_use* used) {
   return guarded([&] {
     checked_struct(used, "memory_use");
-    const auto place = executor_of(where);
+    const onefold::executor on = executor_of(where);
     onefold_memory_use all{};
-    if (!place.chooses_itself()) {
-      const auto& entry = built_backend(place);
+    if (!on.chooses_itself()) {
+      const auto& entry = built_backend(on);
       if (entry.memory_in_use != nullptr) {
-        const onefold::memory_use held = entry.memory_in_use(place);
+        const onefold::memory_use held = entry.memory_in_use(on);
         all.device_bytes = held.device_bytes;
         all.pinned_bytes = held.pinned_bytes;
         all.streams = held.streams;
@@ -295,10 +297,10 @@ int onefold_memory_in_use(onefold_executor where, onefold_memory_use* used) {
 
 int onefold_release_memory(onefold_executor where) {
   return guarded([&] {
-    const auto place = executor_of(where);
-    if (place.chooses_itself()) return;
-    const auto& entry = built_backend(place);
-    if (entry.release_memory != nullptr) entry.release_memory(place);
+    const onefold::executor on = executor_of(where);
+    if (on.chooses_itself()) return;
+    const auto& entry = built_backend(on);
+    if (entry.release_memory != nullptr) entry.release_memory(on);
   });
 }
 
@@ -308,8 +310,8 @@ int onefold_policy_of(onefold_executor where, onefold_tree_policy* tree, onefold
     if (tree == nullptr) refuse_null("place for the policy of fixed_order");
     if (count == nullptr) refuse_null("place for the number of variants");
     if (variants == nullptr && capacity != 0) refuse_null("place for the variants' policies");
-    const auto place = executor_of(where);
-    const onefold::launch_policy all = launching_backend(place).policy(place);
+    const onefold::executor on = executor_of(where);
+    const onefold::launch_policy all = launching_backend(on).policy(on);
     *tree = c_policy(all.fixed_order);
     *count = all.variants.size();
     for (std::size_t i = 0; i < std::min(capacity, all.variants.size()); ++i) variants[i] = c_policy(all.variants[i]);
@@ -319,25 +321,25 @@ int onefold_policy_of(onefold_executor where, onefold_tree_policy* tree, onefold
 int onefold_use_policy(onefold_executor where, const onefold_tree_policy* tree, const onefold_variant_policy* variants,
                        size_t count) {
   return guarded([&] {
-    const auto place = executor_of(where);
-    const auto& entry = launching_backend(place);
+    const onefold::executor on = executor_of(where);
+    const auto& entry = launching_backend(on);
     const onefold::launch_policy chosen = checked_policy(tree, variants, count);
-    entry.use_policy(place, &chosen);
+    entry.use_policy(on, &chosen);
   });
 }
 
 int onefold_use_policy_file(onefold_executor where, const char* path) {
   return guarded([&] {
     if (path == nullptr) refuse_null("path of the policy's file");
-    const auto place = executor_of(where);
-    launching_backend(place).use_policy_file(place, path);
+    const onefold::executor on = executor_of(where);
+    launching_backend(on).use_policy_file(on, path);
   });
 }
 
 int onefold_use_built_in_policy(onefold_executor where) {
   return guarded([&] {
-    const auto place = executor_of(where);
-    launching_backend(place).use_policy(place, nullptr);
+    const onefold::executor on = executor_of(where);
+    launching_backend(on).use_policy(on, nullptr);
   });
 }
 
@@ -345,9 +347,9 @@ int onefold_policy_text(onefold_executor where, const onefold_tree_policy* tree,
                         size_t count, char* text, size_t bytes, size_t* needed) {
   return guarded([&] {
     if (text == nullptr && bytes != 0) refuse_null("place for the text");
-    const auto place = executor_of(where);
-    const auto& entry = launching_backend(place);
-    const std::string all = entry.policy_text(place, checked_policy(tree, variants, count));
+    const onefold::executor on = executor_of(where);
+    const auto& entry = launching_backend(on);
+    const std::string all = entry.policy_text(on, checked_policy(tree, variants, count));
     put_sentence(all, text, bytes);
     if (needed != nullptr) *needed = all.size() + 1;
   });

@@ -25,6 +25,7 @@
 #include "c_api.hpp"
 #include "dispatch.hpp"
 #include "pointer_kind.hpp"
+#include "select.hpp"
 #ifdef ONEFOLD_HAVE_CUDA
 #include "../backends/cuda/fixed_order/complex.hpp"
 #endif
@@ -49,13 +50,15 @@ bool is_wide(const onefold_request& asked) { return (asked.flags & ONEFOLD_WIDE)
 
 void check_complex(const onefold_request& asked) {
   const auto type = static_cast<element_type>(asked.type);
+  if (asked.form < 0 || asked.form >= form_count + record_count) refuse_number("request.form", asked.form, "one of onefold_form");
+  if ((asked.flags & ~(ONEFOLD_INTO | ONEFOLD_WIDE)) != 0)
+    refuse_number("request.flags", asked.flags, "ONEFOLD_INTO, ONEFOLD_WIDE, both or 0");
   check_complex_form(asked.form, type);
   if (asked.source != nullptr)
     throw error(errc::unsupported, std::string("a function gives real numbers of 4 or 8 bytes, not ")
                                        .append(name(type))
                                        .append(": the parts as two results, or an operator of your own"));
-  if ((asked.flags & ~(ONEFOLD_INTO | ONEFOLD_WIDE)) != 0 || asked.results > 1 || asked.own != nullptr || asked.vectors != nullptr)
-    refuse_complex();
+  if (asked.results > 1 || asked.own != nullptr || asked.vectors != nullptr) refuse_complex();
   const bool wide = is_wide(asked);
   const auto its = static_cast<form>(asked.form);
   if (wide && !can_be_wide(type, its)) refuse_wide(its, type);
@@ -74,7 +77,7 @@ bool has_something_in_memory(const onefold_request& what) {
 
 // With the count and the addresses that stand in memory, which is the host's.
 onefold_request with_memory_read(onefold_request what) {
-  const auto is_elsewhere = [](const void* place) { return place != nullptr && locate(place).kind != pointer_kind::host; };
+  const auto is_elsewhere = [](const void* place) { return place != nullptr && is_on_device(place); };
   for (const void* const place :
        {static_cast<const void*>(what.count_at), static_cast<const void*>(what.input_at), static_cast<const void*>(what.second_at)})
     if (is_elsewhere(place))
@@ -100,11 +103,6 @@ onefold_request of_parts(onefold_request what) {
   what.type = static_cast<std::int32_t>(part_type(static_cast<element_type>(what.type)));
   what.count *= 2;
   return what;
-}
-
-bool asks_for_exact(const onefold_options* how) {
-  return how != nullptr && how->struct_bytes >= offsetof(onefold_options, needs_workspace) &&
-         how->guarantee == ONEFOLD_GUARANTEE_EXACT;
 }
 
 // The real and imaginary parts as two values of each index.

@@ -43,6 +43,9 @@ void refuse_unread_array(const onefold_request& what, const void* result, std::s
 std::uint64_t count_in_memory(const std::uint64_t* place, std::uint64_t most, backend where);
 const void* address_in_memory(const void* const* place, const char* role, backend where);
 
+/// Throws device_pointer where a call that waits cannot store what it is asked for.
+void check_result_of_host(const void* output, const void* exact_state);
+
 /// No array is larger than half of the address space: a count beyond that is a negative number, or one in bytes gone wrong, and throws
 /// onefold::error.
 void check_count(std::uint64_t count, std::size_t element_bytes);
@@ -56,7 +59,7 @@ inline bool overlaps(const void* output, std::size_t output_bytes, const void* a
 
 /// What the address of a result is a multiple of: a power of two.
 constexpr std::size_t result_alignment(element_type type, form what, bool wide) noexcept {
-  return has_index(what) ? alignof(std::uint64_t) : size_of(result_type(type, what, wide));
+  return has_index(what) ? alignof(std::uint64_t) : size_of(part_type(result_type(type, what, wide)));
 }
 
 [[noreturn]] void refuse_overlap(const std::string& role);

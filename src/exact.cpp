@@ -207,8 +207,9 @@ void put_words(std::int32_t type, std::int32_t what, onefold_executor where, con
 }
 
 void put_words_of(const onefold_request& what, std::int64_t* words, const onefold_options* how) {
-  static_cast<void>(states_of(what.type, what.form));
-  onefold_request asked = what;
+  onefold_request asked = as_known(what, offsetof(onefold_request, second), "request");
+  asked.struct_bytes = sizeof(asked);  // the caller's header may be older, or newer
+  static_cast<void>(states_of(asked.type, asked.form));
   if (!is_in_stream_order(asked.where, words) || asked.device == nullptr)
     throw error(
         errc::unsupported,

@@ -21,6 +21,7 @@
 #include "c_api.hpp"
 #include "dispatch.hpp"
 #include "pointer_kind.hpp"
+#include "select.hpp"
 #ifdef ONEFOLD_HAVE_CUDA
 #include "../backends/cuda/fixed_order/mixed.hpp"
 #endif
@@ -113,11 +114,6 @@ void check_has_exact_sum(types_of_dot types, element_type products) {
                                                .append(" and ")
                                                .append(name(types.y))
                                                .append(" are"));
-}
-
-bool asks_for_exact(const onefold_options* how) {
-  return how != nullptr && how->struct_bytes >= offsetof(onefold_options, needs_workspace) &&
-         how->guarantee == ONEFOLD_GUARANTEE_EXACT;
 }
 
 bool is_wide(const onefold_request& asked) noexcept { return (asked.flags & ONEFOLD_WIDE) != 0; }

@@ -272,13 +272,16 @@ void check_and_run(request& what, const options& how) {
   const bool has_input = !is_called_back(what);
   if (!has_input) check_callable(what, where, variant);
   if (what.exact_state != nullptr && variant.guarantee < guarantee::exact)
-    throw error(errc::guarantee_not_met, std::string(variant.name) + " makes no state that is exact: ask for guarantee::exact");
+    throw error(errc::guarantee_not_met,
+                how.guarantee == guarantee::exact
+                    ? std::string(name(what.form)) + " of " + std::string(name(what.type)) + " has no exact state: leave it null"
+                    : std::string(variant.name) + " makes no state that is exact: ask for guarantee::exact");
   check_dots(what, variant);
+  if (what.waits) check_result_of_host(what.output, what.exact_state);
   if (where != backend::cuda && may_hold_device_memory()) {
     if (has_input) check_host_arrays(what, where);
     for (int i = 0; i < (what.count > 0 ? what.array_count : 0); ++i)
       check_host_memory(what.arrays[i].data, role_of_array[i], where);
-    // A call that waits has a variable of its own for its result.
     if (!what.waits) check_host_memory(what.output, "output", where);
   }
 
@@ -295,6 +298,15 @@ void check_and_run(request& what, const options& how) {
 }
 
 }  // namespace
+
+void check_result_of_host(const void* output, const void* exact_state) {
+  if (!may_hold_device_memory()) return;
+  for (const void* const place : {output, exact_state})
+    if (place != nullptr && !is_on_this_stack(place) && is_on_device(place))
+      throw error(errc::device_pointer, std::string("the ") + (place == output ? "output" : "exact_state") +
+                                            " is GPU memory, and a call that waits stores it in the host's: with ONEFOLD_INTO, and "
+                                            "as *_into, cuda() stores results in its own");
+}
 
 void dispatch(request& what, const options& how) { check_and_run(what, how); }
 

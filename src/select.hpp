@@ -14,6 +14,9 @@ namespace onefold::detail {
 /// reference; without a name fixed_order. Throws unknown_variant, unsupported, guarantee_not_met.
 const variant_info& select(const request& what, backend where, const options& how);
 
+/// Whether these options, which may be of an older header, ask for an exact result: by the guarantee, or by the name of a variant that gives it.
+bool asks_for_exact(const onefold_options* how) noexcept;
+
 /// The names nearest to a misspelt one, as "did you mean warp_shuffle?" or, when nothing is near, where to find the list.
 std::string nearest_names(std::string_view misspelt);
 

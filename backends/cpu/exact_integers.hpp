@@ -1,6 +1,6 @@
 #pragma once
 /// @file exact_integers.hpp  Sums of integers, and of their squares, added to the integers of exact states of doubles: a whole number is a multiple of
-/// any of their units. Compiled once, for every machine: what it does, all of them do in the same registers.
+/// any of their scales. Compiled once, for every machine: what it does, all of them do in the same registers.
 
 #include <cstdint>
 #include <type_traits>
@@ -17,14 +17,14 @@ using u64 = std::uint64_t;
 __extension__ using u128 = unsigned __int128;
 __extension__ using i128 = __int128;
 
-// The sums of what a form adds: their units are powers of two, and their words have two limbs each.
+// The sums of what a form adds: what they are scaled by is a power of two, and their words have two limbs each.
 constexpr const detail::exact::kind_row& of_elements = detail::exact::kind_of(form::mean, element_type::f64);
 constexpr const detail::exact::kind_row& of_squares = detail::exact::kind_of(form::norm2, element_type::f64);
 
 // Adds the value, of two's complement, whose sign goes on to the last word.
 template <int Words>
 void add_to(const detail::exact::kind_row& sum_of, const u64 (&value)[Words], u64* integer) noexcept {
-  const int bit = -sum_of.unit[0], words = sum_of.limbs[0] / 2;
+  const int bit = -sum_of.scale[0], words = sum_of.limbs[0] / 2;
   const int shift = bit % 64;
   const u64 sign = value[Words - 1] >> 63 != 0 ? ~u64{0} : 0;
   const auto word_of = [&](int i) { return i < 0 ? 0 : i < Words ? value[i] : sign; };

@@ -327,7 +327,7 @@ bool reduce_few(const onefold_request& asked) {
   };
   if (asked.output == nullptr || (address(asked.output) & (row.result_alignment - 1)) != 0) return false;
   if (!can_be_read(asked.input) || (row.inputs == 2 && !can_be_read(asked.second))) return false;
-  if (asks_device && (asked.flags & ONEFOLD_INTO) != 0 && detail::is_on_device(asked.output)) return false;
+  if (asks_device && !detail::is_on_this_stack(asked.output) && detail::is_on_device(asked.output)) return false;
 
   const detail::default_float_environment one_operation_is_one_operation;
   reduce_group(row, asked.input, asked.second, asked.count, asked.ddof, asked.output, nullptr);

@@ -187,7 +187,8 @@ bool run_exact_values(onefold::detail::request what, const options& how, const v
   if (kernel == nullptr)
     throw error(errc::guarantee_not_met,
                 "guarantee::exact cannot be given: cuda() has exact sums of functions for sum, norm1, sum_of_squares, norm2, mean "
-                "and mean_variance of floats and doubles, and for mean, norm2 and mean_variance of integers, in units that were "
+                "and mean_variance of floats and doubles, and for mean, norm2 and mean_variance of integers, in translation units "
+                "that were "
                 "compiled with this version's onefold/device.cuh: store the values, or use openmp() or serial() with host memory");
   if (what.exact_state != nullptr && what.results != 1)
     throw error(errc::unsupported, "several results have no one state: ask for the state of each");
@@ -271,6 +272,8 @@ void run_dots_by_themselves(const onefold::detail::request& what, const options&
       one.second = of.y[j];
       const auto place = static_cast<std::size_t>(i) * static_cast<std::size_t>(of.columns) + static_cast<std::size_t>(j);
       one.output = static_cast<std::byte*>(what.output) + place * size_of(what.type);
+      if (what.exact_state != nullptr)
+        one.exact_state = what.exact_state + place * onefold::detail::exact::kind_of(form::dot, what.type).words();
       run(one, how, variant, ran);
     }
 }

@@ -40,7 +40,7 @@ class remembered {
   std::array<std::atomic<T>, most_devices> of_{};
 };
 
-/// Whether GPUs of this compute capability (10 * major + minor) have 2 units for doubles in a multiprocessor, a 32nd or a 64th of those for floats, and not a half: 7.5, 8.6,
+/// Whether GPUs of this compute capability (10 * major + minor) have 2 FP64 cores in a multiprocessor, a 32nd or a 64th of those for floats, and not a half: 7.5, 8.6,
 /// 8.7, 8.9 and 12.x. NVIDIA's whitepapers on the Turing, GA102, Ada and RTX Blackwell architectures have the number, and the CUDA C++ Programming Guide the
 /// throughput ("Arithmetic Instructions").
 bool has_few_double_units(int compute_capability);

@@ -9,7 +9,7 @@
 
 namespace onefold::cuda_backend {
 
-/// Copies the call's input to device memory from the device's stream-ordered pool, and gives the memory back, in stream order, at the
+/// Copies the call's input to device memory from a stream-ordered pool, where the device has such, and gives the memory back, in stream order, at the
 /// end of the scope. Cost: count reads and writes. The report says how large it was. Throws out_of_memory.
 class scratch_copy {
  public:
@@ -21,8 +21,11 @@ class scratch_copy {
   [[nodiscard]] void* data() const { return data_; }
 
  private:
+  void release() noexcept;
+
   cudaStream_t stream_;
   void* data_ = nullptr;
+  bool is_plain_ = false;  ///< not of a pool
 };
 
 }  // namespace onefold::cuda_backend

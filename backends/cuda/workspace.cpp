@@ -68,8 +68,13 @@ std::unique_ptr<onefold::detail::workspace_state> make_workspace(const executor&
 device_workspace* workspace_of(const options& how, const variant_info& variant, bool is_taken, int device) {
   if (how.workspace == nullptr) return nullptr;
   auto* const given = onefold::detail::workspace_access::state(*how.workspace);
-  if (given == nullptr || given->of != backend::cuda)
-    throw error(errc::invalid_argument, "the workspace was made for another executor than this cuda() one, or has been moved from");
+  if (given == nullptr)
+    throw error(
+        errc::invalid_argument,
+        "the workspace is empty: it was made for best() or for an executor of CPUs, or has been moved from, or there is none; make "
+        "one with this cuda() executor");
+  if (given->of != backend::cuda)
+    throw error(errc::invalid_argument, "the workspace was made for another executor than this cuda() one");
   if (!is_taken) refuse(variant, "keeps its partial results in memory of the library's own: call it without a workspace");
   auto* const ours = static_cast<device_workspace*>(given);
   if (ours->device != device)

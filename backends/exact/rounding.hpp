@@ -57,18 +57,18 @@ struct magnitude {
   }
 };
 
-// The highest words of an integer's magnitude, all that a rounded result needs to know of it: `word` times 2^unit, and perhaps something below. What lies
+// The highest words of an integer's magnitude, all that a rounded result needs to know of it: `word` times 2^scale, and perhaps something below. What lies
 // in registers is found there: a GPU has one thread that does this while all others wait.
 template <int Words>
 struct leading {
   u64 word[Words] = {};  // of the highest word that is not zero and those below
-  int unit;
+  int scale;
   bool more = false;
   bool negative;
 
   // Of an integer in two's complement, or of one that is not negative.
-  ONEFOLD_HOST_DEVICE leading(const u64* of, int length, int of_unit, bool is_negative) noexcept
-      : unit(of_unit), negative(is_negative) {
+  ONEFOLD_HOST_DEVICE leading(const u64* of, int length, int of_scale, bool is_negative) noexcept
+      : scale(of_scale), negative(is_negative) {
     const u64 sign = negative ? ~u64{0} : 0;
     int lowest = 0;
     while (lowest < length && of[lowest] == 0) ++lowest;
@@ -80,13 +80,13 @@ struct leading {
       const int at = highest - (Words - 1) + i;
       if (at >= lowest) word[i] = at == lowest && negative ? ~of[at] + 1 : of[at] ^ sign;
     }
-    unit += 64 * (highest - (Words - 1));
+    scale += 64 * (highest - (Words - 1));
     more = lowest < highest - (Words - 1);
   }
   // The same of one that has few words, all of which stay in registers.
   template <int All>
-  ONEFOLD_HOST_DEVICE leading(const u64 (&of)[All], int of_unit) noexcept
-      : unit(of_unit + 64 * (All - Words)), negative(of[All - 1] >> 63 != 0) {
+  ONEFOLD_HOST_DEVICE leading(const u64 (&of)[All], int of_scale) noexcept
+      : scale(of_scale + 64 * (All - Words)), negative(of[All - 1] >> 63 != 0) {
     u64 all[All];
     u64 carry = negative ? 1 : 0;
     for (int i = 0; i < All; ++i) {
@@ -97,7 +97,7 @@ struct leading {
       if (all[All - 1] != 0) break;
       for (int i = All - 1; i > 0; --i) all[i] = all[i - 1];
       all[0] = 0;
-      unit -= 64;
+      scale -= 64;
     }
     for (int i = 0; i < Words; ++i) word[i] = all[i + All - Words];
     for (int i = 0; i < All - Words; ++i) more = more || all[i] != 0;
@@ -137,10 +137,10 @@ ONEFOLD_HOST_DEVICE inline u64 infinity_of(const format& to) noexcept {
 }
 ONEFOLD_HOST_DEVICE inline u64 nan_of(const format& to) noexcept { return infinity_of(to) | u64{1} << (to.precision - 2); }
 
-// The bits of the number nearest to word * 2^unit, ties to even. `more`: something that is not zero lies below, and then there are at least two
+// The bits of the number nearest to word * 2^scale, ties to even. `more`: something that is not zero lies below, and then there are at least two
 // digits more than the format has.
 template <int Words>
-ONEFOLD_HOST_DEVICE inline u64 rounded(const u64 (&word)[Words], int unit, bool more, const format& to) noexcept {
+ONEFOLD_HOST_DEVICE inline u64 rounded(const u64 (&word)[Words], int scale, bool more, const format& to) noexcept {
   constexpr int top = Words - 1;
   u64 w[Words];
   for (int i = 0; i < Words; ++i) w[i] = word[i];
@@ -148,7 +148,7 @@ ONEFOLD_HOST_DEVICE inline u64 rounded(const u64 (&word)[Words], int unit, bool 
     if (w[top] != 0) break;
     for (int i = top; i > 0; --i) w[i] = w[i - 1];
     w[0] = 0;
-    unit -= 64;
+    scale -= 64;
   }
   if (w[top] == 0) return 0;
   // 64 digits, of which the first is 1, and whether there are any behind them.
@@ -158,7 +158,7 @@ ONEFOLD_HOST_DEVICE inline u64 rounded(const u64 (&word)[Words], int unit, bool 
   more = more || second << zeros != 0;
   for (int i = 0; i < top - 1; ++i) more = more || w[i] != 0;
 
-  const int exponent = unit + 64 * top - zeros;  // of the last of them
+  const int exponent = scale + 64 * top - zeros;  // of the last of them
   const int highest = exponent + 63;
   if (highest >= to.beyond) return infinity_of(to);
   const int lowest = std::max(highest - to.precision + 1, to.least);  // of the last digit that is kept
@@ -207,7 +207,7 @@ ONEFOLD_HOST_DEVICE inline u64 bits_of_sum(u64 flags, leading<3> top, u64 diviso
   if (is_special(flags, to, bits)) return bits;
   if (top.is_zero()) return signed_bits(0, (flags & has_other_than_minus_zero) == 0, to);
   if (divisor != 1) top.divide_by(divisor);
-  return signed_bits(rounded(top.word, top.unit, top.more, to), top.negative, to);
+  return signed_bits(rounded(top.word, top.scale, top.more, to), top.negative, to);
 }
 
 // The largest integer whose square is not above x, which has 127 or 128 bits. In place of 64 trials, which took a GPU 2 us.
@@ -234,12 +234,12 @@ ONEFOLD_HOST_DEVICE inline u64 bits_of_root(u64 flags, const leading<3>& top, co
   const u128 radicand = u128{shifted(2)} << 64 | shifted(1);
   const u64 root[1] = {root_of(radicand)};
   const bool more = top.more || top.word[0] << zeros != 0 || u128{root[0]} * root[0] != radicand;
-  return rounded(root, (top.unit + 64 - zeros) / 2, more, to);
+  return rounded(root, (top.scale + 64 - zeros) / 2, more, to);
 }
 
 // (n Q - S S) / (n degrees).
 ONEFOLD_HOST_DEVICE inline u64 bits_of_variance(u64 flags, const u64* sum, int sum_words, const u64* squares, int square_words,
-                                                int unit, u64 count, u64 degrees, const format& to, scratch& memory) noexcept {
+                                                int scale, u64 count, u64 degrees, const format& to, scratch& memory) noexcept {
   if (!is_sum_of_numbers(flags) || degrees == 0) return nan_of(to);
   const magnitude s(sum, sum_words, memory);
   while (square_words > 0 && squares[square_words - 1] == 0) --square_words;
@@ -252,7 +252,7 @@ ONEFOLD_HOST_DEVICE inline u64 bits_of_variance(u64 flags, const u64* sum, int s
   const int s_words = s.words - skipped;
   squares += static_cast<std::ptrdiff_t>(2) * skipped;
   square_words = std::max(square_words - 2 * skipped, 0);
-  unit += 128 * skipped;
+  scale += 128 * skipped;
   const int most = std::max(square_words + 1, 2 * s_words);
   u64* const difference = memory.difference;
   u64* const square = memory.square;
@@ -280,11 +280,11 @@ ONEFOLD_HOST_DEVICE inline u64 bits_of_variance(u64 flags, const u64* sum, int s
     difference[i] -= static_cast<u64>(less);
   }
   if (borrow != 0) return nan_of(to);  // no numbers have such sums: somebody made the state up
-  leading<4> top(difference, most, unit, false);
+  leading<4> top(difference, most, scale, false);
   if (top.is_zero()) return 0;
   top.divide_by(count);
   top.divide_by(degrees);
-  return rounded(top.word, top.unit, top.more, to);
+  return rounded(top.word, top.scale, top.more, to);
 }
 
 /// What a state is rounded to.
@@ -292,7 +292,7 @@ struct rounding {
   format to;
   form what;
   int words[2];  ///< of the integers of the two sums
-  int unit[2];   ///< their exponents
+  int scale[2];  ///< of each sum, as its kind has it
   u64 count;     ///< of elements, not 0
   u64 degrees;   ///< of freedom; 0 where there is no variance
 };
@@ -311,13 +311,13 @@ ONEFOLD_HOST_DEVICE inline void round_state(const rounding& how, const leading<3
       result);
   if (how.what != form::mean_variance) return;
   const int words = how.words[0];
-  put(bits_of_variance(flags, state + 1, words, state + 1 + words, how.words[1], how.unit[1], how.count, how.degrees, how.to,
+  put(bits_of_variance(flags, state + 1, words, state + 1 + words, how.words[1], how.scale[1], how.count, how.degrees, how.to,
                        memory),
       how.to, static_cast<unsigned char*>(result) + how.to.bytes);
 }
 ONEFOLD_HOST_DEVICE inline void round_state(const rounding& how, const u64* state, scratch& memory, void* result) noexcept {
   const int words = how.words[0];
-  round_state(how, leading<3>(state + 1, words, how.unit[0], state[words] >> 63 != 0), state, memory, result);
+  round_state(how, leading<3>(state + 1, words, how.scale[0], state[words] >> 63 != 0), state, memory, result);
 }
 
 }  // namespace onefold::detail::exact

@@ -130,12 +130,8 @@ std::uint64_t load(const kind_row& kind, const std::int64_t* words, std::uint64_
 
 rounding rounding_of(element_type type, form what, bool wide, std::uint64_t count, std::int64_t ddof) noexcept {
   const kind_row& kind = kind_of(what, type);
-  return {format_of(result_type(type, what, wide)),
-          what,
-          {integer_words(kind.limbs[0]), integer_words(kind.limbs[1])},
-          {kind.unit[0], kind.unit[1]},
-          count,
-          degrees_of(count, ddof)};
+  return {format_of(result_type(type, what, wide)), what,  {integer_words(kind.limbs[0]), integer_words(kind.limbs[1])},
+          {kind.scale[0], kind.scale[1]},           count, degrees_of(count, ddof)};
 }
 
 void conclude(element_type type, form what, bool wide, const std::uint64_t* state, std::uint64_t count, std::int64_t ddof,

@@ -11,7 +11,7 @@
 
 namespace onefold::detail::exact {
 
-/// 64-bit words, little-endian, in two's complement: integers in the unit of the kind's sums. A number of the elements, or pairs, that
+/// 64-bit words, little-endian, in two's complement: integers, scaled as the kind's sums are. A number of the elements, or pairs, that
 /// there were, goes with it where it is needed.
 inline constexpr int most_integer_words = 67;
 constexpr int integer_words(int limbs) noexcept { return (limbs + 1) / 2; }

@@ -1,8 +1,8 @@
 #pragma once
-/// @file device.cuh  The calls of onefold.hpp that take functions of the caller's, on cuda() too: for units that nvcc compiles (12.4 or newer, C++17
+/// @file device.cuh  The calls of onefold.hpp that take functions of the caller's, on cuda() too: for translation units that nvcc compiles (12.4 or newer, C++17
 /// or newer).
 ///
-/// In a unit that includes this header, functions of the index and operators are compiled for the device as well as for the host:
+/// In a translation unit that includes this header, functions of the index and operators are compiled for the device as well as for the host:
 ///
 ///   onefold::sum(onefold::cuda(), n, [=] __host__ __device__(std::uint64_t i) { return a[i] * b[i]; })      with nvcc --extended-lambda
 ///

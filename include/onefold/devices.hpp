@@ -99,7 +99,7 @@ class outputs {
 };
 
 /// The executors that reduce the parts of arrays, one for each part.
-class devices : public detail::place_of_parts {
+class devices : public detail::on_parts {
  public:
   devices(std::initializer_list<executor> each)
       : each_(detail::telling_of_lacking_memory([&each] { return std::vector<executor>(each); })) {}

@@ -102,7 +102,7 @@ class exact_state {
     return add_arrays(where, all.data, detail::view_of(y).data, detail::common_size(all, detail::view_of(y)), how);
   }
 
-  /// Adds what f gives for each index of `over`, a number of them or a box; of dot nothing is. On cuda() in units that nvcc compiles. f returns T, and no
+  /// Adds what f gives for each index of `over`, a number of them or a box; of dot nothing is. On cuda() in translation units that nvcc compiles. f returns T, and no
   /// value is absent: what is not there for some indices has no place among the elements.
   template <class S, class F, bool OnDevice = detail::on_device<F>, ONEFOLD_WHERE(detail::takes_function<What, S, F>::value)>
   exact_state& add(const executor& where, const S& over, F&& f, const options& how = {}) {
@@ -128,6 +128,7 @@ class exact_state {
 
   /// Puts on the stream of a cuda() executor what stores the canonical words of `count` elements at `words`, size() of them in memory that the GPU writes. It
   /// does not wait, and may be captured. The elements lie in memory that the GPU reads. With an executor of CPUs it is done on return, in the host's memory.
+  /// In a capture an address that CUDA does not know is taken for one of memory that the graph allocates.
   template <form W = What, ONEFOLD_WHERE(W != form::dot)>
   static void put_words(const executor& where, const T* x, std::uint64_t count, std::int64_t* words, const options& how = {}) {
     put_words_of_arrays(where, x, nullptr, count, words, how);

@@ -20,7 +20,7 @@
 ///           (transform.hpp).
 /// Functions of the index: `n`, or a box, says how many values this rank has, and f is asked for the indices that its own call names, 0 .. n - 1 or the
 ///           box's. The index in the whole array is rows.begin() + i, and so is that in a result. On the CPU's executors, and on cuda() where nvcc
-///           compiles f, in a unit with device.cuh. On CPUs f is called once for each index, and anywhere before the call or start() returns. What it throws is thrown on its rank, and the others get communication_failed.
+///           compiles f, in a translation unit with device.cuh. On CPUs f is called once for each index, and anywhere before the call or start() returns. What it throws is thrown on its rank, and the others get communication_failed.
 ///           Where values may be absent argmin and its like and minmax go as operators of the caller's do; a mean, or a variance, is that of the
 ///           values that are there on all ranks.
 /// Operators of the caller's own: values of up to 64 bytes, the same executors, and a layout. Of calls with one, or with an initial value, of which rank 0's
@@ -34,9 +34,11 @@
 /// Order     calls on one layout are collective: all ranks make the same ones in the same order, of the same forms, types and options.
 /// Errors    onefold::error on every rank, those of the reductions on a rank that has one and communication_failed on the others: a count that is not the
 ///           layout's, ranks that call different forms, an MPI that folds in another order than the ranks'. Not seen, so that ranks may wait
-///           for each other: calls that not all ranks make, an operator of the caller's on some alone, roots, element sizes or guarantees that differ, exact
-///           sums of different forms or types, complex numbers beside real ones, lack of memory for the messages themselves. With ONEFOLD_MPI_CHECK=1 in
-///           the environment all but the first and the last of these are an error on every rank, for an MPI_Allreduce of 96 bytes more in each call. Who
+///           for each other: calls that not all ranks make, or make on one layout, an operator of the caller's, or values that may be absent, on some alone, roots, element
+///           sizes or guarantees that differ, exact sums of different forms or types or beside forms without an exact state, complex numbers beside real ones,
+///           batches whose messages differ in size, lack of memory for the messages themselves. With ONEFOLD_MPI_CHECK=1 in
+///           the environment all but the first and the last of these are an error on every rank, for an MPI_Allreduce of 96 bytes more in each call, which
+///           start() waits for too. Who
 ///           catches an error of his own ahead of a call says so with batch::give_up(), or calls MPI_Abort().
 /// Cost      of a layout some collective operations, and O(1) memory on each rank. Of a call the local reduction, and an MPI_Allreduce of 256 bytes
 ///           to 2 KiB; with operators of the caller's up to log2 P messages each way instead, one for all of a batch, of less than 8 KiB and some values for each
@@ -64,6 +66,7 @@
 #include <onefold/mpi/distribution.hpp>
 #include <onefold/mpi/states.hpp>
 #include <onefold/mpi/transfer.hpp>
+#include <onefold/mpi/transform.hpp>
 #include <onefold/order.hpp>
 #include <onefold/reduce.hpp>
 #include <onefold/transform.hpp>
@@ -77,14 +80,14 @@ class batch;
 /// Ranks, and this one's executor: what the forms take in the place of an executor. Made by on(). Results are on all ranks; of a `Rooted` one on one,
 /// and calls give a std::optional, which is empty elsewhere.
 template <bool Rooted>
-class place_on : public detail::place_of_ranks {
+class layout_on : public detail::over_ranks {
  public:
   template <class R>
   using result = std::conditional_t<Rooted, std::optional<R>, R>;
 
   /// The same with results on one rank alone: that one learns of errors elsewhere, the others of their own.
   /// Errors: invalid_argument where the communicator has no such rank, on the rank that asks.
-  [[nodiscard]] place_on<true> root(int rank) const {
+  [[nodiscard]] layout_on<true> root(int rank) const {
     const int ranks = of_->on.size();
     if (rank < 0 || rank >= ranks)
       detail::telling_of_lacking_memory([&rank, &ranks] {
@@ -176,9 +179,9 @@ class place_on : public detail::place_of_ranks {
   friend class communicator;
   friend class batch;
   template <bool>
-  friend class place_on;
+  friend class layout_on;
 
-  place_on(detail::ranks::shared_state& of, const executor& where, int root) noexcept : of_(&of), where_(where), root_(root) {}
+  layout_on(detail::ranks::shared_state& of, const executor& where, int root) noexcept : of_(&of), where_(where), root_(root) {}
 
   template <form What, bool OnDevice, class Space, class F, class... M>
   [[nodiscard]] auto value_of_function(const Space& space, F& f, std::uint64_t other_count, const options& how,
@@ -239,7 +242,7 @@ class place_on : public detail::place_of_ranks {
   executor where_;
   int root_;
 };
-using place = place_on<false>;
+using placed_layout = layout_on<false>;
 
 /// How an array lies on the ranks of a communicator: rank after rank holds the next elements, some perhaps none. Collective to make.
 class layout {
@@ -251,7 +254,7 @@ class layout {
   layout(MPI_Comm comm, std::uint64_t begin, std::uint64_t end) : state_(make(comm)) { state_->make_layout(end - begin, &begin); }
 
   /// Where a call runs: on these ranks, here on this executor. Each rank may name another.
-  [[nodiscard]] place on(const executor& where) const noexcept { return {*state_, where, -1}; }
+  [[nodiscard]] placed_layout on(const executor& where) const noexcept { return {*state_, where, -1}; }
 
   /// Index of this rank's first element, number of its elements, and of all ranks'.
   [[nodiscard]] std::uint64_t begin() const noexcept { return state_->begin; }
@@ -287,7 +290,7 @@ class communicator {
       : state_(detail::telling_of_lacking_memory([&comm] { return std::make_unique<detail::ranks::shared_state>(comm); })) {}
 
   /// Where a call runs: on these ranks, here on this executor.
-  [[nodiscard]] place on(const executor& where) const noexcept { return {*state_, where, -1}; }
+  [[nodiscard]] placed_layout on(const executor& where) const noexcept { return {*state_, where, -1}; }
 
  private:
   std::unique_ptr<detail::ranks::shared_state> state_;
@@ -298,11 +301,11 @@ class communicator {
 ///
 /// Inputs    as each call takes them: ranges, or pointers and a count, with accumulate_as or ddof behind the result's address. They live until
 ///           start() has returned; results, and what operators of the caller's refer to, until wait() has.
-/// Results   there when run() or wait() returns; on one rank alone where the place has a root. After an error none is specified.
+/// Results   there when run() or wait() returns; on one rank alone where the layout has a root. After an error none is specified.
 class batch {
  public:
   template <bool Rooted>
-  explicit batch(const place_on<Rooted>& on)
+  explicit batch(const layout_on<Rooted>& on)
       : with_(detail::telling_of_lacking_memory([&on] { return std::make_unique<detail::ranks::transfer>(*on.of_); })) {
     with_->where = on.where_;
     with_->root = on.root_;
@@ -366,7 +369,7 @@ class batch {
     return add_function<What, OnDevice>(over, std::forward<F>(f), result);
   }
 
-  /// An operator, of the caller's or the library's: the arguments of reduce(), transform_reduce() or count_if() that stand behind the place, and the result's
+  /// An operator, of the caller's or the library's: the arguments of reduce(), transform_reduce() or count_if() that stand behind the executor, and the result's
   /// address, which is of the type that these calls return.
   ///
   ///   work.add_reduce(points, farther{}, &far).add_reduce(points.data(), points.size(), farther{}, first, &far_of_first);
@@ -524,7 +527,7 @@ class pending {
  public:
   /// Whether wait() would return at once. A reduction with an operator of the caller's gets on here and in wait() alone.
   [[nodiscard]] bool test() { return with_.test(); }
-  /// Waits, and returns the result; of a rooted place a std::optional.
+  /// Waits, and returns the result; of a rooted layout a std::optional.
   [[nodiscard]] R wait() {
     with_.wait();
     return with_.is_root() ? R(*found_) : R();
@@ -532,7 +535,7 @@ class pending {
 
   // For start().
   template <bool Rooted, class Result, class Add>
-  pending(const place_on<Rooted>& where, Result result, const Add& add)
+  pending(const layout_on<Rooted>& where, Result result, const Add& add)
       : found_(detail::telling_of_lacking_memory([&result] { return std::make_unique<Result>(result); })), with_(where) {
     add(with_, found_.get());
     with_.start();
@@ -554,55 +557,55 @@ class pending {
 /// Starts a named form, as `sum(where, x)` runs it: `auto later = start(sum, rows.on(openmp()), x); .. later.wait()`. With options: batch.
 template <form What, bool Rooted, class R, class T = detail::element_of<const R>, class... M,
           ONEFOLD_WHERE(detail::takes<What, T, M...>())>
-[[nodiscard]] auto start(detail::named_reduction<What> what, const place_on<Rooted>& where, const R& x, M... modifiers) {
+[[nodiscard]] auto start(detail::named_reduction<What> what, const layout_on<Rooted>& where, const R& x, M... modifiers) {
   using result = detail::form_result_t<What, T, M...>;
-  return pending<typename place_on<Rooted>::template result<result>>(
+  return pending<typename layout_on<Rooted>::template result<result>>(
       where, result{}, [&what, &x, &modifiers...](batch& with, result* to) { with.add(what, x, to, modifiers...); });
 }
 template <form What, bool Rooted, class T, class... M, ONEFOLD_WHERE(detail::takes<What, T, M...>())>
-[[nodiscard]] auto start(detail::named_reduction<What> what, const place_on<Rooted>& where, const T* x, std::uint64_t count,
+[[nodiscard]] auto start(detail::named_reduction<What> what, const layout_on<Rooted>& where, const T* x, std::uint64_t count,
                          M... modifiers) {
   using result = detail::form_result_t<What, T, M...>;
-  return pending<typename place_on<Rooted>::template result<result>>(
+  return pending<typename layout_on<Rooted>::template result<result>>(
       where, result{}, [&what, &x, &count, &modifiers...](batch& with, result* to) { with.add(what, x, count, to, modifiers...); });
 }
 template <form What, bool Rooted, class S, class F, class... M, class G = std::decay_t<F>, bool OnDevice = detail::on_device<G>,
           ONEFOLD_WHERE(detail::takes_function<What, S, G, void, M...>::value)>
-[[nodiscard]] auto start(detail::named_reduction<What> what, const place_on<Rooted>& where, const S& over, F&& f, M... modifiers) {
+[[nodiscard]] auto start(detail::named_reduction<What> what, const layout_on<Rooted>& where, const S& over, F&& f, M... modifiers) {
   using result = detail::index_result_t<What, detail::space_of<S>, std::decay_t<F>, M...>;
-  return pending<typename place_on<Rooted>::template result<result>>(
+  return pending<typename layout_on<Rooted>::template result<result>>(
       where, result{}, [&what, &over, &f, &modifiers...](batch& with, result* to) {
         with.add(what, over, std::forward<F>(f), detail::ranks::first_result(to), modifiers...);
       });
 }
 template <bool Rooted, class R, class S, class T = detail::element_of<const R>, class... M,
           ONEFOLD_WHERE(detail::have_same_elements<R, S>&& detail::dot_takes<T, M...>)>
-[[nodiscard]] auto start(detail::named_dot what, const place_on<Rooted>& where, const R& x, const S& y, M... modifiers) {
+[[nodiscard]] auto start(detail::named_dot what, const layout_on<Rooted>& where, const R& x, const S& y, M... modifiers) {
   using result = detail::form_result_t<form::dot, T, M...>;
-  return pending<typename place_on<Rooted>::template result<result>>(
+  return pending<typename layout_on<Rooted>::template result<result>>(
       where, result{}, [&what, &x, &y, &modifiers...](batch& with, result* to) { with.add(what, x, y, to, modifiers...); });
 }
 template <bool Rooted, class T, class... M, ONEFOLD_WHERE(detail::dot_takes<T, M...>)>
-[[nodiscard]] auto start(detail::named_dot what, const place_on<Rooted>& where, const T* x, const T* y, std::uint64_t count,
+[[nodiscard]] auto start(detail::named_dot what, const layout_on<Rooted>& where, const T* x, const T* y, std::uint64_t count,
                          M... modifiers) {
   using result = detail::form_result_t<form::dot, T, M...>;
-  return pending<typename place_on<Rooted>::template result<result>>(
+  return pending<typename layout_on<Rooted>::template result<result>>(
       where, result{},
       [&what, &x, &y, &count, &modifiers...](batch& with, result* to) { with.add(what, x, y, count, to, modifiers...); });
 }
 
 template <bool Rooted, class R, class S, class... M,
           ONEFOLD_WHERE(detail::takes_mixed<detail::element_of<const R>, detail::element_of<const S>, M...>())>
-[[nodiscard]] auto start(detail::named_dot what, const place_on<Rooted>& where, const R& x, const S& y, M... modifiers) {
+[[nodiscard]] auto start(detail::named_dot what, const layout_on<Rooted>& where, const R& x, const S& y, M... modifiers) {
   using result = detail::mixed_result_t<detail::element_of<const R>, detail::element_of<const S>, M...>;
-  return pending<typename place_on<Rooted>::template result<result>>(
+  return pending<typename layout_on<Rooted>::template result<result>>(
       where, result{}, [&what, &x, &y, &modifiers...](batch& with, result* to) { with.add(what, x, y, to, modifiers...); });
 }
 template <bool Rooted, class T, class U, class... M, ONEFOLD_WHERE(detail::takes_mixed<T, U, M...>())>
-[[nodiscard]] auto start(detail::named_dot what, const place_on<Rooted>& where, const T* x, const U* y, std::uint64_t count,
+[[nodiscard]] auto start(detail::named_dot what, const layout_on<Rooted>& where, const T* x, const U* y, std::uint64_t count,
                          M... modifiers) {
   using result = detail::mixed_result_t<T, U, M...>;
-  return pending<typename place_on<Rooted>::template result<result>>(
+  return pending<typename layout_on<Rooted>::template result<result>>(
       where, result{},
       [&what, &x, &y, &count, &modifiers...](batch& with, result* to) { with.add(what, x, y, count, to, modifiers...); });
 }
@@ -610,22 +613,22 @@ template <bool Rooted, class T, class U, class... M, ONEFOLD_WHERE(detail::takes
 /// Starts what reduce(where, ..), transform_reduce(where, ..) and count_if(where, ..) run, of the same arguments: `auto far = start_reduce(rows.on(openmp()), points,
 /// farther{}); .. far.wait()`. What is called is copied. With options: batch.
 template <bool Rooted, class... A, bool OnDevice = detail::compiles_for_device<A...>>
-[[nodiscard]] auto start_reduce(const place_on<Rooted>& where, A&&... arguments) {
+[[nodiscard]] auto start_reduce(const layout_on<Rooted>& where, A&&... arguments) {
   using call = decltype(detail::later::describe_reduce<sizeof...(A)>(std::declval<const std::tuple<A&&...>&>()));
   using result = typename call::result;
-  return pending<typename place_on<Rooted>::template result<result>>(
+  return pending<typename layout_on<Rooted>::template result<result>>(
       where, result{}, [&arguments...](batch& with, result* to) { with.add_reduce(std::forward<A>(arguments)..., to); });
 }
 template <bool Rooted, class... A, bool OnDevice = detail::compiles_for_device<A...>>
-[[nodiscard]] auto start_transform_reduce(const place_on<Rooted>& where, A&&... arguments) {
+[[nodiscard]] auto start_transform_reduce(const layout_on<Rooted>& where, A&&... arguments) {
   using call = decltype(detail::later::describe_transform_reduce<sizeof...(A)>(std::declval<const std::tuple<A&&...>&>()));
   using result = typename call::result;
-  return pending<typename place_on<Rooted>::template result<result>>(
+  return pending<typename layout_on<Rooted>::template result<result>>(
       where, result{}, [&arguments...](batch& with, result* to) { with.add_transform_reduce(std::forward<A>(arguments)..., to); });
 }
 template <bool Rooted, class... A, bool OnDevice = detail::compiles_for_device<A...>>
-[[nodiscard]] auto start_count_if(const place_on<Rooted>& where, A&&... arguments) {
-  return pending<typename place_on<Rooted>::template result<std::uint64_t>>(
+[[nodiscard]] auto start_count_if(const layout_on<Rooted>& where, A&&... arguments) {
+  return pending<typename layout_on<Rooted>::template result<std::uint64_t>>(
       where, std::uint64_t{},
       [&arguments...](batch& with, std::uint64_t* to) { with.add_count_if(std::forward<A>(arguments)..., to); });
 }

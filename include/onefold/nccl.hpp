@@ -5,12 +5,12 @@
 ///   onefold::nccl::layout rows(comm, 0, stream, count);            // collective, once: rank after rank holds the next elements of one array
 ///   onefold::sum_into(rows, x, count, d_sum);                      // collective, on `stream`: the sum of all ranks' x, in every rank's memory
 ///   onefold::dot_into(rows, x, y, count, d_dot);
-///   onefold::reduce_into(rows, points, count, d_far, farther{});   // an operator of the caller's, in a unit for nvcc; so are functions:
+///   onefold::reduce_into(rows, points, count, d_far, farther{});   // an operator of the caller's, in a translation unit for nvcc; so are functions:
 ///   onefold::norm2_into(rows, count, [=] __host__ __device__(std::uint64_t i) { return b[i] - Ax[i]; }, d_norm);  // this rank's b and Ax
 ///
 /// Forms     the `*_into` calls of arrays (reduce.hpp) of all element types, complex numbers too, with accumulate_as and ddof: all but
 ///           reduce_together_into, which takes functions here, and multi_dot_into.
-/// Functions of the index, in units of nvcc's with onefold/device.cuh: `n`, or a box, says how many values this rank has, and f is asked for the indices that its
+/// Functions of the index, in translation units of nvcc's with onefold/device.cuh: `n`, or a box, says how many values this rank has, and f is asked for the indices that its
 ///           own call names, 0 .. n - 1 or the box's; an index in a result is that in the whole array. f may return several values, also for reduce_together_into.
 ///           Values may be absent.
 /// Operators of the caller's, there too: reduce_into, transform_reduce_into and count_if_into, of arrays and of functions, with an initial value or without. What is called, and
@@ -24,7 +24,7 @@
 /// How       each rank's GPU makes the image of its range (range_state.hpp), some hundred bytes and elements of cut tiles; ncclAllGather brings all to
 ///           every rank, and a kernel puts them together: over up to 400 ranks, or fewer where these have very many subtrees
 ///           (onefold_range_can_join_images()). Over more a function of the host's does, in stream order, which costs 50 us. Of operators of the caller's, and of forms that
-///           must know which values are there, a kernel of his unit does, over any number of ranks. Of exact results
+///           must know which values are there, a kernel of his translation unit does, over any number of ranks. Of exact results
 ///           each rank's GPU makes the words of its state, 152 to 2272 bytes, ncclAllReduce adds them as integers, and a kernel rounds. So neither CPUs nor GPUs wait
 ///           for each other outside of NCCL.
 /// Results   lie in memory that the GPU reaches.
@@ -36,7 +36,7 @@
 /// Cost      one reduction, a copy for each tile that is cut, one ncclAllGather and one launch for each result, or two small copies and the host's function:
 ///           docs/devices.md has figures. Device and pinned memory of 24 KiB for each rank of the communicator, had once; of functions of several values, or of
 ///           many, memory of the stream's pool beside it.
-/// Loading   CUDA loads a kernel when it is first launched, and may wait for all that runs on the GPU meanwhile. A layout loads those of the caller's units when it is made; the
+/// Loading   CUDA loads a kernel when it is first launched, and may wait for all that runs on the GPU meanwhile. A layout loads those of the caller's translation unit when it is made; the
 ///           library's are loaded by their first calls. One process that has several GPUs, and does not wait for their streams between first calls, sets
 ///           CUDA_MODULE_LOADING=EAGER: a collective that is under way on one GPU may else wait for a call on another that waits for it.
 /// Lifetime  a layout outlives the work on its stream and the graphs that have recorded calls; it is destroyed before the communicator.
@@ -210,7 +210,7 @@ inline constexpr bool takes_absent_values = !has_index(What) && What != form::mi
 
 /// How an array lies on the ranks of a communicator: rank after rank holds the next elements, some perhaps none. What the `*_into` calls take in the place of
 /// an executor.
-class layout : public onefold::detail::place_of_streams {
+class layout : public onefold::detail::over_streams {
  public:
   /// Collective; waits for the stream.
   ///
@@ -314,7 +314,8 @@ class layout : public onefold::detail::place_of_streams {
 
   template <form What, bool OnDevice, class S, class F, class... M>
   void function_into(const S& over, F& f, void* output, const options& how, M... modifiers) const {
-    static_assert(OnDevice, "over NCCL's ranks functions are compiled by nvcc, in a unit that includes onefold/device.cuh");
+    static_assert(OnDevice,
+                  "over NCCL's ranks functions are compiled by nvcc, in a translation unit that includes onefold/device.cuh");
     using Space = onefold::detail::space_of<S>;
     using values = onefold::detail::values_of<Space, F>;
     using T = typename values::type;
@@ -351,8 +352,9 @@ class layout : public onefold::detail::place_of_streams {
   /// With an operator of the caller's, or an initial value.
   template <bool OnDevice, class Call>
   void call_into(Call& call, typename Call::result* output, const options& how) const {
-    static_assert(OnDevice,
-                  "over NCCL's ranks operators and functions are compiled by nvcc, in a unit that includes onefold/device.cuh");
+    static_assert(
+        OnDevice,
+        "over NCCL's ranks operators and functions are compiled by nvcc, in a translation unit that includes onefold/device.cuh");
     using Op = std::decay_t<decltype(call.op)>;
     using Init = std::decay_t<decltype(call.init)>;
     if (call.other_count != call.space.size()) onefold::detail::throw_different_lengths(call.space.size(), call.other_count);
@@ -372,7 +374,8 @@ class layout : public onefold::detail::place_of_streams {
   }
   template <bool OnDevice, class S, class F, class... Ops>
   void function_together_into(const S& over, F& f, void* output, const options& how, Ops...) const {
-    static_assert(OnDevice, "over NCCL's ranks functions are compiled by nvcc, in a unit that includes onefold/device.cuh");
+    static_assert(OnDevice,
+                  "over NCCL's ranks functions are compiled by nvcc, in a translation unit that includes onefold/device.cuh");
     using Space = onefold::detail::space_of<S>;
     using values = onefold::detail::values_of<Space, F>;
     using T = typename values::type;
@@ -485,7 +488,7 @@ class layout : public onefold::detail::place_of_streams {
     put_joined(onefold::detail::device_joined<OnDevice>::of_own(cuda(device_, stream_), space, f, op, init), space.size(), output,
                alignof(typename onefold::detail::value_traits<onefold::detail::value_at_t<Space, F>>::type));
   }
-  // Values whose images a kernel of the caller's unit puts together.
+  // Values whose images a kernel of the caller's translation unit puts together.
   template <class Values>
   void put_joined(Values made, std::uint64_t count, void* output, std::size_t alignment) const {
     made.check(count);
@@ -610,7 +613,7 @@ class layout : public onefold::detail::place_of_streams {
   std::vector<std::uint64_t> borders_;  // where they begin
   // What one call leaves the next one on the stream overwrites, behind it.
   detail::device_memory mine_, all_;
-  detail::device_memory borders_on_device_;  // and the total, for kernels of the caller's unit
+  detail::device_memory borders_on_device_;  // and the total, for kernels of the caller's translation unit
   detail::pinned_memory images_, result_;
   mutable std::vector<std::unique_ptr<detail::conclusion>> conclusions_;
   mutable std::atomic<int> failure_{0};

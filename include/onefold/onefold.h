@@ -253,7 +253,7 @@ typedef struct onefold_report {
   uint64_t scratch_bytes;  /**< device memory for a copy of the input: of an in-place variant, or of arrays in host memory */
 } onefold_report;
 
-/** The knobs of the lectures' variants: nobody who wants a result needs them. One that is set is met or refused, never replaced. */
+/** The knobs of the lectures' variants: nobody who wants a result needs them. One that is set is met or refused on cuda, never replaced; CPUs have no use for it. */
 typedef struct onefold_knobs {
   int32_t finish;     /**< onefold_finish */
   int32_t block_size; /**< threads per block */
@@ -434,7 +434,7 @@ typedef struct onefold_request {
 } onefold_request;
 
 /** Checks, chooses and runs. `how` may be NULL. Cost: one read of the input, and 35 ns (CPU) to 10 us (GPU, to the host) for a call.
- *  Errors, on which nothing has been stored: ONEFOLD_NULL_POINTER and ONEFOLD_MISALIGNED_POINTER for arrays and output; ONEFOLD_HOST_POINTER,
+ *  Errors, after which results are unspecified: ONEFOLD_NULL_POINTER and ONEFOLD_MISALIGNED_POINTER for arrays and output; ONEFOLD_HOST_POINTER,
  *  ONEFOLD_DEVICE_POINTER and ONEFOLD_WRONG_DEVICE for memory that the executor does not reach; ONEFOLD_INVALID_ARGUMENT for numbers that are none of the above, an output within an input, and an
  *  index of no elements; ONEFOLD_UNSUPPORTED for forms, types and options that do not go together; ONEFOLD_UNKNOWN_VARIANT; ONEFOLD_GUARANTEE_NOT_MET;
  *  ONEFOLD_BACKEND_NOT_BUILT, ONEFOLD_BACKEND_UNAVAILABLE; ONEFOLD_OUT_OF_MEMORY; ONEFOLD_CALLBACK_FAILED where a function of the caller's has; ONEFOLD_DEVICE_ERROR
@@ -444,7 +444,7 @@ ONEFOLD_API int onefold_reduce(const onefold_request* what, const onefold_option
 /** Several requests with one executor: all are launched, in any order, and those without ONEFOLD_INTO are waited for once. Each result has the bits
  *  that it has alone; after an error, one of onefold_reduce()'s, none is specified. None reads what another one stores. On cuda, floats and doubles reduced by forms with one
  *  result, argmin, argmax and those of magnitudes are launched together, up to 72 at a time and up to 16 MiB each. `how` is for each; its report is that
- *  of the last, or of its launch. */
+ *  of the last, or of its launch. On cuda onefold_request::exact_state is ONEFOLD_UNSUPPORTED beside other requests. */
 ONEFOLD_API int onefold_reduce_batch(const onefold_request* requests, size_t count, const onefold_options* how);
 
 /** Such a batch of `arrays` reductions of arrays whose addresses stand side by side, as in batched BLAS calls: of that at what->input_at[k], and of
@@ -563,7 +563,7 @@ typedef struct onefold_products {
  *  of one type of that size. On cuda() each subtree is a launch, two for each doubling of the range at most, and is waited for where not both arrays lie in the GPU's memory. */
 ONEFOLD_API int onefold_range_add_products(onefold_range* state, onefold_executor where, const onefold_products* of, uint64_t count,
                                            const onefold_options* how);
-/** The same of values that are reduced where they are made. For every form with values, but not ONEFOLD_REDUCE_TOGETHER, nor operators of the caller's. Not asked of `how` is the
+/** The same of values that are reduced where they are made. Of real numbers of 4 and 8 bytes, and every form but ONEFOLD_DOT: others, and operators of the caller's, are ONEFOLD_UNSUPPORTED. Not asked of `how` is the
  *  report, which says nothing. */
 ONEFOLD_API int onefold_range_add_made(onefold_range* state, const onefold_made_values* values, uint64_t count,
                                        const onefold_options* how);
@@ -648,7 +648,7 @@ ONEFOLD_API int onefold_message_add_products(void* message, size_t which, onefol
 ONEFOLD_API int onefold_message_add_values(void* message, size_t which, size_t results, onefold_executor where,
                                            const onefold_value_source* source, uint64_t from, uint64_t first, uint64_t count,
                                            uint64_t total, const onefold_options* how);
-/** The same of values that are reduced where they are made. */
+/** The same of values that are reduced where they are made, on the terms of onefold_range_add_made(). After an error of these functions onefold_message_fail() alone may follow. */
 ONEFOLD_API int onefold_message_add_made(void* message, size_t which, size_t results, const onefold_made_values* values,
                                          uint64_t from, uint64_t first, uint64_t count, uint64_t total, const onefold_options* how);
 /** The same of trees whose values are made by code of the caller's, which is asked for its own elements from .. from + count - 1: its states are those of the part's
@@ -913,7 +913,7 @@ ONEFOLD_API int32_t onefold_mixed_dot_type(int32_t x_type, int32_t y_type);
 
 /* --- working memory on a GPU ------------------------------------------------------------------------------------------------------------ */
 
-/** Device bytes that reductions of up to `count` elements need, on any device, of any form and type. */
+/** Device bytes that reductions of up to `count` elements need, on any device, of any form and type; but several dots at once, and several exact sums of a function, have larger states. */
 ONEFOLD_API size_t onefold_workspace_bytes(uint64_t count);
 /** The same where what a fold of the caller's keeps of values, its state, has so many bytes; the other one serves up to 48. */
 ONEFOLD_API size_t onefold_workspace_bytes_of_states(uint64_t count, size_t state_bytes);

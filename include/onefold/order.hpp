@@ -25,7 +25,7 @@ inline constexpr int lanes = lanes_of_bytes(sizeof(E));
 template <class E>
 inline constexpr std::uint64_t tile_elements = std::uint64_t{tile_rows} * lanes<E>;
 
-/// Tiles of a group, the unit of work on a CPU: 64 KiB of elements whose size is a power of two. A group is a subtree, its value a node of this level.
+/// Tiles of a group, what a thread of a CPU takes at a time: 64 KiB of elements whose size is a power of two. A group is a subtree, its value a node of this level.
 inline constexpr int group_level = 4;
 inline constexpr int group_tiles = 1 << group_level;
 

@@ -19,7 +19,7 @@
 ///           Or one of onefold::op on elements: the result is that of the form of that name, also where no value is there.
 /// Bits      docs/order.md. States of equal ranges have equal bytes if values have no padding, and equal bits of NaN.
 /// Errors    those of transform_reduce(), what op and f throw as what it is; invalid_argument where ranges are no neighbours, bytes are no state of values of this
-///           size, or a result is asked for that is not there yet. The state then is what it was. On cuda() f and Op are compiled by nvcc, in a unit with
+///           size, or a result is asked for that is not there yet. The state then is what it was. On cuda() f and Op are compiled by nvcc, in a translation unit with
 ///           device.cuh; else it is refused (unsupported).
 /// Cost      of adding that of a reduction and about a microsecond for each of the subtrees, up to two for each doubling of the range; of appending a
 ///           microsecond; of bytes a nanosecond for each: less than two tiles of values, 8 KiB, and some nodes.
@@ -146,6 +146,20 @@ class own_range_state {
       });
     detail::telling_of_lacking_memory([this, &next] { put_behind(next); });
     return *this;
+  }
+
+  /// Whether there is a value: not of no elements, nor where all are absent.
+  [[nodiscard]] bool has_value() const noexcept {
+    for (const node& each : nodes_)
+      if (each.state.present) return true;
+    if constexpr (can_be_absent) {
+      for (const std::vector<item>* some : {&head_, &tail_})
+        for (const item& each : *some)
+          if (each.present) return true;
+      return false;
+    } else {
+      return !head_.empty() || !tail_.empty();
+    }
   }
 
   /// The result. Requires that the range begins at 0, and, with an operator of the caller's, has a value.

@@ -379,7 +379,7 @@ class together_range_state {
     state_.add_parts(parts, count, how);
     return *this;
   }
-  /// Adds what f gives for the indices of a number or a box: one T for each, of which all operators take that one. On cuda() in units that nvcc
+  /// Adds what f gives for the indices of a number or a box: one T for each, of which all operators take that one. On cuda() in translation units that nvcc
   /// compiles, in one read.
   template <class S, class F, bool OnDevice = detail::on_device<F>,
             ONEFOLD_WHERE(detail::is_index_space<S>&& detail::takes_function<form::sum, S, F>::value)>

@@ -34,7 +34,7 @@ struct workspace_access {
 /// Threads  calls from several host threads with the same workspace follow each other.
 class workspace {
  public:
-  /// Device bytes that reductions of up to `count` elements need, on any device, of any form and type.
+  /// Device bytes that reductions of up to `count` elements need, on any device, of any form and type; several dots at once, and several exact sums of a function, need more.
   [[nodiscard]] static std::size_t bytes(std::uint64_t count) noexcept { return onefold_workspace_bytes(count); }
   /// The same where what a fold of the caller's keeps of values, its state, has so many bytes. bytes(count) serves up to 48.
   [[nodiscard]] static std::size_t bytes(std::uint64_t count, std::size_t state_bytes) noexcept {
@@ -42,7 +42,7 @@ class workspace {
   }
 
   /// Takes bytes(count) bytes on the executor's device. For the CPU executors, which need none, and for best() it stays empty and is
-  /// accepted and not used. Errors: backend_not_built, backend_unavailable, out_of_memory, device_lost, device_error.
+  /// accepted and not used; where best() goes to a GPU an empty one is invalid_argument. Errors: backend_not_built, backend_unavailable, out_of_memory, device_lost, device_error.
   workspace(const executor& where, std::uint64_t count) {
     detail::check_status(onefold_workspace_create(detail::c_executor(where), count, &handle_));
   }

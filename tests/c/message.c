@@ -255,6 +255,18 @@ void test_messages(void) {
   EXPECT_REFUSED(onefold_message_begin(messages[0], 255, parts, 2, 5, 0), ONEFOLD_INVALID_ARGUMENT, "bytes of the message");
   EXPECT_REFUSED(onefold_message_begin(messages[0], 256, parts, 2, 5, -1), ONEFOLD_INVALID_ARGUMENT, "rank");
   EXPECT_REFUSED(onefold_message_begin(NULL, 256, parts, 2, 5, 0), ONEFOLD_NULL_POINTER, "message");
+  // Of real numbers one reduction by itself has a message of the same size in every form and type.
+  for (uint32_t values = 1; values <= 60; ++values) {
+    const onefold_message_part of_sum = {ONEFOLD_F64, ONEFOLD_SUM, 0, values};
+    const size_t bytes = onefold_message_bytes(&of_sum, 1);
+    EXPECT(bytes >= 64 + 8 * values);
+    for (int32_t type = ONEFOLD_F32; type <= ONEFOLD_U64; ++type)
+      for (int32_t form = ONEFOLD_SUM; form < ONEFOLD_REDUCE_TOGETHER; ++form) {
+        const onefold_message_part one = {type, form, 0, values};
+        const size_t its = onefold_message_bytes(&one, 1);
+        EXPECT(its == bytes || its == 0);  // 0: there is no such reduction
+      }
+  }
   EXPECT(onefold_is_free_of_order(ONEFOLD_F32, ONEFOLD_MAX) && onefold_is_free_of_order(ONEFOLD_I32, ONEFOLD_SUM));
   EXPECT(!onefold_is_free_of_order(ONEFOLD_F32, ONEFOLD_SUM) && !onefold_is_free_of_order(99, ONEFOLD_MAX));
   EXPECT(onefold_is_free_of_order(ONEFOLD_C128, ONEFOLD_NORM_INF) && !onefold_is_free_of_order(ONEFOLD_C128, ONEFOLD_SUM));

@@ -27,6 +27,8 @@ static void test_catalogue(void) {
   EXPECT(strlen(sentence) == 7); /* cut */
   EXPECT_REFUSED(onefold_why_not("no such", ONEFOLD_SERIAL, onefold_serial(), sentence, sizeof sentence), ONEFOLD_UNKNOWN_VARIANT,
                  "no such");
+  EXPECT_REFUSED(onefold_why_not("vector_load", ONEFOLD_SERIAL, onefold_serial(), sentence, sizeof sentence), ONEFOLD_UNKNOWN_VARIANT,
+                 "of cuda it is one");
   EXPECT_REFUSED(onefold_why_not("fixed_order", 9, onefold_serial(), sentence, sizeof sentence), ONEFOLD_INVALID_ARGUMENT,
                  "backend");
   EXPECT_REFUSED(onefold_why_not(NULL, 0, onefold_serial(), sentence, sizeof sentence), ONEFOLD_NULL_POINTER, "name");

@@ -75,6 +75,11 @@ static void test_made_values(void) {
   fails_to_reduce = 0;
   EXPECT_REFUSED(onefold_range_add_made(made, &lacking, count - cut, NULL), ONEFOLD_NULL_POINTER, "functions");
   EXPECT_REFUSED(onefold_range_add_made(made, NULL, count - cut, NULL), ONEFOLD_NULL_POINTER, "functions");
+  onefold_range* of_dot = NULL;
+  EXPECT_OK(onefold_range_create(ONEFOLD_F32, ONEFOLD_DOT, 0, 0, &of_dot));
+  EXPECT_REFUSED(onefold_range_add_made(of_dot, &second, 5, NULL), ONEFOLD_UNSUPPORTED, "of dot there are none");
+  EXPECT(onefold_range_end(of_dot) == 0);
+  onefold_range_destroy(of_dot);
   EXPECT_REFUSED(onefold_range_add_made(NULL, &second, count - cut, NULL), ONEFOLD_NULL_POINTER, "state");
   EXPECT(onefold_range_end(made) == cut);
   EXPECT_OK(onefold_range_add_made(made, &second, count - cut, NULL));

@@ -106,6 +106,24 @@ void test_refusals(void) {
   EXPECT_OK(onefold_reduce_arrays(&what, 2, NULL));
   EXPECT(largest[0].value == x[1] && largest[1].value == x[2] && largest[1].index == 1);
   EXPECT_OK(onefold_reduce_arrays(&what, 0, NULL));
+  /* A second type that is the first one is none: the results have the size that they have without it. */
+  const int8_t bytes[3] = {3, 5, 7};
+  const int8_t* const of_bytes[2] = {bytes, bytes + 1};
+  int8_t wrapped[16];
+  memset(wrapped, 9, sizeof wrapped);
+  what = sum_of(NULL, 2, NULL);
+  what.type = ONEFOLD_I8;
+  what.form = ONEFOLD_DOT;
+  what.second_type = 1 + ONEFOLD_I8;
+  what.flags = ONEFOLD_WIDE;
+  what.output = wrapped;
+  what.input_at = what.second_at = (const void* const*)of_bytes;
+  EXPECT_OK(onefold_reduce_arrays(&what, 2, NULL));
+  EXPECT(wrapped[0] == 3 * 3 + 5 * 5 && wrapped[1] == 5 * 5 + 7 * 7);
+  for (size_t k = 2; k < sizeof wrapped; ++k) EXPECT(wrapped[k] == 9);
+  what = sum_of(NULL, 2, NULL);
+  what.form = ONEFOLD_ARGMAX;
+  what.output = largest;
   what.input_at = NULL;
   EXPECT_REFUSED(onefold_reduce_arrays(&what, 2, NULL), ONEFOLD_NULL_POINTER, "addresses");
   EXPECT_REFUSED(onefold_reduce_arrays(NULL, 2, NULL), ONEFOLD_NULL_POINTER, "request");

@@ -38,7 +38,7 @@ sum_of_blocks on_blocks(const T* x, std::uint64_t count, unsigned blocks) {
       sum_of_thread sum;
       sum.clear();
       sums_on_device::add_whole<sum_of_thread, packs>(how, block, blocks, threads, sum);
-      sum.flush(onefold::detail::exact::kind_of(What, onefold::element_type_of<T>).unit[0], found.limbs.data());
+      sum.flush(onefold::detail::exact::kind_of(What, onefold::element_type_of<T>).scale[0], found.limbs.data());
     });
   found.flags = onefold::detail::exact::has_other_than_minus_zero;
   return found;
@@ -56,8 +56,8 @@ std::array<sum_of_blocks, 2> moments_on_blocks(const T* x, std::uint64_t count, 
       sum.clear();
       sums_on_device::add_whole<sum_of_thread, packs>(how, block, blocks, threads, sum);
       const auto& kind = onefold::detail::exact::kind_of(form::mean_variance, onefold::element_type_of<T>);
-      sum.elements.flush(kind.unit[0], found[0].limbs.data());
-      sum.squares.flush(kind.unit[1], found[1].limbs.data());
+      sum.elements.flush(kind.scale[0], found[0].limbs.data());
+      sum.squares.flush(kind.scale[1], found[1].limbs.data());
     });
   for (sum_of_blocks& one : found) one.flags = onefold::detail::exact::has_other_than_minus_zero;
   return found;

@@ -281,21 +281,21 @@ TEST(few_limbs_of_a_sum, have_the_result_of_all) {
         exact::round_state(how, top, shared->state, shared->rounding, to);
       };
       on_a_warp([&] {
-        constexpr int limbs_of_lane = (cb::exact_memory::most + 31) / 32;
+        constexpr int limbs_of_thread = (cb::exact_memory::most + 31) / 32;
         const auto lane = static_cast<int>(threadIdx.x) % 32;
-        long long mine[limbs_of_lane];
-        for (int k = 0; k < limbs_of_lane; ++k)
+        long long mine[limbs_of_thread];
+        for (int k = 0; k < limbs_of_thread; ++k)
           mine[k] = 32 * k + lane < number ? limbs[static_cast<std::size_t>(32 * k + lane)] : 0;
         const cb::exact_sums::used_limbs there = cb::exact_sums::used_of(number, mine);
         if (lane == 0 && cb::exact_sums::are_few(there)) {
           was_few = true;
-          result_of(cb::exact_sums::leading_of_few(there, number, limbs.data(), how.unit[0]), of_few);
+          result_of(cb::exact_sums::leading_of_few(there, number, limbs.data(), how.scale[0]), of_few);
         }
         __syncwarp();
         const cb::exact_sums::digits carried = cb::exact_sums::carry(limbs.data(), number, there);
         if (lane != 0) return;
         for (int k = 0; k < number; k += 2) shared->state[1 + k / 2] = cb::exact_sums::word_of_limbs(limbs.data(), number, k);
-        result_of(cb::exact_sums::leading_of(cb::exact_sums::integers_of(carried, number), shared->state, how.unit[0]), of_all);
+        result_of(cb::exact_sums::leading_of(cb::exact_sums::integers_of(carried, number), shared->state, how.scale[0]), of_all);
       });
       ++(was_few ? are_few : are_many);
       if (was_few) {

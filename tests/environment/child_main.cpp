@@ -340,6 +340,14 @@ void a_driver_that_is_loaded_late() {
   for (const auto& where : cpu)
     require_refused(
         errc::device_pointer, [&] { static_cast<void>(onefold::sum(where, device)); }, "device memory on a CPU executor");
+  // Results too, in calls of C's that wait: of few elements, and of many.
+  auto* const result = const_cast<float*>(device.data());
+  for (const std::size_t count : {std::size_t{10}, host.size() - 1}) {
+    require(onefold_sum_f32(onefold_serial(), host.data(), count, result) == ONEFOLD_DEVICE_POINTER,
+            "a result in device memory is stored");
+    require(*result == 1, "a refused call has stored something");
+    require(onefold_sum_f32(onefold_serial(), host.data(), count, result + 50'000) == ONEFOLD_OK, "a result elsewhere is refused");
+  }
 }
 
 void silent() {

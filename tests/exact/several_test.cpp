@@ -254,7 +254,7 @@ TEST_P(exact_dots_of_vectors, may_be_called_like_others) {
   count_dispatch(where());
 }
 
-ONEFOLD_TEST_EXACT_PLACES(exact_dots_of_vectors);
+ONEFOLD_TEST_EXACT_PLACES_AND_GPU(exact_dots_of_vectors);
 
 // --- many results of one function
 

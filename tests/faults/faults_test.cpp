@@ -700,6 +700,23 @@ TEST_F(cuda_host_logic, refuses_streams_and_memory_of_another_context) {
   fake_runtime::make_current(0);
 }
 
+TEST_F(cuda_host_logic, copies_of_variants_in_place_need_no_pools) {
+  auto& calls = onefold::cuda_backend::calls();
+  calls.pool_create = [](cudaMemPool_t*, int) { return cudaErrorNotSupported; };
+  calls.malloc_async = [](void**, std::size_t, cudaStream_t) { return cudaErrorNotSupported; };
+  calls.malloc_from_pool_async = [](void**, std::size_t, cudaMemPool_t, cudaStream_t) { return cudaErrorNotSupported; };
+  const auto where = onefold::cuda(fake_runtime::fresh_device());
+  for (const char* const variant : {"bottom_up", "bottom_up_grid", "top_down", "top_down_levels"}) {
+    SCOPED_TRACE(variant);
+    onefold::report ran;
+    EXPECT_NO_THROW(onefold::sum_into(where, input_, count, output_, {.variant = variant, .report = &ran}));
+    EXPECT_EQ(ran.scratch_bytes, count * sizeof(float));
+    EXPECT_EQ(runtime_.error_left_behind(), cudaSuccess);
+  }
+  onefold::release_memory(where);
+  EXPECT_EQ(onefold::memory_in_use(where).device_bytes, 0u);
+}
+
 TEST_F(cuda_host_logic, leaves_no_error_to_the_application) {
   const auto everything = [&] {
     onefold::sum_into(where_, input_, 140'000, output_);
@@ -858,6 +875,10 @@ TEST_F(cuda_host_logic, takes_bins_of_integers_where_a_gpu_has_few_units_for_dou
     setenv("ONEFOLD_CUDA_SHARED_KIB", "99", 1);
     onefold::sum_into(where, input_, count, output_, exactly);
     EXPECT_EQ(launched, symbol_of(integers, exact_terms::elements));
+    setenv("ONEFOLD_CUDA_SHARED_KIB", "64", 1);  // as of compute capability 7.5
+    launched = nullptr;
+    EXPECT_TRUE(refuses(errc::unsupported, "shared memory", [&] { onefold::sum_into(where, input_, count, output_, exactly); }));
+    EXPECT_EQ(launched, nullptr);
     for (const char* const wrong : {"0", "1025", "99k", "-1", "much"}) {
       setenv("ONEFOLD_CUDA_SHARED_KIB", wrong, 1);
       EXPECT_TRUE(refuses(errc::invalid_argument, "ONEFOLD_CUDA_SHARED_KIB",

@@ -22,7 +22,7 @@ namespace {
 using onefold::errc;
 namespace op = onefold::op;
 
-/// On the CPU: units that nvcc does not compile have no functions for a GPU.
+/// On the CPU: translation units that nvcc does not compile have no functions for a GPU.
 class a_batch_of_calls : public dispatching_test, public testing::WithParamInterface<const executor_under_test*> {
  protected:
   static constexpr std::uint64_t most = 100'003;

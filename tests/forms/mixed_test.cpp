@@ -431,6 +431,29 @@ TEST_P(a_dot_of_two_types, refuses_what_cannot_be_read) {
   count_dispatch(at);
 }
 
+TEST_P(a_dot_of_two_types, is_exact_by_a_variant_s_name_as_by_the_guarantee) {
+  const mixed_data data(memory_for(where()), 300);
+  onefold_options by_name{}, by_guarantee{};
+  by_name.struct_bytes = by_guarantee.struct_bytes = sizeof(onefold_options);
+  by_name.variant = "superaccumulator";
+  by_guarantee.guarantee = ONEFOLD_GUARANTEE_EXACT;
+  int refused = 0;
+  for (int x = 0; x < onefold::element_type_count; ++x)
+    for (int y = 0; y < onefold::element_type_count; ++y) {
+      if (x == y || !is_float(static_cast<element_type>(onefold_mixed_dot_type(x, y)))) continue;
+      SCOPED_TRACE(std::to_string(x) + " by " + std::to_string(y));
+      double named = 0, guaranteed = 0;
+      const onefold_request first = request_of(where(), data, x, y, 300, &named),
+                            second = request_of(where(), data, x, y, 300, &guaranteed);
+      const int status = onefold_reduce(&first, &by_name);
+      EXPECT_EQ(status, onefold_reduce(&second, &by_guarantee));
+      EXPECT_EQ(std::bit_cast<std::uint64_t>(named), std::bit_cast<std::uint64_t>(guaranteed));
+      if (status != ONEFOLD_OK) ++refused;
+    }
+  EXPECT_GT(refused, 0);
+  count_dispatch(where());
+}
+
 TEST_P(a_dot_of_two_types, is_that_of_one_where_they_are_the_same) {
   const onefold_executor at = onefold::detail::c_executor(where());
   const mixed_data data(memory_for(where()), 5'000);

@@ -463,7 +463,7 @@ void expect_dots_of_two_types(random_numbers& random, M... modifiers) {
       if (n > 0) my_x = static_cast<const T*>(on_a_gpu.copy(x.data(), n * sizeof(T))) + begin;
       if (n > 0) my_y = static_cast<const U*>(on_a_gpu.copy(y.data(), n * sizeof(U))) + begin;
     }
-    const onefold::mpi::place where = rows.on(here);
+    const onefold::mpi::placed_layout where = rows.on(here);
     const std::span<const T> of_x(my_x, count);
     const std::span<const U> of_y(my_y, count);
     const std::string words = std::to_string(n) + " products cut " + style;
@@ -537,6 +537,27 @@ TEST(dots_of_two_types_over_ranks, can_be_exact_on_any_distribution) {
 }
 
 // With other forms in one message.
+TEST(dots_of_two_types_over_ranks, may_be_of_one_type_with_two_names) {
+  const parted x(3'000);
+  std::unique_ptr<bool[]> mask(new bool[x.mine.size()]), all_mask(new bool[x.all.size()]);
+  std::vector<std::uint8_t> bytes(x.mine.size()), all_bytes(x.all.size());
+  const layout rows(MPI_COMM_WORLD, x.mine.size());
+  for (std::size_t i = 0; i < x.all.size(); ++i) {
+    all_mask[i] = i % 3 != 0;
+    all_bytes[i] = static_cast<std::uint8_t>(i * 7);
+  }
+  for (std::size_t i = 0; i < x.mine.size(); ++i) {
+    mask[i] = all_mask[rows.begin() + i];
+    bytes[i] = all_bytes[rows.begin() + i];
+  }
+  const auto here = rows.on(onefold::openmp());
+  const auto expected = onefold::dot(onefold::serial(), all_mask.get(), all_bytes.data(), x.all.size());
+  expect_same(onefold::dot(here, mask.get(), bytes.data(), bytes.size()), expected, "bools by bytes");
+  std::uint64_t batched = 0;
+  onefold::mpi::batch(here).add(onefold::dot, mask.get(), bytes.data(), bytes.size(), &batched).run();
+  expect_same(batched, expected, "bools by bytes in a batch");
+}
+
 TEST(dots_of_two_types_over_ranks, go_with_others) {
   const parted of(4321);
   const std::vector<float> floats(of.mine.begin(), of.mine.end()), all_floats(of.all.begin(), of.all.end());
@@ -674,6 +695,25 @@ TEST(calls_over_ranks, of_a_batch_without_a_place_for_a_result_end_everywhere) {
   work.add(onefold::sum, x.mine, &sum).add(onefold::max, x.mine, rank() == lacking ? nullptr : &largest);
   EXPECT_TRUE(rank() == lacking ? refuses(errc::null_pointer, "result pointer of max", [&] { work.run(); })
                                 : refuses(errc::communication_failed, "rank " + std::to_string(lacking), [&] { work.run(); }));
+  // Of operators of one's own, and of what goes as these do.
+  const auto longest = [](double a, double b) { return a < b ? b : a; };
+  const auto some = [&x](std::uint64_t i) { return i % 3 == 0 ? onefold::maybe<double>() : onefold::maybe<double>(x.mine[i]); };
+  double far = 0;
+  onefold::arg_result<double> least;
+  for (const bool of_values : {false, true}) {
+    onefold::mpi::batch own(rows.on(onefold::serial()));
+    own.add(onefold::sum, x.mine, &sum);
+    if (of_values)
+      own.add(onefold::argmin, x.mine.size(), some, rank() == lacking ? nullptr : &least);
+    else
+      own.add_reduce(x.mine, longest, rank() == lacking ? nullptr : &far);
+    EXPECT_TRUE(rank() == lacking ? refuses(errc::null_pointer, "result pointer", [&] { own.run(); })
+                                  : refuses(errc::communication_failed, "rank " + std::to_string(lacking), [&] { own.run(); }));
+  }
+  onefold::mpi::batch at_root(rows.on(onefold::serial()).root(0));
+  at_root.add_reduce(x.mine, longest, rank() == 0 ? &far : nullptr);
+  at_root.run();
+  if (rank() == 0) expect_same(far, onefold::max(onefold::serial(), x.all), "the longest on the root");
   // The root alone has need of one.
   onefold::mpi::batch rooted(rows.on(onefold::serial()).root(0));
   rooted.add(onefold::max, x.mine, rank() == 0 ? &largest : nullptr);

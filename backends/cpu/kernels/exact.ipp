@@ -54,8 +54,8 @@ struct finite {
   }
 };
 
-// In two's complement, in units of 2^Unit.
-template <int Words, int Unit>
+// In two's complement, in multiples of 2^Scale.
+template <int Words, int Scale>
 struct integer {
   static constexpr int words = Words;
   u64* word;
@@ -71,7 +71,7 @@ struct integer {
   // + part and a carry from below, in one word. Returns the carry.
   bool add_word(int at, u64 part, bool carry) { return step(at, part, carry, false); }
 
-  // + v 2^place units, which is a whole number of them.
+  // + v 2^place, in multiples of 2^Scale: a whole number of them.
   void add(i128 v, int place) {
     if (v == 0) return;
     if (place < 0) {
@@ -87,10 +87,10 @@ struct integer {
     add(place / 64, static_cast<u64>(lower), static_cast<u64>(middle), static_cast<u64>(middle >> 64), negative);
   }
 
-  // Of any finite value that is a multiple of the unit.
+  // Of any finite value that is a multiple of 2^Scale.
   void add(f64 x) {
     const finite of(x);
-    const int place = of.exponent - Unit;
+    const int place = of.exponent - Scale;
     if (place < 0) {
       add(0, of.mantissa >> (-place < 63 ? -place : 63), 0, 0, of.negative);
     } else {
@@ -99,12 +99,12 @@ struct integer {
     }
   }
 
-  // The product of two finite values whose units' product is the unit.
+  // The product of two finite values whose last places' product is 2^Scale.
   void add_product(f64 x, f64 y) {
-    static_assert(Unit % 2 == 0);
+    static_assert(Scale % 2 == 0);
     const finite a(x), b(y);
     const u128 product = static_cast<u128>(a.mantissa) * b.mantissa;
-    const int place = a.exponent + b.exponent - Unit;
+    const int place = a.exponent + b.exponent - Scale;
     const u64 low = static_cast<u64>(product);
     const u64 high = static_cast<u64>(product >> 64);
     const int shift = place % 64;
@@ -276,7 +276,7 @@ struct places {
   }
 };
 
-// An integer for each place, in banks, so that neighbours at one place need not wait for each other. The unit is at place `Below`. So a term is two loads and one
+// An integer for each place, in banks, so that neighbours at one place need not wait for each other. 2^Scale is at place `Below`. So a term is two loads and one
 // addition to memory: bins of doubles for 16 exponents each had two parts of a term, which took half as long again, and none for the largest and the smallest.
 // Integers are less than 2^60 in size when they have been looked at, which comes before what was added since then can be 2^63.
 template <int Banks, int Places, int Below>
@@ -352,7 +352,7 @@ struct bins_of {
   bool has_begun = false;
   static_assert(Places % group == 0 && Below % group == 0);
 
-  // Of the 16 integers from this place on, in units of its place.
+  // Of the 16 integers from this place on, in multiples of what it stands for there.
   [[nodiscard]] ONEFOLD_INLINE i128 sum_of(int place) const {
     // Halves of them: their sums have 52 bits, and carry nothing.
     u64 low = 0, high = 0;
@@ -775,8 +775,8 @@ ONEFOLD_INLINE bool take_levels(choices<N...>, int& now, const Attempt& attempt)
   return taken;
 }
 
-template <int Unit, int Words, int N>
-ONEFOLD_INLINE void add_all(integer<Words, Unit> to, const f64 (&sums)[N]) {
+template <int Scale, int Words, int N>
+ONEFOLD_INLINE void add_all(integer<Words, Scale> to, const f64 (&sums)[N]) {
   for (const f64 sum : sums)
     if (sum != 0) to.add(sum);
 }
@@ -909,7 +909,7 @@ template <class E>
 struct products_of {
   static constexpr bool is_double = same<E, f64>;
   using integer_t = std::conditional_t<is_double, integer<67, -2148>, integer<10, -298>>;
-  // Products of floats are doubles, whose unit is 2^8 times place 768.
+  // Products of floats are doubles, whose last place is 2^8 times place 768.
   using bins = std::conditional_t<is_double, bins_of<1, places_of_products, 0>, bins_of<2, 2048, 768>>;
 
   static void add_block(const E* x, const E* y, int count, u64& flags, integer_t to, way<bins>& how) {

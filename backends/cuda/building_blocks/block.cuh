@@ -17,13 +17,13 @@ __device__ inline T* shared_memory() {
 template <class Op, class T>
 __device__ inline T block_reduce(T value) {
   __shared__ T of_warp[warp_size];
-  const unsigned lane = threadIdx.x % warp_size;
+  const unsigned warp_lane = threadIdx.x % warp_size;
   const unsigned warp = threadIdx.x / warp_size;
   value = warp_reduce<Op>(value);
-  if (lane == 0) of_warp[warp] = value;
+  if (warp_lane == 0) of_warp[warp] = value;
   __syncthreads();
   if (warp == 0) {
-    value = lane < blockDim.x / warp_size ? of_warp[lane] : Op::template neutral<T>();
+    value = warp_lane < blockDim.x / warp_size ? of_warp[warp_lane] : Op::template neutral<T>();
     value = warp_reduce<Op>(value);
   }
   __syncthreads();  // of_warp may be written again after this
@@ -59,7 +59,7 @@ __device__ inline void halve_to_last_warp(T& value, T* values) {
 }
 
 /// The tree over values[0, 64) by the first warp, in shared memory; the result is in thread 0's value. Each step reads, waits, writes
-/// and waits: lanes of a warp need not run in step.
+/// and waits: threads of a warp need not run in step.
 template <class Op, class T>
 __device__ inline void last_warp(T& value, T* values) {
   __syncthreads();

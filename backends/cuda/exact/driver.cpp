@@ -60,7 +60,7 @@ std::size_t lent_to_block(const device_properties& gpu) {
   return std::min(lent, kib * 1024);
 }
 
-// Which bins a GPU takes: integers where it has few units for doubles, or too little shared memory for the window (compute capability 7.0).
+// Which bins a GPU takes: integers where it has few FP64 cores, or too little shared memory for the window (compute capability 7.0).
 // ONEFOLD_CUDA_EXACT overrules that, for tests and timings.
 exact_bins bins_for(const device_properties& gpu) {
   // NOLINTNEXTLINE(concurrency-mt-unsafe): unsafe only beside setenv, which onefold never calls
@@ -82,12 +82,22 @@ std::uint64_t blocks_at_once(const exact_kernel& kernel, const device_properties
   return static_cast<std::uint64_t>(std::clamp(room, 1, kernel.blocks)) * static_cast<std::uint64_t>(gpu.multiprocessors);
 }
 
+// GPUs of compute capability 7.5 lend a block 64 KiB, which is what bins of floats take alone.
+void require_room(const exact_kernel& kernel, const call& now) {
+  const std::size_t needed = kernel.shared_bytes + static_shared_bytes, lent = lent_to_block(now.gpu);
+  if (needed <= lent) return;
+  throw error(errc::unsupported, "exact sums of " + std::string(name(now.type)) + " need " + std::to_string(needed) +
+                                     " bytes of shared memory per block; " + now.gpu.name + " gives " + std::to_string(lent) +
+                                     ": a CPU executor has the same bits");
+}
+
 // Adds the terms of all elements to one of the sums, in as many launches as the bins have room for.
 // `types`: not null: those of the arrays, of which neither need be the call's.
 void add(call& now, exact_launch how, exact_terms terms, bool concludes, exact_memory* memory, unsigned long long* header,
          const device::destination& to, const onefold::detail::types_of_dot* types = nullptr) {
   const exact_kernel& kernel =
       types != nullptr ? exact_kernel_of_two_types(now.type) : exact_kernel_of(now.type, terms, bins_for(now.gpu));
+  require_room(kernel, now);
   const std::uint64_t all = blocks_at_once(kernel, now.gpu);
   const std::uint64_t warps = static_cast<std::uint64_t>(kernel.threads) / 32;
   const std::uint64_t most = std::min(all * kernel.most_of_block, most_elements_of_launch) / 2 * 2;  // so that parts stay in step

@@ -1,5 +1,5 @@
 #pragma once
-/// @file floats.cuh  Exact sums of floats without an operation on doubles (decision 0053), for GPUs that have few units for these: bins are integers. tests/device
+/// @file floats.cuh  Exact sums of floats without an operation on doubles (decision 0053), for GPUs that have few FP64 cores: bins are integers. tests/device
 /// runs it on threads of the host.
 ///
 /// Ahead of the bins a thread adds up what it has read, 8 floats or 16 smaller ones, as two sums of floats, both exact, as the window's kernel does with two of
@@ -101,7 +101,7 @@ struct integer_column {
     const int digits = field == 0 ? fraction : fraction | 0x800000;
     place(field == 0 ? 1 : field, negative ? -digits : digits);
   }
-  /// Adds what a thread has at a time, if that of all lanes is as close together as two sums need, and says whether it was. By the whole warp.
+  /// Adds what a thread has at a time, if that of all threads is as close together as two sums need, and says whether it was. By the whole warp.
   template <int Digits, int Values>
   __device__ bool add_close(const float (&x)[Values]) {
     using two = float_sums_of_two<Values, Digits>;
@@ -157,10 +157,10 @@ __device__ inline void add_floats(const exact_launch& how, std::uint64_t block, 
   const shares<E, packs> given(how.x, how.count);
   const std::uint64_t warps = blocks * (Threads / warp_size);
   const std::uint64_t warp = block * (Threads / warp_size) + threadIdx.x / warp_size;
-  const unsigned lane = threadIdx.x % warp_size;
+  const unsigned warp_lane = threadIdx.x % warp_size;
   const auto* const body = reinterpret_cast<const pack*>(static_cast<const E*>(how.x) + given.head);
 
-  const auto load = [&](std::uint64_t unit, pack(&into)[packs]) { load_packs(body, unit, lane, into); };
+  const auto load = [&](std::uint64_t unit, pack(&into)[packs]) { load_packs(body, unit, warp_lane, into); };
   // What does not count becomes -0, which changes nothing.
   const bool takes_all = sizeof(E) != 4 || how.part == exact_part::all;  // there are no complex numbers of two halves
   const bool changes = how.absolute || !takes_all;
@@ -199,7 +199,7 @@ __device__ inline void add_floats(const exact_launch& how, std::uint64_t block, 
     for (int i = 0; i < values; ++i) column.add(x[i]);
   }
   if (warp != given.units % warps) return;
-  for (std::uint64_t i = lane; i < given.edge(how.count); i += warp_size) {
+  for (std::uint64_t i = warp_lane; i < given.edge(how.count); i += warp_size) {
     const std::uint64_t at = given.at_edge(i);
     if (how.part != exact_part::all && (how.part == exact_part::odd) != (at % 2 != 0)) continue;
     const float x = elements::load(how.x, at);

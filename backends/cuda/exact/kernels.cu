@@ -11,8 +11,8 @@ namespace exact_sums {
 __device__ __noinline__ void finish_launch(exact_memory* memory, unsigned long long* launches, block_sums& sums,
                                            finish_memory& shared) {
   if (threadIdx.x >= warp_size) return;
-  constexpr int limbs_of_lane = (exact_memory::most + warp_size - 1) / warp_size;
-  const auto lane = static_cast<int>(threadIdx.x);
+  constexpr int limbs_of_thread = (exact_memory::most + warp_size - 1) / warp_size;
+  const auto warp_lane = static_cast<int>(threadIdx.x);
   exact_launch& how = sums.how;
   const device::destination& to = sums.to;
   long long* const limbs = sums.limb;
@@ -26,15 +26,15 @@ __device__ __noinline__ void finish_launch(exact_memory* memory, unsigned long l
   for (int s = 0; s < 2; ++s) {
     const int number = how.number[s];
     if (number == 0) break;
-    long long mine[limbs_of_lane];
+    long long mine[limbs_of_thread];
 #pragma unroll
-    for (int k = 0; k < limbs_of_lane; ++k) {
-      const int i = k * warp_size + lane;
+    for (int k = 0; k < limbs_of_thread; ++k) {
+      const int i = k * warp_size + warp_lane;
       mine[k] = i >= number ? 0 : how.is_alone ? limbs[i] : __ldcg(memory->limb[s] + i);
     }
 #pragma unroll
-    for (int k = 0; k < limbs_of_lane; ++k) {
-      const int i = k * warp_size + lane;
+    for (int k = 0; k < limbs_of_thread; ++k) {
+      const int i = k * warp_size + warp_lane;
       if (i >= number || how.is_alone) break;
       limbs[i] = mine[k];
       if (how.concludes) memory->limb[s][i] = 0;
@@ -45,7 +45,7 @@ __device__ __noinline__ void finish_launch(exact_memory* memory, unsigned long l
     if (is_short) break;
     const digits used = carry(limbs, number, there);
 #pragma unroll 1
-    for (int i = lane; i < number; i += warp_size) {
+    for (int i = warp_lane; i < number; i += warp_size) {
       if (!how.concludes) memory->limb[s][i] = limbs[i];
       if (i % 2 == 0) state[words + i / 2] = word_of_limbs(limbs, number, i);
     }
@@ -53,7 +53,7 @@ __device__ __noinline__ void finish_launch(exact_memory* memory, unsigned long l
     words += exact::integer_words(number);
     __syncwarp();
   }
-  if (lane == 0) {
+  if (warp_lane == 0) {
     state[0] = flags;
     if (!how.is_alone && !how.of_values) memory->arrived = 0;
     if (!how.is_alone && how.concludes) memory->flags = 0;
@@ -66,10 +66,10 @@ __device__ __noinline__ void finish_launch(exact_memory* memory, unsigned long l
   __syncwarp();
   if (!how.concludes) return;
   if (how.outcome == exact_outcome::state) {
-    for (int i = lane; i < words; i += warp_size) device::detail::store_part(to, 8 * i, state[i]);
+    for (int i = warp_lane; i < words; i += warp_size) device::detail::store_part(to, 8 * i, state[i]);
   } else if (how.outcome == exact_outcome::words) {
     store_words(how.kind, how.number, state, how.result.count, static_cast<long long*>(to.output));
-  } else if (lane == 0) {
+  } else if (warp_lane == 0) {
     exact::u64 result[2] = {how.of_none[0], how.of_none[1]};
     if (how.counts) {
       unsigned long long& present = static_cast<onefold::detail::counted_exact_limbs*>(memory)->present;
@@ -79,9 +79,9 @@ __device__ __noinline__ void finish_launch(exact_memory* memory, unsigned long l
     }
     if (how.result.count != 0) {
       result[0] = result[1] = 0;
-      const int unit = how.result.unit[0];
+      const int scale = how.result.scale[0];
       const exact::leading<3> top =
-          is_short ? leading_of_few(there, how.number[0], limbs, unit) : leading_of(of_first, state, unit);
+          is_short ? leading_of_few(there, how.number[0], limbs, scale) : leading_of(of_first, state, scale);
       exact::round_state(how.result, top, state, shared.rounding, result);
     }
     store_result(to, result, static_cast<int>(how.result.to.bytes));

@@ -19,7 +19,7 @@ enum class exact_terms : int {
   moments  ///< elements and squares, which go to the first sum and the second one: of integers
 };
 
-/// What the bins are: doubles, or integers, for GPUs that have few units for operations on doubles (decision 0053). That decides the time alone.
+/// What the bins are: doubles, or integers, for GPUs that have few FP64 cores (decision 0053). That decides the time alone.
 enum class exact_bins : int { doubles, integers };
 
 struct exact_kernel {

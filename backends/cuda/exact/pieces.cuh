@@ -1,5 +1,5 @@
 #pragma once
-/// @file pieces.cuh  Exact sums of doubles and of products without an operation on doubles (decision 0053), for GPUs that have few units for these, or too little
+/// @file pieces.cuh  Exact sums of doubles and of products without an operation on doubles (decision 0053), for GPUs that have few FP64 cores, or too little
 /// shared memory for the window of sums.cuh, and for what that window leaves over (decision 0061). tests/device runs it on threads of the host.
 ///
 /// A thread has a bin for each 32 binary digits of the sum: a state's limbs, as 64-bit integers. The digits of a term, or the integer product of those of
@@ -157,7 +157,7 @@ struct piece_reader {
   bool gathers;
   bool takes_even;
   bool takes_odd;
-  unsigned lane;
+  unsigned warp_lane;
 
   __device__ explicit piece_reader(const exact_launch& launch)
       : how(launch),
@@ -167,10 +167,10 @@ struct piece_reader {
         gathers(has_y && reinterpret_cast<std::uintptr_t>(y_body) % 16 != 0),
         takes_even(how.part == exact_part::all || (how.part == exact_part::even) == (given.head % 2 == 0)),
         takes_odd(how.part == exact_part::all || (how.part == exact_part::odd) == (given.head % 2 == 0)),
-        lane(threadIdx.x % warp_size) {}
+        warp_lane(threadIdx.x % warp_size) {}
 
   __device__ void load(std::uint64_t unit, turn& into) const {
-    into.load(x_body, y_body, given.head % 2 != 0, gathers, unit, lane);
+    into.load(x_body, y_body, given.head % 2 != 0, gathers, unit, warp_lane);
   }
   template <class Column>
   __device__ void add(Column& column, value x, [[maybe_unused]] value y) const {
@@ -211,7 +211,7 @@ struct piece_reader {
   /// The elements outside of the units. By one warp.
   template <class Column>
   __device__ void add_edge(Column& column) const {
-    for (std::uint64_t i = lane; i < given.edge(how.count); i += warp_size) {
+    for (std::uint64_t i = warp_lane; i < given.edge(how.count); i += warp_size) {
       const std::uint64_t at = given.at_edge(i);
       if (how.part != exact_part::all && (how.part == exact_part::odd) != (at % 2 != 0)) continue;
       const value x = elements::load(how.x, at);

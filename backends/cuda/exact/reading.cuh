@@ -97,7 +97,7 @@ __device__ inline pack turned_pack(const E* first, bool is_odd, bool gathers) {
     return {p.of[1], p.of[0] ^ sign, p.of[3], p.of[2] ^ sign};
 }
 
-/// How the elements are given to the warps: units of `Packs` packs for each lane, one warp after the other; what lies ahead of the first 16-byte boundary
+/// How the elements are given to the warps: units of `Packs` packs for each thread, one warp after the other; what lies ahead of the first 16-byte boundary
 /// and behind the last unit, one warp takes element by element.
 template <class E, int Packs>
 struct shares {
@@ -118,11 +118,11 @@ struct shares {
   [[nodiscard]] __device__ std::uint64_t at_edge(std::uint64_t i) const { return i < head ? i : i + units * of_unit; }
 };
 
-/// The packs that a lane takes of a unit of one array, which begins at `body`.
+/// The packs that a thread takes of a unit of one array, which begins at `body`.
 template <int Packs>
-__device__ inline void load_packs(const pack* body, std::uint64_t unit, unsigned lane, pack (&into)[Packs]) {
+__device__ inline void load_packs(const pack* body, std::uint64_t unit, unsigned warp_lane, pack (&into)[Packs]) {
 #pragma unroll
-  for (int k = 0; k < Packs; ++k) into[k] = load_pack(body + (unit * Packs + static_cast<unsigned>(k)) * warp_size + lane);
+  for (int k = 0; k < Packs; ++k) into[k] = load_pack(body + (unit * Packs + static_cast<unsigned>(k)) * warp_size + warp_lane);
 }
 
 /// Those of the arrays that Terms has.
@@ -135,10 +135,10 @@ struct turn_of {
   pack y[has_y ? packs : 1];
 
   /// `is_odd`: whether the bodies begin with an odd element; `gathers`: whether that of y may be off a pack's boundary.
-  __device__ void load(const E* x_body, const E* y_body, bool is_odd, bool gathers, std::uint64_t unit, unsigned lane) {
+  __device__ void load(const E* x_body, const E* y_body, bool is_odd, bool gathers, std::uint64_t unit, unsigned warp_lane) {
 #pragma unroll
     for (int k = 0; k < packs; ++k) {
-      const std::uint64_t at = ((unit * packs + static_cast<unsigned>(k)) * warp_size + lane) * elements_of<E>::count;
+      const std::uint64_t at = ((unit * packs + static_cast<unsigned>(k)) * warp_size + warp_lane) * elements_of<E>::count;
       x[k] = load_pack(reinterpret_cast<const pack*>(x_body + at));
       if constexpr (Terms::turns)
         y[k] = turned_pack(y_body + at, is_odd, gathers);

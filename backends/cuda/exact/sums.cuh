@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(float_threads, float_blocks)
   const shares<E, packs> given(how.x, how.count);
   const std::uint64_t warps = std::uint64_t{gridDim.x} * (float_threads / warp_size);
   const std::uint64_t warp = std::uint64_t{blockIdx.x} * (float_threads / warp_size) + threadIdx.x / warp_size;
-  const unsigned lane = threadIdx.x % warp_size;
+  const unsigned warp_lane = threadIdx.x % warp_size;
   const unsigned mask = how.absolute ? 0x7fffffffU : 0xffffffffU;
   const auto* const body = reinterpret_cast<const pack*>(static_cast<const E*>(how.x) + given.head);
   // Which elements of a pack count.
@@ -135,11 +135,11 @@ __global__ void __launch_bounds__(float_threads, float_blocks)
     for (int c = 0; c < elements::count; ++c)
       if (c % 2 == 0 ? takes_even : takes_odd) add(elements::get(p, c));
   };
-  const auto load = [&](std::uint64_t unit, pack(&into)[packs]) { load_packs(body, unit, lane, into); };
+  const auto load = [&](std::uint64_t unit, pack(&into)[packs]) { load_packs(body, unit, warp_lane, into); };
   // All of the warp's elements, for those who ask for nothing but a look.
   const auto for_edge = [&](const auto& do_it) {
     if (warp != given.units % warps) return;
-    for (std::uint64_t i = lane; i < given.edge(how.count); i += warp_size) {
+    for (std::uint64_t i = warp_lane; i < given.edge(how.count); i += warp_size) {
       const std::uint64_t at = given.at_edge(i);
       if (how.part == exact_part::all || (how.part == exact_part::odd) == (at % 2 != 0)) do_it(elements::load(how.x, at));
     }
@@ -189,7 +189,7 @@ __global__ void __launch_bounds__(float_threads, float_blocks)
   __syncwarp();
   sum_bins_of_warp<float_bins, float_threads>(column, 0, quantum);
   __syncthreads();
-  add_bins_of_block<float_bins, float_threads>(bins, bases, quantum, how.result.unit[how.sum], sums.limb);
+  add_bins_of_block<float_bins, float_threads>(bins, bases, quantum, how.result.scale[how.sum], sums.limb);
   __syncthreads();
   if (hand_over(how, memory, sums, flags))
     finish_launch(memory, launches, sums, *reinterpret_cast<finish_memory*>(bins));  // which nobody needs any more
@@ -212,7 +212,7 @@ __global__ void __launch_bounds__(float_threads, float_blocks)
   __syncwarp();
   sum_bins_of_warp<float_bins, float_threads>(column.bin, 0, float_quantum);
   __syncthreads();
-  add_bins_of_block<float_bins, float_threads>(integer_bins, bases, float_quantum, how.result.unit[how.sum], sums.limb);
+  add_bins_of_block<float_bins, float_threads>(integer_bins, bases, float_quantum, how.result.scale[how.sum], sums.limb);
   __syncthreads();
   if (hand_over(how, memory, sums, column.flags))
     finish_launch(memory, launches, sums, *reinterpret_cast<finish_memory*>(integer_bins));  // which nobody needs any more
@@ -246,7 +246,7 @@ struct sum_ahead {
 
   __device__ bool is_open() const { return __double2hiint(sum.high) != 0; }
 
-  /// Adds the terms, if all lanes of the warp can add theirs, and says whether they did. `x_at(i)`: what term i is the square of.
+  /// Adds the terms, if all threads of the warp can add theirs, and says whether they did. `x_at(i)`: what term i is the square of.
   template <int Count, class TermAt, class XAt>
   __device__ bool add(const Window& of, const TermAt& term_at, const XAt& x_at) {
     if (!is_open()) return turns > 0 && add_each<Count>(of, term_at);
@@ -366,7 +366,7 @@ __global__ void __launch_bounds__(window_threads, window_blocks)
   const std::uint64_t warps = std::uint64_t{gridDim.x} * block_warps;
   const unsigned warp_of_block = threadIdx.x / warp_size;
   const std::uint64_t first_warp = std::uint64_t{blockIdx.x} * block_warps;
-  const unsigned lane = threadIdx.x % warp_size;
+  const unsigned warp_lane = threadIdx.x % warp_size;
   const unsigned mask = how.absolute ? 0x7fffffffU : 0xffffffffU;
   const E* const x_body = static_cast<const E*>(how.x) + given.head;
   const E* const y_body = Terms::arrays == 2 ? static_cast<const E*>(how.y) + given.head : x_body;
@@ -378,7 +378,9 @@ __global__ void __launch_bounds__(window_threads, window_blocks)
   [[maybe_unused]] unsigned marks = 0;
 
   using turn = turn_of<Terms>;
-  const auto load = [&](std::uint64_t unit, turn& into) { into.load(x_body, y_body, given.head % 2 != 0, gathers, unit, lane); };
+  const auto load = [&](std::uint64_t unit, turn& into) {
+    into.load(x_body, y_body, given.head % 2 != 0, gathers, unit, warp_lane);
+  };
   const auto x_at = [&](const turn& from, int i) { return elements::get(from.x[i / elements::count], i % elements::count); };
   const auto term_at = [&](const turn& from, int i) {
     const int k = Terms::arrays == 2 ? i / elements::count : 0;
@@ -398,7 +400,7 @@ __global__ void __launch_bounds__(window_threads, window_blocks)
     if constexpr (Terms::fits)
       flags |= flags_of(t.value);  // all numbers are inside
     else
-      add_apart<Terms>(t, how.result.unit[how.sum], sums.limb, marks);
+      add_apart<Terms>(t, how.result.scale[how.sum], sums.limb, marks);
   };
 
   // Adds the terms from number `First` on that are taken at a time; false where more of them lie outside than may be added apart, and then none has been added.
@@ -502,8 +504,8 @@ __global__ void __launch_bounds__(window_threads, window_blocks)
         const int bin = decltype(narrow)::bin_of(value);
         if (bin < end_of_bins) highest = ::max(highest, static_cast<unsigned>(bin));
       }
-    } else if (has_edge && lane < given.edge(how.count)) {
-      const std::uint64_t at = given.at_edge(lane);
+    } else if (has_edge && warp_lane < given.edge(how.count)) {
+      const std::uint64_t at = given.at_edge(warp_lane);
       const auto x = elements::load(how.x, at);
       const auto t = term_of<Terms>(x, y_at_edge(at, x), mask);
       highest = static_cast<unsigned>(::min(decltype(narrow)::bin_of(t.value), end_of_bins - 1));
@@ -534,9 +536,9 @@ __global__ void __launch_bounds__(window_threads, window_blocks)
     unit = behind;
   }
   if constexpr (ahead::is_there) first.close(narrow);
-  if (lane == 0) stopped[warp_of_block] = unit;
+  if (warp_lane == 0) stopped[warp_of_block] = unit;
   if (has_edge) {
-    for (std::uint64_t i = lane; i < given.edge(how.count); i += warp_size) {
+    for (std::uint64_t i = warp_lane; i < given.edge(how.count); i += warp_size) {
       const std::uint64_t at = given.at_edge(i);
       if (how.part != exact_part::all && (how.part == exact_part::odd) != (at % 2 != 0)) continue;
       const auto x = elements::load(how.x, at);
@@ -556,9 +558,9 @@ __global__ void __launch_bounds__(window_threads, window_blocks)
   constexpr int first_quantum = -1043;
   __syncwarp();
   sum_bins_of_warp<window_bins, window_threads>(narrow.column, narrow.base, first_quantum);
-  if (lane == 0) bases[warp_of_block] = narrow.base;
+  if (warp_lane == 0) bases[warp_of_block] = narrow.base;
   __syncthreads();
-  add_bins_of_block<window_bins, window_threads>(bins, bases, first_quantum, how.result.unit[how.sum], sums.limb);
+  add_bins_of_block<window_bins, window_threads>(bins, bases, first_quantum, how.result.scale[how.sum], sums.limb);
   __syncthreads();
 
   if constexpr (!Terms::fits) {
@@ -710,20 +712,20 @@ __device__ inline void add_whole_of_block(const exact_launch& how, exact_terms t
   if (terms == exact_terms::moments) {
     whole_moments<E> both;
     add(both);
-    both.elements.flush(how.result.unit[0], sums.limb);
+    both.elements.flush(how.result.scale[0], sums.limb);
     __syncthreads();
     add_limbs(memory, 0, sums);
     for (int i = static_cast<int>(threadIdx.x); i < exact_memory::most; i += whole_threads) sums.limb[i] = 0;  // its own ones
     __syncthreads();
-    both.squares.flush(how.result.unit[1], sums.limb);
+    both.squares.flush(how.result.scale[1], sums.limb);
   } else if (terms == exact_terms::squares) {
     whole_sum<E, true> sum;
     add(sum);
-    sum.flush(how.result.unit[how.sum], sums.limb);
+    sum.flush(how.result.scale[how.sum], sums.limb);
   } else {
     whole_sum<E, false> sum;
     add(sum);
-    sum.flush(how.result.unit[how.sum], sums.limb);
+    sum.flush(how.result.scale[how.sum], sums.limb);
   }
 }
 

@@ -53,18 +53,18 @@ __device__ inline void add_whole(const exact_launch& how, std::uint64_t block, s
   const shares<E, Packs> given(how.x, how.count);
   const std::uint64_t warps = blocks * (threads / warp_size);
   const std::uint64_t warp = block * (threads / warp_size) + threadIdx.x / warp_size;
-  const unsigned lane = threadIdx.x % warp_size;
+  const unsigned warp_lane = threadIdx.x % warp_size;
   const E* const x = static_cast<const E*>(how.x);
   const auto* const body = reinterpret_cast<const pack*>(x + given.head);
 #pragma unroll 1
   for (std::uint64_t unit = warp; unit < given.units; unit += warps) {
     pack now[Packs];
-    load_packs(body, unit, lane, now);
+    load_packs(body, unit, warp_lane, now);
 #pragma unroll
     for (int k = 0; k < Packs; ++k) add_pack(sum, now[k]);
   }
   if (warp != given.units % warps) return;
-  for (std::uint64_t i = lane; i < given.edge(how.count); i += warp_size) sum.add(x[given.at_edge(i)]);
+  for (std::uint64_t i = warp_lane; i < given.edge(how.count); i += warp_size) sum.add(x[given.at_edge(i)]);
 }
 
 }  // namespace onefold::cuda_backend::exact_sums

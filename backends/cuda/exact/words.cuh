@@ -34,7 +34,7 @@ struct digits {
   int end;    ///< from there on digits of the sign alone
 };
 
-// The first and the last of `number` limbs that are not zeros: `number` and -1 where all are. By the lanes of a warp, of which each knows limbs lane, lane + 32, ..
+// The first and the last of `number` limbs that are not zeros: `number` and -1 where all are. By the threads of a warp, of which each knows limbs warp_lane, warp_lane + 32, ..
 struct used_limbs {
   int first;
   int last;
@@ -54,12 +54,12 @@ __device__ inline used_limbs used_of(int number, const long long (&mine)[OfLane]
 
 // Carries, so that limbs are digits of 32 bits and the last one has the sign. By a warp.
 __device__ inline digits carry(long long* limbs, int number, const used_limbs& used) {
-  const auto lane = static_cast<int>(threadIdx.x) % warp_size;
+  const auto warp_lane = static_cast<int>(threadIdx.x) % warp_size;
   // Of most sums few limbs are not zero, and behind them there is nothing but the sign.
   const digits found{used.first, ::min(used.last + 3, number)};
   int sign = 0;
-  __syncwarp();  // votes order no memory: all lanes have read their limbs
-  if (lane == 0) {
+  __syncwarp();  // votes order no memory: all threads have read their limbs
+  if (warp_lane == 0) {
     long long carried = 0;
     for (int i = found.first; i < found.end; ++i) {
       const long long now = limbs[i] + carried;
@@ -70,7 +70,7 @@ __device__ inline digits carry(long long* limbs, int number, const used_limbs& u
   }
   sign = __shfl_sync(whole_warp, sign, 0);
 #pragma unroll 1
-  for (int i = found.end + lane; i < number; i += warp_size) limbs[i] = i + 1 < number ? sign & 0xffffffffLL : sign;
+  for (int i = found.end + warp_lane; i < number; i += warp_size) limbs[i] = i + 1 < number ? sign & 0xffffffffLL : sign;
   __syncwarp();
   return found;
 }
@@ -78,8 +78,8 @@ __device__ inline digits carry(long long* limbs, int number, const used_limbs& u
 // Most sums lie in few limbs. One thread makes four words of these, in registers, where carries and searches in memory took it several times as long.
 inline constexpr int few_limbs = 6;  // whose sum, with a sign, fits 256 bits
 __device__ inline bool are_few(const used_limbs& used) { return used.last - used.first < few_limbs; }
-// By one thread, of limbs of which there are few, with the unit 2^unit.
-__device__ inline exact::leading<3> leading_of_few(const used_limbs& used, int number, const long long* limbs, int unit) {
+// By one thread, of limbs of which there are few, scaled by 2^scale.
+__device__ inline exact::leading<3> leading_of_few(const used_limbs& used, int number, const long long* limbs, int scale) {
   const int first = ::min(used.first, number - few_limbs);
   exact::u64 word[few_limbs / 2 + 1];
   long long carried = 0;
@@ -91,7 +91,7 @@ __device__ inline exact::leading<3> leading_of_few(const used_limbs& used, int n
     carried = high >> 32;
   }
   word[few_limbs / 2] = static_cast<exact::u64>(carried);
-  return {word, unit + 32 * first};
+  return {word, scale + 32 * first};
 }
 
 // Two limbs as one of a state's integers, `i` being even. The last limb alone keeps its sign.
@@ -110,15 +110,15 @@ __device__ inline integers integers_of(const digits& used, int number) {
   return {first, ::max(first, ::min((used.end + 1) / 2, exact::integer_words(number) - 1))};
 }
 
-// By one thread, of a state whose first sum has the unit 2^unit.
-__device__ inline exact::leading<3> leading_of(const integers& of_first, const exact::u64* state, int unit) {
+// By one thread, of a state whose first sum is scaled by 2^scale.
+__device__ inline exact::leading<3> leading_of(const integers& of_first, const exact::u64* state, int scale) {
   const exact::u64* const first = state + 1 + of_first.first;
-  return {first, of_first.last - of_first.first + 1, unit + 64 * of_first.first, state[1 + of_first.last] >> 63 != 0};
+  return {first, of_first.last - of_first.first + 1, scale + 64 * of_first.first, state[1 + of_first.last] >> 63 != 0};
 }
 
 // --- words -------------------------------------------------------------------------------------------------------------------------------------------
 
-// The check is taken as a polynomial of each lane's words, and of the lanes.
+// The check is taken as a polynomial of each thread's words, and of the threads.
 using exact::check_factor, exact::check_prime;
 ONEFOLD_HOST_DEVICE constexpr std::uint32_t in_field(exact::u64 x) {
   x = (x & check_prime) + (x >> 31);
@@ -136,15 +136,15 @@ __device__ inline std::uint32_t residue_of(long long w) {
   const std::uint32_t rest = in_field(w < 0 ? -static_cast<exact::u64>(w) : static_cast<exact::u64>(w));
   return w < 0 && rest != 0 ? check_prime - rest : rest;
 }
-// Of a word(i) that gives word i, and of word 7 nothing; calls see(i, w) of each. All lanes have the sum.
+// Of a word(i) that gives word i, and of word 7 nothing; calls see(i, w) of each. All threads have the sum.
 template <class Word, class See>
 __device__ inline std::uint32_t check_of(int words, const Word& word, const See& see) {
   constexpr std::uint32_t of_32_words = squared_in_field(check_factor, 5);
-  const auto lane = static_cast<int>(threadIdx.x) % warp_size;
+  const auto warp_lane = static_cast<int>(threadIdx.x) % warp_size;
   std::uint32_t sum = 0;
 #pragma unroll 1
   for (int first = (words - 1) / warp_size * warp_size; first >= 0; first -= warp_size) {
-    const int i = first + lane;
+    const int i = first + warp_lane;
     const long long w = i < words ? word(i) : 0;
     if (i < words) see(i, w);
     sum = product_in_field(sum, of_32_words, i == exact::word_of_check ? 0 : residue_of(w));
@@ -153,7 +153,7 @@ __device__ inline std::uint32_t check_of(int words, const Word& word, const See&
 #pragma unroll 1
   for (int distance = 1; distance < warp_size; distance *= 2) {
     const std::uint32_t other = __shfl_xor_sync(whole_warp, sum, distance);
-    const bool is_upper = (lane & distance) != 0;
+    const bool is_upper = (warp_lane & distance) != 0;
     sum = product_in_field(factor, is_upper ? sum : other, is_upper ? other : sum);
     factor = product_in_field(factor, factor);
   }
@@ -196,8 +196,8 @@ struct words_memory {
 /// Makes the state of words that are canonical or a sum of canonical ones, and says whether they are that, and where in the first sum there is something. They
 /// lie in shared.word.
 __device__ inline bool load_words(int kind, const int (&limbs)[2], words_memory& shared, integers& of_first) {
-  constexpr int limbs_of_lane = (exact_memory::most + warp_size - 1) / warp_size;
-  const auto lane = static_cast<int>(threadIdx.x) % warp_size;
+  constexpr int limbs_of_thread = (exact_memory::most + warp_size - 1) / warp_size;
+  const auto warp_lane = static_cast<int>(threadIdx.x) % warp_size;
   long long* const words = shared.word;
   const int all = exact::header_words + limbs[0] + limbs[1];
   const long long m = words[exact::word_of_states];
@@ -234,19 +234,19 @@ __device__ inline bool load_words(int kind, const int (&limbs)[2], words_memory&
     const int number = limbs[s];
     if (number == 0) break;
     long long* const limb = words + exact::header_words + (s == 0 ? 0 : limbs[0]);
-    long long mine[limbs_of_lane];
+    long long mine[limbs_of_thread];
 #pragma unroll
-    for (int k = 0; k < limbs_of_lane; ++k) mine[k] = k * warp_size + lane < number ? limb[k * warp_size + lane] : 0;
+    for (int k = 0; k < limbs_of_thread; ++k) mine[k] = k * warp_size + warp_lane < number ? limb[k * warp_size + warp_lane] : 0;
     const digits used = carry(limb, number, used_of(number, mine));
     if (s == 0) of_first = integers_of(used, number);
     const long long least = exact::is_never_negative(kind, s) ? 0 : -(1LL << 31);
     is_state = is_between(limb[number - 1], least, (1LL << 31) - 1) && is_state;  // else more than so many elements have
 #pragma unroll 1
-    for (int i = 2 * lane; i < number; i += 2 * warp_size)
+    for (int i = 2 * warp_lane; i < number; i += 2 * warp_size)
       shared.state[behind + i / 2] = has_sum ? word_of_limbs(limb, number, i) : 0;
     behind += exact::integer_words(number);
   }
-  if (lane == 0) {
+  if (warp_lane == 0) {
     exact::u64 flags = 0;
     for (int k = 0; k < 4; ++k)
       if (words[exact::word_of_nans + k] != 0) flags |= exact::u64{1} << k;
@@ -276,7 +276,7 @@ __device__ inline void conclude_words(const exact_conclusion& how, const long lo
     exact::rounding rounding = how.result;
     rounding.count = count;
     rounding.degrees = exact::degrees_of(count, how.ddof);
-    exact::round_state(rounding, leading_of(of_first, shared.state, rounding.unit[0]), shared.state, shared.rounding, result);
+    exact::round_state(rounding, leading_of(of_first, shared.state, rounding.scale[0]), shared.state, shared.rounding, result);
   }
   store_result(to, result, static_cast<int>(how.result.to.bytes));
 }

@@ -87,7 +87,7 @@ __device__ __noinline__ arg_state<V> place_unit_node(const void* x, std::uint64_
   return units::is_whole(in, unit) ? units::whole_node(fold, in, unit) : units::any_node(fold, in, unit);
 }
 
-// The value of the units of a part of a leaf, by the first warp, in all its lanes.
+// The value of the units of a part of a leaf, by the first warp, in all its threads.
 template <class C>
 __device__ __noinline__ typename C::accumulator batched_part(typename C::accumulator* values, int log_values) {
   return device::detail::tree_of(C{}, values, log_values);

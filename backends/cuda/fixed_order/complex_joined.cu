@@ -71,7 +71,7 @@ struct result_of_joined<complex_combination_of_images<C>> {
   }
 };
 
-// The value of a tile that is cut, as of an array that begins with it; in all lanes of the warp.
+// The value of a tile that is cut, as of an array that begins with it; in all threads of the warp.
 template <class Fold>
 __device__ __noinline__ typename Fold::accumulator joined_tile(joined_complex<Fold>, const joined_table& table,
                                                                const joined_memory& shared, std::uint32_t first, std::uint32_t last,
@@ -82,7 +82,7 @@ __device__ __noinline__ typename Fold::accumulator joined_tile(joined_complex<Fo
   constexpr int L = device::lanes<Fold>;
   static_assert(L <= 2 * device::warp_size);
   const int count = place_in_tile(shared.borders[last + 1], tile, table.conversion.log_tile);
-  const auto lane = static_cast<int>(threadIdx.x % device::warp_size);
+  const auto warp_lane = static_cast<int>(threadIdx.x % device::warp_size);
   const Fold its{};
   const auto node_of = [&](int begin) {
     device::lane_t<Fold> so_far{};
@@ -106,8 +106,8 @@ __device__ __noinline__ typename Fold::accumulator joined_tile(joined_complex<Fo
     }
     return rows > 0 ? device::node_of_lane(its, so_far, rows, static_cast<std::uint64_t>(begin)) : its.neutral();
   };
-  A node = node_of(lane);
-  if constexpr (L > device::warp_size) node = its.combine(node, node_of(device::warp_size + lane));
+  A node = node_of(warp_lane);
+  if constexpr (L > device::warp_size) node = its.combine(node, node_of(device::warp_size + warp_lane));
 #pragma unroll 1
   for (int distance = (L < device::warp_size ? L : device::warp_size) / 2; distance > 0; distance /= 2)
     node = its.combine(node, device::exchange(node, distance));

@@ -195,7 +195,7 @@ __device__ inline typename Fold::accumulator converted_lane(const void* x, const
     return Fold::close(lane, rows, index, lanes);
 }
 
-// The node over a tile, in all lanes of the warp.
+// The node over a tile, in all threads of the warp.
 template <class Fold>
 __device__ __noinline__ typename Fold::accumulator converted_tile(const void* x, const void* y, std::uint64_t count,
                                                                   std::uint64_t tile, unsigned item_fold, unsigned item_how) {
@@ -574,7 +574,7 @@ struct left_in_slots {
   static __device__ Left neutral() { return {}; }
 };
 
-// The node over `count` leaves (1 to 2^log_part) from number `first` on, by one warp, in all its lanes: as part_node() makes it, of values of another type.
+// The node over `count` leaves (1 to 2^log_part) from number `first` on, by one warp, in all its threads: as part_node() makes it, of values of another type.
 template <class Fold, class Left>
 __device__ inline typename Fold::accumulator part_of_leaves(const device::slot_word* slots, std::uint32_t first,
                                                             std::uint32_t count, unsigned long long launch, const conversion& of,
@@ -607,7 +607,7 @@ __device__ inline typename Fold::accumulator part_of_leaves(const device::slot_w
   return node;
 }
 
-// The node over an item's leaves, by all warps; the first one's first lane has it.
+// The node over an item's leaves, by all warps; the first one's first thread has it.
 template <class Fold, class Left>
 __device__ inline typename Fold::accumulator node_over_leaves(const batched_item& item, unsigned long long launch,
                                                               const conversion& of, typename Fold::accumulator* values) {

@@ -147,7 +147,7 @@ __device__ inline void gather_tile(const joined_table& table, const joined_memor
   constexpr int rows = joined_elements<Word>::rows;
   constexpr int log_tile = sizeof(Word) == 4 ? 10 : 9;
   static_assert(rows * L == 1 << log_tile);
-  const int lane = static_cast<int>(threadIdx.x % device::warp_size);
+  const int warp_lane = static_cast<int>(threadIdx.x % device::warp_size);
   const auto place_of = [&](std::uint64_t index) { return place_in_tile(index, tile, log_tile); };
 #pragma unroll
   for (int r = 0; r < rows; ++r)
@@ -160,7 +160,7 @@ __device__ inline void gather_tile(const joined_table& table, const joined_memor
     for (int r = 0; r < rows; ++r) {
 #pragma unroll
       for (int k = 0; k < own; ++k) {
-        const int place = r * L + k * device::warp_size + lane;
+        const int place = r * L + k * device::warp_size + warp_lane;
         if (place < from.begin || place >= from.end) continue;
         const bool second = place >= from.split;
         const unsigned char* const at = (second ? from.x[1] : from.x[0]) + place * static_cast<int>(sizeof(Word));
@@ -425,7 +425,7 @@ __device__ inline typename Fold::accumulator node_of_values(const std::uint64_t 
     return Fold::close(lane, rows, static_cast<std::uint64_t>(begin), lanes);
 }
 
-// The value of a tile that is cut, as of an array that begins with it; in all lanes of the warp. Lanes of a tile that are further apart meet first: they come in the
+// The value of a tile that is cut, as of an array that begins with it; in all threads of the warp. Lanes of a tile that are further apart meet first: they come in the
 // order of their numbers' bits turned round.
 template <class Fold>
 __device__ __noinline__ typename Fold::accumulator joined_tile(joined_converted<Fold>, const joined_table& table,
@@ -487,7 +487,7 @@ __device__ __noinline__ typename Fold::accumulator joined_tile(Fold, const joine
   joined_elements<Word> of;
   static_assert(device::detail::is_one_number<A>);
   gather_tile<Word, Fold::inputs>(table, shared, first, last, tile, of);
-  const int lane = static_cast<int>(threadIdx.x % device::warp_size);
+  const int warp_lane = static_cast<int>(threadIdx.x % device::warp_size);
   const auto item = [&](int r, int k) {
     E x{}, y{};
     memcpy(&x, &of.x[r][k], sizeof(x));
@@ -497,7 +497,7 @@ __device__ __noinline__ typename Fold::accumulator joined_tile(Fold, const joine
   A value[own];
 #pragma unroll
   for (int k = 0; k < own; ++k) {
-    const int begin = k * device::warp_size + lane;
+    const int begin = k * device::warp_size + warp_lane;
     value[k] = Fold::neutral();
     if constexpr (Fold::is_plain) {
 #pragma unroll
@@ -727,9 +727,9 @@ __device__ inline void join_items(int which, const joined_table& table, joined_m
     __syncthreads();
   }
   wait_for_images();
-  const unsigned warp = threadIdx.x / device::warp_size, lane = threadIdx.x % device::warp_size;
+  const unsigned warp = threadIdx.x / device::warp_size, warp_lane = threadIdx.x % device::warp_size;
   if (warp == 0) {
-    for (std::uint32_t i = lane; i < table.items; i += device::warp_size)
+    for (std::uint32_t i = warp_lane; i < table.items; i += device::warp_size)
       if (!table.is_cut(i)) values[i] = joined_value<A>::of(table.images + table.place_of(i), table.conversion);
   } else {
     const std::uint32_t number = table.cut_at[warp - 1];
@@ -737,7 +737,7 @@ __device__ inline void join_items(int which, const joined_table& table, joined_m
     std::uint32_t first = 0;
     is_cut_at(shared, table.parts, number, log_tile, tile, first);
     const A value = joined_tile(Family{}, which, table, shared, first, number < table.parts ? number : table.parts - 1, tile);
-    if (lane == 0) values[table.cut_item[warp - 1]] = value;
+    if (warp_lane == 0) values[table.cut_item[warp - 1]] = value;
   }
   __syncthreads();
   if (threadIdx.x == 0) conclude_items<C>(table, log_tile, shared);
@@ -753,7 +753,7 @@ __device__ inline void run_joined_block(int which, const joined_table& table, jo
   prepare_joined(table, log_tile, shared);
   wait_for_images();
   const std::uint32_t warps = blockDim.x / device::warp_size, warp = threadIdx.x / device::warp_size;
-  const unsigned lane = threadIdx.x % device::warp_size;
+  const unsigned warp_lane = threadIdx.x % device::warp_size;
   for (std::uint32_t task = warp; task < 2 * table.parts; task += warps) {
     if (task < table.parts) {
       const joined_extent part(shared.borders, task, log_tile);
@@ -762,7 +762,7 @@ __device__ inline void run_joined_block(int which, const joined_table& table, jo
       A* const nodes = shared.nodes<A>(table.parts) + shared.parts[task].first_node;
       const unsigned char* const image = table.images + task * table.stride;
 #pragma unroll 1
-      for (unsigned i = lane; i < count; i += device::warp_size) {
+      for (unsigned i = warp_lane; i < count; i += device::warp_size) {
         A value = joined_value<A>::of(image + i * joined_place_bytes, table.conversion);
         if constexpr (joined_value<A>::has_place) {
           int height = 0;
@@ -778,7 +778,7 @@ __device__ inline void run_joined_block(int which, const joined_table& table, jo
       if (is_cut_at(shared, table.parts, number, log_tile, tile, first)) {
         const std::uint32_t last = number < table.parts ? number : table.parts - 1;
         const A value = joined_tile(Family{}, which, table, shared, first, last, tile);
-        if (lane == 0) shared.at_borders<A>()[number] = joined_value<A>::placed(value, tile << log_tile, 0);
+        if (warp_lane == 0) shared.at_borders<A>()[number] = joined_value<A>::placed(value, tile << log_tile, 0);
       }
     }
   }

@@ -35,14 +35,14 @@ template <class F>
 inline constexpr bool is_host_only<host_only_function<F>> = true;
 
 /// Whether calls with a function of type F are compiled for the device. device.cuh says so for its translation unit. Templates that ask have the
-/// answer among their parameters, so that units that differ in it do not share an instantiation.
+/// answer among their parameters, so that translation units that differ in it do not share an instantiation.
 template <class F, class = void>
 struct has_device_code : std::false_type {};
 
 template <class F>
 inline constexpr bool on_device = has_device_code<std::decay_t<F>>::value;
 
-/// Whether this unit is compiled for the device too. A template asks with its arguments, so that it is looked at where the call stands, behind all that is included.
+/// Whether this translation unit is compiled for the device too. A template asks with its arguments, so that it is looked at where the call stands, behind all that is included.
 template <class... A>
 struct types_of_call;
 template <class... A>

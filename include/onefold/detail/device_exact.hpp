@@ -53,7 +53,7 @@ struct device_exact {
   device_kernels_known* known;  ///< of the first device_kernels::known_devices devices; of its `function`s the first
   const device_exact* squares;  ///< of moments: the kernel of the second sum, which is launched behind this one
   bool counts;                  ///< whether the limbs are counted_exact_limbs, by whose `present` which the result is divided
-  /// Of shared_bytes those of each warp, so that a block may have fewer warps and bytes; 0: it may not. Units that were compiled with an older version's header
+  /// Of shared_bytes those of each warp, so that a block may have fewer warps and bytes; 0: it may not. Translation units that were compiled with an older version's header
   /// have no such number, and say so by struct_bytes.
   std::uint64_t shared_bytes_of_warp;
 };

@@ -17,7 +17,7 @@ inline constexpr std::int64_t first_word = 0x0f1d0000 + 256 * version;  ///< and
 /// A kind of states.
 struct kind_row {
   int number;    ///< 1 to 8
-  int unit[2];   ///< of each sum: the exponent of its unit
+  int scale[2];  ///< of each sum: its words are an integer, which stands for 2^scale times itself
   int limbs[2];  ///< of each sum; the second has none but in moments
 
   [[nodiscard]] constexpr std::size_t words() const noexcept {
@@ -54,7 +54,7 @@ constexpr bool has_state_of_parts(form what) noexcept {
   return has_state_for_each_part(what) || what == form::sum_of_squares || what == form::norm2;
 }
 
-/// The kind of a form that has one. That of integers is that of doubles: whole numbers are multiples of its units.
+/// The kind of a form that has one. That of integers is that of doubles: whole numbers are multiples of 2^scale.
 constexpr const kind_row& kind_of(form what, element_type type) noexcept {
   const int of_doubles = type == element_type::f64 || !is_float(type) ? 1 : 0;
   switch (what) {

@@ -217,14 +217,14 @@ struct arg_fold {
   };
   ONEFOLD_HOST_DEVICE static V value(E x) noexcept { return Map::template value<V, E>(x); }
   ONEFOLD_HOST_DEVICE static lane first(V v) noexcept {
-#ifdef __CUDA_ARCH__
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800  // whose minimum of floats has one NaN
     // One that next() gives back as it is. Whatever is NaN becomes the same NaN in the end.
     if constexpr (std::is_same_v<V, float>) return {Op::template combine<V>(v, v), 0};
 #endif
     return {v, 0};
   }
   ONEFOLD_HOST_DEVICE static lane next(const lane& so_far, V v, int row) noexcept {
-#ifdef __CUDA_ARCH__
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     // The extremum has other bits than before exactly if the value came before it: it has one NaN, and tells the zeros apart.
     if constexpr (std::is_same_v<V, float>) {
       const float extremum = Op::template combine<V>(v, so_far.value);

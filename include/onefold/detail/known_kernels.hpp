@@ -1,5 +1,5 @@
 #pragma once
-/// @file known_kernels.hpp  Kernels in the caller's units, by their symbols. CUDA loads a kernel when it is launched for the first time, and may wait for all that runs on the GPU
+/// @file known_kernels.hpp  Kernels in the caller's translation unit, by their symbols. CUDA loads a kernel when it is launched for the first time, and may wait for all that runs on the GPU
 /// then; where that is a collective, whose other ranks wait for this process, nobody gets on. So who works with collectives loads them ahead.
 
 #include <mutex>
@@ -10,7 +10,7 @@ namespace detail {
 
 class known_kernels {
  public:
-  /// From the initialisation of a variable in each unit that has such kernels.
+  /// From the initialisation of a variable in each translation unit that has such kernels.
   static bool add(const void* first, const void* second = nullptr) {
     known_kernels& all = of_process();
     const std::lock_guard<std::mutex> lock(all.mutex_);
@@ -27,7 +27,7 @@ class known_kernels {
 
  private:
   static known_kernels& of_process() {
-    static known_kernels& all = *new known_kernels;  // the order in which units end is nobody's
+    static known_kernels& all = *new known_kernels;  // the order in which translation units end is nobody's
     return all;
   }
   std::mutex mutex_;

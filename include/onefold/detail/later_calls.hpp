@@ -36,7 +36,7 @@ constexpr auto space_for(const S& over) {
     return over;
 }
 
-// Calls with an operator that are made later: their arguments as they stand behind the place, described by copies of what is called.
+// Calls with an operator that are made later: their arguments as they stand behind the executor, described by copies of what is called.
 
 template <class Space, class F, class Op, class Init>
 constexpr auto result_type_of_call() {

@@ -2,7 +2,7 @@
 /// @file rounded.hpp  One operation, rounded once: to nearest, ties to even, subnormals kept. For host and device.
 ///
 /// A user's nvcc fuses products into sums unless told not to, and with --use_fast_math flushes subnormals, in conversions and comparisons too, and divides
-/// roughly. What is spelled out here stays what it says; the library's own units, which are compiled without all that
+/// roughly. What is spelled out here stays what it says; the library's own translation units, which are compiled without all that
 /// (ONEFOLD_STRICT_DEVICE_FLOATS), leave the compiler its freedom. On the host it is the compiler's flags that decide (cmake/OnefoldFloats.cmake).
 
 #include <cmath>

@@ -9,20 +9,20 @@ namespace onefold::device {
 
 namespace detail {
 
-// The tree over 2^log_count values in shared memory, which it overwrites, by one warp; the root is in all lanes.
+// The tree over 2^log_count values in shared memory, which it overwrites, by one warp; the root is in all threads.
 template <class Fold>
 __device__ inline typename Fold::accumulator tree_of(const Fold& fold, typename Fold::accumulator* values, int log_count) {
   constexpr int log_warp = 5;
-  const unsigned lane = thread_of_block() % warp_size;
+  const unsigned warp_lane = thread_of_block() % warp_size;
   for (; log_count > log_warp; log_count -= log_warp) {
     for (unsigned i = 0; i < 1u << (log_count - log_warp); ++i) {
-      const auto node = neighbours_node(fold, values[i * warp_size + lane], warp_size);
+      const auto node = neighbours_node(fold, values[i * warp_size + warp_lane], warp_size);
       __syncwarp();
-      if (lane == 0) values[i] = node;  // over values that have been read
+      if (warp_lane == 0) values[i] = node;  // over values that have been read
       __syncwarp();
     }
   }
-  return neighbours_node(fold, lane < 1u << log_count ? values[lane] : fold.neutral(), 1 << log_count);
+  return neighbours_node(fold, warp_lane < 1u << log_count ? values[warp_lane] : fold.neutral(), 1 << log_count);
 }
 
 // The value of slot number `begin` + k, as soon as it is there, for all k that `exists` names.
@@ -47,7 +47,7 @@ __device__ inline void wait_for_slots(const Fold& fold, const slot_word* slots, 
   for (int k = 0; k < Each; ++k) value[k] = exists(k) ? value_of(found[k]) : fold.neutral();
 }
 
-// The node over `count` leaves (1 to 2^log_part) from number `first` on, by one warp; it is in all lanes.
+// The node over `count` leaves (1 to 2^log_part) from number `first` on, by one warp; it is in all threads.
 template <class Fold>
 __device__ inline typename Fold::accumulator part_node(const Fold& fold, const slot_word* slots, std::uint32_t first,
                                                        std::uint32_t count, unsigned long long launch) {

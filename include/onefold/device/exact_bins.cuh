@@ -30,7 +30,7 @@ __device__ inline void add_to_limb(long long* limb, unsigned long long v) {
 #endif
 }
 
-/// limbs += v 2^at units. Of what lies below a unit v has nothing.
+/// limbs += v 2^at, a whole number where `at` is negative too.
 __device__ inline void add_integer(long long* limbs, long long v, int at) {
   if (at < 0) {
     v >>= -at;
@@ -66,7 +66,7 @@ __device__ inline long long in_quanta(double v, int quantum) {
   return __double2hiint(v) < 0 ? -size : size;
 }
 
-/// The sum over the warp, in all lanes.
+/// The sum over the warp, in all threads.
 __device__ inline unsigned sum_of_warp(unsigned v) {
 #if __CUDA_ARCH__ >= 800
   return __reduce_add_sync(all_lanes, v);
@@ -120,7 +120,7 @@ __device__ inline long long bits_of_bin(double v) { return __double_as_longlong(
 __device__ inline long long bits_of_bin(long long v) { return v; }
 __device__ inline long long in_quanta(long long v, int /*quantum*/) { return v; }
 
-/// A bit for each bin of a warp from number `at` on that is not zero in some lane: of `bins_at_once`, as far as there are `Bins`. They are `Stride` bins apart.
+/// A bit for each bin of a warp from number `at` on that is not zero in some thread: of `bins_at_once`, as far as there are `Bins`. They are `Stride` bins apart.
 template <int Bins, int Stride, class Bin>
 __device__ inline unsigned used_bins(const Bin* column, int at) {
   unsigned mine = 0;
@@ -133,50 +133,50 @@ __device__ inline unsigned used_bins(const Bin* column, int at) {
   return any_of_warp(mine) & there;
 }
 
-/// The integer that is in bin b of all lanes. That bin has number `base` + b and the quantum 2^(16 (base + b) + first).
+/// The integer that is in bin b of all threads. That bin has number `base` + b and the quantum 2^(16 (base + b) + first).
 template <int Stride, class Bin>
 __device__ inline long long sum_of_bin(const Bin* column, int b, int base, int first) {
   return sum_of_warp(in_quanta(column[b * Stride], 16 * (base + b) + first));
 }
 
-/// Adds a warp's bins to `limbs`, whose unit is 2^unit. By the whole warp.
+/// Adds a warp's bins to `limbs`, scaled by 2^scale. By the whole warp.
 template <int Bins, int Stride>
-__device__ inline void flush_bins(const double* column, int base, int first, int unit, long long* limbs) {
+__device__ inline void flush_bins(const double* column, int base, int first, int scale, long long* limbs) {
 #pragma unroll 1
   for (int at = 0; at < Bins; at += bins_at_once)
 #pragma unroll 1
     for (unsigned used = used_bins<Bins, Stride>(column, at); used != 0; used &= used - 1) {
       const int b = at + __ffs(static_cast<int>(used)) - 1;
       const long long sum = sum_of_bin<Stride>(column, b, base, first);
-      if (threadIdx.x % warp_size == 0 && sum != 0) add_integer(limbs, sum, 16 * (base + b) + first - unit);
+      if (threadIdx.x % warp_size == 0 && sum != 0) add_integer(limbs, sum, 16 * (base + b) + first - scale);
     }
 }
 
-/// Where the sum of a warp's bin b lies from its first lane's bins on.
+/// Where the sum of a warp's bin b lies from its first thread's bins on.
 __device__ inline int place_of_sum(int b, int stride) { return b * stride + b % warp_size; }
 
 /// The same in two steps, for all warps of a block: a bin has one thread that adds its integers up, so that warps do not wait for each other at the limbs. In the
-/// first a warp puts them where its bins were, each into another lane's, so that they lie in different banks; then the block waits.
+/// first a warp puts them where its bins were, each into another thread's, so that they lie in different banks; then the block waits.
 template <int Bins, int Stride, class Bin>
 __device__ inline void sum_bins_of_warp(Bin* column, int base, int first) {
-  const unsigned lane = threadIdx.x % warp_size;
-  auto* const sums = reinterpret_cast<long long*>(column - lane);
+  const unsigned warp_lane = threadIdx.x % warp_size;
+  auto* const sums = reinterpret_cast<long long*>(column - warp_lane);
 #pragma unroll 1
   for (int at = 0; at < Bins; at += bins_at_once) {
     unsigned used = used_bins<Bins, Stride>(column, at);
-    const int mine = at + static_cast<int>(lane);
-    if (lane < bins_at_once && mine < Bins && (used >> lane & 1) == 0) sums[place_of_sum(mine, Stride)] = 0;
+    const int mine = at + static_cast<int>(warp_lane);
+    if (warp_lane < bins_at_once && mine < Bins && (used >> warp_lane & 1) == 0) sums[place_of_sum(mine, Stride)] = 0;
 #pragma unroll 1
     for (; used != 0; used &= used - 1) {
       const int b = at + __ffs(static_cast<int>(used)) - 1;
       const long long sum = sum_of_bin<Stride>(column, b, base, first);
-      if (lane == 0) sums[place_of_sum(b, Stride)] = sum;
+      if (warp_lane == 0) sums[place_of_sum(b, Stride)] = sum;
     }
   }
 }
 /// The second step, by `all_bins` threads or more: `columns` are those of the block's first thread, and bases[w] is that of warp w.
 template <int Bins, int Stride, class Bin>
-__device__ inline void add_bins_of_block(const Bin* columns, const int* bases, int first, int unit, long long* limbs) {
+__device__ inline void add_bins_of_block(const Bin* columns, const int* bases, int first, int scale, long long* limbs) {
   if (threadIdx.x >= all_bins) return;
   const int number = static_cast<int>(threadIdx.x) + lowest_bin;
   const auto* const sums = reinterpret_cast<const long long*>(columns);
@@ -188,7 +188,7 @@ __device__ inline void add_bins_of_block(const Bin* columns, const int* bases, i
     const long long more = sums[place_of_sum(is_there ? b : 0, Stride) + w * warp_size];
     sum += is_there ? more : 0;
   }
-  if (sum != 0) add_integer(limbs, sum, 16 * number + first - unit);
+  if (sum != 0) add_integer(limbs, sum, 16 * number + first - scale);
 }
 
 /// The terms of a sum: the elements themselves.
@@ -249,9 +249,9 @@ __device__ inline bool is_zero(const term<Terms>& t) {
   return t.value == 0 && (!Terms::has_rest || t.x == 0 || t.y == 0);
 }
 
-/// A term that no bin takes, into limbs whose unit is 2^unit.
+/// A term that no bin takes, into limbs scaled by 2^scale.
 template <class Terms>
-__device__ __noinline__ void add_apart(term<Terms> t, int unit, long long* limbs, unsigned& flags) {
+__device__ __noinline__ void add_apart(term<Terms> t, int scale, long long* limbs, unsigned& flags) {
   if constexpr (Terms::has_rest) {
     if (isnan(t.value) || isinf(t.x) || isinf(t.y)) {
       flags |= flags_of(t.value);
@@ -260,7 +260,7 @@ __device__ __noinline__ void add_apart(term<Terms> t, int unit, long long* limbs
     const bool negative = (__double2hiint(t.x) ^ __double2hiint(t.y)) < 0;
     const unsigned long long low_word = digits_of(t.x) * digits_of(t.y);
     const unsigned long long high_word = __umul64hi(digits_of(t.x), digits_of(t.y));
-    const int at = ::max(exponent_of(t.x), 1) + ::max(exponent_of(t.y), 1) - 2150 - unit;
+    const int at = ::max(exponent_of(t.x), 1) + ::max(exponent_of(t.y), 1) - 2150 - scale;
     constexpr unsigned long long low = (1ULL << 62) - 1;
     add_signed(limbs, low_word & low, negative, at);
     add_signed(limbs, high_word << 2 | low_word >> 62, negative, at + 62);
@@ -269,7 +269,7 @@ __device__ __noinline__ void add_apart(term<Terms> t, int unit, long long* limbs
       flags |= flags_of(t.value);
       return;
     }
-    add_signed(limbs, digits_of(t.value), t.value < 0, ::max(exponent_of(t.value), 1) - 1075 - unit);
+    add_signed(limbs, digits_of(t.value), t.value < 0, ::max(exponent_of(t.value), 1) - 1075 - scale);
   }
 }
 

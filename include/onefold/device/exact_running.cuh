@@ -54,19 +54,19 @@ struct running_sum {
     moved |= static_cast<unsigned>(__double2hiint(now) ^ __double2hiint(high));
     high = now;
   }
-  /// The sums of the warp go into limbs whose unit is 2^unit. By the whole warp, whose sums have one exponent.
-  static __device__ __noinline__ void flush(running_sum sum, int unit, long long* limbs);
+  /// The sums of the warp go into limbs scaled by 2^scale. By the whole warp, whose sums have one exponent.
+  static __device__ __noinline__ void flush(running_sum sum, int scale, long long* limbs);
 };
 
-__device__ __noinline__ inline void running_sum::flush(running_sum sum, int unit, long long* limbs) {
+__device__ __noinline__ inline void running_sum::flush(running_sum sum, int scale, long long* limbs) {
   const int quantum = sum.exponent() - quantum_below - 1023;
   const long long begun = static_cast<long long>((__double2hiint(sum.high) & static_cast<int>(place)) | 0x80000) << 32;
-  const int low_quantum = ::max(quantum - digits_below, unit);
+  const int low_quantum = ::max(quantum - digits_below, scale);
   const long long highs = sum_of_warp(__double_as_longlong(sum.high) - begun);
   const long long lows = sum_of_warp(in_quanta(sum.low, low_quantum));
   if (threadIdx.x % warp_size != 0) return;
-  if (highs != 0) add_integer(limbs, highs, quantum - unit);
-  if (lows != 0) add_integer(limbs, lows, low_quantum - unit);
+  if (highs != 0) add_integer(limbs, highs, quantum - scale);
+  if (lows != 0) add_integer(limbs, lows, low_quantum - scale);
 }
 
 /// The running sums of one of the results: of the terms, and of their rests.
@@ -114,7 +114,7 @@ struct running_sums {
     if constexpr (Terms::has_rest) of_rests.add(t.rest, moved);
   }
 
-  /// Adds the terms if all lanes of the warp can add theirs, and says whether they did. Not where they are closed.
+  /// Adds the terms if all threads of the warp can add theirs, and says whether they did. Not where they are closed.
   template <int Rows>
   __device__ bool add(const term<Terms> (&terms)[Rows]) {
     unsigned least_size = 0xffffffffU;
@@ -162,7 +162,7 @@ struct running_sums {
   }
 
   /// To be called before more than running_sum::most_between terms were added. By the whole warp.
-  __device__ void settle(int unit, long long* limbs) {
+  __device__ void settle(int scale, long long* limbs) {
     running_sums after = *this;
     unsigned moved = 0;
     after.of_terms.settle(moved);
@@ -170,16 +170,16 @@ struct running_sums {
     if (__all_sync(all_lanes, (moved & running_sum::place) == 0)) {
       *this = after;
     } else {
-      flush(unit, limbs);
+      flush(scale, limbs);
       begin(of_terms.exponent());
     }
   }
 
   /// What they have goes into limbs. By the whole warp; what is left is not to be added to.
-  __device__ void flush(int unit, long long* limbs) const {
+  __device__ void flush(int scale, long long* limbs) const {
     if (!is_open()) return;
-    running_sum::flush(of_terms, unit, limbs);
-    if constexpr (Terms::has_rest) running_sum::flush(of_rests, unit, limbs);
+    running_sum::flush(of_terms, scale, limbs);
+    if constexpr (Terms::has_rest) running_sum::flush(of_rests, scale, limbs);
   }
 
  private:

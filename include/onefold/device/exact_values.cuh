@@ -41,7 +41,7 @@ struct values_sum {
   static constexpr unsigned mask = What == form::norm1 ? 0x7fffffffU : 0xffffffffU;
   using terms = std::conditional_t<is_squares, product_terms<E, true>, element_terms<E>>;
   static constexpr onefold::detail::exact::kind_row kind = onefold::detail::exact::kind_of(What, element_type_of<E>);
-  static constexpr int unit = kind.unit[0];
+  static constexpr int scale = kind.scale[0];
   static constexpr int limbs = kind.limbs[0] + 2;  ///< of a block: pieces may reach beyond
   static constexpr int limbs_of_squares = 0;       ///< of a second sum beside it
   static constexpr int results = Results;
@@ -54,7 +54,7 @@ struct values_sum {
   static constexpr int bins = fits && !is_squares ? 21 : 37;
   static constexpr int base_of_fitting = is_squares ? 43 : 52;  ///< two below the bin of the smallest square, or element
 
-  /// Indices of a lane at a time: what is read for them is to hide the memory's latency, and their values lie in registers.
+  /// Indices of a thread at a time: what is read for them is to hide the memory's latency, and their values lie in registers.
   static constexpr int rows = Results == 1 ? 16 / static_cast<int>(sizeof(E) / 4) : Results <= 6 && !terms::has_rest ? 8 : 4;
   /// Whether floats that lie close together are added up before they go into running sums. Of one result that took too many registers (0.58 of the read, and 0.73 without).
   static constexpr bool adds_close = rows == 8 && sizeof(E) == 4 && !is_squares && !has_bins;
@@ -84,8 +84,8 @@ struct whole_values_sum {
   };
   using sum_of_thread = std::conditional_t<is_moments, whole_moments<E>, whole_sum<E, What == form::norm2>>;
   static constexpr onefold::detail::exact::kind_row kind = onefold::detail::exact::kind_of(What, element_type_of<E>);
-  static constexpr int unit = kind.unit[0];
-  static constexpr int unit_of_squares = kind.unit[1];
+  static constexpr int scale = kind.scale[0];
+  static constexpr int scale_of_squares = kind.scale[1];
   static constexpr int limbs = kind.limbs[0] + 2;
   static constexpr int limbs_of_squares = is_moments ? kind.limbs[1] + 2 : 0;
   static_assert(!is_moments || Results == 1);
@@ -118,7 +118,7 @@ struct values_sums {
   unsigned long long present;
 };
 
-/// Values of a lane for one result, and the terms that they are.
+/// Values of a thread for one result, and the terms that they are.
 template <class Sum>
 struct row_of_values {
   using terms = typename Sum::terms;
@@ -166,17 +166,17 @@ struct values_window {
   __device__ void flush_window(long long* limbs) {
     constexpr int first_quantum = -1043;
     __syncwarp();
-    flush_bins<Sum::bins, warp_size>(bins.column, bins.base, first_quantum, Sum::unit, limbs);
+    flush_bins<Sum::bins, warp_size>(bins.column, bins.base, first_quantum, Sum::scale, limbs);
     __syncwarp();
   }
   /// All that is not in `limbs` goes there. By the whole warp.
   __device__ void flush(long long* limbs) {
-    running.flush(Sum::unit, limbs);
+    running.flush(Sum::scale, limbs);
     flush_window(limbs);
   }
 
  private:
-  // The terms of a lane at a time; the upper words of the greatest and the smallest that is not zero.
+  // The terms of a thread at a time; the upper words of the greatest and the smallest that is not zero.
   struct turn {
     term<terms> one[Sum::rows];
     int highest;
@@ -253,7 +253,7 @@ __device__ __noinline__ typename values_window<Sum>::both values_window<Sum>::ad
     if (is_outside || __double_as_longlong(now.one[i].value) != __double_as_longlong(-0.0))
       here.flags |= exact::has_other_than_minus_zero;
     if (is_outside) {
-      add_apart<terms>(now.one[i], Sum::unit, limbs, here.flags);
+      add_apart<terms>(now.one[i], Sum::scale, limbs, here.flags);
       now.one[i].value = 0;
       if constexpr (terms::has_rest) now.one[i].rest = 0;
     }
@@ -281,7 +281,7 @@ __device__ __noinline__ values_window<Sum> values_window<Sum>::add_anew(values_w
       now.is_odd |= size == 0 && __double2loint(now.one[i].value) != 0;
   }
   running_sums<terms>& running = all.running;
-  running.flush(Sum::unit, limbs);
+  running.flush(Sum::scale, limbs);
   running.close();
   // Others begin where they take all of these terms.
   const auto greatest = static_cast<int>(greatest_of_warp(static_cast<unsigned>(now.highest) >> 20));
@@ -355,7 +355,7 @@ struct values_running {
     if (!running.add(now.one)) *this = add_by_magnitude(*this, values, there, limbs);
   }
 
-  __device__ void flush(long long* limbs) const { running.flush(Sum::unit, limbs); }
+  __device__ void flush(long long* limbs) const { running.flush(Sum::scale, limbs); }
 
  private:
   // By value, so that what seldom comes here lies in registers.
@@ -367,7 +367,7 @@ template <class Sum>
 __device__ __noinline__ values_running<Sum> values_running<Sum>::add_by_magnitude(values_running all, row_of_values<Sum> values,
                                                                                   unsigned there, long long* limbs) {
   running_sums<terms>& running = all.running;
-  running.flush(Sum::unit, limbs);
+  running.flush(Sum::scale, limbs);
   const auto exponent_at = [](const term<terms>& t) { return ::max(exponent_of(t.value), 1); };
   unsigned waiting = 0;  // a bit for each term that is to be added
 #pragma unroll
@@ -381,7 +381,7 @@ __device__ __noinline__ values_running<Sum> values_running<Sum>::add_by_magnitud
     if (running.takes(exponent_at(t)))
       waiting |= 1U << i;
     else
-      add_apart<terms>(t, Sum::unit, limbs, all.flags);
+      add_apart<terms>(t, Sum::scale, limbs, all.flags);
   }
   // The greatest first, with all that their sums take; the sums that took most begin anew. A few terms are faster one by one, and so are all that are left where
   // that has been so again and again.
@@ -417,12 +417,12 @@ __device__ __noinline__ values_running<Sum> values_running<Sum>::add_by_magnitud
     for (int i = 0; i < Sum::rows; ++i) {
       if ((taken >> i & 1) == 0) continue;
       if (are_few)
-        add_apart<terms>(values.term_at(i, there), Sum::unit, limbs, all.flags);
+        add_apart<terms>(values.term_at(i, there), Sum::scale, limbs, all.flags);
       else
         running.add(values.term_at(i, there), moved);
     }
     waiting &= ~taken;
-    if (!are_few) running.flush(Sum::unit, limbs);
+    if (!are_few) running.flush(Sum::scale, limbs);
   }
   if (begun != 0)
     running.begin(begun);
@@ -450,10 +450,10 @@ struct values_whole {
 
   __device__ void flush(long long* limbs) const {
     if constexpr (Sum::is_moments) {
-      sum.elements.flush(Sum::unit, limbs);
-      sum.squares.flush(Sum::unit_of_squares, limbs + Sum::limbs);
+      sum.elements.flush(Sum::scale, limbs);
+      sum.squares.flush(Sum::scale_of_squares, limbs + Sum::limbs);
     } else {
-      sum.flush(Sum::unit, limbs);
+      sum.flush(Sum::scale, limbs);
     }
   }
 };
@@ -505,11 +505,11 @@ __device__ inline void add_values_of_block(const Fold& fold, const onefold::deta
 
   const unsigned warps_of_block = blockDim.x / warp_size;
   const unsigned warp_of_block = threadIdx.x / warp_size;
-  const unsigned lane = threadIdx.x % warp_size;
+  const unsigned warp_lane = threadIdx.x % warp_size;
   values_taken<Sum> taken[results];
 #pragma unroll
   for (int k = 0; k < results; ++k)  // the bins of a warp lie together, so that fewer warps need fewer bytes
-    taken[k].begin(bins + warp_of_block * (Sum::bytes_of_warp / sizeof(double)) + lane);
+    taken[k].begin(bins + warp_of_block * (Sum::bytes_of_warp / sizeof(double)) + warp_lane);
 
   struct unit_of_values {
     row_of_values<Sum> of[results];
@@ -556,7 +556,7 @@ __device__ inline void add_values_of_block(const Fold& fold, const onefold::deta
     if constexpr (!Sum::is_whole) {
       if (++turns % Sum::turns_between != 0) return;
 #pragma unroll
-      for (int k = 0; k < results; ++k) taken[k].running.settle(Sum::unit, limbs_of(k));
+      for (int k = 0; k < results; ++k) taken[k].running.settle(Sum::scale, limbs_of(k));
     }
   };
   const auto add = [&](const unit_of_values& values) {
@@ -569,8 +569,8 @@ __device__ inline void add_values_of_block(const Fold& fold, const onefold::deta
   const std::uint64_t warp = std::uint64_t{block} * warps_of_block + warp_of_block;
   const std::uint64_t whole = how.count / of_unit;
 #pragma unroll 1
-  for (std::uint64_t unit = warp; unit < whole; unit += warps) add(read(unit * of_unit + lane, std::true_type()));
-  if (whole * of_unit != how.count && warp == whole % warps) add(read(whole * of_unit + lane, std::false_type()));
+  for (std::uint64_t unit = warp; unit < whole; unit += warps) add(read(unit * of_unit + warp_lane, std::true_type()));
+  if (whole * of_unit != how.count && warp == whole % warps) add(read(whole * of_unit + warp_lane, std::false_type()));
 
 #pragma unroll
   for (int k = 0; k < results; ++k) {

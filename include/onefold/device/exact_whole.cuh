@@ -51,12 +51,12 @@ struct whole_sum {
     }
   }
 
-  /// Adds the sums of a warp to limbs whose unit is 2^unit. By the whole warp.
-  __device__ void flush(int unit, long long* limbs) const {
+  /// Adds the sums of a warp to limbs scaled by 2^scale. By the whole warp.
+  __device__ void flush(int scale, long long* limbs) const {
 #pragma unroll
     for (int i = 0; i < pieces; ++i) {
       const long long sum = sum_of_warp(piece[i]);
-      if (threadIdx.x % warp_size == 0 && sum != 0) add_integer(limbs, sum, 32 * i - unit);
+      if (threadIdx.x % warp_size == 0 && sum != 0) add_integer(limbs, sum, 32 * i - scale);
     }
   }
 

@@ -50,7 +50,7 @@ __device__ inline std::uint64_t unit_of_part(const plan& how, std::uint32_t part
   return (std::uint64_t{place_of_block(how)} << how.log_leaf) + (std::uint64_t{part} << log_values) + i;
 }
 
-// The node over the block's leaf, in the first lane of the first warp. What the array does not have of it counts as absent.
+// The node over the block's leaf, in the first thread of the first warp. What the array does not have of it counts as absent.
 template <class Fold, reading How>
 __device__ inline typename Fold::accumulator leaf_node(const Fold& fold, const tree_input& in, const plan& how,
                                                        shared_values<Fold>& shared) {
@@ -119,7 +119,7 @@ template <class Fold, reading How>
 __device__ inline void collect_all(const Fold& fold, const plan& how, const slot_word* slots, unsigned long long launch,
                                    const tree_input& in, const destination& to, typename Fold::accumulator* values) {
   using A = typename Fold::accumulator;
-  const unsigned lane = threadIdx.x;
+  const unsigned warp_lane = threadIdx.x;
   const std::uint32_t collected = how.collectors();
   A value;
   if (how.leaves <= 1u << log_part) {
@@ -129,17 +129,17 @@ __device__ inline void collect_all(const Fold& fold, const plan& how, const slot
     A of_section[1] = {fold.neutral()};
     if (collected > 0 && threadIdx.x < warp_size)  // first, because these have long been there
       wait_for_slots<1>(
-          fold, slots, how.leaves + lane, launch, [&](int) { return lane < collected; }, of_section);
+          fold, slots, how.leaves + warp_lane, launch, [&](int) { return warp_lane < collected; }, of_section);
     const std::uint32_t first = collected << log_section;
     part_nodes(fold, slots, first, how.leaves, launch, values);
     if (threadIdx.x >= warp_size) return;
     const std::uint32_t parts = (how.leaves - first + (1u << log_part) - 1) >> log_part;
-    value = neighbours_node(fold, lane < parts ? values[lane] : fold.neutral(), 1 << log_section_parts);
+    value = neighbours_node(fold, warp_lane < parts ? values[warp_lane] : fold.neutral(), 1 << log_section_parts);
     if (collected > 0) {
       __syncwarp();
-      if (lane % (1u << log_section_parts) == 0) values[lane >> log_section_parts] = value;
+      if (warp_lane % (1u << log_section_parts) == 0) values[warp_lane >> log_section_parts] = value;
       __syncwarp();
-      if (lane >= collected && lane < how.sections) of_section[0] = values[lane - collected];
+      if (warp_lane >= collected && warp_lane < how.sections) of_section[0] = values[warp_lane - collected];
       value = neighbours_node(fold, of_section[0], warp_size);
     } else {
       value = fold.combine(value, device::exchange(value, 1 << log_section_parts));
@@ -147,7 +147,7 @@ __device__ inline void collect_all(const Fold& fold, const plan& how, const slot
   }
   using units = stream_units<Fold, How>;
   if constexpr (units::leaves_places) {
-    if (lane == 0) values[0] = value;
+    if (warp_lane == 0) values[0] = value;
     __syncwarp();
     value = units::with_places(fold, in, values[0]);
   }
@@ -234,7 +234,7 @@ __global__ void __launch_bounds__(most_warps* warp_size, 1)
   __shared__ alignas(16) unsigned char memory[most_few_units * sizeof(A)];
   A* const of_unit = reinterpret_cast<A*>(memory);
   const unsigned warps = blockDim.x / warp_size;
-  const unsigned lane = threadIdx.x % warp_size;
+  const unsigned warp_lane = threadIdx.x % warp_size;
   const unsigned unit = (Cluster ? blockIdx.x * warps : 0) + threadIdx.x / warp_size;
   const unsigned all = Cluster ? gridDim.x * warps : warps;  // the last ones may be behind the array's end
   [[maybe_unused]] __shared__ cluster_mailbox mailbox;
@@ -252,21 +252,21 @@ __global__ void __launch_bounds__(most_warps* warp_size, 1)
   if (all > 1) {
     if constexpr (Cluster) {
       mailbox.wait_until_open();
-      if (lane == 0) mailbox.send_to_first_block(of_unit + unit, value);
+      if (warp_lane == 0) mailbox.send_to_first_block(of_unit + unit, value);
       if (unit != 0) return;
       mailbox.wait_for_all();
     } else {
-      if (lane == 0) of_unit[unit] = value;
+      if (warp_lane == 0) of_unit[unit] = value;
       __syncthreads();
       if (unit != 0) return;
     }
-    // Four neighbours for each lane: their loads overlap, which two more shuffles would not.
-    const auto at = [&](unsigned k) { return 4 * lane + k < all ? of_unit[4 * lane + k] : fold.neutral(); };
+    // Four neighbours for each thread: their loads overlap, which two more shuffles would not.
+    const auto at = [&](unsigned k) { return 4 * warp_lane + k < all ? of_unit[4 * warp_lane + k] : fold.neutral(); };
     static_assert(most_few_units <= 4 * warp_size);
     value = fold.combine(fold.combine(at(0), at(1)), fold.combine(at(2), at(3)));
     value = neighbours_node(fold, value, static_cast<int>(all + 3) / 4);
   }
-  if (lane == 0) deliver(fold, value, in.count, to);
+  if (warp_lane == 0) deliver(fold, value, in.count, to);
 }
 
 }  // namespace onefold::device

@@ -583,7 +583,7 @@ class values_on_gpu {
     };
     put_parts(parts, places, reinterpret_cast<kept*>(head), reinterpret_cast<kept*>(tail), stride / sizeof(kept));
   }
-  /// The same of one result for a kernel of this unit's (joined_values.cuh): nodes as they are, places in them those of the whole array.
+  /// The same of one result for a kernel of this translation unit (joined_values.cuh): nodes as they are, places in them those of the whole array.
   void put_parts(std::uint64_t begin, std::uint64_t count, void* nodes, void* head, void* tail) {
     if (count == 0) return;
     put_parts({tile, begin, begin + count}, places_in(static_cast<node*>(nodes)), static_cast<kept*>(head),

@@ -62,18 +62,18 @@ __device__ inline std::uint64_t place_of_value(const typename Fold::element* x, 
   using E = typename Fold::element;
   constexpr unsigned each = 16;
   constexpr unsigned together = each * warp_size;
-  const unsigned lane = threadIdx.x % warp_size;
+  const unsigned warp_lane = threadIdx.x % warp_size;
 #pragma unroll 1
   for (std::uint64_t at = begin; at < end; at += together) {
     const E* const from = x + at;
     const auto left = static_cast<unsigned>(::min(end - at, std::uint64_t{together}));
     E element[each];
 #pragma unroll
-    for (unsigned k = 0; k < each; ++k) element[k] = from[::min(lane + k * warp_size, left - 1)];
+    for (unsigned k = 0; k < each; ++k) element[k] = from[::min(warp_lane + k * warp_size, left - 1)];
     unsigned place = together;
 #pragma unroll
     for (unsigned k = each; k-- > 0;)  // what is behind the last one is the last one
-      if (is_same_value(static_cast<V>(Fold::value(element[k])), value)) place = ::min(lane + k * warp_size, left - 1);
+      if (is_same_value(static_cast<V>(Fold::value(element[k])), value)) place = ::min(warp_lane + k * warp_size, left - 1);
     place = least_of_warp(place);
     if (place < together) return at + place;
   }

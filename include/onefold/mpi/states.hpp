@@ -59,6 +59,9 @@ class state_part {
   [[nodiscard]] virtual std::vector<std::byte> bytes() const = 0;
   /// Puts the state of the ranks that follow behind.
   virtual void append(const std::byte* bytes, std::size_t size) = 0;
+  /// Whether the caller has said where the result goes, and whether there is one: not where all values are absent and there is no initial value.
+  [[nodiscard]] virtual bool has_place() const noexcept = 0;
+  [[nodiscard]] virtual bool has_result() const noexcept = 0;
   /// The result of all ranks' values.
   [[nodiscard]] virtual std::size_t result_bytes() const noexcept = 0;
   virtual void conclude(std::byte* to) const = 0;
@@ -119,6 +122,10 @@ class typed_state_part final : public state_part {
   [[nodiscard]] std::vector<std::byte> bytes() const override { return state_->bytes(); }
   void append(const std::byte* bytes, std::size_t size) override { state_->append(state::from_bytes(bytes, size, op_)); }
   [[nodiscard]] std::size_t result_bytes() const noexcept override { return sizeof(value_type); }
+  [[nodiscard]] bool has_place() const noexcept override { return store_.to != nullptr; }
+  [[nodiscard]] bool has_result() const noexcept override {
+    return has_init || is_built_in_operator<std::decay_t<Op>> || state_->has_value();
+  }
   void conclude(std::byte* to) const override {
     value_type value;
     if constexpr (has_init)
@@ -162,6 +169,8 @@ class state_tree final : public driven {
   /// What a rank says of itself, as a status: it asks for other reductions than this one; it has been told to give up.
   static constexpr std::int32_t different_calls = -1;
   static constexpr std::int32_t given_up = -2;
+  /// What rank 0 says of all: there is no value.
+  static constexpr std::int32_t no_value = -3;
 
   explicit state_tree(distribution& of) noexcept : of_(of) {}
   ~state_tree() override { abandon(); }
@@ -376,6 +385,8 @@ class state_tree final : public driven {
     });
   }
   void conclude() {
+    for (const state_part* each : parts_)
+      if (status_ == 0 && !each->has_result()) status_ = no_value;  // an error of those that ask for it, and not of this rank's
     attempt([this] {
       std::byte* next = result_.data() + sizeof(result_header);
       for (const state_part* each : parts_) {
@@ -396,6 +407,7 @@ class state_tree final : public driven {
   }
   [[noreturn]] void refuse() const {
     telling_of_lacking_memory([this] {
+      if (status_ == no_value) throw error(errc::invalid_argument, nothing_to_reduce);
       const std::string rank = "rank " + std::to_string(rank_);
       if (status_ == given_up) throw error(errc::communication_failed, rank + " has given the reduction up");
       throw error(errc::communication_failed, status_ == different_calls
