@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::uint32_t message_magic = 0x316d666fU;
 constexpr std::size_t message_granule = 256;
-constexpr std::size_t largest_real_node = 24;  // of norm2 and mean_variance
+constexpr std::size_t largest_real_node = 24;  // of norm2 and mean_variance of real numbers
 constexpr std::uint32_t most_values = 128;     // two for each height
 
 // What a message says in place of an errc.
@@ -78,8 +78,8 @@ part_header header_of(const onefold_message_part& part) {
 std::size_t message_bytes(const onefold_message_part* parts, std::size_t count) {
   if (count != 0 && parts == nullptr) refuse_null("parts of the message");
   if (count == 0 || count > 1000) refuse_number("the number of a message's parts", static_cast<std::int64_t>(count), 1, 1000);
-  // Reductions of real numbers by themselves have messages of one size, whatever their form: where ranks ask for different ones that is seen then, and no MPI
-  // is given a message that is longer than what waits for it.
+  // Reductions by themselves have messages of one size, whatever their form (of complex numbers but norm2 and mean_variance): where ranks ask for different
+  // ones that is seen then, and no MPI is given a message that is longer than what waits for it.
   std::size_t bytes = sizeof(message_header), alone = 0;
   for (std::size_t i = 0; i < count; ++i) {
     bytes += header_of(parts[i]).bytes();

@@ -35,8 +35,8 @@
 /// Errors    onefold::error on every rank, those of the reductions on a rank that has one and communication_failed on the others: a count that is not the
 ///           layout's, ranks that call different forms, an MPI that folds in another order than the ranks'. Not seen, so that ranks may wait
 ///           for each other: calls that not all ranks make, or make on one layout, an operator of the caller's, or values that may be absent, on some alone, roots, element
-///           sizes or guarantees that differ, exact sums of different forms or types or beside forms without an exact state, complex numbers beside real ones,
-///           batches whose messages differ in size, lack of memory for the messages themselves. With ONEFOLD_MPI_CHECK=1 in
+///           sizes or guarantees that differ, exact sums of different forms or types or beside forms without an exact state, norm2 and
+///           mean_variance of complex numbers beside other forms, batches whose messages differ in size, lack of memory for the messages themselves. With ONEFOLD_MPI_CHECK=1 in
 ///           the environment all but the first and the last of these are an error on every rank, for an MPI_Allreduce of 96 bytes more in each call, which
 ///           start() waits for too. Who
 ///           catches an error of his own ahead of a call says so with batch::give_up(), or calls MPI_Abort().

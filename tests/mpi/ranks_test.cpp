@@ -891,6 +891,23 @@ TEST(misuse, of_ranks_that_call_forms_of_complex_numbers_with_other_tiles_is_an_
   }
 }
 
+// Values of subtrees of other sizes, of which there are so many that their messages would have other sizes too.
+TEST(misuse, of_ranks_that_call_forms_with_other_states_is_an_error_on_every_rank) {
+  if (ranks() == 1) GTEST_SKIP() << "one rank agrees with itself";
+  const std::vector<double> x(100'000, 0.5);
+  const layout rows(MPI_COMM_WORLD, x.size());
+  const auto here = rows.on(onefold::serial());
+  for (const int culprit : culprits()) {
+    EXPECT_TRUE(refuses(errc::communication_failed, "do not ask for the same", [&] {
+      if (rank() == culprit)
+        static_cast<void>(onefold::norm2(here, x));
+      else
+        static_cast<void>(onefold::sum(here, x));
+    })) << culprit;
+    EXPECT_EQ(onefold::count(here, x), rows.total()) << "and the next call works";
+  }
+}
+
 // While it lives layouts are made that compare calls. It is enough that one rank asks for it.
 struct checked_layouts {
   checked_layouts() {

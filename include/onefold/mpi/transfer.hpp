@@ -257,7 +257,7 @@ class transfer {
       } else {
         for (int k = 0; k < each.results; ++k)
           kinds_.push_back({static_cast<std::int32_t>(each.type), static_cast<std::int32_t>(each.form_of_result(k)), each.flags(),
-                            of_.plans[each.tile_size()].values});
+                            of_.most_values()});
         head_bytes += std::size_t{8192} * static_cast<std::size_t>(each.results);
       }
       // On how many ranks a value is there, or how many are.
