@@ -296,11 +296,11 @@ struct study_ratios {
   json (*row)(const json& record, const json& row);
 };
 
-constexpr std::array known_ratios{study_ratios{"ladder", ladder_row},   study_ratios{"cpu_ladder", cpu_ladder_row},
-                                  study_ratios{"sweep", sweep_row},     study_ratios{"forms", forms_row},
-                                  study_ratios{"latency", latency_row}, study_ratios{"cpu", cpu_row},
-                                  study_ratios{"peers", peers_row},     study_ratios{"scaling", peers_row},
-                                  study_ratios{"folds", folds_row},     study_ratios{"calls", calls_row}};
+constexpr std::array known_ratios{
+    study_ratios{"ladder", ladder_row}, study_ratios{"finishes", ladder_row}, study_ratios{"cpu_ladder", cpu_ladder_row},
+    study_ratios{"sweep", sweep_row},   study_ratios{"forms", forms_row},     study_ratios{"latency", latency_row},
+    study_ratios{"cpu", cpu_row},       study_ratios{"peers", peers_row},     study_ratios{"scaling", peers_row},
+    study_ratios{"folds", folds_row},   study_ratios{"calls", calls_row}};
 
 bool holds_ratios(const json& record) { return member(record, "ratios") == true; }
 

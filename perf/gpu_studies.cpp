@@ -174,7 +174,7 @@ nlohmann::json gpu_ladder(const study_options& how, const device_info& gpu) {
 
   const double lecture_base = time_of(rungs, first_of_lecture);
   const double tree_base = time_of(rungs, first_tree);
-  nlohmann::json record = heading("ladder", how, &gpu);
+  nlohmann::json record = heading(how.finishes ? "finishes" : "ladder", how, &gpu);
   record["count"] = how.count;
   record["bytes"] = bench.bytes();
   record["read_limit"] = {{"cold", to_json(read_cold)}, {"hot", to_json(read_hot)}};

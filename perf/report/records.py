@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from quantities import is_number
 
 KNOWN_STUDIES = (
-    "ladder", "cpu_ladder", "sweep", "forms", "fused", "exact", "host", "ranges", "devices", "latency", "cpu", "folds", "calls", "memory", "peers", "scaling", "tune"
+    "ladder", "cpu_ladder", "finishes", "sweep", "forms", "fused", "exact", "host", "ranges", "devices", "latency", "cpu", "folds", "calls", "memory", "peers", "scaling", "tune"
 )
 
 MOST = 1 << 63  # elements or bytes
