@@ -79,7 +79,12 @@ class Machine:
 
     def of(self, study: str) -> list[Record]:
         found = [record for record in self.records if record.study == study]
-        return sorted(found, key=lambda record: (record.op != "sum", record.op, record.type))  # the sum of floats comes first
+
+        def place(record):  # the sum of floats comes first, and of several lengths the longest
+            count = record.body.get("count")
+            return record.op != "sum", record.op, record.type, -count if is_number(count) else 0
+
+        return sorted(found, key=place)
 
     def first(self, study: str, **like) -> Record | None:
         for record in self.of(study):

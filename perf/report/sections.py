@@ -226,7 +226,7 @@ def _ladders(machine: Machine, study: str, section: Section) -> Section | None:
             machine.remarks.append(f"{record.short_path} is left out: it has no row that this report can read.")
             continue
         what = f"{record.op} of {elements(found.count)} {plural(record.type)} ({binary_bytes(found.bytes)})"
-        if study == "ladder" and record.op == "sum":
+        if study == "ladder" and record.op == "sum" and not section.paragraphs:  # of the longest array, which comes first
             sentences, table = rewriting(found)
             section.paragraphs += sentences
             section.tables += [table] if table else []
