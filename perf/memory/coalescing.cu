@@ -346,8 +346,8 @@ const study coalescing{
         "Memory is moved in sectors of 32 bytes. Whatever order a warp's lanes have inside its sectors costs nothing, and "
         "neither do idle lanes, but they gain nothing either. A warp that begins off its sectors or lines asks for more than "
         "it needs, which its neighbour needs too: where a cache keeps it, that costs little. Lanes that read the same address "
-        "are served together, as the lecture says of its later GPUs: that costs nothing, and gains something only where fewer "
-        "sectors are left. Strides are what is left of the lecture's warning: with 8 floats from one to the next seven eighths "
+        "are served together, as the lecture says of its later GPUs: that costs nothing, and gains nothing. "
+        "Strides are what is left of the lecture's warning: with 8 floats from one to the next seven eighths "
         "of what is moved is thrown away, and with more it can be worse still. A CPU moves lines of 64 bytes, so its waste "
         "grows up to a stride of 16.",
 #ifdef __CUDACC__

@@ -317,8 +317,8 @@ const study intensity{
         "one while others wait for the other. A sum has a quarter of an operation for each byte that it reads, and a GPU of "
         "today can do tens of them in that time: what is done to an element on its way into a reduction costs next to nothing "
         "until it is many operations, and the sum itself is as fast as the memory. The same room is what computing again has. "
-        "A table as long as the data doubles what is read, and what can be computed in some ten operations is cheaper than "
-        "that; a table that a cache keeps is another matter.",
+        "A table as long as the data doubles what is read, and what can be computed in some tens of operations is cheaper "
+        "than that; a table that a cache keeps costs no more than computing.",
 #ifdef __CUDACC__
     .on_gpu = on_gpu,
 #endif

@@ -341,7 +341,8 @@ const study latency{
         "magnitude and not two, and the caches stand between them. The lecture's rule for the warps still holds, its number "
         "does not. A multiprocessor now issues four instructions a cycle where it took four cycles for one, so that the same "
         "latency wants 16 times as many warps: more than a multiprocessor holds. 13 warps leave most of the issue slots empty, "
-        "and so do 32. What hides latency today is warps, and several loads on their way in each of them, and more "
+        "and so do 32 but where the first-level cache answers. What hides latency today is warps, and several loads on their way "
+        "in each of them, and more "
         "instructions for each load.",
 #ifdef __CUDACC__
     .on_gpu = on_gpu,
