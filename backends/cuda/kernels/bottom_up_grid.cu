@@ -14,15 +14,9 @@
 /// Source   seed 003, totalFloats with the loop of totalArray on the GPU: "for either bottom-up or top-down", of which the lecture
 ///          has code for top-down. Mended: as in top_down the barrier spans the grid. It works on a copy of the input.
 
-#include <algorithm>
-#include <string>
-
-#include <onefold/error.hpp>
-
 #include "../building_blocks/barrier.cuh"
 #include "../building_blocks/load.cuh"
-#include "../passes.cuh"
-#include "../scratch.hpp"
+#include "../one_grid.cuh"
 
 namespace onefold::cuda_backend {
 
@@ -48,18 +42,7 @@ struct bottom_up_grid {
 
   template <class T, class Op>
   static void run(call& now) {
-    const auto kernel = bottom_up_grid_kernel<T, Op>;
-    const std::int64_t resident = resident_blocks(now, kernel, now.block_size, 0);
-    if (now.grid_size > resident)
-      throw error(errc::unsupported, "bottom_up_grid needs all " + std::to_string(now.grid_size) +
-                                         " blocks on the device at once, and it holds " + std::to_string(resident));
-    const std::int64_t useful = blocks_for((now.count + 1) / 2, static_cast<std::uint64_t>(now.block_size));
-    const scratch_copy copy(now, sizeof(T));
-    launch<launch_kind::cooperative>(
-        now, kernel,
-        {now.grid_size != 0 ? now.grid_size : std::min(useful, chosen_blocks(now, reinterpret_cast<const void*>(kernel))),
-         now.block_size},
-        static_cast<T*>(copy.data()), now.count, static_cast<T*>(now.output));
+    run_in_one_grid<T>(now, bottom_up_grid_kernel<T, Op>, "bottom_up_grid");
   }
 };
 
