@@ -74,9 +74,11 @@ std::vector<choice> choices_of(const variant_info& variant, bool all_finishes) {
   return all;
 }
 
-options options_of(const choice& what) {
+options options_of(const choice& what, const study_options& how) {
   options all{.variant = what.variant->name, .width = what.width};
   if (what.last != what.variant->default_finish) all.finish = what.last;
+  if (std::ranges::find(what.variant->block_sizes, how.block_size) != what.variant->block_sizes.end())
+    all.block_size = how.block_size;
   return all;
 }
 
@@ -84,7 +86,7 @@ options options_of(const choice& what) {
 bool can_run(const gpu_bench& bench, const study_options& how, const choice& what, std::vector<std::string>& skipped) {
   try {
     std::uint64_t bits = 0;
-    detail::run({bench.where(), how.type, form_of(how.op), bench.input(0), bench.count(), &bits, true}, options_of(what));
+    detail::run({bench.where(), how.type, form_of(how.op), bench.input(0), bench.count(), &bits, true}, options_of(what, how));
     return true;
   } catch (const error& problem) {
     if (problem.code() != errc::unsupported) throw;
@@ -95,12 +97,10 @@ bool can_run(const gpu_bench& bench, const study_options& how, const choice& wha
 
 // Measures a variant once more into `result`.
 void measure(rung& result, const gpu_bench& bench, const study_options& how, const choice& what, std::uint64_t expected) {
-  const variant_info& variant = *what.variant;
   result.name = what.text();
   result.waits = what.needs_host();
   result.is_default = what.is_default();
-  options wanted = options_of(what);
-  if (std::ranges::find(variant.block_sizes, how.block_size) != variant.block_sizes.end()) wanted.block_size = how.block_size;
+  const options wanted = options_of(what, how);
   const auto call = [&](const void* input, bool waits, void* output, report* ran) {
     options with_report = wanted;
     with_report.report = ran;

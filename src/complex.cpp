@@ -77,24 +77,7 @@ bool has_something_in_memory(const onefold_request& what) {
 
 // With the count and the addresses that stand in memory, which is the host's.
 onefold_request with_memory_read(onefold_request what) {
-  const auto is_elsewhere = [](const void* place) { return place != nullptr && is_on_device(place); };
-  for (const void* const place :
-       {static_cast<const void*>(what.count_at), static_cast<const void*>(what.input_at), static_cast<const void*>(what.second_at)})
-    if (is_elsewhere(place))
-      throw error(
-          errc::device_pointer,
-          "the count, or the address of an array, stands in GPU memory, which the executors of CPUs cannot read: copy it to "
-          "the host first");
-  if (what.count_at != nullptr) {
-    if (*what.count_at > what.count)
-      throw error(errc::invalid_argument, "the count in memory is " + std::to_string(*what.count_at) + ", and " +
-                                              std::to_string(what.count) + " is the most that it may be");
-    what.count = *what.count_at;
-  }
-  if (what.input_at != nullptr && what.count > 0) what.input = *what.input_at;
-  if (what.second_at != nullptr && what.count > 0) what.second = *what.second_at;
-  what.count_at = nullptr;
-  what.input_at = what.second_at = nullptr;
+  read_memory_of_host(what);
   return what;
 }
 

@@ -42,6 +42,8 @@ void refuse_unread_array(const onefold_request& what, const void* result, std::s
 /// device_pointer for what that executor cannot read.
 std::uint64_t count_in_memory(const std::uint64_t* place, std::uint64_t most, backend where);
 const void* address_in_memory(const void* const* place, const char* role, backend where);
+/// Both for all that a request of a CPU executor's has there, which it then has no more.
+void read_memory_of_host(onefold_request& what);
 
 /// Throws device_pointer where a call that waits cannot store what it is asked for.
 void check_result_of_host(const void* output, const void* exact_state);

@@ -142,12 +142,7 @@ void read_memory(onefold_request& what) {
     if (place.kind != pointer_kind::host) what.where = c_executor(cuda(place.device));
   }
   if (what.where.backend == ONEFOLD_CUDA) return;
-  const backend where = what.where.backend == ONEFOLD_OPENMP ? backend::openmp : backend::serial;
-  if (const auto* const place = std::exchange(what.count_at, nullptr)) what.count = count_in_memory(place, what.count, where);
-  if (const auto* const place = std::exchange(what.input_at, nullptr); place != nullptr && what.count > 0)
-    what.input = address_in_memory(place, "input", where);
-  if (const auto* const place = std::exchange(what.second_at, nullptr); place != nullptr && what.count > 0)
-    what.second = address_in_memory(place, "second input", where);
+  read_memory_of_host(what);
 }
 
 arrays_of_two_types in_order_of(arrays_of_two_types arrays) noexcept {

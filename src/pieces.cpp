@@ -18,7 +18,7 @@
 #include "../backends/cpu/forms.hpp"
 #include "../backends/float_environment.hpp"
 #include "../backends/forest.hpp"
-#include "catalogue.hpp"
+#include "select.hpp"
 
 namespace onefold::detail {
 
@@ -63,9 +63,7 @@ struct piecewise_reduction::state {
   // Whether these options mean the variant that makes exact states, and no tree.
   [[nodiscard]] bool is_exact(const options& how) const {
     if (!exact::has_state(what, type)) return false;
-    if (how.variant.empty()) return how.guarantee == guarantee::exact;
-    const variant_info* const named = find_row(how.variant);
-    return named != nullptr && named->guarantee == guarantee::exact;
+    return how.variant.empty() ? how.guarantee == guarantee::exact : is_exact_variant(how.variant);
   }
 
   void add_exactly(const request& piece, const options& how) {

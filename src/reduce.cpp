@@ -325,6 +325,15 @@ const void* address_in_memory(const void* const* place, const char* role, backen
   return array;
 }
 
+void read_memory_of_host(onefold_request& what) {
+  const backend where = what.where.backend == ONEFOLD_OPENMP ? backend::openmp : backend::serial;
+  if (const auto* const place = std::exchange(what.count_at, nullptr)) what.count = count_in_memory(place, what.count, where);
+  if (const auto* const place = std::exchange(what.input_at, nullptr); place != nullptr && what.count > 0)
+    what.input = address_in_memory(place, "input", where);
+  if (const auto* const place = std::exchange(what.second_at, nullptr); place != nullptr && what.count > 0)
+    what.second = address_in_memory(place, "second input", where);
+}
+
 void check_counted_place(form what, const void* result) {
   arg_result<double> found;  // of floats too, behind which as many bytes follow
   std::memcpy(&found, result, sizeof(found));

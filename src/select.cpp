@@ -86,13 +86,17 @@ std::string left_out_sentence(std::string_view variant) {
       .append(": configure onefold with -DONEFOLD_VARIANTS=all, or leave the name away");
 }
 
+bool is_exact_variant(std::string_view name) noexcept {
+  const variant_info* const named = find_row(name);
+  return named != nullptr && named->guarantee == guarantee::exact;
+}
+
 bool asks_for_exact(const onefold_options* how) noexcept {
   if (how == nullptr || how->struct_bytes < offsetof(onefold_options, needs_workspace)) return false;
   if (how->guarantee == ONEFOLD_GUARANTEE_EXACT) return true;
   if (how->variant == nullptr || *how->variant == '\0') return false;
-  const variant_info* const named =
-      find_row(how->variant_bytes == 0 ? std::string_view(how->variant) : std::string_view(how->variant, how->variant_bytes));
-  return named != nullptr && named->guarantee == guarantee::exact;
+  return is_exact_variant(how->variant_bytes == 0 ? std::string_view(how->variant)
+                                                  : std::string_view(how->variant, how->variant_bytes));
 }
 
 const variant_info& select(const request& what, backend where, const options& how) {

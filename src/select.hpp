@@ -17,6 +17,9 @@ const variant_info& select(const request& what, backend where, const options& ho
 /// Whether these options, which may be of an older header, ask for an exact result: by the guarantee, or by the name of a variant that gives it.
 bool asks_for_exact(const onefold_options* how) noexcept;
 
+/// Whether a variant of this name, if there is one, is exact.
+bool is_exact_variant(std::string_view name) noexcept;
+
 /// The names nearest to a misspelt one, as "did you mean warp_shuffle?" or, when nothing is near, where to find the list.
 std::string nearest_names(std::string_view misspelt);
 

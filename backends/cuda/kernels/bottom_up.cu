@@ -14,8 +14,7 @@
 ///          threads beyond the last pair do nothing.
 
 #include "../building_blocks/load.cuh"
-#include "../passes.cuh"
-#include "../scratch.hpp"
+#include "../in_place.cuh"
 
 namespace onefold::cuda_backend {
 
@@ -26,11 +25,6 @@ __global__ void __launch_bounds__(1024) bottom_up_level(T* values, std::uint64_t
   const std::uint64_t left = (std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x) * step;
   const std::uint64_t right = left + step / 2;
   if (right < count) values[left] = Op::combine(values[left], values[right]);
-}
-
-template <class T>
-__global__ void bottom_up_result(const T* values, T* result) {
-  if (threadIdx.x == 0) *result = canonical(*values);
 }
 
 struct bottom_up {
@@ -47,7 +41,7 @@ struct bottom_up {
       launch(now, bottom_up_level<T, Op>, {blocks_for(pairs, static_cast<std::uint64_t>(now.block_size)), now.block_size}, values,
              now.count, step);
     }
-    launch(now, bottom_up_result<T>, {1, now.block_size}, values, static_cast<T*>(now.output));
+    launch(now, root_kernel<T>, {1, now.block_size}, values, static_cast<T*>(now.output));
   }
 };
 

@@ -13,7 +13,7 @@
 
 #include "../building_blocks/barrier.cuh"
 #include "../building_blocks/load.cuh"
-#include "../one_grid.cuh"
+#include "../in_place.cuh"
 
 namespace onefold::cuda_backend {
 

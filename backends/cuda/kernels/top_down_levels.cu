@@ -14,8 +14,7 @@
 ///          works on a copy of the input; 64-bit indices.
 
 #include "../building_blocks/load.cuh"
-#include "../passes.cuh"
-#include "../scratch.hpp"
+#include "../in_place.cuh"
 
 namespace onefold::cuda_backend {
 
@@ -25,11 +24,6 @@ template <class T, class Op>
 __global__ void __launch_bounds__(1024) top_down_level(T* values, std::uint64_t count, std::uint64_t half) {
   const std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i + half < count) values[i] = Op::combine(values[i], values[i + half]);
-}
-
-template <class T>
-__global__ void top_down_result(const T* values, T* result) {
-  if (threadIdx.x == 0) *result = canonical(*values);
 }
 
 struct top_down_levels {
@@ -47,7 +41,7 @@ struct top_down_levels {
              values, count, half);
       count = half;
     }
-    launch(now, top_down_result<T>, {1, now.block_size}, values, static_cast<T*>(now.output));
+    launch(now, root_kernel<T>, {1, now.block_size}, values, static_cast<T*>(now.output));
   }
 };
 

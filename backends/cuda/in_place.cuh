@@ -1,5 +1,5 @@
 #pragma once
-/// @file one_grid.cuh  How a variant works in place with all levels of its tree in one kernel.
+/// @file in_place.cuh  What variants share that have their tree in a copy of the input: all its levels in one kernel, or the result behind a kernel for each.
 
 #include <algorithm>
 #include <cstdint>
@@ -7,10 +7,17 @@
 
 #include <onefold/error.hpp>
 
+#include "building_blocks/load.cuh"
 #include "passes.cuh"
 #include "scratch.hpp"
 
 namespace onefold::cuda_backend {
+
+/// Stores the root of the tree, the first value.
+template <class T>
+__global__ void root_kernel(const T* values, T* result) {
+  if (threadIdx.x == 0) *result = canonical(*values);
+}
 
 /// Launches kernel(values, count, result) on a copy of the input, cooperatively: with the caller's grid, or as many blocks as have a pair of elements
 /// each and stay on the GPU together. Throws unsupported where a caller's grid does not, and what scratch_copy throws.
