@@ -19,6 +19,7 @@
 ///           Of functions and operators there is one wait for each 64 of them. On a CPU as one call after the other. A batch may be run again and again.
 /// Errors, threads as in reduce.hpp; one batch is used by one thread at a time.
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -210,12 +211,14 @@ class batch {
     });
   }
 
+  // Where nothing above fits compilers show this line, in the place of all candidates. A count is add<form::count>(x, &result).
+  void add(...) = delete;  // It takes a form, what its call takes behind the executor, the address of what its call returns
+
   /// Dots of several vectors with several others: `add_multi_dot({v0, v1}, {w}, results)` stores as multi_dot_into() does, from `results` on.
-  batch& add_multi_dot(std::initializer_list<vector_view<double>> x, std::initializer_list<vector_view<double>> y,
-                       double* results) {
+  batch& add_multi_dot(const vector_list<double>& x, const vector_list<double>& y, double* results) {
     return add_vectors(x, y, results);
   }
-  batch& add_multi_dot(std::initializer_list<vector_view<float>> x, std::initializer_list<vector_view<float>> y, float* results) {
+  batch& add_multi_dot(const vector_list<float>& x, const vector_list<float>& y, float* results) {
     return add_vectors(x, y, results);
   }
 
@@ -294,14 +297,15 @@ class batch {
     return add_request(detail::together_request<T, Ops...>(where_, x, results, true, detail::list_of_operators<Ops...>::of));
   }
   template <class T>
-  batch& add_vectors(std::initializer_list<vector_view<T>> x, std::initializer_list<vector_view<T>> y, T* results) {
+  batch& add_vectors(const vector_list<T>& x, const vector_list<T>& y, T* results) {
     return detail::telling_of_lacking_memory([this, &x, &y, &results]() -> batch& {
       auto listed = std::make_shared<detail::listed_vectors>();
-      std::uint64_t count = 0;
-      detail::put_places(x, listed->x, true, count);
-      detail::put_places(y, listed->y, false, count);
-      listed->all = {listed->x.data(), listed->y.data(), static_cast<std::int32_t>(x.size()), static_cast<std::int32_t>(y.size())};
-      detail::request what{where_, element_type_of<T>, form::dot, nullptr, count, results, true};
+      listed->all = detail::c_vectors(x, y);
+      std::copy_n(listed->all.x, detail::most_vectors, listed->x.begin());
+      std::copy_n(listed->all.y, detail::most_vectors, listed->y.begin());
+      listed->all.x = listed->x.data();
+      listed->all.y = listed->y.data();
+      detail::request what{where_, element_type_of<T>, form::dot, nullptr, x.count(), results, true};
       what.vectors = &listed->all;
       vectors_.push_back(std::move(listed));
       return add_request(what);
@@ -336,9 +340,13 @@ class batch {
   batch& keep_call(Run run) {
     return detail::telling_of_lacking_memory([this, &run]() -> batch& {
       auto kept = std::make_shared<detail::batched_call_of<Run>>(std::move(run));
-      calls_.reserve(calls_.size() + 1);
-      requests_.emplace_back();
-      calls_.push_back({requests_.size() - 1, std::move(kept)});
+      calls_.push_back({requests_.size(), std::move(kept)});
+      try {
+        requests_.emplace_back();
+      } catch (...) {
+        calls_.pop_back();
+        throw;
+      }
       return *this;
     });
   }

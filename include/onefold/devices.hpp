@@ -204,7 +204,7 @@ class devices : public detail::on_parts {
     if (asked_how.guarantee == guarantee::exact) {
       if constexpr (detail::exact::number_of_states(What, element_type_of<T>) > 0)
         return exact_state<What, T>().add_parts(all.data(), all.size(), asked_how).value(modifiers...);
-      else if (onefold_is_free_of_order(static_cast<std::int32_t>(element_type_of<T>), static_cast<std::int32_t>(What)) == 0)
+      else if (!detail::exact::is_exact_in_any_order(What, element_type_of<T>))
         detail::telling_of_lacking_memory([] {
           throw error(
               errc::guarantee_not_met,

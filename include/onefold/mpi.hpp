@@ -62,11 +62,13 @@
 #include <utility>
 #include <vector>
 
+#include <onefold/batch.hpp>
 #include <onefold/detail/later_calls.hpp>
 #include <onefold/mpi/distribution.hpp>
 #include <onefold/mpi/states.hpp>
 #include <onefold/mpi/transfer.hpp>
 #include <onefold/mpi/transform.hpp>
+#include <onefold/multi_dot.hpp>
 #include <onefold/order.hpp>
 #include <onefold/reduce.hpp>
 #include <onefold/transform.hpp>
@@ -159,6 +161,13 @@ class layout_on : public detail::over_ranks {
       return reduce_by<OnDevice>(space, f, other_count, combine, init, how);
     }
   }
+  template <class T>
+  [[nodiscard]] result<std::vector<T>> dots(const vector_list<T>& x, const vector_list<T>& y, const options& how) const {
+    auto found = detail::ranks::places_of_dots(x, y);
+    const detail::ranks::borrowed_transfer with(*of_, where_, root_);
+    detail::telling_of_lacking_memory([&with, &x, &y, &found] { detail::ranks::add_dots(with->parts, x, y, found.data()); });
+    return run(*with, how, found);
+  }
   // Each operator by itself, in one message.
   template <class T, class... Ops>
   [[nodiscard]] auto together(detail::array_view<T> x, const options& how, Ops...) const {
@@ -245,7 +254,7 @@ class layout_on : public detail::over_ranks {
 using placed_layout = layout_on<false>;
 
 /// How an array lies on the ranks of a communicator: rank after rank holds the next elements, some perhaps none. Collective to make.
-class layout {
+class layout : public detail::lacks_executor {
  public:
   /// This rank holds `count` elements. Errors: communication_failed; on every rank invalid_argument for impossible counts, and for a communicator
   /// between two groups; on this one for MPI_COMM_NULL.
@@ -260,6 +269,10 @@ class layout {
   [[nodiscard]] std::uint64_t begin() const noexcept { return state_->begin; }
   [[nodiscard]] std::uint64_t count() const noexcept { return state_->count; }
   [[nodiscard]] std::uint64_t total() const noexcept { return state_->total; }
+  /// Whether this rank holds an element of the whole array: that of an extremum's index, say.
+  [[nodiscard]] bool holds(std::uint64_t index) const noexcept { return index - begin() < count(); }
+  /// The rank that holds it, on all ranks, which ask for the same one. Collective: one MPI_Allreduce of an int. Errors: invalid_argument, on all ranks, where there is no such element.
+  [[nodiscard]] int rank_of(std::uint64_t index) const { return state_->rank_of(index); }
   /// Whether no rank's range begins within a tile of elements of type T, so that calls send no elements: aligned_range() makes such ranges.
   template <class T>
   [[nodiscard]] bool is_aligned() const noexcept {
@@ -284,7 +297,7 @@ template <class T>
 
 /// Ranks whose elements lie anyhow: particles, blocks of a grid, unstructured meshes. Results are those of guarantee::exact, or of forms whose
 /// bits depend on no order; others are refused. Collective to make.
-class communicator {
+class communicator : public detail::lacks_executor {
  public:
   explicit communicator(MPI_Comm comm)
       : state_(detail::telling_of_lacking_memory([&comm] { return std::make_unique<detail::ranks::shared_state>(comm); })) {}
@@ -355,19 +368,29 @@ class batch {
     return add_products(detail::array_view<T>{x, count}, detail::array_view<U>{y, count}, result, modifiers...);
   }
 
-  /// A function of the index: `add(norm2, n, f, &result)`; of several values `result` is the first of as many. f is copied, and is asked for its values
-  /// whenever the batch is run.
-  template <form What, class S, class F, class... M, class G = std::decay_t<F>, bool OnDevice = detail::on_device<G>,
-            ONEFOLD_WHERE(detail::takes_function<What, S, G, void, M...>::value)>
-  batch& add(detail::named_reduction<What>, const S& over, F&& f,
-             typename detail::index_result<What, detail::space_of<S>, std::decay_t<F>, M...>::one* result, M... modifiers) {
-    return add_function<What, OnDevice>(over, std::forward<F>(f), result, modifiers...);
+  /// A function of the index: `add(norm2, n, f, &result)`; of K values `result` is the std::array of K results, or the first of as many. f is copied, and is
+  /// asked for its values whenever the batch is run.
+  template <form What, class S, class F, class Result, class... M, class G = std::decay_t<F>, bool OnDevice = detail::on_device<G>,
+            ONEFOLD_WHERE(detail::stores_index_result<detail::takes_function<What, S, G, void, M...>::value,
+                                                      detail::index_result<What, detail::space_of<S>, G, M...>, Result>)>
+  batch& add(detail::named_reduction<What>, const S& over, F&& f, Result* result, M... modifiers) {
+    return add_function<What, OnDevice>(over, std::forward<F>(f), detail::ranks::first_result(result), modifiers...);
   }
-  template <form What, class S, class F, class G = std::decay_t<F>, bool OnDevice = detail::on_device<G>,
-            ONEFOLD_WHERE(detail::takes_function<What, S, G>::value)>
-  batch& add(const S& over, F&& f, typename detail::index_result<What, detail::space_of<S>, std::decay_t<F>>::one* result) {
-    return add_function<What, OnDevice>(over, std::forward<F>(f), result);
+  template <form What, class S, class F, class Result, class G = std::decay_t<F>, bool OnDevice = detail::on_device<G>,
+            ONEFOLD_WHERE(detail::stores_index_result<detail::takes_function<What, S, G>::value,
+                                                      detail::index_result<What, detail::space_of<S>, G>, Result>)>
+  batch& add(const S& over, F&& f, Result* result) {
+    return add_function<What, OnDevice>(over, std::forward<F>(f), detail::ranks::first_result(result));
   }
+
+  /// Dots of several vectors with several others: `add_multi_dot(basis, {w}, results)` stores as multi_dot_into() does, from `results` on.
+  batch& add_multi_dot(const vector_list<double>& x, const vector_list<double>& y, double* results) {
+    return add_dots(x, y, results);
+  }
+  batch& add_multi_dot(const vector_list<float>& x, const vector_list<float>& y, float* results) { return add_dots(x, y, results); }
+
+  // Where nothing above fits compilers show this line, in the place of all candidates. A count is add<form::count>(x, &result).
+  void add(...) = delete;  // It takes a form, what its call takes behind the executor, the address of what its call returns
 
   /// An operator, of the caller's or the library's: the arguments of reduce(), transform_reduce() or count_if() that stand behind the executor, and the result's
   /// address, which is of the type that these calls return.
@@ -503,6 +526,13 @@ class batch {
       return *this;
     });
   }
+  template <class T>
+  batch& add_dots(const vector_list<T>& x, const vector_list<T>& y, T* results) {
+    open();
+    detail::ranks::check_dots(x, y);
+    detail::telling_of_lacking_memory([this, &x, &y, &results] { detail::ranks::add_dots(with_->parts, x, y, results); });
+    return *this;
+  }
   batch& add_part(const detail::ranks::part& what) {
     open();
     detail::telling_of_lacking_memory([this, &what] { with_->parts.push_back(what); });
@@ -527,9 +557,16 @@ class pending {
  public:
   /// Whether wait() would return at once. A reduction with an operator of the caller's gets on here and in wait() alone.
   [[nodiscard]] bool test() { return with_.test(); }
-  /// Waits, and returns the result; of a rooted layout a std::optional.
+  /// Waits, and returns the result; of a rooted layout a std::optional. Where it has thrown there is none: asked again it throws invalid_argument.
   [[nodiscard]] R wait() {
-    with_.wait();
+    if (found_ == nullptr || !is_there_) {
+      if (found_ == nullptr || std::exchange(has_thrown_, true))
+        detail::telling_of_lacking_memory(
+            [] { throw error(errc::invalid_argument, "there is no result to wait for: it has been moved, or wait() has thrown"); });
+      with_.wait();
+      has_thrown_ = false;
+      is_there_ = true;
+    }
     return with_.is_root() ? R(*found_) : R();
   }
 
@@ -551,6 +588,8 @@ class pending {
     using type = T;
   };
   std::unique_ptr<typename bare<R>::type> found_;
+  bool is_there_ = false;
+  bool has_thrown_ = false;
   batch with_;
 };
 
@@ -577,6 +616,26 @@ template <form What, bool Rooted, class S, class F, class... M, class G = std::d
       where, result{}, [&what, &over, &f, &modifiers...](batch& with, result* to) {
         with.add(what, over, std::forward<F>(f), detail::ranks::first_result(to), modifiers...);
       });
+}
+/// The same for count, all, any and none, which are functions: `start<form::any>(rows.on(openmp()), x)`.
+template <form What, bool Rooted, class R, class T = detail::element_of<const R>, ONEFOLD_WHERE(detail::takes<What, T>())>
+[[nodiscard]] auto start(const layout_on<Rooted>& where, const R& x) {
+  using result = detail::form_result_t<What, T>;
+  return pending<typename layout_on<Rooted>::template result<result>>(where, result{},
+                                                                      [&x](batch& with, result* to) { with.add<What>(x, to); });
+}
+template <form What, bool Rooted, class T, ONEFOLD_WHERE(detail::takes<What, T>())>
+[[nodiscard]] auto start(const layout_on<Rooted>& where, const T* x, std::uint64_t count) {
+  using result = detail::form_result_t<What, T>;
+  return pending<typename layout_on<Rooted>::template result<result>>(
+      where, result{}, [&x, &count](batch& with, result* to) { with.add<What>(x, count, to); });
+}
+template <form What, bool Rooted, class S, class F, class G = std::decay_t<F>, bool OnDevice = detail::on_device<G>,
+          ONEFOLD_WHERE(detail::takes_function<What, S, G>::value)>
+[[nodiscard]] auto start(const layout_on<Rooted>& where, const S& over, F&& f) {
+  using result = detail::index_result_t<What, detail::space_of<S>, G>;
+  return pending<typename layout_on<Rooted>::template result<result>>(
+      where, result{}, [&over, &f](batch& with, result* to) { with.add<What>(over, std::forward<F>(f), to); });
 }
 template <bool Rooted, class R, class S, class T = detail::element_of<const R>, class... M,
           ONEFOLD_WHERE(detail::have_same_elements<R, S>&& detail::dot_takes<T, M...>)>
@@ -634,5 +693,18 @@ template <bool Rooted, class... A, bool OnDevice = detail::compiles_for_device<A
 }
 
 }  // namespace mpi
+
+/// multi_dot() over ranks: the dots of all ranks' vectors, in one message. Each dot reads its two vectors, so that w is read k times for k dots with it.
+/// Errors, on every rank: those of dot(), and invalid_argument for no dots and for more than 128.
+template <bool Rooted>
+[[nodiscard]] auto multi_dot(const mpi::layout_on<Rooted>& where, const vector_list<double>& x, const vector_list<double>& y,
+                             const options& how = {}) {
+  return where.dots(x, y, how);
+}
+template <bool Rooted>
+[[nodiscard]] auto multi_dot(const mpi::layout_on<Rooted>& where, const vector_list<float>& x, const vector_list<float>& y,
+                             const options& how = {}) {
+  return where.dots(x, y, how);
+}
 
 }  // namespace onefold

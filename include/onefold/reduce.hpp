@@ -77,8 +77,8 @@ inline constexpr detail::named_reduction<form::minmax> minmax{};        ///< bot
 /// Mean and variance in one read, without the cancellation of a difference of sums: `mean_variance([where,] x [, ddof{1}]
 /// [, accumulate_as<double>] [, options])`. Accumulated in double; of floats two floats, unless accumulate_as<double> asks for doubles.
 inline constexpr detail::named_reduction<form::mean_variance> mean_variance{};
-/// Several operators in one read: `auto [s, l] = reduce_together([where,] x [, options], op::sum{}, op::min{})`. Each result has the bits that it
-/// has alone. Of functions of the index that return a std::array: operator k for value k.
+/// Several operators in one read, each op::sum, op::prod, op::min or op::max: `auto [s, l] = reduce_together([where,] x [, options], op::sum{}, op::min{})`.
+/// Each result has the bits that it has alone. Of functions of the index that return a std::array: operator k for value k.
 inline constexpr detail::named_reduce_together reduce_together{};
 
 /// count([where,] input [, options]): how many are not zero, as a std::uint64_t; NaN is not zero. A function, and no object as the others are:

@@ -4,7 +4,7 @@
 /// Operator   of the library (op::sum, op::prod, op::min, op::max), or any function object: op(a, b) of two values gives a value. It must commute
 ///            and be associative up to rounding, because the tree pairs values that do not stand side by side; operator_fault() finds one that
 ///            does not. It needs no identity.
-/// Values     what f returns, or the elements: with the library's operators an element type; with others any trivially copyable type of up to 64
+/// Values     what f returns, or the elements: with the library's operators real numbers of 4 or 8 bytes (complex ones add with std::plus); with others any trivially copyable type of up to 64
 ///            bytes with a default constructor. From f onefold::maybe or std::optional of one where elements are left out.
 /// Arrays     ranges, or pointers and one count, of equal length; elements of any type. With cuda() in memory that the GPU can read.
 /// init       the result is op(init, tree's value), and init for no elements; it becomes a value, which must not cut anything off. Without one no elements are an

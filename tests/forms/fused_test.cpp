@@ -517,6 +517,34 @@ TEST(functions_of_the_index, take_one_and_two_modifiers_with_and_without_an_exec
             bits_of(onefold::dot(serial, x.data(), y.data(), 4)));
 }
 
+TEST_P(fused, that_leave_values_out_refuse_places_that_are_none) {
+  int calls = 0;
+  const auto some = [&calls](std::uint64_t i) {
+    ++calls;
+    return i % 3 == 0 ? onefold::maybe<double>() : onefold::maybe<double>(static_cast<double>(i));
+  };
+  alignas(16) unsigned char memory[64] = {};
+  onefold::arg_result<double>* nowhere = nullptr;
+  EXPECT_TRUE(refuses(onefold::errc::null_pointer, "result", [&] { onefold::argmin_into(where(), 10, some, nowhere); }));
+  EXPECT_TRUE(refuses(onefold::errc::misaligned_pointer, "result", [&] {
+    onefold::argmax_into(where(), 10, some, reinterpret_cast<onefold::arg_result<double>*>(memory + 4));
+  }));
+  EXPECT_EQ(calls, 0) << "before f is called";
+}
+
+TEST_P(fused, that_leave_values_out_have_exact_places) {
+  const auto some = [](std::uint64_t i) {
+    return i % 3 == 0 ? onefold::maybe<double>() : onefold::maybe<double>(static_cast<double>(i % 100));
+  };
+  onefold::options exactly;
+  onefold::report ran;
+  exactly.guarantee = onefold::guarantee::exact;
+  exactly.report = &ran;
+  EXPECT_EQ(onefold::argmax(where(), 1'000, some, exactly).index, 199U);
+  EXPECT_EQ(ran.guarantee, onefold::guarantee::exact);
+  EXPECT_EQ(onefold::minmax(where(), 1'000, some, exactly).max, 99.0);
+}
+
 // --- exceptions, nesting, threads
 
 struct own_exception : std::runtime_error {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 
+#include <onefold/batch.hpp>
 #include <onefold/multi_dot.hpp>
 
 #include "record_fixture.hpp"
@@ -156,7 +157,59 @@ TEST(dots, are_lists_in_braces) {
   EXPECT_EQ(onefold::multi_dot(onefold::serial(), {f, {f.data(), 2}}, {f})[1], 5.0F);
 }
 
+TEST(dots, are_of_as_many_vectors_as_there_are) {
+  const std::vector<double> w{1, 2, 3};
+  std::vector<std::vector<double>> basis;
+  std::vector<onefold::vector_view<double>> views;
+  std::vector<const double*> places;
+  std::vector<double> matrix, expected;
+  for (int k = 0; k < 5; ++k) {
+    basis.push_back({1.0 * k, 10.0, 100.0});
+    expected.push_back(k + 320);
+  }
+  for (const auto& v : basis) {
+    views.emplace_back(v);
+    places.push_back(v.data());
+    matrix.insert(matrix.end(), v.begin(), v.end());
+    matrix.push_back(-7);  // a leading dimension of 4
+  }
+  const onefold::executor one = onefold::serial();
+  EXPECT_EQ(onefold::multi_dot(one, basis, {w}), expected);
+  EXPECT_EQ(onefold::multi_dot(one, {basis}, {w}), expected);
+  EXPECT_EQ(onefold::multi_dot(one, {w}, views), expected);
+  EXPECT_EQ(onefold::multi_dot(one, {places.data(), places.size(), w.size()}, {w}), expected);
+  EXPECT_EQ(onefold::multi_dot(one, onefold::vector_list<double>::columns(matrix.data(), 3, 5, 4), {{w.data(), 3}}), expected);
+  std::vector<double> stored(5);
+  onefold::multi_dot_into(one, basis, {w}, stored.data());
+  EXPECT_EQ(stored, expected);
+  stored.assign(5, 0);
+  onefold::batch work(one);
+  work.add_multi_dot(views, {w}, stored.data());
+  views.clear();  // the batch has the places
+  work.run();
+  EXPECT_EQ(stored, expected);
+  const std::array<std::vector<float>, 2> floats{std::vector<float>{1, 2}, std::vector<float>{3, 4}};
+  EXPECT_EQ(onefold::multi_dot(one, floats, floats), (std::vector<float>{5, 11, 11, 25}));
+}
+
 TEST(dots, refuse_what_they_cannot_do) {
+  const std::vector<double> one(1, 2.0);
+  const std::vector<std::vector<double>> many(129, one);
+  EXPECT_TRUE(refuses(onefold::errc::invalid_argument, "129 by 1 dots: one call takes 1 to 128",
+                      [&] { static_cast<void>(onefold::multi_dot(onefold::serial(), many, {one})); }));
+  EXPECT_TRUE(refuses(onefold::errc::invalid_argument, "0 by 1 dots", [&] {
+    static_cast<void>(onefold::multi_dot(onefold::serial(), std::vector<std::vector<double>>(), {one}));
+  }));
+  const double* const* const nowhere = nullptr;
+  EXPECT_TRUE(refuses(onefold::errc::null_pointer, "vector", [&] {
+    static_cast<void>(onefold::multi_dot(onefold::serial(), {nowhere, 3, 1}, {one}));
+  }));
+  EXPECT_TRUE(refuses(onefold::errc::null_pointer, "vector", [&] {
+    static_cast<void>(onefold::multi_dot(onefold::serial(), {one}, onefold::vector_list<double>::columns(nullptr, 1, 2, 5)));
+  }));
+  const std::vector<std::vector<double>> ragged{{1, 2}, {1, 2, 3}, {1, 2}};
+  EXPECT_TRUE(refuses(onefold::errc::invalid_argument, "length",
+                      [&] { static_cast<void>(onefold::multi_dot(onefold::serial(), ragged, {ragged[0]})); }));
   const std::vector<double> three(3), two(2);
   EXPECT_THROW(static_cast<void>(onefold::multi_dot(onefold::serial(), {three}, {two})), onefold::error);
   EXPECT_THROW(static_cast<void>(onefold::multi_dot(onefold::serial(), {three, two}, {three})), onefold::error);

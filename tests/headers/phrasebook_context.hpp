@@ -42,6 +42,10 @@ struct box3 {
 };
 box3 join(box3, box3);
 extern std::vector<point> points;
+struct tile_of_cells {
+  std::int64_t j0, j1, i0, i1;
+};
+extern std::vector<tile_of_cells> tiles;
 
 // On a GPU.
 extern double *d_x, *d_y, *d_out, *h_x;

@@ -26,8 +26,14 @@ namespace detail {
 // What is more than an executor runs a form itself (mpi.hpp): of the ranks' arrays, each of which passes its own.
 
 struct over_ranks {};
+/// Ranks alone: a layout, whose .on(executor) calls take.
+struct lacks_executor {};
 template <class P>
 inline constexpr bool is_over_ranks = std::is_base_of_v<over_ranks, P>;
+
+/// What stands ahead of the data in a call.
+template <class W>
+inline constexpr bool is_place = std::is_same_v<W, executor> || is_over_ranks<W>;
 
 template <form What>
 struct reduction_of_ranks {

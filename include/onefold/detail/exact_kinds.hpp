@@ -104,6 +104,11 @@ constexpr bool is_free_of_order(form what, element_type type) noexcept {
   }
 }
 
+/// Whether that is the exact result too. Of norm_inf of complex numbers the absolute values are rounded.
+constexpr bool is_exact_in_any_order(form what, element_type type) noexcept {
+  return is_free_of_order(what, type) && !(what == form::norm_inf && is_complex(type));
+}
+
 }  // namespace exact
 }  // namespace detail
 }  // namespace onefold

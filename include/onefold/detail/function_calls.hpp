@@ -2,7 +2,9 @@
 /// @file function_calls.hpp  Calls of functions of the index: what they give, and how they become requests or reductions of the caller's own.
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -45,6 +47,19 @@ struct takes_function<What, S, F, std::enable_if_t<is_index_space<S> && sizeof(v
     : std::bool_constant<is_full_element<typename values_of<space_of<S>, F>::type> && counts_on_host<M...> &&
                          takes<What, typename values_of<space_of<S>, F>::type, M...>() &&
                          (!values_of<space_of<S>, F>::is_truth || asks_for_zero(What))> {};
+
+/// Whether F is a function over a space of whose values the form takes none.
+template <class S, class F, class = void>
+inline constexpr bool is_function_over = false;
+template <class S, class F>
+inline constexpr bool is_function_over<S, F, std::enable_if_t<is_index_space<S> && sizeof(value_at_t<space_of<S>, F>) != 0>> = true;
+template <form What, class S, class F>
+constexpr bool gives_no_element() {
+  if constexpr (is_function_over<S, F>)
+    return !takes_function<What, S, F>::value;
+  else
+    return false;
+}
 
 /// What stands for an absent value: it changes no other.
 template <form What, class T>
@@ -153,6 +168,16 @@ constexpr bool is_of_nothing(const argminmax_result<V>& result) {
   return is_of_nothing(result.min);
 }
 
+/// What the library refuses of a place for a result that it does not store itself: ahead of what f has to do. Device memory it refuses when the result is stored.
+inline void check_place(const void* output, std::size_t alignment, const char* of = "result") {
+  if (output != nullptr && reinterpret_cast<std::uintptr_t>(output) % alignment == 0) return;
+  telling_of_lacking_memory([&output, &of, &alignment] {
+    const std::string pointer = std::string("the pointer to the ").append(of);
+    if (output == nullptr) throw error(errc::null_pointer, pointer + " is null");
+    throw error(errc::misaligned_pointer, pointer + " is not aligned to " + std::to_string(alignment) + " bytes");
+  });
+}
+
 template <bool OnDevice, form What, class Space, class F, class How>
 void run_some_values(const executor& where, const Space& space, F& f, void* output, bool waits, const How& how) {
   using T = typename values_of<Space, F>::type;
@@ -180,9 +205,16 @@ void run_some_values(const executor& where, const Space& space, F& f, void* outp
   what.device = device.row();
   const arrays_of<F> arrays(f);
   arrays.tell(what);
-  own.run(what, how);
   using R = result_of_form<What, T, false>;
-  if (!on_gpu) *static_cast<R*>(output) = aware::result(found);
+  if (!on_gpu) check_place(output, alignof(R));
+  How wishes = how;  // no order changes the result, which is exact then: the library cannot know that of an operator
+  if (how.guarantee == guarantee::exact) wishes.guarantee = guarantee::fixed;
+  own.run(what, wishes);
+  if (how.guarantee == guarantee::exact && how.report != nullptr) how.report->guarantee = guarantee::exact;
+  if (!on_gpu) {
+    const R result = aware::result(found);
+    check_status(onefold_store(onefold_serial(), output, &result, sizeof(result)));
+  }
   // A device cannot refuse: of nothing but absent values it stores an index that no value has.
   if constexpr (has_index(What))
     if (on_gpu && waits && is_of_nothing(*static_cast<const R*>(output))) own.refuse_nothing();

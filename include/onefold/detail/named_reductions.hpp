@@ -37,6 +37,20 @@ struct complex_numbers_have_no_order {
   void operator()(const A&... arguments) const = delete;
 };
 
+/// Of likely slips, too.
+struct ranks_lack_an_executor {
+  template <class P, class... A, ONEFOLD_WHERE(std::is_base_of_v<lacks_executor, P>)>
+  void operator()(const P& ranks, const A&... arguments) const = delete;  // A layout or communicator says where: rows.on(openmp())
+};
+template <form What>
+struct function_gives_no_element {
+  template <class S, class F, class... A, ONEFOLD_WHERE(gives_no_element<What, S, F>())>
+  void operator()(const S& over, F&& f, const A&... more) const = delete;  // f gives floats or integers of 4 or 8 bytes
+  template <class W, class S, class F, class... A, ONEFOLD_WHERE(is_place<W>&& gives_no_element<What, S, F>())>
+  void operator()(const W& where, const S& over, F&& f,
+                  const A&... more) const = delete;  // f gives floats or integers of 4 or 8 bytes
+};
+
 // Where no other call fits these do, and compilers show the one line that says it is deleted, and what it takes, in the place of all the others.
 struct no_reduction_takes_this {
   void operator()(...) const = delete;  // It takes [where,] a range | pointer, n | n, f | box, f [, accumulate_as, ddof][, options]
@@ -50,12 +64,16 @@ struct named_reduction : reduction_at<What>,
                          reduction_of_ranks<What>,
                          reduction_of_parts<What>,
                          complex_numbers_have_no_order<What>,
+                         ranks_lack_an_executor,
+                         function_gives_no_element<What>,
                          no_reduction_takes_this {
   using no_reduction_takes_this::operator();
   using reduction_at<What>::operator();
   using reduction_of_ranks<What>::operator();
   using reduction_of_parts<What>::operator();
   using complex_numbers_have_no_order<What>::operator();
+  using ranks_lack_an_executor::operator();
+  using function_gives_no_element<What>::operator();
 
   // A pointer and a count.
   template <class T, ONEFOLD_WHERE(takes<What, T>())>

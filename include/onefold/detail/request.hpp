@@ -142,14 +142,15 @@ inline onefold_options c_options(const options& how) {
   return wishes;
 }
 
-// Calls reduce(&wishes), whose report goes to `to`.
+// Calls reduce(&wishes), whose report goes to `to`, unless nothing ran: of a range whose elements a state keeps as they are, say.
 template <class Reduce>
 [[gnu::noinline]] int with_report(onefold_options& how, report& to, const Reduce& reduce) {
   onefold_report ran;
+  ran.variant[0] = '\0';
   ran.struct_bytes = sizeof(ran);
   how.report = &ran;
   const int status = reduce(&how);
-  if (status == 0) telling_of_lacking_memory([&ran, &to] { copy_report(ran, to); });
+  if (status == 0 && ran.variant[0] != '\0') telling_of_lacking_memory([&ran, &to] { copy_report(ran, to); });
   return status;
 }
 

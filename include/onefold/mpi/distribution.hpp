@@ -68,22 +68,17 @@ class context {
     check(MPI_Comm_test_inter(of, &is_between_groups), "MPI_Comm_test_inter");
     if (is_between_groups != 0)
       throw error(errc::invalid_argument, "the communicator is one between two groups: give one whose ranks hold one array");
-    check(MPI_Comm_dup(of, &comm_), "MPI_Comm_dup");
-    check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
-    check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
-    check(MPI_Op_create(&merge_messages, 0, &merge_), "MPI_Op_create");
-    const char* const wish = std::getenv("ONEFOLD_MPI_CHECK");  // NOLINT(concurrency-mt-unsafe): nothing here sets it
-    const int mine = wish != nullptr && *wish != '\0' && std::strcmp(wish, "0") != 0 ? 1 : 0;
-    check(MPI_Allreduce(&mine, &compares_calls_, 1, MPI_INT, MPI_MAX, comm_), "MPI_Allreduce");
+    try {
+      make(of);
+    } catch (...) {
+      free_all();
+      throw;
+    }
   }
   context(const context&) = delete;
   context& operator=(const context&) = delete;
   ~context() {
-    if (is_finalized()) return;
-    for (auto& made : types_) MPI_Type_free(&made.second);
-    if (merge_ != MPI_OP_NULL) MPI_Op_free(&merge_);
-    if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
+    if (!is_finalized()) free_all();
   }
 
   [[nodiscard]] MPI_Comm comm() const noexcept { return comm_; }
@@ -106,6 +101,22 @@ class context {
   }
 
  private:
+  void make(MPI_Comm of) {
+    check(MPI_Comm_dup(of, &comm_), "MPI_Comm_dup");
+    check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
+    check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
+    check(MPI_Op_create(&merge_messages, 0, &merge_), "MPI_Op_create");
+    const char* const wish = std::getenv("ONEFOLD_MPI_CHECK");  // NOLINT(concurrency-mt-unsafe): nothing here sets it
+    const int mine = wish != nullptr && *wish != '\0' && std::strcmp(wish, "0") != 0 ? 1 : 0;
+    check(MPI_Allreduce(&mine, &compares_calls_, 1, MPI_INT, MPI_MAX, comm_), "MPI_Allreduce");
+  }
+  void free_all() noexcept {
+    for (auto& made : types_) MPI_Type_free(&made.second);
+    if (merge_ != MPI_OP_NULL) MPI_Op_free(&merge_);
+    if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
+  }
+
   MPI_Comm comm_ = MPI_COMM_NULL;
   MPI_Op merge_ = MPI_OP_NULL;
   int rank_ = 0;
@@ -170,6 +181,21 @@ struct distribution {
   }
 
   explicit distribution(MPI_Comm comm) : on(comm) {}
+
+  /// Collective.
+  [[nodiscard]] int rank_of(std::uint64_t index) {
+    if (index >= total)
+      telling_of_lacking_memory([this, &index] {
+        throw error(errc::invalid_argument,
+                    "there is no element " + std::to_string(index) + ": all ranks together have " + std::to_string(total));
+      });
+    const int mine = index - begin < count ? on.rank() : -1;
+    int found = -1;
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Iallreduce(&mine, &found, 1, MPI_INT, MPI_MAX, on.comm(), &request), "MPI_Iallreduce");
+    check(wait_for(1, &request), "MPI_Waitall");  // others may wait for what is under way here
+    return found;
+  }
 
   void advance_all() noexcept {
     for (std::size_t i = under_way.size(); i > 0; --i) under_way[i - 1]->advance();  // one that is through is taken out

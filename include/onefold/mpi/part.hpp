@@ -60,6 +60,12 @@ struct part {
       if (!exact::is_free_of_order(form_of_result(k), type)) return false;
     return true;
   }
+  /// Whether that is the exact result as it is.
+  [[nodiscard]] bool is_exact_in_any_order() const noexcept {
+    for (int k = 0; k < results; ++k)
+      if (!exact::is_exact_in_any_order(form_of_result(k), type)) return false;
+    return true;
+  }
   /// Whether there is an exact result that depends on the order otherwise. Of complex numbers it is that of the parts: of sum, mean and dot one for each.
   [[nodiscard]] bool has_exact_state() const noexcept {
     if (is_of_products)

@@ -315,12 +315,22 @@ class transfer {
                                               ": make a layout for each distribution");
     if (each.count != each.second_count) throw_different_lengths(each.count, each.second_count);
     if (each.is_free_of_order()) {
+      if (how.guarantee == guarantee::exact && !each.is_exact_in_any_order())
+        throw error(errc::guarantee_not_met,
+                    each.text() + " has no exact result, since absolute values are rounded: leave the guarantee away");
       if (!of_.is_layout && has_index(each.form))
-        throw error(errc::invalid_argument, each.text() + " needs a layout: without one elements have no index");
+        throw error(
+            errc::invalid_argument,
+            each.text() +
+                " needs a layout: without one elements have no index (where they lie anyhow, reduce values that carry one of your "
+                "own with an operator: docs/ranks.md)");
     } else if (!of_.is_layout && !(is_exact && has_state)) {
-      throw error(errc::guarantee_not_met,
-                  each.text() + " depends on the order of the elements, and a communicator knows none: make a layout" +
-                      (has_state ? ", or ask for guarantee::exact" : ""));
+      throw error(
+          errc::guarantee_not_met,
+          each.text() + " depends on the order of the elements, and a communicator knows none: make a layout" +
+              (has_state                   ? ", or ask for guarantee::exact"
+               : each.operators != nullptr ? ", or add a sum, a min and so on to an mpi::batch, each with a function of its own"
+                                           : ""));
     } else if (is_exact && !has_state) {
       throw error(errc::guarantee_not_met, each.text() + " has no exact result over ranks: leave the guarantee away");
     }
@@ -401,9 +411,18 @@ class transfer {
       check_status(onefold_copy_elements(type, c_executor(where), each.array(k, from), count, to[k]));
   }
 
+  // Of a rank that has nothing to reduce, because it has no elements, or others have its tile.
+  void begin_report(report& of) const {
+    of = {};
+    of.variant = of.implementation = "fixed_order";
+    of.backend = where.chooses_itself() ? backend::serial : where.backend();
+    of.guarantee = guarantee::fixed;
+  }
+
   // All elements but those that were sent away, and those of a last tile of which others have some.
   void reduce_all(const options& how) {
     std::size_t words = guard_words, which = 0;
+    if (how.report != nullptr) begin_report(*how.report);
     options by_order = how, exactly = how;
     by_order.guarantee = {};
     exactly.guarantee = guarantee::exact;
@@ -708,6 +727,34 @@ part dot_of(array_view<T> x, array_view<T> y, void* result, M... modifiers) {
   return made;
 }
 
+/// multi_dot()'s results, and its dots as parts of a message.
+template <class T>
+void check_dots(const vector_list<T>& x, const vector_list<T>& y) {
+  const std::size_t most = ONEFOLD_MOST_DOTS;
+  if (x.size() == 0 || y.size() == 0 || x.size() > most || y.size() > most || x.size() * y.size() > most)
+    telling_of_lacking_memory([&x, &y, &most] {
+      throw error(errc::invalid_argument, "there are " + std::to_string(x.size()) + " by " + std::to_string(y.size()) +
+                                              " dots: one call takes 1 to " + std::to_string(most));
+    });
+}
+template <class T>
+std::vector<T> places_of_dots(const vector_list<T>& x, const vector_list<T>& y) {
+  check_dots(x, y);
+  return telling_of_lacking_memory([&x, &y] { return std::vector<T>(x.size() * y.size()); });
+}
+template <class T>
+void add_dots(std::vector<part>& to, const vector_list<T>& x, const vector_list<T>& y, T* results) {
+  const auto place = [](const vector_list<T>& of, std::size_t k) { return static_cast<const T*>(of.places()[k]); };
+  // Of another length than the first where not all have it: that is told of when the ranks have met.
+  const std::uint64_t second = x.other_count() != x.count()   ? x.other_count()
+                               : y.other_count() != x.count() ? y.other_count()
+                                                              : y.count();
+  to.reserve(to.size() + x.size() * y.size());
+  for (std::size_t i = 0; i < x.size(); ++i)
+    for (std::size_t j = 0; j < y.size(); ++j, ++results)
+      to.push_back(dot_of(array_view<T>{place(x, i), x.count()}, array_view<T>{place(y, j), second}, results));
+}
+
 /// What absent values of a form are replaced by, and the result where all are, if that is another.
 template <form What, class T, bool Wide>
 void store_result_of_nothing(void* result) {
@@ -717,7 +764,8 @@ template <form What, class Space, class F, bool Counts, class... M>
 part part_of_values(values_of_function<Space, F, Counts>& values, void* result, M... modifiers) {
   using callback = typename values_of_function<Space, F, Counts>::callback;
   using T = typename callback::element;
-  static_assert(callback::results == 1 || !is_record(What), "forms with several results take functions of one value");
+  static_assert(callback::results == 1 || !is_record(What),
+                "over ranks forms with several results take functions of one value: add one for each to an mpi::batch");
   static_assert(!callback::can_be_absent || !is_record(What) || What == form::mean_variance,
                 "extrema of values that may be absent go as operators of the caller's do");
   request what{serial(), element_type_of<T>, What, nullptr, values.space().size(), result, true};
