@@ -186,7 +186,9 @@ executor resolve(const request& what) {
     return what.count < openmp_pays_from_values || find_backend(backend::openmp) == nullptr ? serial() : openmp();
   }
   const auto place = locate(what.vectors != nullptr ? what.vectors->x[0] : what.input_at != nullptr ? what.input_at : what.input);
-  if (place.kind != pointer_kind::host) return cuda(place.device);
+  // Managed memory is read by CPUs too, where the library has nothing else.
+  if (place.kind != pointer_kind::host && (place.kind != pointer_kind::managed || find_backend(backend::cuda) != nullptr))
+    return cuda(place.device);
   if (what.count * size_of(what.type) < openmp_pays_from_bytes) return serial();
   return find_backend(backend::openmp) != nullptr ? openmp() : serial();
 }

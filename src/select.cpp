@@ -1,5 +1,7 @@
 #include "select.hpp"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -20,6 +22,19 @@ namespace {
 constexpr std::string_view default_variant = "fixed_order";
 constexpr std::string_view reference_on_cpu = "parallel_reduce";
 constexpr std::string_view exact_variant = "superaccumulator";
+
+// These are looked up once: a search by name would be a part of the time of a small reduction.
+struct known_rows {
+  const variant_info* fixed_order[2] = {find_row(default_variant, backend::serial), find_row(default_variant, backend::cuda)};
+  const variant_info* exact[2] = {find_row(exact_variant, backend::serial), find_row(exact_variant, backend::cuda)};
+};
+const known_rows& rows() noexcept {
+  static const known_rows all;
+  return all;
+}
+
+// No process is forked while another thread looks them up: its child would wait for that for ever.
+[[maybe_unused]] const int registered = pthread_atfork([] { static_cast<void>(rows()); }, nullptr, nullptr);
 
 void check_guarantee(guarantee wanted, const variant_info& row) {
   if (wanted <= row.guarantee) return;
@@ -45,8 +60,7 @@ const variant_info& select_exact(const request& what, backend where, const varia
   const std::string sentence = "guarantee::exact cannot be given: ";
   if (own_code)
     throw error(errc::guarantee_not_met, sentence + "an operator of your own and an initial value have no exact sum so far");
-  static const variant_info* const rows[] = {find_row(exact_variant, backend::serial), find_row(exact_variant, backend::cuda)};
-  const variant_info& row = *rows[where == backend::cuda ? 1 : 0];
+  const variant_info& row = *rows().exact[where == backend::cuda ? 1 : 0];
   if (!row.supports(what.type, what.form))
     throw error(errc::guarantee_not_met, sentence + std::string(name(what.form)) + " of " + std::string(name(what.type)) +
                                              " has no exact form: sum, norm1, dot, sum_of_squares, norm2, mean and mean_variance "
@@ -100,9 +114,7 @@ bool asks_for_exact(const onefold_options* how) noexcept {
 }
 
 const variant_info& select(const request& what, backend where, const options& how) {
-  // The default is looked up once: a search by name would be a part of the time of a small reduction.
-  static const variant_info* const defaults[] = {find_row(default_variant, backend::serial),
-                                                 find_row(default_variant, backend::cuda)};
+  const variant_info* const* const defaults = rows().fixed_order;
   const bool on_cpu = where != backend::cuda;
   const variant_info* row = defaults[on_cpu ? 0 : 1];
   if (!how.variant.empty()) {

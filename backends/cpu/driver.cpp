@@ -299,6 +299,7 @@ int with_shares(const cpu_fold& fold, std::uint64_t count, int threads, bool ope
     std::memcpy(next, work_now.states_of(t), work_now.size(t) * bytes);
     next += work_now.size(t) * bytes;
   }
+  const threads::at_work operators_that_call_are_alone;  // as those in the shares: in_use() is held
   const int failed = combine_all(fold, nodes, portions);
   std::memcpy(state, nodes, bytes);
   return failed;

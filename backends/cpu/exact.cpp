@@ -294,7 +294,8 @@ int reduce_exactly(const detail::request& what, int threads) {
   if (what.count > 0)
     if (const int failed = how.run(fold, what.count, node); failed != 0) throw_failed("the function that gives the values", failed);
   const std::uint64_t* const state = of.fits_tree() ? node : beside_tree.merged(of.kind, words_of(of.bytes_of_one()));
-  const bool has_gaps = what.present != nullptr && what.source != nullptr;
+  const bool has_gaps =
+      what.present != nullptr && what.source != nullptr && (what.form == form::mean || what.form == form::mean_variance);
   const std::uint64_t count = has_gaps ? what.present(what.source->context) : what.count;
   for (int k = 0; k < of.results; ++k) {
     const std::uint64_t* const one = state + static_cast<std::size_t>(k) * words_of(of.bytes_of_one());

@@ -35,7 +35,7 @@ parts::parts(const detail::request& what) : count(what.results), state_bytes(0) 
 }
 
 void parts::conclude(const detail::request& what, const void* state) const {
-  const bool has_gaps = what.present != nullptr && what.source != nullptr;
+  const bool has_gaps = what.present != nullptr && what.source != nullptr && what.form == form::mean;
   const std::uint64_t elements = has_gaps ? what.present(what.source->context) : what.count;
   if (has_gaps && elements == 0) return detail::store_empty(what, what.output);
   for (int k = 0; k < count; ++k) {

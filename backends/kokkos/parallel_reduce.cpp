@@ -62,16 +62,6 @@ struct each_part {
   }
 };
 
-template <class Space, class T, class Op>
-T reduce_on(const T* input, std::int64_t count, int threads) {
-  using range = Kokkos::RangePolicy<Space, Kokkos::Schedule<Kokkos::Static>, Kokkos::IndexType<std::int64_t>>;
-  const std::lock_guard lock(threads::in_use());
-  T value = Op::template neutral<T>();
-  Kokkos::parallel_reduce("onefold", range(0, threads, Kokkos::ChunkSize(1)), each_part<T, Op>{input, count, threads},
-                          fold<T, Op>{&value});
-  return value;
-}
-
 struct without_kokkos {};
 
 // One part, as Kokkos::Serial would have it computed.
@@ -79,6 +69,21 @@ template <class T, class Op>
 T reduce_alone(const T* input, std::int64_t count) {
   T value = Op::template neutral<T>();
   each_part<T, Op>{input, count, 1}(0, value);
+  return value;
+}
+
+template <class Space, class T, class Op>
+T reduce_on(const T* input, std::int64_t count, int threads) {
+  using range = Kokkos::RangePolicy<Space, Kokkos::Schedule<Kokkos::Static>, Kokkos::IndexType<std::int64_t>>;
+  std::unique_lock lock(threads::in_use(), std::defer_lock);
+#ifdef KOKKOS_ENABLE_SERIAL
+  // serial() waits for nobody: where another call has Kokkos it is computed as Kokkos::Serial would.
+  if (std::is_same_v<Space, Kokkos::Serial> && !lock.try_lock()) return reduce_alone<T, Op>(input, count);
+#endif
+  if (!lock.owns_lock()) lock.lock();
+  T value = Op::template neutral<T>();
+  Kokkos::parallel_reduce("onefold", range(0, threads, Kokkos::ChunkSize(1)), each_part<T, Op>{input, count, threads},
+                          fold<T, Op>{&value});
   return value;
 }
 

@@ -8,6 +8,7 @@
 #include <omp.h>
 #endif
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <condition_variable>
@@ -104,7 +105,7 @@ without_signals::without_signals() noexcept {
 }
 without_signals::~without_signals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
-int openmp_threads() noexcept { return omp_get_max_threads(); }
+int openmp_threads() noexcept { return std::min(omp_get_max_threads(), omp_get_thread_limit()); }
 
 int to_be_had(int threads) {
   const not_cancelled here;

@@ -135,6 +135,15 @@ static void test_on(onefold_executor where) {
   of_values.present = NULL;
   EXPECT_OK(onefold_reduce(&of_values, &how));
   EXPECT(moments.mean == 2 && moments.variance == 8);
+  /* Of other forms it is not asked. */
+  double least = 0;
+  of_values = request_of(where, ONEFOLD_F64, ONEFOLD_MAX, count, &least);
+  uint64_t none = 0;
+  const onefold_value_source of_none = {&none, fill_thirds};
+  of_values.source = &of_none;
+  of_values.present = a_third;
+  EXPECT_OK(onefold_reduce(&of_values, NULL));
+  EXPECT(least == 6);
 
   /* Integers have the states of doubles. */
   const int64_t longest[] = {INT64_MAX, INT64_MAX, INT64_MAX - 6};

@@ -228,6 +228,26 @@ TEST(a_function_that_calls_onefold, gets_its_results) {
   }
 }
 
+TEST(an_operator_that_calls_onefold, gets_its_results) {
+  constexpr uint64_t count = 40 * 8192;
+  const std::vector<double> inner(200'000, 0.5);
+  onefold::options named;
+  named.variant = "parallel_reduce";
+  for (const auto& [words, where] : places()) {
+    std::atomic<int> wrong{0}, calls{0};
+    // Every 4096th time, and so on the calling thread behind the others too, which has the states of all.
+    const auto larger = [&](double a, double b) {
+      if (calls++ % 4096 == 0 || std::max(a, b) >= static_cast<double>(count - 1))
+        for (const auto& [inner_words, inside] : places())
+          if (onefold::sum(inside, inner) != 1e5 || onefold::sum(inside, inner, named) != 1e5) ++wrong;
+      return std::max(a, b);
+    };
+    EXPECT_EQ(onefold::transform_reduce(where, count, larger, [](uint64_t i) { return static_cast<double>(i); }), count - 1.0)
+        << words;
+    EXPECT_EQ(wrong, 0) << words;
+  }
+}
+
 TEST(a_function_that_calls_onefold, may_do_so_on_several_host_threads_at_once) {
   constexpr uint64_t count = 40 * 8192;
   std::atomic<int> right{0};
