@@ -521,6 +521,8 @@ void wait_for(const executor& where) {
   properties_of(where.device());
   const device_scope current(where.device());
   refuse_foreign_stream(where, current);
+  if (where.has_stream() && is_capturing(where.stream()))
+    throw error(errc::unsupported, "the stream is being captured: nothing of it runs that could be waited for");
   check(calls().stream_synchronize(stream_of(where.device(), where.has_stream(), where.stream())), "cudaStreamSynchronize");
 }
 
@@ -537,6 +539,7 @@ void store(const executor& where, void* output, const void* value, std::size_t b
   properties_of(device);
   const device_scope current(device);
   refuse_foreign_stream(where, current);
+  refuse_unusable_stream(where);
   store_value(device_view(output, "output", device, current), value, bytes, stream_of(device, where.has_stream(), where.stream()));
 }
 

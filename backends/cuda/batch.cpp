@@ -60,7 +60,7 @@ class batch_on_stream final : public batch_of_calls {
       std::optional<device_scope> current;
       if (!current_) current.emplace(device_);
       forget(calls().stream_synchronize(stream_));
-    } catch (const error&) {  // a lost device, which the next call reports
+    } catch (const std::exception&) {  // a lost device, which the next call reports
     }
   }
   batch_on_stream(const batch_on_stream&) = delete;

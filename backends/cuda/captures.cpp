@@ -10,6 +10,10 @@ bool is_capturing(cudaStream_t stream) {
   return status != cudaStreamCaptureStatusNone;
 }
 
+void refuse_unusable_stream(const executor& where) {
+  if (where.has_stream()) static_cast<void>(is_capturing(where.stream()));
+}
+
 void give_to_graph(stream_memory& work, cudaStream_t stream) {
   cudaUserObject_t object = nullptr;
   const auto give_up = [](void* held) { static_cast<stream_memory*>(held)->is_recorded.store(false, std::memory_order_release); };
@@ -20,7 +24,7 @@ void give_to_graph(stream_memory& work, cudaStream_t stream) {
   try {
     check(calls().stream_get_graph(stream, &graph), "cudaStreamGetCaptureInfo");
     check(calls().graph_take_user_object(graph, object), "cudaGraphRetainUserObject");
-  } catch (const error&) {
+  } catch (...) {
     forget(calls().user_object_release(object));  // which gives up
     throw;
   }

@@ -7,6 +7,7 @@
 #include <onefold/detail/folds.hpp>
 
 #include "../forms.hpp"
+#include "captures.hpp"
 #include "device.hpp"
 #include "fixed_order/complex_joined.hpp"
 #include "fixed_order/driver.hpp"
@@ -106,6 +107,7 @@ void join_images(const executor& where, const onefold::detail::images_of_parts& 
   properties_of(device);
   const device_scope current(device);
   refuse_foreign_stream(where, current);
+  refuse_unusable_stream(where);
   const cudaStream_t stream = stream_of(device, where.has_stream(), where.stream());
   void* const result = device_view(output, "result", device, current);
   if (all.total == 0) {

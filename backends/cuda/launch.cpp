@@ -20,8 +20,9 @@ namespace {
 // Never less than any call has asked for on the device: a launch of another thread's, between its own call of this and its start, needs that still.
 void allow_shared_memory(const void* kernel, std::size_t bytes, int device) {
   if (bytes <= shared_bytes_without_opt_in) return;
-  static std::mutex lock;
-  static std::map<std::pair<int, const void*>, std::size_t> most_asked;
+  // Not destroyed: calls may come from other objects' destructors at exit.
+  static std::mutex& lock = *new std::mutex;
+  static auto& most_asked = *new std::map<std::pair<int, const void*>, std::size_t>;
   const std::lock_guard<std::mutex> guard(lock);
   std::size_t& most = most_asked[{device, kernel}];
   most = std::max(most, bytes);

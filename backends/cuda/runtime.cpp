@@ -7,6 +7,7 @@
 #include <atomic>
 #include <string>
 
+#include <onefold/detail/gpu_status.hpp>
 #include <onefold/error.hpp>
 
 namespace onefold::cuda_backend {
@@ -206,8 +207,6 @@ namespace {
 
 errc classify(cudaError_t status) {
   switch (status) {
-    case cudaErrorMemoryAllocation:
-      return errc::out_of_memory;
     case cudaErrorNoDevice:
     case cudaErrorInsufficientDriver:
     case cudaErrorInitializationError:
@@ -218,27 +217,13 @@ errc classify(cudaError_t status) {
     case cudaErrorStubLibrary:
     case cudaErrorNoKernelImageForDevice:
       return errc::backend_unavailable;
-    // The errors that corrupt the context: every later call of this process returns the same.
-    case cudaErrorIllegalAddress:
-    case cudaErrorLaunchFailure:
-    case cudaErrorLaunchTimeout:
-    case cudaErrorHardwareStackError:
-    case cudaErrorIllegalInstruction:
-    case cudaErrorMisalignedAddress:
-    case cudaErrorInvalidAddressSpace:
-    case cudaErrorInvalidPc:
-    case cudaErrorAssert:
-    case cudaErrorECCUncorrectable:
-    case cudaErrorNvlinkUncorrectable:
-    case cudaErrorContained:
-    case cudaErrorTensorMemoryLeak:
-    case cudaErrorExternalDevice:
-    case cudaErrorUnknown:
-      return errc::device_lost;
     default:
-      return errc::device_error;
+      return onefold::detail::code_of_gpu_status(status);
   }
 }
+
+// The driver's own calls, cuCtxSetCurrent say, leave nothing where the runtime keeps the last error: what stands there is the application's.
+bool is_of_the_driver(const char* call) { return call[0] == 'c' && call[1] == 'u' && call[2] >= 'A' && call[2] <= 'Z'; }
 
 std::string advice(errc code) {
   switch (code) {
@@ -259,7 +244,8 @@ std::string advice(errc code) {
 
 void check(cudaError_t status, const char* call) {
   if (status == cudaSuccess) return;
-  calls().get_last_error();  // else the application's next launch check would report our error as its own
+  // Else the application's next launch check would report our error as its own.
+  if (!is_of_the_driver(call)) calls().get_last_error();
   const errc code = classify(status);
   throw error(code,
               std::string(call) + " failed: " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")" + advice(code));
@@ -292,14 +278,14 @@ device_scope::device_scope(int device) {
   if (before_ != primary_) check(calls().set_context(primary_), "cuCtxSetCurrent");
   const cudaError_t exchanged = calls().exchange_capture_mode(&mode_);
   if (exchanged == cudaSuccess) return;
-  if (before_ != primary_) forget(calls().set_context(before_));
+  if (before_ != primary_) static_cast<void>(calls().set_context(before_));
   check(exchanged, "cudaThreadExchangeStreamCaptureMode");
 }
 
 device_scope::~device_scope() {
   // Nothing to be done about failures here; the next call reports them.
   forget(calls().exchange_capture_mode(&mode_));
-  if (before_ != primary_) forget(calls().set_context(before_));
+  if (before_ != primary_) static_cast<void>(calls().set_context(before_));
 }
 
 }  // namespace onefold::cuda_backend

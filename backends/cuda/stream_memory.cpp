@@ -1,5 +1,6 @@
 #include "stream_memory.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <exception>
@@ -71,7 +72,8 @@ namespace {
 void* pinned_zeros(buffer& of, std::size_t bytes, void*& on_device) {
   if (bytes <= of.size_bytes() && on_device != nullptr) return of.data();
   on_device = nullptr;  // until all that follows has been done
-  void* const place = of.at_least(bytes, nullptr);
+  // What it has outgrown is kept: freeing pinned memory waits for the device, and so for other streams. Doubled, it is no more than what there is.
+  void* const place = of.at_least(std::max(bytes, 2 * of.size_bytes()), nullptr, nullptr, true);
   std::memset(place, 0, of.size_bytes());
   check(calls().host_get_device_pointer(&on_device, place, 0), "cudaHostGetDevicePointer");
   return place;

@@ -4,8 +4,11 @@
 #include <chrono>
 #include <deque>
 #include <exception>
+#include <iterator>
+#include <list>
 #include <map>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -35,7 +38,7 @@ struct device_streams {
   cudaMemPool_t pool = nullptr;                                            // null where the device has no stream-ordered memory
   std::map<unsigned long long, std::shared_ptr<stream_memory>> of_stream;  // by stream id, which CUDA never gives twice
   std::deque<unsigned long long> oldest_first;
-  std::vector<std::shared_ptr<stream_memory>> of_no_stream;  // of streams that have another by now, not known to be idle
+  std::list<kept_memory> of_no_stream;                   // of streams that have another by now, not known to be idle
   std::vector<std::shared_ptr<stream_memory>> recorded;  // of calls that graphs have recorded, and of such whose graphs are gone
 };
 
@@ -76,58 +79,77 @@ cudaMemPool_t pool_of(int device, device_streams& kept) {
   return kept.pool;
 }
 
-void keep(device_streams& kept, unsigned long long id, std::shared_ptr<stream_memory> work) {
-  if (kept.of_stream.contains(id)) {  // another thread's call on the stream has made one meanwhile
-    kept.of_no_stream.push_back(std::move(work));
-    return;
+// Puts the first of a list into the table, as that of its stream where it can be. What kernels may be using is never given up for a lack of memory.
+void put_back(device_streams& kept, std::list<kept_memory>& from) noexcept {
+  const auto& [id, work] = from.front();
+  if (id != 0 && !kept.of_stream.contains(id)) {  // else another thread's call on the stream has made one meanwhile
+    try {
+      kept.of_stream.emplace(id, work);
+      try {
+        kept.oldest_first.push_back(id);
+        return from.pop_front();
+      } catch (const std::bad_alloc&) {
+        kept.of_stream.erase(id);
+      }
+    } catch (const std::bad_alloc&) {
+    }
   }
-  kept.oldest_first.push_back(id);
-  kept.of_stream.emplace(id, std::move(work));
+  kept.of_no_stream.splice(kept.of_no_stream.end(), from, from.begin());
 }
 
 // Takes up to `most` that no call is using out of the table, the oldest first.
-std::vector<kept_memory> take_unused(device_streams& kept, std::size_t most) {
-  std::vector<kept_memory> taken;
-  std::erase_if(kept.oldest_first, [&](unsigned long long id) {
-    const auto found = kept.of_stream.find(id);
-    if (found == kept.of_stream.end()) return true;
-    if (taken.size() == most || found->second.use_count() != 1) return false;
-    taken.emplace_back(id, std::move(found->second));
-    kept.of_stream.erase(found);
-    return true;
-  });
-  return taken;
+void take_unused(device_streams& kept, std::size_t most, std::list<kept_memory>& taken) {
+  for (auto id = kept.oldest_first.begin(); id != kept.oldest_first.end() && taken.size() < most;) {
+    const auto found = kept.of_stream.find(*id);
+    if (found != kept.of_stream.end()) {
+      if (found->second.use_count() != 1) {
+        ++id;
+        continue;
+      }
+      taken.emplace_back(*id, nullptr);
+      taken.back().second = std::move(found->second);
+      kept.of_stream.erase(found);
+    }
+    id = kept.oldest_first.erase(id);
+  }
+}
+void take_unused(std::list<kept_memory>& of_no_stream, std::list<kept_memory>& taken) noexcept {
+  for (auto one = of_no_stream.begin(); one != of_no_stream.end();) {
+    const auto next = std::next(one);
+    if (one->second.use_count() == 1) taken.splice(taken.end(), of_no_stream, one);
+    one = next;
+  }
 }
 
 // One of the oldest whose work has ended, or none. The others of these go to the end of the queue. CUDA is asked without the lock.
 std::shared_ptr<stream_memory> idle_memory(int device) {
-  std::vector<kept_memory> oldest;
+  std::list<kept_memory> oldest;
   cudaStream_t side = nullptr;
   {
     const std::lock_guard lock(streams_lock());
     device_streams& kept = streams_of(device);
     side = side_stream_of(kept);
-    oldest = take_unused(kept, most_looked_at);
-    for (auto& one : kept.of_no_stream)
-      if (one.use_count() == 1) oldest.emplace_back(0, std::move(one));
-    std::erase(kept.of_no_stream, nullptr);
+    take_unused(kept.of_no_stream, oldest);
+    const std::size_t before = oldest.size();
+    try {
+      take_unused(kept, before + most_looked_at, oldest);
+    } catch (const std::bad_alloc&) {  // those that were taken will do
+    }
   }
   std::shared_ptr<stream_memory> found;
-  for (auto& [id, one] : oldest) {
+  for (auto one = oldest.begin(); one != oldest.end(); ++one) {
     try {
-      if (found == nullptr && one->is_idle(side)) found = std::move(one);
-    } catch (const error&) {  // then it stays; who needs it is told
+      if (!one->second->is_idle(side)) continue;
+    } catch (const std::exception&) {  // then it stays; who needs it is told
+      continue;
     }
+    found = std::move(one->second);
+    oldest.erase(one);
+    break;
   }
   const std::lock_guard lock(streams_lock());
   device_streams& kept = streams_of(device);
-  for (auto& [id, one] : oldest) {
-    if (one == nullptr) continue;
-    if (id == 0)
-      kept.of_no_stream.push_back(std::move(one));
-    else
-      keep(kept, id, std::move(one));
-  }
+  while (!oldest.empty()) put_back(kept, oldest);
   return found;
 }
 
@@ -171,12 +193,13 @@ std::shared_ptr<stream_memory> memory_of(int device, bool has_stream, cudaStream
   fresh->pool = pool;
   const std::lock_guard lock(streams_lock());
   device_streams& kept = streams_of(device);
-  if (const auto known = kept.of_stream.find(id); known != kept.of_stream.end()) {  // of another thread's call on the stream
-    kept.of_no_stream.push_back(std::move(fresh));
-    return known->second;
-  }
-  keep(kept, id, fresh);
-  return fresh;
+  std::list<kept_memory> one;
+  one.emplace_back(id, fresh);
+  fresh.reset();
+  put_back(kept, one);
+  if (const auto known = kept.of_stream.find(id); known != kept.of_stream.end())
+    return known->second;  // this, or of another thread's call on the stream
+  throw std::bad_alloc();
 }
 
 std::shared_ptr<stream_memory> recorded_memory_of(int device, cudaStream_t stream) {
@@ -210,27 +233,34 @@ memory_use memory_held(int device) {
     held.pinned_bytes += work.batch_results.size_bytes();
   };
   for (const auto& [id, work] : kept.of_stream) add(*work);
-  for (const auto& work : kept.of_no_stream) add(*work);
+  for (const auto& [id, work] : kept.of_no_stream) add(*work);
   for (const auto& work : kept.recorded) add(*work);
   held.streams = static_cast<int>(kept.of_stream.size());
   return held;
 }
 
 void release_held_memory(int device) {
-  std::vector<kept_memory> taken;
+  std::list<kept_memory> taken;
   cudaStream_t side = nullptr;
   cudaMemPool_t pool = nullptr;
+  std::exception_ptr problem;
   {
     const std::lock_guard lock(streams_lock());
     device_streams& kept = streams_of(device);
     side = side_stream_of(kept);
     pool = kept.pool;
-    taken = take_unused(kept, kept.of_stream.size());
-    for (auto* more : {&kept.of_no_stream, &kept.recorded}) {
-      for (auto& one : *more)
-        if (one.use_count() == 1 && !one->is_recorded.load(std::memory_order_acquire)) taken.emplace_back(0, std::move(one));
-      std::erase(*more, nullptr);
+    take_unused(kept.of_no_stream, taken);
+    try {
+      for (auto& one : kept.recorded) {
+        if (one.use_count() != 1 || one->is_recorded.load(std::memory_order_acquire)) continue;
+        taken.emplace_back(0, nullptr);
+        taken.back().second = std::move(one);
+      }
+      take_unused(kept, taken.size() + kept.of_stream.size(), taken);
+    } catch (const std::bad_alloc&) {  // those that were taken, first
+      problem = std::current_exception();
     }
+    std::erase(kept.recorded, nullptr);
   }
   // Each is waited for by itself and without the lock: cudaDeviceSynchronize would spoil every capture of the process.
   const auto give_back = [&](kept_memory& one) {
@@ -238,24 +268,18 @@ void release_held_memory(int device) {
     while (!one.second->is_idle(side)) std::this_thread::sleep_for(std::chrono::microseconds(20));
     one.second = nullptr;
   };
-  std::exception_ptr problem;
   for (auto& one : taken) {
     try {
       give_back(one);
-    } catch (const error&) {
+    } catch (const std::exception&) {
       problem = std::current_exception();
     }
   }
   {
     const std::lock_guard lock(streams_lock());
     device_streams& kept = streams_of(device);
-    for (auto& [id, one] : taken) {
-      if (one == nullptr) continue;
-      if (id == 0)
-        kept.of_no_stream.push_back(std::move(one));
-      else
-        keep(kept, id, std::move(one));
-    }
+    taken.remove_if([](const kept_memory& one) { return one.second == nullptr; });
+    while (!taken.empty()) put_back(kept, taken);
   }
   if (problem != nullptr) std::rethrow_exception(problem);
   if (pool != nullptr) check(calls().pool_trim(pool, 0), "cudaMemPoolTrimTo");

@@ -1,11 +1,13 @@
 #include "workspace.hpp"
 
 #include <chrono>
+#include <exception>
 #include <limits>
 #include <thread>
 
 #include <onefold/error.hpp>
 
+#include "captures.hpp"
 #include "choices.hpp"
 #include "device.hpp"
 #include "fixed_order/plan.hpp"
@@ -23,11 +25,16 @@ device_workspace::device_workspace(int number, void* given, std::size_t size)
   const cudaStream_t stream = stream_of(device, false, nullptr);
   work->stream = work->memory_stream = stream;
   work->slots_in_doubt = false;
-  // Plain memory, of no pool: freeing it waits for work that uses it, whatever has become of the streams.
-  if (given == nullptr) memory = work->piece(work->slots, size);
-  work->result_on_host();
-  check(calls().memset_async(memory, 0, size, stream), "cudaMemsetAsync");
-  check(calls().stream_synchronize(stream), "cudaStreamSynchronize");
+  try {
+    // Plain memory, of no pool: freeing it waits for work that uses it, whatever has become of the streams.
+    if (given == nullptr) memory = work->piece(work->slots, size);
+    work->result_on_host();
+    check(calls().memset_async(memory, 0, size, stream), "cudaMemsetAsync");
+    check(calls().stream_synchronize(stream), "cudaStreamSynchronize");
+  } catch (...) {
+    work.reset();  // in the device's context
+    throw;
+  }
 }
 
 device_workspace::~device_workspace() {
@@ -38,10 +45,10 @@ device_workspace::~device_workspace() {
       // Nor can what a call has left that failed in every way: then nobody could be waited for.
       while (work->slots.data() != nullptr && !is_recorded && !work->end_in_doubt && !work->is_idle(work->memory_stream))
         std::this_thread::sleep_for(std::chrono::microseconds(20));
-    } catch (const error&) {  // a lost device, which the next call reports
+    } catch (const std::exception&) {  // a lost device, which the next call reports
     }
     work.reset();
-  } catch (const error&) {
+  } catch (const std::exception&) {
     work.reset();
   }
 }
@@ -61,6 +68,9 @@ std::unique_ptr<onefold::detail::workspace_state> make_workspace(const executor&
                                           (type == cudaMemoryTypeManaged ? "managed" : "pinned host") +
                                           " memory, which is not sure to be written in whole words of 16 bytes: take memory of the "
                                           "device (cudaMalloc)");
+    // What is under way there may have the memory still: it may come from the stream's pool.
+    if (where.has_stream() && !is_capturing(where.stream()))
+      check(calls().stream_synchronize(where.stream()), "cudaStreamSynchronize");
   }
   return std::make_unique<device_workspace>(device, memory, bytes);
 }

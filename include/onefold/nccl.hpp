@@ -57,6 +57,7 @@
 #include <utility>
 #include <vector>
 
+#include <onefold/detail/gpu_status.hpp>
 #include <onefold/detail/joined_parts.hpp>
 #include <onefold/detail/known_kernels.hpp>
 #include <onefold/detail/later_calls.hpp>
@@ -74,9 +75,9 @@ using namespace onefold::detail;  // NOLINT(google-build-using-namespace)
 
 inline void check(cudaError_t status, const char* call) {
   if (status == cudaSuccess) return;
+  static_cast<void>(cudaGetLastError());  // else the application's next check would report our error as its own
   telling_of_lacking_memory([&status, &call] {
-    throw error(status == cudaErrorMemoryAllocation ? errc::out_of_memory : errc::device_error,
-                std::string(call).append(" failed: ").append(cudaGetErrorString(status)));
+    throw error(code_of_gpu_status(status), std::string(call).append(" failed: ").append(cudaGetErrorString(status)));
   });
 }
 inline void check(ncclResult_t status, const char* call, ncclComm_t comm) {
@@ -90,11 +91,14 @@ inline void check(ncclResult_t status, const char* call, ncclComm_t comm) {
   });
 }
 
+inline void forget(cudaError_t status) noexcept {
+  if (status != cudaSuccess) static_cast<void>(cudaGetLastError());
+}
 struct free_device {
-  void operator()(void* memory) const noexcept { static_cast<void>(cudaFree(memory)); }
+  void operator()(void* memory) const noexcept { forget(cudaFree(memory)); }
 };
 struct free_pinned {
-  void operator()(void* memory) const noexcept { static_cast<void>(cudaFreeHost(memory)); }
+  void operator()(void* memory) const noexcept { forget(cudaFreeHost(memory)); }
 };
 using device_memory = std::unique_ptr<void, free_device>;
 using pinned_memory = std::unique_ptr<void, free_pinned>;
@@ -189,7 +193,7 @@ class memory_of_call {
     is_of_pool_ = true;
   }
   ~memory_of_call() {
-    if (is_of_pool_) static_cast<void>(cudaFreeAsync(memory_, stream_));
+    if (is_of_pool_) forget(cudaFreeAsync(memory_, stream_));
   }
   memory_of_call(const memory_of_call&) = delete;
   memory_of_call& operator=(const memory_of_call&) = delete;
@@ -263,7 +267,10 @@ class layout : public onefold::detail::over_streams {
   ~layout() {
     onefold_gpu_scope scope;  // a null stream is that of the current device
     if (onefold_enter_gpu(onefold::detail::c_executor(cuda(device_)), &scope) != ONEFOLD_OK) return;
-    static_cast<void>(cudaStreamSynchronize(stream_));
+    detail::forget(cudaStreamSynchronize(stream_));
+    // Here, where the device's context is current, and no capture of another stream is spoilt.
+    for (detail::device_memory* of : {&mine_, &all_, &borders_on_device_}) of->reset();
+    for (detail::pinned_memory* of : {&images_, &result_}) of->reset();
     onefold_leave_gpu(&scope);
   }
 
@@ -295,7 +302,7 @@ class layout : public onefold::detail::over_streams {
     (onefold::detail::apply<T>(asked, modifiers), ...);
     options by_order = how;
     if (how.guarantee == guarantee::exact) {
-      if (!onefold::detail::exact::is_free_of_order(What, element_type_of<T>))
+      if (!onefold::detail::exact::is_exact_in_any_order(What, element_type_of<T>))
         return put_exactly<What>(x, y, count, output, how, wide ? ONEFOLD_WIDE : 0U, asked.ddof);
       by_order.guarantee = guarantee::fixed;
     }
@@ -331,6 +338,7 @@ class layout : public onefold::detail::over_streams {
       return put_exact_values<What, OnDevice, T, results, !can_be_absent>(over, f, output, how, wide ? ONEFOLD_WIDE : 0U,
                                                                           asked.ddof);
     }
+    refuse_variants(how);
     if constexpr (can_be_absent && !detail::takes_absent_values<What, T>) {
       static_assert(!values::several, "forms with several results take functions of one value where it may be absent");
       put_joined(
@@ -348,6 +356,7 @@ class layout : public onefold::detail::over_streams {
                                          stride_of<range_state<What, T, A>>);
                  });
     }
+    report_of_images(how);
   }
   /// With an operator of the caller's, or an initial value.
   template <bool OnDevice, class Call>
@@ -366,10 +375,14 @@ class layout : public onefold::detail::over_streams {
       if (how.guarantee == guarantee::exact && !onefold::detail::exact::is_free_of_order(what, element_type_of<T>))
         refuse_exact_with("an initial value");
       onefold::detail::operator_function<Op> combine;
+      refuse_variants(how);
       own_into<OnDevice>(call.space, call.f, combine, call.init, output);
+      report_of_images(how);
     } else {
       if (how.guarantee == guarantee::exact) refuse_exact_with("an operator of your own");
+      refuse_variants(how);
       own_into<OnDevice>(call.space, call.f, call.op, call.init, output);
+      report_of_images(how);
     }
   }
   template <bool OnDevice, class S, class F, class... Ops>
@@ -387,12 +400,14 @@ class layout : public onefold::detail::over_streams {
     check_call(form::reduce_together, space.size(), output);
     constexpr bool are_free = (onefold::detail::exact::is_free_of_order(form_of(Ops::id), element_type_of<T>) && ...);
     if (how.guarantee == guarantee::exact && !are_free) refuse_exact(form::reduce_together, element_type_of<T>);
+    refuse_variants(how);
     auto made = onefold::detail::device_ranges<OnDevice>::template values_of_operators<Ops...>(cuda(device_, stream_), space, f);
     put_values(made, space.size(), static_cast<int>(sizeof...(Ops)), output, sizeof(T), [this](int k) -> detail::conclusion& {
       using find = detail::conclusion& (layout::*)(int) const;
       static constexpr find each[] = {&layout::conclusion_of_operator<form_of(Ops::id), T, static_cast<int>(sizeof...(Ops))>...};
       return (this->*each[k])(k);
     });
+    report_of_images(how);
   }
 
  private:
@@ -406,6 +421,23 @@ class layout : public onefold::detail::over_streams {
                                                 .append(std::to_string(count_)));
       if (output == nullptr) throw error(errc::null_pointer, "the output pointer is null: give the address of one element");
       throw error(errc::invalid_argument, onefold::detail::no_index);
+    });
+  }
+
+  // As arrays refuse them.
+  static void refuse_variants(const options& how) {
+    if (how.variant.empty() || how.variant == "fixed_order") return;
+    throw error(errc::unsupported, "over ranks a function is reduced by fixed_order alone: leave the variant's name away");
+  }
+  void report_of_images(const options& how) const {
+    if (how.report == nullptr) return;
+    onefold::detail::telling_of_lacking_memory([this, &how] {
+      report ran;
+      ran.variant = ran.implementation = "fixed_order";
+      ran.backend = backend::cuda;
+      ran.guarantee = guarantee::fixed;
+      ran.device = device_;
+      *how.report = std::move(ran);
     });
   }
 

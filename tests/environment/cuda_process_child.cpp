@@ -302,6 +302,21 @@ void leaves_captures_alone(cudaStreamCaptureMode mode, bool from_another_thread)
     static_cast<void>(onefold::memory_in_use(onefold::cuda()));
     onefold::release_memory(onefold::cuda());
     require_whole("release_memory");
+    onefold::errc refusal{};
+    try {
+      onefold::synchronize(onefold::cuda(0, foreign));
+    } catch (const onefold::error& problem) {
+      refusal = problem.code();
+    }
+    require(refusal == onefold::errc::unsupported, "synchronize() takes a stream that is being captured");
+    require_whole("synchronize() of its own stream");
+    try {  // on CUDA's legacy stream, which blocking streams wait for
+      const float value = 3;
+      onefold::detail::check_status(
+          onefold_store(onefold::detail::c_executor(onefold::cuda(0, nullptr)), results + many, &value, sizeof(value)));
+    } catch (const onefold::error&) {  // where that must not be used now
+    }
+    require_whole("a value for the legacy stream");
     {
       onefold::workspace own(onefold::cuda(), count);
       require_whole("a workspace");

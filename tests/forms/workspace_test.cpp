@@ -59,6 +59,23 @@ TEST_F(a_workspace, serves_any_form_type_and_count_after_each_other_cuda) {
   ASSERT_NO_FATAL_FAILURE(expect_right(tasks[0], 100'003, 1, where, moved)) << "after a move";
 }
 
+TEST_F(a_workspace, of_memory_that_its_stream_still_writes_is_cleared_behind_that_cuda) {
+  const stream on;
+  const auto where = onefold::cuda(0, on.get());
+  const std::size_t bytes = onefold::workspace::bytes(1 << 20), much = std::size_t{1} << 28;
+  const block busy(memory::device, much);
+  void* from_pool = nullptr;
+  expect_success(cudaMallocAsync(&from_pool, bytes, on.get()), "cudaMallocAsync");
+  for (int round = 0; round < 3; ++round) {
+    for (int k = 0; k < 40; ++k) expect_success(cudaMemsetAsync(busy.address(), k, much, on.get()), "cudaMemsetAsync");
+    expect_success(cudaMemsetAsync(from_pool, 0xff, bytes, on.get()), "cudaMemsetAsync");
+    onefold::workspace own(where, from_pool, bytes);
+    for (const auto& what : tasks) ASSERT_NO_FATAL_FAILURE(expect_right(what, 100'003, 1, where, own));
+  }
+  expect_success(cudaFreeAsync(from_pool, on.get()), "cudaFreeAsync");
+  on.synchronize();
+}
+
 TEST_F(a_workspace, of_the_callers_memory_may_hold_anything_and_is_not_overrun_cuda) {
   constexpr std::size_t zone = 256;
   const std::size_t bytes = onefold::workspace::bytes(1 << 20);

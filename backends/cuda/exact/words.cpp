@@ -2,6 +2,7 @@
 
 #include "../../backend.hpp"
 #include "../../forms.hpp"
+#include "../captures.hpp"
 #include "../device.hpp"
 #include "../pointers.hpp"
 #include "../runtime.hpp"
@@ -16,6 +17,7 @@ void conclude_exact_words(const executor& where, const onefold::detail::exact_wo
   properties_of(device);
   const device_scope current(device);
   refuse_foreign_stream(where, current);
+  refuse_unusable_stream(where);
   const exact::kind_row& kind = exact::kind_of(of.what, of.type);
   exact_conclusion how{};
   how.result = exact::rounding_of(of.type, of.what, of.wide, 1, 0);

@@ -11,6 +11,7 @@
 
 #include <cub/device/device_reduce.cuh>
 #include <cuda/functional>
+#include <string>
 #include <type_traits>
 
 #include "../passes.cuh"
@@ -58,6 +59,11 @@ void reduce(call& now) {
   const canonical_output<T> output{static_cast<T*>(now.output)};
   const auto start = Op::template neutral<T>();
   std::size_t bytes = 0;
+  // CUB takes an error that the application has left for its own.
+  if (const cudaError_t pending = cudaPeekAtLastError(); pending != cudaSuccess)
+    throw error(errc::device_error,
+                std::string("an earlier call of the application's has failed, and its error is still to be asked for: ") +
+                    cudaGetErrorString(pending));
   const auto count = static_cast<std::int64_t>(now.count);
   check(::cub::DeviceReduce::Reduce(nullptr, bytes, input, output, count, cub_operator<Op>{}, start, now.work.stream),
         "cub::DeviceReduce::Reduce");

@@ -192,7 +192,7 @@ class joined_on_gpu {
                                                     dim3(threads), arguments, 0, stream);
         status != cudaSuccess) {
       cudaGetLastError();
-      throw error(errc::device_error, std::string("a kernel cannot be launched: ") + cudaGetErrorString(status));
+      throw error(code_of_gpu_status(status), std::string("a kernel cannot be launched: ") + cudaGetErrorString(status));
     }
   }
 

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include <onefold/detail/gpu_status.hpp>
 #include <onefold/detail/known_kernels.hpp>
 #include <onefold/detail/own_folds.hpp>
 #include <onefold/detail/range_parts.hpp>
@@ -366,8 +367,7 @@ class pinned_piece {
     }
     if (const cudaError_t status = cudaHostAlloc(&memory_, size, cudaHostAllocPortable); status != cudaSuccess) {
       cudaGetLastError();
-      throw error(status == cudaErrorMemoryAllocation ? errc::out_of_memory : errc::device_error,
-                  std::string("cudaHostAlloc has failed: ") + cudaGetErrorString(status));
+      throw error(code_of_gpu_status(status), std::string("cudaHostAlloc has failed: ") + cudaGetErrorString(status));
     }
   }
   ~pinned_piece() {
@@ -414,8 +414,10 @@ class gpu_of_call {
     stream_ = static_cast<cudaStream_t>(stream);
   }
   ~gpu_of_call() {
-    if (is_under_way_) cudaStreamSynchronize(stream_);
-    if (between_ != nullptr) cudaFreeAsync(between_, stream_);
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    if (is_under_way_ && is_done(cudaStreamIsCapturing(stream_, &status)) && status == cudaStreamCaptureStatusNone)
+      is_done(cudaStreamSynchronize(stream_));
+    if (between_ != nullptr) is_done(is_of_pool_ ? cudaFreeAsync(between_, stream_) : cudaFree(between_));
     onefold_leave_gpu(&scope_);
   }
   gpu_of_call(const gpu_of_call&) = delete;
@@ -424,7 +426,14 @@ class gpu_of_call {
   [[nodiscard]] cudaStream_t stream() const noexcept { return stream_; }
   /// Memory of the device, once.
   void* allocate(std::size_t bytes) {
-    check(cudaMallocAsync(&between_, bytes, stream_), "cudaMallocAsync");
+    const cudaError_t status = cudaMallocAsync(&between_, bytes, stream_);
+    is_of_pool_ = status != cudaErrorNotSupported;
+    if (is_of_pool_) {
+      check(status, "cudaMallocAsync");
+    } else {  // a device without pools: freeing such memory waits for what uses it
+      cudaGetLastError();
+      check(cudaMalloc(&between_, bytes), "cudaMalloc");
+    }
     return between_;
   }
   /// Where a kernel stores what wait() copies to the places `to`: one array behind the other.
@@ -440,6 +449,10 @@ class gpu_of_call {
   template <class... P>
   void launch(void (*kernel)(P...), unsigned blocks, unsigned threads, std::common_type_t<P>... arguments) {
     void* all[] = {static_cast<void*>(&arguments)...};
+    if (!is_under_way_) {  // throws for a stream that nothing may be put on, without spoiling a capture under way elsewhere
+      cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+      check(cudaStreamIsCapturing(stream_, &status), "cudaStreamIsCapturing");
+    }
     is_under_way_ = true;
     check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(blocks), dim3(threads), all, 0, stream_),
           "the launch of a function's values");
@@ -461,6 +474,10 @@ class gpu_of_call {
   static void check(cudaError_t status, const char* what) {
     if (status != cudaSuccess) throw_error(status, what);
   }
+  static bool is_done(cudaError_t status) noexcept {
+    if (status != cudaSuccess) cudaGetLastError();  // else the application's next check would report it
+    return status == cudaSuccess;
+  }
   // Ahead of all that a graph would record.
   void refuse_capture() const {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
@@ -472,14 +489,14 @@ class gpu_of_call {
   }
   [[noreturn]] static void throw_error(cudaError_t status, const char* what) {
     cudaGetLastError();
-    throw error(status == cudaErrorMemoryAllocation ? errc::out_of_memory : errc::device_error,
-                std::string(what) + " has failed: " + cudaGetErrorString(status));
+    throw error(code_of_gpu_status(status), std::string(what) + " has failed: " + cudaGetErrorString(status));
   }
 
   onefold_gpu_scope scope_;
   cudaStream_t stream_ = nullptr;
   bool is_under_way_ = false;
   void* between_ = nullptr;
+  bool is_of_pool_ = true;
   std::optional<pinned_piece> piece_;  // when there is a device
   std::vector<copy> copies_;
 };
@@ -691,6 +708,10 @@ class values_on_gpu {
       const auto to = places(at, is_last ? nullptr : mains);
       using Places_of_level = std::decay_t<decltype(to)>;
       static_cast<void>(&node_kernels<Places_of_level>::are_known);
+      if (level.all() > 0x7fffffff)
+        throw error(
+            errc::unsupported,
+            std::to_string(count) + " values need more blocks than one launch can have: add them in parts, one behind the other");
       const auto blocks = static_cast<unsigned>(level.all());
       constexpr unsigned threads = device::most_warps * device::warp_size;
       // Many blocks overlap better with half as many threads: an operator on 16 bytes of 2^24 doubles took 66 us and takes 50 on an H200 (0082).
