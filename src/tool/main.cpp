@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <new>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -144,6 +145,14 @@ void check_pair(const reduce_arguments& arguments, const input_array& x, const i
   if (x.type != y.type)
     throw input_error(fmt::format("{}: has elements of type {}, and {} of type {}: convert one of them", arguments.second_file,
                                   name(y.type), arguments.file, name(x.type)));
+  const auto has_order = [](const input_array& of) {  // along one axis there is but one
+    return std::ranges::count_if(of.shape, [](std::uint64_t length) { return length != 1; }) > 1;
+  };
+  if (x.fortran_order != y.fortran_order && has_order(x) && has_order(y))
+    throw input_error(fmt::format(
+        "{}: lies in {} order, and {} in the other: dot goes by the elements' order in the files, so save one of them again "
+        "(numpy.ascontiguousarray)",
+        arguments.second_file, y.fortran_order ? "Fortran" : "C", arguments.file));
   if (x.count != y.count)
     throw input_error(fmt::format("{}: has {} elements, and {} has {}: dot needs as many of one as of the other",
                                   arguments.second_file, y.count, arguments.file, x.count));
@@ -641,7 +650,11 @@ int run(int argc, char** argv) {
     if (app.get_subcommands().empty())
       throw CLI::RequiredError("A command: sum, dot, norm2 or another form, merge, variants, info or check");
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version
+    if (error.get_exit_code() == 0) {  // --help and --version
+      std::ostringstream text;
+      static_cast<void>(app.exit(error, text));
+      return print_output(text.str());
+    }
     print_error(fmt::format("{} (onefold --help shows what can be asked)", error.what()));
     return failure;
   }

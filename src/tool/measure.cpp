@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include <onefold/detail/exact_kinds.hpp>
 #include <onefold/detail/pieces.hpp>
 
 #include "any_form.hpp"
@@ -43,7 +44,6 @@ void copy_to_gpu(std::optional<device_buffer>& copy, int device, const input_arr
 // Whether the elements go through a GPU in pieces and are not held there: many that are reduced once. Runs of a variant of the lectures, and
 // those that are repeated, are to tell what the GPU takes, and not what the bus does.
 bool goes_through_gpu(const input_array& input, const input_array* second, const job& what) {
-  if (is_complex(input.type)) return false;
   const std::uint64_t bytes = input.bytes() + (second == nullptr ? 0 : second->bytes());
   return what.repeat == 0 && bytes > whole_bytes && detail::piecewise_reduction::is_for(what.where, what.form, what.how);
 }
@@ -85,10 +85,14 @@ timed_bits reduce_in_pieces(const input_array& input, const input_array* second,
 timed_bits reduce_to_range(const input_array& input, const input_array* second, const job& what, const form_request& request,
                            bool in_pieces, report& ran, std::vector<std::byte>& bytes) {
   any_range range({input.type, what.form, what.wide}, what.begin.value_or(0));
+  // States have a fixed order, which gives what is exact in every order.
+  const bool is_exact_so =
+      what.how.guarantee == guarantee::exact && !what.begin && detail::exact::is_exact_in_any_order(what.form, input.type);
   double seconds = 0;
   const auto add = [&](std::uint64_t first, const void* x, const void* y, std::uint64_t length) {
     options how = what.how;
     how.report = first == 0 ? &ran : nullptr;
+    if (is_exact_so) how.guarantee = guarantee::fixed;
     const auto begin = clock::now();
     range.add(what.where, x, y, length, how);
     seconds += seconds_since(begin);
@@ -100,6 +104,7 @@ timed_bits reduce_to_range(const input_array& input, const input_array* second, 
   } else {
     add(0, request.x, request.y, request.count);
   }
+  if (is_exact_so) ran.guarantee = guarantee::exact;
   if (what.begin) bytes = range.bytes();
   return {range.result(what.ddof), seconds};
 }

@@ -38,6 +38,9 @@ range_kind parse_range_header(std::span<const std::byte> bytes) {
     throw input_error(
         fmt::format("is a state of a range of version {}, and this onefold reads version {}", version, known_version));
   const int type = byte_at(type_at), what = byte_at(form_at), wide = byte_at(wide_at);
+  constexpr int own = 255;
+  if (type == own && what == own)
+    throw input_error("is a state of an operator of a program's own, which that program alone can read");
   const range_kind kind{static_cast<element_type>(type), static_cast<form>(what), wide == 1};
   if (type >= file_type_count || what >= form_count + record_count || wide > 1 || !takes_type(kind.form, kind.type) ||
       (kind.wide && !can_be_wide(kind.type, kind.form)))

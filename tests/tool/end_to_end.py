@@ -218,6 +218,15 @@ class Reductions(ToolTest):
         result = self.succeed_json("max", path)
         self.assertEqual((result["value"], result["shape"], result["count"]), (2.5, [], 1))
 
+    def test_dots_of_two_orders_are_refused(self):
+        c_order = self.write("c.npy", npy("<f8", "(2, 3)", pack("f64", [1, 2, 3, 4, 5, 6])))
+        fortran = self.write("f.npy", npy("<f8", "(2, 3)", pack("f64", [1, 4, 2, 5, 3, 6]), fortran_order=True))
+        self.fail_with("lies in Fortran order, and", "dot", c_order, fortran)
+        self.fail_with("lies in C order, and", "dot", fortran, c_order)
+        self.assertEqual(self.succeed_json("dot", fortran, fortran)["value"], 91)
+        line = self.write("line.npy", npy("<f8", "(1, 6)", pack("f64", [1, 4, 2, 5, 3, 6]), fortran_order=True))
+        self.assertEqual(self.succeed_json("dot", line, fortran)["value"], 91)
+
     def test_a_large_sparse_file(self):
         path = self.write("large.bin", b"")
         os.truncate(path, 1 << 28)
@@ -1419,9 +1428,10 @@ class Failures(ToolTest):
         if not os.path.exists("/dev/full"):
             self.skipTest("no /dev/full")
         with open("/dev/full", "w") as full:
-            done = subprocess.run([TOOL, "variants"], stdout=full, stderr=subprocess.PIPE, timeout=60)
-        self.assertEqual(done.returncode, 2)
-        self.assertRegex(done.stderr.decode(), r"\Aonefold: [^\n]*written[^\n]*\n\Z")
+            for arguments in (["variants"], ["--version"], ["--help"], ["sum", "--help"]):
+                done = subprocess.run([TOOL, *arguments], stdout=full, stderr=subprocess.PIPE, timeout=60)
+                self.assertEqual(done.returncode, 2, arguments)
+                self.assertRegex(done.stderr.decode(), r"\Aonefold: [^\n]*written[^\n]*\n\Z")
 
     def test_no_bytes_crash_the_tool(self):
         good = npy("<f4", "(4,)", bytes(16))

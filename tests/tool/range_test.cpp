@@ -198,6 +198,10 @@ TEST(RangeHeader, OfWhatHasNoStateIsRefused) {
       said(11, static_cast<int>(form::reduce_together)),
       "is a state of reduce_together, several operators, which programs alone read so far: together_range_state::from_bytes()");
   EXPECT_EQ(said(11, 255), damaged);
+  byte_vector own = good;
+  own[10] = own[11] = static_cast<std::byte>(255);
+  EXPECT_EQ(error_of<input_error>([&] { static_cast<void>(parse_range_header(own)); }),
+            "is a state of an operator of a program's own, which that program alone can read");
   EXPECT_EQ(said(12, 1), damaged) << "argmax in a wider type";
   EXPECT_EQ(said(12, 2), damaged);
   EXPECT_EQ(said(0, 'O'), "is no state of a range: 'onefold sum FILE --state STATE' writes one");
