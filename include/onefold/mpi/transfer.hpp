@@ -730,9 +730,9 @@ part dot_of(array_view<T> x, array_view<T> y, void* result, M... modifiers) {
 /// multi_dot()'s results, and its dots as parts of a message.
 template <class T>
 void check_dots(const vector_list<T>& x, const vector_list<T>& y) {
-  const std::size_t most = ONEFOLD_MOST_DOTS;
+  constexpr std::size_t most = ONEFOLD_MOST_DOTS;
   if (x.size() == 0 || y.size() == 0 || x.size() > most || y.size() > most || x.size() * y.size() > most)
-    telling_of_lacking_memory([&x, &y, &most] {
+    telling_of_lacking_memory([&x, &y] {
       throw error(errc::invalid_argument, "there are " + std::to_string(x.size()) + " by " + std::to_string(y.size()) +
                                               " dots: one call takes 1 to " + std::to_string(most));
     });
