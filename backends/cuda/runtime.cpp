@@ -7,7 +7,7 @@
 #include <atomic>
 #include <string>
 
-#include <onefold/detail/gpu_status.hpp>
+#include <onefold/device/gpu_status.cuh>
 #include <onefold/error.hpp>
 
 namespace onefold::cuda_backend {

@@ -57,10 +57,10 @@
 #include <utility>
 #include <vector>
 
-#include <onefold/detail/gpu_status.hpp>
 #include <onefold/detail/joined_parts.hpp>
 #include <onefold/detail/known_kernels.hpp>
 #include <onefold/detail/later_calls.hpp>
+#include <onefold/device/gpu_status.cuh>
 #include <onefold/exact.hpp>
 #include <onefold/executor.hpp>
 #include <onefold/range_state.hpp>

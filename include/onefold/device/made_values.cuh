@@ -17,10 +17,10 @@
 #include <utility>
 #include <vector>
 
-#include <onefold/detail/gpu_status.hpp>
 #include <onefold/detail/known_kernels.hpp>
 #include <onefold/detail/own_folds.hpp>
 #include <onefold/detail/range_parts.hpp>
+#include <onefold/device/gpu_status.cuh>
 #include <onefold/device/kernel.cuh>
 #include <onefold/device/own.cuh>
 

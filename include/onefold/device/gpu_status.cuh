@@ -1,5 +1,5 @@
 #pragma once
-/// @file gpu_status.hpp  What a failed call of CUDA's runtime means to a caller, in the compiled library and in the caller's translation units.
+/// @file gpu_status.cuh  What a failed call of CUDA's runtime means to a caller, in the compiled library and in the caller's translation units.
 
 #include <cuda_runtime_api.h>
 
