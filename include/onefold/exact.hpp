@@ -150,9 +150,9 @@ class exact_state {
       detail::check_status(onefold_store(onefold_serial(), words + i, made.words() + i,
                                          (size() - i < at_once ? size() - i : at_once) * sizeof(std::int64_t)));
   }
-  /// In a capture an address of words that CUDA does not know is taken for one of memory that the graph allocates.
   /// Puts there what stores the rounded result of words at `result`, in memory that the GPU writes: of canonical words, or the sum of up to 2^31 of them. Words
   /// that are no state give a number whose bits are all set, on CPUs invalid_argument. A GPU looks at each part of a complex number by itself.
+  /// In a capture an address of words that CUDA does not know is taken for one of memory that the graph allocates.
   template <class... M, ONEFOLD_WHERE(detail::takes<What, T, M...>() && detail::counts_on_host<M...>)>
   static void put_value(const executor& where, const std::int64_t* words, detail::form_result_t<What, T, M...>* result,
                         M... modifiers) {

@@ -414,9 +414,8 @@ class gpu_of_call {
     stream_ = static_cast<cudaStream_t>(stream);
   }
   ~gpu_of_call() {
-    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    if (is_under_way_ && is_done(cudaStreamIsCapturing(stream_, &status)) && status == cudaStreamCaptureStatusNone)
-      is_done(cudaStreamSynchronize(stream_));
+    bool is_captured = true;
+    if (is_under_way_ && is_done(ask_for_capture(is_captured)) && !is_captured) is_done(cudaStreamSynchronize(stream_));
     if (between_ != nullptr) is_done(is_of_pool_ ? cudaFreeAsync(between_, stream_) : cudaFree(between_));
     onefold_leave_gpu(&scope_);
   }
@@ -449,10 +448,8 @@ class gpu_of_call {
   template <class... P>
   void launch(void (*kernel)(P...), unsigned blocks, unsigned threads, std::common_type_t<P>... arguments) {
     void* all[] = {static_cast<void*>(&arguments)...};
-    if (!is_under_way_) {  // throws for a stream that nothing may be put on, without spoiling a capture under way elsewhere
-      cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-      check(cudaStreamIsCapturing(stream_, &status), "cudaStreamIsCapturing");
-    }
+    // Throws for a stream that nothing may be put on, without spoiling a capture under way elsewhere.
+    if (!is_under_way_) static_cast<void>(is_capturing());
     is_under_way_ = true;
     check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(blocks), dim3(threads), all, 0, stream_),
           "the launch of a function's values");
@@ -478,11 +475,20 @@ class gpu_of_call {
     if (status != cudaSuccess) cudaGetLastError();  // else the application's next check would report it
     return status == cudaSuccess;
   }
+  cudaError_t ask_for_capture(bool& is_captured) const noexcept {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    const cudaError_t asked = cudaStreamIsCapturing(stream_, &status);
+    is_captured = status != cudaStreamCaptureStatusNone;
+    return asked;
+  }
+  [[nodiscard]] bool is_capturing() const {
+    bool is_captured = false;
+    check(ask_for_capture(is_captured), "cudaStreamIsCapturing");
+    return is_captured;
+  }
   // Ahead of all that a graph would record.
   void refuse_capture() const {
-    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    check(cudaStreamIsCapturing(stream_, &status), "cudaStreamIsCapturing");
-    if (status != cudaStreamCaptureStatusNone)
+    if (is_capturing())
       throw error(errc::unsupported,
                   "the stream is being captured, and a call that makes a state would have to wait for it: put an image of the "
                   "range into the GPU's memory");
