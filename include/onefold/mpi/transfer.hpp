@@ -17,6 +17,7 @@
 #include <onefold/mpi/distribution.hpp>
 #include <onefold/mpi/part.hpp>
 #include <onefold/mpi/states.hpp>
+#include <onefold/multi_dot.hpp>
 #include <onefold/reduce.hpp>
 
 namespace onefold {
