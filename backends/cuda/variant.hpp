@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include <onefold/detail/unit.hpp>
 #include <onefold/operators.hpp>
 #include <onefold/types.hpp>
 
@@ -14,8 +15,10 @@
 // nvcc reads each header of a lecture three times over. A call points to what the driver alone looks into.
 namespace onefold {
 struct fixed_order_policy;  // onefold/policy.hpp, as the next
+ONEFOLD_BEGIN_TEXTS
 struct variant_policy;
 struct report;  // onefold/options.hpp
+ONEFOLD_END_TEXTS
 namespace detail {
 struct device_fold;
 }

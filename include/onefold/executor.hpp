@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <onefold/onefold.h>
+#include <onefold/detail/unit.hpp>
 #include <onefold/error.hpp>
 #include <onefold/types.hpp>
 
@@ -82,6 +83,7 @@ constexpr executor best() noexcept {
   return where;
 }
 
+ONEFOLD_BEGIN_TEXTS
 /// One GPU as the CUDA runtime shows it.
 struct device_info {
   int number;                 ///< for cuda(number)
@@ -101,6 +103,7 @@ struct backend_info {
   int threads;                       ///< CPU backends: what serial() and openmp() use; 0 for cuda
   std::vector<device_info> devices;  ///< cuda: the GPUs
 };
+ONEFOLD_END_TEXTS
 
 namespace detail {
 

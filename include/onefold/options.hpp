@@ -7,12 +7,14 @@
 #include <string>
 #include <string_view>
 
+#include <onefold/detail/unit.hpp>
 #include <onefold/types.hpp>
 
 namespace onefold {
 
 class workspace;
 
+ONEFOLD_BEGIN_TEXTS
 /// What ran, filled in by a call whose options point to it.
 struct report {
   std::string variant;         ///< the name that was asked for, or that the library chose
@@ -53,5 +55,6 @@ struct options {
   onefold::workspace* workspace = nullptr;  ///< cuda(): working memory of the caller's own; with it nothing is allocated
   onefold::report* report = nullptr;        ///< where to write what ran; may be null
 };
+ONEFOLD_END_TEXTS
 
 }  // namespace onefold

@@ -44,6 +44,7 @@
 #include <onefold/detail/own_range_header.hpp>
 #include <onefold/detail/range_parts.hpp>
 #include <onefold/detail/request.hpp>
+#include <onefold/detail/unit.hpp>
 #include <onefold/executor.hpp>
 #include <onefold/maybe.hpp>
 #include <onefold/options.hpp>
@@ -53,6 +54,7 @@
 namespace onefold {
 
 namespace detail {
+ONEFOLD_BEGIN_ARITHMETIC
 
 /// Stores the values of a function as a reduction that makes nothing of them: on the library's terms, its floating-point environment for one.
 template <class Space, class F, class Item, class Value>
@@ -88,7 +90,10 @@ class own_copy {
   mutable thrown thrown_;
 };
 
+ONEFOLD_END_ARITHMETIC
 }  // namespace detail
+
+ONEFOLD_BEGIN_ARITHMETIC
 
 template <class Value, class Op>
 class own_range_state {
@@ -472,4 +477,5 @@ class own_range_state {
   std::vector<item> tail_;  // of the tile that `end` cuts, unless that is the head's
 };
 
+ONEFOLD_END_ARITHMETIC
 }  // namespace onefold

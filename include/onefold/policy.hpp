@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <onefold/onefold.h>
+#include <onefold/detail/unit.hpp>
 #include <onefold/executor.hpp>
 
 namespace onefold {
@@ -32,6 +33,7 @@ struct fixed_order_policy {
   friend bool operator!=(const fixed_order_policy& a, const fixed_order_policy& b) { return !(a == b); }
 };
 
+ONEFOLD_BEGIN_TEXTS
 /// How a variant of the lectures is launched. A choice that it does not have is 0.
 struct variant_policy {
   std::string variant;                ///< its name in the catalogue
@@ -57,6 +59,7 @@ struct launch_policy {
   }
   friend bool operator!=(const launch_policy& a, const launch_policy& b) { return !(a == b); }
 };
+ONEFOLD_END_TEXTS
 
 namespace detail {
 

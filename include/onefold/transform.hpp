@@ -16,9 +16,11 @@
 #include <type_traits>
 
 #include <onefold/detail/own_calls.hpp>
+#include <onefold/detail/unit.hpp>
 #include <onefold/reduce.hpp>
 
 namespace onefold {
+ONEFOLD_BEGIN_ARITHMETIC
 
 /// transform_reduce of a range: op over f at each element, or each index.
 template <class R, class Op, class F, bool OnDevice = detail::on_device<F>&& detail::on_device<Op>,
@@ -427,4 +429,5 @@ void transform_reduce(...) =
 void transform_reduce_into(...) =
     delete;  // It takes where, ranges | pointers, n | n | box, the result's address, an operator, f [, init][, options]
 
+ONEFOLD_END_ARITHMETIC
 }  // namespace onefold

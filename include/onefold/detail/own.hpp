@@ -11,10 +11,12 @@
 
 #include <onefold/detail/callback.hpp>
 #include <onefold/detail/folds.hpp>
+#include <onefold/detail/unit.hpp>
 #include <onefold/order.hpp>
 
 namespace onefold {
 namespace detail {
+ONEFOLD_BEGIN_ARITHMETIC
 
 inline constexpr std::size_t most_value_bytes = 64;
 
@@ -302,5 +304,6 @@ class own_subtree {
   std::uint64_t from_;
 };
 
+ONEFOLD_END_ARITHMETIC
 }  // namespace detail
 }  // namespace onefold

@@ -11,10 +11,12 @@
 #include <onefold/detail/function_calls.hpp>
 #include <onefold/detail/named_reductions.hpp>
 #include <onefold/detail/own.hpp>
+#include <onefold/detail/unit.hpp>
 #include <onefold/operators.hpp>
 
 namespace onefold {
 namespace detail {
+ONEFOLD_BEGIN_ARITHMETIC
 
 inline std::uint64_t one_size(std::uint64_t first) { return first; }
 template <class... More>
@@ -152,5 +154,6 @@ inline constexpr bool is_operator_on =
 template <class F, class... X>
 inline constexpr bool is_function_of = std::is_invocable_v<std::decay_t<F>&, std::add_lvalue_reference_t<const X>...>;
 
+ONEFOLD_END_ARITHMETIC
 }  // namespace detail
 }  // namespace onefold

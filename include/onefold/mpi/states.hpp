@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include <onefold/detail/own_calls.hpp>
 #include <onefold/maybe.hpp>
 #include <onefold/mpi/distribution.hpp>
 #include <onefold/own_range_state.hpp>
@@ -23,9 +24,6 @@
 
 namespace onefold {
 namespace detail {
-
-template <class Op>
-struct operator_function;  // transform.hpp
 
 namespace ranks {
 
