@@ -107,15 +107,16 @@ void run_together(const onefold_request* requests, std::size_t count, const onef
 
 namespace {
 
+bool has_one_type(const onefold_request& of) { return std::int64_t{of.second_type} == std::int64_t{of.type} + 1; }
 // Of a caller whose header is older, or newer. Two types that are one are none.
 onefold_request known_request(const onefold_request& given) {
   onefold_request known = as_known(given, offsetof(onefold_request, second), "request of a batch");
   known.struct_bytes = sizeof(known);
-  if (known.second_type == known.type + 1) known.second_type = 0;
+  if (has_one_type(known)) known.second_type = 0;
   return known;
 }
 bool is_known(const onefold_request& given) {
-  return given.struct_bytes == sizeof(given) && (given.second_type == 0 || given.second_type != given.type + 1);
+  return given.struct_bytes == sizeof(given) && (given.second_type == 0 || !has_one_type(given));
 }
 
 void run_all(const onefold_request* requests, std::size_t count, const onefold_options* how) {

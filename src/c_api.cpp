@@ -11,6 +11,7 @@
 #include <new>
 #include <string>
 
+#include <onefold/detail/device_fold.hpp>
 #include <onefold/detail/request.hpp>
 #include <onefold/results.hpp>
 #include <onefold/workspace.hpp>
@@ -130,7 +131,7 @@ ONEFOLD_IS(form, reduce_together, ONEFOLD_REDUCE_TOGETHER)
 static_assert(form_count + record_count == ONEFOLD_REDUCE_TOGETHER + 1);
 #undef ONEFOLD_IS
 static_assert(static_cast<int>(backend::serial) == ONEFOLD_SERIAL && static_cast<int>(backend::openmp) == ONEFOLD_OPENMP &&
-              static_cast<int>(backend::cuda) == ONEFOLD_CUDA && backend_count == ONEFOLD_BEST);
+              static_cast<int>(backend::cuda) == ONEFOLD_CUDA && backend_count < ONEFOLD_BEST);
 static_assert(static_cast<int>(guarantee::none) + 1 == ONEFOLD_GUARANTEE_NONE &&
               static_cast<int>(guarantee::fixed) + 1 == ONEFOLD_GUARANTEE_FIXED &&
               static_cast<int>(guarantee::exact) + 1 == ONEFOLD_GUARANTEE_EXACT);
@@ -386,6 +387,8 @@ void reduce_reals(const onefold_request& asked, const onefold_options* how, cons
     for (int i = 0; i < what.array_count; ++i) check_count(asked.count, std::max<std::size_t>(asked.arrays[i].element_bytes, 1));
   }
   if (asked.source != nullptr && asked.source->fill == nullptr) refuse_null("function that gives the values");
+  if (what.device != nullptr && what.device->struct_bytes < sizeof(device_fold))
+    throw error(errc::unsupported, "the code for cuda() was compiled with an older onefold/device.cuh: compile it with this library's");
   if (asked.own != nullptr) {
     const onefold_own_code& own = *asked.own;
     if (own.groups == nullptr || own.level == nullptr || own.conclude == nullptr)
@@ -397,7 +400,7 @@ void reduce_reals(const onefold_request& asked, const onefold_options* how, cons
   if (of.taken != nullptr && ((*of.taken = dispatch_to_batch(what, *of.batch, of.nodes)) || of.nodes != nullptr)) return;
   if (how == nullptr) return dispatch(what, no_wishes);
   if (how->struct_bytes == sizeof(*how)) return reduce_with_options(what, *how);
-  reduce_with_options(what, as_known(*how, sizeof(how->struct_bytes), "options"));
+  reduce_with_options(what, as_known(*how, first_bytes<onefold_options>, "options"));
 }
 
 bool names_form_of_reals(const onefold_request& asked) {
@@ -459,7 +462,7 @@ void put_exact_words_of_parts(const onefold_request& asked, const onefold_option
 std::unique_ptr<batch_in_progress> begin_batch(const backend_entry& entry, const executor& where, const onefold_options* how,
                                                std::size_t bytes) {
   if (how == nullptr) return entry.begin_batch(where, no_wishes, bytes);
-  const onefold_options known = as_known(*how, sizeof(how->struct_bytes), "options");
+  const onefold_options known = as_known(*how, first_bytes<onefold_options>, "options");
   lent_workspace lent(known.workspace);
   return entry.begin_batch(where, wishes_of(known, lent), bytes);
 }

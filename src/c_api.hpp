@@ -107,6 +107,11 @@ void check_words(const std::int64_t* words);
 [[noreturn]] void refuse_type(form what, element_type type);
 [[noreturn]] void refuse_wide(form what, element_type type);
 
+/// The bytes of the first layout of a structure of the caller's, which none has outgrown yet. Fewer are a slip: sizeof of a pointer to it, say, with which
+/// nothing of what he asks for would be read.
+template <class Struct>
+inline constexpr std::size_t first_bytes = sizeof(Struct);
+
 /// What the caller has given, as this library knows it: members that his header lacks are 0, and those that only a newer one has must be.
 template <class Struct>
 Struct as_known(const Struct& given, std::size_t fewest, std::string_view what) {
@@ -123,15 +128,17 @@ Struct as_known(const Struct& given, std::size_t fewest, std::string_view what) 
 template <class Struct>
 Struct* checked_struct(Struct* given, std::string_view what) {
   if (given == nullptr) refuse_null(what);
-  if (given->struct_bytes < sizeof(given->struct_bytes) || given->struct_bytes > 65536) refuse_size(what);
+  if (given->struct_bytes < first_bytes<Struct> || given->struct_bytes > 65536) refuse_size(what);
   return given;
 }
 
-/// Stores as much of `from` as the caller's structure has room for.
+/// Stores as much of `from` as the caller's structure has room for; 0 in members that only a newer header has.
 template <class Struct>
 void fill(Struct* to, Struct& from) {
   from.struct_bytes = to->struct_bytes;
   __builtin_memcpy(to, &from, to->struct_bytes < sizeof(from) ? to->struct_bytes : sizeof(from));
+  if (from.struct_bytes > sizeof(from))
+    __builtin_memset(reinterpret_cast<unsigned char*>(to) + sizeof(from), 0, from.struct_bytes - sizeof(from));
 }
 
 /// Stores the text, cut where it is too long, and zeros behind it.

@@ -63,6 +63,7 @@ std::size_t bytes_of_any(const onefold_range& state) {
 int onefold_range_create(int32_t type, int32_t form, uint32_t flags, uint64_t begin, onefold_range** made) {
   return guarded([&] {
     if (made == nullptr) refuse_null("place of the new state");
+    *made = nullptr;
     *made = new onefold_range{create(checked_kind(type, form, flags), begin)};
   });
 }
@@ -70,6 +71,7 @@ int onefold_range_create(int32_t type, int32_t form, uint32_t flags, uint64_t be
 int onefold_range_create_together(int32_t type, const uint8_t* operators, size_t count, uint64_t begin, onefold_range** made) {
   return guarded([&] {
     if (made == nullptr) refuse_null("place of the new state");
+    *made = nullptr;
     *made = new onefold_range{create(checked_together(type, operators, count), begin)};
   });
 }
@@ -77,6 +79,7 @@ int onefold_range_create_together(int32_t type, const uint8_t* operators, size_t
 int onefold_range_create_own(const onefold_own_operator* of, uint64_t begin, onefold_range** made) {
   return guarded([&] {
     if (made == nullptr) refuse_null("place of the new state");
+    *made = nullptr;
     if (of == nullptr) refuse_null("own operator");
     *made = new onefold_range{own_range(*of, begin)};
   });
@@ -311,4 +314,13 @@ int onefold_is_free_of_order(int32_t type, int32_t form) {
   const bool has_type = (type >= 0 && type < onefold::element_type_count) || type == ONEFOLD_C64 || type == ONEFOLD_C128;
   if (!has_type || form < 0 || form > ONEFOLD_REDUCE_TOGETHER) return 0;
   return exact::is_free_of_order(static_cast<onefold::form>(form), static_cast<onefold::element_type>(type)) ? 1 : 0;
+}
+
+uint64_t onefold_tile_elements(int32_t type, int32_t form) {
+  uint64_t elements = 0;
+  const int status = guarded([&] {
+    const uint8_t sum = ONEFOLD_OP_SUM;  // whatever the operators
+    elements = (form == ONEFOLD_REDUCE_TOGETHER ? checked_together(type, &sum, 1) : checked_kind(type, form, 0)).tile();
+  });
+  return status == ONEFOLD_OK ? elements : 0;
 }

@@ -109,7 +109,7 @@ void add(const states_of_form& states, std::int64_t* to, const std::int64_t* fro
 // What is asked of reductions that make a state.
 onefold_options wishes_for_state(const onefold_options* how) {
   onefold_options wishes{};
-  if (how != nullptr) wishes = as_known(*how, sizeof(how->struct_bytes), "options");
+  if (how != nullptr) wishes = as_known(*how, first_bytes<onefold_options>, "options");
   wishes.struct_bytes = sizeof(wishes);
   if (wishes.guarantee != ONEFOLD_GUARANTEE_DEFAULT && wishes.guarantee != ONEFOLD_GUARANTEE_EXACT)
     throw error(errc::invalid_argument, "an exact state is made under ONEFOLD_GUARANTEE_EXACT");
@@ -169,6 +169,12 @@ bool is_in_stream_order(onefold_executor& where, const std::int64_t* words) {
   return false;
 }
 
+// No state, whatever states and up to 2^22 such words are added to it: its number of states is far below 0.
+void mark_as_no_state(const states_of_form& states, std::int64_t* words) {
+  std::fill_n(words, states.words(), 0);
+  for (std::size_t at = 1; at < states.words(); at += states.kind.words()) words[at] = -(std::int64_t{1} << 40);
+}
+
 void put_words(std::int32_t type, std::int32_t what, onefold_executor where, const void* x, const void* y, std::uint64_t count,
                std::int64_t* words, const onefold_options* how) {
   const states_of_form states = states_of(type, what);
@@ -203,6 +209,8 @@ void put_words(std::int32_t type, std::int32_t what, onefold_executor where, con
   std::uint64_t result[2];
   asked.output = result;
   asked.exact_state = words;
+  // Who sends the words without a look at the status would send a state that he had there before, or zeros, which are the state of no elements.
+  mark_as_no_state(states, words);
   check_status(onefold_reduce(&asked, &wishes));
 }
 

@@ -94,8 +94,8 @@ types_of_dot checked_types(const onefold_request& asked) {
     if (asked.type == ONEFOLD_C64 || asked.type == ONEFOLD_C128) refuse_more();
     refuse_number("request.type", asked.type, "one of onefold_type");
   }
-  if (!is_real_type(asked.second_type - 1)) {
-    if (asked.second_type - 1 == ONEFOLD_C64 || asked.second_type - 1 == ONEFOLD_C128) refuse_more();
+  if (asked.second_type < 1 || !is_real_type(asked.second_type - 1)) {
+    if (asked.second_type == ONEFOLD_C64 + 1 || asked.second_type == ONEFOLD_C128 + 1) refuse_more();
     refuse_number("request.second_type", asked.second_type, "0, or 1 more than one of onefold_type");
   }
   return {static_cast<element_type>(asked.type), static_cast<element_type>(asked.second_type - 1)};
@@ -189,7 +189,7 @@ void reduce_mixed(const onefold_request& asked, const onefold_options* how) {
   if (has_exact_sum) {
     check_has_exact_sum(types, type_of_products(types, wide));
   } else if (asks_for_exact(how)) {
-    by_order = as_known(*how, sizeof(how->struct_bytes), "options");  // no order changes a sum of integers
+    by_order = as_known(*how, first_bytes<onefold_options>, "options");  // no order changes a sum of integers
     by_order.struct_bytes = sizeof(by_order);
     by_order.guarantee = ONEFOLD_GUARANTEE_FIXED;
     how = &by_order;

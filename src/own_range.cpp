@@ -30,7 +30,7 @@ void check_operator(int failed) {
 
 onefold_options known_options(const onefold_options* how) {
   onefold_options known{};
-  if (how != nullptr) known = as_known(*how, sizeof(how->struct_bytes), "options");
+  if (how != nullptr) known = as_known(*how, first_bytes<onefold_options>, "options");
   known.struct_bytes = sizeof(known);
   return known;
 }

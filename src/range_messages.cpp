@@ -102,6 +102,9 @@ part_header& part_of(void* message, std::size_t which) {
 }
 // The same where nobody knows whether it is there.
 part_header& checked_part(void* message, std::size_t which) {
+  if (header_of(message).magic != message_magic)
+    throw error(errc::invalid_argument,
+                "the memory of a message holds none: onefold_message_begin() has not written it, or has failed");
   if (which >= header_of(message).parts) refuse_part(which, header_of(message).parts);
   return part_of(message, which);
 }
@@ -503,7 +506,7 @@ int onefold_message_begin(void* message, size_t bytes, const onefold_message_par
   });
 }
 
-uint64_t onefold_message_signature(const void* message) { return header_of(message).signature; }
+uint64_t onefold_message_signature(const void* message) { return message == nullptr ? 0 : header_of(message).signature; }
 
 int onefold_message_add(void* message, size_t which, onefold_executor where, const void* x, const void* y, uint64_t first,
                         uint64_t count, uint64_t total, const onefold_options* how) {
@@ -560,11 +563,14 @@ int onefold_message_add_own(void* message, size_t which, onefold_executor where,
 }
 
 void onefold_message_fail(void* message, int32_t status, int32_t rank) {
+  if (message == nullptr || header_of(message).magic != message_magic) return;
   const bool is_known = status > ONEFOLD_OK && status < ONEFOLD_COMMUNICATION_FAILED;
   fail(header_of(message), is_known ? static_cast<std::int16_t>(status) : status == ONEFOLD_OK ? given_up : different_calls, rank);
 }
 
-void onefold_message_merge(const void* left, void* right) { merge(left, right); }
+void onefold_message_merge(const void* left, void* right) {
+  if (left != nullptr && right != nullptr) merge(left, right);
+}
 
 int onefold_message_result(const void* message, size_t which, int32_t ranks, uint64_t total, int64_t ddof, void* result) {
   return guarded([&] {

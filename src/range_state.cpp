@@ -94,7 +94,7 @@ void combine(const cpu::form_row& row, std::byte* a, const std::byte* b) {
 onefold_options checked_options(const onefold_options* how) {
   onefold_options known{};
   known.struct_bytes = sizeof(known);
-  if (how != nullptr) known = as_known(*how, sizeof(how->struct_bytes), "options");
+  if (how != nullptr) known = as_known(*how, first_bytes<onefold_options>, "options");
   known.struct_bytes = sizeof(known);
   if (known.guarantee == ONEFOLD_GUARANTEE_EXACT)
     throw error(errc::guarantee_not_met,

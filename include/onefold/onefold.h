@@ -17,7 +17,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __GNUC__
+#ifdef ONEFOLD_IN_STATIC_LIBRARY /* the library's own units: several shared libraries of a program may each have one, and each calls its own */
+#define ONEFOLD_API __attribute__((visibility("hidden")))
+#elif defined(__GNUC__)
 #define ONEFOLD_API __attribute__((visibility("default")))
 #else
 #define ONEFOLD_API
@@ -185,7 +187,12 @@ typedef struct onefold_mean_variance_result_c128 { onefold_c128 mean; double var
 
 /* --- where it runs ---------------------------------------------------------------------------------------------------------------------- */
 
-typedef enum onefold_backend { ONEFOLD_SERIAL = 0, ONEFOLD_OPENMP = 1, ONEFOLD_CUDA = 2, ONEFOLD_BEST = 3 } onefold_backend;
+typedef enum onefold_backend {
+  ONEFOLD_SERIAL = 0,
+  ONEFOLD_OPENMP = 1,
+  ONEFOLD_CUDA = 2,
+  ONEFOLD_BEST = 255 /**< whichever of them can read the array */
+} onefold_backend;
 
 /** A place to run: a value, made by one of the functions below. */
 typedef struct onefold_executor {
@@ -235,7 +242,8 @@ typedef enum onefold_finish {
 /** Working memory on a GPU, for the reductions of one stream: see onefold_workspace_create(). */
 typedef struct onefold_workspace onefold_workspace;
 
-/** What ran. The caller sets struct_bytes; the call fills in the rest where it succeeds. Texts that are longer are cut. */
+/** What ran. The caller sets struct_bytes; the call fills in the rest where it succeeds, with 0 for members that the library does not know. Texts that are
+ *  longer are cut. */
 typedef struct onefold_report {
   size_t struct_bytes;
   char variant[64];        /**< the name that was asked for, or that the library chose */
@@ -278,7 +286,8 @@ typedef struct onefold_options {
 
 /** Store the values of the indices first .. first + count - 1 at `values` and return 0, or another number to end the call with
  *  ONEFOLD_CALLBACK_FAILED. Each index is asked for once, in blocks that stay in the first-level cache, from several threads at once. They must
- *  return: no longjmp, and no exception. */
+ *  return: no longjmp, and no exception. In Fortran declare them `recursive`, or compile them with -frecursive or -fopenmp: else larger local arrays are
+ *  static, and threads share them. */
 typedef int (*onefold_fill_f32)(void* context, uint64_t first, uint64_t count, float* values);
 typedef int (*onefold_fill_f64)(void* context, uint64_t first, uint64_t count, double* values);
 typedef int (*onefold_fill_i32)(void* context, uint64_t first, uint64_t count, int32_t* values);
@@ -390,7 +399,8 @@ typedef struct onefold_request {
   uint32_t flags;           /**< ONEFOLD_INTO, ONEFOLD_WIDE */
   int32_t results;          /**< ONEFOLD_REDUCE_TOGETHER and `source`: how many; 0 for one, at most 16 */
   const uint8_t* operators; /**< ONEFOLD_REDUCE_TOGETHER: onefold_operation, one for each result */
-  int64_t ddof;             /**< ONEFOLD_MEAN_VARIANCE: what is taken from the count; 1 for the variance of a sample */
+  int64_t ddof;             /**< ONEFOLD_MEAN_VARIANCE: what is taken from the count; 1 for the variance of a sample. Of no more elements than
+                                 that the variance is NaN */
   const onefold_value_source* source; /**< values instead of input */
   const onefold_own_code* own;        /**< code of the caller's: type and form say nothing */
   const void* device;                 /**< made by onefold/device.cuh; else NULL */
@@ -488,7 +498,8 @@ ONEFOLD_API int onefold_exact_count(int32_t type, int32_t form, const int64_t* s
 
 /** In stream order, in a GPU's memory: where the words of several states are added there, by ncclAllReduce of ncclInt64 with ncclSum say, no host waits for
  *  anything. onefold_exact_put_words() puts on the stream of `where` what stores the canonical words of the state of `count` elements at x, and for ONEFOLD_DOT
- *  at y, in memory that the GPU reads, at `words`: onefold_exact_words() of them, aligned to 8 bytes, in memory that it writes.
+ *  at y, in memory that the GPU reads, at `words`: onefold_exact_words() of them, aligned to 8 bytes, in memory that it writes. Where an executor of CPUs fails to
+ *  read the elements it leaves words there that are no state, so that their sum with other ranks' is refused.
  *  onefold_exact_put_result() puts there what stores at `result`, in memory that the GPU writes, the rounded result of words that are canonical or the sum of up
  *  to 2^31 canonical ones; flags and ddof as above. Words that are no state give a result whose bits are all set, a NaN that no reduction gives. Both may be
  *  captured; neither waits. With an executor of CPUs both work on the host's memory and are done on return, and words that are no state are refused;
@@ -509,7 +520,7 @@ ONEFOLD_API int onefold_exact_put_result(int32_t type, int32_t form, uint32_t fl
 typedef struct onefold_range onefold_range;
 
 /** The state of no elements, the first of which is to have the index `begin`. Of every form but ONEFOLD_REDUCE_TOGETHER of every type that has it;
- *  flags: ONEFOLD_WIDE or 0. */
+ *  flags: ONEFOLD_WIDE or 0. After an error *made is NULL, as it is after one of the next two. */
 ONEFOLD_API int onefold_range_create(int32_t type, int32_t form, uint32_t flags, uint64_t begin, onefold_range** made);
 /** The same of ONEFOLD_REDUCE_TOGETHER: `count` operators, 1 to 16, each an ONEFOLD_OP_*, of real numbers of any type. Its result is that many values in a
  *  row, as onefold_reduce() stores them. Elements are read once on CPUs, and once for each operator on cuda(); a function gives one value for all of
@@ -630,7 +641,7 @@ ONEFOLD_API size_t onefold_message_bytes(const onefold_message_part* parts, size
 /** Begins the message of a rank, 0 to 2^31 - 2. Messages with other parts, or another tag, do not fit to it, which all ranks learn. */
 ONEFOLD_API int onefold_message_begin(void* message, size_t bytes, const onefold_message_part* parts, size_t count, uint64_t tag,
                                       int32_t rank);
-/** A number that is equal in messages that fit to each other. */
+/** A number that is equal in messages that fit to each other; 0 of NULL. */
 ONEFOLD_API uint64_t onefold_message_signature(const void* message);
 /** Adds the elements first .. first + count - 1 of all ranks' `total` to part `which`: they lie at x, for ONEFOLD_DOT also at y, behind those that were
  *  added. Where their order is in the bits they begin with a tile, and end with one or at `total`; a rank without elements adds none at its
@@ -667,7 +678,8 @@ ONEFOLD_API int onefold_copy_products(int32_t type, onefold_executor where, cons
 ONEFOLD_API int onefold_copy_values(int32_t type, onefold_executor where, const onefold_value_source* source, uint64_t from,
                                     uint64_t count, void* const* to);
 /** Says that `rank` cannot take part, for this status: all ranks learn it. ONEFOLD_OK: it has given the reduction up;
- *  ONEFOLD_COMMUNICATION_FAILED: it asks for other reductions. */
+ *  ONEFOLD_COMMUNICATION_FAILED: it asks for other reductions. Memory that holds no message, because onefold_message_begin() has failed, is left
+ *  alone: merged, it is a message that does not fit. */
 ONEFOLD_API void onefold_message_fail(void* message, int32_t status, int32_t rank);
 /** `right` becomes the message of the ranks of `left` and those of `right`, which follow them. For the operator of an MPI_Allreduce: it allocates
  *  nothing and cannot fail; what does not fit together becomes a message without a result. Cost: some ten nanoseconds. */
@@ -680,6 +692,9 @@ ONEFOLD_API int onefold_message_result(const void* message, size_t which, int32_
 /** The same of a part of ONEFOLD_MEAN whose elements stand for absent values, but for `present` of them, as -0 or 0 of integers: the sum is divided by that many. */
 ONEFOLD_API int onefold_message_mean_of_present(const void* message, size_t which, int32_t ranks, uint64_t total, uint64_t present,
                                                 void* result);
+/** How many elements a tile of tree v1 has for this type and form: where ranks' parts begin with a tile nothing but messages goes between them. 0 of a
+ *  type or form that there is not. */
+ONEFOLD_API uint64_t onefold_tile_elements(int32_t type, int32_t form);
 /** Whether a form of elements of this type has the same bits in any order: integers' sums, extrema, counts and their like, norm_inf of complex numbers. */
 ONEFOLD_API int onefold_is_free_of_order(int32_t type, int32_t form);
 
@@ -886,7 +901,7 @@ ONEFOLD_C_DECLARE_DOT(c64_as_c128, onefold_c64, onefold_c128)
 ONEFOLD_C_DECLARE_VARIANCE(c64_as_c128, onefold_c64, onefold_mean_variance_result_c128)
 
 /** Dots of each of `rows` vectors x[i] with each of `columns` vectors y[j], n elements each: results[i * columns + j], each with the bits that
- *  it has alone. */
+ *  it has alone. One dot at least and 128 at most: more are several calls, with the same bits. */
 ONEFOLD_API int onefold_multi_dot_f32(onefold_executor where, const float* const* x, int32_t rows, const float* const* y,
                                       int32_t columns, uint64_t n, float* results);
 ONEFOLD_API int onefold_multi_dot_f64(onefold_executor where, const double* const* x, int32_t rows, const double* const* y,

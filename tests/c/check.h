@@ -27,6 +27,7 @@ extern int failures;
     EXPECT(strstr(onefold_last_error(), (text)) != NULL); \
   } while (0)
 
+void test_abi(void);       /* numbers and layouts */
 void test_forms(void);     /* every function of a form and type */
 void test_refusals(void);  /* what is refused, and how it is told */
 void test_places(void);    /* backends, catalogue, workspaces, policies */

@@ -102,8 +102,13 @@ static void test_on(onefold_executor where) {
                  "no exact state");
   EXPECT_REFUSED(onefold_exact_put_words(ONEFOLD_F64, ONEFOLD_SUM, where, x, NULL, count, NULL, NULL), ONEFOLD_NULL_POINTER,
                  "state");
+  /* A rank that fails, and sends its words: they are no state, and no sum of theirs with other ranks' is one. */
   EXPECT_REFUSED(onefold_exact_put_words(ONEFOLD_F64, ONEFOLD_SUM, where, NULL, NULL, count, sum, NULL), ONEFOLD_NULL_POINTER,
                  "input");
+  EXPECT_REFUSED(onefold_exact_result(ONEFOLD_F64, ONEFOLD_SUM, 0, 0, sum, &of_parts), ONEFOLD_INVALID_ARGUMENT, "no state");
+  for (size_t i = 0; i < sizeof sum / sizeof *sum; ++i) sum[i] += 3 * whole[i];
+  EXPECT_REFUSED(onefold_exact_result(ONEFOLD_F64, ONEFOLD_SUM, 0, 0, sum, &of_parts), ONEFOLD_INVALID_ARGUMENT, "no state");
+  EXPECT_OK(onefold_exact_put_words(ONEFOLD_F64, ONEFOLD_SUM, where, x, NULL, count, sum, NULL));
   EXPECT_REFUSED(onefold_exact_put_words(ONEFOLD_F64, ONEFOLD_SUM, where, x, NULL, count, (int64_t*)(void*)(x + 9), NULL),
                  ONEFOLD_INVALID_ARGUMENT, "inside the input");
   EXPECT_REFUSED(onefold_exact_put_words(ONEFOLD_F64, ONEFOLD_SUM, where, x, NULL, UINT64_MAX, sum, NULL), ONEFOLD_INVALID_ARGUMENT,

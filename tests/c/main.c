@@ -7,6 +7,7 @@
 int failures = 0;
 
 int main(void) {
+  test_abi();
   test_forms();
   test_refusals();
   test_places();

@@ -252,6 +252,22 @@ void test_messages(void) {
 
   const onefold_message_part none = {ONEFOLD_C64, ONEFOLD_MIN, 0, 6}, no_room = {ONEFOLD_F32, ONEFOLD_SUM, 0, 0};
   EXPECT(onefold_message_bytes(&none, 1) == 0 && onefold_message_bytes(&no_room, 1) == 0 && onefold_message_bytes(parts, 0) == 0);
+  EXPECT(onefold_tile_elements(ONEFOLD_F32, ONEFOLD_DOT) == tile && onefold_tile_elements(ONEFOLD_F32, ONEFOLD_REDUCE_TOGETHER) == tile);
+  EXPECT(onefold_tile_elements(ONEFOLD_F64, ONEFOLD_SUM) == 512 && onefold_tile_elements(ONEFOLD_C128, ONEFOLD_SUM) == 256);
+  EXPECT(onefold_tile_elements(ONEFOLD_C64, ONEFOLD_MIN) == 0 && onefold_tile_elements(99, ONEFOLD_SUM) == 0 && onefold_tile_elements(ONEFOLD_F32, -1) == 0);
+
+  /* Memory that holds no message. */
+  static uint64_t nothing[64];
+  for (int filled = 0; filled < 2; ++filled) {
+    memset(nothing, filled == 0 ? 0 : 0xAB, sizeof nothing);
+    EXPECT_REFUSED(onefold_message_add(nothing, 0, onefold_serial(), x, y, 0, count, count, NULL), ONEFOLD_INVALID_ARGUMENT, "holds none");
+    EXPECT_REFUSED(onefold_message_add(nothing, 77, onefold_serial(), x, y, 0, count, count, NULL), ONEFOLD_INVALID_ARGUMENT, "holds none");
+    onefold_message_fail(nothing, ONEFOLD_OUT_OF_MEMORY, 0);
+    EXPECT(((const unsigned char*)nothing)[20] == (filled == 0 ? 0 : 0xAB));
+  }
+  onefold_message_fail(NULL, ONEFOLD_OUT_OF_MEMORY, 0);
+  onefold_message_merge(NULL, NULL);
+  EXPECT(onefold_message_signature(NULL) == 0);
   EXPECT_REFUSED(onefold_message_begin(messages[0], 255, parts, 2, 5, 0), ONEFOLD_INVALID_ARGUMENT, "bytes of the message");
   EXPECT_REFUSED(onefold_message_begin(messages[0], 256, parts, 2, 5, -1), ONEFOLD_INVALID_ARGUMENT, "rank");
   EXPECT_REFUSED(onefold_message_begin(NULL, 256, parts, 2, 5, 0), ONEFOLD_NULL_POINTER, "message");

@@ -218,9 +218,13 @@ static void test_together_on(onefold_executor where) {
   onefold_range_destroy(second);
   onefold_range_destroy(first);
 
-  other = NULL;
   static const uint8_t unknown[] = {ONEFOLD_OP_SUM, 4};
+  other = (onefold_range*)(void*)x; /* is NULL after an error, so that a way out may destroy it */
   EXPECT_REFUSED(onefold_range_create_together(ONEFOLD_F32, unknown, 2, 0, &other), ONEFOLD_INVALID_ARGUMENT, "operator");
+  EXPECT(other == NULL);
+  other = (onefold_range*)(void*)x;
+  EXPECT_REFUSED(onefold_range_create(ONEFOLD_F64, ONEFOLD_BIT_XOR, 0, 0, &other), ONEFOLD_UNSUPPORTED, "bit_xor");
+  EXPECT(other == NULL);
   EXPECT_REFUSED(onefold_range_create_together(ONEFOLD_F32, operators, 0, 0, &other), ONEFOLD_INVALID_ARGUMENT, "operators");
   EXPECT_REFUSED(onefold_range_create_together(ONEFOLD_F32, NULL, 2, 0, &other), ONEFOLD_NULL_POINTER, "operators");
   EXPECT_REFUSED(onefold_range_create_together(ONEFOLD_F32, operators, 2, 0, NULL), ONEFOLD_NULL_POINTER, "new state");

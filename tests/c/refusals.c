@@ -217,8 +217,17 @@ void test_refusals(void) {
   EXPECT_OK(onefold_reduce(&what, &how));
   EXPECT(strcmp(ran.variant, "fixed_order") == 0 && strncmp(ran.implementation, "fixed_order/", 12) == 0);
   EXPECT(ran.backend == ONEFOLD_SERIAL && ran.guarantee == ONEFOLD_GUARANTEE_FIXED && ran.threads == 1 && ran.device == -1);
-  ran.struct_bytes = 0;
-  EXPECT_REFUSED(onefold_reduce(&what, &how), ONEFOLD_INVALID_ARGUMENT, "report");
+  for (size_t slip = 0; slip <= sizeof(&ran); slip += sizeof(&ran)) {
+    ran.struct_bytes = slip;
+    EXPECT_REFUSED(onefold_reduce(&what, &how), ONEFOLD_INVALID_ARGUMENT, "report");
+  }
+  struct {
+    onefold_report known;
+    int64_t more[2];
+  } longer = {.known = {.struct_bytes = sizeof longer}, .more = {1, 2}};
+  how.report = &longer.known;
+  EXPECT_OK(onefold_reduce(&what, &how));
+  EXPECT(longer.known.threads == 1 && longer.known.struct_bytes == sizeof longer && longer.more[0] == 0 && longer.more[1] == 0);
   how.report = NULL;
   how.variant = "fixd_order";
   EXPECT_REFUSED(onefold_reduce(&what, &how), ONEFOLD_UNKNOWN_VARIANT, "did you mean fixed_order");
@@ -244,8 +253,9 @@ void test_refusals(void) {
   how.struct_bytes = 3;
   EXPECT_REFUSED(onefold_reduce(&what, &how), ONEFOLD_INVALID_ARGUMENT, "options");
   EXPECT_REFUSED(onefold_sum_f64_into(onefold_serial(), x, 4, &result, &how), ONEFOLD_INVALID_ARGUMENT, "options");
-  how.struct_bytes = offsetof(onefold_options, guarantee); /* of an older header */
-  EXPECT_OK(onefold_sum_f64_into(onefold_serial(), x, 4, &result, &how));
+  how.struct_bytes = sizeof(&how); /* the slip: nothing of what is asked for would be read */
+  EXPECT_REFUSED(onefold_reduce(&what, &how), ONEFOLD_INVALID_ARGUMENT, "options");
+  EXPECT_REFUSED(onefold_sum_f64_into(onefold_serial(), x, 4, &result, &how), ONEFOLD_INVALID_ARGUMENT, "options");
 
   EXPECT_REFUSED(onefold_sum_f64_of(onefold_serial(), 4, NULL, NULL, &result), ONEFOLD_NULL_POINTER, "function");
 }
