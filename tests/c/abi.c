@@ -133,6 +133,6 @@ AT(onefold_variant_policy, blocks_per_multiprocessor, 68) AT(onefold_variant_pol
 #endif
 
 void test_abi(void) {
-  EXPECT(ONEFOLD_ABI_VERSION == 1);
+  EXPECT(ONEFOLD_ABI_VERSION == 2);
   EXPECT(onefold_abi_version() == ONEFOLD_ABI_VERSION);
 }

@@ -34,7 +34,7 @@ using std::max;
 
 #include <onefold/onefold.hpp>
 
-#include "../../backends/forms.hpp"
+#include "../../backends/no_elements.hpp"
 #include "../exact/added_words.hpp"
 #include "../support/data.hpp"
 #include "../support/gtest_support.hpp"
@@ -236,6 +236,14 @@ TEST_F(exact_words_on_a_warp, that_are_no_state_give_a_number_of_ones_alone) {
       if (kind_of_damage == 3) word = std::numeric_limits<std::int64_t>::min();
       if (i % 3 == 0 && where != 7) bad[7] = check_of(bad);
       ASSERT_NO_FATAL_FAILURE(expect_same_results(of, bad));
+    }
+    for (const std::int64_t count : {2, 0}) {  // of three states, each of which has an element
+      words few = good;
+      few[2] = count;
+      few[7] = check_of(few);
+      const int before = refused_;
+      ASSERT_NO_FATAL_FAILURE(expect_same_results(of, few));
+      ASSERT_GT(refused_, before) << text(of) << ", " << count << " elements";
     }
     for (const state_kind& other : kinds)
       if (other.row().words() == of.row().words()) {

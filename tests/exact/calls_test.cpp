@@ -15,6 +15,7 @@
 #include <onefold/onefold.hpp>
 
 #include "../forms/fixture.hpp"
+#include "../support/zero_pages.hpp"
 #include "options.hpp"
 
 namespace onefold_test {
@@ -370,6 +371,42 @@ TEST_P(exact_calls, with_wrong_pointers_are_refused) {
   const auto* odd = reinterpret_cast<const double*>(reinterpret_cast<const std::byte*>(x.data()) + 4);
   EXPECT_TRUE(refuses(errc::misaligned_pointer, "", [&] { static_cast<void>(onefold::sum(where(), odd, 3, exactly)); }));
   count_dispatch(where());
+}
+
+TEST_P(exact_calls, that_put_words_into_an_input_are_refused) {
+  const onefold_executor at = onefold::detail::c_executor(where());
+  std::vector<double> first(200, 2.0), second(200, 3.0);
+  for (std::vector<double>* const output : {&first, &second}) {
+    const std::vector<double> before = *output;
+    auto* const inside = reinterpret_cast<std::int64_t*>(output->data() + 1);
+    EXPECT_EQ(onefold_exact_put_words(ONEFOLD_F64, ONEFOLD_DOT, at, first.data(), second.data(), first.size(), inside, nullptr),
+              ONEFOLD_INVALID_ARGUMENT);
+    const std::string_view words = output == &first ? "inside the input" : "inside the second input";
+    EXPECT_NE(std::string_view(onefold_last_error()).find(words), std::string_view::npos) << onefold_last_error();
+    EXPECT_EQ(*output, before);
+  }
+  std::vector<std::int64_t> apart(exact_state<form::dot, double>::size());
+  EXPECT_EQ(onefold_exact_put_words(ONEFOLD_F64, ONEFOLD_DOT, at, first.data(), second.data(), 200, apart.data(), nullptr),
+            ONEFOLD_OK);
+  count_dispatch(where());
+}
+
+// --- more elements than 32 bits count
+
+// As forms/exact_test.cpp has them without the guarantee. Of halves the bytes are too many, and of bytes the elements.
+TEST(exact_counts_beyond_32_bits, reach_every_element) {
+  if (is_sanitized) GTEST_SKIP() << "a sanitizer looks at each of 2^32 elements";
+  constexpr std::uint64_t two_32 = std::uint64_t{1} << 32, bytes = two_32 + 4096 + 64;
+  const zero_pages memory(bytes);
+  if (!memory.is_there()) GTEST_SKIP() << "there is no address space for an array of 4 GiB";
+  auto* const halves = memory.as<float16>();
+  halves[two_32 / 2 + 5] = float16(3);
+  EXPECT_EQ(onefold::sum(onefold::openmp(2), halves, bytes / 2, accumulate_as<float>, exactly), 3.0F);
+  EXPECT_EQ(onefold::dot(onefold::serial(), halves, halves, bytes / 2, accumulate_as<float>, exactly), 9.0F);
+  halves[two_32 / 2 + 5] = float16(0);
+  auto* const integers = memory.as<std::int8_t>();
+  integers[two_32 + 5] = -3;
+  EXPECT_EQ(onefold::norm2(onefold::openmp(2), integers, bytes, exactly), 3.0);
 }
 
 // --- floating-point environments

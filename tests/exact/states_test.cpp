@@ -520,7 +520,8 @@ TEST(forged_states, with_words_out_of_their_range_are_refused) {
         wrong[i] = word;
         return with_right_check(wrong);
       };
-      for (const std::int64_t n : {std::int64_t{-1}, two62 + 1, smallest, highest})
+      for (const std::int64_t n :
+           {m - 1, std::int64_t{0}, std::int64_t{-1}, two62 + 1, smallest, highest})  // at least one of each state
         EXPECT_TRUE((is_no_state<What, T>(forged(2, n)))) << n;
       for (std::size_t flag = 3; flag <= 6; ++flag)
         for (const std::int64_t word : {std::int64_t{-1}, m + 1, two32, smallest, highest})
@@ -623,6 +624,10 @@ TEST(states_of_too_many_elements, are_refused) {
   EXPECT_TRUE(refuses(errc::invalid_argument, "", [&] { state += third; }));
   EXPECT_EQ(words_of(state), before);
   EXPECT_TRUE((is_no_state<form::sum, double>(words_of(state) + words_of(third))));
+
+  state += state;
+  EXPECT_TRUE(refuses(errc::invalid_argument, "2^62", [&] { state += state; }));
+  EXPECT_EQ(state.count(), std::uint64_t{1} << 62);
 }
 
 // --- threads

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cfenv>
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -50,7 +51,8 @@ std::vector<double> some_values(uint64_t count) {
 }
 
 // A message to which neighbouring tiles are added piece by piece, as ranks do whose ranges are cut.
-double sum_of_message(onefold_form what, const std::vector<double>& x, const std::vector<uint64_t>& cuts) {
+template <class Result = double>
+Result result_of_message(onefold_form what, const std::vector<double>& x, const std::vector<uint64_t>& cuts) {
   const onefold_message_part part{ONEFOLD_F64, what, 0, 64};
   const std::size_t bytes = onefold_message_bytes(&part, 1);
   std::vector<std::max_align_t> memory(1 + bytes / sizeof(std::max_align_t));
@@ -61,7 +63,7 @@ double sum_of_message(onefold_form what, const std::vector<double>& x, const std
                                   x.size(), nullptr),
               ONEFOLD_OK)
         << onefold_last_error();
-  double result = 0;
+  Result result{};
   EXPECT_EQ(onefold_message_result(message, 0, 1, x.size(), 0, &result), ONEFOLD_OK);
   return result;
 }
@@ -72,11 +74,78 @@ TEST(the_environment_of_the_caller, is_in_no_message) {
   std::vector<uint64_t> cuts;
   for (uint64_t tile = 0; tile <= 40; tile += 1 + tile % 3) cuts.push_back(tile * 512);
   cuts.push_back(x.size());
-  const double sum = onefold::sum(onefold::serial(), x), norm = onefold::norm1(onefold::serial(), x);
-  EXPECT_EQ(sum_of_message(ONEFOLD_SUM, x, cuts), sum);
+  const auto serial = onefold::serial();
+  const double sum = onefold::sum(serial, x), norm1 = onefold::norm1(serial, x), mean = onefold::mean(serial, x),
+               norm2 = onefold::norm2(serial, x);
+  const auto moments = onefold::mean_variance(serial, x);
+  EXPECT_EQ(result_of_message(ONEFOLD_SUM, x, cuts), sum);
   in_all_environments([&](const std::string& name) {
-    EXPECT_EQ(sum_of_message(ONEFOLD_SUM, x, cuts), sum) << name;
-    EXPECT_EQ(sum_of_message(ONEFOLD_NORM1, x, cuts), norm) << name;
+    EXPECT_EQ(result_of_message(ONEFOLD_SUM, x, cuts), sum) << name;
+    EXPECT_EQ(result_of_message(ONEFOLD_NORM1, x, cuts), norm1) << name;
+    // Behind the tree there is one operation more: a quotient, a root, and a quotient of squares.
+    EXPECT_EQ(result_of_message(ONEFOLD_MEAN, x, cuts), mean) << name;
+    EXPECT_EQ(result_of_message(ONEFOLD_NORM2, x, cuts), norm2) << name;
+    const auto found = result_of_message<onefold::mean_variance_result<double>>(ONEFOLD_MEAN_VARIANCE, x, cuts);
+    EXPECT_EQ(found.mean, moments.mean) << name;
+    EXPECT_EQ(found.variance, moments.variance) << name;
+  });
+}
+
+// The parts' moments, which are doubles, become floats; and the variance is the sum of both parts' ones.
+TEST(the_environment_of_the_caller, is_in_no_moments_of_complex_numbers) {
+  const std::vector<double> parts = some_values(6'000);
+  std::vector<std::complex<double>> doubles(parts.size() / 2);
+  std::vector<std::complex<float>> floats(doubles.size());
+  for (std::size_t i = 0; i < doubles.size(); ++i) {
+    doubles[i] = {parts[2 * i], parts[2 * i + 1] * 1e-3};  // the variances' exponents differ, so that their sum is always rounded
+    floats[i] = std::complex<float>(doubles[i]);
+  }
+  const auto serial = onefold::serial();
+  const auto expect_same = [](const auto& found, const auto& expected, const std::string& name) {
+    EXPECT_EQ(found.mean, expected.mean) << name;
+    EXPECT_EQ(found.variance, expected.variance) << name;
+  };
+  const auto as_wide = onefold::accumulate_as<std::complex<double>>;
+  const auto of_doubles = onefold::mean_variance(serial, doubles),
+             of_floats_in_doubles = onefold::mean_variance(serial, floats, as_wide);
+  const auto of_floats = onefold::mean_variance(serial, floats);
+  in_all_environments([&](const std::string& name) {
+    expect_same(onefold::mean_variance(serial, doubles), of_doubles, name + ", c128");
+    expect_same(onefold::mean_variance(serial, floats, as_wide), of_floats_in_doubles, name + ", c64 in c128");
+    expect_same(onefold::mean_variance(serial, floats), of_floats, name + ", c64");
+    expect_same(onefold::mean_variance(onefold::openmp(2), floats), of_floats, name + ", c64 on threads");
+  });
+}
+
+// Of tiles that are cut a state keeps the products themselves, which are rounded where nobody adds anything.
+TEST(the_environment_of_the_caller, is_in_no_products_that_are_kept) {
+  constexpr std::size_t n = 700;
+  constexpr uint64_t begin = 3;  // the first tile of 512 is cut, and so is the second one
+  const std::vector<double> y = some_values(n);
+  std::vector<float> x(n);
+  for (std::size_t i = 0; i < n; ++i) x[i] = static_cast<float>(y[n - 1 - i]) + 0.3F;
+  const onefold_products of{x.data(), y.data(), ONEFOLD_F32, ONEFOLD_F64};
+  const auto state = [&] {
+    onefold_range* made = nullptr;
+    EXPECT_EQ(onefold_range_create(ONEFOLD_F64, ONEFOLD_SUM, 0, begin, &made), ONEFOLD_OK);
+    EXPECT_EQ(onefold_range_add_products(made, onefold_serial(), &of, n, nullptr), ONEFOLD_OK) << onefold_last_error();
+    std::vector<std::byte> bytes(onefold_range_bytes(made));
+    EXPECT_EQ(onefold_range_write(made, bytes.data(), bytes.size()), ONEFOLD_OK);
+    onefold_range_destroy(made);
+    return bytes;
+  };
+  const auto copied = [&] {
+    std::vector<double> products(500);
+    EXPECT_EQ(onefold_copy_products(ONEFOLD_F64, onefold_serial(), &of, begin, products.size(), products.data()), ONEFOLD_OK);
+    return products;
+  };
+  const auto expected = state();
+  const auto expected_copies = copied();
+  for (std::size_t i = 0; i < expected_copies.size(); ++i)
+    ASSERT_EQ(expected_copies[i], static_cast<double>(x[begin + i]) * y[begin + i]) << i;
+  in_all_environments([&](const std::string& name) {
+    EXPECT_EQ(state(), expected) << name;
+    EXPECT_EQ(copied(), expected_copies) << name;
   });
 }
 

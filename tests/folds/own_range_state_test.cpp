@@ -381,6 +381,32 @@ TEST(own_range_states, have_the_same_bytes_in_c) {
       1024, [](uint64_t random) { return random % 900 == 0 ? maybe<float>(make_float(random)) : maybe<float>(); });
 }
 
+// Whatever the thread has set: what is kept is combined when a neighbour comes, and when the result is asked for.
+TEST(own_range_states, are_the_same_in_every_rounding_mode_in_c) {
+  std::vector<float> x(6'111);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = 1.0F / static_cast<float>(i + 3);
+  // Tiles of 1024: the second one is in both states, and the five whole ones are two nodes then, the first one of four.
+  constexpr uint64_t cut = 1'111;
+  const auto make = [&x] {
+    const c_state first = make_c_state<float, plain_sum>(0), second = make_c_state<float, plain_sum>(cut);
+    detail::check_status(onefold_range_add(first.get(), onefold_serial(), x.data(), nullptr, cut, nullptr));
+    detail::check_status(onefold_range_add(second.get(), onefold_serial(), x.data() + cut, nullptr, x.size() - cut, nullptr));
+    detail::check_status(onefold_range_append(first.get(), second.get()));
+    float result = 0;
+    detail::check_status(onefold_range_result(first.get(), 0, &result));
+    return std::pair(bytes_of_state(first), result);
+  };
+  const auto expected = make();
+  EXPECT_EQ(expected.second, onefold::reduce(onefold::serial(), x, plain_sum()));
+  for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+    std::fesetround(mode);
+    const auto got = make();
+    std::fesetround(FE_TONEAREST);
+    EXPECT_EQ(got.first, expected.first) << mode;    // append()
+    EXPECT_EQ(got.second, expected.second) << mode;  // the last tile, and what is to the left of it
+  }
+}
+
 // --- what fails -------------------------------------------------------------------------------------------------------------------------------------
 
 struct problem_of_mine : std::runtime_error {

@@ -608,6 +608,15 @@ TEST(complex_calls, are_those_of_the_forms_that_have_a_meaning) {
   EXPECT_EQ(onefold_reduce(&asked, nullptr), ONEFOLD_NULL_POINTER);
   asked.output = const_cast<C*>(x.data()) + 1;
   EXPECT_EQ(onefold_reduce(&asked, nullptr), ONEFOLD_INVALID_ARGUMENT);
+  std::vector<C> y{{1, 0}, {2, 0}};
+  asked.form = ONEFOLD_DOT;
+  asked.second = y.data();
+  asked.output = y.data() + 1;
+  EXPECT_EQ(onefold_reduce(&asked, nullptr), ONEFOLD_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(onefold_last_error()).find("inside the second input"), std::string::npos) << onefold_last_error();
+  EXPECT_EQ(y[1], C(2, 0));
+  asked.form = ONEFOLD_SUM;
+  asked.second = nullptr;
   asked.output = &result;
   asked.count = ~std::uint64_t{0};
   EXPECT_EQ(onefold_reduce(&asked, nullptr), ONEFOLD_INVALID_ARGUMENT);

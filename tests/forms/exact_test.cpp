@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../support/zero_pages.hpp"
 #include "fixture.hpp"
 
 namespace onefold_test {
@@ -123,6 +124,23 @@ TEST_P(each_form, is_exact_on_a_million_elements) {
 }
 
 INSTANTIATE_TEST_SUITE_P(forms, each_form, testing::ValuesIn(form_cases()), param_name);
+
+// Of more elements than 32 bits count; those of a GPU are in tests/large. One element far behind is not zero: whoever loses digits of its place finds zeros.
+TEST(counts_beyond_32_bits, reach_every_element_and_tell_its_place) {
+  if (is_sanitized) GTEST_SKIP() << "a sanitizer looks at each of 2^32 elements";
+  constexpr std::uint64_t place = (std::uint64_t{1} << 32) + 5, count = (std::uint64_t{1} << 32) + 4096 + 64;
+  const zero_pages memory(count);
+  if (!memory.is_there()) GTEST_SKIP() << "there is no address space for an array of 4 GiB";
+  auto* const x = memory.as<std::int8_t>();
+  x[place] = 3;
+  for (const onefold::executor& where : {onefold::serial(), onefold::openmp(2)}) {
+    const auto most = onefold::argmax(where, x, count);
+    EXPECT_EQ(most.index, place);
+    EXPECT_EQ(most.value, 3);
+    EXPECT_EQ(onefold::sum(where, x, count), 3);
+    EXPECT_EQ(onefold::count(where, x, count), 1U);
+  }
+}
 
 // One array as both inputs: squares.
 class each_dot : public form_test {};

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <complex>
 #include <limits>
 #include <span>
 #include <stdexcept>
 
+#include "../support/zero_pages.hpp"
 #include "fused_fixture.hpp"
 #include "small_oracle.hpp"
 
@@ -515,6 +517,35 @@ TEST(functions_of_the_index, take_one_and_two_modifiers_with_and_without_an_exec
   const std::vector<double> y = {1, 2, 3, 4, 5};
   EXPECT_EQ(bits_of(onefold::dot(x.data(), y.data(), n, wide, onefold::count_at{&place})),
             bits_of(onefold::dot(serial, x.data(), y.data(), 4)));
+}
+
+// A number of elements that is no float becomes one, by which the sum is divided: not the quotient of doubles, rounded. As of arrays.
+TEST(functions_of_the_index, have_means_over_their_number_in_the_type_of_their_sum) {
+  constexpr std::uint64_t count = (1U << 24) + 3;
+  constexpr float number = 0x1p24F + 4;
+  static_assert(static_cast<float>(count) == number);
+  ASSERT_NE(3.0F / number, static_cast<float>(3.0 / static_cast<double>(count)));
+  ASSERT_NE(1.5F / number, static_cast<float>(1.5 / static_cast<double>(count)));
+  const auto serial = onefold::serial();
+  if (!is_sanitized) {
+    const auto f = [](std::uint64_t i) { return i == 7 ? 3.0F : 0.0F; };
+    EXPECT_EQ(onefold::mean(serial, count, f), onefold::sum(serial, count, f) / number);
+    EXPECT_EQ(onefold::mean(serial, count, f), 3.0F / number);
+  }
+
+  using c64 = std::complex<float>;
+  const zero_pages memory(count * sizeof(c64));
+  ASSERT_TRUE(memory.is_there());
+  auto* const z = memory.as<c64>();
+  z[count - 1] = {3, -1.5F};
+  const c64 expected(3 / number, -1.5F / number);
+  EXPECT_EQ(onefold::mean(serial, z, count), expected);
+  EXPECT_EQ((onefold::range_state<onefold::form::mean, c64>().add(serial, z, count).value()), expected);
+  z[count - 1] = {};
+  auto* const x = memory.as<float>();
+  x[count - 1] = 3;
+  EXPECT_EQ(onefold::mean(serial, x, count), 3 / number);
+  EXPECT_EQ((onefold::range_state<onefold::form::mean, float>().add(serial, x, count).value()), 3 / number);
 }
 
 TEST_P(fused, that_leave_values_out_refuse_places_that_are_none) {

@@ -530,6 +530,10 @@ TEST_P(a_dot_of_two_types, refuses_what_is_not_there) {
   refused(ONEFOLD_MISALIGNED_POINTER, "second input",
           onefold_mixed_dot(at, ONEFOLD_F32, x, ONEFOLD_F64, static_cast<const char*>(y) + 4, 10, &result));
   refused(ONEFOLD_INVALID_ARGUMENT, "negative", onefold_mixed_dot(at, ONEFOLD_F32, x, ONEFOLD_F64, y, ~std::uint64_t{0}, &result));
+  const auto inside = [](const void* array) { return const_cast<double*>(static_cast<const double*>(array) + 3); };
+  refused(ONEFOLD_INVALID_ARGUMENT, "inside the input", onefold_mixed_dot(at, ONEFOLD_F32, x, ONEFOLD_F64, y, 10, inside(x)));
+  refused(ONEFOLD_INVALID_ARGUMENT, "inside the second input",
+          onefold_mixed_dot(at, ONEFOLD_F32, x, ONEFOLD_F64, y, 10, inside(y)));
   onefold_request more{};
   more.struct_bytes = sizeof(more);
   more.where = at;

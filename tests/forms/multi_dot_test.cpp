@@ -122,7 +122,8 @@ TEST_P(dots_of_vectors, have_the_bits_that_each_has_alone) {
 
 TEST_P(dots_of_vectors, may_be_more_than_one_launch_takes) {
   with_elements([&]<class T>(T) {
-    for (const auto& [rows, columns] : {std::array{1, 20}, {19, 1}, {5, 7}, {9, 2}})
+    // Up to as many as one call takes.
+    for (const auto& [rows, columns] : {std::array{1, 20}, {19, 1}, {5, 7}, {9, 2}, {1, 128}, {128, 1}, {8, 16}})
       ASSERT_NO_FATAL_FAILURE(expect_each_as_alone<T>(rows, columns, 10'007));
   });
 }
@@ -236,6 +237,13 @@ TEST(dots, refuse_what_they_cannot_do) {
   EXPECT_EQ(status(good.data(), 2, good.data(), 1 << 30, result), ONEFOLD_INVALID_ARGUMENT);
   EXPECT_EQ(status(good.data(), 1, good.data(), 1, nullptr), ONEFOLD_NULL_POINTER);
   EXPECT_EQ(status(good.data(), 1, good.data(), 1, const_cast<double*>(&x)), ONEFOLD_INVALID_ARGUMENT);  // the output is an input
+  double memory[] = {-1, 5};  // of which two results would take both numbers, the second of which is an input
+  const double* const behind = &memory[1];
+  EXPECT_EQ(status(&behind, 1, good.data(), 2, memory), ONEFOLD_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(onefold_last_error()).find("inside the first set's vector 0"), std::string::npos) << onefold_last_error();
+  EXPECT_EQ(memory[0], -1);
+  EXPECT_EQ(status(&behind, 1, good.data(), 1, memory), ONEFOLD_OK);  // one takes its place alone
+  EXPECT_EQ(memory[0], 5);
   for (const std::uint64_t count : {std::uint64_t{1} << 60, ~std::uint64_t{0}})
     EXPECT_EQ(onefold_multi_dot_f64(onefold_serial(), good.data(), 1, good.data(), 1, count, result), ONEFOLD_INVALID_ARGUMENT)
         << count;

@@ -4,7 +4,9 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "../support/cuda.hpp"
@@ -137,6 +139,37 @@ TEST(large_counts, of_inputs_of_any_alignment) {
     EXPECT_EQ(onefold::dot(onefold::cuda(), x + 1, x + 1, count), element * sum) << count;
     EXPECT_EQ(onefold::dot(onefold::cuda(), x, x + 1, count), element * sum) << count;
     count_dispatch(onefold::cuda());
+  }
+}
+
+// Where the winner is, of arrays that begin at a boundary and of such as begin one element behind it.
+TEST(large_counts, tell_places_behind_the_edges_of_32_bits) {
+  const auto& cuda = backend_under_test(onefold::backend::cuda);
+  if (!cuda.usable) GTEST_SKIP() << cuda.detail;
+  if (!are_wanted()) GTEST_SKIP() << why_not_wanted;
+  huge_array array((longest + 1) * sizeof(float));
+  const auto expect_places = [&]<class T>(std::size_t offset) {
+    const T* const x = static_cast<const T*>(array.data()) + offset;
+    const auto put = [&](std::uint64_t place, int byte) { array.fill((offset + place) * sizeof(T), sizeof(T), byte); };
+    array.fill(0, (longest + 1) * sizeof(T), 1);
+    const std::uint64_t places[] = {counts[0] + 1, counts[3], counts[3] + 1, counts[3] + 9, longest - 1};
+    for (std::size_t i = 0; i < std::size(places); ++i) {
+      const std::uint64_t largest = places[i], least = places[(i + 2) % std::size(places)];
+      put(largest, 0x3f);
+      put(least, 0);
+      const auto words = std::to_string(sizeof(T)) + " bytes, offset " + std::to_string(offset);
+      EXPECT_EQ(onefold::argmax(onefold::cuda(), x, longest).index, largest) << words;
+      const auto both = onefold::argminmax(onefold::cuda(), x, longest);
+      EXPECT_EQ(both.max.index, largest) << words;
+      EXPECT_EQ(both.min.index, least) << words;
+      count_dispatch(onefold::cuda());
+      put(largest, 1);
+      put(least, 1);
+    }
+  };
+  for (const std::size_t offset : {0U, 1U}) {
+    expect_places.operator()<float>(offset);
+    expect_places.operator()<std::uint8_t>(offset);
   }
 }
 
