@@ -197,7 +197,7 @@ executor executor_of(const onefold_executor& where) {
       return best();
     default:
       throw error(errc::invalid_argument,
-                  "the executor is none: make it with onefold_serial(), onefold_openmp(), onefold_cuda() or onefold_best()");
+                  "the executor is none: make it with onefold_serial(), onefold_openmp(), onefold_cuda() or onefold_best(), of this library's header");
   }
 }
 

@@ -89,6 +89,9 @@ void add_one(const exact::kind_row& kind, std::int64_t* to, const std::int64_t* 
     std::int64_t first[exact::most_words];
     std::memcpy(first, sum, sizeof(first));
     canonical(from);
+    // Of all words this one alone may be too large for a sum of two.
+    if (sum[exact::word_of_elements] > exact::most_elements - first[exact::word_of_elements])
+      throw error(errc::invalid_argument, "these states have more than 2^62 elements together");
     for (std::size_t i = 0; i < kind.words(); ++i) sum[i] += first[i];
     canonical(sum);
   }

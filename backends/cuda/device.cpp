@@ -84,8 +84,12 @@ bool has_few_double_units(int compute_capability) {
 }
 
 int device_count() {
-  int count = 0;
-  check(calls().get_device_count(&count), "cudaGetDeviceCount");
+  int count = 0, driver = 0;
+  const cudaError_t status = calls().get_device_count(&count);
+  // CUDA says then that the driver is too old for it, which sends people after a newer one.
+  if (status == cudaErrorInsufficientDriver && calls().get_driver_version(&driver) == cudaSuccess && driver == 0)
+    throw error(errc::backend_unavailable, "there is no NVIDIA driver here; use serial() or openmp() on this machine");
+  check(status, "cudaGetDeviceCount");
   if (count == 0) throw error(errc::backend_unavailable, "the CUDA driver shows no device (is CUDA_VISIBLE_DEVICES empty?)");
   return count;
 }

@@ -26,7 +26,7 @@
 #endif
 
 /** Grows by one with each change of this file that a compiled program could notice but for new functions and new members at the ends. */
-#define ONEFOLD_ABI_VERSION 1
+#define ONEFOLD_ABI_VERSION 2
 
 #ifdef __cplusplus
 extern "C" {

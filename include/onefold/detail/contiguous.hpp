@@ -23,7 +23,10 @@ namespace detail {
 
 #if __cplusplus >= 202002L
 template <class R>
-inline constexpr bool is_contiguous = std::ranges::contiguous_range<R>&& std::ranges::sized_range<R>;
+inline constexpr bool is_contiguous = std::ranges::contiguous_range<R>&& std::ranges::sized_range<R>&& requires(R& range) {
+  std::data(range);  // which std::valarray lacks: its begin() and size() are a pointer and a count
+  std::size(range);
+};
 #else
 // Having data() and size() is not enough: a row of a column-major matrix has both. C++17 cannot ask an iterator whether its elements lie side by
 // side, so only those are taken of which it is known.

@@ -34,7 +34,7 @@ constexpr bool is_complex_argument() {
 template <form What>
 struct complex_numbers_have_no_order {
   template <class... A, ONEFOLD_WHERE(asks_for_order(What) && (is_complex_argument<A>() || ...))>
-  void operator()(const A&... arguments) const = delete;
+  void operator()(const A&... arguments) const = delete;  // Complex numbers have no order: reduce abs(x[i])
 };
 
 /// Of likely slips, too.
@@ -47,8 +47,7 @@ struct function_gives_no_element {
   template <class S, class F, class... A, ONEFOLD_WHERE(gives_no_element<What, S, F>())>
   void operator()(const S& over, F&& f, const A&... more) const = delete;  // f gives floats or integers of 4 or 8 bytes
   template <class W, class S, class F, class... A, ONEFOLD_WHERE(is_place<W>&& gives_no_element<What, S, F>())>
-  void operator()(const W& where, const S& over, F&& f,
-                  const A&... more) const = delete;  // f gives floats or integers of 4 or 8 bytes
+  void operator()(const W& on, const S& over, F&& f, const A&... etc) const = delete;  // f gives floats or integers, 4 or 8 bytes
 };
 
 // Where no other call fits these do, and compilers show the one line that says it is deleted, and what it takes, in the place of all the others.

@@ -35,12 +35,10 @@ request together_request(const executor& where, array_view<T> input, void* outpu
 }
 
 struct no_together_takes_this {
-  void operator()(...) const =
-      delete;  // It takes [where,] a range | pointer, n | n, f | box, f [, options], op::sum{}, prod, min or max for each result
+  void operator()(...) const = delete;  // It takes [where,] a range | pointer, n | n, f | box, f [, options], operators
 };
 struct no_together_into_takes_this {
-  void operator()(...) const =
-      delete;  // It takes where, a range | pointer, n | n, f | box, f, the first result's address [, options], operators
+  void operator()(...) const = delete;  // It takes where, a range | pointer, n | n, f | box, f, the address [, options], operators
 };
 
 struct together_of_ranks {

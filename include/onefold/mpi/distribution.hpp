@@ -258,7 +258,7 @@ struct distribution {
               ? std::string(
                     "the ranges of the ranks are not those of rank after rank, from 0 on: renumber the ranks with MPI_Comm_split")
               : "the range of this rank begins at " + std::to_string(*given_begin) + " and those of the ranks before it end at " +
-                    std::to_string(begin) + ": renumber the ranks with MPI_Comm_split");
+                    std::to_string(begin) + ": renumber the ranks with MPI_Comm_split, or mend where they begin and end");
     for (int s = 0; s < sizes; ++s) {
       plans[s].values = static_cast<std::uint32_t>(std::max(1, all.head[s] + all.tail[s]));
       plans[s].is_ragged = all.is_cut[s] != 0;
