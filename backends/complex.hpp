@@ -7,11 +7,10 @@
 #include <cstring>
 #include <type_traits>
 
-#include <onefold/detail/callback.hpp>
 #include <onefold/detail/folds.hpp>
+#include <onefold/operators.hpp>
 #include <onefold/order.hpp>
 #include <onefold/results.hpp>
-#include <onefold/transform.hpp>
 
 namespace onefold::detail {
 

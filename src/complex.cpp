@@ -11,7 +11,6 @@
 #include <type_traits>
 #include <utility>
 
-#include <onefold/detail/callback.hpp>
 #include <onefold/detail/exact_kinds.hpp>
 #include <onefold/detail/request.hpp>
 #include <onefold/error.hpp>

@@ -18,6 +18,7 @@
 #include "../backends/cpu/forms.hpp"
 #include "../backends/float_environment.hpp"
 #include "../backends/forest.hpp"
+#include "../backends/no_elements.hpp"
 #include "select.hpp"
 
 namespace onefold::detail {

@@ -19,7 +19,6 @@
 #include <onefold/types.hpp>
 
 #include "../backends/cpu/forms.hpp"
-#include "../backends/forms.hpp"
 #include "batch.hpp"
 #include "mixed.hpp"
 

@@ -20,6 +20,7 @@
 
 #include "../backends/backend.hpp"
 #include "../backends/float_environment.hpp"
+#include "../backends/no_elements.hpp"
 #include "c_api.hpp"
 #include "complex.hpp"
 #include "dispatch.hpp"

@@ -13,6 +13,7 @@
 #include "../../src/dispatch.hpp"
 #include "../../src/pointer_kind.hpp"
 #include "../float_environment.hpp"
+#include "../no_elements.hpp"
 #include "instruction_set.hpp"
 #include "parts.hpp"
 #include "plan.hpp"

@@ -10,6 +10,7 @@
 
 #include "../../src/dispatch.hpp"
 #include "../complex.hpp"
+#include "../forms.hpp"
 
 namespace onefold::cpu {
 

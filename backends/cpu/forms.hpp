@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <onefold/detail/folds.hpp>
 #include <onefold/detail/request.hpp>
 #include <onefold/types.hpp>
 
-#include "../forms.hpp"
 #include "kernels/table.hpp"
 
 namespace onefold::cpu {

@@ -13,7 +13,6 @@
 #include "../cpu/forms.hpp"
 #include "../exact/state.hpp"
 #include "../float_environment.hpp"
-#include "../forms.hpp"
 #include "batch.hpp"
 #include "captures.hpp"
 #include "choices.hpp"

@@ -6,7 +6,6 @@
 
 #include <onefold/error.hpp>
 
-#include "../forms.hpp"
 #include "policy.hpp"
 
 namespace onefold::cuda_backend {

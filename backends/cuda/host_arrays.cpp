@@ -14,6 +14,7 @@
 #include "../cpu/forms.hpp"
 #include "../float_environment.hpp"
 #include "../forest.hpp"
+#include "../no_elements.hpp"
 #include "captures.hpp"
 #include "exact/driver.hpp"
 #include "fixed_order/complex_pieces.hpp"

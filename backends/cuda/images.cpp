@@ -6,7 +6,7 @@
 
 #include <onefold/detail/folds.hpp>
 
-#include "../forms.hpp"
+#include "../no_elements.hpp"
 #include "captures.hpp"
 #include "device.hpp"
 #include "fixed_order/complex_joined.hpp"

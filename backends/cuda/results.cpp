@@ -9,7 +9,7 @@
 #include <onefold/error.hpp>
 #include <onefold/options.hpp>
 
-#include "../forms.hpp"
+#include "../no_elements.hpp"
 #include "device.hpp"
 #include "fixed_order/driver.hpp"
 #include "runtime.hpp"

@@ -7,7 +7,7 @@
 #include <onefold/error.hpp>
 
 #include "../float_environment.hpp"
-#include "../forms.hpp"
+#include "../no_elements.hpp"
 #include "rounding.hpp"
 
 namespace onefold::detail::exact {

@@ -8,7 +8,7 @@
 #include <onefold/operators.hpp>
 
 #include "../float_environment.hpp"
-#include "../forms.hpp"
+#include "../float_semantics.hpp"
 #include "../threads/process.hpp"
 #include "lifetime.hpp"
 

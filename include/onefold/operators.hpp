@@ -61,6 +61,14 @@ ONEFOLD_HOST_DEVICE inline T canonical_nan() noexcept {
   return value;
 }
 
+/// The value as the caller gets it: every NaN becomes the quiet one with sign 0 and no payload.
+template <class T>
+ONEFOLD_HOST_DEVICE inline T canonical(T value) noexcept {
+  if constexpr (std::is_floating_point_v<T>)
+    if (is_nan(value)) return canonical_nan<T>();
+  return value;
+}
+
 #if !defined(__CUDA_ARCH__) && ((defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ != 0) || defined(__NO_SIGNED_ZEROS__))
 // The caller's flags let zeros of both signs be the same, or NaN be none: numbers are compared by their bits.
 template <class T>
@@ -327,6 +335,23 @@ template <class Op>
 struct names_a_form<Op, std::void_t<decltype(Op::id)>>
     : std::bool_constant<std::is_same_v<std::decay_t<decltype(Op::id)>, operation> ||
                          std::is_same_v<std::decay_t<decltype(Op::id)>, form>> {};
+
+/// An operator of the library's as a function object. One operation is the same in all units, whatever their options (unit.hpp).
+template <class Op>
+struct operator_function {
+  template <class T>
+  ONEFOLD_HOST_DEVICE T operator()(const T& a, const T& b) const {
+    return Op::template combine<T>(a, b);
+  }
+};
+
+/// Elements as they are, for a function of elements.
+struct identity_function {
+  template <class T>
+  ONEFOLD_HOST_DEVICE const T& operator()(const T& x) const {
+    return x;
+  }
+};
 }  // namespace detail
 
 /// Whether a type names one of the library's operators.

@@ -2,8 +2,9 @@
 /// @file grid.cuh  From one value per block to the result: what a block does with its value, one branch per finish.
 
 #include <onefold/device/dependent.cuh>
+#include <onefold/operators.hpp>
 
-#include "../../forms.hpp"
+#include "../../float_semantics.hpp"
 #include "atomic.cuh"
 #include "barrier.cuh"
 #include "block.cuh"

@@ -12,7 +12,7 @@
 #include <onefold/policy.hpp>
 
 #include "../../exact/state.hpp"
-#include "../../forms.hpp"
+#include "../../no_elements.hpp"
 #include "../device.hpp"
 #include "../launch.cuh"
 #include "../runtime.hpp"

@@ -1,7 +1,7 @@
 #include "words.hpp"
 
 #include "../../backend.hpp"
-#include "../../forms.hpp"
+#include "../../no_elements.hpp"
 #include "../captures.hpp"
 #include "../device.hpp"
 #include "../pointers.hpp"

@@ -13,7 +13,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "../../forms.hpp"
+#include <onefold/detail/folds.hpp>
+
 #include "batched_folds.hpp"
 
 namespace onefold::cuda_backend {

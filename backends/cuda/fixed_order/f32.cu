@@ -1,5 +1,6 @@
 /// @file f32.cu  The folds of f32 with one result.
 
+#include "../../forms.hpp"
 #include "fold_entry.cuh"
 
 namespace onefold::cuda_backend {

@@ -2,9 +2,10 @@
 /// @file fold_entry.cuh  Makes an entry of the list of folds: the kernels of one of the library's own, and what the driver needs to know of it.
 
 #include <onefold/detail/device_fold.hpp>
+#include <onefold/detail/folds.hpp>
 #include <onefold/device/kernel.cuh>
 
-#include "../../forms.hpp"
+#include "../../float_semantics.hpp"
 
 namespace onefold::cuda_backend {
 

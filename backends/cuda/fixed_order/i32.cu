@@ -1,5 +1,6 @@
 /// @file i32.cu  The folds of i32 and u32 with one result, but for sums in 64 bits: they share what wraps.
 
+#include "../../forms.hpp"
 #include "fold_entry.cuh"
 
 namespace onefold::cuda_backend {

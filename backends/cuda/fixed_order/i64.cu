@@ -1,5 +1,6 @@
 /// @file i64.cu  The folds of i64 and u64 with one result: they share what wraps.
 
+#include "../../forms.hpp"
 #include "fold_entry.cuh"
 
 namespace onefold::cuda_backend {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "../../forms.hpp"
 #include "batched_folds.hpp"
 #include "converted_folds.hpp"
 #include "joined.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 /// @file library_fold.cuh  Folds of the library's own that are made as a caller's are.
 
-#include <onefold/device.cuh>
+#include <onefold/device/fold_maker.cuh>
 
 namespace onefold::cuda_backend {
 

@@ -6,7 +6,7 @@
 
 #include <utility>
 
-#include <onefold/device.cuh>
+#include <onefold/device/fold_maker.cuh>
 
 #include "../../../src/mixed_types.hpp"
 

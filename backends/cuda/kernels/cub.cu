@@ -14,6 +14,8 @@
 #include <string>
 #include <type_traits>
 
+#include <onefold/error.hpp>
+
 #include "../passes.cuh"
 #include "../runtime.hpp"
 #include "../stream_memory.hpp"

@@ -18,6 +18,7 @@
 #include <onefold/detail/request.hpp>
 #include <onefold/error.hpp>
 #include <onefold/maybe.hpp>
+#include <onefold/operators.hpp>
 
 namespace onefold {
 namespace detail {
@@ -55,14 +56,6 @@ template <class F>
 inline constexpr bool reads_arrays = false;
 template <class F, class... T>
 inline constexpr bool reads_arrays<function_of_arrays<F, T...>> = true;
-
-/// Elements as they are.
-struct identity_function {
-  template <class T>
-  ONEFOLD_HOST_DEVICE const T& operator()(const T& x) const {
-    return x;
-  }
-};
 
 /// Whether an F is an array's elements as they are: its values lie in memory already.
 template <class F>

@@ -22,14 +22,6 @@
 
 namespace onefold::detail {
 
-/// The value as the caller gets it: every NaN becomes the quiet one with sign 0 and no payload.
-template <class T>
-ONEFOLD_HOST_DEVICE inline T canonical(T value) noexcept {
-  if constexpr (std::is_floating_point_v<T>)
-    if (is_nan(value)) return canonical_nan<T>();
-  return value;
-}
-
 /// The identities of min and max as elements.
 template <class E>
 ONEFOLD_HOST_DEVICE inline E largest_element() noexcept {

@@ -25,15 +25,6 @@ std::uint64_t one_size(std::uint64_t first, std::uint64_t second, More... more) 
   return one_size(second, more...);
 }
 
-/// An operator of the library's as a function object.
-template <class Op>
-struct operator_function {
-  template <class T>
-  ONEFOLD_HOST_DEVICE T operator()(const T& a, const T& b) const {
-    return Op::template combine<T>(a, b);
-  }
-};
-
 /// 1 where a predicate is true. Holds a copy of it.
 template <class P>
 struct one_where {

@@ -7,6 +7,7 @@
 #include <onefold/detail/device_exact.hpp>
 #include <onefold/detail/own_folds.hpp>
 #include <onefold/device/exact_values.cuh>
+#include <onefold/device/fold_maker.cuh>
 #include <onefold/transform.hpp>
 
 namespace onefold {
