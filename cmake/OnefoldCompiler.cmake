@@ -2,7 +2,10 @@
 
 include(CheckCXXSourceCompiles)
 
-set(CMAKE_REQUIRED_FLAGS -std=c++20)
+# A function's variables: the standard of a project around onefold is not asked for, and stays as it is.
+function(onefold_ask_compiler)
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED OFF)  # of a compiler without it the sentence below is to be read
 set(CMAKE_REQUIRED_QUIET ON)
 check_cxx_source_compiles("
 #if defined(__clang__) && __clang_major__ < 14 || !defined(__clang__) && defined(__GNUC__) && __GNUC__ < 11
@@ -17,8 +20,8 @@ consteval int one() { return 1; }
 static_assert(std::ranges::contiguous_range<std::span<const float>> && std::bit_cast<int>(0.0f) == 0);
 int main() { return static_cast<int>((four{} + four{})[0]) + one() - 1; }
 " ONEFOLD_COMPILER_SUFFICES)
-unset(CMAKE_REQUIRED_FLAGS)
-unset(CMAKE_REQUIRED_QUIET)
+endfunction()
+onefold_ask_compiler()
 
 if(NOT ONEFOLD_COMPILER_SUFFICES)
   unset(ONEFOLD_COMPILER_SUFFICES CACHE)  # asked again: a standard library may have been added meanwhile

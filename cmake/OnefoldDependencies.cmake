@@ -23,6 +23,12 @@ if(ONEFOLD_LECTURES AND Kokkos_FOUND)
   if(NOT "SERIAL" IN_LIST Kokkos_DEVICES)
     message(FATAL_ERROR "The Kokkos in ${Kokkos_DIR} was built without its Serial backend (Kokkos_ENABLE_SERIAL=ON), which onefold needs.")
   endif()
+  foreach(device IN ITEMS CUDA HIP SYCL)
+    if(device IN_LIST Kokkos_DEVICES)
+      message(FATAL_ERROR "The Kokkos in ${Kokkos_DIR} was built with ${device}, whose compiler onefold's sources are not for: scripts/bootstrap makes one with OpenMP and Serial "
+                          "(.deps/kokkos), or configure onefold with -DONEFOLD_VARIANTS=fixed_order, which needs none.")
+    endif()
+  endforeach()
   if(ONEFOLD_OPENMP AND NOT "OPENMP" IN_LIST Kokkos_DEVICES)
     message(FATAL_ERROR "The Kokkos in ${Kokkos_DIR} was built without OpenMP (Kokkos_ENABLE_OPENMP=ON): use another one, or "
                         "configure onefold with -DONEFOLD_OPENMP=OFF.")
@@ -38,11 +44,15 @@ endif()
 
 if(ONEFOLD_CUDA)
   # One architecture builds in minutes: the newest that the figures were measured on, with PTX for what comes after.
-  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND "$ENV{CUDAARCHS}" STREQUAL "")
     set(CMAKE_CUDA_ARCHITECTURES 90 CACHE STRING "CUDA architectures")
   endif()
   enable_language(CUDA)
-  find_package(CUDAToolkit 12.4 REQUIRED)
+  find_package(CUDAToolkit QUIET)
+  if(NOT CUDAToolkit_FOUND OR CUDAToolkit_VERSION VERSION_LESS 12.4)
+    message(FATAL_ERROR "onefold's CUDA backend needs the CUDA Toolkit 12.4 or newer; the one of ${CMAKE_CUDA_COMPILER} is ${CUDAToolkit_VERSION}. Name another "
+                        "nvcc with CUDACXX=PROGRAM and configure a fresh build folder, or leave the backend out with -DONEFOLD_CUDA=OFF.")
+  endif()
   if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake before 3.25.2 does not know that nvcc 12 has C++20
     set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
     set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)

@@ -7,14 +7,32 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 say() { printf '%s: %s\n' "${0##*/}" "$*"; }
 die() { printf '%s: error: %s\n' "${0##*/}" "$*" >&2; exit 1; }
 
-# Puts nvcc where CMake finds it; false where there is none. The toolkit's own installer leaves PATH alone.
+# Puts nvcc where CMake finds it; false where there is none, or one that is too old. The toolkit's own installer leaves PATH alone.
+minimal_cuda=12.4
 find_nvcc() {
-  if [[ -n ${CUDACXX:-} ]] || command -v nvcc >/dev/null; then return 0; fi
-  [[ -x /usr/local/cuda/bin/nvcc ]] || return 1
-  export CUDACXX=/usr/local/cuda/bin/nvcc
+  local version
+  if [[ -z ${CUDACXX:-} ]] && ! command -v nvcc >/dev/null; then
+    [[ -x /usr/local/cuda/bin/nvcc ]] || return 1
+    export CUDACXX=/usr/local/cuda/bin/nvcc
+  fi
+  version=$("${CUDACXX:-nvcc}" --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\),.*/\1/p') || version=
+  if [[ -n $version ]] && ! at_least "$minimal_cuda" "$version"; then
+    say "${CUDACXX:-nvcc} is of CUDA $version, and $minimal_cuda is needed: without the CUDA backend"
+    return 1
+  fi
+  choose_architectures
 }
 
 has_gpu() { command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep '^GPU ' >/dev/null; }
+
+# CMake's own variable, where nobody has set it: for GPUs here that are older than what is compiled for by default, which newer ones take too.
+choose_architectures() {
+  local found
+  if [[ -n ${CUDAARCHS:-} ]] || ! has_gpu; then return 0; fi
+  found=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | sed -n 's/^\([0-9]*\)\.\([0-9]\)$/\1\2/p' |
+          awk '{ print ($1 > 90 ? 90 : $1) }' | sort -un | paste -sd';' -) || found=
+  if [[ -n $found ]]; then export CUDAARCHS=$found; fi
+}
 
 # with_progress LOG COMMAND...: the command's output goes into LOG alone; so that a long step does not look like a hang, its last line is
 # shown meanwhile, every second on a terminal and elsewhere every 30 seconds. Gives the command's status, which the caller must look at.

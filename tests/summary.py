@@ -22,9 +22,12 @@ class Totals:
         self.skips = collections.Counter()
 
     def add_gtest(self, path):
-        """Counts the cases of one GoogleTest XML; returns how many failed."""
+        """Counts the cases of one GoogleTest XML; returns how many failed, or None where there are no cases."""
         failed = 0
-        for case in ElementTree.parse(path).getroot().iter("testcase"):
+        cases = list(ElementTree.parse(path).getroot().iter("testcase"))
+        if not cases:
+            return None
+        for case in cases:
             name = f"{case.get('classname')}.{case.get('name')}"
             if case.find("failure") is not None:
                 self.failures.append(name)
@@ -94,8 +97,13 @@ def main():
             totals.skips[f"{name}: {skip_reason or 'disabled'}"] += 1
             continue
         failed = None
-        if os.path.exists(reports.get(name, "")):
-            failed = totals.add_gtest(reports[name])
+        if name in reports:
+            if os.path.exists(reports[name]):
+                failed = totals.add_gtest(reports[name])
+            if failed is None and status == "run":
+                # Its filter fits nothing any more, or it has ended before its last case.
+                totals.failures.append(f"{name} (no case was run)")
+                continue
         elif name not in reports:
             failed = totals.add_unittest(name, test.findtext("system-out") or "")
         if status != "run" and not failed:
