@@ -197,7 +197,8 @@ executor executor_of(const onefold_executor& where) {
       return best();
     default:
       throw error(errc::invalid_argument,
-                  "the executor is none: make it with onefold_serial(), onefold_openmp(), onefold_cuda() or onefold_best(), of this library's header");
+                  "the executor is none: make it with onefold_serial(), onefold_openmp(), onefold_cuda() or onefold_best(), of "
+                  "this library's header");
   }
 }
 
@@ -388,7 +389,8 @@ void reduce_reals(const onefold_request& asked, const onefold_options* how, cons
   }
   if (asked.source != nullptr && asked.source->fill == nullptr) refuse_null("function that gives the values");
   if (what.device != nullptr && what.device->struct_bytes < sizeof(device_fold))
-    throw error(errc::unsupported, "the code for cuda() was compiled with an older onefold/device.cuh: compile it with this library's");
+    throw error(errc::unsupported,
+                "the code for cuda() was compiled with an older onefold/device.cuh: compile it with this library's");
   if (asked.own != nullptr) {
     const onefold_own_code& own = *asked.own;
     if (own.groups == nullptr || own.level == nullptr || own.conclude == nullptr)
