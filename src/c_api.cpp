@@ -402,7 +402,7 @@ void reduce_reals(const onefold_request& asked, const onefold_options* how, cons
   if (of.taken != nullptr && ((*of.taken = dispatch_to_batch(what, *of.batch, of.nodes)) || of.nodes != nullptr)) return;
   if (how == nullptr) return dispatch(what, no_wishes);
   if (how->struct_bytes == sizeof(*how)) return reduce_with_options(what, *how);
-  reduce_with_options(what, as_known(*how, first_bytes<onefold_options>, "options"));
+  reduce_with_options(what, known_options(how));
 }
 
 bool names_form_of_reals(const onefold_request& asked) {
@@ -464,7 +464,7 @@ void put_exact_words_of_parts(const onefold_request& asked, const onefold_option
 std::unique_ptr<batch_in_progress> begin_batch(const backend_entry& entry, const executor& where, const onefold_options* how,
                                                std::size_t bytes) {
   if (how == nullptr) return entry.begin_batch(where, no_wishes, bytes);
-  const onefold_options known = as_known(*how, first_bytes<onefold_options>, "options");
+  const onefold_options known = known_options(how);
   lent_workspace lent(known.workspace);
   return entry.begin_batch(where, wishes_of(known, lent), bytes);
 }

@@ -124,6 +124,21 @@ Struct as_known(const Struct& given, std::size_t fewest, std::string_view what) 
   return known;
 }
 
+/// What the caller asks for; nothing where `how` is null.
+inline onefold_options known_options(const onefold_options* how) {
+  onefold_options known{};
+  if (how != nullptr) known = as_known(*how, first_bytes<onefold_options>, "options");
+  known.struct_bytes = sizeof(known);
+  return known;
+}
+
+/// The place of a handle that is to be made: until then there is none, so that a way out may destroy it.
+template <class Handle>
+void clear_place(Handle** made, std::string_view what) {
+  if (made == nullptr) refuse_null(what);
+  *made = nullptr;
+}
+
 /// Checks a structure of the caller's that the library writes to.
 template <class Struct>
 Struct* checked_struct(Struct* given, std::string_view what) {

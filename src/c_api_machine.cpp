@@ -255,16 +255,14 @@ size_t onefold_workspace_bytes_of_states(uint64_t count, size_t state_bytes) {
 
 int onefold_workspace_create(onefold_executor where, uint64_t count, onefold_workspace** made) {
   return guarded([&] {
-    if (made == nullptr) refuse_null("place for the workspace");
-    *made = nullptr;
+    clear_place(made, "place for the workspace");
     *made = make_workspace(executor_of(where), nullptr, onefold_workspace_bytes(count));
   });
 }
 
 int onefold_workspace_create_at(onefold_executor where, void* memory, size_t bytes, onefold_workspace** made) {
   return guarded([&] {
-    if (made == nullptr) refuse_null("place for the workspace");
-    *made = nullptr;
+    clear_place(made, "place for the workspace");
     if (memory == nullptr)
       throw onefold::error(onefold::errc::null_pointer, "the workspace's memory is null: give the address of device memory");
     *made = make_workspace(executor_of(where), memory, bytes);

@@ -62,24 +62,21 @@ std::size_t bytes_of_any(const onefold_range& state) {
 
 int onefold_range_create(int32_t type, int32_t form, uint32_t flags, uint64_t begin, onefold_range** made) {
   return guarded([&] {
-    if (made == nullptr) refuse_null("place of the new state");
-    *made = nullptr;
+    clear_place(made, "place of the new state");
     *made = new onefold_range{create(checked_kind(type, form, flags), begin)};
   });
 }
 
 int onefold_range_create_together(int32_t type, const uint8_t* operators, size_t count, uint64_t begin, onefold_range** made) {
   return guarded([&] {
-    if (made == nullptr) refuse_null("place of the new state");
-    *made = nullptr;
+    clear_place(made, "place of the new state");
     *made = new onefold_range{create(checked_together(type, operators, count), begin)};
   });
 }
 
 int onefold_range_create_own(const onefold_own_operator* of, uint64_t begin, onefold_range** made) {
   return guarded([&] {
-    if (made == nullptr) refuse_null("place of the new state");
-    *made = nullptr;
+    clear_place(made, "place of the new state");
     if (of == nullptr) refuse_null("own operator");
     *made = new onefold_range{own_range(*of, begin)};
   });

@@ -111,9 +111,7 @@ void add(const states_of_form& states, std::int64_t* to, const std::int64_t* fro
 
 // What is asked of reductions that make a state.
 onefold_options wishes_for_state(const onefold_options* how) {
-  onefold_options wishes{};
-  if (how != nullptr) wishes = as_known(*how, first_bytes<onefold_options>, "options");
-  wishes.struct_bytes = sizeof(wishes);
+  onefold_options wishes = known_options(how);
   if (wishes.guarantee != ONEFOLD_GUARANTEE_DEFAULT && wishes.guarantee != ONEFOLD_GUARANTEE_EXACT)
     throw error(errc::invalid_argument, "an exact state is made under ONEFOLD_GUARANTEE_EXACT");
   wishes.guarantee = ONEFOLD_GUARANTEE_EXACT;
@@ -212,9 +210,10 @@ void put_words(std::int32_t type, std::int32_t what, onefold_executor where, con
   std::uint64_t result[2];
   asked.output = result;
   asked.exact_state = words;
+  const int status = onefold_reduce(&asked, &wishes);
   // Who sends the words without a look at the status would send a state that he had there before, or zeros, which are the state of no elements.
-  mark_as_no_state(states, words);
-  check_status(onefold_reduce(&asked, &wishes));
+  if (status != ONEFOLD_OK) mark_as_no_state(states, words);
+  check_status(status);
 }
 
 void put_words_of(const onefold_request& what, std::int64_t* words, const onefold_options* how) {

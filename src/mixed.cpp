@@ -189,8 +189,7 @@ void reduce_mixed(const onefold_request& asked, const onefold_options* how) {
   if (has_exact_sum) {
     check_has_exact_sum(types, type_of_products(types, wide));
   } else if (asks_for_exact(how)) {
-    by_order = as_known(*how, first_bytes<onefold_options>, "options");  // no order changes a sum of integers
-    by_order.struct_bytes = sizeof(by_order);
+    by_order = known_options(how);  // no order changes a sum of integers
     by_order.guarantee = ONEFOLD_GUARANTEE_FIXED;
     how = &by_order;
   }

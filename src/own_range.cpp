@@ -28,13 +28,6 @@ void check_operator(int failed) {
   if (failed != 0) throw error(errc::callback_failed, "the operator of the state has returned " + std::to_string(failed));
 }
 
-onefold_options known_options(const onefold_options* how) {
-  onefold_options known{};
-  if (how != nullptr) known = as_known(*how, first_bytes<onefold_options>, "options");
-  known.struct_bytes = sizeof(known);
-  return known;
-}
-
 }  // namespace
 
 // --- the tree ---------------------------------------------------------------------------------------------------------------------------------

@@ -93,10 +93,7 @@ void combine(const cpu::form_row& row, std::byte* a, const std::byte* b) {
 
 // What a caller's options may ask for, as options of the reductions of the parts.
 onefold_options checked_options(const onefold_options* how) {
-  onefold_options known{};
-  known.struct_bytes = sizeof(known);
-  if (how != nullptr) known = as_known(*how, first_bytes<onefold_options>, "options");
-  known.struct_bytes = sizeof(known);
+  onefold_options known = known_options(how);
   if (known.guarantee == ONEFOLD_GUARANTEE_EXACT)
     throw error(errc::guarantee_not_met,
                 "the state of a range has a fixed order: states of exact sums are those of exact_state and onefold_exact_add()");
