@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include <onefold/detail/folds.hpp>
+#include <onefold/detail/conclusions.hpp>
 #include <onefold/detail/request.hpp>
 #include <onefold/results.hpp>
 #include <onefold/types.hpp>

@@ -13,9 +13,9 @@
 
 #include <onefold/detail/device_fold.hpp>
 #include <onefold/detail/exact_kinds.hpp>
-#include <onefold/detail/folds.hpp>
 #include <onefold/detail/rounded.hpp>
 #include <onefold/error.hpp>
+#include <onefold/operators.hpp>
 #include <onefold/types.hpp>
 
 #include "c_api.hpp"

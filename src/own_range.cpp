@@ -10,7 +10,6 @@
 #include <string>
 #include <utility>
 
-#include <onefold/detail/own.hpp>
 #include <onefold/detail/own_range_header.hpp>
 #include <onefold/detail/request.hpp>
 #include <onefold/error.hpp>

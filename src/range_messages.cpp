@@ -11,7 +11,7 @@
 #include <utility>
 
 #include <onefold/detail/exact_kinds.hpp>
-#include <onefold/detail/own.hpp>
+#include <onefold/detail/request.hpp>
 #include <onefold/error.hpp>
 
 #include "../backends/float_environment.hpp"

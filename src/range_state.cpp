@@ -14,7 +14,7 @@
 #include <memory>
 #include <string_view>
 
-#include <onefold/detail/own.hpp>
+#include <onefold/detail/own_subtree.hpp>
 #include <onefold/detail/request.hpp>
 #include <onefold/error.hpp>
 

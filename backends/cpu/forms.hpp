@@ -4,7 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <onefold/detail/folds.hpp>
+#include <onefold/detail/conclusions.hpp>
+#include <onefold/detail/places.hpp>
 #include <onefold/detail/request.hpp>
 #include <onefold/types.hpp>
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <onefold/detail/folds.hpp>
+#include <onefold/detail/conclusions.hpp>
 
 #include "../no_elements.hpp"
 #include "captures.hpp"

@@ -42,6 +42,7 @@
 #include <onefold/detail/device_code.hpp>
 #include <onefold/detail/own.hpp>
 #include <onefold/detail/own_range_header.hpp>
+#include <onefold/detail/own_subtree.hpp>
 #include <onefold/detail/range_parts.hpp>
 #include <onefold/detail/request.hpp>
 #include <onefold/detail/unit.hpp>

@@ -14,10 +14,10 @@
 #include <type_traits>
 
 #include <onefold/detail/exact_kinds.hpp>
-#include <onefold/device/conclude.cuh>
 #include <onefold/device/dependent.cuh>
 #include <onefold/device/exact_bins.cuh>
 #include <onefold/device/exact_running.cuh>
+#include <onefold/device/store.cuh>
 #include <onefold/float16.hpp>
 
 #include "floats.cuh"

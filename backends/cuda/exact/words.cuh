@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include <onefold/device/conclude.cuh>
+#include <onefold/device/store.cuh>
 #include <onefold/device/warp.cuh>
 
 #include "words.hpp"

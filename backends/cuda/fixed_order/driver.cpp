@@ -6,7 +6,6 @@
 #include <bit>
 #include <optional>
 
-#include <onefold/detail/folds.hpp>
 #include <onefold/device/destination.hpp>
 #include <onefold/device/input.hpp>
 #include <onefold/options.hpp>

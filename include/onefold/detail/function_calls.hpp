@@ -10,10 +10,11 @@
 
 #include <onefold/box.hpp>
 #include <onefold/detail/callback.hpp>
+#include <onefold/detail/conclusions.hpp>
 #include <onefold/detail/contiguous.hpp>
 #include <onefold/detail/device_code.hpp>
-#include <onefold/detail/folds.hpp>
 #include <onefold/detail/own.hpp>
+#include <onefold/detail/places.hpp>
 #include <onefold/detail/present_moments.hpp>
 #include <onefold/detail/request.hpp>
 #include <onefold/executor.hpp>
@@ -129,7 +130,7 @@ void run_values(const executor& where, const Space& space, F& f, void* output, b
 /// The forms of minima, maxima and their indices where values may be absent: an operator on values and indices.
 template <form What, class T>
 struct absent_aware {
-  using fold = form_fold_t<What, T, false>;
+  using fold = place_fold_t<What, T>;
   using state = typename fold::accumulator;
   template <class Space, class F>
   struct values {

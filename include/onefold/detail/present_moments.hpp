@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include <onefold/detail/callback.hpp>
-#include <onefold/detail/folds.hpp>
+#include <onefold/detail/conclusions.hpp>
 #include <onefold/order.hpp>
 
 namespace onefold {

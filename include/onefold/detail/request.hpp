@@ -21,6 +21,7 @@ namespace onefold::detail {
 using value_source = ::onefold_value_source;
 using own_code = ::onefold_own_code;
 inline constexpr std::uint32_t most_state_bytes = 1024;
+inline constexpr std::size_t most_value_bytes = 64;  // of the caller's own
 
 /// A reduction in code of the caller's, for cuda(): made in device.cuh.
 struct device_fold;
