@@ -1,8 +1,10 @@
 /// @file complex_test.cpp  Reductions of complex numbers, against docs/order.md in scalars.
 
+#include <bit>
 #include <cmath>
 #include <complex>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <optional>
@@ -549,6 +551,45 @@ TEST(complex_calls, accumulate_in_the_wider_type_where_they_round) {
   asked.form = ONEFOLD_SUM;
   asked.output = reinterpret_cast<std::byte*>(&sum) + 4;
   EXPECT_EQ(onefold_reduce(&asked, nullptr), ONEFOLD_MISALIGNED_POINTER);
+}
+
+// Roots near the middle between two floats, and those that are no normal floats, by themselves at each place of a tile: a sum with zeros has their bits.
+TEST(complex_calls, round_absolute_values_of_floats_as_roots_of_doubles) {
+  std::vector<std::complex<float>> hard;
+  const auto last_bits = [](double x) { return std::bit_cast<std::uint64_t>(x) & 0x1fffffff; };
+  for (std::uint32_t i = 1; hard.size() < 3000;
+       ++i) {  // a root of 1 + b b that is about half a unit of the last place above a float
+    const float a = 1 + static_cast<float>(i) * 0x1p-20F;
+    float b = std::sqrt(a * 0x1p-23F);
+    for (int next = 0; next < 3; ++next, b = std::nextafter(b, 1.0F)) {
+      const std::uint64_t bits = last_bits(modulus_in_double({a, b}));
+      if (bits >= 0x10000000 - 20 && bits <= 0x10000000 + 20) hard.push_back(i % 2 == 0 ? std::complex{a, b} : std::complex{-b, a});
+    }
+  }
+  const std::size_t near = hard.size();
+  for (std::size_t i = 0; i < near; i += 3) {  // the same where floats begin and end
+    const auto scaled = [&](int by) { return std::complex{std::ldexp(hard[i].real(), by), std::ldexp(hard[i].imag(), by)}; };
+    hard.push_back(scaled(127));
+    hard.push_back(scaled(-110));
+    hard.push_back(scaled(-127));
+    hard.push_back(scaled(-140));
+  }
+  const float most = std::numeric_limits<float>::max(), least = std::numeric_limits<float>::denorm_min();
+  for (const float a : {most, least, 0x1p-126F, 0x1.fffffep-127F, 0x1.fffffep63F, std::numeric_limits<float>::infinity()})
+    for (const float b : {0.0F, -0.0F, least, 3 * least, most, 0x1p103F, 0x1.000002p103F, 0x1p-126F}) hard.emplace_back(a, b);
+
+  constexpr std::size_t tile = 1024;
+  std::vector<std::complex<float>> x(tile);
+  int wrong = 0;
+  for (std::size_t i = 0; i < hard.size(); ++i) {
+    auto& here = x[i * 389 % tile];
+    here = hard[i];
+    const float found = onefold::norm1(onefold::serial(), x.data(), tile), wanted = modulus(hard[i]);
+    here = {};
+    if (std::memcmp(&found, &wanted, sizeof(found)) == 0) continue;
+    if (++wrong == 1) ADD_FAILURE() << hard[i] << ": " << found << " in the place of " << wanted;
+  }
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST(complex_calls, are_those_of_the_forms_that_have_a_meaning) {
