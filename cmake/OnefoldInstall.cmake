@@ -6,9 +6,18 @@ include(CMakePackageConfigHelpers)
 set(onefold_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/onefold)
 set_target_properties(onefold_mpi PROPERTIES EXPORT_NAME mpi)
 set_target_properties(onefold_nccl PROPERTIES EXPORT_NAME nccl)
+set_target_properties(onefold_mpi_c PROPERTIES EXPORT_NAME mpi_c)
+set(onefold_source_folder ${CMAKE_INSTALL_DATADIR}/onefold)
+set(onefold_installed_source $<INSTALL_PREFIX>/${onefold_source_folder}/onefold_mpi.cpp)
+if(IS_ABSOLUTE "${onefold_source_folder}")
+  set(onefold_installed_source ${onefold_source_folder}/onefold_mpi.cpp)
+endif()
+target_sources(onefold_mpi_c INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src/mpi/onefold_mpi.cpp>
+                                       $<INSTALL_INTERFACE:${onefold_installed_source}>)
+install(FILES ${PROJECT_SOURCE_DIR}/src/mpi/onefold_mpi.cpp DESTINATION ${onefold_source_folder})
 configure_file(cmake/OnefoldNccl.cmake ${PROJECT_BINARY_DIR}/OnefoldNccl.cmake COPYONLY)
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/OnefoldNccl.cmake DESTINATION ${onefold_package_folder})
-install(TARGETS onefold onefold_mpi onefold_nccl EXPORT onefold-targets
+install(TARGETS onefold onefold_mpi onefold_mpi_c onefold_nccl EXPORT onefold-targets
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/include/onefold.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
@@ -108,7 +117,7 @@ if(NOT IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
   file(RELATIVE_PATH onefold_pc_up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" /)
   set(ONEFOLD_PC_PREFIX "\${pcfiledir}/${onefold_pc_up}")
 endif()
-foreach(onefold_folder LIBDIR INCLUDEDIR)
+foreach(onefold_folder LIBDIR INCLUDEDIR DATADIR)
   cmake_path(APPEND onefold_pc_folder "\${prefix}" "${CMAKE_INSTALL_${onefold_folder}}")  # but where that is absolute
   set(ONEFOLD_PC_${onefold_folder} "${onefold_pc_folder}")
   unset(onefold_pc_folder)

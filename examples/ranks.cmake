@@ -1,0 +1,16 @@
+# Runs `ranks` on several numbers of ranks: what it prints must be one text.
+#   cmake -DLAUNCHER="mpirun;..;-n" -DPROGRAM=ranks -P ranks.cmake
+set(texts "")
+foreach(ranks IN ITEMS 1 2 3 5)
+  execute_process(COMMAND ${LAUNCHER} ${ranks} ${PROGRAM} OUTPUT_VARIABLE text ERROR_VARIABLE errors RESULT_VARIABLE status)
+  if(NOT status EQUAL 0 OR NOT text MATCHES "dot 0x[0-9a-f]+.*least")
+    message(FATAL_ERROR "ranks on ${ranks} ranks has ended with ${status}:\n${text}${errors}")
+  endif()
+  list(APPEND texts "${text}")
+endforeach()
+list(REMOVE_DUPLICATES texts)
+list(LENGTH texts different)
+if(NOT different EQUAL 1)
+  message(FATAL_ERROR "other numbers of ranks have other bits:\n${texts}")
+endif()
+message(STATUS "1, 2, 3 and 5 ranks: ${texts}")
