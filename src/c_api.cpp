@@ -409,8 +409,23 @@ bool names_form_of_reals(const onefold_request& asked) {
   return asked.type >= 0 && asked.type < element_type_count && asked.form >= 0 && asked.form < form_count + record_count;
 }
 
+// An exact sum that waits, and whose count, or array, stands in memory. Kernels of such sums read neither: the host does.
+bool is_exact_of_memory(const onefold_request& asked, const onefold_options* how) {
+  return has_something_in_memory(asked) && how != nullptr && (asked.flags & ONEFOLD_INTO) == 0 &&
+         known_options(how).guarantee == ONEFOLD_GUARANTEE_EXACT;
+}
+
 void reduce_checked(const onefold_request& asked, const onefold_options* how, const whole_call& of = {}) {
   if ((asked.reserved | asked.reserved_2) != 0) refuse_number("request.reserved", asked.reserved | asked.reserved_2, "0");
+  if (is_exact_of_memory(asked, how) && of.batch == nullptr) {
+    onefold_request what = asked;
+    what.struct_bytes = sizeof(what);
+    if (is_for_gpu(what)) {
+      check_places(asked);
+      read_memory_of_gpu(what);
+      return reduce_checked(what, how, of);
+    }
+  }
   if (asked.second_type != 0) return reduce_mixed(asked, how);
   if (asked.own != nullptr && !names_form_of_reals(asked)) {  // of the caller's own code type and form say nothing
     onefold_request what = asked;

@@ -70,10 +70,6 @@ void check_complex(const onefold_request& asked) {
   if (asked.second != nullptr && overlaps(asked.output, bytes, asked.second, array_bytes)) refuse_overlap("second input");
 }
 
-bool has_something_in_memory(const onefold_request& what) {
-  return what.count_at != nullptr || what.input_at != nullptr || what.second_at != nullptr;
-}
-
 // With the count and the addresses that stand in memory, which is the host's.
 onefold_request with_memory_read(onefold_request what) {
   read_memory_of_host(what);
@@ -145,17 +141,6 @@ void run_moments(onefold_request what, const onefold_options* how) {
 }
 
 #ifdef ONEFOLD_HAVE_CUDA
-// Whether a GPU reduces it, which it then names.
-bool is_for_gpu(onefold_request& what) {
-  // Of no elements an array may be nowhere, and what stands in memory tells.
-  const void* const first = what.input_at != nullptr ? what.input_at : what.count > 0 ? what.input : what.count_at;
-  if (what.where.backend == ONEFOLD_BEST && first != nullptr) {
-    const auto place = locate(first);
-    if (place.kind != pointer_kind::host) what.where = onefold_cuda_device(place.device);
-  }
-  return what.where.backend == ONEFOLD_CUDA;
-}
-
 // Forms whose states on a GPU are larger than the numbers, or smaller: what asks for zeros, and mean_variance. Of no elements too, whose results the kernels
 // know.
 template <class T>

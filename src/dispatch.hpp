@@ -38,6 +38,13 @@ void check_counted_place(form what, const void* result);
 /// results that integers may be, the addresses are read again to know. The call, or its batch, has waited. Throws null_pointer.
 void refuse_unread_array(const onefold_request& what, const void* result, std::size_t bytes);
 
+/// Whether the number of elements, or the address of an array, stands in memory.
+inline bool has_something_in_memory(const onefold_request& what) noexcept {
+  return what.count_at != nullptr || what.input_at != nullptr || what.second_at != nullptr;
+}
+/// Whether a GPU reduces arrays, which the request then names: with best() the one that has them.
+bool is_for_gpu(onefold_request& what);
+
 /// What stands in memory that an executor of the host's reads: a number of elements that is at most `most`, or the address of an array. Throws invalid_argument, and
 /// device_pointer for what that executor cannot read.
 std::uint64_t count_in_memory(const std::uint64_t* place, std::uint64_t most, backend where);
@@ -45,12 +52,19 @@ const void* address_in_memory(const void* const* place, const char* role, backen
 /// Both for all that a request of a CPU executor's has there, which it then has no more.
 void read_memory_of_host(onefold_request& what);
 
+/// The same from a GPU's memory, behind all that its stream has been given, for calls that wait: more than the request's count counts as that. Throws null_pointer for
+/// an address that no kernel could follow, and what the backend does for places that the GPU cannot read.
+void read_memory_of_gpu(onefold_request& what);
+
 /// Throws device_pointer where a call that waits cannot store what it is asked for.
 void check_result_of_host(const void* output, const void* exact_state);
 
 /// No array is larger than half of the address space: a count beyond that is a negative number, or one in bytes gone wrong, and throws
 /// onefold::error.
 void check_count(std::uint64_t count, std::size_t element_bytes);
+constexpr bool can_be_count(std::uint64_t count, std::size_t element_bytes) noexcept {
+  return count <= (~std::uint64_t{0} >> 1) / element_bytes;
+}
 
 /// Whether results and an array share a byte.
 inline bool overlaps(const void* output, std::size_t output_bytes, const void* array, std::size_t array_bytes) noexcept {

@@ -179,41 +179,44 @@ void mark_as_no_state(const states_of_form& states, std::int64_t* words) {
 void put_words(std::int32_t type, std::int32_t what, onefold_executor where, const void* x, const void* y, std::uint64_t count,
                std::int64_t* words, const onefold_options* how) {
   const states_of_form states = states_of(type, what);
-  const onefold_options wishes = wishes_for_state(how);
   const bool in_stream_order = is_in_stream_order(where, words);
   const std::size_t element_bytes = size_of(static_cast<element_type>(type));
   const bool is_dot = what == ONEFOLD_DOT;
-  if (x != nullptr) check_count(count, element_bytes);
   const auto lies_in = [&](const void* array) {
-    return array != nullptr && overlaps(words, states.bytes(), array, count * element_bytes);
+    return array != nullptr && can_be_count(count, element_bytes) && overlaps(words, states.bytes(), array, count * element_bytes);
   };
   if (lies_in(x)) refuse_overlap("input");
   if (is_dot && lies_in(y)) refuse_overlap("second input");
-  onefold_request asked{};
-  asked.struct_bytes = sizeof(asked);
-  asked.where = where;
-  asked.type = type;
-  asked.form = what;
-  asked.input = x;
-  asked.second = is_dot ? y : nullptr;
-  asked.count = count;
-  if (in_stream_order) {
-    asked.flags = ONEFOLD_INTO;
-    asked.output = words;
-    if (states.number == 2) return put_complex_exact_words(asked, wishes);
-    if (is_complex(static_cast<element_type>(type))) {  // all parts are real numbers in a row
-      asked.type = static_cast<std::int32_t>(states.type);
-      asked.count *= 2;
+  try {
+    if (x != nullptr) check_count(count, element_bytes);
+    const onefold_options wishes = wishes_for_state(how);
+    onefold_request asked{};
+    asked.struct_bytes = sizeof(asked);
+    asked.where = where;
+    asked.type = type;
+    asked.form = what;
+    asked.input = x;
+    asked.second = is_dot ? y : nullptr;
+    asked.count = count;
+    if (in_stream_order) {
+      asked.flags = ONEFOLD_INTO;
+      asked.output = words;
+      if (states.number == 2) return put_complex_exact_words(asked, wishes);
+      if (is_complex(static_cast<element_type>(type))) {  // all parts are real numbers in a row
+        asked.type = static_cast<std::int32_t>(states.type);
+        asked.count *= 2;
+      }
+      return put_exact_words(asked, wishes);
     }
-    return put_exact_words(asked, wishes);
+    std::uint64_t result[2];
+    asked.output = result;
+    asked.exact_state = words;
+    check_status(onefold_reduce(&asked, &wishes));
+  } catch (...) {
+    // Who sends the words without a look at the status would send a state that he had there before, or zeros, which are the state of no elements.
+    if (!in_stream_order) mark_as_no_state(states, words);
+    throw;
   }
-  std::uint64_t result[2];
-  asked.output = result;
-  asked.exact_state = words;
-  const int status = onefold_reduce(&asked, &wishes);
-  // Who sends the words without a look at the status would send a state that he had there before, or zeros, which are the state of no elements.
-  if (status != ONEFOLD_OK) mark_as_no_state(states, words);
-  check_status(status);
 }
 
 void put_words_of(const onefold_request& what, std::int64_t* words, const onefold_options* how) {

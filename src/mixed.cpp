@@ -20,7 +20,6 @@
 
 #include "c_api.hpp"
 #include "dispatch.hpp"
-#include "pointer_kind.hpp"
 #include "select.hpp"
 #ifdef ONEFOLD_HAVE_CUDA
 #include "../backends/cuda/fixed_order/mixed.hpp"
@@ -131,18 +130,9 @@ void check_no_overlap(const onefold_request& asked, types_of_dot types) {
     refuse_overlap("second input");
 }
 
-bool is_in_memory(const onefold_request& what) noexcept {
-  return what.count_at != nullptr || what.input_at != nullptr || what.second_at != nullptr;
-}
-
 // What stands in memory is read here, unless a GPU does it. best() goes where the first array lies, or its address.
 void read_memory(onefold_request& what) {
-  if (what.where.backend == ONEFOLD_BEST) {
-    const auto place = locate(what.input_at != nullptr ? static_cast<const void*>(what.input_at) : what.input);
-    if (place.kind != pointer_kind::host) what.where = c_executor(cuda(place.device));
-  }
-  if (what.where.backend == ONEFOLD_CUDA) return;
-  read_memory_of_host(what);
+  if (!is_for_gpu(what)) read_memory_of_host(what);
 }
 
 arrays_of_two_types in_order_of(arrays_of_two_types arrays) noexcept {
@@ -198,7 +188,7 @@ void reduce_mixed(const onefold_request& asked, const onefold_options* how) {
     what.type = static_cast<std::int32_t>(type_of_products(types));
     return check_status(onefold_reduce(&what, how));
   }
-  if (is_in_memory(what)) {
+  if (has_something_in_memory(what)) {
     check_places(what);
     read_memory(what);
   }
@@ -213,7 +203,7 @@ void reduce_mixed(const onefold_request& asked, const onefold_options* how) {
 #ifdef ONEFOLD_HAVE_CUDA
   const cuda_backend::mixed_dot_of on_gpu{types.x, types.y, is_swapped};
   const device_fold fold =
-      cuda_backend::fold_of_mixed_dot(on_gpu, type_of_products(types, wide), is_in_memory(what), in_order.x, in_order.y);
+      cuda_backend::fold_of_mixed_dot(on_gpu, type_of_products(types, wide), has_something_in_memory(what), in_order.x, in_order.y);
   what.device = &fold;
 #endif
   what.type = static_cast<std::int32_t>(type_of_products(types, wide));

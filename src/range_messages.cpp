@@ -31,6 +31,7 @@ constexpr std::uint32_t most_values = 128;     // two for each height
 constexpr std::int16_t different_calls = -1;
 constexpr std::int16_t wrong_order = -2;
 constexpr std::int16_t given_up = -3;
+constexpr std::int16_t too_little_room = -4;
 
 struct message_header {
   std::uint32_t magic;
@@ -431,8 +432,8 @@ void merge(const void* left_message, void* right_message) {
     auto& b = *reinterpret_cast<part_header*>(right_next);
     left_next += a.bytes();
     right_next += b.bytes();
-    if (b.free_of_order == 0 && (a.end != b.first || values_between(a.first, b.end) > b.room))
-      return fail(right, wrong_order, begin_of_right);
+    if (b.free_of_order == 0 && a.end != b.first) return fail(right, wrong_order, begin_of_right);
+    if (b.free_of_order == 0 && values_between(a.first, b.end) > b.room) return fail(right, too_little_room, begin_of_right);
     merge_parts(a, b);
   }
 }
@@ -448,6 +449,10 @@ void merge(const void* left_message, void* right_message) {
   if (header.status == different_calls)
     throw error(errc::communication_failed, "the ranks do not ask for the same reductions: the forms, types or options of " + rank +
                                                 " are not those of the ranks before it");
+  if (header.status == too_little_room)
+    throw error(errc::communication_failed,
+                "a part of the message has too little room for the subtrees that ranges of ranks make, up to " + rank +
+                    "'s: twice the binary digits of the number of tiles suffice, and 128 always (onefold_message_part)");
   if (header.status == given_up) throw error(errc::communication_failed, rank + " has given the reduction up");
   throw error(errc::communication_failed, rank + " could not take part in the reduction (" +
                                               std::string(name(static_cast<errc>(header.status))) +
@@ -502,6 +507,8 @@ int onefold_message_begin(void* message, size_t bytes, const onefold_message_par
                           int32_t rank) {
   return guarded([&] {
     if (message == nullptr) refuse_null("place of the message");
+    if (reinterpret_cast<std::uintptr_t>(message) % alignof(std::uint64_t) != 0)
+      throw onefold::error(onefold::errc::misaligned_pointer, "the place of the message is not aligned to 8 bytes");
     begin_message(message, bytes, parts, count, tag, rank);
   });
 }

@@ -46,7 +46,7 @@ const backend_entry* find_backend(backend where) noexcept {
 }
 
 void check_count(std::uint64_t count, std::size_t element_bytes) {
-  if (count > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / element_bytes)
+  if (!can_be_count(count, element_bytes))
     throw error(errc::invalid_argument, "a count of " + std::to_string(count) + " elements cannot be: is it a negative number?");
 }
 
@@ -327,6 +327,16 @@ const void* address_in_memory(const void* const* place, const char* role, backen
   return array;
 }
 
+bool is_for_gpu(onefold_request& what) {
+  // Of no elements an array may be nowhere, and what stands in memory tells.
+  const void* const first = what.input_at != nullptr ? what.input_at : what.count > 0 ? what.input : what.count_at;
+  if (what.where.backend == ONEFOLD_BEST && first != nullptr) {
+    const auto place = locate(first);
+    if (place.kind != pointer_kind::host) what.where = onefold_cuda_device(place.device);
+  }
+  return what.where.backend == ONEFOLD_CUDA;
+}
+
 void read_memory_of_host(onefold_request& what) {
   const backend where = what.where.backend == ONEFOLD_OPENMP ? backend::openmp : backend::serial;
   if (const auto* const place = std::exchange(what.count_at, nullptr)) what.count = count_in_memory(place, what.count, where);
@@ -344,13 +354,22 @@ void check_counted_place(form what, const void* result) {
 
 namespace {
 
-// Whether a GPU has been able to read an array whose address stands at `place`, or there is none.
-bool can_be_followed(const onefold_request& what, const void* const* place, std::size_t alignment) {
-  if (place == nullptr) return true;
-  const void* array = nullptr;
+template <class T>
+T in_memory_of_gpu(const onefold_request& what, const T* place) {
+  T value{};
   find_backend(backend::cuda)
-      ->read_back(executor_of(what.where), static_cast<void*>(&array), static_cast<const void*>(place), sizeof(array));
+      ->read_back(executor_of(what.where), static_cast<void*>(&value), static_cast<const void*>(place), sizeof(value));
+  return value;
+}
+
+bool can_be_followed(const void* array, std::size_t alignment) {
   return array != nullptr && reinterpret_cast<std::uintptr_t>(array) % alignment == 0;
+}
+
+[[noreturn]] void refuse_address_in_memory() {
+  throw error(errc::null_pointer,
+              "the address of an array that stands in the GPU's memory is null, or not aligned to its element type, but there are "
+              "elements to read");
 }
 
 // What the address of its array is a multiple of, `which` being 0 or 1.
@@ -371,12 +390,32 @@ void refuse_unread_array(const onefold_request& what, const void* result, std::s
   const element_type of_result =
       what.second_type != 0 ? type_of_mixed(what) : result_type(type, its, (what.flags & ONEFOLD_WIDE) != 0);
   const bool may_be_a_number = !has_index(its) && !is_complex(of_result) && !is_float(of_result);
-  if (may_be_a_number && can_be_followed(what, what.input_at, alignment_of_array(what, 0)) &&
-      can_be_followed(what, what.second_at, alignment_of_array(what, 1)))
-    return;
-  throw error(errc::null_pointer,
-              "the address of an array that stands in the GPU's memory is null, or not aligned to its element type, but there are "
-              "elements to read");
+  // Of an unsigned type the smallest of no elements, say.
+  if (may_be_a_number && what.count_at != nullptr && in_memory_of_gpu(what, what.count_at) == 0) return;
+  const auto was_followed = [&what](const void* const* place, int which) {
+    return place == nullptr || can_be_followed(in_memory_of_gpu(what, place), alignment_of_array(what, which));
+  };
+  if (may_be_a_number && was_followed(what.input_at, 0) && was_followed(what.second_at, 1)) return;
+  refuse_address_in_memory();
+}
+
+void read_memory_of_gpu(onefold_request& what) {
+  const backend_entry* const gpus = find_backend(backend::cuda);
+  if (gpus == nullptr) throw error(errc::backend_not_built, not_built_sentence(backend::cuda));
+  const auto read = [&](const auto* place) {
+    const onefold_array at{place, sizeof(*place), alignof(decltype(*place))};
+    gpus->check_gpu_arrays(executor_of(what.where), {&at, 1}, 1);
+    return in_memory_of_gpu(what, place);
+  };
+  if (const auto* const place = std::exchange(what.count_at, nullptr)) what.count = std::min(read(place), what.count);
+  const auto follow = [&](const void* const*& from, const void*& array, int which) {
+    const void* const* const place = std::exchange(from, nullptr);
+    if (place == nullptr || what.count == 0) return;
+    array = read(place);
+    if (!can_be_followed(array, alignment_of_array(what, which))) refuse_address_in_memory();
+  };
+  follow(what.input_at, what.input, 0);
+  follow(what.second_at, what.second, 1);
 }
 
 bool dispatch_to_batch(request& what, batch_in_progress& batch, const tree_nodes* nodes) {

@@ -179,6 +179,46 @@ bool run_exact_sum(const onefold::detail::request& what, exact_part part, const 
   return true;
 }
 
+bool run_exact_values(onefold::detail::request what, const options& how, const variant_info& variant, report& ran);
+
+// Several results whose states the host wants: their words go to memory that the GPU and the host have, as onefold_exact_put_words_of() puts them anywhere, and
+// the host rounds them.
+bool run_for_states(onefold::detail::request what, const options& how, const variant_info& variant, report& ran) {
+  namespace exact = onefold::detail::exact;
+  const int device = what.where.device();
+  const device_scope current(device);
+  refuse_foreign_stream(what.where, current);
+  if (what.where.has_stream() && is_capturing(what.where.stream()))
+    refuse(variant, "makes states for the host in calls that wait, and the stream is being captured");
+  const std::size_t words = exact::kind_of(what.form, what.type).words();
+  const auto states = static_cast<std::size_t>(what.results);
+  const std::shared_ptr<stream_memory> memory = memory_of(device, what.where.has_stream(), what.where.stream());
+  const auto give_back = [&memory](result_place* place) { memory->batch_results.give_back(std::unique_ptr<result_place>(place)); };
+  const std::unique_ptr<result_place, decltype(give_back)> place(
+      memory->batch_results.take(states * words * sizeof(std::int64_t)).release(), give_back);
+  std::int64_t* const to = std::exchange(what.exact_state, nullptr);
+  void* const output = std::exchange(what.output, place->values.data());
+  what.waits = false;
+  what.words_alone = true;
+  const cudaStream_t stream = stream_of(device, what.where.has_stream(), what.where.stream());
+  try {
+    if (!run_exact_values(what, how, variant, ran)) return false;
+  } catch (...) {
+    forget(calls().stream_synchronize(stream));  // what was launched may write until then
+    throw;
+  }
+  check(calls().stream_synchronize(stream), "cudaStreamSynchronize");
+  const auto* const from = static_cast<const std::int64_t*>(place->values.data());
+  std::copy_n(from, states * words, to);
+  for (std::size_t k = 0; k < states; ++k) {
+    exact_integers state{};
+    const std::uint64_t count = exact::load(exact::kind_of(what.form, what.type), from + k * words, state.data());
+    exact::conclude(what.type, what.form, what.wide, state.data(), count, what.ddof,
+                    static_cast<std::byte*>(output) + k * result_bytes(what.type, what.form, what.wide));
+  }
+  return true;
+}
+
 // The values of a function of the caller's. Of one result a host that waits rounds the state, as above.
 bool run_exact_values(onefold::detail::request what, const options& how, const variant_info& variant, report& ran) {
   namespace exact = onefold::detail::exact;
@@ -189,12 +229,12 @@ bool run_exact_values(onefold::detail::request what, const options& how, const v
                 "and mean_variance of floats and doubles, and for mean, norm2 and mean_variance of integers, in translation units "
                 "that were "
                 "compiled with this version's onefold/device.cuh: store the values, or use openmp() or serial() with host memory");
-  if (what.exact_state != nullptr && what.results != 1)
-    throw error(errc::unsupported, "several results have no one state: ask for the state of each");
   if ((what.exact_state != nullptr || what.words_alone) && kernel->counts)
     throw error(errc::unsupported, "of values some of which may be absent cuda() has no state: use openmp() or serial()");
   if (what.count == 0) {  // as under fixed; its own fold knows what that is
-    if (what.exact_state != nullptr) std::fill_n(what.exact_state, exact::kind_of(what.form, what.type).words(), std::int64_t{0});
+    if (what.exact_state != nullptr)
+      std::fill_n(what.exact_state, exact::kind_of(what.form, what.type).words() * static_cast<std::size_t>(what.results),
+                  std::int64_t{0});
     if (what.words_alone) {  // and which words those are the library
       what.device = nullptr;
       const int states = std::exchange(what.results, 1);
@@ -207,6 +247,7 @@ bool run_exact_values(onefold::detail::request what, const options& how, const v
     const std::span<const variant_info> all = list_variants();
     return run_checked(what, how, *std::ranges::find(all, "fixed_order", &variant_info::name), ran);
   }
+  if (what.exact_state != nullptr && what.results != 1) return run_for_states(what, how, variant, ran);
   exact_values_call call{};
   static_cast<onefold::detail::device_fold&>(call) = *what.device;
   call.exact = kernel;
@@ -300,7 +341,7 @@ void run_vectors(const onefold::detail::request& what, const options& how, const
   const int columns = is_column ? of.rows : of.columns;
   const int most_rows = rows == 1 ? 1 : dots_of_launch::square;
   const int most_columns = rows == 1 ? dots_of_launch::longest : dots_of_launch::square;
-  std::byte found[sizeof(double) * dots_of_launch::square * dots_of_launch::square];
+  alignas(double) std::byte found[sizeof(double) * dots_of_launch::square * dots_of_launch::square];
   auto* const output = static_cast<std::byte*>(what.output);
   const std::size_t size = size_of(what.type);
   for (int i = 0; i < rows; i += most_rows) {
@@ -516,18 +557,24 @@ void check_gpu_output(const executor& where, const void* output) {
   static_cast<void>(device_view(output, "output", where.device(), current));
 }
 
+void refuse_to_wait_in_capture(const executor& where) {
+  if (where.has_stream() && is_capturing(where.stream()))
+    throw error(errc::unsupported, "the stream is being captured: nothing of it runs that could be waited for");
+}
+
 void wait_for(const executor& where) {
   properties_of(where.device());
   const device_scope current(where.device());
   refuse_foreign_stream(where, current);
-  if (where.has_stream() && is_capturing(where.stream()))
-    throw error(errc::unsupported, "the stream is being captured: nothing of it runs that could be waited for");
+  refuse_to_wait_in_capture(where);
   check(calls().stream_synchronize(stream_of(where.device(), where.has_stream(), where.stream())), "cudaStreamSynchronize");
 }
 
 void read_back(const executor& where, void* to, const void* from, std::size_t bytes) {
   properties_of(where.device());
   const device_scope current(where.device());
+  refuse_foreign_stream(where, current);
+  refuse_to_wait_in_capture(where);
   check(calls().memcpy_async(to, from, bytes, cudaMemcpyDefault, stream_of(where.device(), where.has_stream(), where.stream())),
         "cudaMemcpyAsync");
   wait_for(where);

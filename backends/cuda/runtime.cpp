@@ -14,7 +14,7 @@ namespace onefold::cuda_backend {
 
 namespace {
 
-// A pool of the library's own, which keeps what is freed until it is trimmed: the application's default pool has its own rules.
+// A pool of the library's own: the application's default pool has its own rules. What is free in it goes back when the host next waits for a stream.
 cudaError_t create_pool(cudaMemPool_t* pool, int device) {
   cudaMemPoolProps properties{};
   properties.allocType = cudaMemAllocationTypePinned;
@@ -63,8 +63,10 @@ cudaError_t launch_function(const cudaLaunchConfig_t* config, cudaFunction_t fun
   same.hStream = config->stream;
   same.attrs = reinterpret_cast<CUlaunchAttribute*>(config->attrs);
   same.numAttrs = config->numAttrs;
+  const driver_launch launch = launch_of_driver();
+  if (launch == nullptr) return cudaErrorNotSupported;  // a caller's kernel, whose handle its own runtime has given
   // The numbers of the driver's errors are the runtime's.
-  return static_cast<cudaError_t>(launch_of_driver()(&same, function, arguments, nullptr));
+  return static_cast<cudaError_t>(launch(&same, function, arguments, nullptr));
 }
 
 // The driver's calls about contexts, which the runtime has no words for. Asked of the library that the runtime has loaded, since

@@ -1,7 +1,12 @@
 #include "scratch.hpp"
 
+#include <string>
+
+#include <onefold/error.hpp>
 #include <onefold/options.hpp>
 
+#include "captures.hpp"
+#include "device.hpp"
 #include "runtime.hpp"
 #include "stream_memory.hpp"
 
@@ -14,6 +19,11 @@ scratch_copy::scratch_copy(call& now, std::size_t element_bytes) : stream_(now.w
     check(calls().malloc_from_pool_async(&data_, bytes, now.work.pool, stream_), "cudaMallocFromPoolAsync");
   } else if (const cudaError_t made = calls().malloc_async(&data_, bytes, stream_); made == cudaErrorNotSupported) {
     calls().get_last_error();
+    if (now.work.memory_stream != stream_ && is_capturing(stream_))
+      throw error(
+          errc::unsupported,
+          now.gpu.name +
+              " has no memory in stream order, so a graph cannot hold the copy that this variant reduces: take fixed_order");
     check(calls().malloc(&data_, bytes), "cudaMalloc");
     is_plain_ = true;
   } else {

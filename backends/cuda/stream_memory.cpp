@@ -30,7 +30,7 @@ void put_neutral(std::byte* cells_begin) {
 buffer::~buffer() {
   // Failures here are those of earlier work, which others are told of.
   const auto release = [this](void* data) { forget(where_ == place::device ? calls().free(data) : calls().free_host(data)); };
-  for (void* const data : outgrown_) release(data);
+  for (const piece& old : outgrown_) release(old.data);
   if (data_ != nullptr) release(data_);
 }
 
@@ -49,12 +49,14 @@ void* buffer::at_least(std::size_t bytes, cudaStream_t stream, cudaMemPool_t poo
   // pool is freed in stream order behind them.
   void* const old = data_;
   const cudaMemPool_t old_pool = pool_;
+  const std::size_t old_bytes = size_bytes();
   data_ = grown;
   bytes_.store(wanted, std::memory_order_relaxed);
   pool_ = pool;
   if (old == nullptr) return data_;
   if (keeps_old) {
-    outgrown_.push_back(old);
+    outgrown_.push_back({old, old_pool});
+    outgrown_bytes_.fetch_add(old_bytes, std::memory_order_relaxed);
     return data_;
   }
   if (where_ == place::host)
@@ -64,6 +66,15 @@ void* buffer::at_least(std::size_t bytes, cudaStream_t stream, cudaMemPool_t poo
   else
     check(calls().free(old), "cudaFree");
   return data_;
+}
+
+void buffer::free_outgrown(cudaStream_t stream) noexcept {
+  for (const piece& old : outgrown_)
+    forget(old.pool != nullptr       ? calls().free_async(old.data, stream)
+           : where_ == place::device ? calls().free(old.data)
+                                     : calls().free_host(old.data));
+  outgrown_.clear();
+  outgrown_bytes_.store(0, std::memory_order_relaxed);
 }
 
 namespace {
@@ -113,7 +124,7 @@ void result_places::give_back(std::unique_ptr<result_place> place) noexcept {
 std::size_t result_places::size_bytes() const {
   const std::lock_guard lock(lock_);
   std::size_t bytes = 0;
-  for (const auto& place : idle_) bytes += place->values.size_bytes() + place->words.size_bytes();
+  for (const auto& place : idle_) bytes += place->values.held_bytes() + place->words.held_bytes();
   return bytes;
 }
 
@@ -147,7 +158,7 @@ void stream_memory::prepare() {
 }
 
 std::byte* stream_memory::result_on_host() {
-  void* place = piece(host_result, value_at + sizeof(std::uint64_t));
+  void* place = piece(host_result, value_at + onefold::most_results * sizeof(std::uint64_t));
   if (device_result == nullptr) {
     std::memset(place, 0, value_at);
     check(calls().host_get_device_pointer(&device_result, place, 0), "cudaHostGetDevicePointer");

@@ -30,15 +30,24 @@ class buffer {
   /// Requires that `stream` is not being captured. Throws out_of_memory.
   void* at_least(std::size_t bytes, cudaStream_t stream, cudaMemPool_t pool = nullptr, bool keeps_old = false);
   [[nodiscard]] void* data() const { return data_; }
-  /// May be asked while another thread's call grows it.
+  /// May be asked while another thread's call grows it, as the next.
   [[nodiscard]] std::size_t size_bytes() const { return bytes_.load(std::memory_order_relaxed); }
+  /// With what it has outgrown.
+  [[nodiscard]] std::size_t held_bytes() const { return size_bytes() + outgrown_bytes_.load(std::memory_order_relaxed); }
+  /// Frees what it has outgrown, in the order of `stream` where that is memory of a pool. Requires that nobody uses it any more.
+  void free_outgrown(cudaStream_t stream) noexcept;
 
  private:
   place where_;
   void* data_ = nullptr;
   std::atomic<std::size_t> bytes_ = 0;
   cudaMemPool_t pool_ = nullptr;  ///< that data_ is from
-  std::vector<void*> outgrown_;
+  struct piece {
+    void* data;
+    cudaMemPool_t pool;
+  };
+  std::vector<piece> outgrown_;
+  std::atomic<std::size_t> outgrown_bytes_ = 0;
 };
 
 /// Pinned host memory for the results of a batch: as they are, and, twice as large, as words that carry the batch's number. These hold nothing else,

@@ -213,6 +213,8 @@ std::shared_ptr<stream_memory> recorded_memory_of(int device, cudaStream_t strea
       return one.use_count() == 1 && !one->is_recorded.load(std::memory_order_acquire);
     });
     work = unused != kept.recorded.end() ? *unused : kept.recorded.emplace_back(std::make_shared<stream_memory>());
+    // What graphs that are gone have recorded, and this one has outgrown since.
+    for (buffer* piece : {&work->partials[0], &work->partials[1], &work->control, &work->slots}) piece->free_outgrown(side);
     work->is_recorded.store(true, std::memory_order_relaxed);
     work->memory_stream = side;
     work->pool = pool;
@@ -228,8 +230,8 @@ memory_use memory_held(int device) {
   memory_use held{};
   const auto add = [&](const stream_memory& work) {
     for (const buffer* piece : {&work.partials[0], &work.partials[1], &work.control, &work.slots, &work.copies})
-      held.device_bytes += piece->size_bytes();
-    for (const buffer* piece : {&work.host_partials, &work.host_result}) held.pinned_bytes += piece->size_bytes();
+      held.device_bytes += piece->held_bytes();
+    for (const buffer* piece : {&work.host_partials, &work.host_result}) held.pinned_bytes += piece->held_bytes();
     held.pinned_bytes += work.batch_results.size_bytes();
   };
   for (const auto& [id, work] : kept.of_stream) add(*work);

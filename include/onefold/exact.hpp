@@ -72,6 +72,19 @@ class exact_state {
                 "exact state, norm2, mean and mean_variance of integers, and sum, mean, dot, sum_of_squares and norm2 of complex "
                 "numbers");
 
+  template <class X, class Y>
+  static constexpr bool has_dots_of() {
+    if constexpr (!detail::are_mixed<X, Y>) {
+      return false;
+    } else if constexpr (std::is_same_v<detail::mixed_result_t<X, Y>, T>) {
+      return true;
+    } else if constexpr (detail::takes_mixed<X, Y, accumulate_as_t<T>>()) {
+      return std::is_same_v<detail::mixed_result_t<X, Y, accumulate_as_t<T>>, T>;
+    } else {
+      return false;
+    }
+  }
+
  public:
   /// Adds `count` elements at x.
   template <form W = What, ONEFOLD_WHERE(W != form::dot)>
@@ -100,6 +113,17 @@ class exact_state {
   exact_state& add(const executor& where, const R& x, const S& y, const options& how = {}) {
     const auto all = detail::view_of(x);
     return add_arrays(where, all.data, detail::view_of(y).data, detail::common_size(all, detail::view_of(y)), how);
+  }
+  /// The same of arrays of two types, whose dot is a T, or one with accumulate_as<T>: guarantee_not_met where not all of their elements are numbers of T.
+  template <class X, class Y, form W = What, ONEFOLD_WHERE(W == form::dot && has_dots_of<X, Y>())>
+  exact_state& add(const executor& where, const X* x, const Y* y, std::uint64_t count, const options& how = {}) {
+    return add_arrays_of_two_types(where, x, y, count, how);
+  }
+  template <class R, class S, form W = What,
+            ONEFOLD_WHERE(W == form::dot && has_dots_of<detail::element_of<const R>, detail::element_of<const S>>())>
+  exact_state& add(const executor& where, const R& x, const S& y, const options& how = {}) {
+    const auto all = detail::view_of(x);
+    return add_arrays_of_two_types(where, all.data, detail::view_of(y).data, detail::common_size(all, detail::view_of(y)), how);
   }
 
   /// Adds what f gives for each index of `over`, a number of them or a box; of dot nothing is. On cuda() in translation units that nvcc compiles. f returns T, and no
@@ -144,11 +168,14 @@ class exact_state {
     if (detail::is_for_cuda(where)) return detail::put_words_of_function<OnDevice, What>(where, over, f, words, how);
     detail::check_place(words, alignof(std::int64_t), "words");
     exact_state made;
-    made.add(where, over, f, how);
-    constexpr std::size_t at_once = 16;  // onefold_store() takes 128 bytes
-    for (std::size_t i = 0; i < size(); i += at_once)
-      detail::check_status(onefold_store(onefold_serial(), words + i, made.words() + i,
-                                         (size() - i < at_once ? size() - i : at_once) * sizeof(std::int64_t)));
+    try {
+      made.add(where, over, f, how);
+    } catch (...) {  // as of arrays: words of before would be sent for this rank's
+      made.become_no_state();
+      made.store_words(words);
+      throw;
+    }
+    made.store_words(words);
   }
   /// Puts there what stores the rounded result of words at `result`, in memory that the GPU writes: of canonical words, or the sum of up to 2^31 of them. Words
   /// that are no state give a number whose bits are all set, on CPUs invalid_argument. A GPU looks at each part of a complex number by itself.
@@ -197,6 +224,19 @@ class exact_state {
  private:
   static constexpr auto type = static_cast<std::int32_t>(element_type_of<T>);
 
+  void store_words(std::int64_t* to) const {
+    constexpr std::size_t at_once = 16;  // onefold_store() takes 128 bytes
+    for (std::size_t i = 0; i < size(); i += at_once)
+      detail::check_status(onefold_store(onefold_serial(), to + i, words_ + i,
+                                         (size() - i < at_once ? size() - i : at_once) * sizeof(std::int64_t)));
+  }
+  // A number of elements so far below 0 that no other states make one of it.
+  void become_no_state() noexcept {
+    for (std::int64_t& word : words_) word = 0;
+    for (std::size_t at = 1; at < size(); at += detail::exact::kind_of(What, part_type(element_type_of<T>)).words())
+      words_[at] = -(std::int64_t{1} << 40);
+  }
+
   template <class S, class F>
   static constexpr void check_function() {
     using values = detail::values_of<detail::space_of<S>, F>;
@@ -211,6 +251,19 @@ class exact_state {
     detail::check_status(detail::with_c_options(how, [&where, &x, &y, &count, &words](const onefold_options* wishes) {
       return onefold_exact_put_words(type, static_cast<std::int32_t>(What), detail::c_executor(where), x, y, count, words, wishes);
     }));
+  }
+
+  template <class X, class Y>
+  exact_state& add_arrays_of_two_types(const executor& where, const X* x, const Y* y, std::uint64_t count, options how) {
+    exact_state more;
+    how.guarantee = guarantee::exact;
+    T result;
+    detail::request what{where, element_type_of<X>, What, x, count, &result, true, y};
+    what.second_type = 1 + static_cast<std::int32_t>(element_type_of<Y>);
+    what.wide = !std::is_same_v<detail::mixed_result_t<X, Y>, T>;
+    what.exact_state = more.words_;
+    detail::run(what, how);
+    return *this += more;
   }
 
   exact_state& add_arrays(const executor& where, const T* x, const T* y, std::uint64_t count, options how) {

@@ -33,8 +33,8 @@ struct ddof {
 
 /// Where the number of elements stands, in memory that the executor reads: `sum(where, x, most, count_at{n})`. The count that the call is given, or the
 /// range's size, is then the most that it may be. On cuda() it is read when the reduction begins, in stream order, so that kernels ahead of it, or of
-/// a graph, may write it; more than `most` counts as `most`; not in exact sums, which are
-/// unsupported, nor in reduce_together, which C has with one. Of 0 elements forms with an index are invalid_argument; their *_into calls on cuda() store the value 0 and the index 2^64 - 1. On a CPU it is read
+/// a graph, may write it; more than `most` counts as `most`; of exact sums the host reads it first, and *_into calls are
+/// unsupported; nor is it in reduce_together, which C has with one. Of 0 elements forms with an index are invalid_argument; their *_into calls on cuda() store the value 0 and the index 2^64 - 1. On a CPU it is read
 /// in the call, and more than `most` is invalid_argument. Elements behind the count are not read. Cost: as for `most` elements at most; on cuda() arrays of more than 16 MiB are read
 /// slower than with a count of the host's: floats and doubles in forms with one result, complex numbers, and small elements in all forms but products, places, mean_variance and
 /// reduce_together somewhat, all else up to several times.

@@ -251,8 +251,12 @@ class layout : public onefold::detail::over_streams {
     detail::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
     std::memcpy(counts_.data(), images_.get(), bytes);
     for (int i = 0; i < rank_; ++i) begin_ += counts_[static_cast<std::size_t>(i)];
-    for (const std::uint64_t one : counts_) {
+    constexpr std::uint64_t most = std::uint64_t{1} << 60;
+    for (const std::uint64_t one : counts_) {  // the same on all ranks
       borders_.push_back(total_);
+      if (one > most || total_ + one > most)
+        onefold::detail::telling_of_lacking_memory(
+            [] { throw error(errc::invalid_argument, "a layout has at most 2^60 elements: is a count negative?"); });
       total_ += one;
     }
     detail::check(cudaMemcpyAsync(borders_on_device_.get(), borders_.data(), bytes, cudaMemcpyDefault, stream), "cudaMemcpyAsync");

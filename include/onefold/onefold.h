@@ -417,8 +417,8 @@ typedef struct onefold_request {
    *  into a GPU's. */
   int64_t* exact_state;
   /** Arrays: NULL, or where the number of elements stands, in memory that the executor reads; `count` is then the most that it may be. cuda reads it
-   *  when the reduction begins, in stream order, and takes more than `count` for `count`; it does so for all types and forms, and not in exact
-   *  sums. Of 0 elements forms with an index are ONEFOLD_INVALID_ARGUMENT; with ONEFOLD_INTO cuda stores the value 0
+   *  when the reduction begins, in stream order, and takes more than `count` for `count`; it does so for all types and forms; of exact
+   *  sums the host reads it first, and not with ONEFOLD_INTO or in a batch. Of 0 elements forms with an index are ONEFOLD_INVALID_ARGUMENT; with ONEFOLD_INTO cuda stores the value 0
    *  and the index 2^64 - 1. The CPU executors read it in the call, and refuse more. */
   const uint64_t* count_at;
   /** ONEFOLD_MEAN of `source`, and ONEFOLD_MEAN_VARIANCE under ONEFOLD_GUARANTEE_EXACT, on CPUs: NULL, or what says how many of the values are there. It is
@@ -499,7 +499,7 @@ ONEFOLD_API int onefold_exact_count(int32_t type, int32_t form, const int64_t* s
 /** In stream order, in a GPU's memory: where the words of several states are added there, by ncclAllReduce of ncclInt64 with ncclSum say, no host waits for
  *  anything. onefold_exact_put_words() puts on the stream of `where` what stores the canonical words of the state of `count` elements at x, and for ONEFOLD_DOT
  *  at y, in memory that the GPU reads, at `words`: onefold_exact_words() of them, aligned to 8 bytes, in memory that it writes. Where an executor of CPUs fails to
- *  read the elements it leaves words there that are no state, so that their sum with other ranks' is refused.
+ *  make a state of the elements, for whatever reason, it leaves words there that are no state (cuda leaves what was), so that their sum with other ranks' is refused.
  *  onefold_exact_put_result() puts there what stores at `result`, in memory that the GPU writes, the rounded result of words that are canonical or the sum of up
  *  to 2^31 canonical ones; flags and ddof as above. Words that are no state give a result whose bits are all set, a NaN that no reduction gives. Both may be
  *  captured; neither waits. With an executor of CPUs both work on the host's memory and are done on return, and words that are no state are refused;
@@ -633,10 +633,10 @@ typedef struct onefold_message_part {
   int32_t type;
   int32_t form;
   uint32_t flags;  /**< ONEFOLD_WIDE or 0 */
-  uint32_t values; /**< room for so many values of subtrees, at least 1; docs/ranks.md says how many there can be */
+  uint32_t values; /**< room for so many values of subtrees: twice the binary digits of the number of tiles suffice, and so do 128, the most there may be; 1 where no order is in the bits */
 } onefold_message_part;
 
-/** Bytes of a message with these parts, a multiple of 256; 0 where there can be none. It is copied as bytes between machines of one kind. */
+/** Bytes of a message with these parts, 1000 at most, a multiple of 256; 0 where there can be none. It is copied as bytes between machines of one kind, and lies at addresses aligned to 8 bytes. */
 ONEFOLD_API size_t onefold_message_bytes(const onefold_message_part* parts, size_t count);
 /** Begins the message of a rank, 0 to 2^31 - 2. Messages with other parts, or another tag, do not fit to it, which all ranks learn. */
 ONEFOLD_API int onefold_message_begin(void* message, size_t bytes, const onefold_message_part* parts, size_t count, uint64_t tag,
@@ -681,8 +681,8 @@ ONEFOLD_API int onefold_copy_values(int32_t type, onefold_executor where, const 
  *  ONEFOLD_COMMUNICATION_FAILED: it asks for other reductions. Memory that holds no message, because onefold_message_begin() has failed, is left
  *  alone: merged, it is a message that does not fit. */
 ONEFOLD_API void onefold_message_fail(void* message, int32_t status, int32_t rank);
-/** `right` becomes the message of the ranks of `left` and those of `right`, which follow them. For the operator of an MPI_Allreduce: it allocates
- *  nothing and cannot fail; what does not fit together becomes a message without a result. Cost: some ten nanoseconds. */
+/** `right` becomes the message of the ranks of `left` and those of `right`, which follow them. For the operator of an MPI_Allreduce, made with commute = 0, on one element of MPI_Type_contiguous(bytes, MPI_BYTE):
+ *  it allocates nothing and cannot fail; what does not fit together becomes a message without a result. Cost: some ten nanoseconds. */
 ONEFOLD_API void onefold_message_merge(const void* left, void* right);
 /** Stores the result of part `which` of the message of all `ranks`; ddof as in onefold_request. `total` as above; of a part that is free of
  *  order it may be UINT64_MAX, which is any. ONEFOLD_COMMUNICATION_FAILED where a rank could not take part, the messages did not fit, or were merged in another

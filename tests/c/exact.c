@@ -113,6 +113,8 @@ static void test_on(onefold_executor where) {
                  ONEFOLD_INVALID_ARGUMENT, "inside the input");
   EXPECT_REFUSED(onefold_exact_put_words(ONEFOLD_F64, ONEFOLD_SUM, where, x, NULL, UINT64_MAX, sum, NULL), ONEFOLD_INVALID_ARGUMENT,
                  "negative");
+  EXPECT_REFUSED(onefold_exact_result(ONEFOLD_F64, ONEFOLD_SUM, 0, 0, sum, &of_parts), ONEFOLD_INVALID_ARGUMENT, "no state");
+  EXPECT_OK(onefold_exact_put_words(ONEFOLD_F64, ONEFOLD_SUM, where, x, NULL, count, sum, NULL));
   EXPECT_REFUSED(onefold_exact_put_result(ONEFOLD_F64, ONEFOLD_SUM, ONEFOLD_WIDE, 0, where, sum, &of_parts), ONEFOLD_UNSUPPORTED,
                  "flags");
   EXPECT_REFUSED(onefold_exact_put_result(ONEFOLD_F64, ONEFOLD_SUM, 0, 0, where, sum, sum + 3), ONEFOLD_INVALID_ARGUMENT,

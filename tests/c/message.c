@@ -252,16 +252,35 @@ void test_messages(void) {
 
   const onefold_message_part none = {ONEFOLD_C64, ONEFOLD_MIN, 0, 6}, no_room = {ONEFOLD_F32, ONEFOLD_SUM, 0, 0};
   EXPECT(onefold_message_bytes(&none, 1) == 0 && onefold_message_bytes(&no_room, 1) == 0 && onefold_message_bytes(parts, 0) == 0);
-  EXPECT(onefold_tile_elements(ONEFOLD_F32, ONEFOLD_DOT) == tile && onefold_tile_elements(ONEFOLD_F32, ONEFOLD_REDUCE_TOGETHER) == tile);
+  EXPECT(onefold_tile_elements(ONEFOLD_F32, ONEFOLD_DOT) == tile &&
+         onefold_tile_elements(ONEFOLD_F32, ONEFOLD_REDUCE_TOGETHER) == tile);
   EXPECT(onefold_tile_elements(ONEFOLD_F64, ONEFOLD_SUM) == 512 && onefold_tile_elements(ONEFOLD_C128, ONEFOLD_SUM) == 256);
-  EXPECT(onefold_tile_elements(ONEFOLD_C64, ONEFOLD_MIN) == 0 && onefold_tile_elements(99, ONEFOLD_SUM) == 0 && onefold_tile_elements(ONEFOLD_F32, -1) == 0);
+  EXPECT(onefold_tile_elements(ONEFOLD_C64, ONEFOLD_MIN) == 0 && onefold_tile_elements(99, ONEFOLD_SUM) == 0 &&
+         onefold_tile_elements(ONEFOLD_F32, -1) == 0);
+
+  /* Too little room, which only some orders of merging come to see. */
+  static uint64_t narrow[3][256 / 8];
+  static const uint64_t borders[4] = {tile, 4 * tile, 7 * tile, 8 * tile};
+  const onefold_message_part two = {ONEFOLD_F32, ONEFOLD_SUM, 0, 2};
+  float sum = 0;
+  for (int rank = 0; rank < 3; ++rank) {
+    EXPECT_OK(onefold_message_begin(narrow[rank], 256, &two, 1, 5, rank));
+    EXPECT_OK(onefold_message_add(narrow[rank], 0, onefold_serial(), x, NULL, borders[rank], borders[rank + 1] - borders[rank],
+                                  8 * tile, NULL));
+  }
+  onefold_message_merge(narrow[0], narrow[1]);
+  onefold_message_merge(narrow[1], narrow[2]);
+  EXPECT_REFUSED(onefold_message_result(narrow[2], 0, 3, 8 * tile, 0, &sum), ONEFOLD_COMMUNICATION_FAILED, "too little room");
+  EXPECT_REFUSED(onefold_message_begin((char*)narrow + 1, 256, &two, 1, 5, 0), ONEFOLD_MISALIGNED_POINTER, "aligned");
 
   /* Memory that holds no message. */
   static uint64_t nothing[64];
   for (int filled = 0; filled < 2; ++filled) {
     memset(nothing, filled == 0 ? 0 : 0xAB, sizeof nothing);
-    EXPECT_REFUSED(onefold_message_add(nothing, 0, onefold_serial(), x, y, 0, count, count, NULL), ONEFOLD_INVALID_ARGUMENT, "holds none");
-    EXPECT_REFUSED(onefold_message_add(nothing, 77, onefold_serial(), x, y, 0, count, count, NULL), ONEFOLD_INVALID_ARGUMENT, "holds none");
+    EXPECT_REFUSED(onefold_message_add(nothing, 0, onefold_serial(), x, y, 0, count, count, NULL), ONEFOLD_INVALID_ARGUMENT,
+                   "holds none");
+    EXPECT_REFUSED(onefold_message_add(nothing, 77, onefold_serial(), x, y, 0, count, count, NULL), ONEFOLD_INVALID_ARGUMENT,
+                   "holds none");
     onefold_message_fail(nothing, ONEFOLD_OUT_OF_MEMORY, 0);
     EXPECT(((const unsigned char*)nothing)[20] == (filled == 0 ? 0 : 0xAB));
   }

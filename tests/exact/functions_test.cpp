@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cmath>
 #include <complex>
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <vector>
@@ -375,6 +376,17 @@ TEST_P(exact_functions, are_added_to_states) {
   EXPECT_TRUE(std::equal(words, words + kept.size(), kept.words()));
   std::int64_t* const nowhere = nullptr;
   EXPECT_TRUE(refuses(onefold::errc::null_pointer, "words", [&] { decltype(kept)::put_words(where(), 1'000, value, nowhere); }));
+  // Of one that throws they are no state, also beside others'.
+  EXPECT_THROW(
+      decltype(kept)::put_words(
+          where(), 1'000, [](std::uint64_t i) -> double { return i == 777 ? throw std::range_error("here") : 1.0; }, words),
+      std::range_error);
+  double sum = 0;
+  EXPECT_TRUE(
+      refuses(onefold::errc::invalid_argument, "no state", [&] { decltype(kept)::put_value(onefold::serial(), words, &sum); }));
+  std::transform(words, words + kept.size(), kept.words(), words, std::plus<>());
+  EXPECT_TRUE(
+      refuses(onefold::errc::invalid_argument, "no state", [&] { decltype(kept)::put_value(onefold::serial(), words, &sum); }));
 }
 
 ONEFOLD_TEST_EXACT_PLACES(exact_functions);

@@ -2,6 +2,7 @@
 /// state is refused.
 
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <functional>
 #include <limits>
@@ -319,6 +320,44 @@ TEST_P(exact_states, take_ranges_and_more_elements) {
     twice.merge(set.pairs);
     EXPECT_EQ(words_of(added), twice.words());
   });
+}
+
+// Those of the arrays as numbers of the products' type, whichever of the two is the narrower one.
+TEST_P(exact_states, take_dots_of_two_types) {
+  const auto expect = [&]<class T, class X, class Y>(T, X, Y) {
+    const both_sets<float> from = some_set<float>(700, spread::whole, current_seed());
+    std::vector<X> x;
+    std::vector<Y> y;
+    const auto some = []<class E>(float value, E) {
+      if constexpr (std::is_integral_v<E>)
+        return static_cast<E>(static_cast<int>(std::fmod(value, 100.0F)));
+      else
+        return E(value);
+    };
+    for (const float value : from.x) x.push_back(some(value, X()));
+    for (const float value : from.y) y.push_back(some(value, Y()));
+    exact_state<form::dot, T> here, turned;
+    here.add(where(), x, y).add(where(), x.data(), y.data(), 10, exactly);
+    turned.add(where(), y, x).add(where(), y.data(), x.data(), 10);
+    exact_state<form::dot, T> expected;
+    const std::vector<T> all_x(x.begin(), x.end()), all_y(y.begin(), y.end());
+    expected.add(onefold::serial(), all_x, all_y).add(onefold::serial(), all_x.data(), all_y.data(), 10);
+    EXPECT_EQ(words_of(here), words_of(expected));
+    EXPECT_EQ(words_of(turned), words_of(expected));
+    EXPECT_EQ(here.count(), 710U);
+    count_dispatch(where());
+  };
+  expect(0.0, 0.0F, 0.0);
+  expect(0.0, std::int32_t{}, 0.0);
+  expect(0.0, std::uint8_t{}, 0.0F);  // with accumulate_as<double>
+  expect(0.0F, onefold::float16(), 0.0F);
+  expect(0.0, onefold::float16(), onefold::bfloat16());
+  expect(0.0F, std::int8_t{}, onefold::bfloat16());
+  exact_state<form::dot, double> state;
+  const std::vector<std::int64_t> large(3);
+  EXPECT_TRUE(
+      refuses(errc::guarantee_not_met, "not all numbers of i64", [&] { state.add(where(), large, std::vector<double>(3)); }));
+  EXPECT_EQ(state.count(), 0U);
 }
 
 TEST_P(exact_states, that_cannot_be_added_to_are_left_as_they_were) {

@@ -210,6 +210,84 @@ TEST_F(an_address_on_the_gpu, is_read_at_every_replay_of_a_batch_cuda) {
   count_dispatch(onefold::cuda());
 }
 
+// Whatever stands at the place of the address: also where the result of nothing has all bits set.
+TEST_F(an_address_on_the_gpu, is_not_read_where_there_are_no_elements_cuda) {
+  const device_memory place(sizeof(void*)), count(sizeof(std::uint64_t));
+  const std::uint32_t* const missing = nullptr;
+  const std::uint64_t none = 0, one = 1;
+  copy_to_device(place.as<void>(), &missing, sizeof(missing));
+  copy_to_device(count.as<void>(), &none, sizeof(none));
+  const auto where = onefold::cuda();
+  const auto smallest = [&] {
+    return onefold::min(where, array_at{place.as<const std::uint32_t*>()}, 1000, count_at{count.as<std::uint64_t>()});
+  };
+  EXPECT_EQ(smallest(), ~std::uint32_t{0});
+  EXPECT_EQ(onefold::bit_and(where, array_at{place.as<const std::uint32_t*>()}, 1000, count_at{count.as<std::uint64_t>()}),
+            ~std::uint32_t{0});
+  std::uint32_t in_a_batch = 0;
+  onefold::batch(where)
+      .add(onefold::min, array_at{place.as<const std::uint32_t*>()}, 1000, &in_a_batch, count_at{count.as<std::uint64_t>()})
+      .run();
+  EXPECT_EQ(in_a_batch, ~std::uint32_t{0});
+  copy_to_device(count.as<void>(), &one, sizeof(one));
+  EXPECT_TRUE(refuses(errc::null_pointer, "null", smallest));
+  count_dispatch(where);
+}
+
+// Of exact sums the host reads what stands in the GPU's memory, behind what its stream has been given.
+TEST_F(an_address_on_the_gpu, and_a_count_are_read_by_the_host_for_exact_sums_cuda) {
+  constexpr std::uint64_t limit = 5000;
+  const stream on;
+  const auto where = onefold::cuda(0, on.get());
+  const auto x = values<double>(2 * limit, 6);
+  const std::vector<float> floats(x.begin(), x.end());
+  const device_memory memory(x.size() * sizeof(double)), of_floats(floats.size() * sizeof(float)), places(3 * sizeof(void*)),
+      count(sizeof(std::uint64_t)), result(sizeof(double));
+  copy_to_device(memory.as<void>(), x.data(), x.size() * sizeof(double));
+  copy_to_device(of_floats.as<void>(), floats.data(), floats.size() * sizeof(float));
+  const void* const all[] = {memory.as<double>() + 1, of_floats.as<float>() + 3, nullptr};
+  onefold::options exactly;
+  exactly.guarantee = onefold::guarantee::exact;
+  const auto first = array_at{places.as<const double*>()};
+  const auto second = array_at{places.as<const float*>() + 1};
+  const auto as_complex = array_at{places.as<const std::complex<double>*>()};
+  const auto from_memory = count_at{count.as<std::uint64_t>()};
+  // Written by the stream that the call is behind.
+  expect_success(cudaMemcpyAsync(places.as<void>(), all, sizeof(all), cudaMemcpyHostToDevice, on.get()), "cudaMemcpyAsync");
+  for (const std::uint64_t n : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{777}, limit, limit + 1}) {
+    expect_success(cudaMemcpyAsync(count.as<void>(), &n, sizeof(n), cudaMemcpyHostToDevice, on.get()), "cudaMemcpyAsync");
+    const std::uint64_t there = std::min(n, limit);
+    const auto same = [](double got, double expected) {
+      EXPECT_EQ(std::memcmp(&got, &expected, sizeof(got)), 0) << got << ", not " << expected;
+    };
+    const double* const host = x.data() + 1;
+    same(onefold::sum(where, first, limit, from_memory, exactly), onefold::sum(onefold::serial(), host, there, exactly));
+    same(onefold::norm2(where, memory.as<double>() + 1, limit, from_memory, exactly),
+         onefold::norm2(onefold::serial(), host, there, exactly));
+    on.synchronize();  // best() goes to another stream
+    same(onefold::norm2(onefold::best(), memory.as<double>() + 1, limit, from_memory, exactly),
+         onefold::norm2(onefold::serial(), host, there, exactly));
+    same(onefold::dot(where, first, second, limit, from_memory, exactly),
+         onefold::dot(onefold::serial(), host, floats.data() + 3, there, exactly));
+    const auto complex = onefold::sum(where, as_complex, limit / 2, from_memory, exactly);
+    const auto expected =
+        onefold::sum(onefold::serial(), reinterpret_cast<const std::complex<double>*>(host), std::min(n, limit / 2), exactly);
+    same(complex.real(), expected.real());
+    same(complex.imag(), expected.imag());
+  }
+  EXPECT_TRUE(refuses(errc::null_pointer, "address",
+                      [&] { return onefold::sum(where, array_at{places.as<const double*>() + 2}, limit, exactly); }));
+  const double* on_host = nullptr;
+  EXPECT_TRUE(refuses(errc::host_pointer, "", [&] { return onefold::sum(where, array_at{&on_host}, limit, exactly); }));
+  EXPECT_TRUE(refuses(errc::unsupported, "read it first",
+                      [&] { onefold::sum_into(where, first, limit, result.as<double>(), from_memory, exactly); }));
+  {
+    const recording graph(on.get());
+    EXPECT_TRUE(refuses(errc::unsupported, "captured", [&] { return onefold::sum(where, first, limit, exactly); }));
+  }
+  count_dispatch(where);
+}
+
 // The launches' slots are right behind it, whether the array that is missing has one block or many.
 TEST_F(an_address_on_the_gpu, that_cannot_be_followed_leaves_the_others_right_cuda) {
   const stream on;
@@ -276,8 +354,9 @@ TEST_F(an_address_on_the_gpu, is_refused_where_no_kernel_reads_it_cuda) {
                       [&] { static_cast<void>(onefold::sum(where, floats, 16, {.variant = "vector_load"})); }));
   EXPECT_TRUE(
       refuses(errc::unsupported, "address", [&] { static_cast<void>(onefold::sum(where, floats, 16, {.block_size = 64})); }));
-  EXPECT_TRUE(refuses(errc::unsupported, "address",
-                      [&] { static_cast<void>(onefold::sum(where, floats, 16, {.guarantee = onefold::guarantee::exact})); }));
+  EXPECT_TRUE(refuses(errc::unsupported, "address", [&] {
+    onefold::sum_into(where, floats, 16, memory.as<float>() + 64, {.guarantee = onefold::guarantee::exact});
+  }));
   const float* const on_host = memory.as<float>();  // the place is the host's
   EXPECT_TRUE(
       refuses(errc::host_pointer, "address of the input", [&] { static_cast<void>(onefold::sum(where, array_at{&on_host}, 16)); }));

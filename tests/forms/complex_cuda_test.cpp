@@ -394,8 +394,9 @@ TEST_F(complex_in_memory, are_refused_where_no_kernel_reads_them_cuda) {
   const onefold::count_at counted{count.as<std::uint64_t>()};
   EXPECT_TRUE(
       refuses(onefold::errc::unsupported, "launch", [&] { static_cast<void>(onefold::sum(where, at, 16, {.block_size = 64})); }));
+  const device_memory result(sizeof(c64));
   EXPECT_TRUE(refuses(onefold::errc::unsupported, "exact",
-                      [&] { static_cast<void>(onefold::sum(where, at, 16, {.guarantee = onefold::guarantee::exact})); }));
+                      [&] { onefold::sum_into(where, at, 16, result.as<c64>(), {.guarantee = onefold::guarantee::exact}); }));
   EXPECT_EQ(onefold::sum(where, at, 0, onefold::accumulate_as<std::complex<double>>), std::complex<double>());
   const std::vector<c64> pageable(16);
   EXPECT_TRUE(

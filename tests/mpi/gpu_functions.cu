@@ -189,6 +189,16 @@ std::vector<both_results> functions_over_ranks_on_both_sides(std::uint64_t count
   });
   compare("exact, of elements anywhere",
           [&](const onefold::executor& w) { return onefold::sum(anywhere.on(w), count, float_at{value}); });
+  compare("exact sums of several", [&](const onefold::executor& w) { return onefold::sum(anywhere.on(w), count, two_at{value}); });
+  compare("exact means of several, in a batch with another", [&](const onefold::executor& w) {
+    std::array<double, 2> means{};
+    std::array<double, 3> found{};
+    onefold::mpi::batch work(rows.on(w));
+    work.add(onefold::mean, count, two_at{value}, &means).add(onefold::norm1, count, value, &found[2]);
+    work.run(exactly);
+    std::copy(means.begin(), means.end(), found.begin());
+    return found;
+  });
   compare("exact norm2", [&](const onefold::executor& w) { return onefold::norm2(rows.on(w), count, value, exactly); });
   compare("on the last rank", [&](const onefold::executor& w) {
     int ranks = 1;

@@ -954,7 +954,12 @@ TEST(misuse, that_leaves_ranks_waiting_is_an_error_on_every_rank_where_calls_are
       refused(
           "its root", [&] { static_cast<void>(onefold::sum(here.root(1), x)); },
           [&] { static_cast<void>(onefold::sum(here.root(0), x)); });
-      refused("whether it is waited for", sum, [&] { static_cast<void>(onefold::mpi::start(onefold::sum, here, x)); });
+      const char* const what = "what is called, or whether it is waited for";
+      refused(what, sum, [&] { static_cast<void>(onefold::mpi::start(onefold::sum, here, x)); });
+      refused(what, sum, [&] { static_cast<void>(rows.rank_of(0)); });
+      refused(
+          "forms, types, numbers of results, or the index", [&] { static_cast<void>(rows.rank_of(1)); },
+          [&] { static_cast<void>(rows.rank_of(0)); });
       refused("the number of reductions", sum, own);
       double a = 0, b = 0;
       onefold::mpi::batch many(here), few(here), both(here);

@@ -450,6 +450,10 @@ TEST_F(several_ranks, give_places_in_the_whole_array_cuda) {
     expect_success(cudaStreamSynchronize(here.stream), "cudaStreamSynchronize");
     EXPECT_EQ(got.value, -7.0F);
     EXPECT_EQ(got.index, 40'123u);
+    // A negative one is refused on all ranks, so that none waits.
+    EXPECT_TRUE(refuses(errc::invalid_argument, "is a count negative?", [&] {
+      const layout negative(here.comm, here.number, here.stream, here.number == 0 ? ~uint64_t{0} : count);
+    }));
     EXPECT_TRUE(refuses(errc::invalid_argument, "this rank's part",
                         [&] { onefold::argmin_into(rows, mine.as<float>(), count + 1, result); }));
     EXPECT_TRUE(refuses(errc::null_pointer, "output", [&] { onefold::sum_into(rows, mine.as<float>(), count, nullptr); }));

@@ -429,8 +429,11 @@ class gpu_of_call {
     is_of_pool_ = status != cudaErrorNotSupported;
     if (is_of_pool_) {
       check(status, "cudaMallocAsync");
-    } else {  // a device without pools: freeing such memory waits for what uses it
+    } else {  // a device without pools: freeing such memory waits for what uses it, and not for graphs
       cudaGetLastError();
+      if (is_capturing())
+        throw error(errc::unsupported,
+                    "this GPU has no memory in stream order, so a graph cannot hold what is kept between the kernels of this call");
       check(cudaMalloc(&between_, bytes), "cudaMalloc");
     }
     return between_;

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -182,8 +183,35 @@ struct distribution {
 
   explicit distribution(MPI_Comm comm) : on(comm) {}
 
+  /// What calls must have in common, in the order of `differing`; of rank_of() the first is 2, and the last the index.
+  static constexpr std::size_t compared = 6;
+  /// Collective: throws communication_failed where ranks give other numbers.
+  void compare_calls(const std::array<std::int64_t, compared>& call) {
+    static constexpr const char* differing[compared] = {"what is called, or whether it is waited for",
+                                                        "its root",
+                                                        "whether it is exact",
+                                                        "the number of reductions",
+                                                        "the number of operators of the caller's",
+                                                        "forms, types, numbers of results, or the index"};
+    std::int64_t mine[2 * compared] = {}, all[2 * compared] = {};
+    for (std::size_t k = 0; k < compared; ++k) {
+      mine[k] = call[k];
+      mine[compared + k] = -call[k];
+    }
+    MPI_Request request = MPI_REQUEST_NULL;  // not waited for in MPI alone, which would let no tree go on
+    check(MPI_Iallreduce(mine, all, static_cast<int>(2 * compared), MPI_INT64_T, MPI_MAX, on.comm(), &request), "MPI_Iallreduce");
+    check(wait_for(1, &request), "MPI_Waitall");
+    for (std::size_t k = 0; k < compared; ++k)
+      if (all[k] != -all[compared + k])
+        telling_of_lacking_memory([&k] {
+          throw error(errc::communication_failed,
+                      std::string("the ranks do not make the same call: they differ in ") + differing[k]);
+        });
+  }
+
   /// Collective.
   [[nodiscard]] int rank_of(std::uint64_t index) {
+    if (on.compares_calls()) compare_calls({2, 0, 0, 0, 0, static_cast<std::int64_t>(index % (std::uint64_t{1} << 62))});
     if (index >= total)
       telling_of_lacking_memory([this, &index] {
         throw error(errc::invalid_argument,

@@ -56,6 +56,31 @@ class function_values {
   [[nodiscard]] virtual counter tells_present() const noexcept { return nullptr; }
 };
 
+/// Throws where the executor cannot read the arrays that a function of the request's reads, of one element or more.
+inline void check_arrays_of_function(request what) {
+  if (what.array_count == 0) return;
+  static constexpr const char* roles[] = {"input", "second input", "third input"};
+  for (int i = 0; i < what.array_count; ++i)
+    if (what.arrays[i].data == nullptr)
+      telling_of_lacking_memory([&i, &what] {
+        throw error(errc::null_pointer, std::string("the ") + roles[i] + " pointer is null but there are " +
+                                            std::to_string(what.count) + " elements to read");
+      });
+  // What else there is to say of them, of a reduction that reads nothing.
+  static constexpr own_code nothing{nullptr,
+                                    most_value_bytes,
+                                    1,
+                                    1,
+                                    [](void*, std::uint64_t, std::uint64_t, void*) { return 0; },
+                                    [](void*, void*, std::uint64_t) { return 0; },
+                                    [](void*, const void*, std::uint64_t, void*) { return 0; }};
+  unsigned char unused = 0;
+  what.count = 1;
+  what.output = &unused;
+  what.own = &nothing;
+  run(what, {});
+}
+
 /// F is a reference where f outlives the call, else what holds it. Counts: as in block_callback.
 template <class Space, class F, bool Counts = false>
 class values_of_function : public function_values {
@@ -72,27 +97,7 @@ class values_of_function : public function_values {
     const arrays_of<std::remove_reference_t<F>> arrays(f_);
     request what{where, element_type::f64, form::sum, nullptr, count, nullptr, true};
     arrays.tell(what);
-    if (what.array_count == 0 || count == 0) return;
-    static constexpr const char* roles[] = {"input", "second input", "third input"};
-    for (int i = 0; i < what.array_count; ++i)
-      if (what.arrays[i].data == nullptr)
-        telling_of_lacking_memory([&i, &count] {
-          throw error(errc::null_pointer, std::string("the ") + roles[i] + " pointer is null but there are " +
-                                              std::to_string(count) + " elements to read");
-        });
-    // What else there is to say of them, of a reduction that reads nothing.
-    static constexpr own_code nothing{nullptr,
-                                      most_value_bytes,
-                                      1,
-                                      1,
-                                      [](void*, std::uint64_t, std::uint64_t, void*) { return 0; },
-                                      [](void*, void*, std::uint64_t) { return 0; },
-                                      [](void*, const void*, std::uint64_t, void*) { return 0; }};
-    unsigned char unused = 0;
-    what.count = 1;
-    what.output = &unused;
-    what.own = &nothing;
-    run(what, {});
+    if (count > 0) check_arrays_of_function(what);
   }
   [[nodiscard]] const value_source* source() const noexcept override { return now_->source(); }
   [[nodiscard]] int kept_arrays() const noexcept override { return callback::results; }

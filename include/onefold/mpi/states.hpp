@@ -81,7 +81,9 @@ class typed_state_part final : public state_part {
   /// @param number  equal where ranks call the same
   template <class G, class P>
   typed_state_part(const Space& space, G&& f, std::uint64_t other_count, P&& op, const Init& init, Store store,
-                   const char* what = "an operator of your own", int number = 0)
+                   const char* what = number_of_operator<std::decay_t<Op>> != 0 ? "a reduction with an initial value"
+                                                                                : "an operator of your own",
+                   int number = 0)
       : space_(space),
         f_(std::forward<G>(f)),
         other_count_(other_count),

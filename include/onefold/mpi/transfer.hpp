@@ -172,27 +172,8 @@ class transfer {
       add_to_hash(each.number_of_products());
     }
     for (const state_part* each : states) add_to_hash(each->signature());
-    constexpr std::size_t fields = 6;
-    static constexpr const char* differing[fields] = {"whether it is waited for",
-                                                      "its root",
-                                                      "whether it is exact",
-                                                      "the number of reductions",
-                                                      "the number of operators of the caller's",
-                                                      "forms, types, or numbers of results"};
-    std::int64_t mine[2 * fields] = {waits ? 1 : 0,
-                                     root,
-                                     asks_for_exact(how) ? 1 : 0,
-                                     static_cast<std::int64_t>(parts.size()),
-                                     static_cast<std::int64_t>(states.size()),
-                                     static_cast<std::int64_t>(hash >> 1)};
-    std::int64_t all[2 * fields] = {};
-    for (std::size_t k = 0; k < fields; ++k) mine[fields + k] = -mine[k];
-    MPI_Request request = MPI_REQUEST_NULL;  // not waited for in MPI alone, which would let no tree go on
-    check(MPI_Iallreduce(mine, all, static_cast<int>(2 * fields), MPI_INT64_T, MPI_MAX, of_.on.comm(), &request), "MPI_Iallreduce");
-    check(of_.wait_for(1, &request), "MPI_Waitall");
-    for (std::size_t k = 0; k < fields; ++k)
-      if (all[k] != -all[fields + k])
-        throw error(errc::communication_failed, std::string("the ranks do not make the same call: they differ in ") + differing[k]);
+    of_.compare_calls({waits ? 1 : 0, root, asks_for_exact(how) ? 1 : 0, static_cast<std::int64_t>(parts.size()),
+                       static_cast<std::int64_t>(states.size()), static_cast<std::int64_t>(hash >> 1)});
   }
 
   void prepare(const options& how) {
