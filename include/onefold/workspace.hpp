@@ -85,7 +85,7 @@ inline void workspace_access::release(workspace& of) noexcept { of.handle_ = nul
 struct memory_use {
   std::size_t device_bytes;  ///< in use or kept for the next call
   std::size_t pinned_bytes;  ///< of host memory
-  int streams;               ///< streams that it is kept for; more than most_streams where none of the four that are looked at was idle
+  int streams;               ///< streams that it is kept for; more than most_streams where those looked at first had work
   static constexpr int most_streams = 64;
 };
 
