@@ -307,6 +307,7 @@ class options_of_c {
     ran.shared_bytes = report_.shared_bytes;
     ran.scratch_bytes = report_.scratch_bytes;
     ran.struct_bytes = given_->report->struct_bytes;
+    std::memset(static_cast<void*>(given_->report), 0, ran.struct_bytes);  // also what this file does not know of
     std::memcpy(given_->report, &ran, std::min(ran.struct_bytes, sizeof(ran)));
   }
 
@@ -348,6 +349,21 @@ void check_root(const onefold_mpi_layout& layout, int root) {
   if (root < ONEFOLD_MPI_ALL_RANKS || root >= ranks)
     refuse(errc::invalid_argument,
            "rank " + std::to_string(root) + " cannot be the root: the ranks are 0 to " + std::to_string(ranks - 1));
+}
+
+int run(onefold_mpi_layout* layout, int root, const onefold_request* requests, std::size_t count, const onefold_options* how,
+        bool gives_up) noexcept {
+  return guarded([&] {
+    refuse_null(layout, "layout");
+    check_root(*layout, root);
+    calls what(requests, count);
+    const options_of_c wishes(how);
+    const onefold::detail::ranks::borrowed_transfer with(layout->state, what.where, root);
+    with->parts = what.parts;
+    with->gives_up = gives_up;
+    with->run(wishes.how());
+    if (!gives_up) wishes.give_report();
+  });
 }
 
 }  // namespace
@@ -400,30 +416,12 @@ int onefold_mpi_rank_of(onefold_mpi_layout* layout, uint64_t index, int* rank) {
 
 int onefold_mpi_reduce(onefold_mpi_layout* layout, int root, const onefold_request* requests, size_t count,
                        const onefold_options* how) {
-  return guarded([&] {
-    refuse_null(layout, "layout");
-    check_root(*layout, root);
-    calls what(requests, count);
-    const options_of_c wishes(how);
-    const onefold::detail::ranks::borrowed_transfer with(layout->state, what.where, root);
-    with->parts = what.parts;
-    with->run(wishes.how());
-    wishes.give_report();
-  });
+  return run(layout, root, requests, count, how, false);
 }
 
 int onefold_mpi_give_up(onefold_mpi_layout* layout, int root, const onefold_request* requests, size_t count,
                         const onefold_options* how) {
-  return guarded([&] {
-    refuse_null(layout, "layout");
-    check_root(*layout, root);
-    calls what(requests, count);
-    const options_of_c wishes(how);
-    const onefold::detail::ranks::borrowed_transfer with(layout->state, what.where, root);
-    with->parts = what.parts;
-    with->gives_up = true;
-    with->run(wishes.how());
-  });
+  return run(layout, root, requests, count, how, true);
 }
 
 int onefold_mpi_start(onefold_mpi_layout* layout, int root, const onefold_request* requests, size_t count,
