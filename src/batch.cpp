@@ -107,7 +107,9 @@ void run_together(const onefold_request* requests, std::size_t count, const onef
 
 namespace {
 
-bool has_one_type(const onefold_request& of) { return std::int64_t{of.second_type} == std::int64_t{of.type} + 1; }
+bool has_one_type(const onefold_request& of) {  // of real numbers
+  return of.type >= 0 && of.type < element_type_count && of.second_type == of.type + 1;
+}
 // Of a caller whose header is older, or newer. Two types that are one are none.
 onefold_request known_request(const onefold_request& given) {
   onefold_request known = as_known(given, offsetof(onefold_request, second), "request of a batch");
@@ -296,7 +298,7 @@ int onefold_reduce_arrays(const onefold_request* what, size_t arrays, const onef
 }
 
 int onefold_reduce_batch(const onefold_request* requests, size_t count, const onefold_options* how) {
-  return onefold::detail::guarded([&] {
+  return onefold::detail::guarded_with_report(how, [&] {
     if (count == 0) return;
     if (requests == nullptr) onefold::detail::refuse_null("list of requests");
     onefold::detail::run_all(requests, count, how);

@@ -406,7 +406,8 @@ void reduce_reals(const onefold_request& asked, const onefold_options* how, cons
 }
 
 bool names_form_of_reals(const onefold_request& asked) {
-  return asked.type >= 0 && asked.type < element_type_count && asked.form >= 0 && asked.form < form_count + record_count;
+  return asked.type >= 0 && asked.type < element_type_count && asked.form >= 0 && asked.form < form_count + record_count &&
+         takes_type(static_cast<form>(asked.form), static_cast<element_type>(asked.type));
 }
 
 // An exact sum that waits, and whose count, or array, stands in memory. Kernels of such sums read neither: the host does.

@@ -132,6 +132,24 @@ inline onefold_options known_options(const onefold_options* how) {
   return known;
 }
 
+/// guarded(), of a call that may be several reductions: where it fails its report is what it was, and not that of one that had gone well.
+template <class Body>
+int guarded_with_report(const onefold_options* how, Body body) {
+  return guarded([&how, &body] {
+    onefold_report* const to = known_options(how).report;
+    if (to == nullptr) return body();
+    const std::size_t bytes = to->struct_bytes < sizeof(onefold_report) ? to->struct_bytes : sizeof(onefold_report);
+    onefold_report before;
+    __builtin_memcpy(&before, to, bytes);
+    try {
+      body();
+    } catch (...) {
+      __builtin_memcpy(to, &before, bytes);
+      throw;
+    }
+  });
+}
+
 /// The place of a handle that is to be made: until then there is none, so that a way out may destroy it.
 template <class Handle>
 void clear_place(Handle** made, std::string_view what) {

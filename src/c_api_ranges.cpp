@@ -86,7 +86,7 @@ void onefold_range_destroy(onefold_range* state) { delete state; }
 
 int onefold_range_add(onefold_range* state, onefold_executor where, const void* x, const void* y, uint64_t count,
                       const onefold_options* how) {
-  return guarded([&] {
+  return guarded_with_report(how, [&] {
     look_at(
         state, [&](form_range& to) { add(to, where, arrays_at(x, to.of.has_two_inputs() ? y : nullptr), count, how); },
         [&](own_range& to) { to.add(where, x, count, how); });
@@ -95,7 +95,7 @@ int onefold_range_add(onefold_range* state, onefold_executor where, const void* 
 
 int onefold_range_add_products(onefold_range* state, onefold_executor where, const onefold_products* of, uint64_t count,
                                const onefold_options* how) {
-  return guarded([&] {
+  return guarded_with_report(how, [&] {
     const types_of_dot types = checked_types(of);
     look_at(
         state,
@@ -110,7 +110,7 @@ int onefold_range_add_products(onefold_range* state, onefold_executor where, con
 }
 
 int onefold_range_add_made(onefold_range* state, const onefold_made_values* values, uint64_t count, const onefold_options* how) {
-  return guarded([&] {
+  return guarded_with_report(how, [&] {
     const onefold_value_source source = source_of(values);
     range_input in = values_of(&source, 0);
     in.made = values;
@@ -129,7 +129,7 @@ int onefold_range_add_made(onefold_range* state, const onefold_made_values* valu
 
 int onefold_range_add_values(onefold_range* state, onefold_executor where, const onefold_value_source* source, uint64_t count,
                              const onefold_options* how) {
-  return guarded([&] {
+  return guarded_with_report(how, [&] {
     look_at(
         state, [&](form_range& to) { add(to, where, values_of(source, 0), count, how); },
         [&](own_range& to) { to.add_values(where, source, count, how); });
@@ -137,7 +137,7 @@ int onefold_range_add_values(onefold_range* state, onefold_executor where, const
 }
 
 int onefold_range_add_parts(onefold_range* state, const onefold_range_part* parts, size_t count, const onefold_options* how) {
-  return guarded([&] {
+  return guarded_with_report(how, [&] {
     if (state == nullptr) refuse_null("state");
     if (count > 0 && parts == nullptr) refuse_null("list of parts");
     const std::span<const onefold_range_part> all(parts, count);

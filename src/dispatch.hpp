@@ -56,6 +56,9 @@ void read_memory_of_host(onefold_request& what);
 /// an address that no kernel could follow, and what the backend does for places that the GPU cannot read.
 void read_memory_of_gpu(onefold_request& what);
 
+/// Throws invalid_argument where one of them is negative.
+void check_shape(std::int64_t block_size, std::int64_t grid_size, std::int64_t width);
+
 /// Throws device_pointer where a call that waits cannot store what it is asked for.
 void check_result_of_host(const void* output, const void* exact_state);
 

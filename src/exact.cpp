@@ -112,8 +112,8 @@ void add(const states_of_form& states, std::int64_t* to, const std::int64_t* fro
 // What is asked of reductions that make a state.
 onefold_options wishes_for_state(const onefold_options* how) {
   onefold_options wishes = known_options(how);
-  if (wishes.guarantee != ONEFOLD_GUARANTEE_DEFAULT && wishes.guarantee != ONEFOLD_GUARANTEE_EXACT)
-    throw error(errc::invalid_argument, "an exact state is made under ONEFOLD_GUARANTEE_EXACT");
+  if (wishes.guarantee < ONEFOLD_GUARANTEE_DEFAULT || wishes.guarantee > ONEFOLD_GUARANTEE_EXACT)
+    refuse_number("options.guarantee", wishes.guarantee, "one of onefold_guarantee");
   wishes.guarantee = ONEFOLD_GUARANTEE_EXACT;
   return wishes;
 }
@@ -149,6 +149,7 @@ void add_parts(const states_of_form& states, std::int32_t type, std::int32_t wha
     side_by_side(parts.size(), reduce);
   else
     for (std::size_t i = 0; i < parts.size(); ++i) reduce(i);
+  static_cast<void>(terms_of(states, to));  // of no parts too
   all_words sum{};
   std::copy_n(to, states.words(), sum.begin());
   for (const auto& state : made) add(states, sum.data(), state.data());
@@ -298,7 +299,7 @@ int onefold_exact_add(int32_t type, int32_t form, int64_t* to, const int64_t* fr
 
 int onefold_exact_add_parts(int32_t type, int32_t form, int64_t* to, const onefold_range_part* parts, size_t count,
                             const onefold_options* how) {
-  return guarded([&] {
+  return guarded_with_report(how, [&] {
     const states_of_form states = states_of(type, form);
     check_words(to);
     if (count > 0 && parts == nullptr) refuse_null("list of parts");

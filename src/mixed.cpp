@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -222,7 +223,7 @@ element_type type_of_mixed(const onefold_request& asked) noexcept {
 }
 
 std::size_t result_bytes_of_mixed(const onefold_request& asked) noexcept {
-  if (!is_real_type(asked.type) || !is_real_type(asked.second_type - 1)) return 0;
+  if (!is_real_type(asked.type) || asked.second_type < 1 || !is_real_type(asked.second_type - 1)) return 0;
   return size_of(type_of_mixed(asked));
 }
 
@@ -243,7 +244,7 @@ onefold_request request_of(const onefold_executor& where, std::int32_t x_type, c
   what.count = n;
   what.output = result;
   what.second = y;
-  what.second_type = y_type < 0 ? y_type : y_type + 1;
+  what.second_type = y_type >= 0 && y_type < std::numeric_limits<std::int32_t>::max() ? y_type + 1 : y_type;  // a type, or refused
   return what;
 }
 

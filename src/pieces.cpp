@@ -122,7 +122,10 @@ void piecewise_reduction::add(const void* x, const void* y, std::uint64_t count,
   asked.report = &ran;
   std::uint64_t result[4] = {};
   request what{now.where, now.type, now.what, x, count, result, true, y, now.wide};
-  if (now.is_exact(asked))
+  const bool is_exact = now.is_exact(asked);
+  if (now.count > 0 && is_exact == now.exact_words.empty())
+    throw error(errc::invalid_argument, "all pieces of a reduction are added exactly, or none is");
+  if (is_exact)
     now.add_exactly(what, asked);
   else
     now.add_to_the_tree(what, asked, ran);

@@ -102,10 +102,13 @@ part_header& part_of(void* message, std::size_t which) {
   return *reinterpret_cast<part_header*>(next);
 }
 // The same where nobody knows whether it is there.
-part_header& checked_part(void* message, std::size_t which) {
+void check_is_message(const void* message) {
   if (header_of(message).magic != message_magic)
     throw error(errc::invalid_argument,
                 "the memory of a message holds none: onefold_message_begin() has not written it, or has failed");
+}
+part_header& checked_part(void* message, std::size_t which) {
+  check_is_message(message);
   if (which >= header_of(message).parts) refuse_part(which, header_of(message).parts);
   return part_of(message, which);
 }
@@ -214,6 +217,9 @@ std::uint64_t check_tiles(const part_header& part, const range_kind& of, std::ui
                           std::uint64_t total) {
   const std::uint64_t tile = of.tile(), end = first + count;
   const std::uint64_t first_tile = (first + tile - 1) / tile, end_tile = (end + tile - 1) / tile;
+  if (first > total || count > total - first)
+    throw error(errc::invalid_argument, "the elements " + std::to_string(first) + " to " + std::to_string(end) +
+                                            " are none of all ranks' " + std::to_string(total));
   if (count > 0 && (first % tile != 0 || (end % tile != 0 && end != total)))
     throw error(errc::invalid_argument,
                 "a message takes whole tiles: these are the elements " + std::to_string(first) + " to " + std::to_string(end));
@@ -345,6 +351,7 @@ void append_values(std::span<part_header* const> parts, range_reader reader, con
 // The parts `which` .. of a message for the values of one function: of one kind, or sums, products and extrema.
 void add_values(void* message, std::size_t which, std::size_t results, const onefold_executor& where, const range_input& in,
                 std::uint64_t first, std::uint64_t count, std::uint64_t total, const onefold_options* how) {
+  check_is_message(message);
   const std::size_t there = header_of(message).parts;
   if (results < 1 || results > most_results)
     refuse_number("the number of results of a function", static_cast<std::int64_t>(results), 1, most_results);
@@ -380,6 +387,7 @@ void add_own(void* message, std::size_t which, const onefold_executor& where, co
              std::uint64_t first, std::uint64_t count, std::uint64_t total, const onefold_options* how) {
   part_header& part = checked_part(message, which);
   if (own == nullptr) refuse_null("own code");
+  if (own->groups == nullptr || own->level == nullptr) refuse_null("own code's groups or level");
   const range_kind kind = part.kind();
   if (part.free_of_order != 0)
     throw error(errc::unsupported, kind.text() + " has no trees in a message: its elements come in any order");
@@ -472,6 +480,9 @@ void store_result(const void* message, std::size_t which, std::int32_t ranks, st
   if (part.count != total && !(part.free_of_order != 0 && total == std::numeric_limits<std::uint64_t>::max()))
     throw error(errc::communication_failed,
                 "the ranks have " + std::to_string(part.count) + " elements together, and not " + std::to_string(total));
+  if (part.free_of_order == 0 && part.count > 0 && part.first != 0)
+    throw error(errc::communication_failed,
+                "the ranks' elements begin with tile " + std::to_string(part.first) + ", and not with the first");
   if (present && kind.what != form::mean)
     throw error(errc::unsupported, kind.text() + " is not divided by the number of values that are there: a mean is");
   if (present && *present > part.count)
@@ -517,7 +528,7 @@ uint64_t onefold_message_signature(const void* message) { return message == null
 
 int onefold_message_add(void* message, size_t which, onefold_executor where, const void* x, const void* y, uint64_t first,
                         uint64_t count, uint64_t total, const onefold_options* how) {
-  return guarded([&] {
+  return guarded_with_report(how, [&] {
     if (message == nullptr) refuse_null("message");
     part_header& part = checked_part(message, which);
     const range_kind kind = part.kind();
@@ -529,7 +540,7 @@ int onefold_message_add(void* message, size_t which, onefold_executor where, con
 
 int onefold_message_add_products(void* message, size_t which, onefold_executor where, const onefold_products* of, uint64_t from,
                                  uint64_t first, uint64_t count, uint64_t total, const onefold_options* how) {
-  return guarded([&] {
+  return guarded_with_report(how, [&] {
     if (message == nullptr) refuse_null("message");
     part_header& part = checked_part(message, which);
     const range_kind kind = part.kind();
@@ -544,7 +555,7 @@ int onefold_message_add_products(void* message, size_t which, onefold_executor w
 int onefold_message_add_values(void* message, size_t which, size_t results, onefold_executor where,
                                const onefold_value_source* source, uint64_t from, uint64_t first, uint64_t count, uint64_t total,
                                const onefold_options* how) {
-  return guarded([&] {
+  return guarded_with_report(how, [&] {
     if (message == nullptr) refuse_null("message");
     add_values(message, which, results, where, values_of(source, from), first, count, total, how);
   });
@@ -552,7 +563,7 @@ int onefold_message_add_values(void* message, size_t which, size_t results, onef
 
 int onefold_message_add_made(void* message, size_t which, size_t results, const onefold_made_values* values, uint64_t from,
                              uint64_t first, uint64_t count, uint64_t total, const onefold_options* how) {
-  return guarded([&] {
+  return guarded_with_report(how, [&] {
     if (message == nullptr) refuse_null("message");
     const onefold_value_source source = source_of(values);
     range_input in = values_of(&source, from);
@@ -563,7 +574,7 @@ int onefold_message_add_made(void* message, size_t which, size_t results, const 
 
 int onefold_message_add_own(void* message, size_t which, onefold_executor where, const onefold_own_code* own, uint64_t from,
                             uint64_t first, uint64_t count, uint64_t total, const onefold_options* how) {
-  return guarded([&] {
+  return guarded_with_report(how, [&] {
     if (message == nullptr) refuse_null("message");
     add_own(message, which, where, own, from, first, count, total, how);
   });

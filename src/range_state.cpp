@@ -100,6 +100,7 @@ onefold_options checked_options(const onefold_options* how) {
   if (known.guarantee < 0 || known.guarantee > ONEFOLD_GUARANTEE_EXACT)
     refuse_number("options.guarantee", known.guarantee, "one of onefold_guarantee");
   known.guarantee = ONEFOLD_GUARANTEE_FIXED;
+  check_shape(known.knobs.block_size, known.knobs.grid_size, known.knobs.width);
   if (known.variant != nullptr) {
     const std::string_view variant(known.variant, known.variant_bytes == 0 ? std::strlen(known.variant) : known.variant_bytes);
     if (!variant.empty() && variant != "fixed_order")

@@ -170,11 +170,6 @@ void check_pointers(const request& what) {
   if (what.form == form::dot && what.second_at == nullptr) check_input(what, what.second, "second input");
 }
 
-void check_shape(const options& how) {
-  if (how.block_size < 0 || how.grid_size < 0 || how.width < 0)
-    throw error(errc::invalid_argument, "block_size, grid_size and width take positive numbers, or 0 for the library's choice");
-}
-
 executor resolve(const request& what) {
   if (!what.where.chooses_itself()) return what.where;
   if (is_called_back(what)) {
@@ -262,7 +257,7 @@ void check_dots(const request& what, const variant_info& variant) {
 
 void check_and_run(request& what, const options& how) {
   check_pointers(what);
-  check_shape(how);
+  check_shape(how.block_size, how.grid_size, how.width);
 
   what.best = what.where.chooses_itself();
   what.where = resolve(what);
@@ -300,6 +295,11 @@ void check_and_run(request& what, const options& how) {
 }
 
 }  // namespace
+
+void check_shape(std::int64_t block_size, std::int64_t grid_size, std::int64_t width) {
+  if (block_size < 0 || grid_size < 0 || width < 0)
+    throw error(errc::invalid_argument, "block_size, grid_size and width take positive numbers, or 0 for the library's choice");
+}
 
 void check_result_of_host(const void* output, const void* exact_state) {
   if (!may_hold_device_memory()) return;

@@ -181,8 +181,8 @@ bool run_exact_sum(const onefold::detail::request& what, exact_part part, const 
 
 bool run_exact_values(onefold::detail::request what, const options& how, const variant_info& variant, report& ran);
 
-// Several results whose states the host wants: their words go to memory that the GPU and the host have, as onefold_exact_put_words_of() puts them anywhere, and
-// the host rounds them.
+// Several results whose states the host wants, or one whose values a kernel has counted: their words go to memory that the GPU and the host have, as
+// onefold_exact_put_words_of() puts them anywhere, and the host rounds them.
 bool run_for_states(onefold::detail::request what, const options& how, const variant_info& variant, report& ran) {
   namespace exact = onefold::detail::exact;
   const int device = what.where.device();
@@ -229,8 +229,6 @@ bool run_exact_values(onefold::detail::request what, const options& how, const v
                 "and mean_variance of floats and doubles, and for mean, norm2 and mean_variance of integers, in translation units "
                 "that were "
                 "compiled with this version's onefold/device.cuh: store the values, or use openmp() or serial() with host memory");
-  if ((what.exact_state != nullptr || what.words_alone) && kernel->counts)
-    throw error(errc::unsupported, "of values some of which may be absent cuda() has no state: use openmp() or serial()");
   if (what.count == 0) {  // as under fixed; its own fold knows what that is
     if (what.exact_state != nullptr)
       std::fill_n(what.exact_state, exact::kind_of(what.form, what.type).words() * static_cast<std::size_t>(what.results),
@@ -247,7 +245,7 @@ bool run_exact_values(onefold::detail::request what, const options& how, const v
     const std::span<const variant_info> all = list_variants();
     return run_checked(what, how, *std::ranges::find(all, "fixed_order", &variant_info::name), ran);
   }
-  if (what.exact_state != nullptr && what.results != 1) return run_for_states(what, how, variant, ran);
+  if (what.exact_state != nullptr && (what.results != 1 || kernel->counts)) return run_for_states(what, how, variant, ran);
   exact_values_call call{};
   static_cast<onefold::detail::device_fold&>(call) = *what.device;
   call.exact = kernel;
@@ -264,8 +262,13 @@ bool run_exact_values(onefold::detail::request what, const options& how, const v
   call.result_bytes = static_cast<std::uint32_t>(exact::bytes_of(exact::kind_of(what.form, what.type)));
   call.result_alignment = alignof(std::uint64_t);
   if (!run_checked(what, how, variant, ran)) return false;
-  exact::conclude(what.type, what.form, what.wide, state.data(), what.count, what.ddof, output);
+  // Nothing at all is +0; in the words of a sum, which are added to others, it changes nothing, as -0 does.
+  const std::uint64_t of_none = (state[0] & exact::has_term) == 0 ? exact::has_other_than_minus_zero : 0;
+  state[0] &= ~exact::has_term;
+  if (what.form != form::sum) state[0] |= of_none;
   if (what.exact_state != nullptr) exact::store(exact::kind_of(what.form, what.type), state.data(), what.count, what.exact_state);
+  state[0] |= of_none;
+  exact::conclude(what.type, what.form, what.wide, state.data(), what.count, what.ddof, output);
   return true;
 }
 

@@ -213,6 +213,11 @@ class batch {
 
   // Where nothing above fits compilers show this line, in the place of all candidates. A count is add<form::count>(x, &result).
   void add(...) = delete;  // It takes a form, what its call takes behind the executor, the address of what its call returns
+  // Nor is anything that is gone when the batch runs.
+  template <class... A, ONEFOLD_WHERE((detail::is_temporary_array<A> || ...))>
+  void add(A&&...) = delete;  // The batch reads its arrays when it runs: give it one that lives until then, and no temporary
+  template <form What, class... A, ONEFOLD_WHERE((detail::is_temporary_array<A> || ...))>
+  void add(A&&...) = delete;  // The batch reads its arrays when it runs: give it one that lives until then, and no temporary
 
   /// Dots of several vectors with several others: `add_multi_dot({v0, v1}, {w}, results)` stores as multi_dot_into() does, from `results` on.
   batch& add_multi_dot(const vector_list<double>& x, const vector_list<double>& y, double* results) {
@@ -230,6 +235,8 @@ class batch {
   ///   work.add_count_if(x, is_large, &large);
   template <class... A, bool OnDevice = detail::compiles_for_device<A...>>
   batch& add_reduce(A&&... arguments_and_result) {
+    static_assert(!detail::has_temporary_vector<A...>,
+                  "the batch reads its arrays when it runs: give it one that lives until then, and no temporary");
     const std::tuple<A&&...> of(std::forward<A>(arguments_and_result)...);
     return detail::later::add_reduce(
         of, [this](const auto&... form) -> batch& { return this->add(form...); },
@@ -241,6 +248,8 @@ class batch {
   }
   template <class... A, bool OnDevice = detail::compiles_for_device<A...>>
   batch& add_transform_reduce(A&&... arguments_and_result) {
+    static_assert(!detail::has_temporary_vector<A...>,
+                  "the batch reads its arrays when it runs: give it one that lives until then, and no temporary");
     constexpr std::size_t count = sizeof...(A) - 1;
     const std::tuple<A&&...> of(std::forward<A>(arguments_and_result)...);
     check_space(std::get<0>(of));
@@ -248,6 +257,8 @@ class batch {
   }
   template <class... A, bool OnDevice = detail::compiles_for_device<A...>>
   batch& add_count_if(A&&... arguments_and_result) {
+    static_assert(!detail::has_temporary_vector<A...>,
+                  "the batch reads its arrays when it runs: give it one that lives until then, and no temporary");
     constexpr std::size_t count = sizeof...(A) - 1;
     const std::tuple<A&&...> of(std::forward<A>(arguments_and_result)...);
     check_space(std::get<0>(of));
@@ -298,6 +309,7 @@ class batch {
   }
   template <class T>
   batch& add_vectors(const vector_list<T>& x, const vector_list<T>& y, T* results) {
+    if (x.size() == 0 || y.size() == 0) return *this;
     return detail::telling_of_lacking_memory([this, &x, &y, &results]() -> batch& {
       auto listed = std::make_shared<detail::listed_vectors>();
       listed->all = detail::c_vectors(x, y);

@@ -391,6 +391,11 @@ class batch {
 
   // Where nothing above fits compilers show this line, in the place of all candidates. A count is add<form::count>(x, &result).
   void add(...) = delete;  // It takes a form, what its call takes behind the executor, the address of what its call returns
+  // Nor is anything that is gone when the batch runs.
+  template <class... A, ONEFOLD_WHERE((detail::is_temporary_array<A> || ...))>
+  void add(A&&...) = delete;  // The batch reads its arrays when it runs: give it one that lives until then, and no temporary
+  template <form What, class... A, ONEFOLD_WHERE((detail::is_temporary_array<A> || ...))>
+  void add(A&&...) = delete;  // The batch reads its arrays when it runs: give it one that lives until then, and no temporary
 
   /// An operator, of the caller's or the library's: the arguments of reduce(), transform_reduce() or count_if() that stand behind the executor, and the result's
   /// address, which is of the type that these calls return.
@@ -403,6 +408,8 @@ class batch {
   /// between two ranks; those of the library's go with the named forms.
   template <class... A, bool OnDevice = detail::compiles_for_device<A...>>
   batch& add_reduce(A&&... arguments_and_result) {
+    static_assert(!detail::has_temporary_vector<A...>,
+                  "the batch reads its arrays when it runs: give it one that lives until then, and no temporary");
     const std::tuple<A&&...> of(std::forward<A>(arguments_and_result)...);
     return detail::later::add_reduce(
         of, [this](const auto&... form) -> batch& { return this->add(form...); },
@@ -413,12 +420,16 @@ class batch {
   }
   template <class... A, bool OnDevice = detail::compiles_for_device<A...>>
   batch& add_transform_reduce(A&&... arguments_and_result) {
+    static_assert(!detail::has_temporary_vector<A...>,
+                  "the batch reads its arrays when it runs: give it one that lives until then, and no temporary");
     constexpr std::size_t count = sizeof...(A) - 1;
     const std::tuple<A&&...> of(std::forward<A>(arguments_and_result)...);
     return add_call<OnDevice>(detail::later::describe_transform_reduce<count>(of), std::get<count>(of));
   }
   template <class... A, bool OnDevice = detail::compiles_for_device<A...>>
   batch& add_count_if(A&&... arguments_and_result) {
+    static_assert(!detail::has_temporary_vector<A...>,
+                  "the batch reads its arrays when it runs: give it one that lives until then, and no temporary");
     constexpr std::size_t count = sizeof...(A) - 1;
     const std::tuple<A&&...> of(std::forward<A>(arguments_and_result)...);
     return add_call<OnDevice>(detail::later::describe_count_if<count>(of), std::get<count>(of));

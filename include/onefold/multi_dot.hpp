@@ -8,7 +8,7 @@
 ///   std::vector<double> h = multi_dot(where, basis, {w});   // the k coefficients of a Gram-Schmidt step
 ///
 /// Vectors   a vector_list each: vectors in braces, a range of vectors, addresses and their number, or the columns of a matrix. float or double, all equally
-///           long, in memory that the executor can read. At most 128 dots.
+///           long, in memory that the executor can read. At most 128 dots; of no vectors there is none.
 /// Bits      each dot's are those that dot() gives, with guarantee::exact too.
 /// Cost      on cuda() one launch and one read of every vector for up to 8 dots with one vector in common, and for up to 4 by 4; more dots are
 ///           several such launches, and exact ones one each, as are those of vectors in host memory, which each dot copies. On a CPU one read, and
@@ -118,6 +118,7 @@ onefold_vectors c_vectors(const vector_list<T>& x, const vector_list<T>& y) {
 template <class T>
 void run_multi_dot(const executor& where, const vector_list<T>& x, const vector_list<T>& y, T* output, bool waits,
                    const options& how) {
+  if (x.size() == 0 || y.size() == 0) return;  // a basis that has no vector yet
   const onefold_vectors vectors = c_vectors(x, y);
   request what{where, element_type_of<T>, form::dot, nullptr, x.count(), output, waits};
   what.vectors = &vectors;
@@ -127,7 +128,9 @@ void run_multi_dot(const executor& where, const vector_list<T>& x, const vector_
 template <class T>
 std::vector<T> multi_dot_of(const executor& where, const vector_list<T>& x, const vector_list<T>& y, const options& how) {
   const bool are_taken = x.size() <= most_vectors && y.size() <= most_vectors;
-  auto results = telling_of_lacking_memory([&x, &y, &are_taken] { return std::vector<T>(are_taken ? x.size() * y.size() : 1); });
+  auto results = telling_of_lacking_memory([&x, &y, &are_taken] {
+    return std::vector<T>(are_taken ? x.size() * y.size() : x.size() != 0 && y.size() != 0 ? 1 : 0);
+  });
   run_multi_dot(where, x, y, results.data(), true, how);
   return results;
 }

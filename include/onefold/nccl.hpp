@@ -31,7 +31,7 @@
 /// Errors    onefold::error: those of the reductions; communication_failed where NCCL has returned an error; device_error where the runtime has;
 ///           invalid_argument for another count than the layout's, or argmin and its like of no elements. What goes wrong in stream order, lack of memory
 ///           alone, is thrown by the next call and by check(); results then have all bits set. guarantee_not_met for exact results that there are not:
-///           products of floats, of complex numbers prod, norm1 and mean_variance, of values that may be absent, and with operators of the caller's. Ranks that ask for exact results of different kinds get
+///           products of floats, of complex numbers prod, norm1 and mean_variance, sums of floats and doubles that may be absent (return 0 there), and with operators of the caller's. Ranks that ask for exact results of different kinds get
 ///           numbers with all bits set where the kinds have as many words (docs/exact.md); of different numbers of words nothing is promised. An error that is thrown on some ranks alone leaves the others waiting in NCCL, as an error between its calls does.
 /// Cost      one reduction, a copy for each tile that is cut, one ncclAllGather and one launch for each result, or two small copies and the host's function:
 ///           docs/devices.md has figures. Device and pinned memory of 24 KiB for each rank of the communicator, had once; of functions of several values, or of
@@ -339,8 +339,8 @@ class layout : public onefold::detail::over_streams {
     onefold::detail::request asked{serial(), element_type_of<T>, What, nullptr, 0, nullptr, true};
     (onefold::detail::apply<T>(asked, modifiers), ...);
     if (how.guarantee == guarantee::exact && !onefold::detail::exact::is_free_of_order(What, element_type_of<T>)) {
-      return put_exact_values<What, OnDevice, T, results, !can_be_absent>(over, f, output, how, wide ? ONEFOLD_WIDE : 0U,
-                                                                          asked.ddof);
+      return put_exact_values < What, OnDevice, T, results, !can_be_absent || !onefold::detail::hides_that_all_are_absent < What,
+             T >> (over, f, output, how, wide ? ONEFOLD_WIDE : 0U, asked.ddof);
     }
     refuse_variants(how);
     if constexpr (can_be_absent && !detail::takes_absent_values<What, T>) {

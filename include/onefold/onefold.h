@@ -552,7 +552,7 @@ ONEFOLD_API int onefold_range_create_own(const onefold_own_operator* of, uint64_
 /** Gives the state back. NULL is none. */
 ONEFOLD_API void onefold_range_destroy(onefold_range* state);
 /** Appends the elements end .. end + count - 1: `count` elements at x, and for ONEFOLD_DOT as many at y, which else is not looked at. `how`, which
- *  may be NULL, asks for no other variant than fixed_order. The report is that of the largest subtree. Cost: one read, and a microsecond; on cuda()
+ *  may be NULL, asks for no other variant than fixed_order. The report is that of the largest subtree, or of one element where there is none. Cost: one read, and a microsecond; on cuda()
  *  a wait of some microseconds. */
 ONEFOLD_API int onefold_range_add(onefold_range* state, onefold_executor where, const void* x, const void* y, uint64_t count,
                                   const onefold_options* how);
@@ -663,8 +663,8 @@ ONEFOLD_API int onefold_message_add_values(void* message, size_t which, size_t r
 ONEFOLD_API int onefold_message_add_made(void* message, size_t which, size_t results, const onefold_made_values* values,
                                          uint64_t from, uint64_t first, uint64_t count, uint64_t total, const onefold_options* how);
 /** The same of trees whose values are made by code of the caller's, which is asked for its own elements from .. from + count - 1: its states are those of the part's
- *  form, and its rows the tree's. So mean_variance takes values of which some are absent (onefold_moments_of_tile()). conclude() is called, and what it stores is
- *  not looked at. For parts whose order is in the bits, and the CPU executors. */
+ *  form, and its rows the tree's. So mean_variance takes values of which some are absent (onefold_moments_of_tile()). conclude() is not called, and may
+ *  be NULL. For parts whose order is in the bits, and the CPU executors. */
 ONEFOLD_API int onefold_message_add_own(void* message, size_t which, onefold_executor where, const onefold_own_code* own,
                                         uint64_t from, uint64_t first, uint64_t count, uint64_t total, const onefold_options* how);
 /** Copies elements, fewer than a tile has, from where the executor reads them to the host, for the rank that has the first element of their tile. What a

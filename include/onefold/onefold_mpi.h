@@ -107,19 +107,22 @@ static inline onefold_request onefold_mpi_request(int32_t form, int32_t type, on
 }
 
 /** onefold_mpi_<form>_<type>(layout, where, x, count, &result), and onefold_mpi_dot_<type>(layout, where, x, y, count, &result): the result on all ranks. */
-#define ONEFOLD_MPI_FORM(name, type, T, R, FORM, TYPE)                                                                          \
-  static inline int onefold_mpi_##name##_##type(onefold_mpi_layout* layout, onefold_executor where, const T* x, uint64_t count, \
-                                                R* result) {                                                                    \
-    const onefold_request what = onefold_mpi_request(FORM, TYPE, where, x, NULL, count, result);                                \
-    return onefold_mpi_reduce(layout, ONEFOLD_MPI_ALL_RANKS, &what, 1, NULL);                                                   \
-  }
-#define ONEFOLD_MPI_SUMS(type, T, TYPE)                                                                                \
-  ONEFOLD_MPI_FORM(sum, type, T, T, ONEFOLD_SUM, TYPE)                                                                 \
-  static inline int onefold_mpi_dot_##type(onefold_mpi_layout* layout, onefold_executor where, const T* x, const T* y, \
-                                           uint64_t count, T* result) {                                                \
-    const onefold_request what = onefold_mpi_request(ONEFOLD_DOT, TYPE, where, x, y, count, result);                   \
-    return onefold_mpi_reduce(layout, ONEFOLD_MPI_ALL_RANKS, &what, 1, NULL);                                          \
-  }
+#ifdef ONEFOLD_MPI_DEFINES_FORMS /* onefold_mpi.cpp */
+#define ONEFOLD_MPI_BODY(...) \
+  { __VA_ARGS__ }
+#else
+#define ONEFOLD_MPI_BODY(...) ;
+#endif
+#define ONEFOLD_MPI_FORM(name, type, T, R, FORM, TYPE)                                                                       \
+  int onefold_mpi_##name##_##type(onefold_mpi_layout* layout, onefold_executor where, const T* x, uint64_t count, R* result) \
+      ONEFOLD_MPI_BODY(const onefold_request what = onefold_mpi_request(FORM, TYPE, where, x, NULL, count, result);          \
+                       return onefold_mpi_reduce(layout, ONEFOLD_MPI_ALL_RANKS, &what, 1, NULL);)
+#define ONEFOLD_MPI_SUMS(type, T, TYPE)                                                                                  \
+  ONEFOLD_MPI_FORM(sum, type, T, T, ONEFOLD_SUM, TYPE)                                                                   \
+  int onefold_mpi_dot_##type(onefold_mpi_layout* layout, onefold_executor where, const T* x, const T* y, uint64_t count, \
+                             T* result)                                                                                  \
+      ONEFOLD_MPI_BODY(const onefold_request what = onefold_mpi_request(ONEFOLD_DOT, TYPE, where, x, y, count, result);  \
+                       return onefold_mpi_reduce(layout, ONEFOLD_MPI_ALL_RANKS, &what, 1, NULL);)
 #define ONEFOLD_MPI_NORMS(type, T, R, TYPE)                      \
   ONEFOLD_MPI_FORM(mean, type, T, T, ONEFOLD_MEAN, TYPE)         \
   ONEFOLD_MPI_FORM(norm1, type, T, R, ONEFOLD_NORM1, TYPE)       \
@@ -131,18 +134,13 @@ static inline onefold_request onefold_mpi_request(int32_t form, int32_t type, on
   ONEFOLD_MPI_FORM(max, type, T, T, ONEFOLD_MAX, TYPE)                               \
   ONEFOLD_MPI_FORM(argmin, type, T, onefold_arg_result_##type, ONEFOLD_ARGMIN, TYPE) \
   ONEFOLD_MPI_FORM(argmax, type, T, onefold_arg_result_##type, ONEFOLD_ARGMAX, TYPE)
-#define ONEFOLD_MPI_MULTI_DOT(type, T, TYPE)                                                                                      \
-  static inline int onefold_mpi_multi_dot_##type(onefold_mpi_layout* layout, onefold_executor where, const T* const* x, int rows, \
-                                                 const T* const* y, int columns, uint64_t count, T* results) {                    \
-    onefold_request what = onefold_mpi_request(ONEFOLD_DOT, TYPE, where, NULL, NULL, count, results);                             \
-    onefold_vectors vectors;                                                                                                      \
-    vectors.x = (const void* const*)x;                                                                                            \
-    vectors.y = (const void* const*)y;                                                                                            \
-    vectors.rows = rows;                                                                                                          \
-    vectors.columns = columns;                                                                                                    \
-    what.vectors = &vectors;                                                                                                      \
-    return onefold_mpi_reduce(layout, ONEFOLD_MPI_ALL_RANKS, &what, 1, NULL);                                                     \
-  }
+#define ONEFOLD_MPI_MULTI_DOT(type, T, TYPE)                                                                             \
+  int onefold_mpi_multi_dot_##type(onefold_mpi_layout* layout, onefold_executor where, const T* const* x, int rows,      \
+                                   const T* const* y, int columns, uint64_t count, T* results)                           \
+      ONEFOLD_MPI_BODY(onefold_request what = onefold_mpi_request(ONEFOLD_DOT, TYPE, where, NULL, NULL, count, results); \
+                       onefold_vectors vectors; vectors.x = (const void* const*)x; vectors.y = (const void* const*)y;    \
+                       vectors.rows = rows; vectors.columns = columns; what.vectors = &vectors;                          \
+                       return onefold_mpi_reduce(layout, ONEFOLD_MPI_ALL_RANKS, &what, 1, NULL);)
 ONEFOLD_MPI_SUMS(f32, float, ONEFOLD_F32)
 ONEFOLD_MPI_SUMS(f64, double, ONEFOLD_F64)
 ONEFOLD_MPI_SUMS(c64, onefold_c64, ONEFOLD_C64)
@@ -164,6 +162,7 @@ ONEFOLD_MPI_EXTREMA(u64, uint64_t, ONEFOLD_U64)
 /* `rows` arrays with `columns` ones, row by row: ONEFOLD_MOST_DOTS results at most. */
 ONEFOLD_MPI_MULTI_DOT(f32, float, ONEFOLD_F32)
 ONEFOLD_MPI_MULTI_DOT(f64, double, ONEFOLD_F64)
+#undef ONEFOLD_MPI_BODY
 #undef ONEFOLD_MPI_FORM
 #undef ONEFOLD_MPI_SUMS
 #undef ONEFOLD_MPI_NORMS

@@ -69,6 +69,18 @@ ONEFOLD_HOST_DEVICE inline T canonical(T value) noexcept {
   return value;
 }
 
+/// The same by its bits: the caller's environment may have a trap for an operation on a NaN that signals.
+template <class T>
+inline T canonical_by_bits(T value) noexcept {
+  if constexpr (std::is_floating_point_v<T>) {
+    std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t> bits;
+    memcpy(&bits, &value, sizeof(bits));
+    constexpr decltype(bits) infinity = sizeof(T) == 4 ? 0x7f800000u : 0x7ff0000000000000u;
+    if ((bits & ~(decltype(bits){1} << (8 * sizeof(T) - 1))) > infinity) return canonical_nan<T>();
+  }
+  return value;
+}
+
 #if !defined(__CUDA_ARCH__) && ((defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ != 0) || defined(__NO_SIGNED_ZEROS__))
 // The caller's flags let zeros of both signs be the same, or NaN be none: numbers are compared by their bits.
 template <class T>

@@ -273,18 +273,20 @@ class own_range_state {
     const std::uint64_t count = space.size();
     check_end(end_, count);
     if (count == 0) return *this;
-    detail::telling_of_lacking_memory([this, &count, &where, &space, &f, &how] {
-      own_range_state made(op_, end_);
-      made.end_ = end_ + count;
-      if constexpr (OnDevice) {
-        if (detail::is_for_cuda(where))
-          made.read_made_values(detail::device_ranges<OnDevice>::of_own(where, space, f, op_.op));
-        else
-          made.read_values(where, space, f, how);
-      } else {
-        made.read_values(where, space, f, how);
-      }
-      put_behind(made);
+    detail::with_report_of_all(how, [this, &count, &where, &space, &f](const options& wishes) {
+      detail::telling_of_lacking_memory([this, &count, &where, &space, &f, &wishes] {
+        own_range_state made(op_, end_);
+        made.end_ = end_ + count;
+        if constexpr (OnDevice) {
+          if (detail::is_for_cuda(where))
+            made.read_made_values(detail::device_ranges<OnDevice>::of_own(where, space, f, op_.op));
+          else
+            made.read_values(where, space, f, wishes);
+        } else {
+          made.read_values(where, space, f, wishes);
+        }
+        put_behind(made);
+      });
     });
     return *this;
   }

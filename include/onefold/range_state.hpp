@@ -27,7 +27,7 @@
 /// Absent    values may be (maybe.hpp) in prod, min, max, sum_of_squares, the norms, count, all, any, none and, of integers, sum, min_number, max_number and
 ///           the bits; the result is that of the reduction of f(i). Of floats a sum is own_range_state<maybe<T>, op::sum>, whose bytes tell
 ///           whether any value is there, and so are min_number and max_number.
-/// Report    of the largest subtree; left as it is where the state keeps all elements as they are, less than two tiles.
+/// Report    of the largest subtree; where the state keeps all elements as they are, less than two tiles, of a reduction of one of them.
 /// Errors    those of the reductions; invalid_argument where ranges are no neighbours, bytes are no state or a result is asked for that is not there
 ///           yet. The state then is what it was.
 /// Cost      of adding an array that of a reduction and some microseconds for the tiles at its ends; of appending a state or making a value

@@ -7,7 +7,7 @@
 /// Values     what f returns, or the elements: with the library's operators real numbers of 4 or 8 bytes (complex ones add with std::plus); with others any trivially copyable type of up to 64
 ///            bytes with a default constructor. From f onefold::maybe or std::optional of one where elements are left out.
 /// Arrays     ranges, or pointers and one count, of equal length; elements of any type. With cuda() in memory that the GPU can read.
-/// init       the result is op(init, tree's value), and init for no elements; it becomes a value, which must not cut anything off. Without one no elements are an
+/// init       the result is op(init, tree's value), and init for no elements; it becomes a value, which must not cut anything off (among floats it is rounded). Without one no elements are an
 ///            error (invalid_argument), but with the library's operators, whose identity it is then.
 /// Ranks      `rows.on(where)` stands for the executor (mpi.hpp), each rank giving its part.
 /// Order, errors, threads as in reduce.hpp. For cuda() include onefold/device.cuh and compile with nvcc.
@@ -422,7 +422,8 @@ template <class N, class F, class Op, ONEFOLD_WHERE(detail::is_index_space<N>)>
 }
 
 // Where no other call fits these do, and compilers show the one line that says it is deleted, and what it takes, in the place of all the others.
-void reduce(...) = delete;            // It takes [where,] a range | pointer, n, an operator of two elements [, init][, options]
+void reduce(...) =
+    delete;  // It takes [where,] a range | pointer, n, an operator of two elements (op::sum: 4 or 8 bytes) [, init][, options]
 void reduce_into(...) = delete;       // It takes where, a range | pointer, n, the result's address, an operator [, init][, options]
 void transform_reduce(...) = delete;  // It takes [where,] ranges | pointers, n | n | box, an operator, f [, init][, options]
 void transform_reduce_into(...) = delete;  // It takes where, ranges | pointers, n | n | box, the address, an operator, f [, init]

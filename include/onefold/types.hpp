@@ -253,7 +253,7 @@ constexpr int digits_of_type(element_type type) noexcept {
 }  // namespace detail
 
 // `long` and `long long` are both 64 bits wide on the platforms of HPC but are different types, and only one of them is
-// std::int64_t: any standard integer is therefore taken for the element type of its size and sign. So is bool, for u8.
+// std::int64_t: any standard integer is therefore taken for the element type of its size and sign. So is bool, for u8. Not char, which has another sign on other machines.
 
 namespace detail {
 template <class T>

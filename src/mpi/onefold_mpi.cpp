@@ -12,6 +12,15 @@
 #include <utility>
 #include <vector>
 
+// Without MPI's own C++ bindings, which ask for a library that a program of C or Fortran is not linked with.
+#ifndef OMPI_SKIP_MPICXX
+#define OMPI_SKIP_MPICXX 1
+#endif
+#ifndef MPICH_SKIP_MPICXX
+#define MPICH_SKIP_MPICXX 1
+#endif
+
+#define ONEFOLD_MPI_DEFINES_FORMS
 #include <onefold/onefold_mpi.h>
 
 #include <onefold/mpi.hpp>

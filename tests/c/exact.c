@@ -75,13 +75,22 @@ static void test_on(onefold_executor where) {
   EXPECT_REFUSED(onefold_exact_add_parts(ONEFOLD_F64, ONEFOLD_PROD, sum, turned, 2, NULL), ONEFOLD_UNSUPPORTED, "no exact state");
   EXPECT_OK(onefold_exact_add_parts(ONEFOLD_F64, ONEFOLD_SUM, sum, turned, 2, NULL));
   EXPECT(memcmp(sum, whole, sizeof sum) == 0);
+  EXPECT_OK(onefold_exact_add_parts(ONEFOLD_F64, ONEFOLD_SUM, sum, NULL, 0, NULL));
+  EXPECT(memcmp(sum, whole, sizeof sum) == 0);
+  sum[0] += 1;
+  EXPECT_REFUSED(onefold_exact_add_parts(ONEFOLD_F64, ONEFOLD_SUM, sum, NULL, 0, NULL), ONEFOLD_INVALID_ARGUMENT, "no state");
 
   /* On CPUs done on return. */
   memset(sum, 7, sizeof sum);
   EXPECT_OK(onefold_exact_put_words(ONEFOLD_F64, ONEFOLD_SUM, where, x, NULL, count, sum, NULL));
   EXPECT(memcmp(sum, whole, sizeof sum) == 0);
   memset(sum, 7, sizeof sum);
+  how.guarantee = ONEFOLD_GUARANTEE_FIXED; /* which it meets */
   EXPECT_OK(onefold_exact_put_words(ONEFOLD_F64, ONEFOLD_SUM, onefold_best(), x, NULL, count, sum, &how));
+  how.guarantee = 99;
+  EXPECT_REFUSED(onefold_exact_put_words(ONEFOLD_F64, ONEFOLD_SUM, where, x, NULL, count, parts[0], &how), ONEFOLD_INVALID_ARGUMENT,
+                 "guarantee");
+  how.guarantee = ONEFOLD_GUARANTEE_EXACT;
   EXPECT(memcmp(sum, whole, sizeof sum) == 0);
   onefold_request made_values;
   memset(&made_values, 0, sizeof made_values);

@@ -376,6 +376,19 @@ static void test_mixed(int p) {
     }
   float result = 0;
   EXPECT_REFUSED(onefold_mixed_dot(places[p], ONEFOLD_F32, f32, ONEFOLD_C64, f64, 8, &result), ONEFOLD_UNSUPPORTED, "two types");
+  EXPECT_REFUSED(onefold_mixed_dot(places[p], ONEFOLD_F32, f32, INT32_MAX, f64, 8, &result), ONEFOLD_INVALID_ARGUMENT, "2147483647");
+  onefold_c64 numbers[2] = {{1, 2}, {3, 4}}, product = {0, 0};
+  const onefold_request one_type = {.struct_bytes = sizeof one_type,
+                                    .where = places[p],
+                                    .type = ONEFOLD_C64,
+                                    .form = ONEFOLD_DOT,
+                                    .input = numbers,
+                                    .second = numbers,
+                                    .count = 2,
+                                    .output = &product,
+                                    .second_type = ONEFOLD_C64 + 1};
+  EXPECT_REFUSED(onefold_reduce(&one_type, NULL), ONEFOLD_UNSUPPORTED, "two types");
+  EXPECT_REFUSED(onefold_reduce_batch(&one_type, 1, NULL), ONEFOLD_UNSUPPORTED, "two types");
   EXPECT_REFUSED(onefold_mixed_dot(places[p], ONEFOLD_F32, f32, ONEFOLD_I8, i8, 8, f32), ONEFOLD_INVALID_ARGUMENT, "inside");
 }
 

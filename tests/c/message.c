@@ -64,6 +64,23 @@ static void test_values_on(onefold_executor where) {
   EXPECT_REFUSED(onefold_message_add_values(message, 0, 2, where, &two, 0, 1, tile, count, NULL), ONEFOLD_INVALID_ARGUMENT,
                  "whole tiles");
 
+  /* Nothing beyond the last element, and not without the first. */
+  const onefold_message_part sums[2] = {{ONEFOLD_F32, ONEFOLD_SUM, 0, 6}, {ONEFOLD_F32, ONEFOLD_SUM, 0, 6}};
+  const size_t bytes_of_sums = onefold_message_bytes(sums, 2);
+  EXPECT_OK(onefold_message_begin(message, bytes_of_sums, sums, 2, 5, 0));
+  const uint64_t last = count / tile * tile;
+  EXPECT_REFUSED(onefold_message_add(message, 0, where, x, NULL, last + tile, tile, count, NULL), ONEFOLD_INVALID_ARGUMENT, "none of");
+  EXPECT_REFUSED(onefold_message_add(message, 0, where, x, NULL, last, tile, count, NULL), ONEFOLD_INVALID_ARGUMENT, "none of");
+  EXPECT_OK(onefold_message_add(message, 0, where, x + tile, NULL, tile, tile, tile + tile, NULL));
+  EXPECT_REFUSED(onefold_message_result(message, 0, 1, tile, 0, &sum), ONEFOLD_COMMUNICATION_FAILED, "not with the first");
+
+  /* Where there is no message. */
+  memset(message, 255, bytes_of_sums);
+  EXPECT_REFUSED(onefold_message_add_values(message, 0, 2, where, &two, 0, 0, tile, count, NULL), ONEFOLD_INVALID_ARGUMENT,
+                 "memory of a message");
+  EXPECT_REFUSED(onefold_message_add(message, 0, where, x, NULL, 0, tile, count, NULL), ONEFOLD_INVALID_ARGUMENT,
+                 "memory of a message");
+
   float some[2][5];
   void* const places[2] = {some[0], some[1]};
   EXPECT_OK(onefold_copy_values(ONEFOLD_F32, where, &two, 7, 5, places));
@@ -147,6 +164,12 @@ static void test_own_code_on(onefold_executor where) {
   EXPECT_REFUSED(onefold_message_add_own(message, 1, where, &own, 0, 0, tile, count, NULL), ONEFOLD_UNSUPPORTED, "any order");
   EXPECT_REFUSED(onefold_message_add_own(message, 0, where, &own, 0, 1, tile, count, NULL), ONEFOLD_INVALID_ARGUMENT,
                  "whole tiles");
+  own.level = NULL;
+  EXPECT_REFUSED(onefold_message_add_own(message, 0, where, &own, 0, 0, tile, count, NULL), ONEFOLD_NULL_POINTER, "level");
+  own.level = moments_level;
+  own.groups = NULL;
+  EXPECT_REFUSED(onefold_message_add_own(message, 0, where, &own, 0, 0, tile, count, NULL), ONEFOLD_NULL_POINTER, "groups");
+  own.groups = moments;
   own.state_bytes = 16;
   EXPECT_REFUSED(onefold_message_add_own(message, 0, where, &own, 0, 0, tile, count, NULL), ONEFOLD_INVALID_ARGUMENT,
                  "state_bytes");

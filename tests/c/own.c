@@ -97,7 +97,7 @@ static void test_on(onefold_executor where) {
   what.count = 100000;
   for (int32_t type = -1; type <= 99; type += type < 14 ? 1 : 85) { /* type and form say nothing here */
     what.type = type;
-    what.form = type == 2 ? 1000 : type == 3 ? -1 : type == ONEFOLD_C64 ? ONEFOLD_MAX : ONEFOLD_SUM;
+    what.form = type == 2 ? 1000 : type == 3 ? -1 : type == ONEFOLD_C64 ? ONEFOLD_MAX : type % 2 == 0 ? ONEFOLD_SUM : ONEFOLD_BIT_AND;
     got = 0;
     EXPECT_OK(onefold_reduce(&what, NULL));
     EXPECT(got == expected);

@@ -243,7 +243,23 @@ static void test_parts_on(onefold_executor where) {
   EXPECT_REFUSED(onefold_range_add_parts(made, lacking, 2, NULL), ONEFOLD_NULL_POINTER, "input");
   EXPECT_REFUSED(onefold_range_add_parts(made, NULL, 2, NULL), ONEFOLD_NULL_POINTER, "parts");
   EXPECT_REFUSED(onefold_range_add_parts(NULL, both, 2, NULL), ONEFOLD_NULL_POINTER, "state");
-  EXPECT_OK(onefold_range_add_parts(made, both, 2, NULL));
+  /* What fails tells of nothing that ran. */
+  onefold_report ran = {.struct_bytes = sizeof ran, .threads = -7};
+  onefold_options how = {.struct_bytes = sizeof how, .report = &ran};
+  EXPECT_REFUSED(onefold_range_add_parts(made, lacking, 2, &how), ONEFOLD_NULL_POINTER, "input");
+  EXPECT(ran.threads == -7 && ran.variant[0] == '\0');
+  float first = 0, second = 0;
+  const onefold_request some[] = {
+      {.struct_bytes = sizeof *some, .where = where, .type = ONEFOLD_F32, .form = ONEFOLD_SUM, .input = x, .count = cut, .output = &first},
+      {.struct_bytes = sizeof *some, .where = where, .type = ONEFOLD_F32, .form = ONEFOLD_SUM, .count = cut, .output = &second}};
+  EXPECT_REFUSED(onefold_reduce_batch(some, 2, &how), ONEFOLD_NULL_POINTER, "input");
+  EXPECT(ran.threads == -7 && ran.variant[0] == '\0');
+  how.knobs.width = -1;
+  EXPECT_REFUSED(onefold_range_add_parts(made, NULL, 0, &how), ONEFOLD_INVALID_ARGUMENT, "width");
+  EXPECT_REFUSED(onefold_range_add(made, where, x, y, 0, &how), ONEFOLD_INVALID_ARGUMENT, "width");
+  how.knobs.width = 0;
+  EXPECT_OK(onefold_range_add_parts(made, both, 2, &how));
+  EXPECT(ran.threads >= 0 && strcmp(ran.variant, "fixed_order") == 0);
   EXPECT_OK(onefold_range_add_parts(made, NULL, 0, NULL));
   EXPECT_OK(onefold_range_result(made, 0, &of_parts));
   EXPECT(memcmp(&of_whole, &of_parts, sizeof of_whole) == 0);

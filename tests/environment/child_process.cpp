@@ -17,6 +17,9 @@
 #include <cstdlib>
 #include <fstream>
 #include <mutex>
+#include <thread>
+
+#include "../../src/side_by_side.hpp"
 
 #ifdef ONEFOLD_TEST_OPENMP
 #include <omp.h>
@@ -324,6 +327,22 @@ void the_system_refuses_threads() {
   require_refused(
       errc::backend_unavailable, [&] { static_cast<void>(onefold::sum(onefold::openmp(100), x)); }, "more than OpenMP's");
   require(status_of("Threads") == before, "threads are left of a call that was refused");
+  // What several devices are asked for on threads of their own is done without them too: there is room for the stacks of twelve.
+  std::vector<std::atomic<int>> done(40);
+  std::atomic<int> by_caller{0};
+  std::atomic<bool> is_last{false};  // the calling thread's own, until which the others stay
+  const auto caller = std::this_thread::get_id();
+  onefold::detail::side_by_side(done.size(), [&](std::size_t i) {
+    ++done[i];
+    if (std::this_thread::get_id() != caller) {
+      while (!is_last) std::this_thread::yield();
+      return;
+    }
+    ++by_caller;
+    if (i == 0) is_last = true;
+  });
+  require(by_caller > 1, "all threads could be had");
+  require(std::all_of(done.begin(), done.end(), [](int times) { return times == 1; }), "not all tasks were done, once each");
   limit.rlim_cur = limit.rlim_max;
   require(setrlimit(RLIMIT_AS, &limit) == 0, "the limit cannot be lifted");
   require(onefold::sum(onefold::openmp(), x) == 1 << 22, "the sum is wrong when threads can be had again");

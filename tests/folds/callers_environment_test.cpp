@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cfenv>
+#include <cmath>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
@@ -229,6 +230,41 @@ TEST(the_environment_of_the_caller, may_have_traps_for_subnormal_and_inexact_ope
   const std::vector<float> found = all();
   _mm_setcsr(before);
   EXPECT_EQ(std::memcmp(found.data(), expected.data(), expected.size() * sizeof(float)), 0);
+}
+
+// So would one for a NaN that signals, wherever it comes from.
+template <class T>
+void expect_no_trap_for_signalling_nan() {
+  std::vector<T> x(3'000, T(1));
+  const std::conditional_t<sizeof(T) == 4, std::uint32_t, uint64_t> bits = sizeof(T) == 4 ? 0x7fa00001U : 0x7ff4000000000001U;
+  std::memcpy(&x[1'000], &bits, sizeof(bits));
+  // By a pointer: as a value some compilers would have loaded it already.
+  const auto some = [p = x.data()](uint64_t i) -> onefold::maybe<T> {
+    if (i % 3 == 0) return onefold::absent;
+    return p[i];
+  };
+  const unsigned before = _mm_getcsr();
+  _mm_setcsr((before & ~0x3fU) & ~0x80U);  // no mask of invalid operations
+  uint64_t least = 0, most = 0, both = 0;
+  T sizes[2];
+  for (const onefold::executor& where : {onefold::serial(), onefold::openmp(2)}) {
+    least += onefold::argmin(where, x.size(), some).index;
+    most += onefold::argmax(where, x.size(), some).index;
+    both += onefold::argminmax(where, x.size(), some).max.index;
+    const auto found = onefold::minmax(where, x.size(), some);
+    std::memcpy(&sizes[0], &found.min, sizeof(T));
+    std::memcpy(&sizes[1], &found.max, sizeof(T));
+    least += onefold::argmin(where, x).index;
+  }
+  _mm_setcsr(before);
+  EXPECT_EQ(least, 4'000U);
+  EXPECT_EQ(most, 2'000U);
+  EXPECT_EQ(both, 2'000U);
+  EXPECT_TRUE(std::isnan(sizes[0]) && std::isnan(sizes[1]));
+}
+TEST(the_environment_of_the_caller, may_have_a_trap_for_invalid_operations) {
+  expect_no_trap_for_signalling_nan<float>();
+  expect_no_trap_for_signalling_nan<double>();
 }
 #endif
 

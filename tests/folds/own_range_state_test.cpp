@@ -451,6 +451,10 @@ TEST(own_range_states, are_what_they_were_after_what_fails) {
   expect_refused(errc::invalid_argument, "neighbours", [&] { state.append(state); });
   EXPECT_TRUE(refuses(errc::invalid_argument, "negative", [&] { own_range_state<double, decltype(sum)&>(~uint64_t{0}, sum); }));
   onefold::report ran;
+  EXPECT_THROW(state.add(onefold::serial(), 5'000, [](uint64_t i) { return i == 4'999 ? throw problem_of_mine("mine") : 1.0; },
+                         {.report = &ran}),
+               problem_of_mine);
+  EXPECT_EQ(ran.variant, "") << "of what has failed nothing is told";
   state.add(onefold::serial(), x, {.report = &ran});
   EXPECT_EQ(ran.variant, "fixed_order");
 }

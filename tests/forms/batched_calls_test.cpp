@@ -402,6 +402,43 @@ TEST_P(a_batch_of_calls, takes_options) {
   EXPECT_TRUE(refuses(errc::guarantee_not_met, "exact", [&] { work.run(how); }));
 }
 
+// What the batch would read when it is gone is refused by the compiler.
+template <class X, class = void>
+inline constexpr bool can_be_added = false;
+template <class X>
+inline constexpr bool can_be_added<
+    X, std::void_t<decltype(std::declval<onefold::batch&>().add(onefold::sum, std::declval<X>(), std::declval<double*>()))>> = true;
+template <class X, class = void>
+inline constexpr bool can_be_counted = false;
+template <class X>
+inline constexpr bool can_be_counted<X, std::void_t<decltype(std::declval<onefold::batch&>().template add<onefold::form::count>(
+                                            std::declval<X>(), std::declval<std::uint64_t*>()))>> = true;
+template <class X, class Y, class = void>
+inline constexpr bool has_dot = false;
+template <class X, class Y>
+inline constexpr bool has_dot<X, Y,
+                              std::void_t<decltype(std::declval<onefold::batch&>().add(
+                                  onefold::dot, std::declval<X>(), std::declval<Y>(), std::declval<double*>()))>> = true;
+using vector = std::vector<double>;
+static_assert(can_be_added<vector&> && can_be_added<const vector&> && can_be_added<std::span<const double>> &&
+              !can_be_added<vector> && !can_be_added<std::array<double, 3>> && can_be_added<std::array<double, 3>&>);
+static_assert(can_be_counted<vector&> && !can_be_counted<vector>);
+static_assert(has_dot<vector&, const vector&> && !has_dot<vector&, vector> && !has_dot<vector, vector&>);
+
+TEST(a_batch_of_calls_that_fails, tells_of_nothing_that_ran) {
+  const std::vector<double> a(100, 1.0);
+  double sum = 0, other = 0;
+  onefold::report ran;
+  onefold::options how;
+  how.report = &ran;
+  onefold::batch work(onefold::serial());
+  work.add(onefold::sum, a, &sum)
+      .add(
+          onefold::sum, 10, [](std::uint64_t) -> double { throw std::runtime_error("mine"); }, &other);
+  EXPECT_THROW(work.run(how), std::runtime_error);
+  EXPECT_EQ(ran.variant, "");
+}
+
 // More calls than a GPU's batch makes at a time, and requests between them.
 TEST_P(a_batch_of_calls, may_have_many) {
   const auto a = x(700);

@@ -7,7 +7,9 @@
 #include <onefold/onefold.hpp>
 
 #include <array>
+#include <cmath>
 #include <optional>
+#include <stdexcept>
 
 #include "../support/both_sides.cuh"
 #include "../support/functions_of_ranks.cuh"
@@ -36,6 +38,17 @@ struct some_float {
 struct some_of {
   const float* x;
   ONEFOLD_HOST_DEVICE onefold::maybe<float> operator()(std::uint64_t i) const { return {x[i], x[i] > 1.9F}; }
+};
+struct some_integer_at {
+  value_at value;
+  ONEFOLD_HOST_DEVICE onefold::maybe<std::int32_t> operator()(std::uint64_t i) const {
+    const double x = value(i);
+    return {static_cast<std::int32_t>(x * 1000), x > -0.5};
+  }
+};
+struct minus_zero_if {
+  bool is_there;
+  ONEFOLD_HOST_DEVICE onefold::maybe<double> operator()(std::uint64_t) const { return {-0.0, is_there}; }
 };
 struct sum_of_both {
   double of[2];
@@ -178,14 +191,48 @@ std::vector<both_results> functions_over_ranks_on_both_sides(std::uint64_t count
   compare("an initial value",
           [&](const onefold::executor& w) { return onefold::transform_reduce(rows.on(w), count, op::sum{}, value, 3.0); });
   compare("exact", [&](const onefold::executor& w) { return onefold::sum(rows.on(w), count, value, exactly); });
-  compare("exact moments of some, of which a GPU has no state", [&](const onefold::executor& w) {
-    const bool is_gpu = w.backend() == onefold::backend::cuda;
-    try {
-      static_cast<void>(onefold::mean_variance(rows.on(w), count, some_at{value}, exactly));
-      return !is_gpu;
-    } catch (const onefold::error& problem) {
-      return is_gpu && problem.code() == onefold::errc::unsupported;
-    }
+  compare("exact mean of some", [&](const onefold::executor& w) {
+    return std::array<double, 2>{onefold::mean(rows.on(w), count, some_at{value}, exactly),
+                                 onefold::mean(rows.on(w), count, none_at{}, exactly)};
+  });
+  compare("exact mean and variance of some", [&](const onefold::executor& w) {
+    return onefold::mean_variance(rows.on(w), count, some_at{value}, onefold::ddof{1}, exactly);
+  });
+  compare("exact mean and variance of none",
+          [&](const onefold::executor& w) { return onefold::mean_variance(rows.on(w), count, none_at{}, exactly); });
+  compare("exact mean and variance of some elements anywhere, in double", [&](const onefold::executor& w) {
+    return onefold::mean_variance(anywhere.on(w), count, some_of{y.get()}, onefold::accumulate_as<double>);
+  });
+  compare("exact mean and variance of some integers", [&](const onefold::executor& w) {
+    return onefold::mean_variance(anywhere.on(w), count, some_integer_at{value}, onefold::ddof{1});
+  });
+  compare("exact means of some in a batch, beside a sum", [&](const onefold::executor& w) {
+    std::array<double, 3> found{};
+    onefold::mean_variance_result<double> moments{};
+    onefold::mpi::batch work(rows.on(w));
+    work.add(onefold::mean, count, some_at{value}, &found[0]).add(onefold::sum, count, some_at{value}, &found[1]);
+    work.add(onefold::mean_variance, count, some_at{value}, &moments);
+    work.run(exactly);
+    found[2] = moments.variance;
+    return found;
+  });
+  // Values are there on the last rank alone, and are -0: of the others' nothing, the sum stays -0, and a norm of the last rank's is +0.
+  compare("exact sum of minus zeros, of which one rank has some", [&](const onefold::executor& w) {
+    int ranks = 1, rank = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    const minus_zero_if zeros{rank + 1 == ranks};
+    return std::array<double, 3>{onefold::sum(anywhere.on(w), count, zeros), onefold::norm1(anywhere.on(w), count, zeros),
+                                 onefold::sum(anywhere.on(w), count, minus_zero_if{false})};
+  });
+  compare("exact sum of minus zeros is one where there are some", [&](const onefold::executor& w) {
+    int ranks = 1, rank = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    const double zero = onefold::sum(anywhere.on(w), 3, minus_zero_if{rank + 1 == ranks});
+    const double none = onefold::sum(anywhere.on(w), 3, minus_zero_if{false});
+    if (zero != 0 || !std::signbit(zero) || none != 0 || std::signbit(none)) throw std::logic_error("another zero than there is");
+    return std::array<double, 2>{zero, none};
   });
   compare("exact, of elements anywhere",
           [&](const onefold::executor& w) { return onefold::sum(anywhere.on(w), count, float_at{value}); });

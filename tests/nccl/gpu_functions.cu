@@ -216,6 +216,11 @@ std::vector<both_results> functions_over_nccl_on_both_sides(ncclComm_t comm, int
   ONEFOLD_COMPARE(norm2, float_at, exactly());
   ONEFOLD_COMPARE(mean, value_at, exactly());
   ONEFOLD_COMPARE(mean_variance, value_at, exactly());
+  ONEFOLD_COMPARE(mean, some_at, exactly());
+  ONEFOLD_COMPARE(mean, some_floats_at, o::accumulate_as<double>, exactly());
+  ONEFOLD_COMPARE(mean_variance, some_at, o::ddof{1}, exactly());
+  ONEFOLD_COMPARE(norm1, some_at, exactly());
+  ONEFOLD_COMPARE(norm2, some_floats_at, exactly());
   ONEFOLD_COMPARE(max, value_at, exactly());
   ONEFOLD_COMPARE(sum, two_at, exactly());
   ONEFOLD_COMPARE(norm2, eight_at, exactly());

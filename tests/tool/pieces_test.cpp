@@ -275,6 +275,15 @@ TEST(Pieces, HaveAnExactStateOnlyUnderGuaranteeExact) {
   EXPECT_EQ(words, std::vector<std::int64_t>(words.size(), 0)) << "of no elements";
   reduction.add(x.data(), nullptr, 1024, {});
   EXPECT_THROW(reduction.exact_state(words.data()), error);
+  EXPECT_THROW(reduction.add(x.data(), nullptr, 1024, {.guarantee = guarantee::exact}), error)
+      << "of the pieces before it there is no state";
+  piecewise_reduction exact(serial(), element_type::f32, form::sum, false, 1);
+  exact.add(x.data(), nullptr, 1024, {.guarantee = guarantee::exact});
+  EXPECT_THROW(exact.add(x.data(), nullptr, 1024, {}), error);
+  exact.add(x.data(), nullptr, 1024, {.guarantee = guarantee::exact});
+  float sum = 0;
+  exact.result(&sum);
+  EXPECT_EQ(sum, 2048.0F) << "what was refused has changed nothing";
   piecewise_reduction product(serial(), element_type::f32, form::prod, false, 1);
   EXPECT_THROW(product.add(x.data(), nullptr, 1024, {.guarantee = guarantee::exact}), error);
 }

@@ -178,7 +178,6 @@ void run_values(call& now) {
   to.host_words = now.host_words;
   to.call_number = now.call_number;
   exact_launch end{};
-  end.of_values = true;
   end.outcome = asked.outcome;
   end.kind = kind.number;
   for (int s = 0; s < 2; ++s) end.number[s] = kind.limbs[s];

@@ -8,6 +8,7 @@ namespace onefold::cuda_backend {
 
 namespace exact_sums {
 
+template <bool OfValues>
 __device__ __noinline__ void finish_launch(exact_memory* memory, unsigned long long* launches, block_sums& sums,
                                            finish_memory& shared) {
   if (threadIdx.x >= warp_size) return;
@@ -55,12 +56,20 @@ __device__ __noinline__ void finish_launch(exact_memory* memory, unsigned long l
   }
   if (warp_lane == 0) {
     state[0] = flags;
-    if (!how.is_alone && !how.of_values) memory->arrived = 0;
+    if (!how.is_alone && !OfValues) memory->arrived = 0;
     if (!how.is_alone && how.concludes) memory->flags = 0;
     if (how.concludes && launches != nullptr) atomicAdd(launches, 1ULL);  // whose result nobody waits for
-    if (how.of_values) {
-      if ((state[0] & exact::has_term) == 0) state[0] |= exact::has_other_than_minus_zero;  // nothing at all is +0
+    if (OfValues && how.outcome != exact_outcome::state) {
+      // Nothing at all is +0; in the words of a sum, which are added to others, it changes nothing, as -0 does.
+      const bool changes_nothing = how.outcome == exact_outcome::words && how.result.what == onefold::form::sum;
+      if ((state[0] & exact::has_term) == 0 && !changes_nothing) state[0] |= exact::has_other_than_minus_zero;
       state[0] &= ~exact::has_term;
+    }
+    if (OfValues && how.counts && how.concludes) {
+      unsigned long long& present = static_cast<onefold::detail::counted_exact_limbs*>(memory)->present;
+      how.result.count = __ldcg(&present);
+      how.result.degrees = exact::degrees_of(how.result.count, how.ddof);
+      present = 0;
     }
   }
   __syncwarp();
@@ -71,12 +80,6 @@ __device__ __noinline__ void finish_launch(exact_memory* memory, unsigned long l
     store_words(how.kind, how.number, state, how.result.count, static_cast<long long*>(to.output));
   } else if (warp_lane == 0) {
     exact::u64 result[2] = {how.of_none[0], how.of_none[1]};
-    if (how.counts) {
-      unsigned long long& present = static_cast<onefold::detail::counted_exact_limbs*>(memory)->present;
-      how.result.count = __ldcg(&present);
-      how.result.degrees = exact::degrees_of(how.result.count, how.ddof);
-      present = 0;
-    }
     if (how.result.count != 0) {
       result[0] = result[1] = 0;
       const int scale = how.result.scale[0];
@@ -101,7 +104,7 @@ __global__ void __launch_bounds__(exact_end_threads)
     mine.host_words = to.host_words + before / 4;
   sums.clear(how, mine);
   device::wait_for_previous_kernel();
-  finish_launch(memory + blockIdx.x, nullptr, sums, shared);
+  finish_launch<true>(memory + blockIdx.x, nullptr, sums, shared);
   if (!how.concludes) return;
   // Whoever is the last to end says that the launch has ended.
   __syncthreads();

@@ -34,8 +34,7 @@ struct exact_launch {
   bool tells_flags;     ///< whether the flags are those of these terms
   bool concludes;       ///< whether it is the call's last one
   bool is_alone;        ///< whether it is the call's only one, of one block
-  bool of_values;       ///< whether the terms are those of a function, of which all may be absent
-  bool counts;          ///< whether counted_exact_limbs::present is the number of terms, and not `result` has it
+  bool counts;  ///< of a function's values: whether counted_exact_limbs::present is the number of terms, and not `result` has it
   exact_outcome outcome;
   int kind;       ///< its number
   int sum;        ///< which of the two

@@ -83,11 +83,14 @@ __device__ inline bool hand_over(const exact_launch& how, exact_memory* memory, 
   return sums.is_last;
 }
 
-/// The end of a launch, once for all kernels: carries, and stores the result or leaves the limbs for the next one. By the first warp of one block.
 struct finish_memory {
   exact::u64 state[1 + exact_memory::most];
   exact::scratch rounding;
 };
+/// The end of a launch: carries, and stores the result or leaves the limbs for the next one. By the first warp of one block.
+///
+/// OfValues  whether the terms are those of a function, of which all may be absent
+template <bool OfValues>
 __device__ __noinline__ void finish_launch(exact_memory* memory, unsigned long long* launches, block_sums& sums,
                                            finish_memory& shared);
 
@@ -192,7 +195,7 @@ __global__ void __launch_bounds__(float_threads, float_blocks)
   add_bins_of_block<float_bins, float_threads>(bins, bases, quantum, how.result.scale[how.sum], sums.limb);
   __syncthreads();
   if (hand_over(how, memory, sums, flags))
-    finish_launch(memory, launches, sums, *reinterpret_cast<finish_memory*>(bins));  // which nobody needs any more
+    finish_launch<false>(memory, launches, sums, *reinterpret_cast<finish_memory*>(bins));  // which nobody needs any more
 }
 
 /// The same without an operation on doubles (floats.cuh).
@@ -215,7 +218,7 @@ __global__ void __launch_bounds__(float_threads, float_blocks)
   add_bins_of_block<float_bins, float_threads>(integer_bins, bases, float_quantum, how.result.scale[how.sum], sums.limb);
   __syncthreads();
   if (hand_over(how, memory, sums, column.flags))
-    finish_launch(memory, launches, sums, *reinterpret_cast<finish_memory*>(integer_bins));  // which nobody needs any more
+    finish_launch<false>(memory, launches, sums, *reinterpret_cast<finish_memory*>(integer_bins));  // which nobody needs any more
 }
 
 // --- doubles and products: a window of bins ---------------------------------------------------------------------------------------------------------
@@ -572,7 +575,7 @@ __global__ void __launch_bounds__(window_threads, window_blocks)
     __syncthreads();
   }
   if (hand_over(how, memory, sums, flags))
-    finish_launch(memory, launches, sums, *reinterpret_cast<finish_memory*>(bins));  // which nobody needs any more
+    finish_launch<false>(memory, launches, sums, *reinterpret_cast<finish_memory*>(bins));  // which nobody needs any more
 }
 
 // --- the same without an operation on doubles ---------------------------------------------------------------------------------------------------------
@@ -602,7 +605,7 @@ __global__ void __launch_bounds__(piece_threads<Terms>, piece_blocks<Terms>)
   __syncwarp();
   column.flush(sums.limb);
   if (hand_over(how, memory, sums, column.marks()))
-    finish_launch(memory, launches, sums, *reinterpret_cast<finish_memory*>(integer_bins));  // which nobody needs any more
+    finish_launch<false>(memory, launches, sums, *reinterpret_cast<finish_memory*>(integer_bins));  // which nobody needs any more
 }
 
 // --- dots of two types --------------------------------------------------------------------------------------------------------------------------------
@@ -693,7 +696,7 @@ __global__ void __launch_bounds__(piece_threads<product_terms<E, false>>, piece_
   __syncwarp();
   column.flush(sums.limb);
   if (hand_over(how, memory, sums, column.marks()))
-    finish_launch(memory, launches, sums, *reinterpret_cast<finish_memory*>(integer_bins));  // which nobody needs any more
+    finish_launch<false>(memory, launches, sums, *reinterpret_cast<finish_memory*>(integer_bins));  // which nobody needs any more
 }
 
 // --- integers -----------------------------------------------------------------------------------------------------------------------------------------
@@ -757,7 +760,7 @@ __global__ void __launch_bounds__(whole_threads, whole_blocks)
       add_whole_of_block<std::uint64_t>(how, terms, memory, sums);
   }
   if (hand_over(how, memory, sums, static_cast<unsigned>(exact::has_other_than_minus_zero)))  // no integer is -0
-    finish_launch(memory, launches, sums, shared);
+    finish_launch<false>(memory, launches, sums, shared);
 }
 
 }  // namespace onefold::cuda_backend::exact_sums

@@ -160,12 +160,13 @@ __device__ inline std::uint32_t check_of(int words, const Word& word, const See&
   return product_in_field(sum, check_factor);
 }
 
-/// Stores the canonical words of a state, as backends have it, of `count` elements, not 0. `limbs`: of each sum.
+/// Stores the canonical words of a state, as backends have it, of `count` elements; of none they are zeros. `limbs`: of each sum.
 __device__ __noinline__ inline void store_words(int kind, const int (&limbs)[2], const exact::u64* state, exact::u64 count,
                                                 long long* words) {
   const exact::u64 flags = state[0];
   const bool has_sum = exact::is_sum_of_numbers(flags);
   const auto word = [&](int i) -> long long {
+    if (count == 0) return 0;
     if (i >= exact::header_words) {
       const bool is_second = i >= exact::header_words + limbs[0];
       const int number = is_second ? limbs[1] : limbs[0];
@@ -183,7 +184,7 @@ __device__ __noinline__ inline void store_words(int kind, const int (&limbs)[2],
   const std::uint32_t check = check_of(exact::header_words + limbs[0] + limbs[1], word, [&](int i, long long w) {
     if (i != exact::word_of_check) words[i] = w;
   });
-  if (threadIdx.x % warp_size == 0) words[exact::word_of_check] = static_cast<long long>(check);
+  if (threadIdx.x % warp_size == 0) words[exact::word_of_check] = count == 0 ? 0 : static_cast<long long>(check);
 }
 
 /// What a warp needs to make a result of words.

@@ -117,10 +117,12 @@ class batch_at_once {
 
 inline void run_batch_with_calls(const executor& where, const std::vector<onefold_request>& requests,
                                  const std::vector<call_among_requests>& calls, const options& how) {
-  if (is_for_cuda(where))
-    batch_at_once::run(where, requests, calls, how);
-  else
-    batch_in_turn::run(where, requests, calls, how);
+  with_report_of_all(how, [&where, &requests, &calls](const options& wishes) {
+    if (is_for_cuda(where))
+      batch_at_once::run(where, requests, calls, wishes);
+    else
+      batch_in_turn::run(where, requests, calls, wishes);
+  });
 }
 
 }  // namespace detail

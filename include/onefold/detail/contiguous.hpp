@@ -55,6 +55,21 @@ struct element_of_range<R, true> {
 template <class R>
 using element_of = typename element_of_range<R>::type;
 
+/// Whether an argument A&& is a temporary that has elements of its own: what reads them later would find them gone.
+template <class R>
+inline constexpr bool has_own_elements = false;
+template <class T, class A>
+inline constexpr bool has_own_elements<std::vector<T, A>> = true;
+template <class T, std::size_t N>
+inline constexpr bool has_own_elements<std::array<T, N>> = true;
+template <class A>
+inline constexpr bool is_temporary_array =
+    !std::is_lvalue_reference_v<A> && has_own_elements<std::remove_cv_t<std::remove_reference_t<A>>>;
+/// Of arguments among which values may be: a std::array may be one.
+template <class... A>
+inline constexpr bool has_temporary_vector =
+    ((is_temporary_array<A> && !std::is_trivially_copyable_v<std::remove_reference_t<A>>) || ...);
+
 /// A range whose elements are of a type that onefold knows.
 template <class R>
 inline constexpr bool is_range_of_elements = is_element<element_of<R>>;

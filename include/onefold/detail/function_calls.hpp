@@ -148,13 +148,14 @@ struct absent_aware {
         return fold::close(fold::first(fold::value(value)), 1, begin + i, 1);
     }
   };
+  // In the caller's floating-point environment.
   static result_of_form<What, T, false> result(const state& found) {
     if constexpr (What == form::minmax)
-      return {canonical(found.min), canonical(found.max)};
+      return {canonical_by_bits(found.min), canonical_by_bits(found.max)};
     else if constexpr (What == form::argminmax)
-      return {{canonical(found.min.value), found.min.index}, {canonical(found.max.value), found.max.index}};
+      return {{canonical_by_bits(found.min.value), found.min.index}, {canonical_by_bits(found.max.value), found.max.index}};
     else
-      return {canonical(found.value), found.index};
+      return {canonical_by_bits(found.value), found.index};
   }
 };
 inline constexpr const char* no_index = "an argmin or argmax of no elements: there is no index";

@@ -137,13 +137,16 @@ template <class R>
 inline constexpr bool is_range = !std::is_void_v<element_of<const R>>;
 template <class Init>
 inline constexpr bool is_init = !std::is_same_v<std::decay_t<Init>, options>;
+/// Whether f(x...) can be said: a pointer to a member, which std::invoke takes too, is not called so.
+template <class Called, class F, class... X>
+inline constexpr bool is_called_with = false;
+template <class F, class... X>
+inline constexpr bool is_called_with<std::void_t<decltype(std::declval<F&>()(std::declval<const X&>()...))>, F, X...> = true;
 template <class Op, class T>
 inline constexpr bool is_operator_on =
-    is_built_in_operator<std::decay_t<Op>>
-        ? is_full_element<T>
-        : std::is_invocable_v<std::decay_t<Op>&, std::add_lvalue_reference_t<const T>, std::add_lvalue_reference_t<const T>>;
+    is_built_in_operator<std::decay_t<Op>> ? is_full_element<T> : is_called_with<void, std::decay_t<Op>, T, T>;
 template <class F, class... X>
-inline constexpr bool is_function_of = std::is_invocable_v<std::decay_t<F>&, std::add_lvalue_reference_t<const X>...>;
+inline constexpr bool is_function_of = is_called_with<void, std::decay_t<F>, X...>;
 
 ONEFOLD_END_ARITHMETIC
 }  // namespace detail

@@ -143,7 +143,7 @@ inline onefold_options c_options(const options& how) {
   return wishes;
 }
 
-// Calls reduce(&wishes), whose report goes to `to`, unless nothing ran: of a range whose elements a state keeps as they are, say.
+// Calls reduce(&wishes), whose report goes to `to`, unless nothing ran: of a range of no elements, say.
 template <class Reduce>
 [[gnu::noinline]] int with_report(onefold_options& how, report& to, const Reduce& reduce) {
   onefold_report ran;
@@ -161,6 +161,18 @@ int with_c_options(const options& how, const Reduce& reduce) {
   if (!asks_for_something(how)) return reduce(nullptr);
   onefold_options wishes = c_options(how);
   return how.report == nullptr ? reduce(&wishes) : with_report(wishes, *how.report, reduce);
+}
+
+/// Calls call(options) of several reductions: where it throws, the caller's report is what it was, and not that of one that had gone well.
+template <class Call>
+void with_report_of_all(const options& how, const Call& call) {
+  if (how.report == nullptr) return call(how);
+  report ran;
+  telling_of_lacking_memory([&ran, &how] { ran = *how.report; });
+  options wishes = how;
+  wishes.report = &ran;
+  call(wishes);
+  *how.report = std::move(ran);
 }
 
 /// Validates, chooses and runs. Returns 0, or an errc whose sentence onefold_last_error() has.

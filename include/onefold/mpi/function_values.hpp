@@ -318,6 +318,7 @@ class moments_with_gpu final : public moments_of_function<Space, F> {
     gpu_ == nullptr ? base::check_arrays(where, count) : gpu_->nodes.check_arrays(count);
   }
   [[nodiscard]] const onefold_made_values* made() const noexcept override { return gpu_ == nullptr ? nullptr : &gpu_->made; }
+  [[nodiscard]] const device_fold* exact_on_gpu() const noexcept override { return gpu_ == nullptr ? nullptr : gpu_->exact.row(); }
   [[nodiscard]] const own_code* code() const noexcept override { return gpu_ == nullptr ? base::code() : nullptr; }
   void check(int status) const override { gpu_ == nullptr ? base::check(status) : gpu_->nodes.check(status); }
 
@@ -326,6 +327,7 @@ class moments_with_gpu final : public moments_of_function<Space, F> {
   struct on_gpu {
     on_gpu(const executor& where, moments_with_gpu& of)
         : nodes(nodes_of(where, of)),
+          exact(exact_of(of)),
           pairs(static_cast<std::size_t>(order::tile_rows * order::lanes<element>)),
           found(most_nodes) {}
     on_gpu(const on_gpu&) = delete;
@@ -333,6 +335,9 @@ class moments_with_gpu final : public moments_of_function<Space, F> {
 
     static auto nodes_of(const executor& where, moments_with_gpu& of) {
       return device_ranges<OnDevice>::template of_present_moments<element, Wide>(where, of.space(), of.function());
+    }
+    static auto exact_of(moments_with_gpu& of) {
+      return form_on_gpu<form::mean_variance, element, Wide>::exact(of.space(), of.function());
     }
     static int fill(void* context, std::uint64_t first, std::uint64_t count, void* const* to) {
       auto& own = *static_cast<on_gpu*>(context);
@@ -368,6 +373,7 @@ class moments_with_gpu final : public moments_of_function<Space, F> {
     }
 
     decltype(nodes_of(std::declval<const executor&>(), std::declval<moments_with_gpu&>())) nodes;
+    decltype(exact_of(std::declval<moments_with_gpu&>())) exact;
     std::vector<maybe<element>> pairs;
     element* values = nullptr;
     element* flags = nullptr;

@@ -316,9 +316,6 @@ class transfer {
     } else if (is_exact && !has_state) {
       throw error(errc::guarantee_not_met, each.text() + " has no exact result over ranks: leave the guarantee away");
     }
-    if (is_exact && has_state && each.counts_present && each.values->made() != nullptr)
-      throw error(errc::unsupported,
-                  each.text() + " of values some of which may be absent has no exact state on cuda(): use openmp() or serial()");
   }
 
   // Calls each(s) for the sizes of elements of which there are reductions, and ranges that are cut within tiles. Of complex numbers for both that their forms
