@@ -63,9 +63,14 @@ if(ONEFOLD_NEEDS_KOKKOS AND Kokkos_FOUND AND Kokkos_DIR MATCHES "/\\.deps/kokkos
     install(DIRECTORY "${onefold_kokkos_prefix}/include" "${onefold_kokkos_prefix}/lib" DESTINATION ${onefold_kokkos_folder})
   endif()
 endif()
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# CMAKE_INSTALL_DOCDIR is the folder of whoever includes GNUInstallDirs first: of a project around this one, which has a LICENSE of its own.
+set(onefold_docs ${CMAKE_INSTALL_DOCDIR})
+if(NOT PROJECT_IS_TOP_LEVEL)
+  set(onefold_docs ${CMAKE_INSTALL_DATAROOTDIR}/doc/onefold)
+endif()
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${onefold_docs})
 if(onefold_kokkos_licence)  # it is inside a shared onefold, or beside a static one
-  install(FILES "${onefold_kokkos_licence}" DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME LICENSE.Kokkos)
+  install(FILES "${onefold_kokkos_licence}" DESTINATION ${onefold_docs} RENAME LICENSE.Kokkos)
 endif()
 
 # The build tree's package uses the Kokkos that was found; the installed one that which came along.

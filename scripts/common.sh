@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # What the scripts share; sourced, never run. Sets root, the top of the sources.
 
+export LC_ALL=C  # what other programs print is read, which some translate
 unset CDPATH  # with which cd prints where it goes
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 

@@ -37,7 +37,7 @@ class handle {
 };
 
 // What the HDF5 library says of its last failure: the innermost entry of its error stack, which is the cause. Of a filter that is not there that is
-// where it was looked for, and the entry outside says which.
+// where it was looked for, and the entry outside says which. Any further call of the library's clears the stack.
 struct failure {
   std::string reason;
   bool is_of_name = false;  // there is nothing of this name
@@ -48,8 +48,10 @@ struct failure {
         H5E_DEFAULT, H5E_WALK_UPWARD,
         [](unsigned, const H5E_error2_t* entry, void* out) -> herr_t {
           auto& found = *static_cast<failure*>(out);
-          if (found.reason.empty() && entry->desc != nullptr && entry->maj_num != H5E_PLUGIN) found.reason = entry->desc;
-          found.is_of_name = found.is_of_name || (entry->maj_num == H5E_SYM && entry->min_num == H5E_NOTFOUND);
+          if (found.reason.empty() && entry->desc != nullptr && entry->maj_num != H5E_PLUGIN) {
+            found.reason = entry->desc;
+            found.is_of_name = entry->maj_num == H5E_SYM && entry->min_num == H5E_NOTFOUND;  // also what lies around other causes
+          }
           found.is_of_kind = found.is_of_kind || (entry->maj_num == H5E_DATASET && entry->min_num == H5E_BADTYPE);
           return 0;
         },
@@ -207,15 +209,32 @@ void read_shape(hid_t dataset, hdf5_facts& facts) {
 
 // --- other files, to which a file refers ----------------------------------------------------------------------------------------------
 
-// A pipe would be waited for without end. The names are looked for as the HDF5 library does where no prefix is set: beside the file that refers
-// to them, and as they are.
-void refuse_what_is_no_file(const std::string& referring, const std::string& name) {
+// Where a name is looked for, as the HDF5 library does where no prefix is set: beside the file that refers to it, and as it is.
+std::array<std::filesystem::path, 4> places_of(const std::string& referring, const std::string& name) {
   const std::filesystem::path folder = std::filesystem::path(referring).parent_path(), plain = name;
-  for (const auto& place : {plain, folder / plain, plain.filename(), folder / plain.filename()}) {
+  return {plain, folder / plain, plain.filename(), folder / plain.filename()};
+}
+
+// A pipe would be waited for without end.
+void refuse_what_is_no_file(const std::string& referring, const std::string& name) {
+  for (const auto& place : places_of(referring, name)) {
     struct stat status {};
     if (::stat(place.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
       throw input_error(fmt::format("refers to {}, which is no regular file: correct the reference", place.string()));
   }
+}
+
+struct found_file {
+  std::string path;
+  std::uint64_t bytes;
+};
+std::optional<found_file> find_file(const std::string& referring, const std::string& name) {
+  for (const auto& place : places_of(referring, name)) {
+    struct stat status {};
+    if (::stat(place.c_str(), &status) == 0 && S_ISREG(status.st_mode))
+      return found_file{place.string(), static_cast<std::uint64_t>(status.st_size)};
+  }
+  return std::nullopt;
 }
 
 struct link_policy {
@@ -263,13 +282,86 @@ bool is_virtual(hid_t properties) {
 #endif
 }
 
-void check_references(hid_t properties, const std::string& path, bool follow) {
+// Where a file of raw data ends early the library reads zeros.
+void check_storage(hid_t dataset, hid_t properties, const std::string& path) {
+  const handle space(H5Dget_space(dataset), H5Sclose), type(H5Dget_type(dataset), H5Tclose);
+  const hssize_t elements = space.valid() ? H5Sget_simple_extent_npoints(space.id()) : 0;
+  std::uint64_t left = elements > 0 && type.valid() ? static_cast<std::uint64_t>(elements) * H5Tget_size(type.id()) : 0;
+  std::array<char, 4096> name{};
+  for (int i = 0; i < H5Pget_external_count(properties) && left > 0; ++i) {
+    off_t offset = 0;
+    hsize_t size = 0;
+    if (H5Pget_external(properties, static_cast<unsigned>(i), name.size(), name.data(), &offset, &size) < 0) continue;
+    name.back() = '\0';
+    const std::uint64_t taken = std::min<std::uint64_t>(size, left);
+    const std::uint64_t end = static_cast<std::uint64_t>(offset) + taken;
+    const auto file = find_file(path, name.data());  // what is not there the library refuses
+    if (file && file->bytes < end)
+      throw input_error(fmt::format("keeps its data in {}, which has {} bytes, and {} are to be read: copy it again", file->path,
+                                    file->bytes, end));
+    left -= taken;
+  }
+}
+
+#if H5_VERSION_GE(1, 10, 0)
+// Where a source is not there, or has fewer elements than are taken of it, the library reads fill values.
+void check_sources(hid_t dataset, hid_t properties, const std::string& path, int depth = 0) {
+  constexpr int most_depth = 16;
+  std::size_t sources = 0;
+  if (H5Pget_layout(properties) != H5D_VIRTUAL || H5Pget_virtual_count(properties, &sources) < 0) return;
+  if (depth == most_depth) throw input_error("is put together from datasets that are put together, without end");
+  std::array<char, 4096> file_name{}, dataset_name{};
+  for (std::size_t i = 0; i < sources; ++i) {
+    if (H5Pget_virtual_filename(properties, i, file_name.data(), file_name.size()) < 0 ||
+        H5Pget_virtual_dsetname(properties, i, dataset_name.data(), dataset_name.size()) < 0)
+      throw input_error(fmt::format("is put together from datasets whose names cannot be read (HDF5: {})", reason()));
+    file_name.back() = dataset_name.back() = '\0';
+    const std::string file = file_name.data(), name = dataset_name.data();
+    if (file.find('%') != std::string::npos || name.find('%') != std::string::npos)
+      throw input_error(
+          fmt::format("is put together from numbered files or datasets ({}:{}), of which HDF5 does not tell whether "
+                      "one is missing: write a copy of the dataset, h5repack or h5py",
+                      file, name));
+    const bool is_here = file == ".";
+    const auto place = is_here ? found_file{path, 0} : find_file(path, file);
+    if (!place) throw input_error(fmt::format("is put together from {}:{}, and there is no such file", file, name));
+    const handle container(is_here ? H5Iget_file_id(dataset) : H5Fopen(place->path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+    const auto refuse = [&file, &name](const std::string& why) {
+      throw input_error(fmt::format("is put together from {}:{}, which {}", file, name, why));
+    };
+    if (!container.valid()) refuse(fmt::format("cannot be opened (HDF5: {})", reason()));
+    const handle source(H5Dopen2(container.id(), name.c_str(), H5P_DEFAULT), H5Dclose);
+    if (!source.valid()) refuse(fmt::format("cannot be opened (HDF5: {})", reason()));
+
+    const handle taken(H5Pget_virtual_srcspace(properties, i), H5Sclose), there(H5Dget_space(source.id()), H5Sclose);
+    std::array<hsize_t, H5S_MAX_RANK> first{}, last{}, extents{};
+    const int axes = there.valid() ? H5Sget_simple_extent_dims(there.id(), extents.data(), nullptr) : -1;
+    // A selection without end takes what there is.
+    if (taken.valid() && axes >= 0 && H5Sget_simple_extent_ndims(taken.id()) == axes &&
+        H5Sget_select_bounds(taken.id(), first.data(), last.data()) >= 0)
+      for (std::size_t axis = 0; axis < static_cast<std::size_t>(axes); ++axis)
+        if (last[axis] >= extents[axis])
+          refuse(
+              fmt::format("ends at {} along axis {}, and elements up to {} are taken of it", extents[axis], axis, last[axis] + 1));
+    const handle its(H5Dget_create_plist(source.id()), H5Pclose);
+    if (!its.valid()) continue;
+    check_storage(source.id(), its.id(), place->path);
+    check_sources(source.id(), its.id(), place->path, depth + 1);
+  }
+}
+#endif
+
+void check_references(hid_t dataset, hid_t properties, const std::string& path, bool follow) {
   const bool external = H5Pget_external_count(properties) > 0;
   if (!external && !is_virtual(properties)) return;
   if (!follow)
     throw input_error(external ? "keeps its data in other files (external storage)"
                                : "is put together from other datasets (a virtual dataset)");
   for (const std::string& name : external_files(properties)) refuse_what_is_no_file(path, name);
+  check_storage(dataset, properties, path);
+#if H5_VERSION_GE(1, 10, 0)
+  check_sources(dataset, properties, path);
+#endif
 }
 
 // A compressed chunk is held in memory as a whole, twice.
@@ -313,9 +405,9 @@ box longest_box(const std::vector<std::uint64_t>& shape, std::uint64_t first, st
 
 struct state {
   state(const std::string& path, const std::string& name, bool follow)
-      : container(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose),
-        access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose),
+      : access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose),
         links{follow, false, {}},
+        container(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose),
         dataset(open(name), H5Dclose),
         type(H5Dget_type(dataset.id()), H5Tclose),
         stored(find_type(check(type, "has a dataset whose type cannot be read").id())),
@@ -334,8 +426,10 @@ struct state {
       if (why.is_of_kind) throw input_error("is no dataset (h5ls -r FILE lists them): correct the name behind the colon");
       if (why.is_of_name)
         throw input_error("has no dataset of this name (h5ls -r FILE lists them): correct the name behind the colon");
-      throw input_error(fmt::format("cannot be opened by HDF5 {}.{}.{} ({}): a newer one may have written it", H5_VERS_MAJOR,
-                                    H5_VERS_MINOR, H5_VERS_RELEASE, why.reason));
+      if (links.followed)
+        throw input_error(fmt::format("has an external link on the way, to what cannot be opened (HDF5: {})", why.reason));
+      throw input_error(fmt::format("cannot be opened by HDF5 {}.{}.{} ({}): check it with h5dump; a newer one may have written it",
+                                    H5_VERS_MAJOR, H5_VERS_MINOR, H5_VERS_RELEASE, why.reason));
     }
     return opened;
   }
@@ -343,8 +437,9 @@ struct state {
     return links.follow ? "" : ": --follow-external reads other files too, if you trust this one";
   }
 
-  handle container, access;
+  handle access;
   link_policy links;
+  handle container;  // behind it comes what says why it is none
   handle dataset;
   handle type;
   stored_type stored;
@@ -372,7 +467,7 @@ library_reader::library_reader(const std::string& path, const std::string& name,
   const handle properties(H5Dget_create_plist(dataset), H5Pclose);
   check(properties, "has a dataset whose layout cannot be read");
   try {
-    check_references(properties.id(), path, follow_external);
+    check_references(dataset, properties.id(), path, follow_external);
   } catch (const input_error& refused) {
     throw input_error(refused.what() + state_->hint());
   }

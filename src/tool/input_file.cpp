@@ -161,12 +161,12 @@ input_array open_hdf5(const std::string& path, const std::string&, const open_op
 }
 #endif
 
-// "run.h5:/x" for "run.h5:x", where run.h5 is an HDF5 file and nothing is named run.h5:x.
+// "run.h5:/x" for "run.h5:x", where run.h5 may be an HDF5 file and nothing is named run.h5:x.
 std::optional<std::string> with_slash(const std::string& name) {
   std::error_code ignored;
   if (std::filesystem::exists(name, ignored)) return std::nullopt;
   for (std::size_t colon = name.find(':'); colon != std::string::npos; colon = name.find(':', colon + 1))
-    if (std::filesystem::is_regular_file(name.substr(0, colon), ignored))
+    if (!name.substr(0, colon).ends_with(".npy") && std::filesystem::is_regular_file(name.substr(0, colon), ignored))
       return name.substr(0, colon) + ":/" + name.substr(colon + 1);
   return std::nullopt;
 }

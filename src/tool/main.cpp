@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <limits>
 #include <new>
 #include <optional>
 #include <sstream>
@@ -337,17 +338,20 @@ std::vector<std::string> names(int count) {
 }
 
 // CLI11's own validators speak of numbers with 309 digits. A number is passed on as decimals have it: behind a leading zero CLI11 takes it for octal.
-CLI::Validator whole_number_from(std::int64_t least) {
-  const auto check = [least](std::string& text) {
+CLI::Validator whole_number_from(std::int64_t least, std::int64_t most = std::numeric_limits<std::int64_t>::max()) {
+  const auto check = [least, most](std::string& text) {
     std::int64_t value = 0;
     const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
     const bool whole = status == std::errc{} && end == text.data() + text.size();
     if (!whole || value < least) return fmt::format("{} is no whole number from {} up", text, least);
+    if (value > most) return fmt::format("{} is more than {}", text, most);
     text = std::to_string(value);
     return std::string();
   };
   return {check, fmt::format("{}..", least), "whole number"};
 }
+
+constexpr std::int64_t most_int = std::numeric_limits<int>::max();
 
 // What an unset variable of a shell leaves behind is no name, nor as good as no option.
 const CLI::Validator a_name([](const std::string& text) { return text.empty() ? std::string("the name is empty") : std::string(); },
@@ -377,7 +381,7 @@ void add_place_options(CLI::App& command, reduce_arguments& arguments) {
       ->transform(whole_number_from(0))
       ->group(group);
   command.add_option("--threads", arguments.threads, "CPU threads (default all); with --backend openmp")
-      ->transform(whole_number_from(1))
+      ->transform(whole_number_from(1, most_int))
       ->group(group);
 }
 
@@ -391,7 +395,9 @@ void add_kernel_options(CLI::App& command, reduce_arguments& arguments) {
   CLI::Option* exact = command.add_flag("--exact", arguments.exact,
                                         "The exact result, rounded once, whatever the order.\n"
                                         "sum, norm1, dot, sum_of_squares, norm2, mean and mean_variance of\n"
-                                        "floats have one, and what no order changes anyway. One read more\n"
+                                        "floats have one, mean, norm2 and mean_variance of integers, sum, mean,\n"
+                                        "dot, sum_of_squares and norm2 of complex numbers, and what no order\n"
+                                        "changes anyway. One read more\n"
                                         "says how far the default's result is from it in ulps: steps, each\n"
                                         "to the next number of the result's type");
   exact->excludes("--guarantee");
@@ -418,10 +424,12 @@ void add_kernel_options(CLI::App& command, reduce_arguments& arguments) {
   command.add_option("--finish", arguments.finish, "How the blocks' partial results become one value")
       ->check(CLI::IsMember(finishes))
       ->group(group);
-  command.add_option("--block-size", arguments.block_size, "Threads per block")->transform(whole_number_from(1))->group(group);
+  command.add_option("--block-size", arguments.block_size, "Threads per block")
+      ->transform(whole_number_from(1, most_int))
+      ->group(group);
   command.add_option("--grid-size", arguments.grid_size, "Blocks")->transform(whole_number_from(1))->group(group);
   command.add_option("--width", arguments.width, "The variant's own parameter, where it has one")
-      ->transform(whole_number_from(1))
+      ->transform(whole_number_from(1, most_int))
       ->group(group);
 }
 
@@ -476,7 +484,7 @@ void add_reduce_command(CLI::App& app, form what, const char* description, reduc
                    "which may include reading the file. Neither includes starting the\n"
                    "backend or copying to the GPU. What is read in pieces is read again\n"
                    "for every run on the CPU, and the reading is not in the times")
-      ->transform(whole_number_from(1))
+      ->transform(whole_number_from(1, most_int))
       ->option_text("N");
   command->add_flag("--follow-external", arguments.follow_external,
                     "Read other files that an HDF5 file refers to: by external links,\n"
@@ -511,7 +519,8 @@ void add_merge_command(CLI::App& app, merge_arguments& arguments, command_output
       ->add_option("--accumulate", arguments.accumulate,
                    "Of exact states: f64: of elements of type " + names_of_types(is_short_float, "and") +
                        " the result is\n"
-                       "rounded to f64; c128: of c64 likewise; own: to f32")
+                       "rounded to f64; c128: of c64 likewise (sum_of_squares and norm2: f64);\n"
+                       "own: to f32")
       ->check(CLI::IsMember(accumulators))
       ->capture_default_str();
   add_ddof_option(*command, arguments.ddof);

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -45,17 +46,32 @@ new_file open_beside(const fs::path& folder) {
   }
 }
 
+// A file that takes another's place would leave what is printed in the old one.
+void refuse_printed_to(const std::string& path) {
+  struct stat of_path {
+  }, of_output{};
+  if (::stat(path.c_str(), &of_path) != 0 || !S_ISREG(of_path.st_mode)) return;
+  for (const int output : {STDOUT_FILENO, STDERR_FILENO})
+    if (::fstat(output, &of_output) == 0 && of_output.st_dev == of_path.st_dev && of_output.st_ino == of_path.st_ino)
+      throw input_error(fmt::format("{}: is where the result is printed: give the state another name", path));
+}
+
 }  // namespace
 
 void write_file(const std::string& path, std::string_view bytes) {
   std::error_code problem;
+  refuse_printed_to(path);
   const fs::file_status old = fs::status(path, problem);
   if (fs::exists(old) && !fs::is_regular_file(old)) {
     if (const int reason = put(std::fopen(path.c_str(), "wb"), bytes, false); reason != 0) refuse(path, reason);
     return;
   }
   if (fs::exists(old) && ::access(path.c_str(), W_OK) != 0) refuse(path, errno);
-  const fs::path target = fs::exists(old) ? fs::canonical(path, problem) : fs::path(path);
+  // A link stays one, also where what it names is not there yet.
+  const bool is_link = fs::is_symlink(fs::symlink_status(path, problem));
+  const fs::path target = fs::exists(old) ? fs::canonical(path, problem)
+                          : is_link       ? fs::weakly_canonical(path, problem)
+                                          : fs::path(path);
   const new_file written = open_beside(target.parent_path());
   int reason = put(written.file, bytes, true);
   if (reason == 0 && fs::exists(old)) fs::permissions(written.path, old.permissions(), problem);  // as well as can be

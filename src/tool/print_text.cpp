@@ -95,7 +95,7 @@ std::string time_description(const outcome& result) {
                      time_text(result.seconds.front()), time_text(result.seconds.back()));
 }
 
-// Of an exact result also the default's and its distance, which NaN and infinity have not.
+// Of an exact result also the default's and its distance, which a number and NaN, or infinity, have not.
 void add_parts(table& lines, const std::vector<printed_part>& parts) {
   for (const printed_part& part : parts) {
     if (!part.value) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cfenv>
 #include <complex>
 #include <cstdlib>
 #include <cstring>
@@ -125,6 +126,31 @@ TEST_P(host_arrays, have_the_bits_of_serial_in_every_form_of_every_type) {
     const std::uint64_t count = 5 * elements + 3;
     const auto x = any_bytes(count * size, current_seed()), y = any_bytes(count * size, current_seed() + 1);
     expect_the_bits_of_serial(of, x.data(), y.data(), count);
+  }
+}
+
+// What the host adds between pieces, and concludes, is added as nobody has set anything: serial() shows no trace of the caller's rounding either.
+TEST_P(host_arrays, show_no_rounding_of_the_callers) {
+  for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+    std::fesetround(mode);
+    for (const auto& of : {kind{element_type::f32, form::sum, false}, kind{element_type::f64, form::sum, false},
+                           kind{element_type::f64, form::dot, false}, kind{element_type::f32, form::mean, false},
+                           kind{element_type::f64, form::norm1, false}, kind{element_type::f32, form::mean_variance, false}}) {
+      const std::uint64_t count = 7 * (piece / onefold::size_of(of.type)) + 3;
+      const auto x = numbers(of.type, count, current_seed()), y = numbers(of.type, count, current_seed() + 1);
+      expect_the_bits_of_serial(of, x.data(), y.data(), count);
+    }
+    for (const form what : {form::sum, form::mean, form::norm1}) {
+      slow_.reduces_complex(element_type::c64, what, false);
+      const std::uint64_t count = 7 * (piece / 8) + 3;
+      const auto x = numbers(element_type::f32, 2 * count, current_seed());
+      request asked{where_, element_type::c64, what, x.data(), count, nullptr, true, nullptr, false};
+      const result_bytes found = result_of(asked);
+      asked.where = onefold::serial();
+      EXPECT_EQ(found, result_of(asked)) << name(what) << " of complex numbers";
+    }
+    EXPECT_EQ(std::fegetround(), mode);
+    std::fesetround(FE_TONEAREST);
   }
 }
 

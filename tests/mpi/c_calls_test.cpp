@@ -1,6 +1,8 @@
 /// @file c_calls_test.cpp  onefold_mpi.h has the bits of one core, for every form and type, and what it refuses it refuses on all ranks.
 
+#include <complex>
 #include <memory>
+#include <utility>
 
 #include <onefold/onefold_mpi.h>
 
@@ -80,7 +82,7 @@ TEST(c_over_ranks, every_form_of_every_type_has_the_bits_of_one_core) {
 }
 
 TEST(c_over_ranks, the_calls_of_a_c_program_do) {
-  const parted in(3 * 4321);
+  const parted in(3 * 4321, 1, 0x1p60);
   const auto rows = layout_of(in.mine.size());
   c_results found{};
   expect_ok(named_forms_of_c(rows.get(), in.mine.data(), in.mine.size(), &found));
@@ -96,9 +98,24 @@ TEST(c_over_ranks, the_calls_of_a_c_program_do) {
   expect_same(found.of_function, onefold::sum(serial(), all.size(), [&](uint64_t i) { return 2 * all[i] + 1; }), "a function");
   expect_same(found.dots[0], onefold::dot(serial(), all, all), "the first of several dots");
   expect_same(found.dots[1], onefold::dot(serial(), all, all), "the second");
+  const std::vector<float> floats(in.mine.begin(), in.mine.end()), ones(floats.size(), 1.0F), all_floats(all.begin(), all.end()),
+      all_ones(all.size(), 1.0F);
+  const float* const x[] = {floats.data(), ones.data()};
+  float four[4] = {};
+  expect_ok(onefold_mpi_multi_dot_f32(rows.get(), onefold_openmp(0), x, 2, x, 2, floats.size(), four));
+  const auto expected_dots = onefold::multi_dot(serial(), {all_floats, all_ones}, {all_floats, all_ones});
+  for (std::size_t k = 0; k < 4; ++k) expect_same(four[k], expected_dots[k], "dot " + std::to_string(k) + " of four of floats");
+  onefold::mean_variance_result<double> moments{};
+  for (const int ddof : {0, 2}) {
+    onefold_request of_moments = onefold_mpi_request(ONEFOLD_MEAN_VARIANCE, ONEFOLD_F64, onefold_serial(), in.mine.data(), nullptr,
+                                                     in.mine.size(), &moments);
+    of_moments.ddof = ddof;
+    expect_ok(onefold_mpi_reduce(rows.get(), ONEFOLD_MPI_ALL_RANKS, &of_moments, 1, nullptr));
+    expect_same(moments, onefold::mean_variance(serial(), all, onefold::ddof{ddof}), "ddof");
+  }
   onefold::options exactly;
   exactly.guarantee = onefold::guarantee::exact;
-  expect_same(found.exact_sum, onefold::sum(serial(), all, exactly), "exact sum");
+  expect_exact(found.exact_sum, onefold::sum(serial(), all, exactly), onefold::sum(serial(), all), "exact sum");
   EXPECT_EQ(found.holder, ranks() - 1) << "of the last element";
 
   // Without an order.
@@ -193,12 +210,31 @@ TEST(c_over_ranks, tell_what_ran_and_which_ranges_are_whole) {
   const auto range = onefold::mpi::aligned_range<double>(9000, rank(), ranks());
   EXPECT_EQ(begin, range.begin);
   EXPECT_EQ(end, range.end);
+  const auto expect_range = [](int32_t type, const onefold::index_range& expected) {
+    uint64_t of_begin = 1, of_end = 0;
+    expect_ok(onefold_mpi_aligned_range(type, 100'001, rank(), ranks(), &of_begin, &of_end));
+    EXPECT_EQ(of_begin, expected.begin) << type;
+    EXPECT_EQ(of_end, expected.end) << type;
+  };
+  expect_range(ONEFOLD_I8, onefold::mpi::aligned_range<std::int8_t>(100'001, rank(), ranks()));
+  expect_range(ONEFOLD_U16, onefold::mpi::aligned_range<std::uint16_t>(100'001, rank(), ranks()));
+  expect_range(ONEFOLD_F32, onefold::mpi::aligned_range<float>(100'001, rank(), ranks()));
+  expect_range(ONEFOLD_C128, onefold::mpi::aligned_range<std::complex<double>>(100'001, rank(), ranks()));
   const std::vector<double> x(end - begin, 0.25);
   const auto rows = layout_of(x.size());
   EXPECT_EQ(onefold_mpi_layout_is_aligned(rows.get(), ONEFOLD_F64), 1);
   const auto cut = layout_of(101);
   EXPECT_EQ(onefold_mpi_layout_is_aligned(cut.get(), ONEFOLD_F64), ranks() == 1 ? 1 : 0);
   EXPECT_EQ(onefold_mpi_layout_is_aligned(cut.get(), 99), 0);
+  // Whole tiles of doubles, of which two are one of floats and eight one of bytes.
+  const auto halves = layout_of(512);
+  const std::pair<int32_t, bool> which[] = {
+      {ONEFOLD_F64, true}, {ONEFOLD_F32, ranks() == 1}, {ONEFOLD_F16, ranks() == 1}, {ONEFOLD_U8, ranks() == 1}};
+  for (const auto& [type, is_aligned] : which)
+    EXPECT_EQ(onefold_mpi_layout_is_aligned(halves.get(), type), is_aligned ? 1 : 0) << type;
+  const auto two_tiles = layout_of(1024);
+  EXPECT_EQ(onefold_mpi_layout_is_aligned(two_tiles.get(), ONEFOLD_F32), 1);
+  EXPECT_EQ(onefold_mpi_layout_is_aligned(two_tiles.get(), ONEFOLD_F16), ranks() == 1 ? 1 : 0);
 
   onefold_report ran{};
   ran.struct_bytes = sizeof(ran);
@@ -212,6 +248,19 @@ TEST(c_over_ranks, tell_what_ran_and_which_ranges_are_whole) {
   EXPECT_EQ(ran.struct_bytes, sizeof(ran));
   EXPECT_EQ(std::string_view(ran.variant), "fixed_order");
   EXPECT_EQ(ran.guarantee, ONEFOLD_GUARANTEE_FIXED);
+  // What ran here is what it would have been alone.
+  const std::vector<double> many(200'000, 0.25);
+  const auto rows_of_many = layout_of(many.size());
+  const onefold_request of_many =
+      onefold_mpi_request(ONEFOLD_SUM, ONEFOLD_F64, onefold_openmp(2), many.data(), nullptr, many.size(), &sum);
+  expect_ok(onefold_mpi_reduce(rows_of_many.get(), ONEFOLD_MPI_ALL_RANKS, &of_many, 1, &how));
+  EXPECT_GE(ran.threads, 1);
+  EXPECT_EQ(ran.backend, ONEFOLD_OPENMP);
+  how.variant = "no_such";
+  EXPECT_NE(onefold_mpi_reduce(rows_of_many.get(), ONEFOLD_MPI_ALL_RANKS, &of_many, 1, &how), ONEFOLD_OK);
+  how.variant = nullptr;
+  how.knobs.block_size = -1;
+  EXPECT_NE(onefold_mpi_reduce(rows_of_many.get(), ONEFOLD_MPI_ALL_RANKS, &of_many, 1, &how), ONEFOLD_OK);
 }
 
 TEST(c_over_ranks, what_one_rank_does_wrong_is_an_error_on_all) {
@@ -291,6 +340,8 @@ TEST(c_over_ranks, requests_that_are_none_are_refused_before_anything_is_sent) {
   refused(errc::unsupported, "own", [&](request& what) { what.own = &own; });
   refused(errc::unsupported, "exact_state", [&](request& what) { what.exact_state = words; });
   refused(errc::unsupported, "count_at", [&](request& what) { what.count_at = &count; });
+  refused(errc::unsupported, "tree_value", [&](request& what) { what.tree_value = words; });
+  refused(errc::unsupported, "device", [&](request& what) { what.device = words; });
   refused(errc::unsupported, "a request for each operator", [](request& what) { what.form = ONEFOLD_REDUCE_TOGETHER; });
   refused(errc::invalid_argument, "two types of real numbers", [](request& what) { what.second_type = 2; });
   refused(errc::unsupported, "vectors", [&](request& what) { what.vectors = &vectors; });

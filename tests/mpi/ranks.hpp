@@ -9,6 +9,7 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <string_view>
 #include <vector>
 
@@ -58,6 +59,7 @@ void compare(const Bytes& got, const Bytes& expected, const std::string& of) {
 }
 template <class T>
 std::vector<unsigned char> bits_of(const T& value) {
+  static_assert(std::is_trivially_copyable_v<T>);
   std::vector<unsigned char> all(sizeof(value));
   std::memcpy(all.data(), &value, sizeof(value));
   return all;
@@ -158,11 +160,15 @@ inline onefold::executor any_executor(uint64_t seed) {
   return all[(seed + static_cast<uint64_t>(rank())) % std::size(all)];
 }
 
-/// This rank's part of an array that all ranks know.
+/// This rank's part of an array that all ranks know. `far`: the size of two elements that cancel, and all digits of others with them where a sum is rounded.
 struct parted {
-  explicit parted(uint64_t n, uint64_t seed = 1) : all(n) {
+  explicit parted(uint64_t n, uint64_t seed = 1, double far = 0) : all(n) {
     const random_numbers random(seed);
     for (uint64_t i = 0; i < n; ++i) all[i] = static_cast<double>(random.at(i) >> 12) * 0x1p-52 - 0.4;
+    if (far != 0 && n > 10) {
+      all[n / 5] = far;
+      all[n - n / 5] = -far;
+    }
     const auto me = static_cast<uint64_t>(rank()), count = static_cast<uint64_t>(ranks());
     mine.assign(all.begin() + static_cast<std::ptrdiff_t>(n * me / count),
                 all.begin() + static_cast<std::ptrdiff_t>(n * (me + 1) / count));
@@ -174,6 +180,13 @@ struct parted {
 template <class T>
 void expect_same(const T& got, const T& expected, const std::string& of) {
   compare(bits_of(got), bits_of(expected), of);
+}
+
+/// That an exact result is one, of data of which the fixed order gives another.
+template <class T>
+void expect_exact(const T& got, const T& exact, const T& fixed, const std::string& of) {
+  EXPECT_NE(bits_of(exact), bits_of(fixed)) << of << ": these data cannot tell";
+  expect_same(got, exact, of);
 }
 
 /// Exact parts that tell which elements there were, and a rounded one.

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <complex>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -188,7 +189,30 @@ TEST_F(Hdf5, OtherFilesAreReadWhereThatIsAskedForOnly) {
     expect_refusal(name, "--follow-external");
     expect_counting<float>(open_input(name, std::nullopt, following));
   }
-  expect_refusal(reference("link_to_nothing"), "no dataset of this name", following);
+  expect_refusal(reference("link_to_nothing"), "external link on the way, to what cannot be opened", following);
+  std::filesystem::resize_file(folder_.file("samples.h5"), 3000);
+  expect_refusal(reference("link"), "truncated", following);
+}
+
+// HDF5 reads zeros, or fill values, in the place of what is missing.
+TEST_F(Hdf5, WhatOtherFilesLackIsNoZero) {
+  std::filesystem::resize_file(folder_.file("external.bin"), sample_count * sizeof(float) - 1);
+  for (const std::string& name : {reference("storage"), samples("external")}) {
+    SCOPED_TRACE(name);
+    expect_refusal(name, "are to be read: copy it again", following);
+  }
+#if H5_VERSION_GE(1, 10, 0)
+  expect_counting<float>(open_input(reference("virtual"), std::nullopt, following));
+  expect_counting<float>(open_input(reference("virtual_of_virtual"), std::nullopt, following));
+  expect_refusal(reference("virtual_of_short"), "ends at", following);
+  expect_refusal(reference("virtual_of_nothing"), "no_such, which cannot be opened", following);
+  expect_refusal(reference("virtual_of_numbered"), "numbered", following);
+  expect_refusal(reference("virtual_of_itself"), "without end", following);
+  std::filesystem::resize_file(folder_.file("samples.h5"), 3000);
+  for (const char* name : {"virtual", "virtual_of_virtual"}) expect_refusal(reference(name), "truncated", following);
+  std::filesystem::remove(folder_.file("samples.h5"));
+  for (const char* name : {"virtual", "virtual_of_virtual"}) expect_refusal(reference(name), "no such file", following);
+#endif
 }
 
 // The offset of a dataset behind a link is one in the other file: 1.8e31 for 500500 was the sum of what lay there in this one.
@@ -240,7 +264,10 @@ TEST_F(Hdf5, WhatIsNoDatasetIsRefused) {
   expect_refusal(samples("nested"), "is no dataset");
   expect_refusal(samples(""), "is no dataset");
   expect_refusal(folder_.file("samples.h5"), "name the dataset");
-  expect_refusal(folder_.write("text.h5", byte_vector(100, std::byte{'x'})) + ":/x", "cannot be opened as an HDF5 file");
+  expect_refusal(folder_.write("text.h5", byte_vector(100, std::byte{'x'})) + ":/x",
+                 "cannot be opened as an HDF5 file (HDF5: file signature not found)");
+  std::filesystem::resize_file(folder_.file("samples.h5"), 3000);
+  expect_refusal(samples("f32"), "(HDF5: truncated file");
 }
 
 TEST_F(Hdf5, AFilterThatIsNotThereIsNamed) {

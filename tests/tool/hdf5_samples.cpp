@@ -253,10 +253,10 @@ void link_to(hid_t file, const char* name, const std::string& other, const char*
 }
 
 #if H5_VERSION_GE(1, 10, 0)
-// All of the dataset "f32" of another file.
-hid_t taken_from(const std::string& other) {
+// All of a dataset of another file.
+hid_t taken_from(const std::string& other, const char* name = "f32") {
   const hid_t properties = plain(), whole = line();
-  check(H5Pset_virtual(properties, whole, other.c_str(), "f32", whole), "H5Pset_virtual");
+  check(H5Pset_virtual(properties, whole, other.c_str(), name, whole), "H5Pset_virtual");
   H5Sclose(whole);
   return properties;
 }
@@ -292,6 +292,12 @@ void write_references(const std::string& folder) {
   put(file, "virtual", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, nothing, line(), taken_from("samples.h5"));
   put(file, "virtual_from_pipe", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, nothing, line(), taken_from("pipe"));
   put(file, "virtual_from_storage_in_pipe", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, nothing, line(), taken_from("second.h5"));
+  put(file, "virtual_of_virtual", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, nothing, line(), taken_from(".", "virtual"));
+  put(file, "virtual_of_nothing", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, nothing, line(), taken_from("samples.h5", "no_such"));
+  put(file, "virtual_of_numbered", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, nothing, line(), taken_from("samples%b.h5"));
+  put(file, "virtual_of_short", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, nothing, line(), taken_from(".", "short"));
+  put(file, "virtual_of_itself", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, nothing, line(), taken_from(".", "virtual_of_itself"));
+  put(file, "short", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, std::vector<float>(10), extent({10}), plain());
   const hid_t second = check(H5Fcreate((folder + "/second.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), "H5Fcreate");
   put(second, "f32", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, nothing, line(), elsewhere(pipe));
   H5Fclose(second);

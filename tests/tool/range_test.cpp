@@ -1,11 +1,14 @@
 /// @file range_test.cpp  States of ranges in files: put together they have the bits of the whole, and what does not fit is refused. How files are
 /// written.
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -282,9 +285,28 @@ TEST(WrittenFiles, KeepTheirLinksAndPermissions) {
   EXPECT_TRUE(fs::is_symlink(folder.file("link")));
   EXPECT_EQ(content_of(folder.file("s")), "another");
   EXPECT_EQ(fs::status(folder.file("s")).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  fs::create_symlink("not_yet", folder.file("ahead"));
+  write_file(folder.file("ahead"), "what it names");
+  EXPECT_TRUE(fs::is_symlink(folder.file("ahead")));
+  EXPECT_EQ(content_of(folder.file("not_yet")), "what it names");
   fs::create_directory(folder.file("d"));
   EXPECT_EQ(error_of<input_error>([&] { write_file(folder.file("d"), "x"); }),
             folder.file("d") + ": cannot be written: Is a directory");
+}
+
+// The result would stay in the file whose place another one takes.
+TEST(WrittenFiles, AreNotWhereResultsArePrinted) {
+  const temporary_folder folder;
+  write_file(folder.file("out"), "");
+  std::fflush(stdout);
+  const int before = ::dup(STDOUT_FILENO), printed = ::open(folder.file("out").c_str(), O_WRONLY);
+  ::dup2(printed, STDOUT_FILENO);
+  const std::string said = error_of<input_error>([&] { write_file(folder.file("out"), "a state"); });
+  ::dup2(before, STDOUT_FILENO);
+  ::close(before);
+  ::close(printed);
+  EXPECT_EQ(said, folder.file("out") + ": is where the result is printed: give the state another name");
+  EXPECT_EQ(content_of(folder.file("out")), "");
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 /// @file request.hpp  The erased request: what crosses from the typed front door into the compiled library, by way of onefold_reduce().
 ///
 /// A reduction is what its request says: a form of the library's on arrays; the same on values that a function of the caller's gives in
-/// blocks; or code of the caller's own, for CPUs, for a GPU or for both. The drivers know none of them apart (backends/fold.hpp).
+/// blocks; or code of the caller's own, for CPUs, for a GPU or for both. The drivers know none of them apart (backends/cpu/fold.hpp).
 
 #include <cstddef>
 #include <cstdint>
