@@ -52,45 +52,45 @@ bool has_f16c() {
 }
 #endif
 
+// No other set is taken for one that cannot be had: whoever names one compares or measures, and would take one set's results for another's.
+choice choose() {
+#ifdef ONEFOLD_X86_KERNELS
+  __builtin_cpu_init();
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
+  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
+  const instruction_set sets[] = {{"fixed_order/avx512", &avx512_kernels, &avx2_kernels, avx512, &exact_avx512_kernels},
+                                  {"fixed_order/avx2", &avx2_kernels, nullptr, avx2, &exact_avx2_kernels},
+                                  {"fixed_order/baseline", &baseline_kernels, nullptr, true, &exact_baseline_kernels}};
+#else
+  const instruction_set sets[] = {{"fixed_order/portable", &baseline_kernels, nullptr, true, &exact_baseline_kernels}};
+#endif
+  const auto short_name = [](const instruction_set& set) { return set.name.substr(set.name.find('/') + 1); };
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): unsafe only beside setenv, which onefold never calls
+  const char* const variable = std::getenv("ONEFOLD_INSTRUCTION_SET");
+  std::string_view wanted = variable == nullptr ? "" : variable;
+#ifndef ONEFOLD_X86_KERNELS
+  if (wanted == "baseline") wanted = "portable";  // what runs everywhere, whichever build it is
+#endif
+  if (wanted.empty()) return {*std::ranges::find_if(sets, &instruction_set::here), {}};
+  const auto named = std::ranges::find(sets, wanted, short_name);
+  if (named != std::end(sets) && named->here) return {{named->name, named->kernels, nullptr, true, named->exact}, {}};
+  std::string sentence = "the environment variable ONEFOLD_INSTRUCTION_SET is \"" + std::string(wanted.substr(0, 40)) + "\", " +
+                         (named == std::end(sets) ? "which names no instruction set" : "which this processor does not have") +
+                         ": unset it, or take one of";
+  const char* before = " ";
+  for (const auto& set : sets) {
+    if (!set.here) continue;
+    sentence += before + std::string(short_name(set));
+    before = ", ";
+  }
+  return {sets[std::size(sets) - 1], error(named == std::end(sets) ? errc::invalid_argument : errc::unsupported, sentence)};
+}
+
 }  // namespace
 
-// No other set is taken for one that cannot be had: whoever names one compares or measures, and would take one set's results for another's.
 const instruction_set& chosen_instructions() {
-  static const choice& made =
-      *new choice([]() -> choice {  // never destroyed, since a call may come at any time before the program ends
-#ifdef ONEFOLD_X86_KERNELS
-        __builtin_cpu_init();
-        const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
-        const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-                            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
-        const instruction_set sets[] = {{"fixed_order/avx512", &avx512_kernels, &avx2_kernels, avx512, &exact_avx512_kernels},
-                                        {"fixed_order/avx2", &avx2_kernels, nullptr, avx2, &exact_avx2_kernels},
-                                        {"fixed_order/baseline", &baseline_kernels, nullptr, true, &exact_baseline_kernels}};
-#else
-        const instruction_set sets[] = {{"fixed_order/portable", &baseline_kernels, nullptr, true, &exact_baseline_kernels}};
-#endif
-        const auto short_name = [](const instruction_set& set) { return set.name.substr(set.name.find('/') + 1); };
-        // NOLINTNEXTLINE(concurrency-mt-unsafe): unsafe only beside setenv, which onefold never calls
-        const char* const variable = std::getenv("ONEFOLD_INSTRUCTION_SET");
-        std::string_view wanted = variable == nullptr ? "" : variable;
-#ifndef ONEFOLD_X86_KERNELS
-        if (wanted == "baseline") wanted = "portable";  // what runs everywhere, whichever build it is
-#endif
-        if (wanted.empty()) return {*std::ranges::find_if(sets, &instruction_set::here), {}};
-        const auto named = std::ranges::find(sets, wanted, short_name);
-        if (named != std::end(sets) && named->here) return {{named->name, named->kernels, nullptr, true, named->exact}, {}};
-        std::string sentence = "the environment variable ONEFOLD_INSTRUCTION_SET is \"" + std::string(wanted.substr(0, 40)) +
-                               "\", " +
-                               (named == std::end(sets) ? "which names no instruction set" : "which this processor does not have") +
-                               ": unset it, or take one of";
-        const char* before = " ";
-        for (const auto& set : sets) {
-          if (!set.here) continue;
-          sentence += before + std::string(short_name(set));
-          before = ", ";
-        }
-        return {sets[std::size(sets) - 1], error(named == std::end(sets) ? errc::invalid_argument : errc::unsupported, sentence)};
-      }());
+  static const choice& made = *new choice(choose());  // never destroyed, since a call may come at any time before the program ends
   if (made.refusal) throw error(*made.refusal);
   return made.set;
 }

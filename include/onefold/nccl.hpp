@@ -339,8 +339,8 @@ class layout : public onefold::detail::over_streams {
     onefold::detail::request asked{serial(), element_type_of<T>, What, nullptr, 0, nullptr, true};
     (onefold::detail::apply<T>(asked, modifiers), ...);
     if (how.guarantee == guarantee::exact && !onefold::detail::exact::is_free_of_order(What, element_type_of<T>)) {
-      return put_exact_values < What, OnDevice, T, results, !can_be_absent || !onefold::detail::hides_that_all_are_absent < What,
-             T >> (over, f, output, how, wide ? ONEFOLD_WIDE : 0U, asked.ddof);
+      constexpr bool are_there = !can_be_absent || !onefold::detail::hides_that_all_are_absent<What, T>;
+      return put_exact_values<What, OnDevice, T, results, are_there>(over, f, output, how, wide ? ONEFOLD_WIDE : 0U, asked.ddof);
     }
     refuse_variants(how);
     if constexpr (can_be_absent && !detail::takes_absent_values<What, T>) {

@@ -46,6 +46,15 @@ new_file open_beside(const fs::path& folder) {
   }
 }
 
+// What a link names, which is not there yet. The link stays one.
+fs::path end_of_links(fs::path path) {
+  constexpr int most_links = 40;  // as the system follows
+  std::error_code problem;
+  for (int i = 0; i < most_links && fs::is_symlink(fs::symlink_status(path, problem)); ++i)
+    path = path.parent_path() / fs::read_symlink(path, problem);
+  return path;
+}
+
 // A file that takes another's place would leave what is printed in the old one.
 void refuse_printed_to(const std::string& path) {
   struct stat of_path {
@@ -67,11 +76,7 @@ void write_file(const std::string& path, std::string_view bytes) {
     return;
   }
   if (fs::exists(old) && ::access(path.c_str(), W_OK) != 0) refuse(path, errno);
-  // A link stays one, also where what it names is not there yet.
-  const bool is_link = fs::is_symlink(fs::symlink_status(path, problem));
-  const fs::path target = fs::exists(old) ? fs::canonical(path, problem)
-                          : is_link       ? fs::weakly_canonical(path, problem)
-                                          : fs::path(path);
+  const fs::path target = fs::exists(old) ? fs::canonical(path, problem) : end_of_links(path);
   const new_file written = open_beside(target.parent_path());
   int reason = put(written.file, bytes, true);
   if (reason == 0 && fs::exists(old)) fs::permissions(written.path, old.permissions(), problem);  // as well as can be

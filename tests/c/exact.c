@@ -134,8 +134,6 @@ static void test_on(onefold_executor where) {
                  "no state");
 
   how.guarantee = ONEFOLD_GUARANTEE_FIXED;
-  EXPECT_REFUSED(onefold_exact_put_words(ONEFOLD_F64, ONEFOLD_SUM, where, x, NULL, count, sum, &how), ONEFOLD_INVALID_ARGUMENT,
-                 "GUARANTEE_EXACT");
   EXPECT_REFUSED(onefold_reduce(&what, &how), ONEFOLD_GUARANTEE_NOT_MET, "no state that is exact");
 
   /* Values of a function, of which the others are absent. */

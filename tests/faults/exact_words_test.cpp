@@ -205,8 +205,6 @@ TEST_F(exact_words, lie_where_the_gpu_writes_and_are_made_of_what_it_reads) {
   EXPECT_TRUE(refuses(errc::invalid_argument, "inside the input", [&] { sum::put_words(where_, d_x, 1'000, inside); }));
   EXPECT_TRUE(refuses(errc::invalid_argument, "inside the state",
                       [&] { sum::put_value(where_, words, reinterpret_cast<double*>(words) + 75); }));
-  EXPECT_TRUE(refuses(errc::invalid_argument, "GUARANTEE_EXACT",
-                      [&] { sum::put_words(where_, d_x, 1'000, words, {.guarantee = onefold::guarantee::fixed}); }));
   // A call that does not wait has no state for the host.
   onefold::detail::request asked{where_, element_type::f64, form::sum, d_x, 1'000, result, false};
   asked.exact_state = host.data();

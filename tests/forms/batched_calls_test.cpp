@@ -367,8 +367,7 @@ TEST_P(a_batch_of_calls, refuses_as_its_calls_do) {
   EXPECT_TRUE(refuses(errc::invalid_argument, "differ in length", [&] { work.add_multi_dot({a, a.first(99)}, {a}, &far); }));
   EXPECT_EQ(work.size(), 0U);  // nothing of a request that was refused
   work.add_multi_dot({a}, {}, &far);
-  EXPECT_TRUE(refuses(errc::invalid_argument, "1 by 0 dots", [&] { work.run(); }));
-  work.clear();
+  EXPECT_EQ(work.size(), 0U) << "of no vectors there is no dot";
   work.add(onefold::sum, 100, value, static_cast<double*>(nullptr));
   EXPECT_TRUE(refuses(errc::null_pointer, "output", [&] { work.run(); }));
   work.clear();

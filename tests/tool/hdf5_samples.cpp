@@ -256,8 +256,27 @@ void link_to(hid_t file, const char* name, const std::string& other, const char*
 // All of a dataset of another file.
 hid_t taken_from(const std::string& other, const char* name = "f32") {
   const hid_t properties = plain(), whole = line();
+  const hsize_t start = 0, count = sample_count;
+  check(H5Sselect_hyperslab(whole, H5S_SELECT_SET, &start, nullptr, &count, nullptr), "H5Sselect_hyperslab");
   check(H5Pset_virtual(properties, whole, other.c_str(), name, whole), "H5Pset_virtual");
   H5Sclose(whole);
+  return properties;
+}
+#endif
+
+#if H5_VERSION_GE(1, 10, 0)
+hid_t line_without_end() {
+  const hsize_t now = sample_count, most = H5S_UNLIMITED;
+  return check(H5Screate_simple(1, &now, &most), "H5Screate_simple");
+}
+// One file behind the other, as many as there are.
+hid_t taken_from_numbered(const std::string& others) {
+  const hid_t properties = plain(), all = line_without_end(), each = line();
+  const hsize_t start = 0, block = sample_count, count = H5S_UNLIMITED;
+  check(H5Sselect_hyperslab(all, H5S_SELECT_SET, &start, &block, &count, &block), "H5Sselect_hyperslab");
+  check(H5Pset_virtual(properties, all, others.c_str(), "f32", each), "H5Pset_virtual");
+  H5Sclose(each);
+  H5Sclose(all);
   return properties;
 }
 #endif
@@ -294,7 +313,8 @@ void write_references(const std::string& folder) {
   put(file, "virtual_from_storage_in_pipe", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, nothing, line(), taken_from("second.h5"));
   put(file, "virtual_of_virtual", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, nothing, line(), taken_from(".", "virtual"));
   put(file, "virtual_of_nothing", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, nothing, line(), taken_from("samples.h5", "no_such"));
-  put(file, "virtual_of_numbered", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, nothing, line(), taken_from("samples%b.h5"));
+  put(file, "virtual_of_numbered", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, nothing, line_without_end(),
+      taken_from_numbered("samples%b.h5"));
   put(file, "virtual_of_short", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, nothing, line(), taken_from(".", "short"));
   put(file, "virtual_of_itself", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, nothing, line(), taken_from(".", "virtual_of_itself"));
   put(file, "short", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, std::vector<float>(10), extent({10}), plain());
