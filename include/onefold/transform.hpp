@@ -422,8 +422,7 @@ template <class N, class F, class Op, ONEFOLD_WHERE(detail::is_index_space<N>)>
 }
 
 // Where no other call fits these do, and compilers show the one line that says it is deleted, and what it takes, in the place of all the others.
-void reduce(...) =
-    delete;  // It takes [where,] a range | pointer, n, an operator of two elements (op::sum: 4 or 8 bytes) [, init][, options]
+void reduce(...) = delete;            // It takes [where,] a range | pointer, n, an operator of two elements [, init][, options]
 void reduce_into(...) = delete;       // It takes where, a range | pointer, n, the result's address, an operator [, init][, options]
 void transform_reduce(...) = delete;  // It takes [where,] ranges | pointers, n | n | box, an operator, f [, init][, options]
 void transform_reduce_into(...) = delete;  // It takes where, ranges | pointers, n | n | box, the address, an operator, f [, init]
