@@ -9,8 +9,8 @@
 #include <cstring>
 #include <limits>
 #include <string>
-#include <type_traits>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include <onefold/mpi.hpp>
