@@ -101,12 +101,12 @@ part_header& part_of(void* message, std::size_t which) {
   for (; which > 0; --which) next += reinterpret_cast<part_header*>(next)->bytes();
   return *reinterpret_cast<part_header*>(next);
 }
-// The same where nobody knows whether it is there.
 void check_is_message(const void* message) {
   if (header_of(message).magic != message_magic)
     throw error(errc::invalid_argument,
                 "the memory of a message holds none: onefold_message_begin() has not written it, or has failed");
 }
+// The same where nobody knows whether it is there.
 part_header& checked_part(void* message, std::size_t which) {
   check_is_message(message);
   if (which >= header_of(message).parts) refuse_part(which, header_of(message).parts);

@@ -256,24 +256,6 @@ herr_t on_external_link(const char* referring, const char*, const char* name, co
   }
 }
 
-std::vector<std::string> external_files(hid_t properties) {
-  std::vector<std::string> names;
-  std::array<char, 4096> name{};
-  for (int i = 0; i < H5Pget_external_count(properties); ++i) {
-    if (H5Pget_external(properties, static_cast<unsigned>(i), name.size(), name.data(), nullptr, nullptr) < 0) continue;
-    name.back() = '\0';
-    names.emplace_back(name.data());
-  }
-#if H5_VERSION_GE(1, 10, 0)
-  std::size_t sources = 0;
-  if (H5Pget_layout(properties) == H5D_VIRTUAL && H5Pget_virtual_count(properties, &sources) >= 0)
-    for (std::size_t i = 0; i < sources; ++i)
-      if (H5Pget_virtual_filename(properties, i, name.data(), name.size()) >= 0) names.emplace_back(name.data());
-  std::erase(names, ".");  // of virtual sources: this file
-#endif
-  return names;
-}
-
 bool is_virtual(hid_t properties) {
 #if H5_VERSION_GE(1, 10, 0)
   return H5Pget_layout(properties) == H5D_VIRTUAL;
@@ -282,21 +264,56 @@ bool is_virtual(hid_t properties) {
 #endif
 }
 
+// A file of raw data, and the part of it that is taken.
+struct raw_file {
+  std::string name;
+  std::uint64_t offset, bytes;
+};
+std::vector<raw_file> raw_files(hid_t properties) {
+  std::vector<raw_file> files;
+  std::array<char, 4096> name{};
+  for (int i = 0; i < H5Pget_external_count(properties); ++i) {
+    off_t offset = 0;
+    hsize_t bytes = 0;
+    if (H5Pget_external(properties, static_cast<unsigned>(i), name.size(), name.data(), &offset, &bytes) < 0) continue;
+    name.back() = '\0';
+    files.push_back({name.data(), static_cast<std::uint64_t>(offset), bytes});
+  }
+  return files;
+}
+
+// A dataset of which a virtual one takes elements; of this very file where the file's name is a dot.
+struct virtual_source {
+  std::string file, dataset;
+  [[nodiscard]] bool is_here() const { return file == "."; }
+};
+std::vector<virtual_source> virtual_sources(hid_t properties) {
+  std::vector<virtual_source> sources;
+#if H5_VERSION_GE(1, 10, 0)
+  std::size_t count = 0;
+  if (!is_virtual(properties) || H5Pget_virtual_count(properties, &count) < 0) return sources;
+  std::array<char, 4096> file{}, dataset{};
+  for (std::size_t i = 0; i < count; ++i) {
+    if (H5Pget_virtual_filename(properties, i, file.data(), file.size()) < 0 ||
+        H5Pget_virtual_dsetname(properties, i, dataset.data(), dataset.size()) < 0)
+      throw input_error(fmt::format("is put together from datasets whose names cannot be read (HDF5: {})", reason()));
+    file.back() = dataset.back() = '\0';
+    sources.push_back({file.data(), dataset.data()});
+  }
+#endif
+  return sources;
+}
+
 // Where a file of raw data ends early the library reads zeros.
 void check_storage(hid_t dataset, hid_t properties, const std::string& path) {
   const handle space(H5Dget_space(dataset), H5Sclose), type(H5Dget_type(dataset), H5Tclose);
   const hssize_t elements = space.valid() ? H5Sget_simple_extent_npoints(space.id()) : 0;
   std::uint64_t left = elements > 0 && type.valid() ? static_cast<std::uint64_t>(elements) * H5Tget_size(type.id()) : 0;
-  std::array<char, 4096> name{};
-  for (int i = 0; i < H5Pget_external_count(properties) && left > 0; ++i) {
-    off_t offset = 0;
-    hsize_t size = 0;
-    if (H5Pget_external(properties, static_cast<unsigned>(i), name.size(), name.data(), &offset, &size) < 0) continue;
-    name.back() = '\0';
-    const std::uint64_t taken = std::min<std::uint64_t>(size, left);
-    const std::uint64_t end = static_cast<std::uint64_t>(offset) + taken;
-    const auto file = find_file(path, name.data());  // what is not there the library refuses
-    if (file && file->bytes < end)
+  for (const raw_file& raw : raw_files(properties)) {
+    const std::uint64_t taken = std::min(raw.bytes, left);
+    const std::uint64_t end = raw.offset + taken;
+    const auto file = find_file(path, raw.name);  // what is not there the library refuses
+    if (taken > 0 && file && file->bytes < end)
       throw input_error(fmt::format("keeps its data in {}, which has {} bytes, and {} are to be read: copy it again", file->path,
                                     file->bytes, end));
     left -= taken;
@@ -307,27 +324,22 @@ void check_storage(hid_t dataset, hid_t properties, const std::string& path) {
 // Where a source is not there, or has fewer elements than are taken of it, the library reads fill values.
 void check_sources(hid_t dataset, hid_t properties, const std::string& path, int depth = 0) {
   constexpr int most_depth = 16;
-  std::size_t sources = 0;
-  if (H5Pget_layout(properties) != H5D_VIRTUAL || H5Pget_virtual_count(properties, &sources) < 0) return;
-  if (depth == most_depth) throw input_error("is put together from datasets that are put together, without end");
-  std::array<char, 4096> file_name{}, dataset_name{};
-  for (std::size_t i = 0; i < sources; ++i) {
-    if (H5Pget_virtual_filename(properties, i, file_name.data(), file_name.size()) < 0 ||
-        H5Pget_virtual_dsetname(properties, i, dataset_name.data(), dataset_name.size()) < 0)
-      throw input_error(fmt::format("is put together from datasets whose names cannot be read (HDF5: {})", reason()));
-    file_name.back() = dataset_name.back() = '\0';
-    const std::string file = file_name.data(), name = dataset_name.data();
+  const std::vector<virtual_source> sources = virtual_sources(properties);
+  if (!sources.empty() && depth == most_depth)
+    throw input_error("is put together from datasets that are put together, without end");
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const auto& [file, name] = sources[i];
     if (file.find('%') != std::string::npos || name.find('%') != std::string::npos)
       throw input_error(
           fmt::format("is put together from numbered files or datasets ({}:{}), of which HDF5 does not tell whether "
                       "one is missing: write a copy of the dataset, h5repack or h5py",
                       file, name));
-    const bool is_here = file == ".";
+    const bool is_here = sources[i].is_here();
     const auto place = is_here ? found_file{path, 0} : find_file(path, file);
     if (!place) throw input_error(fmt::format("is put together from {}:{}, and there is no such file", file, name));
     const handle container(is_here ? H5Iget_file_id(dataset) : H5Fopen(place->path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
-    const auto refuse = [&file, &name](const std::string& why) {
-      throw input_error(fmt::format("is put together from {}:{}, which {}", file, name, why));
+    const auto refuse = [&of = sources[i]](const std::string& why) {
+      throw input_error(fmt::format("is put together from {}:{}, which {}", of.file, of.dataset, why));
     };
     if (!container.valid()) refuse(fmt::format("cannot be opened (HDF5: {})", reason()));
     const handle source(H5Dopen2(container.id(), name.c_str(), H5P_DEFAULT), H5Dclose);
@@ -357,7 +369,9 @@ void check_references(hid_t dataset, hid_t properties, const std::string& path, 
   if (!follow)
     throw input_error(external ? "keeps its data in other files (external storage)"
                                : "is put together from other datasets (a virtual dataset)");
-  for (const std::string& name : external_files(properties)) refuse_what_is_no_file(path, name);
+  for (const raw_file& raw : raw_files(properties)) refuse_what_is_no_file(path, raw.name);
+  for (const virtual_source& source : virtual_sources(properties))
+    if (!source.is_here()) refuse_what_is_no_file(path, source.file);
   check_storage(dataset, properties, path);
 #if H5_VERSION_GE(1, 10, 0)
   check_sources(dataset, properties, path);

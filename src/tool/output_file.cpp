@@ -46,7 +46,7 @@ new_file open_beside(const fs::path& folder) {
   }
 }
 
-// What a link names, which is not there yet. The link stays one.
+// What a link names, also where that is not there yet. The link stays one.
 fs::path end_of_links(fs::path path) {
   constexpr int most_links = 40;  // as the system follows
   std::error_code problem;
@@ -76,7 +76,7 @@ void write_file(const std::string& path, std::string_view bytes) {
     return;
   }
   if (fs::exists(old) && ::access(path.c_str(), W_OK) != 0) refuse(path, errno);
-  const fs::path target = fs::exists(old) ? fs::canonical(path, problem) : end_of_links(path);
+  const fs::path target = end_of_links(path);
   const new_file written = open_beside(target.parent_path());
   int reason = put(written.file, bytes, true);
   if (reason == 0 && fs::exists(old)) fs::permissions(written.path, old.permissions(), problem);  // as well as can be
