@@ -174,8 +174,10 @@ class layout_on : public detail::over_ranks {
     using A = accumulator_t<T, false>;
     std::tuple<detail::form_result_t<form_of(Ops::id), T>...> found;
     const detail::ranks::borrowed_transfer with(*of_, where_, root_);
-    std::apply([&with, &x](auto&... each) { (with->parts.push_back(detail::ranks::part_of<form_of(Ops::id)>(x, &each)), ...); },
-               found);
+    detail::telling_of_lacking_memory([&with, &x, &found] {
+      std::apply([&with, &x](auto&... each) { (with->parts.push_back(detail::ranks::part_of<form_of(Ops::id)>(x, &each)), ...); },
+                 found);
+    });
     with->run(how);
     result<std::array<A, sizeof...(Ops)>> values{};
     const auto all = std::apply([](auto... each) { return std::array<A, sizeof...(Ops)>{static_cast<A>(each)...}; }, found);
@@ -258,9 +260,9 @@ class layout : public detail::lacks_executor {
  public:
   /// This rank holds `count` elements. Errors: communication_failed; on every rank invalid_argument for impossible counts, and for a communicator
   /// between two groups; on this one for MPI_COMM_NULL.
-  layout(MPI_Comm comm, std::uint64_t count) : state_(make(comm)) { state_->make_layout(count, nullptr); }
+  layout(MPI_Comm comm, std::uint64_t count) : state_(make(comm, count, nullptr)) {}
   /// This rank holds the elements begin .. end - 1 of the array. Errors: on every rank, too, where these are not the ranges of rank after rank.
-  layout(MPI_Comm comm, std::uint64_t begin, std::uint64_t end) : state_(make(comm)) { state_->make_layout(end - begin, &begin); }
+  layout(MPI_Comm comm, std::uint64_t begin, std::uint64_t end) : state_(make(comm, end - begin, &begin)) {}
 
   /// Where a call runs: on these ranks, here on this executor. Each rank may name another.
   [[nodiscard]] placed_layout on(const executor& where) const noexcept { return {*state_, where, -1}; }
@@ -280,8 +282,12 @@ class layout : public detail::lacks_executor {
   }
 
  private:
-  static std::unique_ptr<detail::ranks::shared_state> make(MPI_Comm comm) {
-    return detail::telling_of_lacking_memory([&comm] { return std::make_unique<detail::ranks::shared_state>(comm); });
+  static std::unique_ptr<detail::ranks::shared_state> make(MPI_Comm comm, std::uint64_t count, const std::uint64_t* begin) {
+    return detail::telling_of_lacking_memory([&comm, &count, &begin] {
+      auto made = std::make_unique<detail::ranks::shared_state>(comm);
+      made->make_layout(count, begin);
+      return made;
+    });
   }
   std::unique_ptr<detail::ranks::shared_state> state_;
 };

@@ -88,6 +88,31 @@ int onefold_mpi_test(onefold_mpi_pending* started, int* done);
 /** Waits, stores the results and gives `started` back, also where it fails. */
 int onefold_mpi_wait(onefold_mpi_pending* started);
 
+/* --- operators of the caller's: collective ------------------------------------------------------------------------------------------------ */
+
+/** A reduction of this rank's values by an operator of the caller's, as states of onefold_range_create_own() are made. */
+typedef struct onefold_mpi_own_request {
+  size_t struct_bytes;
+  const onefold_own_operator*
+      of; /**< its context outlives the reduction; all else is copied. On all ranks the same, which nothing can tell but by the size of values */
+  onefold_executor where;             /**< onefold_serial() or onefold_openmp() */
+  const void* input;                  /**< `count` values in host memory, which are all there; or NULL, and */
+  const onefold_value_source* source; /**< what gives this rank's values 0 .. count - 1, as onefold_range_add_values() asks it */
+  uint64_t count;
+  void* output; /**< one value; may be NULL on ranks that get none */
+} onefold_mpi_own_request;
+
+/** Reduces the values of all ranks by each of the `count` requests, with the bits of one core. Of a layout with an order: ONEFOLD_GUARANTEE_NOT_MET of others and of
+ *  ONEFOLD_GUARANTEE_EXACT. Where no rank has a value ONEFOLD_INVALID_ARGUMENT. The states go along a tree of the ranks, so that ranks get on within calls on their layout alone (docs/ranks.md):
+ *  that says more of onefold_mpi_start_own(), which is to onefold_mpi_start() what this one is to onefold_mpi_reduce(), and whose operators are called until the wait
+ *  returns. Cost: the local reduction, and two messages of some KiB for each doubling of the ranks. */
+int onefold_mpi_reduce_own(onefold_mpi_layout* layout, int root, const onefold_mpi_own_request* requests, size_t count,
+                           const onefold_options* how);
+int onefold_mpi_give_up_own(onefold_mpi_layout* layout, int root, const onefold_mpi_own_request* requests, size_t count,
+                            const onefold_options* how);
+int onefold_mpi_start_own(onefold_mpi_layout* layout, int root, const onefold_mpi_own_request* requests, size_t count,
+                          const onefold_options* how, onefold_mpi_pending** started);
+
 /* --- one form of one array ------------------------------------------------------------------------------------------------------------------ */
 
 /** A request of `count` elements at x, for ONEFOLD_DOT also at y. Its other members may be set behind. */

@@ -110,6 +110,7 @@ class values_of_source final : public onefold::detail::ranks::function_values {
  public:
   explicit values_of_source(const onefold_request& of) : of_(of), source_(*of.source) {}
   void begin(const onefold::executor& where) override {
+    refuse_null(reinterpret_cast<const void*>(source_.fill), "request.source.fill");
     if (onefold::detail::is_for_cuda(where))
       refuse(errc::unsupported, "cuda() cannot call a source: use openmp() or serial(), or put the values into an array");
   }
@@ -138,13 +139,82 @@ class values_of_source final : public onefold::detail::ranks::function_values {
   std::uint8_t operators_[16] = {};
 };
 
+struct destroys_range {
+  void operator()(onefold_range* of) const noexcept { onefold_range_destroy(of); }
+};
+using owned_range = std::unique_ptr<onefold_range, destroys_range>;
+
+/// Values that are reduced with an operator of a C caller's.
+class own_part final : public onefold::detail::ranks::state_part {
+ public:
+  explicit own_part(const onefold_mpi_own_request& asked) : asked_(asked) {
+    check_struct_bytes(asked.struct_bytes, sizeof(asked), "request");
+    refuse_null(asked.of, "request.of");
+    if (asked.input != nullptr && asked.source != nullptr)
+      refuse(errc::invalid_argument, "request.input and request.source are both given: values come from one of them");
+    operator_ = *asked.of;
+    if (asked.source != nullptr) source_ = *asked.source;
+    (void)made(0);  // what is no operator is refused here
+  }
+
+  [[nodiscard]] std::uint64_t signature() const noexcept override {
+    return std::uint64_t{operator_.value_bytes} << 15 | (operator_.can_be_absent != 0 ? 4U << 12 : 0U) | is_of_c;
+  }
+  void check(const onefold::detail::ranks::distribution& of, const onefold::options& how) const override {
+    onefold::detail::ranks::check_states(of, how, asked_.count, "an operator of your own", false);
+  }
+  void reduce(const onefold::detail::ranks::distribution& of, const onefold::executor& where,
+              const onefold::options& how) override {
+    state_ = made(of.begin);
+    onefold::detail::check_status(onefold::detail::with_c_options(how, [this, &where](const onefold_options* wishes) {
+      const onefold_executor here = onefold::detail::c_executor(where);
+      return asked_.source != nullptr ? onefold_range_add_values(state_.get(), here, &source_, asked_.count, wishes)
+                                      : onefold_range_add(state_.get(), here, asked_.input, nullptr, asked_.count, wishes);
+    }));
+  }
+  [[nodiscard]] std::vector<std::byte> bytes() const override {
+    std::vector<std::byte> bytes(onefold_range_bytes(state_.get()));
+    onefold::detail::check_status(onefold_range_write(state_.get(), bytes.data(), bytes.size()));
+    return bytes;
+  }
+  void append(const std::byte* bytes, std::size_t size) override {
+    const owned_range next = made(0);
+    onefold::detail::check_status(onefold_range_read(next.get(), bytes, size));
+    onefold::detail::check_status(onefold_range_append(state_.get(), next.get()));
+  }
+  [[nodiscard]] bool has_place() const noexcept override { return asked_.output != nullptr; }
+  [[nodiscard]] bool has_result() const noexcept override {  // a failed operator's error comes out of conclude()
+    alignas(16) unsigned char value[64];
+    return onefold_range_result(state_.get(), 0, value) != ONEFOLD_INVALID_ARGUMENT;
+  }
+  [[nodiscard]] std::size_t result_bytes() const noexcept override { return operator_.value_bytes; }
+  void conclude(std::byte* to) const override { onefold::detail::check_status(onefold_range_result(state_.get(), 0, to)); }
+  void store(const std::byte* result) const override { std::memcpy(asked_.output, result, operator_.value_bytes); }
+
+ private:
+  static constexpr std::uint64_t is_of_c = 0xc;  // C++ has numbers of forms there, or none
+
+  [[nodiscard]] owned_range made(std::uint64_t begin) const {
+    onefold_range* state = nullptr;
+    onefold::detail::check_status(onefold_range_create_own(&operator_, begin, &state));
+    return owned_range(state);
+  }
+
+  onefold_mpi_own_request asked_;
+  onefold_own_operator operator_{};
+  onefold_value_source source_{};
+  owned_range state_;
+};
+
 /// Reductions over ranks, and what they refer to.
 struct calls {
   std::vector<part> parts;
   std::vector<std::unique_ptr<values_of_source>> sources;
+  std::vector<std::unique_ptr<own_part>> own;
   onefold::executor where = onefold::serial();
 
-  calls(const onefold_request* requests, std::size_t count) {
+  template <class Request>
+  calls(const Request* requests, std::size_t count) {
     if (count == 0) refuse(errc::invalid_argument, "there is no request");
     refuse_null(requests, "requests");
     where = executor_of(requests[0].where);
@@ -154,8 +224,14 @@ struct calls {
       add(requests[i]);
     }
   }
+  /// They are this one's, and outlive the transfer's use of them.
+  void put_into(onefold::detail::ranks::transfer& with) const {
+    with.parts = parts;
+    for (const auto& each : own) with.states.push_back(each.get());
+  }
 
  private:
+  void add(const onefold_mpi_own_request& asked) { own.push_back(std::make_unique<own_part>(asked)); }
   void add(const onefold_request& asked) {
     check_struct_bytes(asked.struct_bytes, sizeof(asked), "request");
     if (!is_type(asked.type))
@@ -165,12 +241,19 @@ struct calls {
     if ((asked.flags & ~(ONEFOLD_INTO | ONEFOLD_WIDE)) != 0 || (asked.reserved | asked.reserved_2) != 0)
       refuse(errc::invalid_argument, "the request has flags, or members, that there are not");
     if ((asked.flags & ONEFOLD_INTO) != 0) refuse_member("flags & ONEFOLD_INTO", "results come to the host");
-    if (asked.own != nullptr) refuse_member("own", "onefold_own_range_add() makes states that you can send");
+    if (asked.own != nullptr) refuse_member("own", "onefold_mpi_reduce_own() takes operators of your own");
     if (asked.device != nullptr) refuse_member("device", "code for a GPU goes over ranks by onefold/mpi.hpp");
     if (asked.tree_value != nullptr) refuse_member("tree_value", "leave it NULL");
     if (asked.exact_state != nullptr) refuse_member("exact_state", "results are those of all ranks");
     if (asked.count_at != nullptr) refuse_member("count_at", "the number of elements is the layout's");
     if (asked.input_at != nullptr || asked.second_at != nullptr) refuse_member("input_at", "give the address of the array");
+    if (asked.source != nullptr && (asked.input != nullptr || asked.second != nullptr || asked.vectors != nullptr))
+      refuse(errc::invalid_argument, "request.source is given beside arrays: values come from one of them");
+    if (asked.second_type != 0 && (asked.source != nullptr || asked.vectors != nullptr))
+      refuse(errc::unsupported, "request.second_type is for a dot of two arrays");
+    if (asked.results < 0 || (asked.results > 1 && asked.source == nullptr))
+      refuse(errc::invalid_argument,
+             "request.results is " + std::to_string(asked.results) + ": a source alone has several, and 0 is one");
     if (asked.source == nullptr && asked.form == ONEFOLD_REDUCE_TOGETHER)
       refuse(errc::unsupported, "reduce_together of an array is a request for each operator over ranks, in one call");
     if (asked.vectors != nullptr) return add_dots(asked);
@@ -218,23 +301,20 @@ struct calls {
         of.rows * of.columns > ONEFOLD_MOST_DOTS)
       refuse(errc::invalid_argument, "there are " + std::to_string(of.rows) + " by " + std::to_string(of.columns) +
                                          " dots: one request takes 1 to " + std::to_string(ONEFOLD_MOST_DOTS));
-    refuse_null(of.x, "request.vectors.x");
-    refuse_null(of.y, "request.vectors.y");
     const std::size_t bytes = onefold::result_bytes(static_cast<onefold::element_type>(asked.type), onefold::form::dot,
                                                     (asked.flags & ONEFOLD_WIDE) != 0);
     auto* result = static_cast<std::byte*>(asked.output);
     for (std::int32_t i = 0; i < of.rows; ++i)
       for (std::int32_t j = 0; j < of.columns; ++j) {
-        parts.push_back(part_of(asked, of.x[i], of.y[j], result));
+        // A table that is NULL is an error of this rank's own, told of where the others hear of it.
+        parts.push_back(part_of(asked, of.x == nullptr ? nullptr : of.x[i], of.y == nullptr ? nullptr : of.y[j], result));
         if (result != nullptr) result += bytes;
       }
   }
 
   void add_values(const onefold_request& asked) {
     const int results = std::max(1, asked.results);
-    if (asked.source->fill == nullptr) refuse(errc::null_pointer, "request.source.fill is NULL");
-    if (asked.results < 0 || results > onefold::most_results)
-      refuse(errc::invalid_argument, "request.results is " + std::to_string(asked.results));
+    if (results > onefold::most_results) refuse(errc::invalid_argument, "request.results is " + std::to_string(asked.results));
     if (asked.form == ONEFOLD_DOT) refuse(errc::unsupported, "a dot has two arrays: of a source ask for the sum of its products");
     if (onefold::is_complex(static_cast<onefold::element_type>(asked.type)) ||
         onefold::size_of(static_cast<onefold::element_type>(asked.type)) < sizeof(float))
@@ -360,18 +440,38 @@ void check_root(const onefold_mpi_layout& layout, int root) {
            "rank " + std::to_string(root) + " cannot be the root: the ranks are 0 to " + std::to_string(ranks - 1));
 }
 
-int run(onefold_mpi_layout* layout, int root, const onefold_request* requests, std::size_t count, const onefold_options* how,
+template <class Request>
+int run(onefold_mpi_layout* layout, int root, const Request* requests, std::size_t count, const onefold_options* how,
         bool gives_up) noexcept {
   return guarded([&] {
     refuse_null(layout, "layout");
     check_root(*layout, root);
-    calls what(requests, count);
+    const calls what(requests, count);
     const options_of_c wishes(how);
     const onefold::detail::ranks::borrowed_transfer with(layout->state, what.where, root);
-    with->parts = what.parts;
+    what.put_into(*with);
     with->gives_up = gives_up;
     with->run(wishes.how());
     if (!gives_up) wishes.give_report();
+  });
+}
+
+template <class Request>
+int start(onefold_mpi_layout* layout, int root, const Request* requests, std::size_t count, const onefold_options* how,
+          onefold_mpi_pending** started) noexcept {
+  if (started == nullptr) return failed(ONEFOLD_NULL_POINTER, "started is NULL");
+  *started = nullptr;
+  return guarded([&] {
+    refuse_null(layout, "layout");
+    check_root(*layout, root);
+    const options_of_c wishes(how);
+    auto pending = std::make_unique<onefold_mpi_pending>(calls(requests, count), *layout);
+    pending->with.where = pending->what.where;
+    pending->with.root = root;
+    pending->what.put_into(pending->with);
+    pending->with.start(wishes.how());
+    wishes.give_report();
+    *started = pending.release();
   });
 }
 
@@ -398,7 +498,7 @@ void onefold_mpi_layout_destroy(onefold_mpi_layout* layout) { delete layout; }
 uint64_t onefold_mpi_layout_begin(const onefold_mpi_layout* layout) { return layout == nullptr ? 0 : layout->state.begin; }
 uint64_t onefold_mpi_layout_total(const onefold_mpi_layout* layout) { return layout == nullptr ? 0 : layout->state.total; }
 int onefold_mpi_layout_is_aligned(const onefold_mpi_layout* layout, int32_t type) {
-  if (layout == nullptr || !is_type(type)) return 0;
+  if (layout == nullptr || !is_type(type) || !layout->state.is_layout) return 0;
   const auto tile_element = onefold::part_type(static_cast<onefold::element_type>(type));
   return layout->state.plans[onefold::detail::ranks::size_index(onefold::size_of(tile_element))].is_ragged ? 0 : 1;
 }
@@ -407,6 +507,8 @@ int onefold_mpi_aligned_range(int32_t type, uint64_t total, int rank, int ranks,
     refuse_null(begin, "begin");
     refuse_null(end, "end");
     if (!is_type(type)) refuse(errc::invalid_argument, std::to_string(type) + " is no onefold_type");
+    if (total > onefold::detail::ranks::most_elements)
+      refuse(errc::invalid_argument, std::to_string(total) + " elements are more than an array can have");
     if (rank < 0 || rank >= ranks)
       refuse(errc::invalid_argument, "there is no rank " + std::to_string(rank) + " of " + std::to_string(ranks));
     const auto which = static_cast<std::uint64_t>(rank), shares = static_cast<std::uint64_t>(ranks);
@@ -435,20 +537,19 @@ int onefold_mpi_give_up(onefold_mpi_layout* layout, int root, const onefold_requ
 
 int onefold_mpi_start(onefold_mpi_layout* layout, int root, const onefold_request* requests, size_t count,
                       const onefold_options* how, onefold_mpi_pending** started) {
-  if (started == nullptr) return failed(ONEFOLD_NULL_POINTER, "started is NULL");
-  *started = nullptr;
-  return guarded([&] {
-    refuse_null(layout, "layout");
-    check_root(*layout, root);
-    const options_of_c wishes(how);
-    auto pending = std::make_unique<onefold_mpi_pending>(calls(requests, count), *layout);
-    pending->with.where = pending->what.where;
-    pending->with.root = root;
-    pending->with.parts = pending->what.parts;
-    pending->with.start(wishes.how());
-    wishes.give_report();
-    *started = pending.release();
-  });
+  return start(layout, root, requests, count, how, started);
+}
+int onefold_mpi_reduce_own(onefold_mpi_layout* layout, int root, const onefold_mpi_own_request* requests, size_t count,
+                           const onefold_options* how) {
+  return run(layout, root, requests, count, how, false);
+}
+int onefold_mpi_give_up_own(onefold_mpi_layout* layout, int root, const onefold_mpi_own_request* requests, size_t count,
+                            const onefold_options* how) {
+  return run(layout, root, requests, count, how, true);
+}
+int onefold_mpi_start_own(onefold_mpi_layout* layout, int root, const onefold_mpi_own_request* requests, size_t count,
+                          const onefold_options* how, onefold_mpi_pending** started) {
+  return start(layout, root, requests, count, how, started);
 }
 int onefold_mpi_test(onefold_mpi_pending* started, int* done) {
   return guarded([&] {

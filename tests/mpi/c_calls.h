@@ -11,6 +11,7 @@ extern "C" {
 typedef struct c_results {
   double sum, dot, norm2, largest, of_function, exact_sum;
   double dots[2];
+  double farthest[2]; /* by an operator of its own */
   onefold_arg_result_f64 smallest;
   int holder;
 } c_results;

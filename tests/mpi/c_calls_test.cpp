@@ -98,6 +98,12 @@ TEST(c_over_ranks, the_calls_of_a_c_program_do) {
   expect_same(found.of_function, onefold::sum(serial(), all.size(), [&](uint64_t i) { return 2 * all[i] + 1; }), "a function");
   expect_same(found.dots[0], onefold::dot(serial(), all, all), "the first of several dots");
   expect_same(found.dots[1], onefold::dot(serial(), all, all), "the second");
+  const auto farther = [](double a, double b) {
+    return std::abs(a) == std::abs(b) ? std::max(a, b) : std::abs(a) > std::abs(b) ? a : b;
+  };
+  expect_same(found.farthest[0], onefold::reduce(serial(), all, farther), "an operator of its own");
+  const auto of_function = [&](double x) { return 2 * x + 1; };
+  expect_same(found.farthest[1], onefold::transform_reduce(serial(), all, farther, of_function), "of a function's values");
   const std::vector<float> floats(in.mine.begin(), in.mine.end()), ones(floats.size(), 1.0F), all_floats(all.begin(), all.end()),
       all_ones(all.size(), 1.0F);
   const float* const x[] = {floats.data(), ones.data()};
@@ -194,6 +200,22 @@ TEST(c_over_ranks, functions_of_several_values_means_of_some_and_dots_of_two_typ
   of_some.present = [](void* context) { return static_cast<given*>(context)->present; };
   expect_ok(onefold_mpi_reduce(rows.get(), ONEFOLD_MPI_ALL_RANKS, &of_some, 1, nullptr));
   expect_same(mean, onefold::sum(onefold::serial(), all_some) / static_cast<double>(present), "mean of some");
+  // Two means of them.
+  const onefold_value_source twice{&mine, [](void* context, uint64_t first, uint64_t count, void* const* values) {
+                                     const double* const from = static_cast<given*>(context)->x + first;
+                                     for (uint64_t i = 0; i < count; ++i) {
+                                       static_cast<double*>(values[0])[i] = from[i];
+                                       static_cast<double*>(values[1])[i] = 2 * from[i];
+                                     }
+                                     return 0;
+                                   }};
+  double means[2] = {};
+  of_some.source = &twice;
+  of_some.results = 2;
+  of_some.output = means;
+  expect_ok(onefold_mpi_reduce(rows.get(), ONEFOLD_MPI_ALL_RANKS, &of_some, 1, nullptr));
+  expect_same(means[0], mean, "the first of two means of some");
+  expect_same(means[1], 2 * mean, "the second");
 
   std::vector<float> floats(in.mine.begin(), in.mine.end()), all_floats(in.all.begin(), in.all.end());
   double mixed = 0;
@@ -226,6 +248,15 @@ TEST(c_over_ranks, tell_what_ran_and_which_ranges_are_whole) {
   const auto cut = layout_of(101);
   EXPECT_EQ(onefold_mpi_layout_is_aligned(cut.get(), ONEFOLD_F64), ranks() == 1 ? 1 : 0);
   EXPECT_EQ(onefold_mpi_layout_is_aligned(cut.get(), 99), 0);
+  EXPECT_TRUE(refuses(errc::invalid_argument, "more than an array can have",
+                      thrown([&] { return onefold_mpi_aligned_range(ONEFOLD_F64, ~uint64_t{4}, rank(), ranks(), &begin, &end); })));
+  onefold_mpi_layout* made = nullptr;
+  expect_ok(onefold_mpi_layout_create_unordered(MPI_COMM_WORLD, &made));
+  const c_layout anywhere(made);
+  EXPECT_EQ(onefold_mpi_layout_is_aligned(made, ONEFOLD_F64), 0);
+  int holder = 0;
+  EXPECT_TRUE(
+      refuses(errc::invalid_argument, "no element has an index", thrown([&] { return onefold_mpi_rank_of(made, 0, &holder); })));
   // Whole tiles of doubles, of which two are one of floats and eight one of bytes.
   const auto halves = layout_of(512);
   const std::pair<int32_t, bool> which[] = {
@@ -285,6 +316,41 @@ TEST(c_over_ranks, what_one_rank_does_wrong_is_an_error_on_all) {
       EXPECT_TRUE(refuses(errc::communication_failed, "given the reduction up",
                           thrown([&] { return onefold_mpi_reduce(rows.get(), ONEFOLD_MPI_ALL_RANKS, &what, 1, nullptr); })));
     }
+    // A misaligned result, and tables of several dots, of C's alone.
+    alignas(double) unsigned char bytes[2 * sizeof(double)];
+    expect_refused_everywhere(culprit, errc::misaligned_pointer, "not aligned", "could not take part", thrown([&] {
+                                onefold_request misplaced = what;
+                                misplaced.output = bytes + (is_wrong ? 1 : 0);
+                                return onefold_mpi_reduce(rows.get(), ONEFOLD_MPI_ALL_RANKS, &misplaced, 1, nullptr);
+                              }));
+    const void* const table[] = {in.mine.data()};
+    const onefold_vectors vectors{table, is_wrong ? nullptr : table, 1, 1};
+    onefold_request of_dots = what;
+    of_dots.form = ONEFOLD_DOT;
+    of_dots.input = nullptr;
+    of_dots.vectors = &vectors;
+    expect_refused_everywhere(culprit, errc::null_pointer, "null", "could not take part",
+                              thrown([&] { return onefold_mpi_reduce(rows.get(), ONEFOLD_MPI_ALL_RANKS, &of_dots, 1, nullptr); }));
+    if (is_wrong) {
+      expect_ok(onefold_mpi_give_up(rows.get(), ONEFOLD_MPI_ALL_RANKS, &of_dots, 1, nullptr));
+    } else {
+      EXPECT_TRUE(refuses(errc::communication_failed, "given the reduction up",
+                          thrown([&] { return onefold_mpi_reduce(rows.get(), ONEFOLD_MPI_ALL_RANKS, &of_dots, 1, nullptr); })));
+    }
+    // Another ddof is another result.
+    onefold::mean_variance_result<double> moments{};
+    onefold_request of_moments = onefold_mpi_request(ONEFOLD_MEAN_VARIANCE, ONEFOLD_F64, onefold_serial(), in.mine.data(), nullptr,
+                                                     in.mine.size(), &moments);
+    of_moments.ddof = is_wrong ? 1 : 0;
+    onefold_options exactly{};
+    exactly.struct_bytes = sizeof(exactly);
+    exactly.guarantee = ONEFOLD_GUARANTEE_EXACT;
+    for (const onefold_options* how :
+         {static_cast<const onefold_options*>(nullptr), static_cast<const onefold_options*>(&exactly)}) {
+      if (ranks() == 1) break;
+      EXPECT_TRUE(refuses(errc::communication_failed, "",
+                          thrown([&] { return onefold_mpi_reduce(rows.get(), ONEFOLD_MPI_ALL_RANKS, &of_moments, 1, how); })));
+    }
     // Its own come out of wait().
     onefold_request wrong = what;
     if (is_wrong) wrong.input = nullptr;
@@ -292,7 +358,17 @@ TEST(c_over_ranks, what_one_rank_does_wrong_is_an_error_on_all) {
     expect_ok(onefold_mpi_start(rows.get(), ONEFOLD_MPI_ALL_RANKS, &wrong, 1, nullptr, &started));
     expect_refused_everywhere(culprit, errc::null_pointer, "null", "could not take part",
                               thrown([&] { return onefold_mpi_wait(started); }));
-    // A callback that fails.
+    // A callback that is none, or fails.
+    onefold_value_source none{nullptr, [](void*, uint64_t, uint64_t count, void* const* values) {
+                                std::memset(values[0], 0, count * sizeof(double));
+                                return 0;
+                              }};
+    if (is_wrong) none.fill = nullptr;
+    onefold_request of_none = what;
+    of_none.input = nullptr;
+    of_none.source = &none;
+    expect_refused_everywhere(culprit, errc::null_pointer, "fill", "could not take part",
+                              thrown([&] { return onefold_mpi_reduce(rows.get(), ONEFOLD_MPI_ALL_RANKS, &of_none, 1, nullptr); }));
     int fails = is_wrong ? 1 : 0;
     const onefold_value_source source{&fails, [](void* context, uint64_t, uint64_t count, void* const* values) {
                                         std::memset(values[0], 0, count * sizeof(double));
@@ -310,6 +386,166 @@ TEST(c_over_ranks, what_one_rank_does_wrong_is_an_error_on_all) {
   expect_same(sum, onefold::sum(onefold::serial(), in.all), "afterwards");
 }
 
+// Sums, whose bits depend on the order, of values of which every third one may be absent.
+struct c_sums {
+  const double* x;
+  uint64_t first;  // of the whole array
+  int fails = 0;
+
+  static int combine(void* context, void* a, const void* b, uint64_t count) {
+    auto* const to = static_cast<double*>(a);
+    for (uint64_t i = 0; i < count; ++i) to[i] += static_cast<const double*>(b)[i];
+    return context == nullptr ? 0 : static_cast<const c_sums*>(context)->fails;
+  }
+  static int fill(void* context, uint64_t first, uint64_t count, void* const* values) {
+    const auto& of = *static_cast<const c_sums*>(context);
+    std::memcpy(values[0], of.x + first, count * sizeof(double));
+    auto* const present = static_cast<unsigned char*>(values[1]);
+    for (uint64_t i = 0; present != nullptr && i < count; ++i) present[i] = is_there(of.first + first + i) ? 1 : 0;
+    return of.fails;
+  }
+  static bool is_there(uint64_t i) { return i % 3 != 0; }
+};
+onefold_mpi_own_request own_request(const onefold_own_operator& of, onefold_executor where, uint64_t count, double* output) {
+  onefold_mpi_own_request what{};
+  what.struct_bytes = sizeof(what);
+  what.of = &of;
+  what.where = where;
+  what.count = count;
+  what.output = output;
+  return what;
+}
+
+TEST(c_over_ranks, operators_of_its_own_have_the_bits_of_one_core) {
+  random_numbers random(current_seed());
+  const onefold_own_operator sums{sizeof(sums), nullptr, sizeof(double), 0, &c_sums::combine};
+  const onefold_own_operator some_sums{sizeof(some_sums), nullptr, sizeof(double), 1, &c_sums::combine};
+  const auto add = [](double a, double b) { return a + b; };
+  for (int round = 0; round < 40; ++round) {
+    const uint64_t n = 2 + random.below(round % 2 == 0 ? 5000 : 40);  // at least one value is there
+    const parted in(n, random());
+    const char* style = "";
+    const auto cuts = cuts_of(n, 512, random, &style);
+    const auto me = static_cast<std::size_t>(rank());
+    const uint64_t begin = cuts[me], count = cuts[me + 1] - begin;
+    onefold_mpi_layout* made = nullptr;
+    expect_ok(onefold_mpi_layout_create_range(MPI_COMM_WORLD, begin, begin + count, &made));
+    const c_layout rows(made);
+    c_sums mine{in.all.data() + begin, begin};
+    const onefold_value_source source{&mine, &c_sums::fill};
+    const onefold_executor where = any_c_executor(random());
+    const auto root = static_cast<int>(random.below(static_cast<uint64_t>(ranks()) + 1)) - 1;
+    const bool has_result = root < 0 || root == rank();
+    double found[3] = {1, 2, 3};
+    onefold_mpi_own_request what[3];
+    for (int k = 0; k < 3; ++k) what[k] = own_request(k == 2 ? some_sums : sums, where, count, has_result ? found + k : nullptr);
+    what[0].input = mine.x;
+    what[1].source = what[2].source = &source;
+    if (random.below(2) == 0) {
+      expect_ok(onefold_mpi_reduce_own(made, root, what, 3, nullptr));
+    } else {
+      onefold_mpi_pending* started = nullptr;
+      expect_ok(onefold_mpi_start_own(made, root, what, 3, nullptr, &started));
+      std::memset(static_cast<void*>(what), 0, sizeof(what));  // which nobody needs any more
+      int done = 0;
+      expect_ok(onefold_mpi_test(started, &done));
+      expect_ok(onefold_mpi_wait(started));
+    }
+    if (!has_result) continue;
+    const std::string of = std::string("sums by an operator of C, cut ") + style;
+    expect_same(found[0], onefold::reduce(onefold::serial(), in.all, add), of);
+    expect_same(found[1], onefold::reduce(onefold::serial(), in.all, add), of + ", of a function's values");
+    const auto some = [&](uint64_t i) { return onefold::maybe<double>(in.all[i], c_sums::is_there(i)); };
+    expect_same(found[2], onefold::transform_reduce(onefold::serial(), n, add, some), of + ", of which some are absent");
+  }
+}
+
+TEST(c_over_ranks, what_one_rank_does_wrong_with_its_operator_is_an_error_on_all) {
+  const parted in(20'000);  // so that each rank has a whole tile, for which its operator is called
+  const auto rows = layout_of(in.mine.size());
+  c_sums mine{in.mine.data(), 0};
+  onefold_own_operator sums{sizeof(sums), &mine, sizeof(double), 0, &c_sums::combine};
+  double sum = 0;
+  const auto run = [&](const onefold_mpi_own_request& what) { return onefold_mpi_reduce_own(rows.get(), -1, &what, 1, nullptr); };
+  onefold_mpi_own_request right = own_request(sums, onefold_openmp(2), in.mine.size(), &sum);
+  right.input = mine.x;
+  for (const int culprit : culprits()) {
+    const bool is_wrong = rank() == culprit;
+    onefold_mpi_own_request what = right;
+    if (is_wrong) --what.count;
+    expect_refused_everywhere(culprit, errc::invalid_argument, "the layout has", "could not take part",
+                              thrown([&] { return run(what); }));
+    what = right;
+    if (is_wrong) what.input = nullptr;
+    expect_refused_everywhere(culprit, errc::null_pointer, "null", "could not take part", thrown([&] { return run(what); }));
+    what = right;
+    if (is_wrong) what.output = nullptr;
+    expect_refused_everywhere(culprit, errc::null_pointer, "null", "could not take part", thrown([&] { return run(what); }));
+    mine.fails = is_wrong ? 7 : 0;
+    expect_refused_everywhere(culprit, errc::callback_failed, "7", "could not take part", thrown([&] { return run(right); }));
+    onefold_mpi_pending* started = nullptr;
+    expect_ok(onefold_mpi_start_own(rows.get(), -1, &right, 1, nullptr, &started));
+    expect_refused_everywhere(culprit, errc::callback_failed, "7", "could not take part",
+                              thrown([&] { return onefold_mpi_wait(started); }));
+    mine.fails = 0;
+    if (is_wrong) {
+      expect_ok(onefold_mpi_give_up_own(rows.get(), -1, &right, 1, nullptr));
+    } else {
+      EXPECT_TRUE(refuses(errc::communication_failed, "given the reduction up", thrown([&] { return run(right); })));
+    }
+    if (ranks() == 1) continue;
+    const onefold_own_operator others{sizeof(others), nullptr, sizeof(double), is_wrong ? 1U : 0U, &c_sums::combine};
+    what = right;
+    what.of = &others;
+    EXPECT_TRUE(refuses(errc::communication_failed, "same reductions", thrown([&] { return run(what); })));
+  }
+  // Of nothing; and of values of which none is there.
+  const auto nothing = layout_of(0);
+  onefold_mpi_own_request what = own_request(sums, onefold_serial(), 0, &sum);
+  EXPECT_TRUE(refuses(errc::invalid_argument, "no elements",
+                      thrown([&] { return onefold_mpi_reduce_own(nothing.get(), -1, &what, 1, nullptr); })));
+  const onefold_own_operator some_sums{sizeof(some_sums), nullptr, sizeof(double), 1, &c_sums::combine};
+  const onefold_value_source absent{nullptr, [](void*, uint64_t, uint64_t count, void* const* values) {
+                                      std::memset(values[0], 255, count * sizeof(double));
+                                      std::memset(values[1], 0, count);
+                                      return 0;
+                                    }};
+  what = own_request(some_sums, onefold_serial(), in.mine.size(), &sum);
+  what.source = &absent;
+  EXPECT_TRUE(refuses(errc::invalid_argument, "no elements", thrown([&] { return run(what); })));
+  // Without an order there is no such result, and no exact one.
+  onefold_mpi_layout* made = nullptr;
+  expect_ok(onefold_mpi_layout_create_unordered(MPI_COMM_WORLD, &made));
+  const c_layout anywhere(made);
+  EXPECT_TRUE(refuses(errc::guarantee_not_met, "knows no order",
+                      thrown([&] { return onefold_mpi_reduce_own(made, -1, &right, 1, nullptr); })));
+  onefold_options how{};
+  how.struct_bytes = sizeof(how);
+  how.guarantee = ONEFOLD_GUARANTEE_EXACT;
+  EXPECT_TRUE(refuses(errc::guarantee_not_met, "no exact result",
+                      thrown([&] { return onefold_mpi_reduce_own(rows.get(), -1, &right, 1, &how); })));
+  // What is none is refused before anything is sent.
+  const auto refused = [&](errc code, const char* sentence, const auto& change) {
+    onefold_mpi_own_request changed = right;
+    onefold_own_operator of = sums;
+    changed.of = &of;
+    change(changed, of);
+    EXPECT_TRUE(refuses(code, sentence, thrown([&] { return run(changed); })));
+  };
+  using request = onefold_mpi_own_request;
+  using own_operator = onefold_own_operator;
+  refused(errc::null_pointer, "request.of", [](request& changed, own_operator&) { changed.of = nullptr; });
+  refused(errc::invalid_argument, "sizeof", [](request& changed, own_operator&) { changed.struct_bytes = 8; });
+  refused(errc::invalid_argument, "both", [&](request& changed, own_operator&) { changed.source = &absent; });
+  refused(errc::null_pointer, "combine", [](request&, own_operator& of) { of.combine = nullptr; });
+  refused(errc::invalid_argument, "value_bytes", [](request&, own_operator& of) { of.value_bytes = 65; });
+  refused(errc::invalid_argument, "backend", [](request& changed, own_operator&) { changed.where.backend = 7; });
+  EXPECT_TRUE(refuses(errc::invalid_argument, "no request",
+                      thrown([&] { return onefold_mpi_reduce_own(rows.get(), -1, &right, 0, nullptr); })));
+  expect_ok(run(right));
+  expect_same(sum, onefold::reduce(onefold::serial(), in.all, [](double a, double b) { return a + b; }), "afterwards");
+}
+
 TEST(c_over_ranks, requests_that_are_none_are_refused_before_anything_is_sent) {
   const parted in(5000);
   const auto rows = layout_of(in.mine.size());
@@ -317,7 +553,6 @@ TEST(c_over_ranks, requests_that_are_none_are_refused_before_anything_is_sent) {
   const onefold_request right =
       onefold_mpi_request(ONEFOLD_SUM, ONEFOLD_F64, onefold_serial(), in.mine.data(), nullptr, in.mine.size(), &sum);
   const onefold_value_source source{nullptr, [](void*, uint64_t, uint64_t, void* const*) { return 0; }};
-  const onefold_value_source no_source{};
   const onefold_own_code own{};
   const onefold_vectors vectors{};
   const std::uint64_t count = 1;
@@ -349,17 +584,28 @@ TEST(c_over_ranks, requests_that_are_none_are_refused_before_anything_is_sent) {
     what.form = ONEFOLD_DOT;
     what.vectors = &vectors;
   });
-  refused(errc::null_pointer, "fill", [&](request& what) { what.source = &no_source; });
-  refused(errc::unsupported, "4 or 8 bytes", [&](request& what) {
+  refused(errc::invalid_argument, "beside arrays", [&](request& what) { what.source = &source; });
+  refused(errc::invalid_argument, "results is 2", [](request& what) { what.results = 2; });
+  refused(errc::invalid_argument, "results is -3", [](request& what) { what.results = -3; });
+  refused(errc::unsupported, "a wider type", [](request& what) { what.flags = ONEFOLD_WIDE; });
+  const auto of_source = [&](request& what) {
+    what.input = nullptr;
     what.source = &source;
+  };
+  refused(errc::unsupported, "4 or 8 bytes", [&](request& what) {
+    of_source(what);
     what.type = ONEFOLD_F16;
   });
   refused(errc::unsupported, "present", [&](request& what) {
-    what.source = &source;
+    of_source(what);
     what.present = [](void*) { return uint64_t{0}; };
   });
+  refused(errc::unsupported, "second_type", [&](request& what) {
+    of_source(what);
+    what.second_type = 1 + ONEFOLD_F32;
+  });
   refused(errc::null_pointer, "operators", [&](request& what) {
-    what.source = &source;
+    of_source(what);
     what.form = ONEFOLD_REDUCE_TOGETHER;
   });
   refused(

@@ -24,6 +24,9 @@ namespace onefold {
 namespace detail {
 namespace ranks {
 
+/// Of an array, on all ranks together.
+inline constexpr std::uint64_t most_elements = std::uint64_t{1} << 60;
+
 /// Throws onefold::error where MPI has returned an error.
 inline void check(int mpi_status, const char* function) {
   if (mpi_status == MPI_SUCCESS) return;
@@ -212,6 +215,9 @@ struct distribution {
   /// Collective.
   [[nodiscard]] int rank_of(std::uint64_t index) {
     if (on.compares_calls()) compare_calls({2, 0, 0, 0, 0, static_cast<std::int64_t>(index % (std::uint64_t{1} << 62))});
+    if (!is_layout)
+      telling_of_lacking_memory(
+          [] { throw error(errc::invalid_argument, "no element has an index where ranks hold any of them: make a layout"); });
     if (index >= total)
       telling_of_lacking_memory([this, &index] {
         throw error(errc::invalid_argument,
@@ -254,12 +260,11 @@ struct distribution {
     check(MPI_Exscan(has_border, owner, sizes, MPI_INT, MPI_MAX, on.comm()), "MPI_Exscan");
 
     // What the ranks must agree on: for each size the most subtrees that a range has at its ends, and whether one is cut.
-    constexpr std::uint64_t most = std::uint64_t{1} << 60;
     struct agreed {
       int head[sizes], tail[sizes], is_cut[sizes];
       int has_too_many, is_elsewhere;
     } local, all;
-    local.has_too_many = count > most || begin > most ? 1 : 0;
+    local.has_too_many = count > most_elements || begin > most_elements ? 1 : 0;
     local.is_elsewhere = given_begin != nullptr && count > 0 && *given_begin != begin ? 1 : 0;
     for (int s = 0; s < sizes; ++s) {
       plan& of = plans[s];
@@ -277,7 +282,7 @@ struct distribution {
       of.head = std::min(count, tile - begin % tile);
     }
     check(MPI_Allreduce(&local, &all, sizeof(agreed) / sizeof(int), MPI_INT, MPI_MAX, on.comm()), "MPI_Allreduce");
-    if (all.has_too_many != 0 || total > most)
+    if (all.has_too_many != 0 || total > most_elements)
       throw error(errc::invalid_argument, "a layout has at most 2^60 elements: is a count negative?");
     if (all.is_elsewhere != 0)
       throw error(
@@ -309,7 +314,12 @@ struct distribution {
       MPI_Status from;
       check(MPI_Recv(&elements, 1, MPI_UINT64_T, MPI_ANY_SOURCE, s, on.comm(), &from), "MPI_Recv");
       lacking -= elements;
-      of.senders.push_back({from.MPI_SOURCE, elements});
+      try {
+        of.senders.push_back({from.MPI_SOURCE, elements});
+      } catch (...) {  // what is sent lies in this plan
+        MPI_Wait(&sent, MPI_STATUS_IGNORE);
+        throw;
+      }
     }
     if (!of.senders.empty()) of.tail = (begin + count) % tile_of(s);
     std::sort(of.senders.begin(), of.senders.end(), [](const plan::sender& a, const plan::sender& b) { return a.rank < b.rank; });

@@ -38,6 +38,10 @@ struct part {
   [[nodiscard]] std::uint64_t number_of_products() const noexcept {
     return is_of_products ? 1 + static_cast<std::uint64_t>(products.x_type) * 64 + static_cast<std::uint64_t>(products.y_type) : 0;
   }
+  /// What else of a call decides its result, so that ranks notice where it differs.
+  [[nodiscard]] std::uint64_t number_beside_its_form() const noexcept {
+    return form == onefold::form::mean_variance ? static_cast<std::uint64_t>(ddof) : number_of_products();
+  }
   [[nodiscard]] std::uint32_t flags() const noexcept { return wide ? ONEFOLD_WIDE : 0U; }
   [[nodiscard]] std::size_t element_bytes() const noexcept { return size_of(type); }
   /// Whether what its tree sums up is divided by a number that the tree does not know.
@@ -54,6 +58,10 @@ struct part {
   [[nodiscard]] onefold::form form_of_result(int k) const noexcept { return operators == nullptr ? form : form_of(operators[k]); }
   [[nodiscard]] void* place_of_result(int k) const noexcept {
     return static_cast<std::byte*>(result) + static_cast<std::size_t>(k) * result_bytes(type, form_of_result(k), wide);
+  }
+  /// What the address of a result is a multiple of.
+  [[nodiscard]] std::size_t result_alignment() const noexcept {
+    return has_index(form) ? alignof(std::uint64_t) : size_of(part_type(result_type(type, form, wide)));
   }
   [[nodiscard]] bool is_free_of_order() const noexcept {
     for (int k = 0; k < results; ++k)

@@ -67,6 +67,21 @@ class state_part {
   virtual void store(const std::byte* result) const = 0;
 };
 
+/// Throws where this rank's `count` values cannot be reduced along a tree of states. `what`: how errors call the operator.
+inline void check_states(const distribution& of, const options& how, std::uint64_t count, const char* what, bool has_init) {
+  if (!of.is_layout)
+    throw error(errc::guarantee_not_met,
+                std::string(what) + " has no exact result, and a communicator knows no order: make a layout");
+  if (how.guarantee == guarantee::exact)
+    throw error(errc::guarantee_not_met, std::string(what) + " has no exact result: leave the guarantee away");
+  if (count > std::uint64_t{1} << 62) throw error(errc::invalid_argument, "the number of indices is negative");
+  if (count != of.count)
+    throw error(errc::invalid_argument, "the layout has " + std::to_string(of.count) +
+                                            " elements on this rank, and the reduction " + std::to_string(count) +
+                                            ": make a layout for each distribution");
+  if (of.total == 0 && !has_init) throw error(errc::invalid_argument, nothing_to_reduce);
+}
+
 /// F and Op are references where what is called outlives the call, else what holds it. Store takes the result.
 template <class Space, class F, class Op, class Init, class Store, bool OnDevice = false>
 class typed_state_part final : public state_part {
@@ -101,19 +116,8 @@ class typed_state_part final : public state_part {
            static_cast<std::uint64_t>(number_);
   }
   void check(const distribution& of, const options& how) const override {
-    const std::uint64_t count = space_.size();
-    if (!of.is_layout)
-      throw error(errc::guarantee_not_met,
-                  std::string(what_) + " has no exact result, and a communicator knows no order: make a layout");
-    if (how.guarantee == guarantee::exact)
-      throw error(errc::guarantee_not_met, std::string(what_) + " has no exact result: leave the guarantee away");
-    if (count > std::uint64_t{1} << 62) throw error(errc::invalid_argument, "the number of indices is negative");
-    if (count != of.count)
-      throw error(errc::invalid_argument, "the layout has " + std::to_string(of.count) +
-                                              " elements on this rank, and the reduction " + std::to_string(count) +
-                                              ": make a layout for each distribution");
-    if (count != other_count_) throw_different_lengths(count, other_count_);
-    if (of.total == 0 && !has_init) throw error(errc::invalid_argument, nothing_to_reduce);
+    check_states(of, how, space_.size(), what_, has_init);
+    if (space_.size() != other_count_) throw_different_lengths(space_.size(), other_count_);
   }
   void reduce(const distribution& of, const executor& where, const options& how) override {
     state_.emplace(of.begin, op_);

@@ -84,7 +84,11 @@ class transfer {
   bool test() {
     if (!is_under_way_) return true;
     int done = 1;
-    check(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+    const int status = MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE);
+    if (status != MPI_SUCCESS) {
+      forget_what_is_under_way();
+      check(status, "MPI_Testall");
+    }
     of_.advance_all();
     return done != 0 && tree_.is_through();
   }
@@ -122,15 +126,18 @@ class transfer {
   };
 
   // What is under way when MPI fails is not waited for: it may never end.
+  void forget_what_is_under_way() noexcept {
+    requests_.clear();
+    tree_.abandon();
+    is_under_way_ = false;
+  }
   template <class Body>
   void unless_mpi_fails(const Body& body) {
     refuse_while_under_way("it is started again");
     try {
       body();
     } catch (...) {
-      requests_.clear();
-      tree_.abandon();
-      is_under_way_ = false;
+      forget_what_is_under_way();
       throw;
     }
   }
@@ -169,7 +176,7 @@ class transfer {
       for (const int more : {static_cast<int>(each.type), static_cast<int>(each.form), each.results, each.arrays()})
         add_to_hash(static_cast<std::uint64_t>(more));
       for (const bool more : {each.wide, each.store_nothing != nullptr, each.counts_present}) add_to_hash(more ? 1 : 0);
-      add_to_hash(each.number_of_products());
+      add_to_hash(each.number_beside_its_form());
     }
     for (const state_part* each : states) add_to_hash(each->signature());
     of_.compare_calls({waits ? 1 : 0, root, asks_for_exact(how) ? 1 : 0, static_cast<std::int64_t>(parts.size()),
@@ -188,6 +195,8 @@ class transfer {
           check_part(each, how);
           if (each.result == nullptr && is_root())
             throw error(errc::null_pointer, "the result pointer of " + each.text() + " is null: give the address of one result");
+          if (reinterpret_cast<std::uintptr_t>(each.result) % each.result_alignment() != 0)  // of C's, which has no type
+            throw error(errc::misaligned_pointer, "the result pointer of " + each.text() + " is not aligned to its type");
           if (each.values != nullptr) each.values->check_arrays(where, each.count);
         }
         for (const state_part* each : states) {
@@ -226,16 +235,16 @@ class transfer {
     kinds_.clear();
     std::size_t words = 0, head_bytes = 0;
     std::uint64_t signature = of_.total + 1;
-    products_ = 0;
+    beside_forms_ = 0;
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const part& each = parts[i];
-      products_ = products_ * 1000003 + each.number_of_products();
+      beside_forms_ = beside_forms_ * 1000003 + each.number_beside_its_form();
       if (exactly && each.has_exact_state()) {
         is_exact_[i] = 1;
         words += exact_words_of(each);
         signature = signature * 1000003 + static_cast<std::uint64_t>(each.exact_form()) * 64 +
                     static_cast<std::uint64_t>(each.type) + static_cast<std::uint64_t>(each.results) * 8191 +
-                    each.number_of_products() * 524287;
+                    each.number_beside_its_form() * 524287;
       } else {
         for (int k = 0; k < each.results; ++k)
           kinds_.push_back({static_cast<std::int32_t>(each.type), static_cast<std::int32_t>(each.form_of_result(k)), each.flags(),
@@ -251,7 +260,7 @@ class transfer {
     if (words > 0) words_[2] = signature_, words_[3] = signature_ * signature_;
     if (kinds_.empty())
       message_.clear();
-    else if (kinds_.size() != kinds_of_blank_.size() || root != root_of_blank_ || products_ != products_of_blank_ ||
+    else if (kinds_.size() != kinds_of_blank_.size() || root != root_of_blank_ || beside_forms_ != beside_forms_of_blank_ ||
              std::memcmp(kinds_.data(), kinds_of_blank_.data(), kinds_.size() * sizeof(kinds_[0])) != 0)
       make_blank();
     if (!kinds_.empty()) message_ = blank_;
@@ -275,13 +284,17 @@ class transfer {
     kinds_of_blank_.clear();
     blank_.clear();
     const std::size_t bytes = onefold_message_bytes(kinds_.data(), kinds_.size());
-    if (bytes == 0) throw_status(ONEFOLD_INVALID_ARGUMENT);
+    if (bytes == 0) {  // which says what is wrong
+      std::uint64_t nowhere = 0;
+      check_status(onefold_message_begin(&nowhere, bytes, kinds_.data(), kinds_.size(), 0, 0));
+    }
     blank_.resize(bytes / sizeof(std::uint64_t));
     message_of_all_.resize(blank_.size());
     check_status(onefold_message_begin(blank_.data(), bytes, kinds_.data(), kinds_.size(),
-                                       (of_.total * 64 + static_cast<std::uint64_t>(root + 1)) ^ (products_ << 20), of_.on.rank()));
+                                       (of_.total * 64 + static_cast<std::uint64_t>(root + 1)) ^ (beside_forms_ << 20),
+                                       of_.on.rank()));
     message_type_ = of_.on.type_of(bytes);
-    products_of_blank_ = products_;
+    beside_forms_of_blank_ = beside_forms_;
     kinds_of_blank_ = kinds_;
     root_of_blank_ = root;
   }
@@ -605,8 +618,10 @@ class transfer {
         const std::uint64_t total = of_.is_layout ? of_.total : UINT64_MAX;
         if (each.is_mean_of_present()) {
           std::uint64_t present = 0;
-          check_status(result_of_message(which + 1, UINT64_MAX, 0, &present));
-          check_status(onefold_message_mean_of_present(message_of_all_.data(), which, of_.on.size(), total, present, each.result));
+          check_status(result_of_message(which + static_cast<std::size_t>(each.results), UINT64_MAX, 0, &present));
+          for (int k = 0; k < each.results; ++k)
+            check_status(onefold_message_mean_of_present(message_of_all_.data(), which + static_cast<std::size_t>(k), of_.on.size(),
+                                                         total, present, each.place_of_result(k)));
         } else {
           for (int k = 0; k < each.results; ++k)
             check_status(result_of_message(which + static_cast<std::size_t>(k), total, each.ddof, each.place_of_result(k)));
@@ -644,9 +659,9 @@ class transfer {
   std::vector<onefold_message_part> kinds_;  // of those that are not exact
   std::vector<onefold_message_part> kinds_of_blank_;
   int root_of_blank_ = -1;
-  bool gave_up_ = false;        // of this call
-  std::uint64_t products_ = 0;  // which reductions are of products, and of what types
-  std::uint64_t products_of_blank_ = 0;
+  bool gave_up_ = false;            // of this call
+  std::uint64_t beside_forms_ = 0;  // of all reductions
+  std::uint64_t beside_forms_of_blank_ = 0;
   std::vector<std::uint64_t> blank_;
   std::vector<std::uint64_t> message_;
   std::vector<std::uint64_t> message_of_all_;
