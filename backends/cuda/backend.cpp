@@ -8,6 +8,7 @@
 #include <mutex>
 #include <utility>
 
+#include <onefold/device/gpu_status.cuh>
 #include <onefold/error.hpp>
 
 #include "../cpu/forms.hpp"
@@ -95,6 +96,7 @@ void aim_at_host(call& now, bool in_words) {
 void launch_variant(call& now, const onefold::detail::request& what, const variant_row& row, entry_point entry, bool captured) {
   stream_memory& work = now.work;
   const bool leaves_marks = !captured && (!row.what.takes_workspace || now.grid_size != 0);
+  const bool was_in_doubt = !captured && work.end_in_doubt;  // what failed before has left no mark, and is ahead of this call's
   if (!captured) work.end_in_doubt = true;
   try {
     if (row.what.takes_workspace) {
@@ -111,12 +113,12 @@ void launch_variant(call& now, const onefold::detail::request& what, const varia
       if (!row.what.takes_workspace) work.is_marked = false;
     }
     // A launch of fixed_order counts itself; blocks that were asked for and have no work may come after that.
-    if (leaves_marks && (!what.waits || row.what.takes_workspace)) work.leave_mark();
+    if (was_in_doubt || (leaves_marks && (!what.waits || row.what.takes_workspace))) work.leave_mark();
   } catch (...) {
     if (!captured) work.leave_mark_after_failure();
     throw;
   }
-  work.end_in_doubt = false;
+  if (!captured) work.end_in_doubt = false;
 }
 
 void run(const onefold::detail::request& what, const options& how, const variant_info& variant, report& ran);
@@ -193,7 +195,14 @@ bool run_for_states(onefold::detail::request what, const options& how, const var
   const std::size_t words = exact::kind_of(what.form, what.type).words();
   const auto states = static_cast<std::size_t>(what.results);
   const std::shared_ptr<stream_memory> memory = memory_of(device, what.where.has_stream(), what.where.stream());
-  const auto give_back = [&memory](result_place* place) { memory->batch_results.give_back(std::unique_ptr<result_place>(place)); };
+  bool may_be_written = false;
+  const auto give_back = [&](result_place* given) {
+    std::unique_ptr<result_place> own(given);
+    if (may_be_written)
+      memory->batch_results.give_up(std::move(own));
+    else
+      memory->batch_results.give_back(std::move(own));
+  };
   const std::unique_ptr<result_place, decltype(give_back)> place(
       memory->batch_results.take(states * words * sizeof(std::int64_t)).release(), give_back);
   std::int64_t* const to = std::exchange(what.exact_state, nullptr);
@@ -204,10 +213,14 @@ bool run_for_states(onefold::detail::request what, const options& how, const var
   try {
     if (!run_exact_values(what, how, variant, ran)) return false;
   } catch (...) {
-    forget(calls().stream_synchronize(stream));  // what was launched may write until then
+    const cudaError_t status = calls().stream_synchronize(stream);  // what was launched may write until then
+    forget(status);
+    may_be_written = !onefold::detail::tells_of_the_end(status);
     throw;
   }
-  check(calls().stream_synchronize(stream), "cudaStreamSynchronize");
+  const cudaError_t waited = calls().stream_synchronize(stream);
+  may_be_written = !onefold::detail::tells_of_the_end(waited);
+  check(waited, "cudaStreamSynchronize");
   const auto* const from = static_cast<const std::int64_t*>(place->values.data());
   std::copy_n(from, states * words, to);
   for (std::size_t k = 0; k < states; ++k) {
@@ -278,7 +291,8 @@ std::size_t bytes_of_part(const onefold::detail::request& what) {
 }
 
 bool run_exactly(const onefold::detail::request& what, const options& how, const variant_info& variant, report& ran) {
-  if (what.count_at != nullptr) refuse(variant, "takes no count that stands in memory on cuda() so far: read it first");
+  if (what.count_at != nullptr && what.waits)
+    refuse(variant, "takes no count that stands in memory in a call that waits: ask for guarantee::exact instead of its name");
   if (has_array_in_memory(what)) refuse(variant, "takes no array whose address stands in memory on cuda() so far: read it first");
   if (what.exact_state != nullptr && !what.waits)
     refuse(variant,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <onefold/detail/range_parts.hpp>
+#include <onefold/device/gpu_status.cuh>
 #include <onefold/error.hpp>
 
 #include "../../src/catalogue.hpp"
@@ -51,16 +52,25 @@ class batch_on_stream final : public batch_of_calls {
   }
   ~batch_on_stream() override {
     // A call of the batch has failed, and its sentence is the one to be told; those before it may still write here.
-    if (waits_) wait_quietly();
-    if (results_ != nullptr) memory_->batch_results.give_back(std::move(results_));
+    const bool is_idle = !waits_ || wait_quietly();
+    if (results_ == nullptr) return;
+    if (is_idle)
+      memory_->batch_results.give_back(std::move(results_));
+    else
+      memory_->batch_results.give_up(std::move(results_));
   }
-  // In the device's context: a null stream is that of the current one.
-  void wait_quietly() noexcept {
+  // In the device's context: a null stream is that of the current one. Whether nothing of what was launched goes on.
+  bool wait_quietly() noexcept {
     try {
       std::optional<device_scope> current;
       if (!current_) current.emplace(device_);
-      forget(calls().stream_synchronize(stream_));
-    } catch (const std::exception&) {  // a lost device, which the next call reports
+      const cudaError_t status = calls().stream_synchronize(stream_);
+      forget(status);
+      return onefold::detail::tells_of_the_end(status);
+    } catch (const error& problem) {  // a lost device, which the next call reports
+      return problem.code() == errc::device_lost;
+    } catch (const std::exception&) {
+      return false;
     }
   }
   batch_on_stream(const batch_on_stream&) = delete;
@@ -159,8 +169,8 @@ class batch_on_stream final : public batch_of_calls {
     if (!waits_) return;
     if (needs_driver_ || in_words_.size() != results) {
       const device_scope current(device_);
-      waits_ = false;
       check(calls().stream_synchronize(stream_), "cudaStreamSynchronize");
+      waits_ = false;
     }
     wait_for_words words(device_, stream_);
     const auto words_at = [this](std::size_t offset) {
@@ -237,9 +247,10 @@ class batch_on_stream final : public batch_of_calls {
              .choices = no_choices,
              .call_number = call_number(),
              .workspace = workspace_};
-    if (!is_captured_) work.end_in_doubt = true;
+    const bool was_in_doubt = std::exchange(work.end_in_doubt, !is_captured_ || work.end_in_doubt);
     try {
       launch_all(now);
+      if (was_in_doubt && !is_captured_) work.leave_mark();  // of what had failed before, too
     } catch (...) {
       if (!is_captured_) {
         work.slot_launches += now.slot_launches;
@@ -247,7 +258,8 @@ class batch_on_stream final : public batch_of_calls {
       }
       throw;
     }
-    if (!is_captured_) work.slot_launches += now.slot_launches;
+    if (is_captured_) return;
+    work.slot_launches += now.slot_launches;
     work.end_in_doubt = false;
   }
 

@@ -80,7 +80,7 @@ const device_properties& kept_properties(int device) {
 bool has_few_double_units(int compute_capability) {
   const int major = compute_capability / 10;
   const int minor = compute_capability % 10;
-  return (major == 7 && minor == 5) || (major == 8 && minor != 0) || major == 12;
+  return (major == 7 && minor == 5) || (major == 8 && minor != 0) || (major == 10 && minor == 3) || major == 12;
 }
 
 int device_count() {

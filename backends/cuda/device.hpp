@@ -41,8 +41,8 @@ class remembered {
 };
 
 /// Whether GPUs of this compute capability (10 * major + minor) have 2 FP64 cores in a multiprocessor, a 32nd or a 64th of those for floats, and not a half: 7.5, 8.6,
-/// 8.7, 8.9 and 12.x. NVIDIA's whitepapers on the Turing, GA102, Ada and RTX Blackwell architectures have the number, and the CUDA C++ Programming Guide the
-/// throughput ("Arithmetic Instructions").
+/// 8.7, 8.9, 10.3 and 12.x. NVIDIA's whitepapers on the Turing, GA102, Ada and RTX Blackwell architectures have the number, and the CUDA C++ Programming Guide the
+/// throughput ("Arithmetic Instructions"); of 10.3 (B300) it is that of the data sheet, 1.2 to 1.3 Tflop/s.
 bool has_few_double_units(int compute_capability);
 
 /// Devices that the driver shows. Throws backend_unavailable with the reason where there are none.

@@ -25,9 +25,10 @@ void allow_shared_memory(const void* kernel, std::size_t bytes, int device) {
   static auto& most_asked = *new std::map<std::pair<int, const void*>, std::size_t>;
   const std::lock_guard<std::mutex> guard(lock);
   std::size_t& most = most_asked[{device, kernel}];
-  most = std::max(most, bytes);
-  check(calls().func_set_attribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(most)),
+  const std::size_t asked = std::max(most, bytes);
+  check(calls().func_set_attribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(asked)),
         "cudaFuncSetAttribute");
+  most = asked;  // what a device has refused is not asked for again
 }
 
 }  // namespace

@@ -98,6 +98,7 @@ std::unique_ptr<result_place> result_places::take(std::size_t bytes) {
     const std::lock_guard lock(lock_);
     if (idle_.empty()) {
       idle_.reserve(made_ + 1);
+      in_doubt_.reserve(made_ + 1);
       place = std::make_unique<result_place>();
       ++made_;
     } else {
@@ -121,10 +122,16 @@ void result_places::give_back(std::unique_ptr<result_place> place) noexcept {
   idle_.push_back(std::move(place));
 }
 
+void result_places::give_up(std::unique_ptr<result_place> place) noexcept {
+  const std::lock_guard lock(lock_);
+  in_doubt_.push_back(std::move(place));
+}
+
 std::size_t result_places::size_bytes() const {
   const std::lock_guard lock(lock_);
   std::size_t bytes = 0;
-  for (const auto& place : idle_) bytes += place->values.held_bytes() + place->words.held_bytes();
+  for (const auto* const places : {&idle_, &in_doubt_})
+    for (const auto& place : *places) bytes += place->values.held_bytes() + place->words.held_bytes();
   return bytes;
 }
 

@@ -66,12 +66,15 @@ class result_places {
   /// One for at least `bytes` bytes of results, which nobody else has until it is given back. Throws out_of_memory.
   std::unique_ptr<result_place> take(std::size_t bytes);
   void give_back(std::unique_ptr<result_place> place) noexcept;
-  /// Of those that are not in use.
+  /// Of which nobody knows whether something on the device still writes to it: nobody gets it any more.
+  void give_up(std::unique_ptr<result_place> place) noexcept;
+  /// Of those that no call uses.
   [[nodiscard]] std::size_t size_bytes() const;
 
  private:
   mutable std::mutex lock_;
-  std::vector<std::unique_ptr<result_place>> idle_;  // with room for all, so that giving one back needs no memory
+  std::vector<std::unique_ptr<result_place>> idle_;      // with room for all, so that giving one back needs no memory
+  std::vector<std::unique_ptr<result_place>> in_doubt_;  // the same
   std::size_t made_ = 0;
 };
 

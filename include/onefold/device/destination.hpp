@@ -15,9 +15,7 @@ struct destination {
   void* output;                    ///< device memory or mapped host memory, aligned to the result; null when host_words are given
   unsigned long long* host_words;  ///< mapped host memory, a word for each 4 bytes: these and, above them, `call_number`
   unsigned call_number;
-  std::uint64_t
-      argument;  ///< of the conclusion: ddof, operators, or bytes of a value that has an index; of all, any and none, which may
-                 ///< end early, elements of a leaf
+  std::uint64_t argument;  ///< of the conclusion: ddof, operators, or bytes of a value that has an index
 };
 
 /// Words of host memory for a result of so many bytes. There is room for one more, which single results of 4 bytes write, too.

@@ -34,5 +34,10 @@ inline errc code_of_gpu_status(cudaError_t status) noexcept {
   }
 }
 
+/// Whether a wait for the work of a stream that has given this tells that none of it goes on: it has ended, or the device is lost.
+inline bool tells_of_the_end(cudaError_t waited) noexcept {
+  return waited == cudaSuccess || code_of_gpu_status(waited) == errc::device_lost;
+}
+
 }  // namespace detail
 }  // namespace onefold

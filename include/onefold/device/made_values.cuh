@@ -365,21 +365,25 @@ class pinned_piece {
         return;
       }
     }
+    {  // so that giving it back needs no memory
+      const std::lock_guard<std::mutex> lock(kept().mutex);
+      kept().free.reserve(kept().made + 1);
+      ++kept().made;
+    }
     if (const cudaError_t status = cudaHostAlloc(&memory_, size, cudaHostAllocPortable); status != cudaSuccess) {
       cudaGetLastError();
       throw error(code_of_gpu_status(status), std::string("cudaHostAlloc has failed: ") + cudaGetErrorString(status));
     }
   }
   ~pinned_piece() {
-    try {
-      const std::lock_guard<std::mutex> lock(kept().mutex);
-      kept().free.push_back(memory_);
-    } catch (...) {
-      cudaFreeHost(memory_);
-    }
+    if (may_be_written) return;  // nobody gets it any more
+    const std::lock_guard<std::mutex> lock(kept().mutex);
+    kept().free.push_back(memory_);
   }
   pinned_piece(const pinned_piece&) = delete;
   pinned_piece& operator=(const pinned_piece&) = delete;
+
+  bool may_be_written = false;  ///< whether something on the device may write to it when this one ends
 
   void* take(std::size_t bytes) {
     void* const taken = static_cast<unsigned char*>(memory_) + used_;
@@ -391,6 +395,7 @@ class pinned_piece {
   struct all_kept {
     std::mutex mutex;
     std::vector<void*> free;
+    std::size_t made = 0;
   };
   // Not destroyed: at a process's end nobody knows whether CUDA is still there.
   static all_kept& kept() {
@@ -414,8 +419,13 @@ class gpu_of_call {
     stream_ = static_cast<cudaStream_t>(stream);
   }
   ~gpu_of_call() {
-    bool is_captured = true;
-    if (is_under_way_ && is_done(ask_for_capture(is_captured)) && !is_captured) is_done(cudaStreamSynchronize(stream_));
+    if (is_under_way_) {
+      bool is_captured = true;
+      const bool is_known = is_done(ask_for_capture(is_captured));
+      const cudaError_t waited = is_known && !is_captured ? cudaStreamSynchronize(stream_) : cudaErrorNotReady;
+      is_done(waited);
+      if (piece_) piece_->may_be_written = !tells_of_the_end(waited);
+    }
     if (between_ != nullptr) is_done(is_of_pool_ ? cudaFreeAsync(between_, stream_) : cudaFree(between_));
     onefold_leave_gpu(&scope_);
   }
@@ -458,8 +468,8 @@ class gpu_of_call {
           "the launch of a function's values");
   }
   void wait() {
-    is_under_way_ = false;
     check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+    is_under_way_ = false;
     for (const copy& each : copies_) std::memcpy(each.to, each.from, each.bytes);
   }
   /// What is under way goes on: nothing of it is the host's.
