@@ -31,7 +31,7 @@
 /// Errors    onefold::error: those of the reductions; communication_failed where NCCL has returned an error; device_error where the runtime has;
 ///           invalid_argument for another count than the layout's, or argmin and its like of no elements. What goes wrong in stream order, lack of memory
 ///           alone, is thrown by the next call and by check(); results then have all bits set. guarantee_not_met for exact results that there are not:
-///           products of floats, of complex numbers prod, norm1 and mean_variance, sums of floats and doubles that may be absent (return 0 there), and with operators of the caller's. Ranks that ask for exact results of different kinds get
+///           products of floats, of complex numbers prod, norm1 and mean_variance, and with operators of the caller's. Ranks that ask for exact results of different kinds get
 ///           numbers with all bits set where the kinds have as many words (docs/exact.md); of different numbers of words nothing is promised. An error that is thrown on some ranks alone leaves the others waiting in NCCL, as an error between its calls does.
 /// Cost      one reduction, a copy for each tile that is cut, one ncclAllGather and one launch for each result, or two small copies and the host's function:
 ///           docs/devices.md has figures. Device and pinned memory of 24 KiB for each rank of the communicator, had once; of functions of several values, or of
@@ -338,10 +338,8 @@ class layout : public onefold::detail::over_streams {
     check_call(What, space.size(), output);
     onefold::detail::request asked{serial(), element_type_of<T>, What, nullptr, 0, nullptr, true};
     (onefold::detail::apply<T>(asked, modifiers), ...);
-    if (how.guarantee == guarantee::exact && !onefold::detail::exact::is_free_of_order(What, element_type_of<T>)) {
-      constexpr bool are_there = !can_be_absent || !onefold::detail::hides_that_all_are_absent<What, T>;
-      return put_exact_values<What, OnDevice, T, results, are_there>(over, f, output, how, wide ? ONEFOLD_WIDE : 0U, asked.ddof);
-    }
+    if (how.guarantee == guarantee::exact && !onefold::detail::exact::is_free_of_order(What, element_type_of<T>))
+      return put_exact_values<What, OnDevice, T, results>(over, f, output, how, wide ? ONEFOLD_WIDE : 0U, asked.ddof);
     refuse_variants(how);
     if constexpr (can_be_absent && !detail::takes_absent_values<What, T>) {
       static_assert(!values::several, "forms with several results take functions of one value where it may be absent");
@@ -431,7 +429,9 @@ class layout : public onefold::detail::over_streams {
   // As arrays refuse them.
   static void refuse_variants(const options& how) {
     if (how.variant.empty() || how.variant == "fixed_order") return;
-    throw error(errc::unsupported, "over ranks a function is reduced by fixed_order alone: leave the variant's name away");
+    onefold::detail::telling_of_lacking_memory([] {
+      throw error(errc::unsupported, "over ranks a function is reduced by fixed_order alone: leave the variant's name away");
+    });
   }
   void report_of_images(const options& how) const {
     if (how.report == nullptr) return;
@@ -465,10 +465,10 @@ class layout : public onefold::detail::over_streams {
   }
 
   // Of K values of a function.
-  template <form What, bool OnDevice, class T, int K, bool AreThere, class S, class F>
+  template <form What, bool OnDevice, class T, int K, class S, class F>
   void put_exact_values(const S& over, F& f, void* output, const options& how, std::uint32_t flags, std::int64_t ddof) const {
     constexpr std::size_t words = onefold::detail::exact::words_of(What, element_type_of<T>);
-    if constexpr (words == 0 || !AreThere) {
+    if constexpr (words == 0) {
       refuse_exact(What, element_type_of<T>);
     } else {
       put_rounded<What, T>(K, words, output, flags, ddof, [&over, &f, &how](const executor& where, std::int64_t* mine) {

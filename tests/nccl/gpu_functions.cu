@@ -84,6 +84,19 @@ struct some_floats_at {
     return x > 0.2 ? o::maybe<float>(static_cast<float>(x)) : o::maybe<float>();
   }
 };
+// Zeros, on few ranks or none: their sum is -0 where one is there, and +0 where none is.
+struct minus_zero_at {
+  value_at value;
+  ONEFOLD_HOST_DEVICE o::maybe<double> operator()(std::uint64_t i) const {
+    return value(i) > 1.24 ? o::maybe<double>(-0.0) : o::maybe<double>();
+  }
+};
+struct nothing_at {
+  value_at value;
+  ONEFOLD_HOST_DEVICE o::maybe<float> operator()(std::uint64_t i) const {
+    return value(i) > 2 ? o::maybe<float>(1.0F) : o::maybe<float>();
+  }
+};
 // Of 64 bytes.
 struct row_of_eight {
   double of[8];
@@ -216,6 +229,13 @@ std::vector<both_results> functions_over_nccl_on_both_sides(ncclComm_t comm, int
   ONEFOLD_COMPARE(norm2, float_at, exactly());
   ONEFOLD_COMPARE(mean, value_at, exactly());
   ONEFOLD_COMPARE(mean_variance, value_at, exactly());
+  ONEFOLD_COMPARE(sum, some_at, exactly());
+  ONEFOLD_COMPARE(sum, some_floats_at, o::accumulate_as<double>, exactly());
+  ONEFOLD_COMPARE(sum, minus_zero_at, exactly());
+  ONEFOLD_COMPARE(sum, nothing_at, exactly());
+  ONEFOLD_COMPARE(norm1, nothing_at, exactly());
+  ONEFOLD_COMPARE(norm2, nothing_at, exactly());
+  ONEFOLD_COMPARE(mean, nothing_at, exactly());
   ONEFOLD_COMPARE(mean, some_at, exactly());
   ONEFOLD_COMPARE(mean, some_floats_at, o::accumulate_as<double>, exactly());
   ONEFOLD_COMPARE(mean_variance, some_at, o::ddof{1}, exactly());
