@@ -33,7 +33,7 @@ struct ddof {
 
 /// Where the number of elements stands, in memory that the executor reads: `sum(where, x, most, count_at{n})`. The count that the call is given, or the
 /// range's size, is then the most that it may be. On cuda() it is read when the reduction begins, in stream order, so that kernels ahead of it, or of
-/// a graph, may write it; more than `most` counts as `most`; of exact sums the host reads it first, and *_into calls are
+/// a graph, may write it; more than `most` counts as `most`; of exact sums that wait, and those of complex numbers, the host reads it first, and *_into calls of the latter are
 /// unsupported; nor is it in reduce_together, which C has with one. Of 0 elements forms with an index are invalid_argument; their *_into calls on cuda() store the value 0 and the index 2^64 - 1. On a CPU it is read
 /// in the call, and more than `most` is invalid_argument. Elements behind the count are not read. Cost: as for `most` elements at most; on cuda() arrays of more than 16 MiB are read
 /// slower than with a count of the host's: floats and doubles in forms with one result, complex numbers, and small elements in all forms but products, places, mean_variance and
@@ -45,7 +45,7 @@ struct count_at {
 /// Where the address of an array stands, in memory that the executor reads, in the place of the array: `sum(where, array_at{place}, n)`, and
 /// `dot(where, array_at{place}, y, n)` of one or two such arrays; in a batch too, and with count_at. The array begins at an element's alignment. On cuda() the
 /// address is read when the reduction begins, in stream order, so that kernels ahead of it, or of a graph, may choose the array, in memory that the GPU reads;
-/// not where a count_at is unsupported. Complex numbers may begin at the alignment of their parts. An address that is null or off that alignment is null_pointer in a call that
+/// of exact sums the host reads it first, and *_into calls and batches are unsupported. Complex numbers may begin at the alignment of their parts. An address that is null or off that alignment is null_pointer in a call that
 /// waits; an *_into call on cuda() sets all bits of its result then, which of no type but integers is a number that a reduction gives. What else cannot be read ends the context, as
 /// in any kernel. On a CPU the address is read in the call, and errors are those of a pointer. Of 0 elements it is not read. Cost: on cuda() as in a batch;
 /// arrays of more than 16 MiB are read slower than by their address, as with count_at.

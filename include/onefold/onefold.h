@@ -418,7 +418,7 @@ typedef struct onefold_request {
   int64_t* exact_state;
   /** Arrays: NULL, or where the number of elements stands, in memory that the executor reads; `count` is then the most that it may be. cuda reads it
    *  when the reduction begins, in stream order, and takes more than `count` for `count`; it does so for all types and forms; of exact
-   *  sums the host reads it first, and not with ONEFOLD_INTO or in a batch. Of 0 elements forms with an index are ONEFOLD_INVALID_ARGUMENT; with ONEFOLD_INTO cuda stores the value 0
+   *  sums that wait by themselves, and of complex numbers, the host reads it first, and of the latter not with ONEFOLD_INTO or in a batch. Of 0 elements forms with an index are ONEFOLD_INVALID_ARGUMENT; with ONEFOLD_INTO cuda stores the value 0
    *  and the index 2^64 - 1. The CPU executors read it in the call, and refuse more. */
   const uint64_t* count_at;
   /** ONEFOLD_MEAN of `source`, and ONEFOLD_MEAN_VARIANCE under ONEFOLD_GUARANTEE_EXACT, on CPUs: NULL, or what says how many of the values are there. It is
@@ -426,7 +426,7 @@ typedef struct onefold_request {
    *  0 of integers. Of other forms what it says is not used. cuda refuses it. */
   uint64_t (*present)(void* context);
   /** Arrays: NULL, or where the address of the input, and of ONEFOLD_DOT's second array, stands, in memory that the executor reads; `input`, or `second`, is
-   *  NULL then. cuda reads it when the reduction begins, in stream order and at every replay of a graph, for all types and forms, but as count_at;
+   *  NULL then. cuda reads it when the reduction begins, in stream order and at every replay of a graph, for all types and forms; of exact sums the host reads it first, and not with ONEFOLD_INTO or in a batch;
    *  count_at may stand beside it. The address is one that the GPU can read, of any array that begins at an element's alignment. What is NULL or off that
    *  alignment is ONEFOLD_NULL_POINTER in a call that waits; with ONEFOLD_INTO all bits of the result are set, as of no number but an integer that a reduction gives. Other
    *  addresses that cannot be read are what they are in a kernel of the caller's. The CPU executors read it in the call and check it as `input`. Of 0 elements

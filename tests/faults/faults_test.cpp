@@ -817,7 +817,7 @@ TEST_F(cuda_host_logic, launches_blocks_that_wait_as_cooperative_ones_where_thei
 TEST_F(cuda_host_logic, takes_bins_of_integers_where_a_gpu_has_few_units_for_doubles_or_little_shared_memory) {
   using onefold::cuda_backend::exact_bins;
   using onefold::cuda_backend::exact_terms;
-  static int major = 0, minor = 0;
+  static int major = 0, minor = 0, compiled_for = 0;
   static std::size_t shared_bytes = 0;
   static const void* launched = nullptr;
   auto& calls = onefold::cuda_backend::calls();
@@ -828,6 +828,11 @@ TEST_F(cuda_host_logic, takes_bins_of_integers_where_a_gpu_has_few_units_for_dou
     properties->minor = minor;
     properties->sharedMemPerBlockOptin = shared_bytes;
     return status;
+  };
+  calls.func_get_attributes = [](cudaFuncAttributes* attributes, const void*) {
+    *attributes = {};
+    attributes->ptxVersion = compiled_for;
+    return cudaSuccess;
   };
   calls.launch_kernel = [](const cudaLaunchConfig_t* config, const void* kernel, void**) {
     launched = kernel;
@@ -842,11 +847,14 @@ TEST_F(cuda_host_logic, takes_bins_of_integers_where_a_gpu_has_few_units_for_dou
     int major, minor;
     std::size_t shared_bytes;
     exact_bins bins;
+    int code = 90;
   };
   constexpr auto doubles = exact_bins::doubles, integers = exact_bins::integers;
   constexpr std::size_t kib = 1024;
   for (const auto& kind : {device_kind{7, 0, 96 * kib, integers},
-                           {8, 0, 163 * kib, doubles},
+                           {8, 0, 163 * kib, doubles, 80},
+                           {7, 5, 64 * kib, integers, 75},
+                           {8, 6, 99 * kib, integers, 75},
                            {8, 6, 99 * kib, integers},
                            {8, 9, 99 * kib, integers},
                            {9, 0, 227 * kib, doubles},
@@ -857,7 +865,10 @@ TEST_F(cuda_host_logic, takes_bins_of_integers_where_a_gpu_has_few_units_for_dou
     SCOPED_TRACE(std::to_string(kind.major) + "." + std::to_string(kind.minor) + ", " + std::to_string(kind.shared_bytes));
     major = kind.major;
     minor = kind.minor;
+    compiled_for = kind.code;
+    // What bins of doubles need, too, where they are asked for of a GPU that has no room for them.
     shared_bytes = kind.shared_bytes;
+    const bool takes_doubles = kind.shared_bytes >= 96 * kib;
     const auto where = onefold::cuda(fake_runtime::fresh_device());
     onefold::sum_into(where, input_, count, output_, exactly);
     EXPECT_EQ(launched, symbol_of(kind.bins, exact_terms::elements));
@@ -865,8 +876,12 @@ TEST_F(cuda_host_logic, takes_bins_of_integers_where_a_gpu_has_few_units_for_dou
     EXPECT_EQ(launched, symbol_of(kind.bins, exact_terms::squares));
     const exact_bins others = kind.bins == doubles ? integers : doubles;
     setenv("ONEFOLD_CUDA_EXACT", others == doubles ? "doubles" : "integers", 1);
-    onefold::sum_into(where, input_, count, output_, exactly);
-    EXPECT_EQ(launched, symbol_of(others, exact_terms::elements));
+    if (others == doubles && !takes_doubles) {
+      EXPECT_TRUE(refuses(errc::unsupported, "shared memory", [&] { onefold::sum_into(where, input_, count, output_, exactly); }));
+    } else {
+      onefold::sum_into(where, input_, count, output_, exactly);
+      EXPECT_EQ(launched, symbol_of(others, exact_terms::elements));
+    }
     setenv("ONEFOLD_CUDA_EXACT", "floats", 1);
     EXPECT_TRUE(
         refuses(errc::invalid_argument, "doubles or integers", [&] { onefold::sum_into(where, input_, count, output_, exactly); }));
@@ -875,7 +890,13 @@ TEST_F(cuda_host_logic, takes_bins_of_integers_where_a_gpu_has_few_units_for_dou
     setenv("ONEFOLD_CUDA_SHARED_KIB", "99", 1);
     onefold::sum_into(where, input_, count, output_, exactly);
     EXPECT_EQ(launched, symbol_of(integers, exact_terms::elements));
-    setenv("ONEFOLD_CUDA_SHARED_KIB", "64", 1);  // as of compute capability 7.5
+    // As of compute capability 7.5, which other code than its own has no blocks for.
+    setenv("ONEFOLD_CUDA_SHARED_KIB", kind.code == 75 ? "63" : "64", 1);
+    if (kind.code == 75) {
+      onefold::sum_into(where, input_, count, output_, exactly);
+      EXPECT_EQ(launched, symbol_of(integers, exact_terms::elements));
+      setenv("ONEFOLD_CUDA_SHARED_KIB", "32", 1);
+    }
     launched = nullptr;
     EXPECT_TRUE(refuses(errc::unsupported, "shared memory", [&] { onefold::sum_into(where, input_, count, output_, exactly); }));
     EXPECT_EQ(launched, nullptr);
@@ -886,6 +907,31 @@ TEST_F(cuda_host_logic, takes_bins_of_integers_where_a_gpu_has_few_units_for_dou
     }
     unsetenv("ONEFOLD_CUDA_SHARED_KIB");
   }
+}
+
+TEST_F(cuda_host_logic, has_exact_kernels_of_every_type_for_64_kib) {
+  using onefold::cuda_backend::exact_bins;
+  using onefold::cuda_backend::exact_terms;
+  const auto fits = [](const onefold::cuda_backend::exact_kernel& small, const onefold::cuda_backend::exact_kernel& large) {
+    EXPECT_EQ(small.symbol, large.symbol);
+    EXPECT_LE(small.shared_bytes + 2560, 64 * 1024u);
+    EXPECT_GE(small.threads, 32);
+    EXPECT_EQ(small.threads % 32, 0);
+    // The same for each thread, which is what its bins have room for.
+    EXPECT_EQ(small.most_of_block * static_cast<unsigned>(large.threads),
+              large.most_of_block * static_cast<unsigned>(small.threads));
+    EXPECT_EQ(small.elements_of_warp, large.elements_of_warp);
+  };
+  constexpr auto small = exact_bins::integers_in_64_kib, large = exact_bins::integers;
+  for (const auto type : {onefold::element_type::f32, onefold::element_type::f64, onefold::element_type::f16,
+                          onefold::element_type::bf16, onefold::element_type::i32, onefold::element_type::u64}) {
+    SCOPED_TRACE(name(type));
+    for (const auto terms : {exact_terms::elements, exact_terms::products, exact_terms::squares, exact_terms::turned_products})
+      fits(onefold::cuda_backend::exact_kernel_of(type, terms, small), onefold::cuda_backend::exact_kernel_of(type, terms, large));
+  }
+  for (const auto type : {onefold::element_type::f32, onefold::element_type::f64})
+    fits(onefold::cuda_backend::exact_kernel_of_two_types(type, small),
+         onefold::cuda_backend::exact_kernel_of_two_types(type, large));
 }
 
 // Two launches, of which the second takes more slots than the first had asked for.

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <vector>
 
+#include <onefold/detail/exact_kinds.hpp>
+
 #include "../support/cuda.hpp"
 #include "any_elements.hpp"
 #include "fixture.hpp"
@@ -80,9 +82,13 @@ TEST_F(a_count_on_the_gpu, gives_the_bits_of_every_form_and_type_cuda) {
     copy_to_device(on_x.as<void>(), x.data(), x.bytes());
     copy_to_device(on_y.as<void>(), y.data(), y.bytes());
     for (int what = 0; what < onefold::form_count + onefold::record_count; ++what)
-      for (const bool wide : {false, true}) {
+      for (int how = 0; how < 4; ++how) {
         const auto its = static_cast<form>(what);
+        const bool wide = how % 2 != 0, exactly = how >= 2;
         if (!onefold::takes_type(its, type) || (wide && !onefold::can_be_wide(type, its))) continue;
+        if (exactly && !onefold::detail::exact::has_state(its, type)) continue;
+        onefold::options wishes;
+        if (exactly) wishes.guarantee = onefold::guarantee::exact;
         for (const std::uint64_t n : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{4097}, std::uint64_t{100'001}, most}) {
           copy_to_device(count.as<void>(), &n, sizeof(n));
           expect_success(cudaMemset(result.as<void>(), 0, 32), "cudaMemset");
@@ -95,7 +101,7 @@ TEST_F(a_count_on_the_gpu, gives_the_bits_of_every_form_and_type_cuda) {
             asked.operators = four;
           }
           if (its == form::mean_variance) asked.ddof = 1;
-          onefold::detail::run(asked, {});
+          onefold::detail::run(asked, wishes);
           std::uint64_t found[4] = {}, expected[4] = {};
           expect_success(cudaMemcpy(found, result.as<void>(), sizeof(found), cudaMemcpyDeviceToHost), "cudaMemcpy");
           asked.where = onefold::serial();
@@ -108,7 +114,7 @@ TEST_F(a_count_on_the_gpu, gives_the_bits_of_every_form_and_type_cuda) {
           if (n == 0 && onefold::has_index(its))
             expected[1] = expected[3] = ~std::uint64_t{0};
           else
-            onefold::detail::run(asked, {});
+            onefold::detail::run(asked, wishes);
           const std::size_t size = onefold::size_of(type);
           if (onefold::has_index(its)) {
             for (const int place : {0, 2})
@@ -117,10 +123,50 @@ TEST_F(a_count_on_the_gpu, gives_the_bits_of_every_form_and_type_cuda) {
             if (its != form::argminmax) expected[3] = 0;
           }
           EXPECT_EQ(std::memcmp(found, expected, sizeof(found)), 0)
-              << onefold::name(its) << (wide ? " (wide)" : "") << " of " << n << " " << onefold::name(type);
+              << onefold::name(its) << (wide ? " (wide)" : "") << (exactly ? " (exactly)" : "") << " of " << n << " "
+              << onefold::name(type);
         }
       }
   }
+  count_dispatch(onefold::cuda());
+}
+
+TEST_F(a_count_on_the_gpu, of_an_exact_sum_is_read_at_every_replay_and_in_a_batch_cuda) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 22;
+  constexpr onefold::options exactly{.guarantee = onefold::guarantee::exact};
+  const stream on;
+  const auto where = onefold::cuda(0, on.get());
+  const device_memory memory(most * sizeof(double)), counts(5 * sizeof(std::uint64_t)), count(sizeof(std::uint64_t)),
+      result(sizeof(onefold::mean_variance_result<double>));
+  auto* const x = memory.as<double>();
+  const elements values = any_values(element_type::f64, most, 1);
+  copy_to_device(x, values.data(), values.bytes());
+  const std::vector<std::uint64_t> all = {5, 0, 1'000'003, most, most + 1};
+  copy_to_device(counts.as<void>(), all.data(), all.size() * sizeof(std::uint64_t));
+  const onefold::count_at counted{count.as<std::uint64_t>()};
+  recording graph(on.get());
+  onefold::mean_variance_into(where, x, most, result.as<onefold::mean_variance_result<double>>(), counted, exactly);
+  graph.end();
+  for (int again = 0; again < 2; ++again)
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const auto found = replayed_with(graph, on, count.as<std::uint64_t>(), counts.as<std::uint64_t>() + i,
+                                       result.as<onefold::mean_variance_result<double>>());
+      const std::uint64_t n = std::min(all[i], most);
+      const auto expected = onefold::mean_variance(where, x, n, exactly);
+      EXPECT_EQ(std::memcmp(&found, &expected, sizeof(found)), 0) << n << " elements: " << found.mean << ", not " << expected.mean;
+      double sum = 1, norm = 1, together = 1;
+      onefold::batch work(where);
+      work.add(onefold::sum, x, most, &sum, counted)
+          .add(onefold::norm2, x, most, &norm, counted)
+          .add(onefold::dot, x, x, most, &together, counted);
+      work.run(exactly);
+      const double sums[] = {sum, norm, together};
+      const double right[] = {onefold::sum(where, x, n, exactly), onefold::norm2(where, x, n, exactly),
+                              onefold::dot(where, x, x, n, exactly)};
+      EXPECT_EQ(std::memcmp(sums, right, sizeof(sums)), 0) << n << " elements in a batch";
+    }
+  EXPECT_TRUE(refuses(errc::unsupported, "superaccumulator",
+                      [&] { static_cast<void>(onefold::sum(where, x, most, counted, {.variant = "superaccumulator"})); }));
   count_dispatch(onefold::cuda());
 }
 

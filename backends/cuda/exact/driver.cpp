@@ -60,18 +60,26 @@ std::size_t lent_to_block(const device_properties& gpu) {
   return std::min(lent, kib * 1024);
 }
 
+// As the code has them, which may be older than the GPU.
+exact_bins integers_for(const device_properties& gpu) {
+  return code_capability(gpu.number) == 75 ? exact_bins::integers_in_64_kib : exact_bins::integers;
+}
+exact_bins doubles_for(const device_properties& gpu) {
+  return code_capability(gpu.number) >= 90 ? exact_bins::doubles_in_227_kib : exact_bins::doubles;
+}
+
 // Which bins a GPU takes: integers where it has few FP64 cores, or too little shared memory for the window (compute capability 7.0).
 // ONEFOLD_CUDA_EXACT overrules that, for tests and timings.
 exact_bins bins_for(const device_properties& gpu) {
   // NOLINTNEXTLINE(concurrency-mt-unsafe): unsafe only beside setenv, which onefold never calls
   const char* const wanted = std::getenv("ONEFOLD_CUDA_EXACT");
   if (wanted == nullptr || *wanted == '\0') {
-    const std::size_t window = exact_kernel_of(element_type::f64, exact_terms::elements, exact_bins::doubles).shared_bytes;
+    const std::size_t window = exact_kernel_of(element_type::f64, exact_terms::products, doubles_for(gpu)).shared_bytes;
     const bool has_room = lent_to_block(gpu) >= window + static_shared_bytes;
-    return has_few_double_units(gpu.compute_capability) || !has_room ? exact_bins::integers : exact_bins::doubles;
+    return has_few_double_units(gpu.compute_capability) || !has_room ? integers_for(gpu) : doubles_for(gpu);
   }
-  if (std::string_view(wanted) == "doubles") return exact_bins::doubles;
-  if (std::string_view(wanted) == "integers") return exact_bins::integers;
+  if (std::string_view(wanted) == "doubles") return doubles_for(gpu);
+  if (std::string_view(wanted) == "integers") return integers_for(gpu);
   throw error(errc::invalid_argument,
               "the environment variable ONEFOLD_CUDA_EXACT is '" + std::string(wanted) + "': it can be doubles or integers");
 }
@@ -82,7 +90,7 @@ std::uint64_t blocks_at_once(const exact_kernel& kernel, const device_properties
   return static_cast<std::uint64_t>(std::clamp(room, 1, kernel.blocks)) * static_cast<std::uint64_t>(gpu.multiprocessors);
 }
 
-// GPUs of compute capability 7.5 lend a block 64 KiB, which is what bins of floats take alone.
+// Where ONEFOLD_CUDA_EXACT asks for bins of doubles, or a GPU lends a block less than those do that onefold knows.
 void require_room(const exact_kernel& kernel, const call& now) {
   const std::size_t needed = kernel.shared_bytes + static_shared_bytes, lent = lent_to_block(now.gpu);
   if (needed <= lent) return;
@@ -95,8 +103,8 @@ void require_room(const exact_kernel& kernel, const call& now) {
 // `types`: not null: those of the arrays, of which neither need be the call's.
 void add(call& now, exact_launch how, exact_terms terms, bool concludes, exact_memory* memory, unsigned long long* header,
          const device::destination& to, const onefold::detail::types_of_dot* types = nullptr) {
-  const exact_kernel& kernel =
-      types != nullptr ? exact_kernel_of_two_types(now.type) : exact_kernel_of(now.type, terms, bins_for(now.gpu));
+  const exact_kernel& kernel = types != nullptr ? exact_kernel_of_two_types(now.type, integers_for(now.gpu))
+                                                : exact_kernel_of(now.type, terms, bins_for(now.gpu));
   require_room(kernel, now);
   const std::uint64_t all = blocks_at_once(kernel, now.gpu);
   const std::uint64_t warps = static_cast<std::uint64_t>(kernel.threads) / 32;
@@ -109,6 +117,7 @@ void add(call& now, exact_launch how, exact_terms terms, bool concludes, exact_m
   const std::uint64_t count = how.part == exact_part::all ? now.count : 2 * now.count;
   for (std::uint64_t at = 0; at < count; at += how.count) {
     how.count = std::min(most, count - at);
+    how.before = at;
     how.x = x + at * size_of(x_type);
     how.y = y == nullptr ? nullptr : y + at * size_of(y_type);
     how.concludes = concludes && at + how.count == count;
@@ -255,6 +264,9 @@ void run_array(call& now) {
   how.kind = kind.number;
   for (int s = 0; s < 2; ++s) how.number[s] = kind.limbs[s];
   how.result = exact::rounding_of(now.type, now.form, now.wide, now.count, now.ddof);
+  how.count_at = now.count_at;
+  how.ddof = now.ddof;
+  onefold::detail::store_empty(now.type, now.form, now.wide, how.of_none);
 
   const bool is_moments = now.form == form::mean_variance;
   if (is_moments && !is_float(now.type)) {

@@ -154,7 +154,7 @@ __device__ inline void add_floats(const exact_launch& how, std::uint64_t block, 
   // Where floats are far apart twice running, the next units are added float by float at once.
   constexpr unsigned vain_at_most = 1;
   constexpr unsigned units_apart = 7;
-  const shares<E, packs> given(how.x, how.count);
+  const shares<E, packs> given(how.x, count_of(how));
   const std::uint64_t warps = blocks * (Threads / warp_size);
   const std::uint64_t warp = block * (Threads / warp_size) + threadIdx.x / warp_size;
   const unsigned warp_lane = threadIdx.x % warp_size;
@@ -199,7 +199,7 @@ __device__ inline void add_floats(const exact_launch& how, std::uint64_t block, 
     for (int i = 0; i < values; ++i) column.add(x[i]);
   }
   if (warp != given.units % warps) return;
-  for (std::uint64_t i = warp_lane; i < given.edge(how.count); i += warp_size) {
+  for (std::uint64_t i = warp_lane; i < given.edge; i += warp_size) {
     const std::uint64_t at = given.at_edge(i);
     if (how.part != exact_part::all && (how.part == exact_part::odd) != (at % 2 != 0)) continue;
     const float x = elements::load(how.x, at);

@@ -60,10 +60,15 @@ __device__ __noinline__ void finish_launch(exact_memory* memory, unsigned long l
     if (!how.is_alone && how.concludes) memory->flags = 0;
     if (how.concludes && launches != nullptr) atomicAdd(launches, 1ULL);  // whose result nobody waits for
     if (OfValues && how.outcome != exact_outcome::state) {
-      // Nothing at all is +0; in the words of a sum, which are added to others, it changes nothing, as -0 does.
-      const bool changes_nothing = how.outcome == exact_outcome::words && how.result.what == onefold::form::sum;
-      if ((state[0] & exact::has_term) == 0 && !changes_nothing) state[0] |= exact::has_other_than_minus_zero;
+      const bool has_none = (state[0] & exact::has_term) == 0;
       state[0] &= ~exact::has_term;
+      if (has_none) state[0] |= exact::has_other_than_minus_zero;  // nothing at all is +0
+      // Words, which are added to others, are those of no elements then, which change nothing and are +0 where no others have any.
+      if (has_none && how.outcome == exact_outcome::words) how.result.count = 0;
+    }
+    if (!OfValues && how.count_at != nullptr && how.concludes) {
+      if (*how.count_at < how.result.count) how.result.count = *how.count_at;
+      how.result.degrees = exact::degrees_of(how.result.count, how.ddof);
     }
     if (OfValues && how.counts && how.concludes) {
       unsigned long long& present = static_cast<onefold::detail::counted_exact_limbs*>(memory)->present;
@@ -123,39 +128,39 @@ using namespace exact_sums;
 template <class E, exact_bins Bins>
 const exact_kernel& float_sums() {
   constexpr auto* symbol = Bins == exact_bins::doubles ? &float_sums_kernel<E> : &integer_sums_kernel<E>;
+  constexpr int threads = Bins == exact_bins::doubles ? float_threads : integer_threads(Bins == exact_bins::integers_in_64_kib);
   static const exact_kernel kernel{
-      reinterpret_cast<const void*>(symbol), float_threads, float_blocks, float_bytes, most_floats_of_thread * float_threads,
+      reinterpret_cast<const void*>(symbol), threads, float_blocks, float_bytes(threads), most_floats_of_thread * threads,
       2 * warp_size * elements_of<E>::count};
   return kernel;
 }
-template <class Terms>
+template <class Terms, bool Has227KiB>
 const exact_kernel& window_sums() {
+  constexpr int adding = Terms::fits ? window_threads<Terms> : warps_of_left_over<Terms>(Has227KiB) * warp_size;
   static const exact_kernel kernel{reinterpret_cast<const void*>(&window_sums_kernel<Terms>),
-                                   window_threads,
-                                   window_blocks,
-                                   window_bytes,
-                                   most_doubles_of_thread * (Terms::fits ? window_threads : warps_of_left_over<Terms> * warp_size),
+                                   window_threads<Terms>,
+                                   window_blocks<Terms>,
+                                   window_bytes<Terms>(Has227KiB),
+                                   most_doubles_of_thread * adding,
                                    Terms::packs * warp_size * elements_of<typename Terms::type>::count};
   return kernel;
 }
 
 template <class Terms>
+exact_kernel with_pieces(const void* symbol, bool has_64_kib, std::uint64_t elements_of_warp) {
+  const int threads = piece_threads<Terms>(has_64_kib);
+  return {symbol, threads, piece_blocks<Terms>, piece_bytes<Terms>(threads), most_terms_of_thread * threads, elements_of_warp};
+}
+template <class Terms, bool Has64KiB>
 const exact_kernel& piece_sums() {
-  static const exact_kernel kernel{reinterpret_cast<const void*>(&piece_sums_kernel<Terms>),
-                                   piece_threads<Terms>,
-                                   piece_blocks<Terms>,
-                                   piece_bytes<Terms>,
-                                   most_terms_of_thread * piece_threads<Terms>,
-                                   Terms::packs * warp_size * elements_of<typename Terms::type>::count};
+  static const exact_kernel kernel = with_pieces<Terms>(reinterpret_cast<const void*>(&piece_sums_kernel<Terms>), Has64KiB,
+                                                        Terms::packs * warp_size * elements_of<typename Terms::type>::count);
   return kernel;
 }
-
-template <class E>
+template <class E, bool Has64KiB>
 const exact_kernel& sums_of_two_types() {
-  using terms = product_terms<E, false>;
-  static const exact_kernel kernel{
-      reinterpret_cast<const void*>(&two_types_kernel<E>), piece_threads<terms>,         piece_blocks<terms>, piece_bytes<terms>,
-      most_terms_of_thread * piece_threads<terms>,         products_ahead<E> * warp_size};
+  static const exact_kernel kernel = with_pieces<product_terms<E, false>>(reinterpret_cast<const void*>(&two_types_kernel<E>),
+                                                                          Has64KiB, products_ahead<E> * warp_size);
   return kernel;
 }
 
@@ -172,7 +177,9 @@ const exact_kernel& whole_sums() {
 
 template <class Terms>
 const exact_kernel& sums_of(exact_bins bins) {
-  return bins == exact_bins::integers ? piece_sums<Terms>() : window_sums<Terms>();
+  if (bins == exact_bins::doubles_in_227_kib) return window_sums<Terms, true>();
+  if (bins == exact_bins::doubles) return window_sums<Terms, false>();
+  return bins == exact_bins::integers ? piece_sums<Terms, false>() : piece_sums<Terms, true>();
 }
 template <class E>
 const exact_kernel& kernel_of(exact_terms terms, exact_bins bins) {
@@ -183,12 +190,14 @@ const exact_kernel& kernel_of(exact_terms terms, exact_bins bins) {
     if constexpr (sizeof(E) == 8)
       return sums_of<product_terms<E, true>>(bins);
     else
-      return bins == exact_bins::integers ? piece_sums<product_terms<E, false>>() : window_sums<product_terms<E, true>>();
+      return are_doubles(bins) ? window_sums<product_terms<E, true>, false>() : sums_of<product_terms<E, false>>(bins);
   }
   if constexpr (sizeof(E) == 8)
     return sums_of<element_terms<E>>(bins);
+  else if (are_doubles(bins))
+    return float_sums<E, exact_bins::doubles>();
   else
-    return bins == exact_bins::integers ? float_sums<E, exact_bins::integers>() : float_sums<E, exact_bins::doubles>();
+    return bins == exact_bins::integers ? float_sums<E, exact_bins::integers>() : float_sums<E, exact_bins::integers_in_64_kib>();
 }
 
 }  // namespace
@@ -209,8 +218,10 @@ const exact_kernel& exact_kernel_of(element_type type, exact_terms terms, exact_
   }
 }
 
-const exact_kernel& exact_kernel_of_two_types(element_type type) {
-  return type == element_type::f32 ? sums_of_two_types<float>() : sums_of_two_types<double>();
+const exact_kernel& exact_kernel_of_two_types(element_type type, exact_bins bins) {
+  if (bins == exact_bins::integers_in_64_kib)
+    return type == element_type::f32 ? sums_of_two_types<float, true>() : sums_of_two_types<double, true>();
+  return type == element_type::f32 ? sums_of_two_types<float, false>() : sums_of_two_types<double, false>();
 }
 
 const void* exact_end_kernel() { return reinterpret_cast<const void*>(&exact_sums::end_of_values_kernel); }

@@ -19,8 +19,10 @@ enum class exact_terms : int {
   moments  ///< elements and squares, which go to the first sum and the second one: of integers
 };
 
-/// What the bins are: doubles, or integers, for GPUs that have few FP64 cores (decision 0053). That decides the time alone.
-enum class exact_bins : int { doubles, integers };
+/// What the bins are: doubles, or integers, for GPUs that have few FP64 cores (decision 0053). That decides the time alone. Code for compute capability 9.0 and newer has
+/// more doubles, where a block has 227 KiB of shared memory, and code for 7.5, where it has 64, fewer integers.
+enum class exact_bins : int { doubles, doubles_in_227_kib, integers, integers_in_64_kib };
+constexpr bool are_doubles(exact_bins bins) { return bins == exact_bins::doubles || bins == exact_bins::doubles_in_227_kib; }
 
 struct exact_kernel {
   const void* symbol;
@@ -31,13 +33,14 @@ struct exact_kernel {
   std::uint64_t elements_of_warp;  ///< at a time
 };
 
-/// Those with bins of integers fit GPUs that lend a block 99 KiB of shared memory; of those with doubles all but sums of floats and smaller types need 111 KiB.
+/// Those with bins of integers fit GPUs that lend a block 99 KiB of shared memory, or 64; of those with doubles all but sums of floats and smaller types need 111 KiB, products of doubles 148, or 198.
 /// With bins of integers, squares of floats and smaller types are products: both arrays of the launch are the same one. Of integers there is one kernel (decision 0062), which has
 /// two arguments more: their type and what is added up.
 const exact_kernel& exact_kernel_of(element_type type, exact_terms terms, exact_bins bins);
 
-/// That of dots of two types whose elements are numbers of `type`, f32 or f64. Its bins are integers, and its two further arguments both arrays' types.
-const exact_kernel& exact_kernel_of_two_types(element_type type);
+/// That of dots of two types whose elements are numbers of `type`, f32 or f64. Its bins are integers, whatever `bins` says but for 64 KiB, and its two further arguments
+/// both arrays' types.
+const exact_kernel& exact_kernel_of_two_types(element_type type, exact_bins bins);
 
 /// Behind a kernel of a function's values: a block for each result, which makes it of its limbs. Its arguments are an exact_launch, the limbs, the number of
 /// launches (device::slot_header), and the destination of all results.

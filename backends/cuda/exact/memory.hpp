@@ -28,19 +28,22 @@ enum class exact_outcome : int { number, state, words };
 struct exact_launch {
   const void* x;
   const void* y;        ///< of dot; else null
-  std::uint64_t count;  ///< of elements of this launch
-  exact_part part;      ///< never `turned`: another kernel does that
-  bool absolute;        ///< of sums: |x|
-  bool tells_flags;     ///< whether the flags are those of these terms
-  bool concludes;       ///< whether it is the call's last one
-  bool is_alone;        ///< whether it is the call's only one, of one block
+  std::uint64_t count;  ///< of elements of this launch; with count_at at most so many
+  /// Null, or where the number of the call's elements stands, of which result.count are taken at most, and `before` numbers by the launches before this one.
+  const std::uint64_t* count_at;
+  std::uint64_t before;
+  exact_part part;   ///< never `turned`: another kernel does that
+  bool absolute;     ///< of sums: |x|
+  bool tells_flags;  ///< whether the flags are those of these terms
+  bool concludes;    ///< whether it is the call's last one
+  bool is_alone;     ///< whether it is the call's only one, of one block
   bool counts;  ///< of a function's values: whether counted_exact_limbs::present is the number of terms, and not `result` has it
   exact_outcome outcome;
   int kind;       ///< its number
   int sum;        ///< which of the two
   int number[2];  ///< of limbs of each
   onefold::detail::exact::rounding result;
-  // Of terms that are counted:
+  // Of terms that are counted, or of which the number stands in memory:
   std::int64_t ddof;
   std::uint64_t of_none[2];  ///< the result of no terms, as it lies in memory
 };

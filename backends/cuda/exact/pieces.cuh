@@ -161,7 +161,7 @@ struct piece_reader {
 
   __device__ explicit piece_reader(const exact_launch& launch)
       : how(launch),
-        given(how.x, how.count),
+        given(how.x, count_of(how)),
         x_body(static_cast<const E*>(how.x) + given.head),
         y_body(has_y ? static_cast<const E*>(how.y) + given.head : x_body),
         gathers(has_y && reinterpret_cast<std::uintptr_t>(y_body) % 16 != 0),
@@ -211,7 +211,7 @@ struct piece_reader {
   /// The elements outside of the units. By one warp.
   template <class Column>
   __device__ void add_edge(Column& column) const {
-    for (std::uint64_t i = warp_lane; i < given.edge(how.count); i += warp_size) {
+    for (std::uint64_t i = warp_lane; i < given.edge; i += warp_size) {
       const std::uint64_t at = given.at_edge(i);
       if (how.part != exact_part::all && (how.part == exact_part::odd) != (at % 2 != 0)) continue;
       const value x = elements::load(how.x, at);

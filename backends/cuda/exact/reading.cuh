@@ -7,9 +7,37 @@
 #include <onefold/device/warp.cuh>
 #include <onefold/float16.hpp>
 
+#include "memory.hpp"
+
 namespace onefold::cuda_backend::exact_sums {
 
 using device::warp_size;
+
+/// Whether this is code for compute capability 7.5, which lends a block 64 KiB of shared memory where others lend 96 and more. All else is as it would be without it, so that
+/// code for other GPUs is the same.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+inline constexpr bool has_64_kib = true;
+#else
+inline constexpr bool has_64_kib = false;
+#endif
+/// Whether for 9.0 and newer ones, which lend a block 227 KiB, or are no GPUs for bins of doubles; others that are lend 163 (8.0).
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+inline constexpr bool has_227_kib = true;
+#else
+inline constexpr bool has_227_kib = false;
+#endif
+/// Of 512 threads, on a multiprocessor at a time: 7.5 has room for 1024 threads.
+inline constexpr int blocks_of_512 = has_64_kib ? 2 : 3;
+
+/// How many elements a launch has.
+__device__ inline std::uint64_t count_of(const exact_launch& how) {
+  if (how.count_at == nullptr) return how.count;
+  const std::uint64_t here = *how.count_at;
+  const std::uint64_t most = how.result.count;
+  const std::uint64_t all = (here < most ? here : most) * (how.part == exact_part::all ? 1 : 2);
+  if (all <= how.before) return 0;
+  return all - how.before < how.count ? all - how.before : how.count;
+}
 
 struct pack {
   unsigned of[4];
@@ -106,15 +134,16 @@ struct shares {
 
   std::uint64_t head;
   std::uint64_t units;
+  unsigned edge;  ///< elements outside of the units
 
   ONEFOLD_HOST_DEVICE shares(const void* x, std::uint64_t count) {
     const auto behind = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(x) % 16);
     head = behind == 0 ? 0 : (16 - behind) / sizeof(E);
     if (head > count) head = count;
     units = (count - head) / of_unit;
+    edge = static_cast<unsigned>(count - units * of_unit);
   }
-  /// Element i of those outside of the units, of which there are `edge`.
-  [[nodiscard]] __device__ std::uint64_t edge(std::uint64_t count) const { return count - units * of_unit; }
+  /// Element i of those outside of the units.
   [[nodiscard]] __device__ std::uint64_t at_edge(std::uint64_t i) const { return i < head ? i : i + units * of_unit; }
 };
 

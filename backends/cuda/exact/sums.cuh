@@ -47,7 +47,7 @@ struct block_sums {
   __device__ void clear(const exact_launch& launch, const device::destination& destination) {
     for (int i = static_cast<int>(threadIdx.x); i < exact_memory::most; i += static_cast<int>(blockDim.x)) limb[i] = 0;
     if (threadIdx.x == 0) flags = 0;
-    if (threadIdx.x == warp_size) {
+    if (threadIdx.x == (has_64_kib ? 0 : warp_size)) {  // there a block may be one warp
       how = launch;
       to = destination;
     }
@@ -97,8 +97,8 @@ __device__ __noinline__ void finish_launch(exact_memory* memory, unsigned long l
 // --- floats: one bin for each -------------------------------------------------------------------------------------------------------------------------
 
 inline constexpr int float_threads = 512;
-inline constexpr int float_blocks = 3;  ///< of a multiprocessor
-inline constexpr std::size_t float_bytes = sizeof(double) * float_bins * float_threads;
+inline constexpr int float_blocks = blocks_of_512;
+constexpr std::size_t float_bytes(int threads) { return sizeof(double) * float_bins * static_cast<std::size_t>(threads); }
 
 template <class E>
 __global__ void __launch_bounds__(float_threads, float_blocks)
@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(float_threads, float_blocks)
   sums.clear(how, to);
   device::wait_for_previous_kernel();
 
-  const shares<E, packs> given(how.x, how.count);
+  const shares<E, packs> given(how.x, count_of(how));
   const std::uint64_t warps = std::uint64_t{gridDim.x} * (float_threads / warp_size);
   const std::uint64_t warp = std::uint64_t{blockIdx.x} * (float_threads / warp_size) + threadIdx.x / warp_size;
   const unsigned warp_lane = threadIdx.x % warp_size;
@@ -142,7 +142,7 @@ __global__ void __launch_bounds__(float_threads, float_blocks)
   // All of the warp's elements, for those who ask for nothing but a look.
   const auto for_edge = [&](const auto& do_it) {
     if (warp != given.units % warps) return;
-    for (std::uint64_t i = warp_lane; i < given.edge(how.count); i += warp_size) {
+    for (std::uint64_t i = warp_lane; i < given.edge; i += warp_size) {
       const std::uint64_t at = given.at_edge(i);
       if (how.part == exact_part::all || (how.part == exact_part::odd) == (at % 2 != 0)) do_it(elements::load(how.x, at));
     }
@@ -198,24 +198,27 @@ __global__ void __launch_bounds__(float_threads, float_blocks)
     finish_launch<false>(memory, launches, sums, *reinterpret_cast<finish_memory*>(bins));  // which nobody needs any more
 }
 
+constexpr int integer_threads(bool is_for_64_kib) { return is_for_64_kib ? 384 : float_threads; }
+
 /// The same without an operation on doubles (floats.cuh).
 template <class E>
-__global__ void __launch_bounds__(float_threads, float_blocks)
+__global__ void __launch_bounds__(integer_threads(has_64_kib), float_blocks)
     integer_sums_kernel(const __grid_constant__ exact_launch how, exact_memory* memory, unsigned long long* launches,
                         const __grid_constant__ device::destination to) {
+  constexpr int threads = integer_threads(has_64_kib);
   extern __shared__ long long integer_bins[];
   __shared__ block_sums sums;
-  __shared__ int bases[float_threads / warp_size];
-  if (threadIdx.x < float_threads / warp_size) bases[threadIdx.x] = 0;
-  integer_column<float_threads> column{integer_bins + threadIdx.x, 0};
+  __shared__ int bases[threads / warp_size];
+  if (threadIdx.x < threads / warp_size) bases[threadIdx.x] = 0;
+  integer_column<threads> column{integer_bins + threadIdx.x, 0};
   column.clear();
   sums.clear(how, to);
   device::wait_for_previous_kernel();
   add_floats<E>(how, blockIdx.x, gridDim.x, column);
   __syncwarp();
-  sum_bins_of_warp<float_bins, float_threads>(column.bin, 0, float_quantum);
+  sum_bins_of_warp<float_bins, threads>(column.bin, 0, float_quantum);
   __syncthreads();
-  add_bins_of_block<float_bins, float_threads>(integer_bins, bases, float_quantum, how.result.scale[how.sum], sums.limb);
+  add_bins_of_block<float_bins, threads>(integer_bins, bases, float_quantum, how.result.scale[how.sum], sums.limb);
   __syncthreads();
   if (hand_over(how, memory, sums, column.flags))
     finish_launch<false>(memory, launches, sums, *reinterpret_cast<finish_memory*>(integer_bins));  // which nobody needs any more
@@ -224,35 +227,47 @@ __global__ void __launch_bounds__(float_threads, float_blocks)
 // --- doubles and products: a window of bins ---------------------------------------------------------------------------------------------------------
 
 inline constexpr int window_bins = 37;  ///< all that products of two floats need
-inline constexpr int window_threads = 384;
-inline constexpr int window_blocks = 2;                                          ///< of a multiprocessor
-inline constexpr std::uint64_t most_doubles_of_thread = std::uint64_t{1} << 15;  ///< 36 bits each and 31 of others, of 53
-inline constexpr std::size_t window_bytes = sizeof(double) * window_bins * window_threads;
-/// Warps of a block that add up what the window leaves over: those whose bins of integers there is room for, 6 of doubles and 3 of their products.
+/// Of a block, and blocks of a multiprocessor. Two running sums, of products of doubles and of their rests, need the registers that half as many warps leave.
 template <class Terms>
-inline constexpr int warps_of_left_over = static_cast<int>(window_bytes / sizeof(long long)) /
-                                          (piece_column<Terms, 1>::bins * warp_size);
+inline constexpr int window_threads = Terms::has_rest ? 512 : 384;
+template <class Terms>
+inline constexpr int window_blocks = Terms::has_rest ? 1 : 2;
+inline constexpr std::uint64_t most_doubles_of_thread = std::uint64_t{1} << 15;  ///< 36 bits each and 31 of others, of 53
+/// Warps of a block that add up what the window leaves over: those whose bins of integers there is room for, 6 of doubles, and of their products, whose blocks are alone, 6 of 227 KiB and 4 of 163.
+template <class Terms>
+constexpr int warps_of_left_over(bool is_for_227_kib) {
+  return Terms::has_rest && !is_for_227_kib ? 4 : 6;
+}
+template <class Terms>
+constexpr std::size_t window_bytes(bool is_for_227_kib) {
+  constexpr std::size_t of_window = sizeof(double) * window_bins * window_threads<Terms>;
+  const std::size_t left_over = sizeof(long long) * piece_column<Terms, 1>::bins * warp_size *
+                                static_cast<std::size_t>(warps_of_left_over<Terms>(is_for_227_kib));
+  return Terms::fits || of_window > left_over ? of_window : left_over;
+}
 
-/// Ahead of a thread's bins: a running sum, which takes what all of its warp has a turn after the other, as long as it is of about one magnitude. So bins are for what
-/// lies apart, and shared memory for little more than the end. Five registers: there are no more.
+/// Ahead of a thread's bins: a running sum, of products of doubles one of the rests too, which takes what all of its warp has a turn after the other, as long as it is of about
+/// one magnitude. So bins are for what lies apart, and where nothing does the ends have nothing to do with them.
 template <class Terms, class Window>
 struct sum_ahead {
-  static constexpr bool is_there = !Terms::has_rest;                        ///< for two sums there are no registers
-  static constexpr bool is_of_squares = Terms::fits && Terms::arrays == 1;  ///< of floats, which are made as they are added
+  static constexpr bool is_of_squares =
+      Terms::fits && Terms::is_product && Terms::arrays == 1;  ///< of floats, which are made as they are added
   using sums = running_sums<Terms>;
   static constexpr int turns_apart = 15;  ///< that go to the bins at once where the sum has no place
   static constexpr int vain = 0x100;
 
   running_sum sum{0, 0};  ///< closed where it is 0
+  running_sum rests{0, 0};
   /// Open: the terms that have not been settled, and `vain` where the last turn was not taken. Closed: turns to be added apart.
   int turns = 0;
 
   __device__ bool is_open() const { return __double2hiint(sum.high) != 0; }
 
-  /// Adds the terms, if all threads of the warp can add theirs, and says whether they did. `x_at(i)`: what term i is the square of.
-  template <int Count, class TermAt, class XAt>
-  __device__ bool add(const Window& of, const TermAt& term_at, const XAt& x_at) {
-    if (!is_open()) return turns > 0 && add_each<Count>(of, term_at);
+  /// Adds the terms, if all threads of the warp can add theirs, and says whether they did. `x_at(i)`: what term i is the square of; note() is called ahead of what goes into
+  /// bins.
+  template <int Count, class TermAt, class XAt, class Note>
+  __device__ bool add(const Window& of, const TermAt& term_at, const XAt& x_at, const Note& note) {
+    if (!is_open()) return turns > 0 && add_each<Count>(of, term_at);  // where bins have been noted
     // Terms that are greater have no digits too low, neither for the sum nor for the lowest bin.
     const int least = ::max(sum.exponent() - sums::most_below, 16 * (of.base + Terms::below));
     // Sizes are twice the upper word, without its sign, less one: so zeros, which have no digits, are no smaller than others.
@@ -263,6 +278,7 @@ struct sum_ahead {
     else
       floor = (static_cast<unsigned>(least) << 21) - 1;
     running_sum after = sum;
+    [[maybe_unused]] running_sum rests_after = rests;
     unsigned moved = 0;
     unsigned least_size = 0xffffffffU;
     [[maybe_unused]] unsigned odd = 0;  // of what seems to be zero by its upper word
@@ -272,29 +288,45 @@ struct sum_ahead {
         least_size = ::min(least_size, __float_as_uint(x_at(i)) * 2 - 1);
         after.add_square(static_cast<double>(x_at(i)), moved);
       } else {
-        const double value = term_at(i).value;
-        const unsigned size = static_cast<unsigned>(__double2hiint(value)) * 2;
+        const auto t = term_at(i);
+        const unsigned size = static_cast<unsigned>(__double2hiint(t.value)) * 2;
         least_size = ::min(least_size, size - 1);
-        if constexpr (!Terms::fits) odd |= size == 0 ? static_cast<unsigned>(__double2loint(value)) : 0;
-        after.add(value, moved);
+        if constexpr (Terms::has_rest) {
+          if (size == 0 && !is_zero(t)) odd = 1;
+          rests_after.add(t.rest, moved);
+        } else if constexpr (!Terms::fits) {
+          odd |= size == 0 ? static_cast<unsigned>(__double2loint(t.value)) : 0;
+        }
+        after.add(t.value, moved);
       }
     }
     if (!__all_sync(all_lanes, (moved & running_sum::place) == 0 && odd == 0 && least_size >= floor)) return false;
     sum = after;
+    rests = rests_after;
     turns = (turns & ~vain) + Count;
     if (turns + Count > running_sum::most_between) {
       turns = 0;
       moved = 0;
       after.settle(moved);
+      if constexpr (Terms::has_rest) rests_after.settle(moved);
       if (__all_sync(all_lanes, (moved & running_sum::place) == 0)) {
         sum = after;
+        rests = rests_after;
       } else {  // begins anew where it was
         const int exponent = sum.exponent();
+        note();
         close(of);
-        sum.begin(exponent);
+        begin(exponent);
       }
     }
     return true;
+  }
+  /// For terms of which the greatest has that exponent, if there is a place for them: whether there is.
+  __device__ bool open(const Window& of, unsigned top) {
+    const int exponent = static_cast<int>(top) + sums::above;
+    const bool has_place = sums::takes(static_cast<int>(top)) && of.has_room_below() && of.has_room_above(exponent << 20);
+    if (has_place) begin(exponent);
+    return has_place;
   }
   /// After a turn that was not taken: looks for a place where its like is.
   template <int Count, class TermAt>
@@ -312,14 +344,17 @@ struct sum_ahead {
       greatest = ::max(greatest, exponent);
       if (exponent != 0) least = ::min(least, exponent);
     }
-    const auto top = static_cast<int>(greatest_of_warp(greatest));
+    const unsigned top = greatest_of_warp(greatest);
     const int bottom = 0x7ff - static_cast<int>(greatest_of_warp(0x7ff - least));
     close(of);
-    const int exponent = top + sums::above;
-    const bool has_place =
-        sums::takes(top) && of.has_room_below() && of.has_room_above(exponent << 20) && bottom >= exponent - sums::most_below;
-    turns = has_place || top == 0 ? 0 : turns_apart;
-    if (has_place) sum.begin(exponent);
+    const bool are_close = bottom >= static_cast<int>(top) + sums::above - sums::most_below;
+    turns = (are_close && open(of, top)) || top == 0 ? 0 : turns_apart;
+  }
+  /// What it has goes into limbs: at the end, where the warp's bins have nothing. By the whole warp.
+  __device__ void flush(int scale, long long* limbs) const {
+    if (!is_open()) return;
+    running_sum::flush(sum, scale, limbs);
+    if constexpr (Terms::has_rest) running_sum::flush(rests, scale, limbs);
   }
   /// What it has goes into bins.
   __device__ void close(const Window& of) {
@@ -327,36 +362,53 @@ struct sum_ahead {
     of.add_low(sum.gathered());
     of.add_low(sum.low);
     sum.high = sum.low = 0;
+    if constexpr (Terms::has_rest) {
+      of.add_low(rests.gathered());
+      of.add_low(rests.low);
+    }
   }
 
  private:
+  __device__ void begin(int exponent) {
+    sum.begin(exponent);
+    if constexpr (Terms::has_rest) rests.begin(exponent - sums::rest_below);
+  }
   // Neither zeros nor what lies outside.
   template <int Count, class TermAt>
   __device__ bool add_each(const Window& of, const TermAt& term_at) {
     --turns;
     double value[Count];
+    [[maybe_unused]] double rest[Count];
     bool are_inside = true;
 #pragma unroll
     for (int i = 0; i < Count; ++i) {
-      value[i] = term_at(i).value;
+      const auto t = term_at(i);
+      value[i] = t.value;
+      if constexpr (Terms::has_rest) rest[i] = t.rest;
       are_inside &= !of.is_outside(value[i]);
     }
     if (!__all_sync(all_lanes, are_inside)) return false;
 #pragma unroll
-    for (int i = 0; i < Count; ++i) of.add(value[i]);
+    for (int i = 0; i < Count; ++i) {
+      of.add(value[i]);
+      if constexpr (Terms::has_rest) of.add_low(rest[i]);
+    }
     return true;
   }
 };
 
+/// In the place of the number of a warp's first bin: it has put nothing into bins.
+inline constexpr int no_bins = 1 << 20;
+
 template <class Terms>
-__global__ void __launch_bounds__(window_threads, window_blocks)
+__global__ void __launch_bounds__(window_threads<Terms>, window_blocks<Terms>)
     window_sums_kernel(const __grid_constant__ exact_launch how, exact_memory* memory, unsigned long long* launches,
                        const __grid_constant__ device::destination to) {
   using E = typename Terms::type;
   using elements = elements_of<E>;
   constexpr int packs = Terms::packs;
   constexpr int terms = packs * elements::count;
-  constexpr int block_warps = window_threads / warp_size;
+  constexpr int block_warps = window_threads<Terms> / warp_size;
   constexpr unsigned most_apart = 32;  // of a warp, before it stops
   extern __shared__ double bins[];
   __shared__ block_sums sums;
@@ -365,7 +417,7 @@ __global__ void __launch_bounds__(window_threads, window_blocks)
   sums.clear(how, to);
   device::wait_for_previous_kernel();
 
-  const shares<E, packs> given(how.x, how.count);
+  const shares<E, packs> given(how.x, count_of(how));
   const std::uint64_t warps = std::uint64_t{gridDim.x} * block_warps;
   const unsigned warp_of_block = threadIdx.x / warp_size;
   const std::uint64_t first_warp = std::uint64_t{blockIdx.x} * block_warps;
@@ -487,48 +539,51 @@ __global__ void __launch_bounds__(window_threads, window_blocks)
   };
 
   // The first terms say where the window lies: their greatest is two bins below its upper end.
-  const auto base_for = [&](unsigned highest) {
+  const auto base_for = [&](unsigned top) {
     if constexpr (Terms::fits) return 43;  // that of 2^-298 and the one 2 below
-    const int bin = highest == 0 ? 63 + 8 : static_cast<int>(highest);
+    const int bin = top == 0 ? 63 + 8 : static_cast<int>(top / 16);
     return ::max(::min(bin + 2, end_of_bins - 1) - (window_bins - 1), lowest_bin);
   };
-  window<Terms, window_bins, window_threads> narrow{bins + threadIdx.x, 0, 0};
+  window<Terms, window_bins, window_threads<Terms>> narrow{bins + threadIdx.x, 0, 0};
   std::uint64_t unit = first_warp + warp_of_block;
   const bool has_edge = unit == given.units % warps;
+  // Bins that have nothing need not become integers, which at the end takes longer than all that few elements are read in.
+  const auto note = [&] {
+    if (warp_lane == 0) bases[warp_of_block] = narrow.base;
+  };
   turn next{};
   if (unit < given.units) load(unit, next);
   narrow.clear();  // while that is on its way
+  using ahead = sum_ahead<Terms, decltype(narrow)>;
+  ahead first;
   {
-    unsigned highest = 0;
+    unsigned highest = 0;  // exponent
     if (unit < given.units) {
 #pragma unroll
       for (int i = 0; i < terms; ++i) {
-        const double value = term_at(next, i).value;
-        const int bin = decltype(narrow)::bin_of(value);
-        if (bin < end_of_bins) highest = ::max(highest, static_cast<unsigned>(bin));
+        const int exponent = exponent_of(term_at(next, i).value);
+        if (exponent < 16 * end_of_bins) highest = ::max(highest, static_cast<unsigned>(exponent));
       }
-    } else if (has_edge && warp_lane < given.edge(how.count)) {
+    } else if (has_edge && warp_lane < given.edge) {
       const std::uint64_t at = given.at_edge(warp_lane);
       const auto x = elements::load(how.x, at);
       const auto t = term_of<Terms>(x, y_at_edge(at, x), mask);
-      highest = static_cast<unsigned>(::min(decltype(narrow)::bin_of(t.value), end_of_bins - 1));
+      highest = static_cast<unsigned>(::min(exponent_of(t.value), 16 * end_of_bins - 1));
     }
-    narrow.open(base_for(greatest_of_warp(highest)));
+    const unsigned top = greatest_of_warp(highest);
+    narrow.open(base_for(top));
+    if (warp_lane == 0) bases[warp_of_block] = no_bins;
+    if (takes_all && unit < given.units && first.open(narrow, top)) flags |= exact::has_other_than_minus_zero;
   }
-  using ahead = sum_ahead<Terms, decltype(narrow)>;
-  [[maybe_unused]] ahead first;
   // Adds those terms to the sum ahead, if it takes them, or else to the bins; false as above.
   const auto add_part = [&]<int First>(std::integral_constant<int, First> part, const turn& now) -> bool {
-    if constexpr (ahead::is_there) {
-      const auto term = [&](int i) { return term_at(now, First + i); };
-      const auto x = [&](int i) { return x_at(now, First + i); };
-      if (takes_all && first.template add<at_a_time>(narrow, term, x)) return true;
-      if (!add_some(part, narrow, now, Terms::fits ? 0xffffffffU : most_apart)) return false;
-      if (takes_all) first.template move<at_a_time>(narrow, term);
-      return true;
-    } else {
-      return add_some(part, narrow, now, most_apart);
-    }
+    const auto term = [&](int i) { return term_at(now, First + i); };
+    const auto x = [&](int i) { return x_at(now, First + i); };
+    if (takes_all && first.template add<at_a_time>(narrow, term, x, note)) return true;
+    note();
+    if (!add_some(part, narrow, now, Terms::fits ? 0xffffffffU : most_apart)) return false;
+    if (takes_all) first.template move<at_a_time>(narrow, term);
+    return true;
   };
   while (unit < given.units) {
     const turn now = next;
@@ -538,10 +593,16 @@ __global__ void __launch_bounds__(window_threads, window_blocks)
     if constexpr (terms > at_a_time) add_part(std::integral_constant<int, at_a_time>{}, now);
     unit = behind;
   }
-  if constexpr (ahead::is_there) first.close(narrow);
+  if (has_edge) note();
+  __syncwarp();
+  const bool has_bins = bases[warp_of_block] != no_bins;
+  if (has_bins)
+    first.close(narrow);
+  else
+    first.flush(how.result.scale[how.sum], sums.limb);
   if (warp_lane == 0) stopped[warp_of_block] = unit;
   if (has_edge) {
-    for (std::uint64_t i = warp_lane; i < given.edge(how.count); i += warp_size) {
+    for (std::uint64_t i = warp_lane; i < given.edge; i += warp_size) {
       const std::uint64_t at = given.at_edge(i);
       if (how.part != exact_part::all && (how.part == exact_part::odd) != (at % 2 != 0)) continue;
       const auto x = elements::load(how.x, at);
@@ -560,16 +621,16 @@ __global__ void __launch_bounds__(window_threads, window_blocks)
   flags |= marks;
   constexpr int first_quantum = -1043;
   __syncwarp();
-  sum_bins_of_warp<window_bins, window_threads>(narrow.column, narrow.base, first_quantum);
-  if (warp_lane == 0) bases[warp_of_block] = narrow.base;
-  __syncthreads();
-  add_bins_of_block<window_bins, window_threads>(bins, bases, first_quantum, how.result.scale[how.sum], sums.limb);
-  __syncthreads();
+  if (has_bins) sum_bins_of_warp<window_bins, window_threads<Terms>>(narrow.column, narrow.base, first_quantum);
+  if (__syncthreads_or(has_bins ? 1 : 0) != 0) {
+    add_bins_of_block<window_bins, window_threads<Terms>>(bins, bases, first_quantum, how.result.scale[how.sum], sums.limb);
+    __syncthreads();
+  }
 
   if constexpr (!Terms::fits) {
     bool is_done = true;
     for (int w = 0; w < block_warps; ++w) is_done = is_done && stopped[w] >= given.units;
-    constexpr int warps_left = warps_of_left_over<Terms>;
+    constexpr int warps_left = warps_of_left_over<Terms>(has_227_kib);
     if (!is_done && warp_of_block < warps_left)
       flags |= add_left_over<Terms, warps_left>(how, stopped, block_warps, warps, reinterpret_cast<long long*>(bins), sums.limb);
     __syncthreads();
@@ -580,24 +641,30 @@ __global__ void __launch_bounds__(window_threads, window_blocks)
 
 // --- the same without an operation on doubles ---------------------------------------------------------------------------------------------------------
 
-/// Of a block: as many as the shared memory of a GPU of compute capability 8.6 has room for, 99 KiB, with what else a block keeps there.
+/// Of a block: as many as the shared memory of a GPU of compute capability 8.6 has room for, 99 KiB, or of one of 7.5, 64 KiB, with what else a block keeps there.
 template <class Terms>
-inline constexpr int piece_threads = Terms::has_rest     ? 64
-                                     : Terms::is_product ? 512
-                                                         : 160;
+constexpr int piece_threads(bool is_for_64_kib) {
+  if (Terms::has_rest) return is_for_64_kib ? 32 : 64;
+  if (Terms::is_product) return is_for_64_kib ? 384 : 512;
+  return is_for_64_kib ? 96 : 160;
+}
 template <class Terms>
 inline constexpr int piece_blocks = Terms::has_rest ? 3 : 2;  ///< of a multiprocessor that has room for as many
 template <class Terms>
-inline constexpr std::size_t piece_bytes = sizeof(long long) * piece_column<Terms, 1>::bins* piece_threads<Terms>;
+constexpr std::size_t piece_bytes(int threads) {
+  return sizeof(long long) * piece_column<Terms, 1>::bins * static_cast<std::size_t>(threads);
+}
 
 template <class Terms>
-__global__ void __launch_bounds__(piece_threads<Terms>, piece_blocks<Terms>)
+__global__ void __launch_bounds__(piece_threads<Terms>(has_64_kib), piece_blocks<Terms>)
     piece_sums_kernel(const __grid_constant__ exact_launch how, exact_memory* memory, unsigned long long* launches,
                       const __grid_constant__ device::destination to) {
-  static_assert(piece_bytes<Terms> + sizeof(block_sums) <= 99 * 1024 && piece_bytes<Terms> >= sizeof(finish_memory));
+  constexpr int threads = piece_threads<Terms>(has_64_kib);
+  static_assert(piece_bytes<Terms>(threads) + sizeof(block_sums) <= (has_64_kib ? 64 : 99) * 1024);
+  static_assert(piece_bytes<Terms>(threads) >= sizeof(finish_memory));
   extern __shared__ long long integer_bins[];
   __shared__ block_sums sums;
-  piece_column<Terms, piece_threads<Terms>> column{integer_bins + threadIdx.x, 0, 0};
+  piece_column<Terms, threads> column{integer_bins + threadIdx.x, 0, 0};
   column.clear();
   sums.clear(how, to);
   device::wait_for_previous_kernel();
@@ -661,11 +728,11 @@ struct elements_ahead {
 
 /// With bins of integers, which any products go into, whatever reads them; element by element, for all pairs of types.
 template <class E>
-__global__ void __launch_bounds__(piece_threads<product_terms<E, false>>, piece_blocks<product_terms<E, false>>)
+__global__ void __launch_bounds__(piece_threads<product_terms<E, false>>(has_64_kib), piece_blocks<product_terms<E, false>>)
     two_types_kernel(const __grid_constant__ exact_launch how, exact_memory* memory, unsigned long long* launches,
                      const __grid_constant__ device::destination to, element_type x_type, element_type y_type) {
   using terms = product_terms<E, false>;
-  constexpr int threads = piece_threads<terms>;
+  constexpr int threads = piece_threads<terms>(has_64_kib);
   constexpr int number = products_ahead<E>;
   extern __shared__ long long integer_bins[];
   __shared__ block_sums sums;
@@ -675,23 +742,24 @@ __global__ void __launch_bounds__(piece_threads<product_terms<E, false>>, piece_
   device::wait_for_previous_kernel();
   const auto x_bytes = static_cast<int>(size_of(x_type));
   const auto y_bytes = static_cast<int>(size_of(y_type));
+  const std::uint64_t count = count_of(how);
   const std::uint64_t step = std::uint64_t{gridDim.x} * threads;
   const std::uint64_t first = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
   elements_ahead<E, number> x_ahead{};
   elements_ahead<E, number> y_ahead{};
-  x_ahead.load(how.x, x_bytes, first, step, how.count);
-  y_ahead.load(how.y, y_bytes, first, step, how.count);
+  x_ahead.load(how.x, x_bytes, first, step, count);
+  y_ahead.load(how.y, y_bytes, first, step, count);
 #pragma unroll 1
-  for (std::uint64_t at = first; at < how.count; at += number * step) {
+  for (std::uint64_t at = first; at < count; at += number * step) {
     E x[number]{};
     E y[number]{};
     x_ahead.make(x_type, x);
     y_ahead.make(y_type, y);
-    x_ahead.load(how.x, x_bytes, at + number * step, step, how.count);
-    y_ahead.load(how.y, y_bytes, at + number * step, step, how.count);
+    x_ahead.load(how.x, x_bytes, at + number * step, step, count);
+    y_ahead.load(how.y, y_bytes, at + number * step, step, count);
 #pragma unroll
     for (int k = 0; k < number; ++k)
-      if (at + static_cast<unsigned>(k) * step < how.count) column.add(x[k], y[k]);
+      if (at + static_cast<unsigned>(k) * step < count) column.add(x[k], y[k]);
   }
   __syncwarp();
   column.flush(sums.limb);
@@ -702,7 +770,7 @@ __global__ void __launch_bounds__(piece_threads<product_terms<E, false>>, piece_
 // --- integers -----------------------------------------------------------------------------------------------------------------------------------------
 
 inline constexpr int whole_threads = 512;
-inline constexpr int whole_blocks = 3;  ///< of a multiprocessor
+inline constexpr int whole_blocks = blocks_of_512;
 inline constexpr int whole_packs = 4;
 
 template <class E>

@@ -50,7 +50,7 @@ __device__ inline void add_pack(whole_moments<E>& to, const pack& from) {
 template <class Sum, int Packs>
 __device__ inline void add_whole(const exact_launch& how, std::uint64_t block, std::uint64_t blocks, unsigned threads, Sum& sum) {
   using E = typename Sum::type;
-  const shares<E, Packs> given(how.x, how.count);
+  const shares<E, Packs> given(how.x, count_of(how));
   const std::uint64_t warps = blocks * (threads / warp_size);
   const std::uint64_t warp = block * (threads / warp_size) + threadIdx.x / warp_size;
   const unsigned warp_lane = threadIdx.x % warp_size;
@@ -64,7 +64,7 @@ __device__ inline void add_whole(const exact_launch& how, std::uint64_t block, s
     for (int k = 0; k < Packs; ++k) add_pack(sum, now[k]);
   }
   if (warp != given.units % warps) return;
-  for (std::uint64_t i = warp_lane; i < given.edge(how.count); i += warp_size) sum.add(x[given.at_edge(i)]);
+  for (std::uint64_t i = warp_lane; i < given.edge; i += warp_size) sum.add(x[given.at_edge(i)]);
 }
 
 }  // namespace onefold::cuda_backend::exact_sums
