@@ -210,17 +210,18 @@ bool run_for_states(onefold::detail::request what, const options& how, const var
   what.waits = false;
   what.words_alone = true;
   const cudaStream_t stream = stream_of(device, what.where.has_stream(), what.where.stream());
+  const auto wait = [&] {
+    const cudaError_t status = calls().stream_synchronize(stream);
+    may_be_written = !onefold::detail::tells_of_the_end(status);
+    return status;
+  };
   try {
     if (!run_exact_values(what, how, variant, ran)) return false;
   } catch (...) {
-    const cudaError_t status = calls().stream_synchronize(stream);  // what was launched may write until then
-    forget(status);
-    may_be_written = !onefold::detail::tells_of_the_end(status);
+    forget(wait());  // what was launched may write until then
     throw;
   }
-  const cudaError_t waited = calls().stream_synchronize(stream);
-  may_be_written = !onefold::detail::tells_of_the_end(waited);
-  check(waited, "cudaStreamSynchronize");
+  check(wait(), "cudaStreamSynchronize");
   const auto* const from = static_cast<const std::int64_t*>(place->values.data());
   std::copy_n(from, states * words, to);
   for (std::size_t k = 0; k < states; ++k) {

@@ -247,10 +247,11 @@ class batch_on_stream final : public batch_of_calls {
              .choices = no_choices,
              .call_number = call_number(),
              .workspace = workspace_};
-    const bool was_in_doubt = std::exchange(work.end_in_doubt, !is_captured_ || work.end_in_doubt);
+    const bool was_in_doubt = !is_captured_ && work.end_in_doubt;  // as in launch_variant()
+    if (!is_captured_) work.end_in_doubt = true;
     try {
       launch_all(now);
-      if (was_in_doubt && !is_captured_) work.leave_mark();  // of what had failed before, too
+      if (was_in_doubt) work.leave_mark();
     } catch (...) {
       if (!is_captured_) {
         work.slot_launches += now.slot_launches;

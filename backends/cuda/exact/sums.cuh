@@ -250,8 +250,7 @@ constexpr std::size_t window_bytes(bool is_for_227_kib) {
 /// one magnitude. So bins are for what lies apart, and where nothing does the ends have nothing to do with them.
 template <class Terms, class Window>
 struct sum_ahead {
-  static constexpr bool is_of_squares =
-      Terms::fits && Terms::is_product && Terms::arrays == 1;  ///< of floats, which are made as they are added
+  static constexpr bool is_of_squares = Terms::fits && Terms::arrays == 1;  ///< of floats, which are made as they are added
   using sums = running_sums<Terms>;
   static constexpr int turns_apart = 15;  ///< that go to the bins at once where the sum has no place
   static constexpr int vain = 0x100;
