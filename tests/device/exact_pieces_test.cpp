@@ -155,9 +155,9 @@ TYPED_TEST(exact_pieces, take_every_exponent) {
   }
 }
 
-// What a window leaves over (decision 0061): warps stopped anywhere, and a few take the shares of all.
+// What a window leaves over (decision 0061): warps stopped anywhere, and a few take the shares of all, and what blocks asked for (0087).
 template <class Terms, form What>
-void expect_right_left_over(value_kind kind, std::size_t at) {
+void expect_right_left_over(value_kind kind, std::size_t at, bool are_fixed) {
   constexpr int warps_left = 3;
   constexpr unsigned block_warps = 12, blocks = 2, step = blocks * block_warps;
   using column_of_thread = sums_on_device::piece_column<Terms, warps_left * 32>;
@@ -167,38 +167,60 @@ void expect_right_left_over(value_kind kind, std::size_t at) {
   const std::uint64_t count = x.size() - at;
   const cb::exact_launch how = launch_over(x.data() + at, y.data() + at, count, exact_part::all, false);
   const auto given = reader(how).given;
-  ASSERT_GT(given.units, 3 * step);
+  const auto units = static_cast<unsigned>(given.units);
+  ASSERT_GT(units, 3 * step);
+  const unsigned fixed = are_fixed ? units : 2 * step;
+  unsigned asked = fixed;
+  const auto ask = [&] { return are_fixed ? units : asked++; };
   random_numbers random(current_seed());
   sum_of_blocks found;
   std::vector<double> own_x, own_y;  // of the units that are left
+  const auto expect = [&](unsigned unit) {
+    for (std::uint64_t i = 0; i < given.of_unit; ++i) {
+      own_x.push_back(x[at + given.head + unit * given.of_unit + i]);
+      own_y.push_back(y[at + given.head + unit * given.of_unit + i]);
+    }
+  };
   for (unsigned block = 0; block < blocks; ++block) {
-    std::vector<std::uint64_t> stopped;
+    std::vector<sums_on_device::stopping_point> stopped;
     for (unsigned w = 0; w < block_warps; ++w) {
-      stopped.push_back(block * block_warps + w + step * random.below(given.units / step + 2));
-      for (std::uint64_t unit = stopped.back(); unit < given.units; unit += step)
-        for (std::uint64_t i = 0; i < given.of_unit; ++i) {
-          own_x.push_back(x[at + given.head + unit * given.of_unit + i]);
-          own_y.push_back(y[at + given.head + unit * given.of_unit + i]);
-        }
+      unsigned unit = block * block_warps + w + step * static_cast<unsigned>(random.below(fixed / step + 2));
+      if (unit >= fixed) unit = ask();
+      unsigned behind = unit + step;
+      if (behind >= fixed) behind = ask();
+      stopped.push_back({unit, behind});
+      for (unsigned u = unit; u < fixed; u += step) expect(u);
+      for (const unsigned u : {unit, behind})
+        if (u >= fixed && u < units) expect(u);
     }
     std::vector<long long> bins(column_of_thread::bins * warps_left * 32, 7);
+    // The block's threads take turns, and those of a warp ask for one unit together.
+    const unsigned before = asked;
+    std::vector<unsigned> turns(warps_left * 32);
+    const auto ask_together = [&] {
+      const unsigned turn = turns[threadIdx.x]++;
+      return are_fixed || block + 1 < blocks ? units : before + turn * warps_left + threadIdx.x / 32;
+    };
+    if (!are_fixed && block + 1 == blocks)
+      for (unsigned u = before; u < units; ++u) expect(u);
     on_a_block(warps_left, [&] {
-      found.flags |=
-          sums_on_device::add_left_over<Terms, warps_left>(how, stopped.data(), block_warps, step, bins.data(), found.limbs.data());
+      found.flags |= sums_on_device::add_left_over<Terms, warps_left>(how, stopped.data(), block_warps, step, fixed, ask_together,
+                                                                      bins.data(), found.limbs.data());
     });
   }
   ASSERT_FALSE(own_x.empty());
-  ASSERT_LT(own_x.size(), count);
+  ASSERT_LE(own_x.size(), count);
   ASSERT_EQ(difference<What>(found, own_x.data(), own_y.data(), own_x.size()), "")
       << "kind " << static_cast<int>(kind) << " from " << at << " on";
 }
 
 TEST(exact_pieces_left_over, have_the_states_that_one_core_makes) {
   for (const value_kind kind : value_kinds)
-    for (const std::size_t at : {0, 1}) {
-      ASSERT_NO_FATAL_FAILURE((expect_right_left_over<element_terms<double>, form::sum>(kind, at)));
-      ASSERT_NO_FATAL_FAILURE((expect_right_left_over<product_terms<double, true>, form::sum_of_squares>(kind, at)));
-      ASSERT_NO_FATAL_FAILURE((expect_right_left_over<product_terms<double, false>, form::dot>(kind, at)));
+    for (const bool are_fixed : {true, false}) {
+      const std::size_t at = are_fixed ? 0 : 1;
+      ASSERT_NO_FATAL_FAILURE((expect_right_left_over<element_terms<double>, form::sum>(kind, at, are_fixed)));
+      ASSERT_NO_FATAL_FAILURE((expect_right_left_over<product_terms<double, true>, form::sum_of_squares>(kind, 1 - at, are_fixed)));
+      ASSERT_NO_FATAL_FAILURE((expect_right_left_over<product_terms<double, false>, form::dot>(kind, at, are_fixed)));
     }
 }
 

@@ -343,6 +343,49 @@ TEST_F(exact_gpu, makes_the_states_of_large_arrays_cuda) {
   }
 }
 
+// So large that blocks ask for the last units (decision 0087), which hold something else than the others do. The elements are a few, again and again.
+template <class T>
+std::vector<T> with_other_end(contents kind, contents end, std::size_t count, std::uint64_t seed) {
+  const std::vector<T> some = elements_of<T>(kind, (std::size_t{1} << 20) + 7, seed);
+  const std::vector<T> others = elements_of<T>(end, (std::size_t{1} << 16) + 3, seed + 1);
+  std::vector<T> x(count);
+  for (std::size_t i = 0; i < count; i += some.size()) std::copy_n(some.data(), std::min(some.size(), count - i), x.data() + i);
+  for (std::size_t i = count - count / 20; i < count; i += others.size())
+    std::copy_n(others.data(), std::min(others.size(), count - i), x.data() + i);
+  return x;
+}
+
+TEST_F(exact_gpu, makes_the_states_of_arrays_whose_end_is_asked_for_cuda) {
+  int multiprocessors = 0;
+  expect_success(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0), "cudaDeviceGetAttribute");
+  const onefold::executor cpu = onefold::openmp();
+  const auto expect_right = [&]<class T>(contents kind, contents end) {
+    // 16 KiB for each of 64 turns of three blocks, and some more.
+    const std::size_t n = static_cast<std::size_t>(multiprocessors) * 64 * 3 * 16384 / sizeof(T) / 15 * 16 + 12'345;
+    const on_both<T> x(with_other_end<T>(kind, end, n + 1, current_seed()));
+    const auto difference_of = [&]<form What>(std::integral_constant<form, What>) {
+      return difference(state_of<What>(cpu, x.host(1), x.host(), n), state_of<What>(where_, x.device(1), x.device(), n));
+    };
+    const std::string words = said<T>(kind, n) + ", at the end " + std::to_string(static_cast<int>(end));
+    ASSERT_EQ(difference_of(std::integral_constant<form, form::sum>{}), "") << words;
+    if constexpr (sizeof(T) > 2) {
+      ASSERT_EQ(difference_of(std::integral_constant<form, form::dot>{}), "") << words;
+      ASSERT_EQ(difference_of(std::integral_constant<form, form::sum_of_squares>{}), "") << words;
+    }
+    count_dispatch(where_);
+  };
+  using enum contents;
+  for (const auto& [kind, end] : {std::pair{normal, within_60}, std::pair{normal, nans}, std::pair{within_60, infinities},
+                                  std::pair{zeros, minus_zeros}, std::pair{nans, normal}})
+    ASSERT_NO_FATAL_FAILURE(expect_right.operator()<float>(kind, end));
+  for (const auto& [kind, end] :
+       {std::pair{normal, within_60}, std::pair{small, large}, std::pair{all_exponents, normal},
+        std::pair{all_exponents, all_exponents}, std::pair{normal, all_bits}, std::pair{minus_zeros, zeros}})
+    ASSERT_NO_FATAL_FAILURE(expect_right.operator()<double>(kind, end));
+  ASSERT_NO_FATAL_FAILURE(expect_right.operator()<float16>(normal, infinities));
+  ASSERT_NO_FATAL_FAILURE(expect_right.operator()<bfloat16>(all_exponents, normal));
+}
+
 // --- windows: a warp's bins lie where its first elements do, and it must notice when those that follow lie elsewhere
 
 struct stretch {

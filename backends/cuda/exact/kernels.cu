@@ -56,7 +56,10 @@ __device__ __noinline__ void finish_launch(exact_memory* memory, unsigned long l
   }
   if (warp_lane == 0) {
     state[0] = flags;
-    if (!how.is_alone && !OfValues) memory->arrived = 0;
+    if (!how.is_alone && !OfValues) {
+      memory->arrived = 0;
+      static_cast<exact_memory_of_array*>(memory)->tickets = 0;
+    }
     if (!how.is_alone && how.concludes) memory->flags = 0;
     if (how.concludes && launches != nullptr) atomicAdd(launches, 1ULL);  // whose result nobody waits for
     if (OfValues && how.outcome != exact_outcome::state) {
@@ -125,12 +128,19 @@ namespace {
 
 using namespace exact_sums;
 
+// What a block may be given, so that there is room for what it asks for beyond the others' share.
+constexpr std::uint64_t of_most(std::uint64_t elements) { return elements / 4 * 3; }
+
 template <class E, exact_bins Bins>
 const exact_kernel& float_sums() {
   constexpr auto* symbol = Bins == exact_bins::doubles ? &float_sums_kernel<E> : &integer_sums_kernel<E>;
   constexpr int threads = Bins == exact_bins::doubles ? float_threads : integer_threads(Bins == exact_bins::integers_in_64_kib);
   static const exact_kernel kernel{
-      reinterpret_cast<const void*>(symbol), threads, float_blocks, float_bytes(threads), most_floats_of_thread * threads,
+      reinterpret_cast<const void*>(symbol),
+      threads,
+      float_blocks,
+      float_bytes(threads),
+      Bins == exact_bins::doubles ? of_most(most_floats_of_thread * threads) : most_floats_of_thread * threads,
       2 * warp_size * elements_of<E>::count};
   return kernel;
 }
@@ -141,7 +151,7 @@ const exact_kernel& window_sums() {
                                    window_threads<Terms>,
                                    window_blocks<Terms>,
                                    window_bytes<Terms>(Has227KiB),
-                                   most_doubles_of_thread * adding,
+                                   of_most(most_doubles_of_thread * adding),
                                    Terms::packs * warp_size * elements_of<typename Terms::type>::count};
   return kernel;
 }

@@ -18,6 +18,12 @@ using exact_memory = onefold::detail::exact_limbs;
 inline constexpr std::size_t exact_memory_at = 64;  ///< bytes behind the beginning of the header
 static_assert(exact_memory_at + sizeof(onefold::detail::counted_exact_limbs) <= device::slot_header_bytes);
 
+/// Of launches over arrays.
+struct exact_memory_of_array : exact_memory {
+  unsigned tickets;  ///< that the blocks of this launch have asked for (shared_units)
+};
+static_assert(sizeof(exact_memory_of_array) <= sizeof(onefold::detail::counted_exact_limbs));
+
 /// Which elements of an array count; `turned`: all, and those of the second array as the imaginary part of a dot takes them.
 enum class exact_part : int { all, even, odd, turned };
 

@@ -192,19 +192,26 @@ struct piece_reader {
   }
   /// Units that are on their way while one is added: of doubles there are few warps to hide the wait, of floats few registers.
   static constexpr int units_ahead = sizeof(E) == 8 ? 2 : 1;
-  /// Units `first`, `first` + `step`, .. to the end.
-  template <class Column>
-  __device__ void add_units(Column& column, std::uint64_t first, std::uint64_t step) const {
+  /// The units that next() says, one after the other, to one that there is not.
+  template <class Column, class Next>
+  __device__ void add_units(Column& column, Next next) const {
+    const auto units = static_cast<unsigned>(given.units);
+    unsigned unit[units_ahead + 1];
     turn ahead[units_ahead] = {};
 #pragma unroll
+    for (int k = 0; k <= units_ahead; ++k) unit[k] = next();
+#pragma unroll
     for (int k = 0; k < units_ahead; ++k)
-      if (first + static_cast<unsigned>(k) * step < given.units) load(first + static_cast<unsigned>(k) * step, ahead[k]);
+      if (unit[k] < units) load(unit[k], ahead[k]);
 #pragma unroll 1
-    for (std::uint64_t unit = first; unit < given.units; unit += step) {
+    while (unit[0] < units) {
       const turn now = ahead[0];
 #pragma unroll
       for (int k = 0; k + 1 < units_ahead; ++k) ahead[k] = ahead[k + 1];
-      if (unit + units_ahead * step < given.units) load(unit + units_ahead * step, ahead[units_ahead - 1]);
+      if (unit[units_ahead] < units) load(unit[units_ahead], ahead[units_ahead - 1]);
+#pragma unroll
+      for (int k = 0; k < units_ahead; ++k) unit[k] = unit[k + 1];
+      unit[units_ahead] = next();
       add(column, now);
     }
   }
@@ -225,26 +232,52 @@ struct piece_reader {
 
 /// Adds the terms that fall to a thread to its column, of which there are `Threads` in a block. By all threads of the block.
 template <class Terms, int Threads>
-__device__ inline void add_pieces(const exact_launch& how, std::uint64_t block, std::uint64_t blocks,
-                                  piece_column<Terms, Threads>& column) {
+__device__ inline void add_pieces(const exact_launch& how, unsigned block, unsigned blocks, piece_column<Terms, Threads>& column) {
   const piece_reader<Terms> reader(how);
-  const std::uint64_t warps = blocks * (Threads / warp_size);
-  const std::uint64_t warp = block * (Threads / warp_size) + threadIdx.x / warp_size;
-  reader.add_units(column, warp, warps);
+  const unsigned warps = blocks * (Threads / warp_size);
+  const unsigned warp = block * (Threads / warp_size) + threadIdx.x / warp_size;
+  unsigned behind = warp;
+  reader.add_units(column, [&] {
+    const unsigned unit = behind;
+    behind += warps;
+    return unit;
+  });
   if (warp == reader.given.units % warps) reader.add_edge(column);
 }
 
-/// Adds to limbs what the warps of a block have left: of `step` warps in all, number w of the block's `block_warps` all units from stopped[w] on, which is its
-/// share. Returns exact::has_nan and so on. By `Warps` warps, for whose threads there are columns at `bins`. Within the caller's code: called, it took 11 to 25 %
-/// longer.
-template <class Terms, int Warps>
-__device__ inline unsigned add_left_over(const exact_launch& how, const std::uint64_t* stopped, unsigned block_warps,
-                                         std::uint64_t step, long long* bins, long long* limbs) {
+/// Where a warp stopped: at a unit of its own, ahead of another.
+struct stopping_point {
+  unsigned unit;
+  unsigned behind;
+};
+
+/// Adds to limbs what the warps of a block have left, of `step` warps in all. Number w of the block's `block_warps` has left the unit where it stopped, its share of those ahead of
+/// `end_of_fixed` from there on, and the one behind where that is beyond `end_of_fixed`; then come those that ask() says, to one that there is not. Returns exact::has_nan and so on. By
+/// `Warps` warps, for whose threads there are columns at `bins`. Within the caller's code: called, it took 11 to 25 % longer.
+template <class Terms, int Warps, class Ask>
+__device__ inline unsigned add_left_over(const exact_launch& how, const stopping_point* stopped, unsigned block_warps,
+                                         unsigned step, unsigned end_of_fixed, Ask ask, long long* bins, long long* limbs) {
   piece_column<Terms, Warps * warp_size> column{bins + threadIdx.x, 0, 0};
   column.clear();
   const piece_reader<Terms> reader(how);
-#pragma unroll 1
-  for (unsigned w = threadIdx.x / warp_size; w < block_warps; w += Warps) reader.add_units(column, stopped[w], step);
+  const auto units = static_cast<unsigned>(reader.given.units);
+  unsigned last = end_of_fixed;              // of a share
+  unsigned asked = threadIdx.x / warp_size;  // of the warps' shares, of their units and of those behind
+  reader.add_units(column, [&] {
+    last += step;
+    if (last < end_of_fixed) return last;
+    last = end_of_fixed;
+    for (; asked < 3 * block_warps;) {
+      const stopping_point& at = stopped[asked % block_warps];
+      const unsigned which = asked / block_warps;
+      asked += Warps;
+      const unsigned unit = which == 2 ? at.behind : at.unit;
+      if (which == 0 ? unit >= end_of_fixed : unit < end_of_fixed || unit >= units) continue;
+      if (which == 0) last = unit;
+      return unit;
+    }
+    return ask();
+  });
   __syncwarp();
   column.flush(limbs);
   return column.marks();

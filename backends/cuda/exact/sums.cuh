@@ -25,6 +25,7 @@
 #include "memory.hpp"
 #include "pieces.cuh"
 #include "reading.cuh"
+#include "units.cuh"
 #include "whole.cuh"
 
 namespace onefold::cuda_backend::exact_sums {
@@ -109,8 +110,12 @@ __global__ void __launch_bounds__(float_threads, float_blocks)
   constexpr int quantum = float_quantum;
   extern __shared__ double bins[];
   __shared__ block_sums sums;
-  __shared__ int bases[float_threads / warp_size];
-  if (threadIdx.x < float_threads / warp_size) bases[threadIdx.x] = 0;
+  constexpr int block_warps = float_threads / warp_size;
+  constexpr auto most_turns = static_cast<unsigned>(most_floats_of_thread / (packs * elements::count));
+  __shared__ shared_units<block_warps, most_turns> units_of_block;
+  __shared__ int bases[block_warps];
+  if (threadIdx.x < block_warps) bases[threadIdx.x] = 0;
+  if (threadIdx.x == 0) units_of_block.clear();
   double* const column = bins + threadIdx.x;
 #pragma unroll
   for (int b = 0; b < float_bins; ++b) column[b * float_threads] = -0.0;
@@ -118,8 +123,7 @@ __global__ void __launch_bounds__(float_threads, float_blocks)
   device::wait_for_previous_kernel();
 
   const shares<E, packs> given(how.x, count_of(how));
-  const std::uint64_t warps = std::uint64_t{gridDim.x} * (float_threads / warp_size);
-  const std::uint64_t warp = std::uint64_t{blockIdx.x} * (float_threads / warp_size) + threadIdx.x / warp_size;
+  const unsigned warp = blockIdx.x * block_warps + threadIdx.x / warp_size;
   const unsigned warp_lane = threadIdx.x % warp_size;
   const unsigned mask = how.absolute ? 0x7fffffffU : 0xffffffffU;
   const auto* const body = reinterpret_cast<const pack*>(static_cast<const E*>(how.x) + given.head);
@@ -139,51 +143,73 @@ __global__ void __launch_bounds__(float_threads, float_blocks)
       if (c % 2 == 0 ? takes_even : takes_odd) add(elements::get(p, c));
   };
   const auto load = [&](std::uint64_t unit, pack(&into)[packs]) { load_packs(body, unit, warp_lane, into); };
-  // All of the warp's elements, for those who ask for nothing but a look.
-  const auto for_edge = [&](const auto& do_it) {
-    if (warp != given.units % warps) return;
-    for (std::uint64_t i = warp_lane; i < given.edge; i += warp_size) {
-      const std::uint64_t at = given.at_edge(i);
-      if (how.part == exact_part::all || (how.part == exact_part::odd) == (at % 2 != 0)) do_it(elements::load(how.x, at));
-    }
+  unsigned flags = 0;
+  const auto look = [&](float x) {
+    const float value = __uint_as_float(__float_as_uint(x) & mask);
+    if (!isfinite(value)) flags |= flags_of(value);
   };
+  const auto look_at = [&](const pack(&p)[packs]) {
+#pragma unroll
+    for (int k = 0; k < packs; ++k)
+#pragma unroll
+      for (int c = 0; c < elements::count; ++c)
+        if (c % 2 == 0 ? takes_even : takes_odd) look(elements::get(p[k], c));
+  };
+  // Infinities and NaN spoil the highest bin.
+  double& top = column[(float_bins - 1) * float_threads];
+  const auto is_spoilt = [&] { return (__double2hiint(top) & 0x7ff00000) == 0x7ff00000; };
 
+  const auto units = static_cast<unsigned>(given.units);
+  const unsigned warps = gridDim.x * block_warps;
   pack next[packs];
-  if (warp < given.units) load(warp, next);
-  for (std::uint64_t unit = warp; unit < given.units;) {
+  if (warp < units) load(warp, next);
+  const unsigned fixed = units_of_block.fix(units);
+  for (unsigned unit = warp; unit < fixed;) {
     pack now[packs];
 #pragma unroll
     for (int k = 0; k < packs; ++k) now[k] = next[k];
     unit += warps;
-    if (unit < given.units) load(unit, next);
+    if (unit < fixed) load(unit, next);
 #pragma unroll
     for (int k = 0; k < packs; ++k) add_pack(now[k]);
   }
-  for_edge(add);
-
-  unsigned flags = 0;
-  double& top = column[(float_bins - 1) * float_threads];
-  if (isinf(top)) {
-    flags |= flags_of(top);
-    top = 0;
-  }
-  // A NaN, or infinities of both signs: the elements are asked again.
-  if (isnan(top)) {
-    top = 0;
-    const auto look = [&](float x) {
-      const float value = __uint_as_float(__float_as_uint(x) & mask);
-      if (!isfinite(value)) flags |= flags_of(value);
-    };
-    for (std::uint64_t unit = warp; unit < given.units; unit += warps) {
+  // Which were in there is asked once, and of what follows at once.
+  if (is_spoilt()) {
+    for (unsigned unit = warp; unit < fixed; unit += warps) {
       load(unit, next);
-#pragma unroll
-      for (int k = 0; k < packs; ++k)
-#pragma unroll
-        for (int c = 0; c < elements::count; ++c)
-          if (c % 2 == 0 ? takes_even : takes_odd) look(elements::get(next[k], c));
+      look_at(next);
     }
-    for_edge(look);
   }
+  if (fixed < units) {
+    unsigned* const tickets = &static_cast<exact_memory_of_array*>(memory)->tickets;
+    const auto ask = [&] { return units_of_block.template ask<true>(fixed, tickets); };
+    unsigned unit = ask();
+    if (unit < units) load(unit, next);
+    unsigned behind = ask();  // ahead of the time when it is loaded, since that is what warps wait for
+    while (unit < units) {
+      pack now[packs];
+#pragma unroll
+      for (int k = 0; k < packs; ++k) now[k] = next[k];
+      unit = behind;
+      if (unit < units) {
+        load(unit, next);
+        behind = ask();
+      }
+#pragma unroll
+      for (int k = 0; k < packs; ++k) add_pack(now[k]);
+      if (is_spoilt()) look_at(now);
+    }
+  }
+  if (warp == units % warps) {
+    for (unsigned i = warp_lane; i < given.edge; i += warp_size) {
+      const std::uint64_t at = given.at_edge(i);
+      if (how.part != exact_part::all && (how.part == exact_part::odd) != (at % 2 != 0)) continue;
+      const float x = elements::load(how.x, at);
+      add(x);
+      look(x);
+    }
+  }
+  if (is_spoilt()) top = 0;
   bool is_minus_zero = true;
 #pragma unroll
   for (int b = 0; b < float_bins; ++b)
@@ -411,15 +437,19 @@ __global__ void __launch_bounds__(window_threads<Terms>, window_blocks<Terms>)
   constexpr unsigned most_apart = 32;  // of a warp, before it stops
   extern __shared__ double bins[];
   __shared__ block_sums sums;
-  __shared__ std::uint64_t stopped[block_warps];
+  constexpr auto most_turns = static_cast<unsigned>(most_doubles_of_thread / terms);
+  __shared__ shared_units<block_warps, most_turns> units_of_block;
+  __shared__ stopping_point stopped[block_warps];
   __shared__ int bases[block_warps];
+  if (threadIdx.x == 0) units_of_block.clear();
   sums.clear(how, to);
   device::wait_for_previous_kernel();
 
   const shares<E, packs> given(how.x, count_of(how));
-  const std::uint64_t warps = std::uint64_t{gridDim.x} * block_warps;
+  const auto units = static_cast<unsigned>(given.units);
+  const unsigned warps = gridDim.x * block_warps;
   const unsigned warp_of_block = threadIdx.x / warp_size;
-  const std::uint64_t first_warp = std::uint64_t{blockIdx.x} * block_warps;
+  const unsigned warp = blockIdx.x * block_warps + warp_of_block;
   const unsigned warp_lane = threadIdx.x % warp_size;
   const unsigned mask = how.absolute ? 0x7fffffffU : 0xffffffffU;
   const E* const x_body = static_cast<const E*>(how.x) + given.head;
@@ -544,20 +574,21 @@ __global__ void __launch_bounds__(window_threads<Terms>, window_blocks<Terms>)
     return ::max(::min(bin + 2, end_of_bins - 1) - (window_bins - 1), lowest_bin);
   };
   window<Terms, window_bins, window_threads<Terms>> narrow{bins + threadIdx.x, 0, 0};
-  std::uint64_t unit = first_warp + warp_of_block;
-  const bool has_edge = unit == given.units % warps;
+  unsigned unit = warp;
+  const bool has_edge = warp == units % warps;
   // Bins that have nothing need not become integers, which at the end takes longer than all that few elements are read in.
   const auto note = [&] {
     if (warp_lane == 0) bases[warp_of_block] = narrow.base;
   };
   turn next{};
-  if (unit < given.units) load(unit, next);
+  if (unit < units) load(unit, next);
+  const unsigned fixed = units_of_block.fix(units);
   narrow.clear();  // while that is on its way
   using ahead = sum_ahead<Terms, decltype(narrow)>;
   ahead first;
   {
     unsigned highest = 0;  // exponent
-    if (unit < given.units) {
+    if (unit < units) {
 #pragma unroll
       for (int i = 0; i < terms; ++i) {
         const int exponent = exponent_of(term_at(next, i).value);
@@ -572,7 +603,7 @@ __global__ void __launch_bounds__(window_threads<Terms>, window_blocks<Terms>)
     const unsigned top = greatest_of_warp(highest);
     narrow.open(base_for(top));
     if (warp_lane == 0) bases[warp_of_block] = no_bins;
-    if (takes_all && unit < given.units && first.open(narrow, top)) flags |= exact::has_other_than_minus_zero;
+    if (takes_all && unit < units && first.open(narrow, top)) flags |= exact::has_other_than_minus_zero;
   }
   // Adds those terms to the sum ahead, if it takes them, or else to the bins; false as above.
   const auto add_part = [&]<int First>(std::integral_constant<int, First> part, const turn& now) -> bool {
@@ -584,10 +615,14 @@ __global__ void __launch_bounds__(window_threads<Terms>, window_blocks<Terms>)
     if (takes_all) first.template move<at_a_time>(narrow, term);
     return true;
   };
-  while (unit < given.units) {
+  unsigned* const tickets = &static_cast<exact_memory_of_array*>(memory)->tickets;
+  unsigned behind = unit;
+  while (unit < units) {
     const turn now = next;
-    const std::uint64_t behind = unit + warps;
-    if (behind < given.units) load(behind, next);
+    behind += warps;
+    if (behind >= fixed) [[unlikely]]
+      behind = fixed == units ? units : units_of_block.template ask<true>(fixed, tickets);
+    if (behind < units) load(behind, next);
     if (!add_part(std::integral_constant<int, 0>{}, now)) break;
     if constexpr (terms > at_a_time) add_part(std::integral_constant<int, at_a_time>{}, now);
     unit = behind;
@@ -599,7 +634,7 @@ __global__ void __launch_bounds__(window_threads<Terms>, window_blocks<Terms>)
     first.close(narrow);
   else
     first.flush(how.result.scale[how.sum], sums.limb);
-  if (warp_lane == 0) stopped[warp_of_block] = unit;
+  if (warp_lane == 0) stopped[warp_of_block] = {unit, behind};
   if (has_edge) {
     for (std::uint64_t i = warp_lane; i < given.edge; i += warp_size) {
       const std::uint64_t at = given.at_edge(i);
@@ -628,10 +663,13 @@ __global__ void __launch_bounds__(window_threads<Terms>, window_blocks<Terms>)
 
   if constexpr (!Terms::fits) {
     bool is_done = true;
-    for (int w = 0; w < block_warps; ++w) is_done = is_done && stopped[w] >= given.units;
+    for (int w = 0; w < block_warps; ++w) is_done = is_done && stopped[w].unit >= units;
     constexpr int warps_left = warps_of_left_over<Terms>(has_227_kib);
     if (!is_done && warp_of_block < warps_left)
-      flags |= add_left_over<Terms, warps_left>(how, stopped, block_warps, warps, reinterpret_cast<long long*>(bins), sums.limb);
+      flags |= add_left_over<Terms, warps_left>(
+          how, stopped, block_warps, warps, fixed,
+          [&] { return fixed == units ? units : units_of_block.template ask<false>(fixed, tickets); },
+          reinterpret_cast<long long*>(bins), sums.limb);
     __syncthreads();
   }
   if (hand_over(how, memory, sums, flags))
