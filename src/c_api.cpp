@@ -410,7 +410,7 @@ bool names_form_of_reals(const onefold_request& asked) {
          takes_type(static_cast<form>(asked.form), static_cast<element_type>(asked.type));
 }
 
-// An exact sum that waits, and whose count, or array, stands in memory. Kernels of such sums read neither: the host does.
+// An exact sum that waits, and whose count, or array, stands in memory. No kernel of such sums reads an address from there, nor one of complex numbers a count: the host does.
 bool is_exact_of_memory(const onefold_request& asked, const onefold_options* how) {
   return has_something_in_memory(asked) && how != nullptr && (asked.flags & ONEFOLD_INTO) == 0 &&
          known_options(how).guarantee == ONEFOLD_GUARANTEE_EXACT;

@@ -12,6 +12,7 @@
 
 #include "../backends/backend.hpp"
 #include "c_api.hpp"
+#include "dispatch.hpp"
 #include "own_range.hpp"
 #include "range.hpp"
 
@@ -218,7 +219,12 @@ int onefold_range_result(const onefold_range* state, int64_t ddof, void* result)
     if (state == nullptr) refuse_null("state");
     if (result == nullptr) refuse_null("result");
     look_at(
-        state, [&](const form_range& of) { store_result(of, ddof, result); },
+        state,
+        [&](const form_range& of) {
+          const std::size_t alignment = result_alignment(of.of.type, of.of.what, of.of.wide);
+          if (reinterpret_cast<std::uintptr_t>(result) % alignment != 0) refuse_misaligned_output();
+          store_result(of, ddof, result);
+        },
         [&](const own_range& of) { of.store_result(result); });
   });
 }

@@ -118,7 +118,7 @@ onefold_options wishes_for_state(const onefold_options* how) {
   return wishes;
 }
 
-// Of each part a state of its own, made where its elements lie. Those of CPUs, which take all cores, come one behind the other.
+// Of each part a state of its own, made where its elements lie. Those of CPUs, which take all cores, come one behind the other while GPUs make theirs.
 void add_parts(const states_of_form& states, std::int32_t type, std::int32_t what, std::int64_t* to,
                std::span<const onefold_range_part> parts, const onefold_options* how) {
   const onefold_options wishes = wishes_for_state(how);
@@ -143,12 +143,8 @@ void add_parts(const states_of_form& states, std::int32_t type, std::int32_t wha
     if (&part != &*first) its.report = nullptr;
     check_status(onefold_reduce(&asked, &its));
   };
-  if (std::all_of(parts.begin(), parts.end(), [](const onefold_range_part& part) {
-        return part.where.backend == ONEFOLD_CUDA && !is_of_this_thread(part.where);
-      }))
-    side_by_side(parts.size(), reduce);
-  else
-    for (std::size_t i = 0; i < parts.size(); ++i) reduce(i);
+  side_by_side(
+      parts.size(), [&](std::size_t i) { return parts[i].count > 0 && waits_for_gpu(parts[i].where); }, reduce);
   static_cast<void>(terms_of(states, to));  // of no parts too
   all_words sum{};
   std::copy_n(to, states.words(), sum.begin());

@@ -58,22 +58,17 @@ std::vector<form_range> states_of(const range_kind& of, std::uint64_t begin, std
   std::vector<std::unique_ptr<batch_in_progress>> under_way;
   under_way.reserve(shares.size());
   for (const gpu_share& share : shares) under_way.push_back(put_on_stream(share.what, share.how));
-  // Host arrays that go to a GPU wait for the bus; those that CPUs reduce take all cores, and come one behind the other.
+  // Host arrays that go to GPUs wait for the bus, side by side; those that CPUs reduce take all cores, and come one behind the other meanwhile.
   std::vector<range_reader> readers;
   readers.reserve(others.size());
   for (const std::size_t i : others) readers.push_back(reader_of(i));
-  const bool are_copied = std::all_of(others.begin(), others.end(), [&](std::size_t i) {
-    return parts[i].where.backend == ONEFOLD_CUDA && !is_of_this_thread(parts[i].where);
-  });
-  const auto reduce_other = [&](std::size_t k) {
-    const onefold_range_part& part = parts[others[k]];
-    form_range& range = made[others[k]];
-    range = state_of(readers[k], range.begin, arrays_at(part.x, of.has_two_inputs() ? part.y : nullptr), part.count);
-  };
-  if (are_copied)
-    side_by_side(others.size(), reduce_other);
-  else
-    for (std::size_t k = 0; k < others.size(); ++k) reduce_other(k);
+  side_by_side(
+      others.size(), [&](std::size_t k) { return waits_for_gpu(parts[others[k]].where); },
+      [&](std::size_t k) {
+        const onefold_range_part& part = parts[others[k]];
+        form_range& range = made[others[k]];
+        range = state_of(readers[k], range.begin, arrays_at(part.x, of.has_two_inputs() ? part.y : nullptr), part.count);
+      });
   for (std::size_t k = 0; k < shares.size(); ++k) {
     under_way[k]->wait(shares[k].what.node_count());
     store(shares[k].what, under_way[k]->data());

@@ -54,11 +54,12 @@ bool is_free_of_order(const request& what) {
 }
 
 // Without a variant's name.
+bool has_own_operator(const request& what) { return what.own != nullptr || (what.device != nullptr && what.source == nullptr); }
+
 const variant_info& select_exact(const request& what, backend where, const variant_info& fixed_order) {
-  const bool own_code = what.own != nullptr || (what.device != nullptr && what.source == nullptr);
-  if (!own_code && is_free_of_order(what)) return fixed_order;
+  if (!has_own_operator(what) && is_free_of_order(what)) return fixed_order;
   const std::string sentence = "guarantee::exact cannot be given: ";
-  if (own_code)
+  if (has_own_operator(what))
     throw error(errc::guarantee_not_met, sentence + "an operator of your own and an initial value have no exact sum so far");
   const variant_info& row = *rows().exact[where == backend::cuda ? 1 : 0];
   if (!row.supports(what.type, what.form))
@@ -126,7 +127,10 @@ const variant_info& select(const request& what, backend where, const options& ho
       if (!on_cpu) throw error(errc::unsupported, std::string(how.variant) + " runs on the serial and openmp backends only");
       row = find_row(reference_on_cpu, where);
     }
-    check_guarantee(how.guarantee.value_or(row->guarantee), *row);
+    // What no order changes is exact in the fixed one.
+    const bool is_exact_anyhow = how.guarantee == guarantee::exact && row->guarantee == guarantee::fixed &&
+                                 !has_own_operator(what) && is_free_of_order(what);
+    if (!is_exact_anyhow) check_guarantee(how.guarantee.value_or(row->guarantee), *row);
   } else {
     if (how.guarantee == guarantee::exact)
       row = &select_exact(what, where, *row);

@@ -17,10 +17,15 @@ inline bool is_of_this_thread(const onefold_executor& where) noexcept {
   return where.backend == ONEFOLD_CUDA && where.own_stream != 0 && reinterpret_cast<std::uintptr_t>(where.stream) == 2;
 }
 
-/// Calls task(0) .. task(count - 1), each on a thread of its own but the first, which is for the calling one; where no thread can be had, one behind
-/// the other. Returns when all have returned. Throws what the first of them has thrown, by number.
-template <class Task>
-void side_by_side(std::size_t count, const Task& task) {
+/// Whether what an executor does is a wait for a GPU, by whichever thread.
+inline bool waits_for_gpu(const onefold_executor& where) noexcept {
+  return where.backend == ONEFOLD_CUDA && !is_of_this_thread(where);
+}
+
+/// Calls task(0) .. task(count - 1): those of which waits(i) holds each on a thread of its own, and meanwhile the others on the calling one, one behind the other. Where there are no
+/// others it calls the first; where no thread can be had, it calls that task itself. Returns when all have returned. Throws what the first of them has thrown, by number.
+template <class Waits, class Task>
+void side_by_side(std::size_t count, const Waits& waits, const Task& task) {
   std::vector<std::exception_ptr> problems(count);
   const auto run = [&](std::size_t number) {
     try {
@@ -32,14 +37,21 @@ void side_by_side(std::size_t count, const Task& task) {
   {
     std::vector<std::jthread> threads;
     threads.reserve(count);
-    for (std::size_t i = 1; i < count; ++i) {
+    std::vector<std::size_t> own;
+    own.reserve(count);
+    for (std::size_t i = 0; i < count; ++i)
+      if (!waits(i)) own.push_back(i);
+    const std::size_t first = own.empty() ? 0 : count;  // which is this thread's although it waits
+    for (std::size_t i = 0; i < count; ++i) {
+      if (i == first || !waits(i)) continue;
       try {
         threads.emplace_back(run, i);
       } catch (const std::system_error&) {
         run(i);
       }
     }
-    if (count > 0) run(0);
+    if (first < count) run(first);
+    for (const std::size_t i : own) run(i);
   }
   for (const std::exception_ptr& problem : problems)
     if (problem != nullptr) std::rethrow_exception(problem);

@@ -12,7 +12,8 @@
 ///   std::vector<double> host = ...;
 ///   double t = onefold::sum(gpus, host);                            // each GPU copies a share of it
 ///
-/// Forms     all with a call of their own that returns the value (reduce.hpp), of all element types; accumulate_as and ddof as there.
+/// Forms     all with a call of their own that returns the value (reduce.hpp) but reduce_together and multi_dot, of all element types; accumulate_as and ddof as
+///           there. together_range_state has add_parts().
 /// Bits      under tree v1 those of the array that the parts make, one behind the other, wherever it is cut. With guarantee::exact those of the exact
 ///           result, in forms that have an exact_state (exact.hpp) and those that no order changes.
 /// Result    on the host, when the call returns. The GPUs hand over through pinned memory of the host, so none has to reach another's memory. For a

@@ -31,7 +31,7 @@
 /// Errors    onefold::error: those of the reductions; communication_failed where NCCL has returned an error; device_error where the runtime has;
 ///           invalid_argument for another count than the layout's, or argmin and its like of no elements. What goes wrong in stream order, lack of memory
 ///           alone, is thrown by the next call and by check(); results then have all bits set. guarantee_not_met for exact results that there are not:
-///           products of floats, of complex numbers prod, norm1 and mean_variance, and with operators of the caller's. Ranks that ask for exact results of different kinds get
+///           products of floats, of complex numbers prod, norm1, norm_inf and mean_variance, and with operators of the caller's. Ranks that ask for exact results of different kinds get
 ///           numbers with all bits set where the kinds have as many words (docs/exact.md); of different numbers of words nothing is promised. An error that is thrown on some ranks alone leaves the others waiting in NCCL, as an error between its calls does.
 /// Cost      one reduction, a copy for each tile that is cut, one ncclAllGather and one launch for each result, or two small copies and the host's function:
 ///           docs/devices.md has figures. Device and pinned memory of 24 KiB for each rank of the communicator, had once; of functions of several values, or of
@@ -39,7 +39,8 @@
 /// Loading   CUDA loads a kernel when it is first launched, and may wait for all that runs on the GPU meanwhile. A layout loads those of the caller's translation unit when it is made; the
 ///           library's are loaded by their first calls. One process that has several GPUs, and does not wait for their streams between first calls, sets
 ///           CUDA_MODULE_LOADING=EAGER: a collective that is under way on one GPU may else wait for a call on another that waits for it.
-/// Lifetime  a layout outlives the work on its stream and the graphs that have recorded calls; it is destroyed before the communicator.
+/// Lifetime  a layout outlives the work on its stream and the graphs that have recorded calls; it is destroyed before the communicator. All its calls use the same memory: a graph that has
+///           recorded some runs neither beside another one nor beside calls on the layout's stream.
 /// Threads   calls on one layout are made by one thread at a time.
 
 #include <cuda_runtime_api.h>

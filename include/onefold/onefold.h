@@ -487,7 +487,7 @@ ONEFOLD_API size_t onefold_exact_words(int32_t type, int32_t form);
  *  refused with ONEFOLD_INVALID_ARGUMENT, and `to` is left as it was. With `from` NULL `to` is made canonical. */
 ONEFOLD_API int onefold_exact_add(int32_t type, int32_t form, int64_t* to, const int64_t* from);
 /** Adds the elements of several parts to a state of that type and form, each part on its executor, those of GPUs at the same time. The report is for the
- *  first part with elements. A state that is refused, or a part, leaves `to` as it was. */
+ *  first part with elements; where none has any it is left as it was. A state that is refused, or a part, leaves `to` as it was. */
 ONEFOLD_API int onefold_exact_add_parts(int32_t type, int32_t form, int64_t* to, const onefold_range_part* parts, size_t count,
                                         const onefold_options* how);
 /** Stores the rounded result of a state. flags: ONEFOLD_WIDE or 0; ddof as in onefold_request. */
@@ -499,7 +499,8 @@ ONEFOLD_API int onefold_exact_count(int32_t type, int32_t form, const int64_t* s
 /** In stream order, in a GPU's memory: where the words of several states are added there, by ncclAllReduce of ncclInt64 with ncclSum say, no host waits for
  *  anything. onefold_exact_put_words() puts on the stream of `where` what stores the canonical words of the state of `count` elements at x, and for ONEFOLD_DOT
  *  at y, in memory that the GPU reads, at `words`: onefold_exact_words() of them, aligned to 8 bytes, in memory that it writes. Where an executor of CPUs fails to
- *  make a state of the elements, for whatever reason, it leaves words there that are no state (cuda leaves what was), so that their sum with other ranks' is refused.
+ *  make a state of the elements it leaves words there that are no state, so that their sum with other ranks' is refused; cuda leaves what was, and so does the refusal of
+ *  words that lie in an input, or of a form that has no exact state.
  *  onefold_exact_put_result() puts there what stores at `result`, in memory that the GPU writes, the rounded result of words that are canonical or the sum of up
  *  to 2^31 canonical ones; flags and ddof as above. Words that are no state give a result whose bits are all set, a NaN that no reduction gives. Both may be
  *  captured; neither waits. With an executor of CPUs both work on the host's memory and are done on return, and words that are no state are refused;
@@ -580,7 +581,7 @@ ONEFOLD_API int onefold_range_add_made(onefold_range* state, const onefold_made_
                                        const onefold_options* how);
 /** The same of the elements of several parts, one behind the other, so that each is reduced where it lies. What GPUs have in their memory is under way on
  *  all of them before the first is waited for, and host arrays for several GPUs are copied at the same time. The report is for the first part with
- *  elements. */
+ *  elements; where none has any it is left as it was. */
 ONEFOLD_API int onefold_range_add_parts(onefold_range* state, const onefold_range_part* parts, size_t count,
                                         const onefold_options* how);
 

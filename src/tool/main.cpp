@@ -451,7 +451,9 @@ void add_accumulate_option(CLI::App& command, form what, reduce_arguments& argum
 }
 
 void add_ddof_option(CLI::App& command, std::int64_t& ddof) {
-  command.add_option("--ddof", ddof, "Taken from the count that the squared deviations are divided by: 0 or 1")
+  command
+      .add_option("--ddof", ddof,
+                  "Taken from the count that the squared deviations are divided by: 0 or 1; a state knows nothing of it")
       ->transform(whole_number_from(0))
       ->capture_default_str();
 }

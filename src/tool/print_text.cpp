@@ -111,11 +111,12 @@ void add_parts(table& lines, const std::vector<printed_part>& parts) {
   }
 }
 
-void add_saved_state(table& lines, const std::string& path, form what, bool is_range) {
+void add_saved_state(table& lines, const std::string& path, form what, bool is_range, std::int64_t ddof) {
   if (path.empty()) return;
-  lines.add({"saved state",
-             is_range ? fmt::format("{} (onefold merge puts it to its neighbours)", one_line(path))
-                      : fmt::format("{} (onefold merge --form {} adds it to others)", one_line(path), onefold::name(what))});
+  const std::string asked = ddof == 0 ? "" : fmt::format(" --ddof {}", ddof);  // of which a state knows nothing
+  lines.add({"saved state", is_range ? fmt::format("{} (onefold merge{} puts it to its neighbours)", one_line(path), asked)
+                                     : fmt::format("{} (onefold merge --form {}{} adds it to others)", one_line(path),
+                                                   onefold::name(what), asked)});
 }
 
 // "elements 1000 to 1999".
@@ -236,7 +237,7 @@ std::string reduction_text(const reduction& done) {
   if (const auto speed = gigabytes_per_second(done)) lines.add({"bandwidth", fmt::format("{:.4g} GB/s", *speed)});
   if (result.copies_are_timed) lines.add({"copy to the GPU", "in pieces (in the time above)"});
   if (result.copy_seconds) lines.add({"copy to the GPU", time_text(*result.copy_seconds) + " (not in the time above)"});
-  add_saved_state(lines, done.saved_state, done.what.form, done.what.begin.has_value());
+  add_saved_state(lines, done.saved_state, done.what.form, done.what.begin.has_value(), done.what.ddof);
   return lines.text();
 }
 
@@ -252,7 +253,7 @@ std::string merging_text(const merging& done) {
   add_range(lines, done.begin, done.count);
   lines.add(
       {"states", fmt::format("{} in {}", done.states, counted(static_cast<std::int64_t>(done.files.size()), "file", "files"))});
-  add_saved_state(lines, done.saved_state, done.form, is_range);
+  add_saved_state(lines, done.saved_state, done.form, is_range, done.ddof);
   return lines.text();
 }
 

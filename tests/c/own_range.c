@@ -227,6 +227,7 @@ static void test_refusals_on(onefold_executor where) {
   }
   EXPECT_REFUSED(onefold_range_add_values(made, where, NULL, 3, NULL), ONEFOLD_NULL_POINTER, "function");
   EXPECT_REFUSED(onefold_range_add_values(made, where, &no_function, 3, NULL), ONEFOLD_NULL_POINTER, "function");
+  EXPECT_REFUSED(onefold_range_add(made, where, NULL, NULL, 30000, NULL), ONEFOLD_NULL_POINTER, "30000 elements");
   EXPECT_REFUSED(onefold_range_add(made, where, floats, NULL, UINT64_MAX, NULL), ONEFOLD_INVALID_ARGUMENT, "negative");
   const onefold_range_part parts[] = {{where, floats, NULL, 4000}, {where, NULL, NULL, 3}};
   EXPECT_REFUSED(onefold_range_add_parts(made, parts, 2, NULL), ONEFOLD_NULL_POINTER, "input");

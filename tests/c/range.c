@@ -153,6 +153,7 @@ static void test_on(onefold_executor where) {
 
   EXPECT_REFUSED(onefold_range_append(second, first), ONEFOLD_INVALID_ARGUMENT, "neighbours");
   EXPECT_REFUSED(onefold_range_result(second, 0, &of_parts), ONEFOLD_INVALID_ARGUMENT, "has no result");
+  EXPECT_REFUSED(onefold_range_result(first, 0, (char*)&of_parts + 1), ONEFOLD_MISALIGNED_POINTER, "output pointer");
   EXPECT_REFUSED(onefold_range_add(second, where, NULL, y, 3, NULL), ONEFOLD_NULL_POINTER, "input");
   EXPECT(onefold_range_add(second, onefold_cuda_device(1000), x, y, 3, NULL) != ONEFOLD_OK); /* there is none */
   EXPECT_REFUSED(onefold_range_write(second, again, size - 1), ONEFOLD_INVALID_ARGUMENT, "room");

@@ -332,15 +332,17 @@ void the_system_refuses_threads() {
   std::atomic<int> by_caller{0};
   std::atomic<bool> is_last{false};  // the calling thread's own, until which the others stay
   const auto caller = std::this_thread::get_id();
-  onefold::detail::side_by_side(done.size(), [&](std::size_t i) {
-    ++done[i];
-    if (std::this_thread::get_id() != caller) {
-      while (!is_last) std::this_thread::yield();
-      return;
-    }
-    ++by_caller;
-    if (i == 0) is_last = true;
-  });
+  onefold::detail::side_by_side(
+      done.size(), [](std::size_t) { return true; },
+      [&](std::size_t i) {
+        ++done[i];
+        if (std::this_thread::get_id() != caller) {
+          while (!is_last) std::this_thread::yield();
+          return;
+        }
+        ++by_caller;
+        if (i == 0) is_last = true;
+      });
   require(by_caller > 1, "all threads could be had");
   require(std::all_of(done.begin(), done.end(), [](int times) { return times == 1; }), "not all tasks were done, once each");
   limit.rlim_cur = limit.rlim_max;

@@ -268,6 +268,12 @@ TEST_P(exact_calls, of_what_no_order_changes_give_what_the_fixed_order_gives) {
   onefold::report ran;
   EXPECT_EQ(onefold::sum(where(), std::vector<int>{1, 2}, {.guarantee = guarantee::exact, .report = &ran}), 3);
   EXPECT_EQ(ran.variant, "fixed_order");
+  // By its name too.
+  const onefold::options named{.variant = "fixed_order", .guarantee = guarantee::exact, .report = &ran};
+  EXPECT_EQ(onefold::max(where(), std::vector<double>{1, 3, 2}, named), 3.0);
+  EXPECT_EQ((onefold::reduce_together(where(), std::vector<int>{4, 5}, named, onefold::op::sum{}, onefold::op::min{})),
+            (std::array<int, 2>{9, 4}));
+  EXPECT_EQ(ran.variant, "fixed_order");
   count_dispatch(where());
 }
 

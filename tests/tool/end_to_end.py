@@ -955,6 +955,16 @@ class Exact(ToolTest):
             self.assertRegex(text, re.compile(f"^{line}$", re.M))
         self.assertEqual(self.words(states[0])[1:3], [1, 5], "a file that was merged may be the one that is written")
 
+    def test_a_saved_state_says_what_merge_must_be_told_again(self):
+        state = os.path.join(self.folder, "s.npy")
+        for exact in ([], ["--exact"]):
+            for ddof, told in ("0", False), ("1", True):
+                text = self.succeed("mean_variance", *self.input("x", "f64", [1.0, 2.0, 4.0]), "--ddof", ddof, *exact, "--state", state)
+                said = re.search(r"^saved state .*$", text, re.M).group()
+                self.assertEqual("--ddof 1" in said, told, said)
+            merged = self.succeed("merge", state, "--ddof", "1", "--state", state, *(["--form", "mean_variance"] if exact else []))
+            self.assertRegex(merged, re.compile(r"^saved state .*--ddof 1.*$", re.M))
+
     def test_what_a_state_is_taken_for(self):
         for form, taken_for in (("sum", "sum"), ("mean", "sum"), ("norm1", "norm1"), ("norm2", "dot"), ("sum_of_squares", "dot"), ("mean_variance", "mean_variance")):
             state = os.path.join(self.folder, "s.npy")

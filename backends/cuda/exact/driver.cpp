@@ -43,8 +43,6 @@ std::uint64_t blocks_for(std::uint64_t units, std::uint64_t warps, const device_
   return units <= few * warps * one_each ? std::min(blocks, one_each) : blocks;
 }
 
-constexpr std::size_t static_shared_bytes = 2560;  // more than a block has beside its bins, with the 1 KiB that the driver keeps
-
 // What a GPU lends a block of its shared memory. ONEFOLD_CUDA_SHARED_KIB says less, for tests.
 std::size_t lent_to_block(const device_properties& gpu) {
   const auto lent = static_cast<std::size_t>(gpu.shared_bytes_per_block);

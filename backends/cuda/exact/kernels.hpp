@@ -24,12 +24,15 @@ enum class exact_terms : int {
 enum class exact_bins : int { doubles, doubles_in_227_kib, integers, integers_in_64_kib };
 constexpr bool are_doubles(exact_bins bins) { return bins == exact_bins::doubles || bins == exact_bins::doubles_in_227_kib; }
 
+/// More than a block has of shared memory beside its bins, with the 1 KiB that the driver keeps; that of integers, which has no bins, has more.
+inline constexpr std::size_t static_shared_bytes = 2816;
+
 struct exact_kernel {
   const void* symbol;
   int threads;
   int blocks;                      ///< of a multiprocessor whose shared memory has room for as many
   std::size_t shared_bytes;        ///< dynamic, of a block
-  std::uint64_t most_of_block;     ///< elements that a block may be given at most
+  std::uint64_t most_of_block;     ///< elements that blocks may be given on average
   std::uint64_t elements_of_warp;  ///< at a time
 };
 

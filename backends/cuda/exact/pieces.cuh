@@ -20,7 +20,9 @@ namespace onefold::cuda_backend::exact_sums {
 namespace exact = onefold::detail::exact;
 using namespace device::exact_sums;
 
-inline constexpr std::uint64_t most_terms_of_thread = std::uint64_t{1} << 15;  ///< pieces of 32 digits: 47, of 53 that warps add up
+inline constexpr std::uint64_t most_terms_of_thread =
+    std::uint64_t{1}
+    << 15;  ///< pieces of 32 digits: 47, of 53 that warps add up; where one adds up what all of a block's have left, 51
 
 /// A float or a double as its digits, an integer, and a power of two. Infinities and NaN have the greatest exponent, and digits that mean nothing.
 struct number_parts {

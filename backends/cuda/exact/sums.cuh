@@ -114,6 +114,7 @@ __global__ void __launch_bounds__(float_threads, float_blocks)
   constexpr auto most_turns = static_cast<unsigned>(most_floats_of_thread / (packs * elements::count));
   __shared__ shared_units<block_warps, most_turns> units_of_block;
   __shared__ int bases[block_warps];
+  static_assert(sizeof(sums) + sizeof(units_of_block) + sizeof(bases) + 1024 <= static_shared_bytes);
   if (threadIdx.x < block_warps) bases[threadIdx.x] = 0;
   if (threadIdx.x == 0) units_of_block.clear();
   double* const column = bins + threadIdx.x;
@@ -441,6 +442,7 @@ __global__ void __launch_bounds__(window_threads<Terms>, window_blocks<Terms>)
   __shared__ shared_units<block_warps, most_turns> units_of_block;
   __shared__ stopping_point stopped[block_warps];
   __shared__ int bases[block_warps];
+  static_assert(sizeof(sums) + sizeof(units_of_block) + sizeof(stopped) + sizeof(bases) + 1024 <= static_shared_bytes);
   if (threadIdx.x == 0) units_of_block.clear();
   sums.clear(how, to);
   device::wait_for_previous_kernel();
