@@ -182,7 +182,7 @@ int onefold_check_gpu_output(onefold_executor where, const void* output, uint32_
   return guarded([&] {
     if (output == nullptr) refuse_null("output");
     if (alignment == 0 || (alignment & (alignment - 1)) != 0) refuse_number("alignment", alignment, "a power of two");
-    if (reinterpret_cast<std::uintptr_t>(output) % alignment != 0) refuse_misaligned_output();
+    check_output_alignment(output, alignment);
     const onefold::executor on = executor_of(where);
     gpu_backend(on).check_gpu_output(on, output);
   });

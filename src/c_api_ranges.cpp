@@ -221,8 +221,7 @@ int onefold_range_result(const onefold_range* state, int64_t ddof, void* result)
     look_at(
         state,
         [&](const form_range& of) {
-          const std::size_t alignment = result_alignment(of.of.type, of.of.what, of.of.wide);
-          if (reinterpret_cast<std::uintptr_t>(result) % alignment != 0) refuse_misaligned_output();
+          check_output_alignment(result, result_alignment(of.of.type, of.of.what, of.of.wide));
           store_result(of, ddof, result);
         },
         [&](const own_range& of) { of.store_result(result); });

@@ -62,8 +62,7 @@ void check_complex(const onefold_request& asked) {
   const auto its = static_cast<form>(asked.form);
   if (wide && !can_be_wide(type, its)) refuse_wide(its, type);
   check_count(asked.count, size_of(type));
-  if (reinterpret_cast<std::uintptr_t>(asked.output) % size_of(part_type(result_type(type, its, wide))) != 0)
-    refuse_misaligned_output();
+  check_output_alignment(asked.output, size_of(part_type(result_type(type, its, wide))));
   const std::size_t bytes = result_bytes(type, its, wide);
   const std::uint64_t array_bytes = asked.count * size_of(type);
   if (asked.input != nullptr && overlaps(asked.output, bytes, asked.input, array_bytes)) refuse_overlap("input");
@@ -311,9 +310,7 @@ void check_of_gpu(const onefold_request& what, const onefold_options* how) {
   if (what.count == 0) return;
   const auto check_array = [&](const void* array, const void* const* place, const std::string& role) {
     if (place != nullptr) return;
-    if (array == nullptr)
-      throw error(errc::null_pointer,
-                  "the " + role + " pointer is null but there are " + std::to_string(what.count) + " elements to read");
+    if (array == nullptr) refuse_null_array(role, what.count);
     if (reinterpret_cast<std::uintptr_t>(array) % size_of(part_type(static_cast<element_type>(what.type))) != 0)
       throw error(errc::misaligned_pointer, "the " + role + " pointer is not aligned to the parts of its elements");
   };

@@ -83,5 +83,11 @@ constexpr std::size_t result_alignment(element_type type, form what, bool wide) 
 
 [[noreturn]] void refuse_overlap(const std::string& role);
 [[noreturn]] void refuse_misaligned_output();
+/// `alignment`: a power of two.
+inline void check_output_alignment(const void* output, std::size_t alignment) {
+  if ((reinterpret_cast<std::uintptr_t>(output) & (alignment - 1)) != 0) refuse_misaligned_output();
+}
+/// `role`: "input" or "second input", of `count` elements.
+[[noreturn]] void refuse_null_array(const std::string& role, std::uint64_t count);
 
 }  // namespace onefold::detail

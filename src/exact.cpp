@@ -263,8 +263,7 @@ void put_result(const states_of_form& states, const asked_result& asked, onefold
   const bool in_stream_order = is_in_stream_order(where, words);
   const std::size_t bytes = result_bytes(asked.type, asked.what, asked.wide);
   if (result == nullptr) refuse_null("result");
-  if (reinterpret_cast<std::uintptr_t>(result) % size_of(result_type(asked.type, asked.what, asked.wide)) != 0)
-    refuse_misaligned_output();
+  check_output_alignment(result, size_of(result_type(asked.type, asked.what, asked.wide)));
   if (overlaps(result, static_cast<std::size_t>(states.number) * bytes, words, states.bytes())) refuse_overlap("state");
   if (!in_stream_order) {
     if (is_on_device(result))

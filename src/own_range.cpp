@@ -16,6 +16,7 @@
 
 #include "../backends/float_environment.hpp"
 #include "c_api.hpp"
+#include "dispatch.hpp"
 
 namespace onefold::detail {
 
@@ -237,8 +238,7 @@ void own_range::kept_values::append(const kept_values& more) {
 }
 
 void own_range::add(const onefold_executor& where, const void* x, std::uint64_t count, const onefold_options* how) {
-  if (x == nullptr && count > 0)
-    throw error(errc::null_pointer, "the input pointer is null but there are " + std::to_string(count) + " elements to read");
+  if (x == nullptr && count > 0) refuse_null_array("input", count);
   add_input(where, {static_cast<const std::byte*>(x), nullptr}, count, how);
 }
 

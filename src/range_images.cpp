@@ -87,7 +87,7 @@ void join_images(const onefold_executor& where, const images_of_parts& all, void
   if (result == nullptr) refuse_null("result");
   if (reinterpret_cast<std::uintptr_t>(all.images) % 16 != 0 || all.stride % 16 != 0)
     throw error(errc::misaligned_pointer, "images are not aligned to 16 bytes");
-  if (reinterpret_cast<std::uintptr_t>(result) % result_alignment(all.type, all.what, all.wide) != 0) refuse_misaligned_output();
+  check_output_alignment(result, result_alignment(all.type, all.what, all.wide));
   const std::span<const std::uint64_t> borders(all.borders, all.parts);
   if (!borders.empty() && (borders.front() != 0 || borders.back() > all.total || !std::is_sorted(borders.begin(), borders.end())))
     throw error(errc::invalid_argument, "the first part begins at 0, and each of the others where the one before it ends");

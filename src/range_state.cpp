@@ -202,9 +202,7 @@ void range_reader::reduce(const range_input& in, std::uint64_t first, std::uint6
 void range_reader::check(const range_input& in, std::uint64_t asked) const {
   if (in.source == nullptr && in.own == nullptr)
     for (const void* const array : {in.x, reads_second(in) ? in.y : in.x})
-      if (array == nullptr)
-        throw error(errc::null_pointer, std::string(array == in.x ? "the input" : "the second input") +
-                                            " pointer is null but there are " + std::to_string(asked) + " elements to read");
+      if (array == nullptr) refuse_null_array(array == in.x ? "input" : "second input", asked);
   static constexpr onefold_value_source zeros{nullptr, [](void*, std::uint64_t, std::uint64_t count, void* const* values) {
                                                 std::memset(values[0], 0, static_cast<std::size_t>(count) * sizeof(double));
                                                 return 0;

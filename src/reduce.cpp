@@ -55,6 +55,9 @@ void refuse_overlap(const std::string& role) {
 }
 
 void refuse_misaligned_output() { throw error(errc::misaligned_pointer, "the output pointer is not aligned to its element type"); }
+void refuse_null_array(const std::string& role, std::uint64_t count) {
+  throw error(errc::null_pointer, "the " + role + " pointer is null but there are " + std::to_string(count) + " elements to read");
+}
 
 namespace {
 
@@ -86,9 +89,7 @@ struct vector_role {
 
 template <class Role>
 void check_not_null(const request& what, const void* pointer, const Role& role) {
-  if (pointer == nullptr)
-    throw error(errc::null_pointer,
-                "the " + std::string(role) + " pointer is null but there are " + std::to_string(what.count) + " elements to read");
+  if (pointer == nullptr) refuse_null_array(std::string(role), what.count);
 }
 
 // `role` names the array in the sentences: "input", or for dot "second input".
@@ -139,16 +140,15 @@ void check_results(const request& what) {
   throw error(errc::invalid_argument, std::string(name(what)) + " of no elements: there is no index");
 }
 
-void check_output_alignment(const request& what) {
-  const std::size_t alignment = result_alignment(what.type, what.form, what.wide);
-  if ((reinterpret_cast<std::uintptr_t>(what.output) & (alignment - 1)) != 0) refuse_misaligned_output();
+void check_output_of(const request& what) {
+  check_output_alignment(what.output, result_alignment(what.type, what.form, what.wide));
 }
 
 // What is more than a form with one result on arrays. Returns whether the arrays have still to be looked at.
 [[gnu::noinline]] bool check_more(const request& what) {
   check_arrays(what);
   if (what.own != nullptr || (what.device != nullptr && what.source == nullptr)) return false;
-  check_output_alignment(what);
+  check_output_of(what);
   check_results(what);
   if (what.count == 0 && has_index(what.form)) refuse_no_index(what.form);
   return what.source == nullptr;
@@ -159,7 +159,7 @@ void check_pointers(const request& what) {
   if (is_record(what.form) || what.results != 1 || is_called_back(what)) {
     if (!check_more(what)) return;
   } else {
-    check_output_alignment(what);
+    check_output_of(what);
   }
   if (what.count == 0) return;
   // After the null pointer, which is the commoner slip.

@@ -53,11 +53,14 @@ bool is_free_of_order(const request& what) {
                      [&](operation each) { return exact::is_free_of_order(form_of(each), what.type); });
 }
 
-// Without a variant's name.
 bool has_own_operator(const request& what) { return what.own != nullptr || (what.device != nullptr && what.source == nullptr); }
 
+// Whether the fixed order's result is exact, as any other's.
+bool is_exact_in_fixed_order(const request& what) { return !has_own_operator(what) && is_free_of_order(what); }
+
+// Without a variant's name.
 const variant_info& select_exact(const request& what, backend where, const variant_info& fixed_order) {
-  if (!has_own_operator(what) && is_free_of_order(what)) return fixed_order;
+  if (is_exact_in_fixed_order(what)) return fixed_order;
   const std::string sentence = "guarantee::exact cannot be given: ";
   if (has_own_operator(what))
     throw error(errc::guarantee_not_met, sentence + "an operator of your own and an initial value have no exact sum so far");
@@ -127,9 +130,8 @@ const variant_info& select(const request& what, backend where, const options& ho
       if (!on_cpu) throw error(errc::unsupported, std::string(how.variant) + " runs on the serial and openmp backends only");
       row = find_row(reference_on_cpu, where);
     }
-    // What no order changes is exact in the fixed one.
-    const bool is_exact_anyhow = how.guarantee == guarantee::exact && row->guarantee == guarantee::fixed &&
-                                 !has_own_operator(what) && is_free_of_order(what);
+    const bool is_exact_anyhow =
+        how.guarantee == guarantee::exact && row->guarantee == guarantee::fixed && is_exact_in_fixed_order(what);
     if (!is_exact_anyhow) check_guarantee(how.guarantee.value_or(row->guarantee), *row);
   } else {
     if (how.guarantee == guarantee::exact)

@@ -41,16 +41,15 @@ void side_by_side(std::size_t count, const Waits& waits, const Task& task) {
     own.reserve(count);
     for (std::size_t i = 0; i < count; ++i)
       if (!waits(i)) own.push_back(i);
-    const std::size_t first = own.empty() ? 0 : count;  // which is this thread's although it waits
+    if (own.empty() && count > 0) own.push_back(0);
     for (std::size_t i = 0; i < count; ++i) {
-      if (i == first || !waits(i)) continue;
+      if (i == own.front() || !waits(i)) continue;
       try {
         threads.emplace_back(run, i);
       } catch (const std::system_error&) {
         run(i);
       }
     }
-    if (first < count) run(first);
     for (const std::size_t i : own) run(i);
   }
   for (const std::exception_ptr& problem : problems)

@@ -20,9 +20,8 @@ namespace onefold::cuda_backend::exact_sums {
 namespace exact = onefold::detail::exact;
 using namespace device::exact_sums;
 
-inline constexpr std::uint64_t most_terms_of_thread =
-    std::uint64_t{1}
-    << 15;  ///< pieces of 32 digits: 47, of 53 that warps add up; where one adds up what all of a block's have left, 51
+/// Pieces of 32 digits: 47, of 53 that warps add up; where one adds up what all of a block's have left, 51.
+inline constexpr std::uint64_t most_terms_of_thread = std::uint64_t{1} << 15;
 
 /// A float or a double as its digits, an integer, and a power of two. Infinities and NaN have the greatest exponent, and digits that mean nothing.
 struct number_parts {
@@ -269,7 +268,7 @@ __device__ inline unsigned add_left_over(const exact_launch& how, const stopping
     last += step;
     if (last < end_of_fixed) return last;
     last = end_of_fixed;
-    for (; asked < 3 * block_warps;) {
+    while (asked < 3 * block_warps) {
       const stopping_point& at = stopped[asked % block_warps];
       const unsigned which = asked / block_warps;
       asked += Warps;
