@@ -1,11 +1,14 @@
 /// @file c_api_ranges.cpp  States of ranges for C.
 
+#include <algorithm>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <variant>
+#include <vector>
 
 #include <onefold/detail/exact_kinds.hpp>
 #include <onefold/error.hpp>
@@ -143,7 +146,36 @@ int onefold_range_add_parts(onefold_range* state, const onefold_range_part* part
     if (count > 0 && parts == nullptr) refuse_null("list of parts");
     const std::span<const onefold_range_part> all(parts, count);
     look_at(
-        state, [&](form_range& to) { add_parts(to, all, how); }, [&](own_range& to) { to.add_parts(all, how); });
+        state,
+        [&](form_range& to) {
+          form_range* const only[] = {&to};
+          add_parts(only, all, how);
+        },
+        [&](own_range& to) { to.add_parts(all, how); });
+  });
+}
+
+int onefold_ranges_add_parts(onefold_range* const* states, size_t number, const onefold_range_part* parts, size_t count,
+                             const onefold_options* how) {
+  return guarded_with_report(how, [&] {
+    if (number > 0 && states == nullptr) refuse_null("list of states");
+    if (number > 0 && count > 0 && parts == nullptr) refuse_null("list of parts");
+    if (count > 0 && number > std::numeric_limits<std::size_t>::max() / count)
+      throw onefold::error(onefold::errc::invalid_argument, "there are more parts than memory has");
+    std::vector<form_range*> to;
+    to.reserve(number);
+    for (std::size_t k = 0; k < number; ++k) {
+      if (states[k] == nullptr) refuse_null("state");
+      look_at(
+          states[k], [&](form_range& state) { to.push_back(&state); },
+          [](own_range&) {
+            throw onefold::error(onefold::errc::unsupported,
+                                 "the state of an operator of your own gets its parts by itself: onefold_range_add_parts()");
+          });
+      if (std::find(to.begin(), to.end() - 1, to.back()) != to.end() - 1)
+        throw onefold::error(onefold::errc::invalid_argument, "one state stands twice in the list of states");
+    }
+    add_parts(to, {parts, number * count}, how);
   });
 }
 

@@ -210,7 +210,8 @@ void append(form_range& to, form_range next);
 /// Throws invalid_argument where an array cannot have so many elements behind the index `begin`.
 void check_end(const range_kind& of, std::uint64_t begin, std::uint64_t count);
 void add(form_range& to, const onefold_executor& where, const range_input& in, std::uint64_t count, const onefold_options* how);
-void add_parts(form_range& to, std::span<const onefold_range_part> parts, const onefold_options* how);
+/// To each of several states, no two of which are one, as many parts: all of the first one's, then those of the next.
+void add_parts(std::span<form_range* const> to, std::span<const onefold_range_part> parts, const onefold_options* how);
 
 /// Throws unsupported where values that are reduced where they are made cannot be of this kind.
 void check_can_be_made(const range_kind& of);

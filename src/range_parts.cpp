@@ -22,83 +22,86 @@ struct gpu_share {
   gpu_reading what = {};
 };
 
-// The states of parts that lie one behind the other. What GPUs have in their memory is under way on all of them before one is waited for.
-std::vector<form_range> states_of(const range_kind& of, std::uint64_t begin, std::span<const onefold_range_part> parts,
-                                  const onefold_options& how) {
-  std::vector<form_range> made;
-  made.reserve(parts.size());
-  for (const onefold_range_part& part : parts) {
-    check_end(of, begin, part.count);
-    made.push_back({of, begin, begin + part.count});
-    begin += part.count;
-  }
+// What a state gets of one part, which has elements.
+struct piece {
+  onefold_range_part part;
+  form_range made;
+
+  [[nodiscard]] range_input input() const { return arrays_at(part.x, made.of.has_two_inputs() ? part.y : nullptr); }
+};
+
+// What GPUs have in their memory is under way on all of them before one is waited for.
+void make(std::span<piece> pieces, const onefold_options& how) {
   std::vector<gpu_share> shares;
-  std::vector<std::size_t> others;
-  bool is_reported = false;
-  const auto reader_of = [&](std::size_t i) {
-    range_reader reader{of, parts[i].where, how};
-    if (std::exchange(is_reported, true)) reader.how.report = nullptr;
+  std::vector<piece*> in_shares, others;
+  const auto reader_for = [&](const piece& one) {
+    range_reader reader = reader_of(one.made.of, one.part.where, how);
+    if (&one != &pieces.front()) reader.how.report = nullptr;
     return reader;
   };
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (parts[i].count == 0) continue;
-    const range_input in = arrays_at(parts[i].x, of.has_two_inputs() ? parts[i].y : nullptr);
-    const std::optional<onefold_executor> gpu = range_reader{of, parts[i].where, how}.gpu_of(in);
+  for (piece& one : pieces) {
+    const range_input in = one.input();
+    range_reader reader = reader_for(one);
+    const std::optional<onefold_executor> gpu = one.made.of.is_together() ? std::nullopt : reader.gpu_of(in);
     if (!gpu) {
-      others.push_back(i);
+      others.push_back(&one);
       continue;
     }
-    range_reader reader = reader_of(i);
+    in_shares.push_back(&one);
     reader.where = *gpu;
-    auto share = std::find_if(shares.begin(), shares.end(), [&](const gpu_share& one) { return is_same(one.gpu, *gpu); });
+    auto share = std::find_if(shares.begin(), shares.end(), [&](const gpu_share& each) { return is_same(each.gpu, *gpu); });
     if (share == shares.end()) share = shares.insert(share, {*gpu, reader.how});
-    read_range(reader, in, made[i], share->what);
+    read_range(reader, in, one.made, share->what);
   }
 
   std::vector<std::unique_ptr<batch_in_progress>> under_way;
   under_way.reserve(shares.size());
   for (const gpu_share& share : shares) under_way.push_back(put_on_stream(share.what, share.how));
-  // Host arrays that go to GPUs wait for the bus, side by side; those that CPUs reduce take all cores, and come one behind the other meanwhile.
+  // Host arrays that go to GPUs wait for the bus, and reduce_together's on a GPU are several calls that wait: side by side. Those that CPUs reduce take
+  // all cores, and come one behind the other meanwhile.
   std::vector<range_reader> readers;
   readers.reserve(others.size());
-  for (const std::size_t i : others) readers.push_back(reader_of(i));
+  for (const piece* one : others) readers.push_back(reader_for(*one));
   side_by_side(
-      others.size(), [&](std::size_t k) { return waits_for_gpu(parts[others[k]].where); },
+      others.size(), [&](std::size_t k) { return waits_for_gpu(others[k]->part.where); },
       [&](std::size_t k) {
-        const onefold_range_part& part = parts[others[k]];
-        form_range& range = made[others[k]];
-        range = state_of(readers[k], range.begin, arrays_at(part.x, of.has_two_inputs() ? part.y : nullptr), part.count);
+        piece& one = *others[k];
+        one.made = state_of(readers[k], one.made.begin, one.input(), one.part.count);
       });
   for (std::size_t k = 0; k < shares.size(); ++k) {
     under_way[k]->wait(shares[k].what.node_count());
     store(shares[k].what, under_way[k]->data());
   }
-  for (std::size_t i = 0; i < parts.size(); ++i)
-    if (parts[i].count > 0 && std::find(others.begin(), others.end(), i) == others.end()) finish_nodes(of, made[i].nodes);
-  return made;
-}
-
-// Of reduce_together one part comes behind the other.
-void add_parts_in_turn(form_range& to, std::span<const onefold_range_part> parts, onefold_options how) {
-  form_range joined = to;
-  for (const onefold_range_part& part : parts) {
-    check_end(joined.of, joined.end, part.count);
-    if (part.count == 0) continue;
-    append(joined, state_of(reader_of(to.of, part.where, how), joined.end, arrays_at(part.x, nullptr), part.count));
-    how.report = nullptr;
-  }
-  to = std::move(joined);
+  for (piece* one : in_shares) finish_nodes(one->made.of, one->made.nodes);
 }
 
 }  // namespace
 
-void add_parts(form_range& to, std::span<const onefold_range_part> parts, const onefold_options* how) {
-  if (to.of.is_together()) return add_parts_in_turn(to, parts, checked_options(how));
-  std::vector<form_range> made = states_of(to.of, to.end, parts, checked_options(how));
-  form_range joined = to;
-  for (form_range& part : made)
-    if (part.begin != part.end) append(joined, std::move(part));
-  to = std::move(joined);
+void add_parts(std::span<form_range* const> to, std::span<const onefold_range_part> parts, const onefold_options* how) {
+  const onefold_options wishes = checked_options(how);
+  const std::size_t parts_of_each = to.empty() ? 0 : parts.size() / to.size();
+  std::vector<piece> pieces;
+  std::vector<std::size_t> ends;  // of the pieces of each state
+  pieces.reserve(parts.size());
+  ends.reserve(to.size());
+  for (std::size_t k = 0; k < to.size(); ++k) {
+    std::uint64_t begin = to[k]->end;
+    for (const onefold_range_part& part : parts.subspan(k * parts_of_each, parts_of_each)) {
+      check_end(to[k]->of, begin, part.count);
+      if (part.count > 0) pieces.push_back({part, {to[k]->of, begin, begin + part.count}});
+      begin += part.count;
+    }
+    ends.push_back(pieces.size());
+  }
+  make(pieces, wishes);
+  std::vector<form_range> joined;  // none is changed where one cannot be
+  joined.reserve(to.size());
+  std::size_t next = 0;
+  for (std::size_t k = 0; k < to.size(); ++k) {
+    joined.push_back(*to[k]);
+    for (; next < ends[k]; ++next) append(joined.back(), std::move(pieces[next].made));
+  }
+  for (std::size_t k = 0; k < to.size(); ++k) *to[k] = std::move(joined[k]);
 }
 
 }  // namespace onefold::detail::ranges

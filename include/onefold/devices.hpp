@@ -12,8 +12,8 @@
 ///   std::vector<double> host = ...;
 ///   double t = onefold::sum(gpus, host);                            // each GPU copies a share of it
 ///
-/// Forms     all with a call of their own that returns the value (reduce.hpp) but reduce_together and multi_dot, of all element types; accumulate_as and ddof as
-///           there. together_range_state has add_parts().
+/// Forms     all with a call of their own that returns the value (reduce.hpp), of all element types; accumulate_as and ddof as there; and multi_dot, whose
+///           vectors are parts each: multi_dot(gpus, {v0, v1}, {w}).
 /// Bits      under tree v1 those of the array that the parts make, one behind the other, wherever it is cut. With guarantee::exact those of the exact
 ///           result, in forms that have an exact_state (exact.hpp) and those that no order changes.
 /// Result    on the host, when the call returns. The GPUs hand over through pinned memory of the host, so none has to reach another's memory. For a
@@ -29,6 +29,8 @@
 ///           (is_aligned) send the elements of those tiles to the host, less than two tiles of 4 KiB for each cut.
 /// Threads   as all calls: from several host threads at once, on the same GPUs too.
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -41,6 +43,7 @@
 #include <onefold/detail/range_parts.hpp>
 #include <onefold/exact.hpp>
 #include <onefold/executor.hpp>
+#include <onefold/multi_dot.hpp>
 #include <onefold/range_state.hpp>
 #include <onefold/reduce.hpp>
 
@@ -161,9 +164,78 @@ class devices : public detail::on_parts {
     }
     return run<form::dot, T>(all, how, modifiers...);
   }
+  template <class T, class... Ops>
+  [[nodiscard]] std::array<accumulator_t<T, false>, sizeof...(Ops)> together(const parts<T>& x, const options& asked_how,
+                                                                             Ops... /*ops*/) const {
+    const std::vector<onefold_range_part> all = list_of(x);
+    options how = asked_how;
+    if (how.guarantee == guarantee::exact) {
+      if constexpr (!(detail::exact::is_exact_in_any_order(form_of(Ops::id), element_type_of<T>) && ...))
+        detail::telling_of_lacking_memory([] {
+          throw error(errc::guarantee_not_met,
+                      "guarantee::exact cannot be given: reduce_together has no exact sums and products of floats, and sum() has");
+        });
+      how.guarantee = guarantee::fixed;
+    }
+    together_range_state<T, Ops...> state;
+    state.add_parts(all.data(), all.size(), how);
+    return state.value();
+  }
+  // Dots of several vectors with several others, each in as many parts.
+  template <class T>
+  [[nodiscard]] std::vector<T> dots(const std::vector<parts<T>>& x, const std::vector<parts<T>>& y, const options& how) const {
+    const std::size_t number = x.size() * y.size();
+    if (number == 0) return {};
+    if (x.size() > detail::most_vectors || y.size() > detail::most_vectors || number > detail::most_vectors)
+      detail::telling_of_lacking_memory([&x, &y] {
+        throw error(errc::invalid_argument, "there are " + std::to_string(x.size()) + " by " + std::to_string(y.size()) +
+                                                " dots: one call takes up to " + std::to_string(detail::most_vectors));
+      });
+    const std::vector<onefold_range_part> all = list_of_dots(x, y);
+    return detail::telling_of_lacking_memory([this, &all, &number, &how] {
+      std::vector<T> results(number);
+      if (how.guarantee == guarantee::exact) {
+        options its = how;
+        for (std::size_t k = 0; k < number; ++k, its.report = nullptr)
+          results[k] = exact_state<form::dot, T>().add_parts(all.data() + k * size(), size(), its).value();
+        return results;
+      }
+      std::vector<detail::range_owner> states;
+      std::vector<onefold_range*> places;
+      states.reserve(number);
+      places.reserve(number);
+      for (std::size_t k = 0; k < number; ++k) {
+        onefold_range* made = nullptr;
+        detail::check_status(
+            onefold_range_create(static_cast<std::int32_t>(element_type_of<T>), static_cast<std::int32_t>(form::dot), 0, 0, &made));
+        places.push_back(states.emplace_back(made).get());
+      }
+      detail::check_status(detail::with_c_options(how, [this, &places, &all](const onefold_options* wishes) {
+        return onefold_ranges_add_parts(places.data(), places.size(), all.data(), size(), wishes);
+      }));
+      for (std::size_t k = 0; k < number; ++k) states[k].store_result(0, &results[k]);
+      return results;
+    });
+  }
+
   // What make() returns, to each of the executors.
   template <class R, class Make>
   void store(const Make& make, const outputs<R>& to) const {
+    check_outputs(to);
+    const R found = make();
+    store_values(&found, 1, to);
+  }
+  // What make() returns, several values side by side, from each of the addresses on.
+  template <class R, class Make>
+  void store_several(const Make& make, const outputs<R>& to) const {
+    check_outputs(to);
+    const auto found = make();
+    store_values(found.data(), found.size(), to);
+  }
+
+ private:
+  template <class R>
+  void check_outputs(const outputs<R>& to) const {
     check_size(to.size(), " outputs and ", " executors: each writes to one");
     for (std::size_t i = 0; i < size(); ++i) {
       if (to[i] != nullptr) continue;
@@ -172,12 +244,15 @@ class devices : public detail::on_parts {
                     std::string("the output pointer of executor ").append(std::to_string(i)).append(" is null"));
       });
     }
-    const R found = make();
-    for (std::size_t i = 0; i < size(); ++i)
-      detail::check_status(onefold_store(detail::c_executor(each_[i]), to[i], &found, sizeof(found)));
   }
-
- private:
+  template <class R>
+  void store_values(const R* found, std::size_t number, const outputs<R>& to) const {
+    constexpr std::size_t at_a_time = 128 / sizeof(R);  // what onefold_store() takes
+    for (std::size_t i = 0; i < size(); ++i)
+      for (std::size_t k = 0; k < number; k += at_a_time)
+        detail::check_status(
+            onefold_store(detail::c_executor(each_[i]), to[i] + k, found + k, std::min(at_a_time, number - k) * sizeof(R)));
+  }
   void check_size(std::size_t given, const char* what = " parts and ",
                   const char* why = " executors: each part is read by one") const {
     if (given == size()) return;
@@ -192,6 +267,26 @@ class devices : public detail::on_parts {
     return detail::telling_of_lacking_memory([this, &x] {
       std::vector<onefold_range_part> all;
       for (std::size_t i = 0; i < size(); ++i) all.push_back({detail::c_executor(each_[i]), x[i].data, nullptr, x[i].count});
+      return all;
+    });
+  }
+
+  // One dot's parts behind another's.
+  template <class T>
+  [[nodiscard]] std::vector<onefold_range_part> list_of_dots(const std::vector<parts<T>>& x, const std::vector<parts<T>>& y) const {
+    for (const auto* const list : {&x, &y})
+      for (const parts<T>& one : *list) {
+        check_size(one.size());
+        for (std::size_t i = 0; i < size(); ++i)
+          if (one[i].count != x[0][i].count) detail::throw_different_lengths(x[0][i].count, one[i].count);
+      }
+    return detail::telling_of_lacking_memory([this, &x, &y] {
+      std::vector<onefold_range_part> all;
+      all.reserve(x.size() * y.size() * size());
+      for (const parts<T>& one : x)
+        for (const parts<T>& other : y)
+          for (std::size_t i = 0; i < size(); ++i)
+            all.push_back({detail::c_executor(each_[i]), one[i].data, other[i].data, one[i].count});
       return all;
     });
   }
@@ -227,5 +322,26 @@ class devices : public detail::on_parts {
 
   std::vector<executor> each_;
 };
+
+/// Dots of several vectors with several others, of vectors in parts: result [i * columns + j] is the dot of x[i] with y[j]. At most 128; of no vectors there is
+/// none.
+/// Cost      all dots of a GPU's parts are under way before one is waited for, each read by itself; on CPUs a dot at a time. Exact ones are a call each.
+[[nodiscard]] inline std::vector<double> multi_dot(const devices& where, const std::vector<parts<double>>& x,
+                                                   const std::vector<parts<double>>& y, const options& how = {}) {
+  return where.dots(x, y, how);
+}
+[[nodiscard]] inline std::vector<float> multi_dot(const devices& where, const std::vector<parts<float>>& x,
+                                                  const std::vector<parts<float>>& y, const options& how = {}) {
+  return where.dots(x, y, how);
+}
+/// The same, stored by each executor from its address on.
+inline void multi_dot_into(const devices& where, const std::vector<parts<double>>& x, const std::vector<parts<double>>& y,
+                           const outputs<double>& to, const options& how = {}) {
+  where.store_several([&where, &x, &y, &how] { return where.dots(x, y, how); }, to);
+}
+inline void multi_dot_into(const devices& where, const std::vector<parts<float>>& x, const std::vector<parts<float>>& y,
+                           const outputs<float>& to, const options& how = {}) {
+  where.store_several([&where, &x, &y, &how] { return where.dots(x, y, how); }, to);
+}
 
 }  // namespace onefold

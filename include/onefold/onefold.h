@@ -584,6 +584,11 @@ ONEFOLD_API int onefold_range_add_made(onefold_range* state, const onefold_made_
  *  elements; where none has any it is left as it was. */
 ONEFOLD_API int onefold_range_add_parts(onefold_range* state, const onefold_range_part* parts, size_t count,
                                         const onefold_options* how);
+/** The same for `number` different states at once, each of which gets `count` parts of its own: parts[0 .. count - 1] are states[0]'s, the next ones states[1]'s,
+ *  and so on. For several dots of vectors that lie on several GPUs, say. Where a part is refused, all states are left as they were. States of operators of the
+ *  caller's are ONEFOLD_UNSUPPORTED. */
+ONEFOLD_API int onefold_ranges_add_parts(onefold_range* const* states, size_t number, const onefold_range_part* parts, size_t count,
+                                         const onefold_options* how);
 
 /** In stream order: an image is what a GPU makes of elements that are to be appended to a state. onefold_range_put_image() puts on the stream of
  *  `where`, an executor of cuda(), what makes the image of `count` elements at x, in that GPU's memory, which follow those of `state`, whose kind and

@@ -264,6 +264,19 @@ static void test_parts_on(onefold_executor where) {
   EXPECT_OK(onefold_range_add_parts(made, NULL, 0, NULL));
   EXPECT_OK(onefold_range_result(made, 0, &of_parts));
   EXPECT(memcmp(&of_whole, &of_parts, sizeof of_whole) == 0);
+  /* Of two dots at once. */
+  const onefold_range_part all[] = {{where, x, y, cut}, {onefold_serial(), x + cut, y + cut, count - cut}, {where, y, y, cut}, {where, y + cut, y + cut, count - cut}};
+  onefold_range* several[2] = {NULL, NULL};
+  for (int k = 0; k < 2; ++k) EXPECT_OK(onefold_range_create(ONEFOLD_F32, ONEFOLD_DOT, 0, 0, &several[k]));
+  EXPECT_OK(onefold_ranges_add_parts(several, 2, all, 2, NULL));
+  float dot_of_second = 0;
+  EXPECT_OK(onefold_dot_f32(where, y, y, count, &dot_of_second));
+  EXPECT_OK(onefold_range_result(several[0], 0, &of_parts));
+  EXPECT(memcmp(&of_whole, &of_parts, sizeof of_whole) == 0);
+  EXPECT_OK(onefold_range_result(several[1], 0, &of_parts));
+  EXPECT(memcmp(&dot_of_second, &of_parts, sizeof of_parts) == 0);
+  for (int k = 0; k < 2; ++k) onefold_range_destroy(several[k]);
+  EXPECT_OK(onefold_range_result(made, 0, &of_parts));
 
   float stored = 0;
   char many[129] = {0};

@@ -2,8 +2,10 @@
 /// machines with several GPUs on all of them; everywhere the executors of CPUs stand for GPUs. Images, which GPUs make in stream order.
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -194,6 +196,123 @@ TEST_F(several_executors, of_exact_sums_add_their_states) {
       refuses(errc::guarantee_not_met, "several devices", [&] { static_cast<void>(onefold::prod(all_, x_parts_, exactly)); }));
 }
 
+// What reduce_together and multi_dot give of parts, which `on_parts` makes of an array, is what they give of the arrays.
+template <class Parts>
+void expect_several_results_of_parts(const devices& all, const std::vector<std::vector<double>>& arrays, const Parts& on_parts) {
+  const auto one = onefold::serial();
+  std::vector<parts<double>> x, y;
+  for (std::size_t k = 0; k < arrays.size(); ++k) (k < 3 ? x : y).push_back(on_parts(arrays[k]));
+  const std::vector<std::vector<double>> first(arrays.begin(), arrays.begin() + 3), second(arrays.begin() + 3, arrays.end());
+  EXPECT_EQ(onefold::multi_dot(all, x, y), onefold::multi_dot(one, first, second));
+  EXPECT_EQ(onefold::multi_dot(all, {x[0], x[1]}, {y[0]}), onefold::multi_dot(one, {first[0], first[1]}, {second[0]}));
+  options exactly;
+  exactly.guarantee = onefold::guarantee::exact;
+  EXPECT_EQ(onefold::multi_dot(all, x, y, exactly), onefold::multi_dot(one, first, second, exactly));
+  using namespace onefold::op;
+  EXPECT_EQ(onefold::reduce_together(all, x[0], sum{}, min{}, max{}, prod{}),
+            onefold::reduce_together(one, first[0], sum{}, min{}, max{}, prod{}));
+  EXPECT_EQ(onefold::reduce_together(all, x[1], exactly, max{}, min{}),
+            onefold::reduce_together(one, first[1], exactly, max{}, min{}));
+  EXPECT_TRUE(refuses(errc::guarantee_not_met, "reduce_together has no exact sums",
+                      [&] { static_cast<void>(onefold::reduce_together(all, x[1], exactly, max{}, sum{})); }));
+  onefold::report ran;
+  options how;
+  how.report = &ran;
+  static_cast<void>(onefold::multi_dot(all, x, y, how));
+  EXPECT_EQ(ran.variant, "fixed_order");
+}
+
+TEST_F(several_executors, take_several_dots_and_several_operators) {
+  std::vector<std::vector<double>> arrays;
+  for (std::size_t k = 0; k < 5; ++k) {
+    arrays.push_back(k % 2 == 0 ? x_ : y_);
+    std::rotate(arrays.back().begin(), arrays.back().begin() + static_cast<std::ptrdiff_t>(37 * k), arrays.back().end());
+  }
+  expect_several_results_of_parts(all_, arrays, cut);
+
+  const auto one = onefold::serial();
+  const std::vector<float> floats(x_.begin(), x_.end());
+  EXPECT_EQ(onefold::multi_dot(all_, {all_.share_out(floats)}, {all_.share_out(floats)}),
+            onefold::multi_dot(one, {floats}, {floats}));
+  EXPECT_EQ(onefold::reduce_together(all_, floats, onefold::op::min{}), onefold::reduce_together(one, floats, onefold::op::min{}));
+
+  // Where each has places for them; more dots than a store takes at a time.
+  const std::vector<parts<double>> x{x_parts_, y_parts_, x_parts_, y_parts_, y_parts_}, y{y_parts_, x_parts_, y_parts_, y_parts_};
+  const std::vector<std::vector<double>> of_x{x_, y_, x_, y_, y_}, of_y{y_, x_, y_, y_};
+  const std::vector<double> dots = onefold::multi_dot(one, of_x, of_y);
+  std::vector<double> stored[3];
+  for (auto& each : stored) each.assign(dots.size() + 1, -7.0);
+  onefold::multi_dot_into(all_, x, y, {stored[0].data(), stored[1].data(), stored[2].data()});
+  for (auto& each : stored) {
+    EXPECT_EQ(each.back(), -7.0);
+    each.pop_back();
+    EXPECT_EQ(each, dots);
+  }
+  std::array<double, 2> extremes[3];
+  onefold::reduce_together_into(all_, x_parts_, {extremes[0].data(), extremes[1].data(), extremes[2].data()}, onefold::op::min{},
+                                onefold::op::max{});
+  for (const auto& each : extremes) EXPECT_EQ(each, onefold::reduce_together(one, x_, onefold::op::min{}, onefold::op::max{}));
+}
+
+TEST_F(several_executors, refuse_dots_that_do_not_fit) {
+  const std::vector<parts<double>> none, one{x_parts_}, many(65, x_parts_), two(2, x_parts_);
+  EXPECT_TRUE(onefold::multi_dot(all_, none, one).empty());
+  EXPECT_TRUE(refuses(errc::invalid_argument, "65 by 2 dots", [&] { static_cast<void>(onefold::multi_dot(all_, many, two)); }));
+  EXPECT_TRUE(refuses(errc::invalid_argument, "differ in length",
+                      [&] { static_cast<void>(onefold::multi_dot(all_, one, {all_.share_out(x_)})); }));
+  EXPECT_TRUE(refuses(errc::invalid_argument, "2 parts and 3 executors", [&] {
+    static_cast<void>(onefold::multi_dot(all_, {x_parts_, parts<double>{{x_.data(), 777}, {x_.data(), 5}}}, one));
+  }));
+  double result = 0;
+  EXPECT_TRUE(refuses(errc::null_pointer, "output pointer of executor 2", [&] {
+    onefold::multi_dot_into(all_, one, one, {&result, &result, nullptr});
+  }));
+  const parts<double> null{{x_.data(), 777}, {nullptr, 0}, {nullptr, x_.size() - 777}};
+  EXPECT_TRUE(refuses(errc::null_pointer, "null", [&] { static_cast<void>(onefold::multi_dot(all_, {x_parts_, null}, one)); }));
+}
+
+// In C: all states or none.
+TEST_F(several_executors, leave_all_states_as_they_were_where_one_part_is_refused) {
+  const kind sums{element_type::f64, form::sum}, greatest{element_type::f64, form::max};
+  const state first = empty_state(sums, 3), second = empty_state(greatest, 0);
+  onefold_range* const both[] = {first.get(), second.get()};
+  const double* const x = x_.data();
+  onefold_range_part all[] = {{onefold_serial(), x, nullptr, 700},
+                              {onefold_best(), x + 700, nullptr, 1000},
+                              {onefold_serial(), x, nullptr, 0},
+                              {onefold_serial(), x, nullptr, 1500}};
+  check(onefold_ranges_add_parts(both, 2, all, 2, nullptr));
+  EXPECT_EQ(onefold_range_end(first.get()), 1703u);
+  EXPECT_EQ(onefold_range_end(second.get()), 1500u);
+  double greatest_of_all = 0;
+  check(onefold_range_result(second.get(), 0, &greatest_of_all));
+  EXPECT_EQ(greatest_of_all, onefold::max(onefold::serial(), x, std::uint64_t{1500}));
+  const state expected = empty_state(sums, 3);
+  check(onefold_range_add(expected.get(), onefold_serial(), x, nullptr, 1700, nullptr));
+  EXPECT_EQ(bytes_of(first), bytes_of(expected));
+
+  const bytes of_second = bytes_of(second);
+  const auto refused = [&](errc code, const char* text, const auto& call) {
+    EXPECT_TRUE(refuses(code, text, [&] { check(call()); }));
+    EXPECT_EQ(bytes_of(first), bytes_of(expected));
+    EXPECT_EQ(bytes_of(second), of_second);
+  };
+  all[3].x = nullptr;
+  refused(errc::null_pointer, "input", [&] { return onefold_ranges_add_parts(both, 2, all, 2, nullptr); });
+  all[3].x = x;
+  all[3].count = ~std::uint64_t{0};
+  refused(errc::invalid_argument, "elements", [&] { return onefold_ranges_add_parts(both, 2, all, 2, nullptr); });
+  onefold_range* const twice[] = {first.get(), first.get()};
+  refused(errc::invalid_argument, "twice", [&] { return onefold_ranges_add_parts(twice, 2, all, 1, nullptr); });
+  onefold_range* const lacking[] = {first.get(), nullptr};
+  refused(errc::null_pointer, "state", [&] { return onefold_ranges_add_parts(lacking, 2, all, 1, nullptr); });
+  refused(errc::null_pointer, "list of states", [&] { return onefold_ranges_add_parts(nullptr, 2, all, 1, nullptr); });
+  refused(errc::null_pointer, "list of parts", [&] { return onefold_ranges_add_parts(both, 2, nullptr, 1, nullptr); });
+  refused(errc::invalid_argument, "memory", [&] { return onefold_ranges_add_parts(both, 2, all, SIZE_MAX, nullptr); });
+  check(onefold_ranges_add_parts(nullptr, 0, nullptr, 2, nullptr));
+  check(onefold_ranges_add_parts(both, 2, nullptr, 0, nullptr));
+}
+
 TEST_F(several_executors, refuse_parts_that_do_not_fit) {
   const devices two{onefold::serial(), onefold::serial()};
   EXPECT_TRUE(refuses(errc::invalid_argument, "3 parts and 2 executors", [&] { static_cast<void>(onefold::sum(two, x_parts_)); }));
@@ -274,6 +393,32 @@ class memory_on {
  private:
   std::unique_ptr<device_memory> memory_;
 };
+
+TEST_F(gpus, take_several_dots_and_several_operators_cuda) {
+  std::vector<std::vector<double>> arrays(5);
+  const random_numbers random(current_seed());
+  for (std::size_t k = 0; k < arrays.size(); ++k)
+    for (uint64_t i = 0; i < 300'007; ++i) arrays[k].push_back(static_cast<double>(random.at(7 * i + k) >> 11) * 0x1p-53 - 0.25);
+  // Three parts on GPUs, one of a CPU, and one in host memory that a GPU copies.
+  const devices all{onefold::cuda(device_of(0)), onefold::cuda(device_of(1)), onefold::serial(), onefold::cuda(device_of(2)),
+                    onefold::cuda(device_of(3))};
+  const std::size_t cuts[] = {0, 100'000, 131'072, 140'001, 250'000, 300'007};
+  std::vector<memory_on> memory;
+  const auto on_parts = [&](const std::vector<double>& x) {
+    std::vector<parts<double>::part> made;
+    for (std::size_t i = 0; i < 5; ++i) {
+      const double* data = x.data() + cuts[i];
+      const std::size_t count = cuts[i + 1] - cuts[i];
+      if (i != 2 && i != 4) {
+        memory.emplace_back(device_of(i == 3 ? 2 : i), data, count * sizeof(double));
+        data = memory.back().as<double>();
+      }
+      made.push_back({data, count});
+    }
+    return parts<double>(made);
+  };
+  expect_several_results_of_parts(all, arrays, on_parts);
+}
 
 TEST_F(gpus, give_parts_the_bytes_of_the_whole_in_every_form_cuda) {
   uint64_t compared = 0;

@@ -70,8 +70,22 @@ struct together_of_ranks {
   }
 };
 
-struct named_reduce_together : together_of_ranks, no_together_takes_this {
+struct together_of_parts {
+  template <class P, class X, class... Ops, class T = typename element_of_parts<X>::type,
+            ONEFOLD_WHERE(is_on_parts<P>&& is_real<T>&& are_operators<Ops...>)>
+  [[nodiscard]] auto operator()(const P& where, const X& input, const options& how, Ops... ops) const {
+    return where.together(where.parts_of(input), how, ops...);
+  }
+  template <class P, class X, class... Ops, class T = typename element_of_parts<X>::type,
+            ONEFOLD_WHERE(is_on_parts<P>&& is_real<T>&& are_operators<Ops...>)>
+  [[nodiscard]] auto operator()(const P& where, const X& input, Ops... ops) const {
+    return where.together(where.parts_of(input), {}, ops...);
+  }
+};
+
+struct named_reduce_together : together_of_ranks, together_of_parts, no_together_takes_this {
   using no_together_takes_this::operator();
+  using together_of_parts::operator();
   using together_of_ranks::operator();
 
   template <class T, class... Ops, ONEFOLD_WHERE(is_real<T>&& are_operators<Ops...>)>
@@ -146,8 +160,23 @@ struct together_of_streams_into {
   }
 };
 
-struct named_reduce_together_into : together_of_streams_into, no_together_into_takes_this {
+struct together_of_parts_into {
+  template <class P, class X, class... Ops, class T = typename element_of_parts<X>::type,
+            ONEFOLD_WHERE(is_on_parts<P>&& is_real<T>&& are_operators<Ops...>)>
+  void operator()(const P& where, const X& input, const outputs<accumulator_t<T, false>>& to, const options& how,
+                  Ops... ops) const {
+    where.store_several([&where, &input, &how, &ops...] { return where.together(where.parts_of(input), how, ops...); }, to);
+  }
+  template <class P, class X, class... Ops, class T = typename element_of_parts<X>::type,
+            ONEFOLD_WHERE(is_on_parts<P>&& is_real<T>&& are_operators<Ops...>)>
+  void operator()(const P& where, const X& input, const outputs<accumulator_t<T, false>>& to, Ops... ops) const {
+    (*this)(where, input, to, options{}, ops...);
+  }
+};
+
+struct named_reduce_together_into : together_of_streams_into, together_of_parts_into, no_together_into_takes_this {
   using no_together_into_takes_this::operator();
+  using together_of_parts_into::operator();
   using together_of_streams_into::operator();
 
   template <class T, class... Ops, ONEFOLD_WHERE(is_real<T>&& are_operators<Ops...>)>
@@ -182,8 +211,6 @@ struct named_reduce_together_into : together_of_streams_into, no_together_into_t
     named_reduce_together::store<OnDevice>(where, over, f, output, false, options{}, ops...);
   }
 };
-
-/// An argument that a function passes on to its object: an integer as the count that it is, of whose sign no compiler warns then.
 
 }  // namespace detail
 }  // namespace onefold
