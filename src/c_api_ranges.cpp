@@ -172,9 +172,11 @@ int onefold_ranges_add_parts(onefold_range* const* states, size_t number, const 
             throw onefold::error(onefold::errc::unsupported,
                                  "the state of an operator of your own gets its parts by itself: onefold_range_add_parts()");
           });
-      if (std::find(to.begin(), to.end() - 1, to.back()) != to.end() - 1)
-        throw onefold::error(onefold::errc::invalid_argument, "one state stands twice in the list of states");
     }
+    std::vector<form_range*> sorted = to;
+    std::sort(sorted.begin(), sorted.end());
+    if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
+      throw onefold::error(onefold::errc::invalid_argument, "one state stands twice in the list of states");
     add_parts(to, {parts, number * count}, how);
   });
 }

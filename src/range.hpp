@@ -206,6 +206,9 @@ std::vector<subtree> nodes_on_a_gpu(const range_reader& reader, const range_inpu
 /// The state of `count` elements, at least one, of which the first has the index `begin`.
 form_range state_of(range_reader reader, std::uint64_t begin, const range_input& in, std::uint64_t count);
 
+/// Puts the state of operator `which` of reduce_together, of the same range, where `all` has it.
+void take_operator(form_range& all, std::size_t which, form_range one);
+
 void append(form_range& to, form_range next);
 /// Throws invalid_argument where an array cannot have so many elements behind the index `begin`.
 void check_end(const range_kind& of, std::uint64_t begin, std::uint64_t count);

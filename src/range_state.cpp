@@ -412,21 +412,24 @@ void make_on_a_gpu(const range_reader& reader, const range_input& in, form_range
 // Of reduce_together, made of a state for each operator: as many reads.
 form_range state_of_each(const range_reader& reader, std::uint64_t begin, const range_input& in, std::uint64_t count) {
   form_range all{reader.of, begin, begin + count};
-  const std::size_t results = reader.of.results();
-  for (std::size_t k = 0; k < results; ++k) {
+  for (std::size_t k = 0; k < reader.of.results(); ++k) {
     const range_kind alone = reader.kind(static_cast<int>(k));
     range_reader its{alone, reader.where, reader.how};
     if (k > 0) its.how.report = nullptr;
-    form_range one = state_of(its, begin, in, count);
-    all.nodes.resize(results * one.nodes.size());
-    for (std::size_t i = 0; i < one.nodes.size(); ++i) all.nodes[results * i + k] = one.nodes[i];
-    all.head = std::move(one.head);  // the same elements each time
-    all.tail = std::move(one.tail);
+    take_operator(all, k, state_of(its, begin, in, count));
   }
   return all;
 }
 
 }  // namespace
+
+void take_operator(form_range& all, std::size_t which, form_range one) {
+  const std::size_t results = all.of.results();
+  all.nodes.resize(results * one.nodes.size());
+  for (std::size_t i = 0; i < one.nodes.size(); ++i) all.nodes[results * i + which] = one.nodes[i];
+  all.head = std::move(one.head);  // the same elements each time
+  all.tail = std::move(one.tail);
+}
 
 // The state of `count` elements, at least one, of which the first has the index `begin`.
 form_range state_of(range_reader reader, std::uint64_t begin, const range_input& in, std::uint64_t count) {

@@ -26,7 +26,7 @@
 /// Errors    those of the reductions, which all GPUs have ended by then; invalid_argument where there are more or fewer parts than executors, or the
 ///           parts of a dot differ, or where there are more or fewer outputs. A part on another GPU than its executor's is wrong_device.
 /// Cost      that of the largest part, a launch for each other GPU and some microseconds: docs/devices.md has figures. Parts that are cut within tiles
-///           (is_aligned) send the elements of those tiles to the host, less than two tiles of 4 KiB for each cut.
+///           (is_aligned) send the elements of those tiles to the host, less than two tiles of 4 KiB for each cut, and each dot of multi_dot its own.
 /// Threads   as all calls: from several host threads at once, on the same GPUs too.
 
 #include <algorithm>
@@ -334,13 +334,15 @@ class devices : public detail::on_parts {
                                                   const std::vector<parts<float>>& y, const options& how = {}) {
   return where.dots(x, y, how);
 }
-/// The same, stored by each executor from its address on.
+/// The same, stored by each executor from its address on: rows times columns results.
 inline void multi_dot_into(const devices& where, const std::vector<parts<double>>& x, const std::vector<parts<double>>& y,
                            const outputs<double>& to, const options& how = {}) {
+  if (x.empty() || y.empty()) return;
   where.store_several([&where, &x, &y, &how] { return where.dots(x, y, how); }, to);
 }
 inline void multi_dot_into(const devices& where, const std::vector<parts<float>>& x, const std::vector<parts<float>>& y,
                            const outputs<float>& to, const options& how = {}) {
+  if (x.empty() || y.empty()) return;
   where.store_several([&where, &x, &y, &how] { return where.dots(x, y, how); }, to);
 }
 

@@ -152,6 +152,7 @@ class exact_state {
 
   /// Puts on the stream of a cuda() executor what stores the canonical words of `count` elements at `words`, size() of them in memory that the GPU writes. It
   /// does not wait, and may be captured. The elements lie in memory that the GPU reads. With an executor of CPUs it is done on return, in the host's memory.
+  /// Where it throws, words in a GPU's memory are what they were, those of an earlier call perhaps: no collective is to add them.
   template <form W = What, ONEFOLD_WHERE(W != form::dot)>
   static void put_words(const executor& where, const T* x, std::uint64_t count, std::int64_t* words, const options& how = {}) {
     put_words_of_arrays(where, x, nullptr, count, words, how);

@@ -41,7 +41,7 @@
 ///           start() waits for too. Who
 ///           catches an error of his own ahead of a call says so with batch::give_up(), or calls MPI_Abort().
 /// Cost      of a layout some collective operations, and O(1) memory on each rank. Of a call the local reduction, and an MPI_Allreduce of 256 bytes
-///           to 2 KiB; with operators of the caller's up to log2 P messages each way instead, one for all of a batch, of less than 8 KiB and some values for each
+///           to 2 KiB, of mean_variance of complex numbers 3; with operators of the caller's up to log2 P messages each way instead, one for all of a batch, of less than 8 KiB and some values for each
 ///           operator. Where ranges are cut within tiles (is_aligned()) each rank sends less than a tile of elements to the rank before, while it
 ///           reduces its own: a tile has 4 KiB, of complex numbers in norm1, norm_inf and mean_variance 8.
 /// Threads   calls on one layout are made by one thread at a time. MPI_THREAD_FUNNELED suffices for calls by the main thread; executors' threads
@@ -91,11 +91,7 @@ class layout_on : public detail::over_ranks {
   /// Errors: invalid_argument where the communicator has no such rank, on the rank that asks.
   [[nodiscard]] layout_on<true> root(int rank) const {
     const int ranks = of_->on.size();
-    if (rank < 0 || rank >= ranks)
-      detail::telling_of_lacking_memory([&rank, &ranks] {
-        throw error(errc::invalid_argument,
-                    "rank " + std::to_string(rank) + " cannot be the root: the ranks are 0 to " + std::to_string(ranks - 1));
-      });
+    if (rank < 0 || rank >= ranks) detail::ranks::refuse_rank(rank, ranks, " cannot be the root");
     return {*of_, where_, rank};
   }
 
@@ -255,7 +251,8 @@ class layout_on : public detail::over_ranks {
 };
 using placed_layout = layout_on<false>;
 
-/// How an array lies on the ranks of a communicator: rank after rank holds the next elements, some perhaps none. Collective to make.
+/// How an array lies on the ranks of a communicator: rank after rank holds the next elements, some perhaps none. Collective to make. What has been moved from can be
+/// assigned to, and nothing else.
 class layout : public detail::lacks_executor {
  public:
   /// This rank holds `count` elements. Errors: communication_failed; on every rank invalid_argument for impossible counts, and for a communicator
@@ -296,13 +293,15 @@ using onefold::index_range;
 
 /// The range of a rank where `total` elements of type T are shared out evenly in whole tiles: neighbours send each other no elements then. No call
 /// of MPI's.
+/// Errors: invalid_argument where there is no such rank.
 template <class T>
-[[nodiscard]] constexpr index_range aligned_range(std::uint64_t total, int rank, int ranks) noexcept {
+[[nodiscard]] constexpr index_range aligned_range(std::uint64_t total, int rank, int ranks) {
+  if (rank < 0 || rank >= ranks) detail::ranks::refuse_rank(rank, ranks);
   return detail::aligned_share<T>(total, static_cast<std::uint64_t>(rank), static_cast<std::uint64_t>(ranks));
 }
 
 /// Ranks whose elements lie anyhow: particles, blocks of a grid, unstructured meshes. Results are those of guarantee::exact, or of forms whose
-/// bits depend on no order; others are refused. Collective to make.
+/// bits depend on no order; others are refused. Collective to make. What has been moved from can be assigned to, and nothing else.
 class communicator : public detail::lacks_executor {
  public:
   explicit communicator(MPI_Comm comm)
@@ -460,7 +459,7 @@ class batch {
   /// Whether this rank gets the results.
   [[nodiscard]] bool is_root() const noexcept { return with_ != nullptr && with_->is_root(); }
   [[nodiscard]] std::size_t size() const noexcept { return with_ == nullptr ? 0 : with_->parts.size() + with_->states.size(); }
-  /// Forgets the reductions. What is under way is waited for.
+  /// Forgets the reductions. What is under way is waited for; what has gone wrong with it is told to nobody then, nor where a batch is destroyed.
   void clear() noexcept {
     if (with_ != nullptr) with_->clear();
     functions_.clear();
@@ -568,7 +567,7 @@ class batch {
   std::unique_ptr<detail::ranks::transfer> with_;
 };
 
-/// A reduction that has been started. Destroying it waits for it.
+/// A reduction that has been started. Destroying it waits for it, and tells nobody what has gone wrong.
 template <class R>
 class pending {
  public:
@@ -712,7 +711,7 @@ template <bool Rooted, class... A, bool OnDevice = detail::compiles_for_device<A
 }  // namespace mpi
 
 /// multi_dot() over ranks: the dots of all ranks' vectors, in one message. Each dot reads its two vectors, so that w is read k times for k dots with it.
-/// Errors, on every rank: those of dot(), and invalid_argument for no dots and for more than 128.
+/// All ranks ask for as many dots. Errors: those of dot(), on every rank; on the rank that asks invalid_argument for no dots and for more than 128.
 template <bool Rooted>
 [[nodiscard]] auto multi_dot(const mpi::layout_on<Rooted>& where, const vector_list<double>& x, const vector_list<double>& y,
                              const options& how = {}) {

@@ -584,9 +584,9 @@ ONEFOLD_API int onefold_range_add_made(onefold_range* state, const onefold_made_
  *  elements; where none has any it is left as it was. */
 ONEFOLD_API int onefold_range_add_parts(onefold_range* state, const onefold_range_part* parts, size_t count,
                                         const onefold_options* how);
-/** The same for `number` different states at once, each of which gets `count` parts of its own: parts[0 .. count - 1] are states[0]'s, the next ones states[1]'s,
- *  and so on. For several dots of vectors that lie on several GPUs, say. Where a part is refused, all states are left as they were. States of operators of the
- *  caller's are ONEFOLD_UNSUPPORTED. */
+/** The same for `number` states at once, of any kinds, each of which gets `count` parts of its own: parts[0 .. count - 1] are states[0]'s, the next ones states[1]'s,
+ *  and so on. For several dots of vectors that lie on several GPUs, say. The report is for the first part of all that has elements. Where a part is refused, all states
+ *  are left as they were. A state that stands there twice is ONEFOLD_INVALID_ARGUMENT, one of an operator of the caller's ONEFOLD_UNSUPPORTED. */
 ONEFOLD_API int onefold_ranges_add_parts(onefold_range* const* states, size_t number, const onefold_range_part* parts, size_t count,
                                          const onefold_options* how);
 
@@ -642,7 +642,8 @@ typedef struct onefold_message_part {
   uint32_t values; /**< room for so many values of subtrees: twice the binary digits of the number of tiles suffice, and so do 128, the most there may be; 1 where no order is in the bits */
 } onefold_message_part;
 
-/** Bytes of a message with these parts, 1000 at most, a multiple of 256; 0 where there can be none. It is copied as bytes between machines of one kind, and lies at addresses aligned to 8 bytes. */
+/** Bytes of a message with these parts, 1000 at most, a multiple of 256; 0 where there can be none. It is copied as bytes between machines of one kind, and lies at addresses aligned to 8 bytes.
+ *  Nobody looks whether its bytes are those that were sent: where a transport may damage them, send the bytes of states, which have a checksum. */
 ONEFOLD_API size_t onefold_message_bytes(const onefold_message_part* parts, size_t count);
 /** Begins the message of a rank, 0 to 2^31 - 2. Messages with other parts, or another tag, do not fit to it, which all ranks learn. */
 ONEFOLD_API int onefold_message_begin(void* message, size_t bytes, const onefold_message_part* parts, size_t count, uint64_t tag,

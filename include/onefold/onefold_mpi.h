@@ -12,8 +12,9 @@
  * Linking  with the functions that src/mpi/onefold_mpi.cpp defines, which is compiled by whatever MPI the program has: CMake's target onefold::mpi_c does
  *          so, of find_package(onefold COMPONENTS mpi), and `mpicxx -std=c++17 -c $(pkg-config --variable=mpi_source onefold)` does without CMake.
  * Status   as in onefold.h, but that the sentence is onefold_mpi_last_error(). What is wrong on one rank alone is an error on all: its own there,
- *          ONEFOLD_COMMUNICATION_FAILED on the others. A request that is none (a type or form that there is not, members that ranks have no use for) is refused
- *          before anything is sent: ranks that make another call would wait.
+ *          ONEFOLD_COMMUNICATION_FAILED on the others. What is no request (a type or form that there is not, members that ranks have no use for,
+ *          options, a report or an executor that are none, several executors in one call, a list, operators or a function that are NULL) is refused before anything
+ *          is sent, on each rank that makes it: others would wait.
  * Bits, order of calls, cost, threads  as in onefold/mpi.hpp.
  */
 

@@ -342,7 +342,7 @@ class range_state {
 /// the array, and each has the bits of the operator's own range_state.
 ///
 /// Cost      on CPUs one read of what is added, on cuda() one for each operator. The elements that a state keeps are there once, nodes for each operator.
-/// Parts     on different GPUs are read at the same time (add_parts). There are no images.
+/// Parts     in the memory of different GPUs are read at the same time (add_parts). There are no images.
 /// All else  is as with range_state; append(), from_bytes() and what is read are of the same operators in the same order.
 template <class T, class... Ops>
 class together_range_state {

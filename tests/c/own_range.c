@@ -230,6 +230,7 @@ static void test_refusals_on(onefold_executor where) {
   EXPECT_REFUSED(onefold_range_add(made, where, NULL, NULL, 30000, NULL), ONEFOLD_NULL_POINTER, "30000 elements");
   EXPECT_REFUSED(onefold_range_add(made, where, floats, NULL, UINT64_MAX, NULL), ONEFOLD_INVALID_ARGUMENT, "negative");
   const onefold_range_part parts[] = {{where, floats, NULL, 4000}, {where, NULL, NULL, 3}};
+  EXPECT_REFUSED(onefold_ranges_add_parts(&made, 1, parts, 2, NULL), ONEFOLD_UNSUPPORTED, "by itself");
   EXPECT_REFUSED(onefold_range_add_parts(made, parts, 2, NULL), ONEFOLD_NULL_POINTER, "input");
   EXPECT_REFUSED(onefold_range_result(made, 0, &got), ONEFOLD_INVALID_ARGUMENT, "has no result");
   EXPECT_REFUSED(onefold_range_append(made, made), ONEFOLD_INVALID_ARGUMENT, "neighbours");

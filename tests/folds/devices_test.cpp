@@ -311,6 +311,23 @@ TEST_F(several_executors, leave_all_states_as_they_were_where_one_part_is_refuse
   refused(errc::invalid_argument, "memory", [&] { return onefold_ranges_add_parts(both, 2, all, SIZE_MAX, nullptr); });
   check(onefold_ranges_add_parts(nullptr, 0, nullptr, 2, nullptr));
   check(onefold_ranges_add_parts(both, 2, nullptr, 0, nullptr));
+  EXPECT_EQ(bytes_of(second), of_second);
+
+  // Kinds of all sorts, that of reduce_together among them; an operator of the caller's has calls of its own.
+  constexpr std::uint8_t operators[] = {ONEFOLD_OP_SUM, ONEFOLD_OP_MIN};
+  onefold_range* made = nullptr;
+  check(onefold_range_create_together(ONEFOLD_F64, operators, 2, 0, &made));
+  const state together(made);
+  onefold_range* const mixed[] = {first.get(), together.get()};
+  all[3] = all[2] = {onefold_best(), x, nullptr, 600};
+  check(onefold_ranges_add_parts(mixed, 2, all, 2, nullptr));
+  double results[2] = {};
+  check(onefold_range_result(together.get(), 0, results));
+  std::vector<double> of_both(x, x + 600);
+  of_both.insert(of_both.end(), x, x + 600);
+  EXPECT_EQ(results[0], onefold::sum(onefold::serial(), of_both));
+  EXPECT_EQ(results[1], onefold::min(onefold::serial(), of_both));
+  EXPECT_EQ(onefold_range_end(first.get()), 3403u);
 }
 
 TEST_F(several_executors, refuse_parts_that_do_not_fit) {
@@ -338,10 +355,33 @@ TEST_F(several_executors, tell_what_ran_of_the_first_part_with_elements) {
   onefold::report ran;
   options how;
   how.report = &ran;
-  const parts<double> x{{x_.data(), 0}, {x_.data(), 2000}, {x_.data() + 2000, 3000}};
+  const parts<double> x{{x_.data(), 0}, {x_.data(), 2000}, {x_.data() + 2000, 90'000}};
   static_cast<void>(onefold::sum(all_, x, how));
   EXPECT_EQ(ran.variant, "fixed_order");
   EXPECT_EQ(ran.threads, 1);
+  if (!backend_under_test(onefold::backend::openmp).built) GTEST_SKIP() << "one executor alone says how many threads it had";
+  const devices serial_first{onefold::serial(), onefold::serial(), onefold::openmp(3)};
+  static_cast<void>(onefold::sum(serial_first, x, how));
+  EXPECT_EQ(ran.backend, onefold::backend::serial);
+  static_cast<void>(onefold::multi_dot(serial_first, {x, x}, {x}, how));
+  EXPECT_EQ(ran.backend, onefold::backend::serial);
+  const devices openmp_first{onefold::serial(), onefold::openmp(3), onefold::serial()};
+  static_cast<void>(onefold::multi_dot(openmp_first, {x, x}, {x}, how));
+  EXPECT_EQ(ran.backend, onefold::backend::openmp);
+  static_cast<void>(onefold::reduce_together(openmp_first, x, how, onefold::op::min{}, onefold::op::sum{}));
+  EXPECT_EQ(ran.backend, onefold::backend::openmp);
+
+  // Of several states the first of which gets nothing.
+  const state first = empty_state({element_type::f64, form::sum}, 0), second = empty_state({element_type::f64, form::max}, 0);
+  onefold_range* const both[] = {first.get(), second.get()};
+  const onefold_range_part all[] = {{onefold_serial(), nullptr, nullptr, 0}, {onefold_openmp(3), x_.data(), nullptr, 90'000}};
+  onefold_report told{};
+  told.struct_bytes = sizeof(told);
+  onefold_options asked{};
+  asked.struct_bytes = sizeof(asked);
+  asked.report = &told;
+  check(onefold_ranges_add_parts(both, 2, all, 1, &asked));
+  EXPECT_EQ(told.backend, ONEFOLD_OPENMP);
 }
 
 TEST(images, are_made_by_gpus_alone) {
@@ -395,15 +435,37 @@ class memory_on {
 };
 
 TEST_F(gpus, take_several_dots_and_several_operators_cuda) {
-  std::vector<std::vector<double>> arrays(5);
+  std::vector<std::vector<double>> vectors(5);
   const random_numbers random(current_seed());
-  for (std::size_t k = 0; k < arrays.size(); ++k)
-    for (uint64_t i = 0; i < 300'007; ++i) arrays[k].push_back(static_cast<double>(random.at(7 * i + k) >> 11) * 0x1p-53 - 0.25);
+  for (std::size_t k = 0; k < vectors.size(); ++k)
+    for (uint64_t i = 0; i < 300'007; ++i) vectors[k].push_back(static_cast<double>(random.at(7 * i + k) >> 11) * 0x1p-53 - 0.25);
   // Three parts on GPUs, one of a CPU, and one in host memory that a GPU copies.
   const devices all{onefold::cuda(device_of(0)), onefold::cuda(device_of(1)), onefold::serial(), onefold::cuda(device_of(2)),
                     onefold::cuda(device_of(3))};
   const std::size_t cuts[] = {0, 100'000, 131'072, 140'001, 250'000, 300'007};
   std::vector<memory_on> memory;
+  // States of different kinds in one call: those of small types and of reduce_together, and places.
+  const kind kinds[] = {{element_type::f64, form::sum},    {element_type::f32, form::sum, true}, {element_type::f16, form::max},
+                        {element_type::i32, form::argmin}, {element_type::c64, form::norm2},     {element_type::f64, form::minmax}};
+  std::vector<state> states;
+  std::vector<bytes> expected;
+  std::vector<onefold_range*> places;
+  std::vector<onefold_range_part> of_all;
+  for (const kind& of : kinds) {
+    const uint64_t n = 9 * of.tile() + 77, cut = 3 * of.tile() + 5;
+    const arrays in(of, n, current_seed(), values_of::few);
+    states.push_back(empty_state(of, 0));
+    places.push_back(states.back().get());
+    expected.push_back(bytes_of(state_of(of, in, 0, 0, n)));
+    for (const auto& [from, to] : {std::pair{uint64_t{0}, cut}, std::pair{cut, n}}) {
+      const int device = device_of(from == 0 ? 0 : 1);
+      memory.emplace_back(device, in.x(from), (to - from) * of.element_bytes());
+      of_all.push_back({onefold_cuda_device(device), memory.back().as<void>(), nullptr, to - from});
+    }
+  }
+  check(onefold_ranges_add_parts(places.data(), places.size(), of_all.data(), 2, nullptr));
+  for (std::size_t k = 0; k < states.size(); ++k) EXPECT_EQ(bytes_of(states[k]), expected[k]) << text(kinds[k]);
+
   const auto on_parts = [&](const std::vector<double>& x) {
     std::vector<parts<double>::part> made;
     for (std::size_t i = 0; i < 5; ++i) {
@@ -417,7 +479,7 @@ TEST_F(gpus, take_several_dots_and_several_operators_cuda) {
     }
     return parts<double>(made);
   };
-  expect_several_results_of_parts(all, arrays, on_parts);
+  expect_several_results_of_parts(all, vectors, on_parts);
 }
 
 TEST_F(gpus, give_parts_the_bytes_of_the_whole_in_every_form_cuda) {

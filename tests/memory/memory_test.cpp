@@ -239,6 +239,19 @@ std::vector<operation> operations_on(const std::string& label, const onefold::ex
          require(onefold::sum(both, both.share_out(ones(), count), {.guarantee = onefold::guarantee::exact}) == count,
                  "the exact sum is wrong");
        }},
+      {named("several_results_on_several_executors"),
+       [=] {
+         const onefold::devices both{where, onefold::serial()};
+         const onefold::parts<float> x{{ones(), 2'007}, {ones() + 2'007, 3'000}};
+         // The lists are the caller's own, whose memory he looks after.
+         const auto list = [&x](std::size_t of) {
+           return onefold::detail::telling_of_lacking_memory([&x, &of] { return std::vector<onefold::parts<float>>(of, x); });
+         };
+         const std::vector<float> dots = onefold::multi_dot(both, list(2), list(1));
+         require(dots.size() == 2 && dots[0] == 5'007 && dots[1] == 5'007, "a dot is wrong");
+         const auto found = onefold::reduce_together(both, x, onefold::op::sum{}, onefold::op::min{});
+         require(found[0] == 5'007 && found[1] == 1, "a sum or a minimum is wrong");
+       }},
       {named("report_with_long_names"),
        [=] {
          onefold::report ran;

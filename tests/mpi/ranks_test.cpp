@@ -996,6 +996,9 @@ TEST(misuse, of_roots_and_communicators_that_are_none_is_refused) {
   for (const int root : {-1, ranks(), -2147483647})
     EXPECT_TRUE(refuses(errc::invalid_argument, "rank " + std::to_string(root) + " cannot be the root",
                         [&] { static_cast<void>(here.root(root)); }));
+  for (const auto& [one, of] : {std::pair{-1, 4}, std::pair{4, 4}, std::pair{0, 0}})
+    EXPECT_TRUE(refuses(errc::invalid_argument, "rank " + std::to_string(one) + " is none",
+                        [&one = one, &of = of] { static_cast<void>(onefold::mpi::aligned_range<double>(9000, one, of)); }));
   EXPECT_TRUE(refuses(errc::invalid_argument, "MPI_COMM_NULL", [&] { const layout none(MPI_COMM_NULL, 0); }));
   EXPECT_TRUE(refuses(errc::invalid_argument, "MPI_COMM_NULL", [&] { const onefold::mpi::communicator none(MPI_COMM_NULL); }));
   if (ranks() > 1) {

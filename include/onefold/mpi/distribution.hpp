@@ -24,6 +24,17 @@ namespace onefold {
 namespace detail {
 namespace ranks {
 
+/// Throws invalid_argument: there is no such rank.
+inline void refuse_rank(int rank, int ranks, const char* what = " is none") {
+  telling_of_lacking_memory([&rank, &ranks, &what] {
+    throw error(errc::invalid_argument,
+                std::string("rank ")
+                    .append(std::to_string(rank))
+                    .append(what)
+                    .append(ranks > 0 ? ": the ranks are 0 to " + std::to_string(ranks - 1) : ": there are no ranks"));
+  });
+}
+
 /// Of an array, on all ranks together.
 inline constexpr std::uint64_t most_elements = std::uint64_t{1} << 60;
 
@@ -106,7 +117,8 @@ class context {
 
  private:
   void make(MPI_Comm of) {
-    check(MPI_Comm_dup(of, &comm_), "MPI_Comm_dup");
+    // Without the caller's hints, of which some forbid what is done here: messages from any source, and short ones where long ones may come.
+    check(MPI_Comm_dup_with_info(of, MPI_INFO_NULL, &comm_), "MPI_Comm_dup_with_info");
     check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
     check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");

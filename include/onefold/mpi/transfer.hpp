@@ -243,7 +243,7 @@ class transfer {
         is_exact_[i] = 1;
         words += exact_words_of(each);
         signature = signature * 1000003 + static_cast<std::uint64_t>(each.exact_form()) * 64 +
-                    static_cast<std::uint64_t>(each.type) + static_cast<std::uint64_t>(each.results) * 8191 +
+                    static_cast<std::uint64_t>(each.type) + (each.wide ? 32 : 0) + static_cast<std::uint64_t>(each.results) * 8191 +
                     each.number_beside_its_form() * 524287;
       } else {
         for (int k = 0; k < each.results; ++k)
