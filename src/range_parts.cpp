@@ -1,7 +1,6 @@
 /// @file range_parts.cpp  States of arrays whose parts lie on several executors.
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -12,8 +11,6 @@
 namespace onefold::detail::ranges {
 
 namespace {
-
-bool is_same(const onefold_executor& a, const onefold_executor& b) { return std::memcmp(&a, &b, sizeof(a)) == 0; }
 
 // What is read of one GPU's memory for several parts.
 struct gpu_share {
@@ -75,6 +72,13 @@ void make(std::span<piece> pieces, const onefold_options& how) {
     });
     with == turns.end() ? turns.push_back({&one}) : with->push_back(&one);
   }
+
+  std::vector<onefold_executor> gpus;
+  gpus.reserve(shares.size() + turns.size());
+  for (const gpu_share& share : shares) gpus.push_back(share.gpu);
+  for (const std::vector<piece*>& turn : turns)
+    if (turn.front()->part.where.backend == ONEFOLD_CUDA) gpus.push_back(turn.front()->part.where);
+  refuse_shared_workspace(how, gpus);
 
   std::vector<std::unique_ptr<batch_in_progress>> under_way;
   under_way.reserve(shares.size());

@@ -3,12 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <system_error>
 #include <thread>
 #include <vector>
 
 #include <onefold/onefold.h>
+#include <onefold/error.hpp>
 
 namespace onefold::detail {
 
@@ -20,6 +22,19 @@ inline bool is_of_this_thread(const onefold_executor& where) noexcept {
 /// Whether what an executor does is a wait for a GPU, by whichever thread.
 inline bool waits_for_gpu(const onefold_executor& where) noexcept {
   return where.backend == ONEFOLD_CUDA && !is_of_this_thread(where);
+}
+
+inline bool is_same(const onefold_executor& a, const onefold_executor& b) noexcept { return std::memcmp(&a, &b, sizeof(a)) == 0; }
+
+/// Throws invalid_argument where one workspace would be that of several of these executors of GPUs, whose work does not follow each other: a launch knows its own
+/// values in it by its number alone.
+inline void refuse_shared_workspace(const onefold_options& how, const std::vector<onefold_executor>& gpus) {
+  if (how.workspace == nullptr) return;
+  for (const onefold_executor& each : gpus)
+    if (!is_same(each, gpus.front()))
+      throw error(errc::invalid_argument,
+                  "a workspace is for one stream, and the parts are reduced on several: leave it away, and each stream has working "
+                  "memory of the library's");
 }
 
 /// Calls task(0) .. task(count - 1): those of which waits(i) holds each on a thread of its own, and meanwhile the others on the calling one, one behind the other. Where there are no

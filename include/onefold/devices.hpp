@@ -24,7 +24,7 @@
 ///           GPUs that have their parts in device memory are launched before one is waited for; parts in host memory go through their GPUs, on as many
 ///           threads; CPUs reduce theirs meanwhile.
 /// Errors    those of the reductions, which all GPUs have ended by then; invalid_argument where there are more or fewer parts than executors, or the
-///           parts of a dot differ, or where there are more or fewer outputs. A part on another GPU than its executor's is wrong_device.
+///           parts of a dot differ, or where there are more or fewer outputs, or a workspace for several executors of GPUs. A part on another GPU than its executor's is wrong_device.
 /// Cost      that of the largest part, a launch for each other GPU and some microseconds: docs/devices.md has figures. Parts that are cut within tiles
 ///           (is_aligned) send the elements of those tiles to the host, less than two tiles of 4 KiB for each cut, and each dot of multi_dot its own.
 /// Threads   as all calls: from several host threads at once, on the same GPUs too.

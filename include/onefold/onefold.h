@@ -580,7 +580,7 @@ ONEFOLD_API int onefold_range_add_products(onefold_range* state, onefold_executo
 ONEFOLD_API int onefold_range_add_made(onefold_range* state, const onefold_made_values* values, uint64_t count,
                                        const onefold_options* how);
 /** The same of the elements of several parts, one behind the other, so that each is reduced where it lies. What GPUs have in their memory is under way on
- *  all of them before the first is waited for, and host arrays for several GPUs are copied at the same time. The report is for the first part with
+ *  all of them before the first is waited for, and host arrays for several GPUs are copied at the same time; so options::workspace is refused where several executors are. The report is for the first part with
  *  elements; where none has any it is left as it was. */
 ONEFOLD_API int onefold_range_add_parts(onefold_range* state, const onefold_range_part* parts, size_t count,
                                         const onefold_options* how);

@@ -79,7 +79,7 @@ int onefold_mpi_reduce(onefold_mpi_layout* layout, int root, const onefold_reque
 int onefold_mpi_give_up(onefold_mpi_layout* layout, int root, const onefold_request* requests, size_t count,
                         const onefold_options* how);
 
-/** Starts a reduction: this rank's elements are reduced when it returns, and *started has to be waited for, which is also where this rank's own errors come out. Several may be
+/** Starts a reduction, and waits for the ranks that hold elements of the same tile to start it, where there are such: this rank's elements are reduced when it returns, and *started has to be waited for, which is also where this rank's own errors come out. Several may be
  *  under way, started in one order on all ranks. Results, and what `source` refers to, live until then. Where MPI or memory has failed, or the call is none, that is returned
  *  here: nothing is under way, and *started is NULL. */
 int onefold_mpi_start(onefold_mpi_layout* layout, int root, const onefold_request* requests, size_t count,

@@ -189,11 +189,14 @@ TEST_P(exact_states, have_the_words_of_the_page) {
   });
 }
 
-// Parts of a set, one behind the other.
+// Parts of a set, one behind the other: most of a few elements, some of so many that they are added by bins, in blocks and by several threads.
 std::vector<std::size_t> random_parts(std::size_t count, random_numbers& random) {
   std::vector<std::size_t> parts;
-  for (std::size_t left = count; left != 0; left -= parts.back())
-    parts.push_back(std::min(left, random.below(8) == 0 ? random.below(60) : random.below(9)));
+  for (std::size_t left = count; left != 0; left -= parts.back()) {
+    std::size_t part = random.below(8) == 0 ? random.below(60) : random.below(9);
+    if (random.below(250) == 0) part = random.below(std::size_t{64} << random.below(10));
+    parts.push_back(std::min(left, part));
+  }
   return parts;
 }
 
@@ -230,7 +233,7 @@ TEST_P(exact_states, are_put_into_memory_and_concluded_there) {
 
 TEST_P(exact_states, of_thousands_of_parts_in_any_order_are_those_of_the_whole) {
   for_each_state([&]<form What, class T> {
-    auto set = some_set<T>(cases(10'000) + 500, spread::whole, current_seed());
+    auto set = some_set<T>(cases(40'000) + 500, spread::whole, current_seed());
     const words right = set.template expected_words<What>();
     random_numbers random(current_seed());
     exact_state<What, T> in_turn;

@@ -1005,6 +1005,23 @@ TEST_F(cuda_host_logic, asks_for_no_more_shared_memory_than_a_block_has_and_neve
   EXPECT_EQ(asked, 65'536);
 }
 
+TEST_F(cuda_host_logic, refuses_a_workspace_for_parts_on_several_streams) {
+  const onefold::executor one = onefold::cuda(device_, fake_runtime::fresh_stream());
+  const onefold::executor other = onefold::cuda(device_, fake_runtime::fresh_stream());
+  onefold::workspace own(one, count);
+  const onefold::parts<float> x{{input_, count / 2}, {input_ + count / 2, count - count / 2}};
+  for (const auto guarantee : {onefold::guarantee::fixed, onefold::guarantee::exact}) {
+    const onefold::options how{.guarantee = guarantee, .workspace = &own};
+    runtime_.forget_streams();
+    EXPECT_TRUE(refuses(errc::invalid_argument, "a workspace is for one stream", [&] {
+      static_cast<void>(onefold::sum(onefold::devices{one, other}, x, how));
+    }));
+    EXPECT_TRUE(runtime_.streams_used().empty()) << "something was launched";
+    EXPECT_NO_THROW(static_cast<void>(onefold::sum(onefold::devices{one, one}, x, how)));
+    EXPECT_NO_THROW(static_cast<void>(onefold::sum(onefold::devices{one, onefold::serial()}, x, how)));
+  }
+}
+
 TEST_F(cuda_host_logic, reports_every_failure_of_a_workspace_and_leaves_nothing_behind) {
   const onefold::executor where = onefold::cuda(device_, fake_runtime::fresh_stream());
   const auto use = [&] {

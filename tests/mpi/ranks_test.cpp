@@ -989,6 +989,34 @@ TEST(misuse, that_leaves_ranks_waiting_is_an_error_on_every_rank_where_calls_are
   });
 }
 
+// The order of the elements is that of the communicator's ranks, whatever their numbers elsewhere.
+TEST(a_layout, may_be_of_any_communicator) {
+  const kind of{element_type::f64, form::sum};
+  const uint64_t n = 12'345;
+  const arrays in(of, n, 99, true);
+  for (const int halves : {1, 2}) {
+    MPI_Comm turned = MPI_COMM_NULL;
+    MPI_Comm_split(MPI_COMM_WORLD, rank() % halves, -rank(), &turned);
+    int mine = 0, all = 0;
+    MPI_Comm_rank(turned, &mine);
+    MPI_Comm_size(turned, &all);
+    const auto cut = [&](int which) { return n * static_cast<uint64_t>(which) / static_cast<uint64_t>(all); };
+    const uint64_t begin = cut(mine), count = cut(mine + 1) - begin;
+    const auto* const x = reinterpret_cast<const double*>(in.x(begin));
+    {
+      const layout rows(turned, count);
+      EXPECT_EQ(rows.begin(), begin);
+      compare(bits_of(onefold::sum(rows.on(onefold::serial()), x, count)), on_one_core(of, in, n), "a turned communicator");
+      const onefold::mpi::communicator any(turned);
+      onefold::options exactly;
+      exactly.guarantee = onefold::guarantee::exact;
+      compare(bits_of(onefold::sum(any.on(onefold::serial()), x, count)), on_one_core(of, in, n, exactly),
+              "exactly, on a turned communicator");
+    }
+    MPI_Comm_free(&turned);
+  }
+}
+
 TEST(misuse, of_roots_and_communicators_that_are_none_is_refused) {
   const std::vector<double> x(10, 1);
   const layout rows(MPI_COMM_WORLD, x.size());
