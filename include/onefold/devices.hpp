@@ -168,8 +168,9 @@ class devices : public detail::on_parts {
   [[nodiscard]] std::array<accumulator_t<T, false>, sizeof...(Ops)> together(const parts<T>& x, const options& asked_how,
                                                                              Ops... /*ops*/) const {
     const std::vector<onefold_range_part> all = list_of(x);
+    const bool exactly = asked_how.guarantee == guarantee::exact;  // of a copy g++ 12 would say that it may be uninitialised
     options how = asked_how;
-    if (how.guarantee == guarantee::exact) {
+    if (exactly) {
       if constexpr (!(detail::exact::is_exact_in_any_order(form_of(Ops::id), element_type_of<T>) && ...))
         detail::telling_of_lacking_memory([] {
           throw error(errc::guarantee_not_met,

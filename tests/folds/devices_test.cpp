@@ -205,6 +205,10 @@ void expect_several_results_of_parts(const devices& all, const std::vector<std::
   const std::vector<std::vector<double>> first(arrays.begin(), arrays.begin() + 3), second(arrays.begin() + 3, arrays.end());
   EXPECT_EQ(onefold::multi_dot(all, x, y), onefold::multi_dot(one, first, second));
   EXPECT_EQ(onefold::multi_dot(all, {x[0], x[1]}, {y[0]}), onefold::multi_dot(one, {first[0], first[1]}, {second[0]}));
+  // As many as there may be.
+  const std::vector<parts<double>> sixteen(16, x[0]), eight(8, y[0]);
+  const double of_each = onefold::dot(one, first[0], second[0]);
+  EXPECT_EQ(onefold::multi_dot(all, sixteen, eight), std::vector<double>(128, of_each));
   options exactly;
   exactly.guarantee = onefold::guarantee::exact;
   EXPECT_EQ(onefold::multi_dot(all, x, y, exactly), onefold::multi_dot(one, first, second, exactly));

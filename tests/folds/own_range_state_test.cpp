@@ -95,16 +95,12 @@ struct values_and_operator {
 template <class V, class Op, class Make>
 void expect_the_bits_of_one_core(uint64_t tile, Make make) {
   random_numbers random(current_seed());
-  for (int round = 0; round < 24; ++round) {
+  const int rounds = is_sanitized ? 24 : 200;
+  for (int round = 0; round < rounds; ++round) {
     const uint64_t n = round == 0 ? 40 * tile + 3 : 1 + random.below(round % 3 == 0 ? tile : 9 * tile);
     const values_and_operator<V, Op, Make> in(n, random(), make);
     const uint64_t origin = round % 4 == 3 ? random.below(10 * tile) : 0;
-    std::vector<uint64_t> cuts{0, n};
-    for (uint64_t i = 0; i < random.below(9); ++i) {
-      const uint64_t any = random.below(n + 1);
-      cuts.push_back(round % 2 == 0 ? any : std::min(n, any / tile * tile + random.below(2)));
-    }
-    std::sort(cuts.begin(), cuts.end());
+    const auto cuts = cuts_of(n, tile, random);
     using state = typename values_and_operator<V, Op, Make>::state;
     std::vector<state> parts;
     for (std::size_t i = 1; i < cuts.size(); ++i)

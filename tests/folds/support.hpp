@@ -122,4 +122,39 @@ void for_each_type(const Body& body) {
 #include <onefold/types.def>
 }
 
+// --- cuts -----------------------------------------------------------------------------------------------------------------------------------
+
+// Where the parts of n elements begin and end, from 0 to n.
+inline std::vector<uint64_t> cuts_of(uint64_t n, uint64_t tile, random_numbers& random) {
+  std::vector<uint64_t> cuts{0, n};
+  const uint64_t style = random.below(6);
+  const uint64_t parts = 1 + random.below(12);
+  for (uint64_t i = 0; i < parts; ++i) {
+    const uint64_t any = random.below(n + 1);
+    const uint64_t border = std::min(n, any / tile * tile);
+    switch (style) {
+      case 0:  // anywhere
+        cuts.push_back(any);
+        break;
+      case 1:  // between tiles
+        cuts.push_back(border);
+        break;
+      case 2:  // on both sides of a border: parts of one element
+        for (const uint64_t beside : {border, border + 1, border + 2}) cuts.push_back(std::min(n, beside));
+        if (border > 0) cuts.push_back(border - 1);
+        break;
+      case 3:  // nothing between
+        cuts.insert(cuts.end(), 1 + random.below(3), any);
+        break;
+      case 4:  // within one tile
+        cuts.push_back(std::min(n, n / 2 / tile * tile + random.below(tile)));
+        break;
+      default:
+        cuts.push_back(random.below(2) == 0 ? any : border);
+    }
+  }
+  std::ranges::sort(cuts);
+  return cuts;
+}
+
 }  // namespace onefold_test
