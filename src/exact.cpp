@@ -125,11 +125,13 @@ void add_parts(const states_of_form& states, std::int32_t type, std::int32_t wha
   const auto first = std::find_if(parts.begin(), parts.end(), [](const onefold_range_part& part) { return part.count > 0; });
   using all_words = std::array<std::int64_t, 2 * exact::most_words>;
   std::vector<all_words> made(parts.size());
-  std::vector<onefold_executor> gpus;
-  for (const onefold_range_part& part : parts)
-    if (part.count > 0 && (part.where.backend == ONEFOLD_CUDA || (part.where.backend == ONEFOLD_BEST && is_on_device(part.x))))
-      gpus.push_back(part.where);
-  refuse_shared_workspace(wishes, gpus);
+  if (wishes.workspace != nullptr) {
+    std::vector<onefold_executor> gpus;
+    for (const onefold_range_part& part : parts)
+      if (part.count > 0 && (part.where.backend == ONEFOLD_CUDA || (part.where.backend == ONEFOLD_BEST && is_on_device(part.x))))
+        gpus.push_back(part.where);
+    refuse_shared_workspace(gpus);
+  }
   const auto reduce = [&](std::size_t i) {
     const onefold_range_part& part = parts[i];
     if (part.count == 0) return;

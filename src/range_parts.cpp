@@ -73,12 +73,14 @@ void make(std::span<piece> pieces, const onefold_options& how) {
     with == turns.end() ? turns.push_back({&one}) : with->push_back(&one);
   }
 
-  std::vector<onefold_executor> gpus;
-  gpus.reserve(shares.size() + turns.size());
-  for (const gpu_share& share : shares) gpus.push_back(share.gpu);
-  for (const std::vector<piece*>& turn : turns)
-    if (turn.front()->part.where.backend == ONEFOLD_CUDA) gpus.push_back(turn.front()->part.where);
-  refuse_shared_workspace(how, gpus);
+  if (how.workspace != nullptr) {
+    std::vector<onefold_executor> gpus;
+    gpus.reserve(shares.size() + turns.size());
+    for (const gpu_share& share : shares) gpus.push_back(share.gpu);
+    for (const std::vector<piece*>& turn : turns)
+      if (turn.front()->part.where.backend == ONEFOLD_CUDA) gpus.push_back(turn.front()->part.where);
+    refuse_shared_workspace(gpus);
+  }
 
   std::vector<std::unique_ptr<batch_in_progress>> under_way;
   under_way.reserve(shares.size());

@@ -26,10 +26,9 @@ inline bool waits_for_gpu(const onefold_executor& where) noexcept {
 
 inline bool is_same(const onefold_executor& a, const onefold_executor& b) noexcept { return std::memcmp(&a, &b, sizeof(a)) == 0; }
 
-/// Throws invalid_argument where one workspace would be that of several of these executors of GPUs, whose work does not follow each other: a launch knows its own
-/// values in it by its number alone.
-inline void refuse_shared_workspace(const onefold_options& how, const std::vector<onefold_executor>& gpus) {
-  if (how.workspace == nullptr) return;
+/// Of a call with a workspace: throws invalid_argument where it would be that of several of these executors of GPUs, whose work does not follow each other. A launch
+/// knows its own values in it by its number alone.
+inline void refuse_shared_workspace(const std::vector<onefold_executor>& gpus) {
   for (const onefold_executor& each : gpus)
     if (!is_same(each, gpus.front()))
       throw error(errc::invalid_argument,

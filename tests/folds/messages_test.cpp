@@ -118,28 +118,24 @@ TEST(messages, that_lack_room_or_come_in_another_order_have_no_result) {
   const uint64_t n = cuts.back() * of.tile();
   const arrays in(of, n, random(), values_of::rounding);
   bytes result(of.result_bytes());
-  const auto refused = [&](std::vector<message> messages, const char* text) {
+  const auto refused = [&](std::vector<message> messages, uint64_t total, const char* text) {
     for (std::size_t rank = 1; rank < rank_count; ++rank) merge(messages[0], messages[rank]);
     EXPECT_TRUE(refuses(errc::communication_failed, text,
-                        [&] { check(onefold_message_result(messages[0].data(), 0, rank_count, n, 0, result.data())); }));
+                        [&] { check(onefold_message_result(messages[0].data(), 0, rank_count, total, 0, result.data())); }));
   };
-  const uint32_t room = room_for(cuts, cuts.back());
-  auto messages = messages_of(of, in, cuts, n, room);
+  auto messages = messages_of(of, in, cuts, n, room_for(cuts, cuts.back()));
   std::swap(messages[4321], messages[4322]);
-  refused(messages, "another order");
+  refused(messages, n, "another order");
   std::swap(messages[4321], messages[4322]);
   onefold_message_fail(messages[9'876].data(), ONEFOLD_CALLBACK_FAILED, 9'876);
-  refused(messages, "rank 9876");
+  refused(messages, n, "rank 9876");
 
   // Merged in order the first tiles of all are in the left message: up to as many subtrees as their number has ones.
   std::vector<uint64_t> one_each(rank_count + 1);
   for (std::size_t rank = 0; rank <= rank_count; ++rank) one_each[rank] = rank;
   const uint64_t elements = rank_count * of.tile();
   const arrays more(of, elements, random(), values_of::rounding);
-  auto tight = messages_of(of, more, one_each, elements, 11);  // 8191 tiles are 13 subtrees
-  for (std::size_t rank = 1; rank < rank_count; ++rank) merge(tight[0], tight[rank]);
-  EXPECT_TRUE(refuses(errc::communication_failed, "too little room",
-                      [&] { check(onefold_message_result(tight[0].data(), 0, rank_count, elements, 0, result.data())); }));
+  refused(messages_of(of, more, one_each, elements, 11), elements, "too little room");  // 8191 tiles are 13 subtrees
 }
 
 }  // namespace
