@@ -26,20 +26,31 @@ namespace {
 
 constexpr std::uint64_t pattern = std::uint64_t{1} << 16;  // elements, which the arrays repeat
 
+enum class numbers { of_both_signs, positive, of_one_exponent };
 struct contents {
   const char* name;
   int spread;  ///< exponents on either side of 0, all equally often; 0 for those of numbers between -1 and 1
+  numbers kind = numbers::of_both_signs;
 };
-constexpr contents of_floats[] = {{"between -1 and 1", 0}, {"exponents within 60", 60}};
-constexpr contents of_doubles[] = {
-    {"between -1 and 1", 0}, {"exponents within 60", 60}, {"exponents within 250", 250}, {"exponents within 1000", 1000}};
+constexpr contents of_floats[] = {{"between -1 and 1", 0},
+                                  {"between 0 and 1", 0, numbers::positive},
+                                  {"of one exponent", 0, numbers::of_one_exponent},
+                                  {"exponents within 60", 60}};
+constexpr contents of_doubles[] = {{"between -1 and 1", 0},
+                                   {"between 0 and 1", 0, numbers::positive},
+                                   {"of one exponent", 0, numbers::of_one_exponent},
+                                   {"exponents within 60", 60},
+                                   {"exponents within 250", 250},
+                                   {"exponents within 1000", 1000}};
 
 template <class T>
 std::vector<T> made(const contents& what, std::uint64_t count) {
   std::vector<T> all(count);
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::uint64_t bits = mixed(i);
-    const double digits = static_cast<double>(static_cast<std::int64_t>(bits)) * 0x1p-63;
+    double digits = static_cast<double>(static_cast<std::int64_t>(bits)) * 0x1p-63;
+    if (what.kind == numbers::positive) digits = std::abs(digits);
+    if (what.kind == numbers::of_one_exponent) digits = std::copysign(1 + std::abs(digits) / 2, digits);
     const int exponent =
         what.spread == 0 ? 0 : static_cast<int>(mixed(bits) % static_cast<std::uint64_t>(2 * what.spread + 1)) - what.spread;
     all[i] = static_cast<T>(std::ldexp(digits, exponent));
@@ -133,6 +144,9 @@ nlohmann::json exact_row(const study_options& how, std::uint64_t count, const co
   return row;
 }
 
+// Small arrays take as long whatever they hold.
+bool is_for(const contents& what, int power) { return power >= 24 || (what.spread == 0 && what.kind == numbers::of_both_signs); }
+
 }  // namespace
 
 nlohmann::json exact(const study_options& how, const device_info& gpu) {
@@ -142,9 +156,9 @@ nlohmann::json exact(const study_options& how, const device_info& gpu) {
   for (const int power : how.quick ? std::vector{24} : std::vector{10, 16, 20, 22, 24, 28, 29}) {
     const auto count = std::uint64_t{1} << power;
     for (const contents& what : of_floats)
-      if (what.spread == 0 || power >= 24) record["rows"].push_back(exact_row<float>(how, count, what));
+      if (is_for(what, power)) record["rows"].push_back(exact_row<float>(how, count, what));
     for (const contents& what : of_doubles)
-      if (what.spread == 0 || power >= 24) record["rows"].push_back(exact_row<double>(how, count, what));
+      if (is_for(what, power)) record["rows"].push_back(exact_row<double>(how, count, what));
   }
   return record;
 }

@@ -19,6 +19,7 @@
 #include "../backends/backend.hpp"
 #include "../backends/complex.hpp"
 #include "../backends/cpu/instruction_set.hpp"
+#include "../backends/exact/state.hpp"
 #include "../backends/float_environment.hpp"
 #include "batch.hpp"
 #include "c_api.hpp"
@@ -121,13 +122,19 @@ void run_of_values(onefold_request what, const onefold_options* how, int (*fill)
   run(what, how);
 }
 
+// Of results that this code stores.
+void check_moments_output(const onefold_request& what) {
+  if (what.output == nullptr) throw error(errc::null_pointer, "the output pointer is null: give the address of one element");
+  if ((what.flags & ONEFOLD_INTO) == 0) return check_result_of_host(what.output, what.exact_state);
+  if (is_on_device(what.output))
+    throw error(errc::device_pointer,
+                "the output is GPU memory, which the executors of CPUs cannot write to: copy the result there");
+}
+
 // The moments of the real parts and of the imaginary ones, each an array of its own and accumulated in double. The results are of type R.
 template <class T, class R = T>
 void run_moments(onefold_request what, const onefold_options* how) {
-  if (what.output == nullptr) throw error(errc::null_pointer, "the output pointer is null: give the address of one element");
-  if ((what.flags & ONEFOLD_INTO) != 0 && is_on_device(what.output))
-    throw error(errc::device_pointer,
-                "the output is GPU memory, which the executors of CPUs cannot write to: copy the result there");
+  check_moments_output(what);
   void* const result = what.output;
   mean_variance_result<double> parts[2] = {};
   what.output = parts;
@@ -166,7 +173,15 @@ void run_states_on_gpu(onefold_request what, const onefold_options* how) {
 }
 #endif
 
-// Of sum and mean: each part exactly.
+// Numbers of the result of both parts.
+int results_of_parts(const onefold_request& what) {
+  if (!exact::is_of_both_parts(static_cast<form>(what.form))) return 2;
+  return what.exact_state == nullptr && (what.flags & ONEFOLD_INTO) != 0
+             ? 3
+             : 4;  // where states are made each part has a mean and a variance
+}
+
+// Of sum, mean and mean_variance: each part exactly.
 template <class T, class Run = decltype(run_checked)>
 void run_exactly(onefold_request what, const onefold_options* how, const Run& run = run_checked) {
   const device_fold* fold = nullptr;
@@ -177,12 +192,27 @@ void run_exactly(onefold_request what, const onefold_options* how, const Run& ru
   on_gpu.element_bytes[0] = sizeof(complex_of<T>);
   on_gpu.alignment[0] = alignof(T);
   const std::uint32_t of_part = is_wide(what) ? sizeof(double) : sizeof(T);
-  on_gpu.result_bytes = 2 * of_part;
+  on_gpu.result_bytes = static_cast<std::uint32_t>(results_of_parts(what)) * of_part;
   on_gpu.result_alignment = of_part;
   on_gpu.input[0] = what.input;
   fold = &on_gpu;
 #endif
   run_of_values<T>(what, how, fill_parts<T>, 2, fold, run);
+}
+
+// Mean and variance: of the states of both parts a result for both. On a GPU in stream order its kernels make it.
+template <class T>
+void run_moments_exactly(onefold_request what, const onefold_options* how) {
+  if (onefold_request on_gpu = what; (what.flags & ONEFOLD_INTO) != 0 && is_for_gpu(on_gpu)) return run_exactly<T>(on_gpu, how);
+  check_moments_output(what);
+  std::int64_t words[2 * exact::most_words] = {};
+  if (what.exact_state == nullptr) what.exact_state = words;
+  mean_variance_result<double> parts[2];  // as large as any
+  void* const result = std::exchange(what.output, parts);
+  const std::uint32_t wide = what.flags & ONEFOLD_WIDE;
+  what.flags = wide;
+  run_exactly<T>(what, how);
+  check_status(onefold_exact_result(what.type, what.form, wide, what.ddof, what.exact_state, result));
 }
 
 // Of no elements: (0, 0), (1, 0), (NaN, NaN) or 0, from where the executor gets such things.
@@ -382,9 +412,9 @@ void reduce_complex(const onefold_request& asked, const onefold_options* how) {
   const auto its = static_cast<form>(asked.form);
   const bool is_single = asked.type == ONEFOLD_C64;
   if (asked.exact_state != nullptr && !(asks_for_exact(how) && exact::has_state_of_parts(its)))
-    throw error(
-        errc::guarantee_not_met,
-        "exact_state of complex numbers takes the states of sum, mean, dot, sum_of_squares and norm2, with guarantee::exact");
+    throw error(errc::guarantee_not_met,
+                "exact_state of complex numbers takes the states of sum, mean, mean_variance, dot, sum_of_squares and norm2, with "
+                "guarantee::exact");
   if (its == form::sum_of_squares || its == form::norm2) return run_checked(of_parts(asked), how);
 #ifdef ONEFOLD_HAVE_CUDA
   if (onefold_request on_gpu = asked;
@@ -397,9 +427,12 @@ void reduce_complex(const onefold_request& asked, const onefold_options* how) {
   if (asked.tree_value != nullptr && its != form::mean_variance) return run_for_tree_value(asked, how);
   if (asks_for_exact(how)) {
     if (its == form::dot) return reduce_complex_parts(of_parts(asked), how);
+    if (its == form::mean_variance)
+      return is_single ? run_moments_exactly<float>(asked, how) : run_moments_exactly<double>(asked, how);
     if (its != form::sum && its != form::mean)
-      throw error(errc::guarantee_not_met,
-                  "guarantee::exact cannot be given: of complex numbers sum, dot, mean, sum_of_squares and norm2 are exact");
+      throw error(
+          errc::guarantee_not_met,
+          "guarantee::exact cannot be given: of complex numbers sum, dot, mean, mean_variance, sum_of_squares and norm2 are exact");
     return is_single ? run_exactly<float>(asked, how) : run_exactly<double>(asked, how);
   }
   const bool wide = is_wide(asked);

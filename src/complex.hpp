@@ -21,7 +21,7 @@ void reduce_complex(const onefold_request& asked, const onefold_options* how);
 /// of an array, in memory is taken or refused. Throws onefold::error.
 bool complex_in_batch(const onefold_request& asked, const onefold_options* how, batch_in_progress& batch);
 
-/// put_exact_words() of sum, mean or dot of complex numbers: the states of the real and of the imaginary part, side by side. Throws as that.
+/// put_exact_words() of sum, mean, mean_variance or dot of complex numbers: the states of the real and of the imaginary part, side by side. Throws as that.
 void put_complex_exact_words(const onefold_request& asked, const onefold_options& how);
 
 }  // namespace onefold::detail

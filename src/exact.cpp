@@ -25,6 +25,7 @@ namespace onefold::detail {
 namespace {
 
 using state_memory = std::uint64_t[most_state_bytes / sizeof(std::uint64_t)];
+using any_result = std::uint64_t[3];  // mean_variance of complex numbers has three numbers, all others fewer
 
 bool is_of_complex(std::int32_t type) { return type == ONEFOLD_C64 || type == ONEFOLD_C128; }
 
@@ -51,14 +52,14 @@ states_of_form states_of(std::int32_t type, std::int32_t what) {
         errc::unsupported,
         is_of_complex(type)
             ? std::string(
-                  "this form of complex numbers has no exact state: sum, mean, dot, sum_of_squares and norm2 have those of their "
-                  "parts")
+                  "this form of complex numbers has no exact state: sum, mean, mean_variance, dot, sum_of_squares and norm2 have "
+                  "those of their parts")
             : "this form of this element type has no exact state: sum, norm1, dot, sum_of_squares, norm2, mean and mean_variance "
               "of " +
                   names_of_types(is_float, "and") + " have, and norm2, mean and mean_variance of integers");
   const auto its = static_cast<form>(what);
   const auto of = static_cast<element_type>(type);
-  const bool counts_parts = is_complex(of) && its != form::sum && its != form::mean;
+  const bool counts_parts = is_complex(of) && (its == form::dot || its == form::sum_of_squares || its == form::norm2);
   return {exact::kind_of(its, part_type(of)), part_type(of), exact::number_of_states(its, of), counts_parts ? 2U : 1U};
 }
 
@@ -135,7 +136,7 @@ void add_parts(const states_of_form& states, std::int32_t type, std::int32_t wha
   const auto reduce = [&](std::size_t i) {
     const onefold_range_part& part = parts[i];
     if (part.count == 0) return;
-    std::uint64_t result[2];
+    any_result result;
     onefold_request asked{};
     asked.struct_bytes = sizeof(asked);
     asked.where = part.where;
@@ -212,7 +213,7 @@ void put_words(std::int32_t type, std::int32_t what, onefold_executor where, con
       }
       return put_exact_words(asked, wishes);
     }
-    std::uint64_t result[2];
+    any_result result;
     asked.output = result;
     asked.exact_state = words;
     check_status(onefold_reduce(&asked, &wishes));
@@ -252,26 +253,36 @@ asked_result checked_result(std::int32_t type, std::int32_t what, std::uint32_t 
   return found;
 }
 
-// `asked` is of real numbers: of complex ones the result of each state is a part.
+// Whether two states make one result, which is none of either.
+bool is_joint(const states_of_form& states, const asked_result& asked) {
+  return states.number == 2 && exact::is_of_both_parts(asked.what);
+}
+std::size_t bytes_of_result(const states_of_form& states, const asked_result& asked) {
+  const std::size_t number = size_of(result_type(asked.type, asked.what, asked.wide));
+  return is_joint(states, asked) ? 3 * number
+                                 : static_cast<std::size_t>(states.number) * result_bytes(asked.type, asked.what, asked.wide);
+}
+
+// `asked` is of real numbers: of complex ones the result of each state is a part, or that of both is one.
 void conclude(const states_of_form& states, const asked_result& asked, const std::int64_t* words, void* result) {
   if (states.number == 2) static_cast<void>(terms_of(states, words));
+  state_memory loaded[2];
+  std::uint64_t count = 0;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(states.number); ++i)
+    count = exact::load(states.kind, words + i * states.kind.words(), loaded[i]);
+  if (is_joint(states, asked))
+    return exact::conclude_complex_moments(asked.type, asked.wide, loaded[0], loaded[1], count, asked.ddof, result);
   const std::size_t bytes = result_bytes(asked.type, asked.what, asked.wide);
-  std::byte parts[2 * sizeof(std::uint64_t)];  // none is stored where another one's state is refused
-  for (std::size_t i = 0; i < static_cast<std::size_t>(states.number); ++i) {
-    state_memory loaded;
-    const std::uint64_t count = exact::load(states.kind, words + i * states.kind.words(), loaded);
-    exact::conclude(asked.type, asked.what, asked.wide, loaded, count, asked.ddof, parts + i * bytes);
-  }
-  std::memcpy(result, parts, static_cast<std::size_t>(states.number) * bytes);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(states.number); ++i)
+    exact::conclude(asked.type, asked.what, asked.wide, loaded[i], count, asked.ddof, static_cast<std::byte*>(result) + i * bytes);
 }
 
 void put_result(const states_of_form& states, const asked_result& asked, onefold_executor where, const std::int64_t* words,
                 void* result) {
   const bool in_stream_order = is_in_stream_order(where, words);
-  const std::size_t bytes = result_bytes(asked.type, asked.what, asked.wide);
   if (result == nullptr) refuse_null("result");
   check_output_alignment(result, size_of(result_type(asked.type, asked.what, asked.wide)));
-  if (overlaps(result, static_cast<std::size_t>(states.number) * bytes, words, states.bytes())) refuse_overlap("state");
+  if (overlaps(result, bytes_of_result(states, asked), words, states.bytes())) refuse_overlap("state");
   if (!in_stream_order) {
     if (is_on_device(result))
       throw error(errc::device_pointer, "the output is GPU memory, which the executors of CPUs cannot write to: use cuda()");

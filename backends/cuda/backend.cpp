@@ -150,6 +150,7 @@ bool launch_exact_sum(onefold::detail::request what, exact_part part, const opti
   sum.input[1] = what.second;
   sum.result_bytes = static_cast<std::uint32_t>(result_bytes(what.type, what.form, what.wide));
   sum.result_alignment = static_cast<std::uint32_t>(size_of(result_type(what.type, what.form, what.wide)));
+  if (part == exact_part::both) sum.result_bytes += sum.result_alignment;
   if (state != nullptr) {
     sum.result_bytes = static_cast<std::uint32_t>(exact::bytes_of(exact::kind_of(what.form, what.type)));
     sum.result_alignment = alignof(std::uint64_t);
@@ -291,6 +292,16 @@ std::size_t bytes_of_part(const onefold::detail::request& what) {
   return what.words_alone ? bytes_of_words(what) : result_bytes(what.type, what.form, what.wide);
 }
 
+// Mean and variance of complex numbers in stream order. A host that waits asks for the states, and makes the result of these.
+bool run_complex_moments(onefold::detail::request what, const options& how, const variant_info& variant, report& ran) {
+  if (what.count > 0) return launch_exact_sum(what, exact_part::both, how, variant, ran, nullptr);
+  what.form = form::mean;  // all of it is NaN
+  static_cast<void>(run_checked(what, how, variant, ran));
+  what.form = form::mean_variance;
+  what.output = static_cast<std::byte*>(what.output) + size_of(result_type(what.type, what.form, what.wide));
+  return run_checked(what, how, variant, ran);
+}
+
 bool run_exactly(const onefold::detail::request& what, const options& how, const variant_info& variant, report& ran) {
   if (what.count_at != nullptr && what.waits)
     refuse(variant, "takes no count that stands in memory in a call that waits: ask for guarantee::exact instead of its name");
@@ -311,6 +322,8 @@ bool run_exactly(const onefold::detail::request& what, const options& how, const
   if (what.device == nullptr) return run_exact_sum(what, exact_part::all, how, variant, ran);
   if (!is_parts(*what.device)) return run_exact_values(what, how, variant, ran);
   onefold::detail::request part = part_of_complex(what);
+  const bool is_joint = onefold::detail::exact::is_of_both_parts(what.form);
+  if (is_joint && !what.words_alone && what.exact_state == nullptr) return run_complex_moments(part, how, variant, ran);
   if (!run_exact_sum(part, exact_part::even, how, variant, ran)) return false;
   part.output = static_cast<std::byte*>(what.output) + bytes_of_part(what);
   if (what.exact_state != nullptr)

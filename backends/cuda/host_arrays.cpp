@@ -190,6 +190,8 @@ void reduce_exactly(const request& what, const options& how, const variant_info&
     add(of_parts ? exact_part::even : exact_part::all, sums[0]);
     if (has_two) add(of_parts ? exact_part::odd : exact_part::turned, sums[1]);
   }
+  if (of_parts && exact::is_of_both_parts(its) && what.exact_state == nullptr)  // as in place
+    return exact::conclude_complex_moments(what.type, what.wide, sums[0].data(), sums[1].data(), what.count, what.ddof, results);
   for (std::size_t k = 0; k < (has_two ? 2U : 1U); ++k) {
     if (what.exact_state != nullptr)
       exact::store(kind, sums[k].data(), what.count, what.exact_state + k * static_cast<std::size_t>(kind.words()));
@@ -274,9 +276,9 @@ void reduce_host_arrays(const request& what, const options& how, const variant_i
     reduce_exactly(what, how, variant, ran, pieces, results);
   else
     reduce_trees(what, how, variant, ran, pieces, results);
-  const std::size_t bytes = of_complex ? what.device->result_bytes
-                            : of_pairs ? 2 * result_bytes(what.type, what.form, what.wide)
-                                       : result_bytes(what.type, what.form, what.wide, what.results);
+  const std::size_t bytes = of_complex || of_parts ? what.device->result_bytes
+                            : of_pairs             ? 2 * result_bytes(what.type, what.form, what.wide)
+                                                   : result_bytes(what.type, what.form, what.wide, what.results);
   if (what.waits)
     std::memcpy(what.output, results, bytes);
   else

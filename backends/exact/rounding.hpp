@@ -237,26 +237,35 @@ ONEFOLD_HOST_DEVICE inline u64 bits_of_root(u64 flags, const leading<3>& top, co
   return rounded(root, (top.scale + 64 - zeros) / 2, more, to);
 }
 
-// (n Q - S S) / (n degrees).
-ONEFOLD_HOST_DEVICE inline u64 bits_of_variance(u64 flags, const u64* sum, int sum_words, const u64* squares, int square_words,
-                                                int scale, u64 count, u64 degrees, const format& to, scratch& memory) noexcept {
+// (n Q - S S) / (n degrees). Of several sums, whose squares are all in Q, the squares of all are taken away.
+template <int Sums>
+ONEFOLD_HOST_DEVICE inline u64 bits_of_variance(u64 flags, const u64* const (&sums)[Sums], int sum_words, const u64* squares,
+                                                int square_words, int scale, u64 count, u64 degrees, const format& to,
+                                                scratch& memory) noexcept {
   if (!is_sum_of_numbers(flags) || degrees == 0) return nan_of(to);
-  const magnitude s(sum, sum_words, memory);
   while (square_words > 0 && squares[square_words - 1] == 0) --square_words;
-  // Below, both are zeros for some words: S S for twice as many as S.
+  // Below, all are zeros for some words: Q and S S for twice as many as S.
+  const auto is_zero_at = [&](int i) {
+    u64 any = squares[2 * i] | (2 * i + 1 < square_words ? squares[2 * i + 1] : 0);
+    for (const u64* const sum : sums) any |= sum[i];
+    return any == 0;
+  };
   int skipped = 0;
-  while (skipped < s.words && s.word[skipped] == 0) ++skipped;
-  for (int i = 0; i < 2 * skipped && i < square_words; ++i)
-    if (squares[i] != 0) skipped = i / 2;
-  const u64* const s_word = s.word + skipped;
-  const int s_words = s.words - skipped;
+  while (skipped < sum_words && 2 * skipped < square_words && is_zero_at(skipped)) ++skipped;
+  // Above, the sums have words of their signs alone.
+  const auto is_sign_at = [&](int i) {
+    for (const u64* const sum : sums)
+      if (sum[i] != 0 - (sum[i - 1] >> 63)) return false;
+    return true;
+  };
+  while (sum_words > skipped + 1 && is_sign_at(sum_words - 1)) --sum_words;
   squares += static_cast<std::ptrdiff_t>(2) * skipped;
-  square_words = std::max(square_words - 2 * skipped, 0);
+  square_words -= 2 * skipped;
   scale += 128 * skipped;
-  const int most = std::max(square_words + 1, 2 * s_words);
+  const int most = std::max(square_words + 1, 2 * (sum_words - skipped));
   u64* const difference = memory.difference;
   u64* const square = memory.square;
-  for (int i = 0; i < most; ++i) difference[i] = square[i] = 0;
+  for (int i = 0; i < most; ++i) difference[i] = 0;
   u64 carry = 0;
   for (int i = 0; i < square_words; ++i) {
     const u128 product = u128{squares[i]} * count + carry;
@@ -264,22 +273,28 @@ ONEFOLD_HOST_DEVICE inline u64 bits_of_variance(u64 flags, const u64* sum, int s
     carry = static_cast<u64>(product >> 64);
   }
   difference[square_words] = carry;
-  for (int i = 0; i < s_words; ++i) {
-    carry = 0;
-    for (int j = 0; j < s_words; ++j) {
-      const u128 product = u128{s_word[i]} * s_word[j] + square[i + j] + carry;
-      square[i + j] = static_cast<u64>(product);
-      carry = static_cast<u64>(product >> 64);
+  for (const u64* const sum : sums) {
+    const magnitude s(sum, sum_words, memory);
+    const u64* const s_word = s.word + skipped;
+    const int s_words = std::max(s.words - skipped, 0);
+    for (int i = 0; i < most; ++i) square[i] = 0;
+    for (int i = 0; i < s_words; ++i) {
+      carry = 0;
+      for (int j = 0; j < s_words; ++j) {
+        const u128 product = u128{s_word[i]} * s_word[j] + square[i + j] + carry;
+        square[i + j] = static_cast<u64>(product);
+        carry = static_cast<u64>(product >> 64);
+      }
+      square[i + s_words] = carry;
     }
-    square[i + s_words] = carry;
+    u64 borrow = 0;
+    for (int i = 0; i < most; ++i) {
+      const u128 less = u128{square[i]} + borrow;
+      borrow = difference[i] < less ? 1 : 0;
+      difference[i] -= static_cast<u64>(less);
+    }
+    if (borrow != 0) return nan_of(to);  // no numbers have such sums: somebody made the state up
   }
-  u64 borrow = 0;
-  for (int i = 0; i < most; ++i) {
-    const u128 less = u128{square[i]} + borrow;
-    borrow = difference[i] < less ? 1 : 0;
-    difference[i] -= static_cast<u64>(less);
-  }
-  if (borrow != 0) return nan_of(to);  // no numbers have such sums: somebody made the state up
   leading<4> top(difference, most, scale, false);
   if (top.is_zero()) return 0;
   top.divide_by(count);
@@ -311,13 +326,42 @@ ONEFOLD_HOST_DEVICE inline void round_state(const rounding& how, const leading<3
       result);
   if (how.what != form::mean_variance) return;
   const int words = how.words[0];
-  put(bits_of_variance(flags, state + 1, words, state + 1 + words, how.words[1], how.scale[1], how.count, how.degrees, how.to,
-                       memory),
+  const u64* const sums[] = {state + 1};
+  put(bits_of_variance(flags, sums, words, state + 1 + words, how.words[1], how.scale[1], how.count, how.degrees, how.to, memory),
       how.to, static_cast<unsigned char*>(result) + how.to.bytes);
 }
 ONEFOLD_HOST_DEVICE inline void round_state(const rounding& how, const u64* state, scratch& memory, void* result) noexcept {
   const int words = how.words[0];
   round_state(how, leading<3>(state + 1, words, how.scale[0], state[words] >> 63 != 0), state, memory, result);
+}
+
+/// Stores the mean of complex numbers and their variance, of the states of moments of their real parts and of their imaginary ones. The squares' sum of the
+/// latter becomes that of both.
+ONEFOLD_HOST_DEVICE inline void round_complex_moments(const rounding& how, const leading<3>& top_of_real, const u64* real,
+                                                      const leading<3>& top_of_imaginary, u64* imaginary, scratch& memory,
+                                                      void* result) noexcept {
+  auto* const to = static_cast<unsigned char*>(result);
+  put(bits_of_sum(real[0], top_of_real, how.count, how.to), how.to, to);
+  put(bits_of_sum(imaginary[0], top_of_imaginary, how.count, how.to), how.to, to + how.to.bytes);
+  const int words = how.words[0];
+  u64* const squares = imaginary + 1 + words;
+  u64 carry = 0;
+  for (int i = 0; i < how.words[1]; ++i) {
+    const u128 sum = u128{squares[i]} + real[1 + words + i] + carry;
+    squares[i] = static_cast<u64>(sum);
+    carry = static_cast<u64>(sum >> 64);
+  }
+  const u64* const sums[] = {real + 1, imaginary + 1};
+  put(bits_of_variance(real[0] | imaginary[0], sums, words, squares, how.words[1], how.scale[1], how.count, how.degrees, how.to,
+                       memory),
+      how.to, to + 2 * how.to.bytes);
+}
+ONEFOLD_HOST_DEVICE inline void round_complex_moments(const rounding& how, const u64* real, u64* imaginary, scratch& memory,
+                                                      void* result) noexcept {
+  const int words = how.words[0];
+  const leading<3> top_of_real(real + 1, words, how.scale[0], real[words] >> 63 != 0);
+  const leading<3> top_of_imaginary(imaginary + 1, words, how.scale[0], imaginary[words] >> 63 != 0);
+  round_complex_moments(how, top_of_real, real, top_of_imaginary, imaginary, memory, result);
 }
 
 }  // namespace onefold::detail::exact

@@ -145,4 +145,16 @@ void conclude(element_type type, form what, bool wide, const std::uint64_t* stat
   round_state(rounding_of(type, what, wide, count, ddof), state, memory, result);
 }
 
+void conclude_complex_moments(element_type type, bool wide, const std::uint64_t* real, std::uint64_t* imaginary,
+                              std::uint64_t count, std::int64_t ddof, void* result) noexcept {
+  const rounding how = rounding_of(type, form::mean_variance, wide, count, ddof);
+  if (count == 0) {
+    for (std::size_t k = 0; k < 3; ++k) put(nan_of(how.to), how.to, static_cast<std::byte*>(result) + k * how.to.bytes);
+    return;
+  }
+  const default_float_environment no_traps;
+  scratch memory;
+  round_complex_moments(how, real, imaginary, memory, result);
+}
+
 }  // namespace onefold::detail::exact

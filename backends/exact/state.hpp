@@ -48,5 +48,8 @@ std::uint64_t load(const kind_row& kind, const std::int64_t* words, std::uint64_
 /// Stores the rounded result of a form, in its own types.
 void conclude(element_type type, form what, bool wide, const std::uint64_t* state, std::uint64_t count, std::int64_t ddof,
               void* result) noexcept;
+/// The same of mean_variance of complex numbers with parts of this type, from the states of both: three numbers. What was the second state is another one then.
+void conclude_complex_moments(element_type type, bool wide, const std::uint64_t* real, std::uint64_t* imaginary,
+                              std::uint64_t count, std::int64_t ddof, void* result) noexcept;
 
 }  // namespace onefold::detail::exact

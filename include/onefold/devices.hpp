@@ -307,7 +307,7 @@ class devices : public detail::on_parts {
               errc::guarantee_not_met,
               "guarantee::exact cannot be given on several devices: sum, norm1, dot, sum_of_squares, norm2, mean and "
               "mean_variance of float, double and floats of two bytes have an exact state, norm2, mean and mean_variance of "
-              "integers, and sum, mean, dot, sum_of_squares and norm2 of complex numbers");
+              "integers, and sum, mean, mean_variance, dot, sum_of_squares and norm2 of complex numbers");
         });
     }
     options how = asked_how;

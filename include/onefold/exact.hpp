@@ -16,8 +16,8 @@
 ///   state::put_value(cuda(0, stream), words, d_sum);            // the rounded sum of all, in device memory
 ///
 /// Forms     sum, norm1, dot, sum_of_squares, norm2, mean, mean_variance of floats; norm2, mean, mean_variance of integers, whose states
-///           are those of doubles; sum, mean, dot, sum_of_squares, norm2 of complex numbers, whose words are those of their parts' type: of sum,
-///           mean and dot those of the real part and behind them those of the imaginary one.
+///           are those of doubles; sum, mean, mean_variance, dot, sum_of_squares, norm2 of complex numbers, whose words are those of their parts'
+///           type: of sum, mean, mean_variance and dot those of the real part and behind them those of the imaginary one.
 /// Bits      equal sets of elements have equal words, in whatever order and parts they were added, on whatever executor.
 /// Errors    those of the reductions; invalid_argument where words are no state, or of complex numbers those of two parts that are not of as many
 ///           elements; the state then is not changed.
@@ -69,8 +69,8 @@ template <form What, class T>
 class exact_state {
   static_assert(detail::exact::number_of_states(What, element_type_of<T>) > 0,
                 "sum, norm1, dot, sum_of_squares, norm2, mean and mean_variance of float, double and floats of two bytes have an "
-                "exact state, norm2, mean and mean_variance of integers, and sum, mean, dot, sum_of_squares and norm2 of complex "
-                "numbers");
+                "exact state, norm2, mean and mean_variance of integers, and sum, mean, mean_variance, dot, sum_of_squares and "
+                "norm2 of complex numbers");
 
   template <class X, class Y>
   static constexpr bool has_dots_of() {
@@ -179,7 +179,7 @@ class exact_state {
     made.store_words(words);
   }
   /// Puts there what stores the rounded result of words at `result`, in memory that the GPU writes: of canonical words, or the sum of up to 2^31 of them. Words
-  /// that are no state give a number whose bits are all set, on CPUs invalid_argument. A GPU looks at each part of a complex number by itself.
+  /// that are no state give a number whose bits are all set, on CPUs invalid_argument. A GPU looks at each part of a complex number by itself, but in mean_variance.
   /// In a capture an address of words that CUDA does not know is taken for one of memory that the graph allocates.
   template <class... M, ONEFOLD_WHERE(detail::takes<What, T, M...>() && detail::counts_on_host<M...>)>
   static void put_value(const executor& where, const std::int64_t* words, detail::form_result_t<What, T, M...>* result,

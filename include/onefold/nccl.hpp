@@ -25,13 +25,13 @@
 ///           every rank, and a kernel puts them together: over up to 400 ranks, or fewer where these have very many subtrees
 ///           (onefold_range_can_join_images()). Over more a function of the host's does, in stream order, which costs 50 us. Of operators of the caller's, and of forms that
 ///           must know which values are there, a kernel of his translation unit does, over any number of ranks. Of exact results
-///           each rank's GPU makes the words of its state, 152 to 2272 bytes, ncclAllReduce adds them as integers, and a kernel rounds. So neither CPUs nor GPUs wait
+///           each rank's GPU makes the words of its state, 152 to 3360 bytes, ncclAllReduce adds them as integers, and a kernel rounds. So neither CPUs nor GPUs wait
 ///           for each other outside of NCCL.
 /// Results   lie in memory that the GPU reaches.
 /// Errors    onefold::error: those of the reductions; communication_failed where NCCL has returned an error; device_error where the runtime has;
 ///           invalid_argument for another count than the layout's, or argmin and its like of no elements. What goes wrong in stream order, lack of memory
 ///           alone, is thrown by the next call and by check(); results then have all bits set. guarantee_not_met for exact results that there are not:
-///           products of floats, of complex numbers prod, norm1, norm_inf and mean_variance, and with operators of the caller's. Ranks that ask for exact results of different kinds get
+///           products of floats, of complex numbers prod, norm1 and norm_inf, and with operators of the caller's. Ranks that ask for exact results of different kinds get
 ///           numbers with all bits set where the kinds have as many words (docs/exact.md); of different numbers of words nothing is promised. An error that is thrown on some ranks alone leaves the others waiting in NCCL, as an error between its calls does.
 /// Cost      one reduction, a copy for each tile that is cut, one ncclAllGather and one launch for each result, or two small copies and the host's function:
 ///           docs/devices.md has figures. Device and pinned memory of 24 KiB for each rank of the communicator, had once; of functions of several values, or of
@@ -551,8 +551,8 @@ class layout : public onefold::detail::over_streams {
   void gather(const void* mine, void* all, std::size_t bytes) const {
     detail::check(ncclAllGather(mine, all, bytes, ncclUint8, comm_, stream_), "ncclAllGather", comm_);
   }
-  // Puts them together.
-  void put_result(const detail::conclusion& its, const void* all, void* output, std::size_t bytes) const {
+  // Puts them together. `are_on_host`: whether the host has them from a result before this one.
+  void put_result(const detail::conclusion& its, const void* all, void* output, std::size_t bytes, bool are_on_host = false) const {
     const std::size_t stride = static_cast<std::size_t>(its.results) * its.stride;
     if (its.by_kernel) {
       onefold::detail::check_status(onefold_range_join_images_ddof(
@@ -561,7 +561,7 @@ class layout : public onefold::detail::over_streams {
           borders_.size(), total_, output));
       return;
     }
-    if (its.number == 0)
+    if (!are_on_host)
       detail::check(cudaMemcpyAsync(images_.get(), all, stride * counts_.size(), cudaMemcpyDefault, stream_), "cudaMemcpyAsync");
     detail::check(cudaLaunchHostFunc(stream_, detail::run_conclusion, const_cast<detail::conclusion*>(&its)), "cudaLaunchHostFunc");
     detail::check(cudaMemcpyAsync(output, its.result, bytes, cudaMemcpyDefault, stream_), "cudaMemcpyAsync");
@@ -585,8 +585,12 @@ class layout : public onefold::detail::over_streams {
     const detail::memory_of_call all(all_.get(), detail::most_image_bytes * counts_.size(), mine_bytes * counts_.size(), stream_);
     made.put_image(begin_, count, mine.get(), stride);
     gather(mine.get(), all.get(), mine_bytes);
-    for (int k = 0; k < results; ++k)
-      put_result(conclusion(k), all.get(), static_cast<std::byte*>(output) + static_cast<std::size_t>(k) * bytes, bytes);
+    bool are_on_host = false;
+    for (int k = 0; k < results; ++k) {
+      const detail::conclusion& its = conclusion(k);
+      put_result(its, all.get(), static_cast<std::byte*>(output) + static_cast<std::size_t>(k) * bytes, bytes, are_on_host);
+      are_on_host = are_on_host || !its.by_kernel;
+    }
   }
   [[noreturn]] static void refuse_image() {
     onefold::detail::telling_of_lacking_memory(

@@ -412,7 +412,7 @@ typedef struct onefold_request {
   int32_t reserved;               /**< 0 */
   const onefold_vectors* vectors; /**< ONEFOLD_DOT of f32 and f64: instead of input and second */
   /** ONEFOLD_GUARANTEE_EXACT: where onefold_exact_words() words are stored too; else NULL. Of several results as many for each. Of complex numbers those
-   *  of the parts' type: of sum, mean and dot for the real part and then for the imaginary one, of sum_of_squares and norm2 once. Each part of a dot has two
+   *  of the parts' type: of sum, mean, mean_variance and dot for the real part and then for the imaginary one, of sum_of_squares and norm2 once. Each part of a dot has two
    *  products for every pair of numbers, and counts them. It is the host's memory: with ONEFOLD_INTO cuda refuses it, and onefold_exact_put_words() puts words
    *  into a GPU's. */
   int64_t* exact_state;

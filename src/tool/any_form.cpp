@@ -7,7 +7,6 @@
 #include <cstring>
 #include <vector>
 
-#include <onefold/detail/exact_kinds.hpp>
 #include <onefold/detail/request.hpp>
 #include <onefold/error.hpp>
 
@@ -27,21 +26,8 @@ void check_form(const form_request& what) {
     throw error(errc::unsupported, fmt::format("{} of {} cannot be accumulated in a wider type", name(what.form), name(what.type)));
 }
 
-// Of complex numbers states are those of their parts' type.
-struct states_of_parts {
-  states_of_parts(element_type of, onefold::form what) noexcept
-      : type(static_cast<std::int32_t>(part_type(of))),
-        form(static_cast<std::int32_t>(what)),
-        words(onefold_exact_words(type, form)) {
-    if (!is_complex(of)) return;
-    number = detail::exact::has_state_for_each_part(what) ? 2 : detail::exact::has_state_of_parts(what) ? 1 : 0;
-    if (what == form::dot || number == 1) terms = 2;
-  }
-  std::int32_t type, form;
-  std::size_t words;        // of one
-  std::size_t number = 1;   // 0: this form has none
-  std::uint64_t terms = 1;  // that one counts for each element
-};
+std::int32_t number_of(element_type type) { return static_cast<std::int32_t>(type); }
+std::int32_t number_of(form what) { return static_cast<std::int32_t>(what); }
 
 // With the words of the exact state.
 result_bits reduce_to_state(const form_request& what, detail::request asked, options how) {
@@ -89,41 +75,22 @@ result_bits bits_of_stored(element_type type, form what, bool wide, const std::b
   return bits;
 }
 
-std::size_t state_words(element_type type, form what) noexcept {
-  const states_of_parts parts(type, what);
-  return parts.number * parts.words;
-}
+std::size_t state_words(element_type type, form what) noexcept { return onefold_exact_words(number_of(type), number_of(what)); }
 
 void add_state(element_type type, form what, std::span<std::int64_t> to, std::span<const std::int64_t> from) {
-  const states_of_parts parts(type, what);
-  std::vector<std::int64_t> sum(to.begin(), to.end());  // nothing is stored where the second is refused
-  for (std::size_t at = 0; at < sum.size(); at += parts.words)
-    detail::check_status(onefold_exact_add(parts.type, parts.form, sum.data() + at, from.data() + at));
-  std::ranges::copy(sum, to.begin());
+  detail::check_status(onefold_exact_add(number_of(type), number_of(what), to.data(), from.data()));
 }
 
 std::uint64_t count_of_state(element_type type, form what, std::span<const std::int64_t> words) {
-  const states_of_parts parts(type, what);
-  std::array<std::uint64_t, 2> counts{};
-  for (std::size_t i = 0; i < parts.number; ++i)
-    detail::check_status(onefold_exact_count(parts.type, parts.form, words.data() + i * parts.words, &counts[i]));
-  if (parts.number == 2 && counts[0] != counts[1])
-    throw error(
-        errc::invalid_argument,
-        fmt::format("these words are no state: the real parts are of {} terms, the imaginary ones of {}", counts[0], counts[1]));
-  if (counts[0] % parts.terms != 0)
-    throw error(errc::invalid_argument, fmt::format("these words are no state: they are of {} terms, of which each number gives {}",
-                                                    counts[0], parts.terms));
-  return counts[0] / parts.terms;
+  std::uint64_t count = 0;
+  detail::check_status(onefold_exact_count(number_of(type), number_of(what), words.data(), &count));
+  return count;
 }
 
 result_bits results_of_state(element_type type, form what, bool wide, std::int64_t ddof, std::span<const std::int64_t> words) {
-  const states_of_parts parts(type, what);
   alignas(std::uint64_t) std::byte results[sizeof(result_bits)] = {};
-  const std::size_t stride = size_of(part_type(result_type(type, what, wide)));
-  for (std::size_t i = 0; i < parts.number; ++i)
-    detail::check_status(onefold_exact_result(parts.type, parts.form, wide ? ONEFOLD_WIDE : 0U, ddof,
-                                              words.data() + i * parts.words, results + i * stride));
+  detail::check_status(
+      onefold_exact_result(number_of(type), number_of(what), wide ? ONEFOLD_WIDE : 0U, ddof, words.data(), results));
   return bits_of_stored(type, what, wide, results);
 }
 

@@ -30,6 +30,7 @@ using std::max;
 #include <memory>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <onefold/onefold.hpp>
@@ -111,6 +112,16 @@ std::int64_t check_of(const words& all) {
   return sum;
 }
 
+cb::exact_conclusion conclusion_of(const state_kind& of, bool wide, std::int64_t ddof) {
+  cb::exact_conclusion how{};
+  how.result = exact::rounding_of(of.type, of.what, wide, 1, 0);
+  how.ddof = ddof;
+  how.kind = of.row().number;
+  for (int s = 0; s < 2; ++s) how.number[s] = of.row().limbs[s];
+  onefold::detail::store_empty(of.type, of.what, wide, how.of_none);
+  return how;
+}
+
 class exact_words_on_a_warp : public testing::Test {
  protected:
   // What the warp makes of words, beside what the library's own code says of them.
@@ -122,12 +133,7 @@ class exact_words_on_a_warp : public testing::Test {
     const std::uint32_t flags = wide ? ONEFOLD_WIDE : 0U;
     const int status = onefold_exact_result(of.c_type(), of.c_form(), flags, ddof, all.data(), right);
     if (status != 0) std::memset(right, 0xff, bytes);
-    cb::exact_conclusion how{};
-    how.result = exact::rounding_of(of.type, of.what, wide, 1, 0);
-    how.ddof = ddof;
-    how.kind = of.row().number;
-    for (int s = 0; s < 2; ++s) how.number[s] = of.row().limbs[s];
-    onefold::detail::store_empty(of.type, of.what, wide, how.of_none);
+    const cb::exact_conclusion how = conclusion_of(of, wide, ddof);
     onefold::device::destination to{};
     to.bytes = static_cast<int>(bytes);
     to.output = found;
@@ -185,6 +191,63 @@ TEST_F(exact_words_on_a_warp, have_the_results_of_the_sets) {
     ASSERT_NO_FATAL_FAILURE(expect_same_results(of, words(of.row().words())));
   }
   EXPECT_EQ(refused_, 0);
+}
+
+// Of complex numbers, from the words of both parts side by side; and of words that are none, or of sets that are not as large.
+TEST_F(exact_words_on_a_warp, have_the_moments_of_complex_numbers) {
+  int refused = 0, compared = 0;
+  const auto expect_same = [&](const state_kind& of, const words& all, bool wide, std::int64_t ddof) {
+    const std::size_t bytes = 3 * onefold::size_of(onefold::result_type(of.type, of.what, wide));
+    alignas(16) unsigned char right[32], found[32];
+    std::memset(right, 0xee, sizeof(right));
+    std::memset(found, 0xee, sizeof(found));
+    const std::int32_t type = of.type == element_type::f64 ? ONEFOLD_C128 : ONEFOLD_C64;
+    const int status = onefold_exact_result(type, of.c_form(), wide ? ONEFOLD_WIDE : 0U, ddof, all.data(), right);
+    if (status != 0) std::memset(right, 0xff, bytes);
+    refused += status == 0 ? 0 : 1;
+    ++compared;
+    onefold::device::destination to{};
+    to.bytes = static_cast<int>(bytes);
+    to.output = found;
+    const std::vector<long long> given(all.begin(), all.end());
+    const auto shared = std::make_unique<cb::exact_sums::words_memory>();
+    cb::exact_sums::state_memory real;
+    std::memset(static_cast<void*>(shared.get()), 0x5a, sizeof(*shared));
+    on_a_warp([&] { cb::exact_sums::conclude_complex_moments(conclusion_of(of, wide, ddof), given.data(), to, *shared, real); });
+    ASSERT_EQ(std::memcmp(found, right, sizeof(found)), 0)
+        << text(of) << (wide ? " accumulated wide" : "") << ", status " << status;
+  };
+  const auto joined = [](words real, const words& imaginary) {
+    real.insert(real.end(), imaginary.begin(), imaginary.end());
+    return real;
+  };
+  for (const element_type type : {element_type::f32, element_type::f64}) {
+    const state_kind of{type, form::mean_variance};
+    const bool can_be_wide = type == element_type::f32;
+    for (std::uint64_t contents = 0; contents < all_contents; ++contents)
+      for (const std::uint64_t other : {contents, (contents + 3) % all_contents, std::uint64_t{7}})
+        for (const std::uint64_t count : {1u, 2u, 100u}) {
+          const words both =
+              joined(words_of(of, count, contents, current_seed() + count), words_of(of, count, other, current_seed()));
+          for (const std::int64_t ddof : {0, 1, -3})
+            for (const bool wide : {false, can_be_wide}) {
+              ASSERT_NO_FATAL_FAILURE(expect_same(of, both, wide, ddof));
+              ASSERT_NO_FATAL_FAILURE(expect_same(of, both * 1'000'000'007, wide, ddof));
+            }
+        }
+    ASSERT_NO_FATAL_FAILURE(expect_same(of, words(2 * of.row().words()), false, 0));
+    EXPECT_EQ(refused, 0);
+    const words good = joined(words_of(of, 50, 7, 1), words_of(of, 50, 7, 2));
+    for (const std::size_t at : {std::size_t{2}, std::size_t{20}, good.size() / 2 + 2, good.size() - 1}) {
+      words bad = good;
+      bad[at] += 1;
+      ASSERT_NO_FATAL_FAILURE(expect_same(of, bad, false, 0));
+    }
+    ASSERT_NO_FATAL_FAILURE(expect_same(of, joined(words_of(of, 50, 7, 1), words_of(of, 49, 7, 2)), false, 0));
+    ASSERT_NO_FATAL_FAILURE(expect_same(of, joined(words_of(of, 50, 7, 1), words(of.row().words())), false, 0));
+    EXPECT_EQ(std::exchange(refused, 0), 6);
+  }
+  std::printf("%d results of complex numbers\n", compared);
 }
 
 // As many as 2^31 of them, limbs of nothing but ones too; and one more.

@@ -294,7 +294,7 @@ TEST_P(exact_calls, that_cannot_be_met_are_refused) {
   // A variant that is exact is asked for the same by its name.
   const onefold::options by_name{.variant = "superaccumulator"};
   EXPECT_TRUE(refused([&] { return onefold::norm1(where(), z, by_name); }));
-  EXPECT_TRUE(refused([&] { return onefold::mean_variance(where(), std::vector<std::complex<float>>(3), by_name); }));
+  EXPECT_TRUE(refused([&] { return onefold::prod(where(), std::vector<std::complex<float>>(3), by_name); }));
   const auto at = [](std::uint64_t k) { return x[k]; };
   EXPECT_TRUE(refused([&] { return onefold::prod(where(), x.size(), at, exactly); }));
   // Operators of the caller's, also where what they combine would have an exact sum.

@@ -65,6 +65,10 @@ class expected_of {
   void expect_value(const R& got, bool wide) const {
     if constexpr (is_of_all) {
       EXPECT_EQ(scalar_of(got), real_.result(What, wide));
+    } else if constexpr (What == form::mean_variance) {
+      EXPECT_EQ(scalar_of(got.mean.real()), real_.result(form::mean, wide));
+      EXPECT_EQ(scalar_of(got.mean.imag()), imaginary_.result(form::mean, wide));
+      EXPECT_EQ(scalar_of(got.variance), real_.variance_with(imaginary_, 0, wide));
     } else if (What == form::dot) {
       EXPECT_EQ(scalar_of(got.real()), real_products_.result(wide));
       EXPECT_EQ(scalar_of(got.imag()), imaginary_products_.result(wide));
@@ -86,6 +90,7 @@ void for_each_state(F&& f) {
   for_float_and_double([&]<class T> {
     f.template operator()<form::sum, T>();
     f.template operator()<form::mean, T>();
+    f.template operator()<form::mean_variance, T>();
     f.template operator()<form::dot, T>();
     f.template operator()<form::sum_of_squares, T>();
     f.template operator()<form::norm2, T>();
@@ -113,10 +118,12 @@ using complex_of = std::complex<T>;
 static_assert(exact_state<form::sum, complex_of<float>>::size() == 38 &&
               exact_state<form::mean, complex_of<double>>::size() == 152);
 static_assert(exact_state<form::dot, complex_of<float>>::size() == 56 && exact_state<form::dot, complex_of<double>>::size() == 284);
+static_assert(exact_state<form::mean_variance, complex_of<float>>::size() == 78 &&
+              exact_state<form::mean_variance, complex_of<double>>::size() == 420);
 static_assert(exact_state<form::norm2, complex_of<float>>::size() == 28);
 static_assert(exact_state<form::sum_of_squares, complex_of<double>>::size() == 142);
 static_assert(!onefold::detail::exact::number_of_states(form::norm1, onefold::element_type::c64) &&
-              !onefold::detail::exact::number_of_states(form::mean_variance, onefold::element_type::c128));
+              !onefold::detail::exact::number_of_states(form::norm_inf, onefold::element_type::c128));
 static_assert(std::is_same_v<decltype(exact_state<form::dot, complex_of<float>>().value()), complex_of<float>>);
 static_assert(std::is_same_v<decltype(exact_state<form::norm2, complex_of<float>>().value()), float>);
 
@@ -126,6 +133,8 @@ auto called(const onefold::executor& where, const complex_set<T>& set) {
     return onefold::sum(where, set.x, exactly);
   else if constexpr (What == form::mean)
     return onefold::mean(where, set.x, exactly);
+  else if constexpr (What == form::mean_variance)
+    return onefold::mean_variance(where, set.x, exactly);
   else if constexpr (What == form::dot)
     return onefold::dot(where, set.x, set.y, exactly);
   else if constexpr (What == form::norm2)
@@ -254,6 +263,43 @@ TEST_P(exact_complex_states, that_cannot_be_added_to_are_left_as_they_were) {
     EXPECT_EQ(words_of(state), before);
     count_dispatch(where());
   });
+}
+
+// Where the sums' squares cancel all but some digits of the products, and with degrees of freedom taken away.
+TEST_P(exact_complex_states, of_moments_have_the_variance_of_both_parts) {
+  for_float_and_double([&]<class T> {
+    using complex = std::complex<T>;
+    const T large = std::ldexp(T(1), std::numeric_limits<T>::digits - 1);
+    const std::vector<std::vector<complex>> sets{{{large, -large}, {large + 1, -large}, {large, 1 - large}},
+                                                 {{T(3), T(4)}, {T(3), T(4)}},
+                                                 {{largest<T>(), T(0)}, {-largest<T>(), from_bits<T>(1)}},
+                                                 {{from_bits<T>(1), from_bits<T>(3)}, {T(0), T(-0.0)}},
+                                                 {{T(0), large}, {T(0), large + 1}},
+                                                 {{large, T(0)}, {large + 1, T(0)}, {large, T(0)}}};
+    for (const auto& x : sets)
+      for (const std::int64_t ddof : {0, 1, 2, 5, -3}) {
+        exact_elements real(onefold::element_type_of<T>), imaginary(onefold::element_type_of<T>);
+        for (const complex& z : x) {
+          real.add(scalar_of(z.real()).bits);
+          imaginary.add(scalar_of(z.imag()).bits);
+        }
+        const auto expect = [&](const auto& got, bool wide) {
+          EXPECT_EQ(scalar_of(got.mean.real()), real.result(form::mean, wide));
+          EXPECT_EQ(scalar_of(got.mean.imag()), imaginary.result(form::mean, wide));
+          EXPECT_EQ(scalar_of(got.variance), real.variance_with(imaginary, ddof, wide)) << x[0] << " ddof " << ddof;
+        };
+        expect(onefold::mean_variance(where(), x, onefold::ddof{ddof}, exactly), false);
+        expect(onefold::mean_variance(where(), x, onefold::ddof{ddof}, accumulate_as<std::complex<double>>, exactly), true);
+        struct {
+          onefold::mean_variance_result<complex> found;
+          T behind;
+        } stored{{}, T(7)};
+        onefold::mean_variance_into(where(), x, &stored.found, onefold::ddof{ddof}, exactly);
+        expect(stored.found, false);
+        EXPECT_EQ(stored.behind, T(7));
+      }
+  });
+  count_dispatch(where());
 }
 
 ONEFOLD_TEST_EXACT_PLACES(exact_complex_states);

@@ -545,6 +545,7 @@ TEST_F(exact_gpu, sums_complex_numbers_at_odd_places_cuda) {
                    difference(right, place.value<R>(), std::string(name) + " stored");
           };
           ASSERT_EQ(check(onefold::sum, onefold::sum_into, "sum") + check(onefold::mean, onefold::mean_into, "mean") +
+                        check(onefold::mean_variance, onefold::mean_variance_into, "mean_variance") +
                         check(onefold::norm2, onefold::norm2_into, "norm2") +
                         check(onefold::sum_of_squares, onefold::sum_of_squares_into, "sum_of_squares"),
                     "")
@@ -616,6 +617,14 @@ TEST_F(exact_gpu, makes_dots_of_complex_numbers_in_host_memory_cuda) {
         "")
         << some;
   EXPECT_EQ(onefold::dot(where_, a, b, 0, exactly), complex());
+  // Mean and variance are of both parts' states, whoever waits for them.
+  const auto right = onefold::mean_variance(onefold::serial(), a, n, exactly);
+  result_on_gpu place;
+  onefold::mean_variance_into(where_, a, n, place.address<std::remove_cv_t<decltype(right)>>(), exactly);
+  onefold::synchronize(where_);
+  EXPECT_EQ(difference(right, place.value<std::remove_cv_t<decltype(right)>>(), "mean_variance stored") +
+                difference(right, onefold::mean_variance(where_, a, n, exactly), "mean_variance"),
+            "");
   count_dispatch(where_);
 }
 
@@ -653,9 +662,9 @@ TEST_F(exact_gpu, has_states_of_both_parts_of_complex_numbers_cuda) {
     for (const std::size_t n : {0, 1, 1'000, 100'001}) {
       const on_both<T> parts(elements_of<T>(contents::all_exponents, 2 * n + 2, current_seed() + n));
       const on_both<T> others(elements_of<T>(contents::within_60, 2 * n + 2, current_seed() + n + 1));
-      for (const form what : {form::sum, form::mean, form::dot, form::sum_of_squares, form::norm2}) {
+      for (const form what : {form::sum, form::mean, form::mean_variance, form::dot, form::sum_of_squares, form::norm2}) {
         std::int64_t words[2][420] = {};
-        T results[2][2] = {};
+        T results[2][3] = {};
         for (const int on_gpu : {0, 1}) {
           onefold::detail::request asked{on_gpu != 0 ? where_ : onefold::serial(),
                                          type,
@@ -877,8 +886,8 @@ std::string wrong_words_of_complex(const onefold::executor& where, form what, co
       << onefold_last_error();
   EXPECT_EQ(onefold_exact_put_result(type, its, 0, 0, on, here, result), 0) << onefold_last_error();
   onefold::synchronize(where);
-  std::int64_t right[400];
-  T expected[2];
+  std::int64_t right[420];
+  T expected[3];
   onefold_request asked{};
   asked.struct_bytes = sizeof(asked);
   asked.where = onefold_serial();
@@ -898,17 +907,17 @@ std::string wrong_words_of_complex(const onefold::executor& where, form what, co
     if (words.value<std::int64_t>(1 + i) != right[i]) wrong += "word " + std::to_string(i) + "\n";
   if (words.value<std::uint64_t>(0) != 0xa5a5a5a5a5a5a5a5U || words.value<std::uint64_t>(1 + size) != 0xa5a5a5a5a5a5a5a5U)
     wrong += "wrote beside the words\n";
-  const std::size_t bytes = (is_of_each ? 2 : 1) * sizeof(T);
+  const std::size_t bytes = (what == form::mean_variance ? 3 : is_of_each ? 2 : 1) * sizeof(T);
   const auto see = [&](const void* of) {
-    const complex got = results.value<complex>(1);
-    if (std::memcmp(&got, of, bytes) != 0) wrong += std::string(onefold::name(what)).append("\n");
+    const auto got = results.value<std::array<complex, 3>>(0);
+    if (std::memcmp(&got[1], of, bytes) != 0) wrong += std::string(onefold::name(what)).append("\n");
     if (results.value<unsigned char>(sizeof(complex) - 1) != 0xa5 || results.value<unsigned char>(sizeof(complex) + bytes) != 0xa5)
       wrong += "wrote beside the result\n";
   };
   see(expected);
   for (std::size_t i = 0; i < size; ++i) right[i] *= 6;
   expect_success(cudaMemcpy(here, right, size * sizeof(*right), cudaMemcpyDefault), "cudaMemcpy");
-  T of_six[2];
+  T of_six[3];
   EXPECT_EQ(onefold_exact_put_result(type, its, 0, 0, onefold_serial(), right, of_six), 0) << onefold_last_error();
   EXPECT_EQ(onefold_exact_put_result(type, its, 0, 0, on, here, result), 0) << onefold_last_error();
   onefold::synchronize(where);
@@ -923,7 +932,7 @@ TEST_F(exact_gpu, puts_words_of_complex_numbers_into_its_memory_cuda) {
       for (const std::uint64_t n : {0, 1, 255, 20'000, 300'001}) {
         const std::size_t parts = 2 * n + 4;
         const on_both<T> x(elements_of<T>(kind, parts, current_seed() + n)), y(elements_of<T>(kind, parts, current_seed() + n + 1));
-        for (const form what : {form::sum, form::mean, form::dot, form::sum_of_squares, form::norm2})
+        for (const form what : {form::sum, form::mean, form::mean_variance, form::dot, form::sum_of_squares, form::norm2})
           ASSERT_EQ(wrong_words_of_complex(where_, what, x, 1, y, 0, n), "") << said<T>(kind, n);
         ASSERT_EQ(wrong_words_of_complex(where_, form::dot, x, 1, x, 1, n), "") << said<T>(kind, n);
       }
@@ -1040,6 +1049,7 @@ TEST_F(exact_gpu, is_recorded_and_replayed_on_other_data_cuda) {
     on_both<double> x(elements_of<double>(contents::normal, n, 1)), y(elements_of<double>(contents::within_60, n, 2));
     const on_both<float> narrow(elements_of<float>(contents::within_60, n, 3));
     result_on_gpu place;
+    using complex_moments = onefold::mean_variance_result<std::complex<double>>;
     const auto calls = [&] {
       onefold::sum_into(where, x.device(), n, place.address<double>(0), exactly);
       onefold::sum_into(where, x.device(), n, place.address<double>(1), fixed);
@@ -1048,6 +1058,8 @@ TEST_F(exact_gpu, is_recorded_and_replayed_on_other_data_cuda) {
       onefold::mean_variance_into(where, x.device(1), n - 1, place.address<onefold::mean_variance_result<double>>(2), exactly);
       onefold::sum_into(where, reinterpret_cast<const std::complex<double>*>(x.device(1)), n / 2,
                         place.address<std::complex<double>>(3), exactly);
+      onefold::mean_variance_into(where, reinterpret_cast<const std::complex<double>*>(x.device(1)), n / 2,
+                                  place.address<complex_moments>(3), exactly);
       onefold::dot_into(where, x.device(), x.device(), n, place.address<double>(8), fixed);
     };
     if (warm) {  // once before, so that no memory is needed in the recording
@@ -1075,6 +1087,8 @@ TEST_F(exact_gpu, is_recorded_and_replayed_on_other_data_cuda) {
                      place.value<onefold::mean_variance_result<double>>(2), "mean_variance") +
           difference(onefold::sum(serial, reinterpret_cast<const std::complex<double>*>(x.host(1)), n / 2, exactly),
                      place.value<std::complex<double>>(3), "complex sum") +
+          difference(onefold::mean_variance(serial, reinterpret_cast<const std::complex<double>*>(x.host(1)), n / 2, exactly),
+                     place.value<complex_moments>(3), "complex mean_variance") +
           difference(onefold::dot(serial, x.host(), x.host(), n, fixed), place.value<double>(8), "dot in the fixed order");
       ASSERT_EQ(wrong, "") << "contents " << static_cast<int>(kind) << (warm ? "" : ", recorded at the stream's first call");
       // Outside of the graph the stream goes on, and the graph does not mind.
@@ -1142,7 +1156,9 @@ TEST_F(exact_gpu, of_two_streams_in_turns_is_right_cuda) {
 class exact_in_turns : public exact_gpu {
  protected:
   static void expect_right(const onefold::executor& where, onefold::workspace* own) {
-    constexpr std::size_t calls = 200, most = 1'000'000;
+    constexpr std::size_t calls = 160, most = 1'000'000;
+    using complex = std::complex<double>;
+    using complex_moments = onefold::mean_variance_result<complex>;
     const on_both<double> x(elements_of<double>(contents::normal, most, current_seed())),
         y(elements_of<double>(contents::outliers, most, current_seed() + 1));
     const onefold::options exact_here{.guarantee = guarantee::exact, .workspace = own},
@@ -1157,9 +1173,9 @@ class exact_in_turns : public exact_gpu {
     random_numbers random(current_seed());
     for (std::size_t i = 0; i < calls; ++i) {
       const auto count = static_cast<std::size_t>(std::exp2(19.9 * random.unit()));
-      const call now{random.below(most - count), count, random.below(6)};
+      const call now{random.below(most - count), count, random.below(7)};
       made.push_back(now);
-      double* const to = place.address<double>(2 * i);
+      double* const to = place.address<double>(3 * i);
       const double *const a = x.device(now.at), *const b = y.device(now.at);
       if (now.kind == 0) onefold::sum_into(where, a, count, to, exact_here);
       if (now.kind == 1) onefold::sum_into(where, a, count, to, fixed_here);
@@ -1168,6 +1184,9 @@ class exact_in_turns : public exact_gpu {
       if (now.kind == 4) onefold::norm2_into(where, b, count, to, exact_here);
       if (now.kind == 5)
         onefold::mean_variance_into(where, b, count, reinterpret_cast<onefold::mean_variance_result<double>*>(to), exact_here);
+      if (now.kind == 6)
+        onefold::mean_variance_into(where, reinterpret_cast<const complex*>(b), count / 2, reinterpret_cast<complex_moments*>(to),
+                                    exact_here);
     }
     onefold::synchronize(where);
     count_dispatch(where);
@@ -1175,17 +1194,25 @@ class exact_in_turns : public exact_gpu {
     for (std::size_t i = 0; i < calls; ++i) {
       const auto& [at, count, kind] = made[i];
       const double *const a = x.host(at), *const b = y.host(at);
+      if (kind == 6) {
+        if (count < 2) continue;  // the mean of none is any NaN
+        ASSERT_EQ(difference(onefold::mean_variance(serial, reinterpret_cast<const complex*>(b), count / 2, exactly),
+                             place.value<complex_moments>(i), "complex mean_variance"),
+                  "")
+            << "call " << i << ", " << count / 2 << " numbers";
+        continue;
+      }
       const double right = kind == 0   ? onefold::sum(serial, a, count, exactly)
                            : kind == 1 ? onefold::sum(serial, a, count, fixed)
                            : kind == 2 ? onefold::dot(serial, a, b, count, exactly)
                            : kind == 3 ? onefold::dot(serial, a, b, count, fixed)
                            : kind == 4 ? onefold::norm2(serial, b, count, exactly)
                                        : onefold::mean_variance(serial, b, count, exactly).mean;
-      ASSERT_EQ(difference(right, place.value<double>(2 * i), "result"), "")
+      ASSERT_EQ(difference(right, place.value<double>(3 * i), "result"), "")
           << "call " << i << " of kind " << kind << ", " << count << " elements";
       if (kind == 5) {
         ASSERT_EQ(
-            difference(onefold::mean_variance(serial, b, count, exactly).variance, place.value<double>(2 * i + 1), "variance"), "")
+            difference(onefold::mean_variance(serial, b, count, exactly).variance, place.value<double>(3 * i + 1), "variance"), "")
             << "call " << i;
       }
     }
@@ -1262,6 +1289,34 @@ TEST_F(exact_gpu, records_its_first_call_with_a_workspace_cuda) {
               scalar_of(onefold::sum(onefold::serial(), x.host(), n, fixed)));
     count_dispatch(where);
   }
+}
+
+// The states of both parts have their place there until a kernel makes the result of them.
+TEST_F(exact_gpu, keeps_both_parts_moments_in_a_workspace_cuda) {
+  using complex = std::complex<double>;
+  using moments = onefold::mean_variance_result<complex>;
+  const std::size_t n = 5'001;
+  const on_both<double> x(elements_of<double>(contents::all_exponents, 2 * n, current_seed()));
+  const auto* const there = reinterpret_cast<const complex*>(x.device());
+  const auto right = onefold::mean_variance(onefold::serial(), reinterpret_cast<const complex*>(x.host()), n, exactly);
+  result_on_gpu place;
+  for (const bool has_room : {true, false}) {
+    const block memory(memory::device, has_room ? onefold::workspace::bytes(1, 1680) : onefold::workspace::bytes(1));
+    onefold::workspace own(where_, memory.address(), memory.bytes());
+    const onefold::options how{.guarantee = guarantee::exact, .workspace = &own};
+    place.clear();
+    const auto call = [&] { onefold::mean_variance_into(where_, there, n, place.address<moments>(), how); };
+    if (!has_room) {
+      EXPECT_TRUE(refuses(errc::unsupported, "bytes", call));
+      continue;
+    }
+    call();
+    onefold::synchronize(where_);
+    EXPECT_EQ(difference(right, place.value<moments>(), "mean_variance"), "");
+    // A host that waits needs no more than for real numbers.
+    EXPECT_EQ(difference(right, onefold::mean_variance(where_, there, n, how), "mean_variance returned"), "");
+  }
+  count_dispatch(where_);
 }
 
 TEST_F(exact_gpu, refuses_a_workspace_that_is_too_small_cuda) {

@@ -25,14 +25,9 @@ class ranges_on_a_gpu {
     static const onefold::devices all = onefold::devices::all();
     return all[static_cast<std::size_t>(rank()) % all.size()];
   }
-  // Whether a GPU can give what is asked of it: the parts of every reduction.
-  static bool can(const std::vector<kind>& of, bool exactly) {
+  static bool are_here() {
     static const bool is_here = backend_under_test(onefold::backend::cuda).usable;
-    return is_here && std::none_of(of.begin(), of.end(), [&](const kind& each) {
-             if (!each.is_of_complex())
-               return exactly && !is_float(each.type) && onefold::detail::exact::has_state(each.what, each.type);
-             return each.what == form::mean_variance || asks_for_zero(each.what) || (each.what == form::dot && exactly);
-           });
+    return is_here;
   }
   const void* copy([[maybe_unused]] const void* from, [[maybe_unused]] std::size_t bytes) {
 #ifdef ONEFOLD_HAVE_CUDA
@@ -109,8 +104,7 @@ void reduce_and_compare(of_ranks::shared_state& rows, const std::vector<kind>& o
   if (how == way::to_a_root) with.root = root;
   alignas(64) unsigned char results[8][64] = {};
   ranges_on_a_gpu on_a_gpu;
-  const bool is_on_a_gpu =
-      (random() >> rank()) % 2 == 0 && ranges_on_a_gpu::can(of, options.guarantee == onefold::guarantee::exact);
+  const bool is_on_a_gpu = (random() >> rank()) % 2 == 0 && ranges_on_a_gpu::are_here();
   if (is_on_a_gpu) with.where = ranges_on_a_gpu::where();
   std::vector<std::unique_ptr<array_as_function>> functions;
   const uint64_t gives_functions = random();
@@ -237,10 +231,10 @@ TEST(over_ranks, exact_results_go_in_one_message_with_others) {
       if (random.below(2) == 0) {
         const element_type types[] = {element_type::f32, element_type::f64, element_type::f16, element_type::bf16};
         of.push_back({types[random.below(4)], what});
-        if (random.below(3) == 0 &&
-            (what == form::sum || what == form::mean || what == form::dot || what == form::norm2 || what == form::count))
+        if (random.below(3) == 0 && (what == form::sum || what == form::mean || what == form::mean_variance || what == form::dot ||
+                                     what == form::norm2 || what == form::count))
           of.back().type = random.below(2) == 0 ? element_type::c64 : element_type::c128;
-        if (random.below(3) == 0 && (what == form::mean || what == form::norm2 || what == form::mean_variance)) {
+        else if (random.below(3) == 0 && (what == form::mean || what == form::norm2 || what == form::mean_variance)) {
           const element_type whole[] = {element_type::i8, element_type::u16, element_type::i32, element_type::i64,
                                         element_type::u64};
           of.back().type = whole[random.below(5)];
@@ -375,6 +369,10 @@ void expect_complex_calls() {
   const auto anyhow = world.on(onefold::openmp());
   expect_same(onefold::sum(anyhow, some), onefold::sum(one, x.all, exactly), "exact sum");
   expect_same(onefold::mean(here, x.mine, exactly), onefold::mean(one, x.all, exactly), "exact mean");
+  const auto moments = onefold::mean_variance(anyhow, some, onefold::ddof{1}),
+             right = onefold::mean_variance(one, x.all, onefold::ddof{1}, exactly);
+  expect_same(moments.mean, right.mean, "exact mean beside a variance");
+  expect_same(moments.variance, right.variance, "exact variance");
   expect_same(onefold::norm2(anyhow, some), onefold::norm2(one, x.all, exactly), "exact norm");
   expect_same(onefold::sum_of_squares(anyhow, some), onefold::sum_of_squares(one, x.all, exactly), "exact sum of squares");
   expect_same(onefold::norm_inf(anyhow, some), onefold::norm_inf(one, x.all), "norm_inf");
@@ -384,7 +382,13 @@ void expect_complex_calls() {
   expect_same(onefold::dot(anyhow, some, others), onefold::dot(one, x.all, all_y, exactly), "exact dot");
   expect_same(onefold::dot(here, x.mine, y, exactly), onefold::dot(one, x.all, all_y, exactly), "exact dot of a layout");
   onefold::mpi::batch exact_work(anyhow);
-  exact_work.add(onefold::dot, others, some, &product).add(onefold::mean, some, &sum).run();
+  onefold::mean_variance_result<C> stored{};
+  exact_work.add(onefold::dot, others, some, &product)
+      .add(onefold::mean_variance, some, &stored, onefold::ddof{1})
+      .add(onefold::mean, some, &sum)
+      .run();
+  expect_same(stored.mean, right.mean, "exact mean of moments of a batch");
+  expect_same(stored.variance, right.variance, "exact variance of a batch");
   expect_same(product, onefold::dot(one, all_y, x.all, exactly), "exact dot of a batch");
   expect_same(sum, onefold::mean(one, x.all, exactly), "exact mean of a batch");
   EXPECT_TRUE(refuses(errc::guarantee_not_met, "make a layout", [&] { static_cast<void>(onefold::norm1(anyhow, some)); }));
@@ -418,6 +422,8 @@ TEST(complex_numbers_over_ranks, are_accumulated_in_the_wider_type) {
   const onefold::options exactly{.guarantee = onefold::guarantee::exact};
   expect_same(onefold::sum(here, mine, wide, exactly), onefold::sum(one, all, wide, exactly), "exact sum");
   expect_same(onefold::dot(here, mine, mine, wide, exactly), onefold::dot(one, all, all, wide, exactly), "exact dot");
+  expect_same(onefold::mean_variance(here, mine, wide, exactly).variance, onefold::mean_variance(one, all, wide, exactly).variance,
+              "exact variance");
   const layout nothing(MPI_COMM_WORLD, 0);
   expect_same(onefold::prod(nothing.on(one), std::vector<std::complex<float>>(), wide), std::complex<double>(1, 0), "prod of none");
 }
@@ -459,7 +465,7 @@ void expect_dots_of_two_types(random_numbers& random, M... modifiers) {
     const T* my_x = x.data() + begin;
     const U* my_y = y.data() + begin;
     ranges_on_a_gpu on_a_gpu;
-    if ((random() >> rank()) % 2 == 0 && ranges_on_a_gpu::can({{element_type::f64, form::sum}}, false)) {
+    if ((random() >> rank()) % 2 == 0 && ranges_on_a_gpu::are_here()) {
       ++counted().on_a_gpu;
       here = ranges_on_a_gpu::where();
       // As in all of x, so that it is aligned as little.

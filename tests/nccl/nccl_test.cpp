@@ -216,6 +216,8 @@ void compare_complex_forms(several_ranks& test, const rank& here, uint64_t total
   ONEFOLD_COMPARE(mean_variance, o::ddof{1});
   ONEFOLD_COMPARE(sum, exactly());
   ONEFOLD_COMPARE(mean, exactly());
+  ONEFOLD_COMPARE(mean_variance, exactly());
+  ONEFOLD_COMPARE(mean_variance, o::ddof{1}, exactly());
   ONEFOLD_COMPARE(sum_of_squares, exactly());
   ONEFOLD_COMPARE(norm2, exactly());
   // Of floats the wider type, of doubles their own.
@@ -223,6 +225,7 @@ void compare_complex_forms(several_ranks& test, const rank& here, uint64_t total
   ONEFOLD_COMPARE(norm1, o::accumulate_as<std::complex<double>>);
   ONEFOLD_COMPARE(mean_variance, o::accumulate_as<std::complex<double>>);
   ONEFOLD_COMPARE(mean, o::accumulate_as<std::complex<double>>, exactly());
+  ONEFOLD_COMPARE(mean_variance, o::accumulate_as<std::complex<double>>, exactly());
 #undef ONEFOLD_COMPARE
   compare<C, decltype(o::dot(one, x, y))>(
       test, here, x, y, cuts,

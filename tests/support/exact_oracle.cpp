@@ -210,13 +210,15 @@ scalar exact_elements::result(form what, bool wide) const {
   }
 }
 
-scalar exact_elements::variance(std::int64_t ddof, bool wide) const {
+scalar exact_elements::variance(std::int64_t ddof, bool wide) const { return variance_with(exact_elements(type_), ddof, wide); }
+
+scalar exact_elements::variance_with(const exact_elements& other, std::int64_t ddof, bool wide) const {
   const element_type format = result_format(type_, wide);
   const mpz_class n = elements_.count, freedom = n - ddof;
-  const bool no_number = elements_.nan || elements_.plus_infinity || elements_.minus_infinity;
-  if (n == 0 || freedom <= 0 || no_number) return not_a_number(format);
+  const auto is_no_number = [](const exact_terms& of) { return of.nan || of.plus_infinity || of.minus_infinity; };
+  if (n == 0 || freedom <= 0 || is_no_number(elements_) || is_no_number(other.elements_)) return not_a_number(format);
   exact_terms scaled;
-  scaled.sum = n * squares_.sum - elements_.sum * elements_.sum;
+  scaled.sum = n * (squares_.sum + other.squares_.sum) - elements_.sum * elements_.sum - other.elements_.sum * other.elements_.sum;
   scaled.not_minus_zero = true;
   return rounded_quotient(format, scaled, n * freedom, 2 * unit_of(type_));
 }

@@ -74,6 +74,8 @@ class exact_elements {
   [[nodiscard]] scalar result(form what, bool wide = false) const;
   /// The second result of mean_variance. The first one is that of mean.
   [[nodiscard]] scalar variance(std::int64_t ddof = 0, bool wide = false) const;
+  /// That of complex numbers, of which these are the real parts: the mean of the squares of distances from the mean.
+  [[nodiscard]] scalar variance_with(const exact_elements& imaginary_parts, std::int64_t ddof = 0, bool wide = false) const;
   /// The words of the canonical state.
   [[nodiscard]] std::vector<std::int64_t> words(form what) const;
   [[nodiscard]] std::uint64_t count() const { return elements_.count; }

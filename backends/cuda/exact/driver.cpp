@@ -18,6 +18,7 @@
 #include "../runtime.hpp"
 #include "../stream_memory.hpp"
 #include "kernels.hpp"
+#include "words.hpp"
 
 namespace onefold::cuda_backend {
 
@@ -167,6 +168,15 @@ std::size_t bytes_behind_header(const exact_values_call& of) {
   return of.exact->results == 1 ? 0 : static_cast<std::size_t>(of.exact->results) * sizeof(exact_memory);
 }
 
+device::destination destination_of(const call& now) {
+  device::destination to{};
+  to.bytes = static_cast<int>(now.own->result_bytes);
+  to.output = now.output;
+  to.host_words = now.host_words;
+  to.call_number = now.call_number;
+  return to;
+}
+
 // Adds up the values of a function, in the caller's code, and rounds the sums, in the library's.
 void run_values(call& now) {
   const auto& asked = static_cast<const exact_values_call&>(*now.own);
@@ -179,11 +189,8 @@ void run_values(call& now) {
   auto* launches = reinterpret_cast<unsigned long long*>(header);
   if (!is_one) check(calls().memset_async(memory, 0, more, now.work.stream), "cudaMemsetAsync");
 
-  device::destination to{};
-  to.bytes = static_cast<int>(asked.result_bytes) / kernel.results;
-  to.output = now.output;
-  to.host_words = now.host_words;
-  to.call_number = now.call_number;
+  device::destination to = destination_of(now);
+  to.bytes /= kernel.results;
   exact_launch end{};
   end.outcome = asked.outcome;
   end.kind = kind.number;
@@ -236,26 +243,11 @@ void run_values(call& now) {
   }
 }
 
-}  // namespace
-
-namespace {
-
-void run_array(call& now) {
-  const exact_call& asked = *static_cast<const exact_call*>(now.own->object);
+// What all launches of a call are told.
+exact_launch launch_of(const call& now, const exact_call& asked) {
   const exact::kind_row& kind = exact::kind_of(now.form, now.type);
-  auto* const header = static_cast<std::byte*>(now.slots_of(device::slot_header_bytes, 0));
-  auto* const memory = reinterpret_cast<exact_memory*>(header + exact_memory_at);
-  auto* const launches = reinterpret_cast<unsigned long long*>(header);
-
-  device::destination to{};
-  to.bytes = static_cast<int>(now.own->result_bytes);
-  to.output = now.output;
-  to.host_words = now.host_words;
-  to.call_number = now.call_number;
-
   exact_launch how{};
-  const bool turns = asked.part == exact_part::turned;
-  how.part = turns ? exact_part::all : asked.part;
+  how.part = asked.part == exact_part::turned ? exact_part::all : asked.part;
   how.absolute = now.form == form::norm1;
   how.tells_flags = true;
   how.outcome = asked.outcome;
@@ -265,7 +257,12 @@ void run_array(call& now) {
   how.count_at = now.count_at;
   how.ddof = now.ddof;
   onefold::detail::store_empty(now.type, now.form, now.wide, how.of_none);
+  return how;
+}
 
+// All terms of a form, of the elements that count, to the one or the two sums that it has.
+void add_form(call& now, const exact_call& asked, exact_launch how, exact_memory* memory, unsigned long long* launches,
+              const device::destination& to) {
   const bool is_moments = now.form == form::mean_variance;
   if (is_moments && !is_float(now.type)) {
     how.sum = 1;  // that of the squares; the other one has been added by then
@@ -278,7 +275,40 @@ void run_array(call& now) {
   how.tells_flags = !is_moments;  // those of moments speak of the elements
   const bool squares = now.form != form::dot || (now.second == now.input && asked.types == nullptr);
   const exact_terms products = squares ? exact_terms::squares : exact_terms::products;
-  add(now, how, turns ? exact_terms::turned_products : products, true, memory, launches, to, asked.types);
+  add(now, how, asked.part == exact_part::turned ? exact_terms::turned_products : products, true, memory, launches, to,
+      asked.types);
+}
+
+std::size_t bytes_of_both_states(const call& now) { return 2 * sizeof(std::int64_t) * exact::kind_of(now.form, now.type).words(); }
+
+bool is_of_both(const call& now) { return static_cast<const exact_call*>(now.own->object)->part == exact_part::both; }
+
+// Mean and variance of complex numbers, without the host: the words of either part's state go where slots are, and a kernel makes the result of both.
+void run_complex_moments(call& now) {
+  const std::size_t bytes = bytes_of_both_states(now);
+  auto* const header = static_cast<std::byte*>(now.slots_of(device::slot_header_bytes + bytes, bytes / 2));
+  auto* const memory = reinterpret_cast<exact_memory*>(header + exact_memory_at);
+  std::byte* words = header + device::slot_header_bytes;
+  device::destination to{};
+  to.bytes = static_cast<int>(bytes / 2);
+  to.output = words;
+  for (const exact_part part : {exact_part::even, exact_part::odd}) {
+    const exact_call its{part, exact_outcome::words};
+    add_form(now, its, launch_of(now, its), memory, nullptr, to);
+    to.output = words + bytes / 2;
+  }
+  exact_conclusion end = conclusion_of_words(now.type, now.form, now.wide, now.ddof);
+  auto* launches = reinterpret_cast<unsigned long long*>(header);
+  device::destination result = destination_of(now);
+  void* arguments[] = {&end, &words, &launches, &result};
+  detail::start(now, exact_complex_moments_kernel(), nullptr, {1, 32}, launch_kind::early, is_code_for_sm_90(now), arguments);
+}
+
+void run_array(call& now) {
+  const exact_call& asked = *static_cast<const exact_call*>(now.own->object);
+  auto* const header = static_cast<std::byte*>(now.slots_of(device::slot_header_bytes, 0));
+  add_form(now, asked, launch_of(now, asked), reinterpret_cast<exact_memory*>(header + exact_memory_at),
+           reinterpret_cast<unsigned long long*>(header), destination_of(now));
 }
 
 }  // namespace
@@ -287,6 +317,8 @@ void run_superaccumulator(call& now) {
   try {
     if (now.own->kernels != nullptr)
       run_values(now);
+    else if (is_of_both(now))
+      run_complex_moments(now);
     else
       run_array(now);
   } catch (...) {
@@ -295,6 +327,8 @@ void run_superaccumulator(call& now) {
     if (now.own->kernels != nullptr)
       now.clear_slots_after_failure(device::slot_header_bytes,
                                     bytes_behind_header(static_cast<const exact_values_call&>(*now.own)));
+    else if (is_of_both(now))
+      now.clear_slots_after_failure(device::slot_header_bytes, bytes_of_both_states(now));
     throw;
   }
 }

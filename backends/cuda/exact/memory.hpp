@@ -24,8 +24,9 @@ struct exact_memory_of_array : exact_memory {
 };
 static_assert(sizeof(exact_memory_of_array) <= sizeof(onefold::detail::counted_exact_limbs));
 
-/// Which elements of an array count; `turned`: all, and those of the second array as the imaginary part of a dot takes them.
-enum class exact_part : int { all, even, odd, turned };
+/// Which elements of an array count; `turned`: all, and those of the second array as the imaginary part of a dot takes them; `both`: those of either part of
+/// complex numbers by themselves, whose moments are made one result in stream order.
+enum class exact_part : int { all, even, odd, turned, both };
 
 /// What a call stores: the rounded number; the state, as exact::bytes_of() has it; or the state's words (docs/exact.md).
 enum class exact_outcome : int { number, state, words };
@@ -38,7 +39,7 @@ struct exact_launch {
   /// Null, or where the number of the call's elements stands, of which result.count are taken at most, and `before` numbers by the launches before this one.
   const std::uint64_t* count_at;
   std::uint64_t before;
-  exact_part part;   ///< never `turned`: another kernel does that
+  exact_part part;   ///< never `turned`, which another kernel does, nor `both`, which are two launches
   bool absolute;     ///< of sums: |x|
   bool tells_flags;  ///< whether the flags are those of these terms
   bool concludes;    ///< whether it is the call's last one

@@ -21,8 +21,24 @@ __global__ void __launch_bounds__(device::warp_size)
   exact_sums::conclude_words(how, words, mine, shared);
 }
 
+__global__ void __launch_bounds__(device::warp_size)
+    complex_moments_of_words_kernel(const __grid_constant__ exact_conclusion how, long long* words, unsigned long long* launches,
+                                    const __grid_constant__ device::destination to) {
+  __shared__ exact_sums::words_memory shared;
+  __shared__ exact_sums::state_memory real;
+  device::let_next_kernel_start();
+  device::wait_for_previous_kernel();
+  exact_sums::conclude_complex_moments(how, words, to, shared, real);
+  if (launches == nullptr) return;
+  const int all = 2 * (exact_sums::exact::header_words + how.number[0] + how.number[1]);
+  for (int i = static_cast<int>(threadIdx.x); i < all; i += device::warp_size) words[i] = 0;
+  __syncwarp();
+  if (threadIdx.x == 0) atomicAdd(launches, 1ULL);
+}
+
 }  // namespace
 
 const void* exact_conclusion_kernel() noexcept { return reinterpret_cast<const void*>(&exact_conclusion_of_words_kernel); }
+const void* exact_complex_moments_kernel() noexcept { return reinterpret_cast<const void*>(&complex_moments_of_words_kernel); }
 
 }  // namespace onefold::cuda_backend

@@ -187,10 +187,12 @@ __device__ __noinline__ inline void store_words(int kind, const int (&limbs)[2],
   if (threadIdx.x % warp_size == 0) words[exact::word_of_check] = count == 0 ? 0 : static_cast<long long>(check);
 }
 
+using state_memory = exact::u64[1 + exact_memory::most];
+
 /// What a warp needs to make a result of words.
 struct words_memory {
   long long word[exact::most_words];
-  exact::u64 state[1 + exact_memory::most];
+  state_memory state;
   exact::scratch rounding;
 };
 
@@ -280,6 +282,44 @@ __device__ inline void conclude_words(const exact_conclusion& how, const long lo
     exact::round_state(rounding, leading_of(of_first, shared.state, rounding.scale[0]), shared.state, shared.rounding, result);
   }
   store_result(to, result, static_cast<int>(how.result.to.bytes));
+}
+
+/// Stores mean and variance of complex numbers, of the words of both parts' moments side by side: of what is no state, or not of as many elements, numbers whose bits
+/// are all set.
+__device__ inline void conclude_complex_moments(const exact_conclusion& how, const long long* words, const device::destination& to,
+                                                words_memory& shared, state_memory& real) {
+  const int all = exact::header_words + how.number[0] + how.number[1];
+  const int integers_of_both = exact::integer_words(how.number[0]) + exact::integer_words(how.number[1]);
+  integers of_first[2] = {};
+  long long count[2];
+  bool are_states = true;
+#pragma unroll 1
+  for (int part = 0; part < 2; ++part) {
+#pragma unroll 1
+    for (int i = static_cast<int>(threadIdx.x); i < all; i += warp_size) shared.word[i] = words[part * all + i];
+    __syncwarp();
+    integers first{0, 0};
+    are_states = load_words(how.kind, how.number, shared, first) && are_states;
+    of_first[part] = first;
+    count[part] = shared.word[exact::word_of_elements];
+    for (int i = static_cast<int>(threadIdx.x); part == 0 && i <= integers_of_both; i += warp_size) real[i] = shared.state[i];
+    __syncwarp();
+  }
+  if (threadIdx.x != 0) return;
+  exact::rounding rounding = how.result;
+  const auto size = static_cast<int>(rounding.to.bytes);
+  exact::u64 result[3] = {~exact::u64{0}, ~exact::u64{0}, ~exact::u64{0}};
+  are_states = are_states && count[0] == count[1];
+  if (are_states && count[0] == 0) {
+    for (int k = 0; k < 3; ++k) exact::put(exact::nan_of(rounding.to), rounding.to, reinterpret_cast<char*>(result) + k * size);
+  } else if (are_states) {
+    rounding.count = static_cast<exact::u64>(count[0]);
+    rounding.degrees = exact::degrees_of(rounding.count, how.ddof);
+    exact::round_complex_moments(rounding, leading_of(of_first[0], real, rounding.scale[0]), real,
+                                 leading_of(of_first[1], shared.state, rounding.scale[0]), shared.state, shared.rounding, result);
+  }
+  for (int k = 0; k < 3; ++k)
+    device::detail::store_bits(to, k * size, size == 8 ? result[k] : result[k / 2] >> (32 * (k % 2)), size);
 }
 
 }  // namespace onefold::cuda_backend::exact_sums

@@ -28,6 +28,13 @@ struct exact_conclusion {
 /// One warp for each state and its result, which lie side by side. Its arguments are an exact_conclusion, the words, and the destination of the first result.
 const void* exact_conclusion_kernel() noexcept;
 
+/// One warp for mean and variance of complex numbers, of the states of both parts side by side. Its arguments are those, and behind the words null; or, where the words
+/// lie in slots of the library's and are to be zeros behind it, the number of launches (device::slot_header).
+const void* exact_complex_moments_kernel() noexcept;
+
+/// What a kernel is told that makes results of words of a form.
+exact_conclusion conclusion_of_words(element_type type, form what, bool wide, std::int64_t ddof) noexcept;
+
 /// Puts on the executor's stream what stores the result of words there. Throws what is said of device_view() and check().
 void conclude_exact_words(const executor& where, const onefold::detail::exact_words& of, void* output);
 

@@ -47,7 +47,11 @@ constexpr bool has_state_of_two(element_type x, element_type y, element_type pro
 }
 
 /// Whether the exact result of complex numbers has a state of the parts' type for each part: of dot one of all products in it.
-constexpr bool has_state_for_each_part(form what) noexcept { return what == form::sum || what == form::mean || what == form::dot; }
+constexpr bool has_state_for_each_part(form what) noexcept {
+  return what == form::sum || what == form::mean || what == form::dot || what == form::mean_variance;
+}
+/// Whether the states of the parts make one result together, where of other forms each is rounded by itself.
+constexpr bool is_of_both_parts(form what) noexcept { return what == form::mean_variance; }
 
 /// Whether the exact result of complex numbers has states of the parts' type: one for each part, or one for all.
 constexpr bool has_state_of_parts(form what) noexcept {

@@ -74,21 +74,16 @@ struct part {
       if (!exact::is_exact_in_any_order(form_of_result(k), type)) return false;
     return true;
   }
-  /// Whether there is an exact result that depends on the order otherwise. Of complex numbers it is that of the parts: of sum, mean and dot one for each.
+  /// Whether there is an exact result that depends on the order otherwise. Of complex numbers it is that of the parts.
   [[nodiscard]] bool has_exact_state() const noexcept {
     if (is_of_products)
       return exact::has_state_of_two(static_cast<element_type>(products.x_type), static_cast<element_type>(products.y_type), type);
     return is_complex(type) ? exact::has_state_of_parts(form) : exact::has_state(form, type);
   }
-  [[nodiscard]] int exact_results() const noexcept {
-    return is_complex(type) && exact::has_state_for_each_part(form) ? 2 : results;
-  }
   /// That its exact state is one of; to the message products are elements of a sum.
   [[nodiscard]] onefold::form exact_form() const noexcept { return is_of_products ? onefold::form::dot : form; }
-  [[nodiscard]] std::size_t exact_words() const noexcept { return exact::kind_of(exact_form(), part_type(type)).words(); }
-  [[nodiscard]] void* place_of_exact_result(int k) const noexcept {
-    return static_cast<std::byte*>(result) + static_cast<std::size_t>(k) * result_bytes(part_type(type), form, wide);
-  }
+  /// Of each result.
+  [[nodiscard]] std::size_t exact_words() const noexcept { return exact::words_of(exact_form(), type); }
   [[nodiscard]] std::string text() const {
     if (is_of_products)
       return "dot of " + std::string(name(static_cast<element_type>(products.x_type))) + " and " +

@@ -269,7 +269,7 @@ class transfer {
   }
 
   // Of all results of a reduction that is exact.
-  static std::size_t exact_words_of(const part& of) { return of.exact_words() * static_cast<std::size_t>(of.exact_results()); }
+  static std::size_t exact_words_of(const part& of) { return of.exact_words() * static_cast<std::size_t>(of.results); }
   // Whether the last of its parts says which values are there. Exact means have that in their states.
   [[nodiscard]] bool tells_presence(std::size_t i) const {
     return parts[i].store_nothing != nullptr || (parts[i].is_mean_of_present() && is_exact_[i] == 0);
@@ -627,9 +627,9 @@ class transfer {
             check_status(result_of_message(which + static_cast<std::size_t>(k), total, each.ddof, each.place_of_result(k)));
         }
       } else {
-        const auto type = static_cast<std::int32_t>(part_type(each.type)), what = static_cast<std::int32_t>(each.exact_form());
-        for (int k = 0; k < each.exact_results(); ++k, words += each.exact_words())
-          check_status(onefold_exact_result(type, what, each.flags(), each.ddof, words, each.place_of_exact_result(k)));
+        const auto type = static_cast<std::int32_t>(each.type), what = static_cast<std::int32_t>(each.exact_form());
+        for (int k = 0; k < each.results; ++k, words += each.exact_words())
+          check_status(onefold_exact_result(type, what, each.flags(), each.ddof, words, each.place_of_result(k)));
       }
       which += message_parts(i);
       if (each.store_nothing == nullptr) continue;
