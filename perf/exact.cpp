@@ -4,7 +4,10 @@
 #include <fmt/core.h>
 #include <stdlib.h>  // NOLINT(modernize-deprecated-headers): setenv
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <stdexcept>
@@ -58,21 +61,32 @@ std::vector<T> made(const contents& what, std::uint64_t count) {
   return all;
 }
 
+// What the arrays repeat: dots are of one with the other, so that the exponents of factors have nothing to do with each other.
+template <class T>
+struct patterns {
+  std::vector<T> x;
+  std::vector<T> y;
+
+  patterns(const contents& what, std::uint64_t count) : x(made<T>(what, count)), y(x) {
+    std::rotate(y.begin(), y.begin() + static_cast<std::ptrdiff_t>(count / 3), y.end());
+  }
+};
+
 // Whether the GPU has the state that the CPU makes of as many elements.
 template <form What, class T>
-void check_state(const gpu_bench& bench, const std::vector<T>& host) {
+void check_state(const gpu_bench& bench, const patterns<T>& host) {
   exact_state<What, T> expected;
   exact_state<What, T> found;
   exact_state<What, T> once;
   const auto* const x = static_cast<const T*>(bench.input(0));
   if constexpr (What == form::dot) {
-    once.add(serial(), host, host);
+    once.add(serial(), host.x, host.y);
     found.add(bench.where(), x, static_cast<const T*>(bench.partner(x)), bench.count());
   } else {
-    once.add(serial(), host);
+    once.add(serial(), host.x);
     found.add(bench.where(), x, bench.count());
   }
-  for (std::uint64_t i = 0; i < bench.count() / host.size(); ++i) expected += once;
+  for (std::uint64_t i = 0; i < bench.count() / host.x.size(); ++i) expected += once;
   if (std::memcmp(expected.words(), found.words(), sizeof(std::int64_t) * expected.size()) != 0)
     throw std::runtime_error(fmt::format("the exact {} is wrong: not the CPU's state", name(What)));
 }
@@ -92,7 +106,7 @@ class bins_of {
 };
 
 template <class T>
-void check_states(const gpu_bench& bench, const std::vector<T>& host) {
+void check_states(const gpu_bench& bench, const patterns<T>& host) {
   check_state<form::sum>(bench, host);
   check_state<form::dot>(bench, host);
   check_state<form::norm2>(bench, host);
@@ -102,14 +116,16 @@ template <class T>
 nlohmann::json exact_row(const study_options& how, std::uint64_t count, const contents& what) {
   constexpr element_type type = element_type_of<T>;
   const gpu_bench bench(how.device, type, operation::sum, count, 4);
-  const std::vector<T> host = made<T>(what, std::min(count, pattern));
-  std::size_t slot = 0;
-  do {
-    auto* const to = static_cast<T*>(const_cast<void*>(bench.input(slot++)));
-    check(cudaMemcpy(to, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
-    for (std::uint64_t there = host.size(); there < count; there *= 2)
+  const patterns<T> host(what, std::min(count, pattern));
+  std::size_t slots = 1;
+  while (bench.input(slots) != bench.input(0)) ++slots;
+  for (std::size_t slot = 0; slot < slots; ++slot) {  // partners are half of all slots apart
+    auto* const to = static_cast<T*>(const_cast<void*>(bench.input(slot)));
+    const std::vector<T>& from = slot < slots / 2 ? host.x : host.y;
+    check(cudaMemcpy(to, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
+    for (std::uint64_t there = from.size(); there < count; there *= 2)
       check(cudaMemcpy(to + there, to, std::min(there, count - there) * sizeof(T), cudaMemcpyDeviceToDevice), "cudaMemcpy");
-  } while (bench.input(slot) != bench.input(0));
+  }
   check_states(bench, host);
 
   const auto timed = [&](const std::function<void(const void*)>& work) { return bench.in_stream(work, cache::cold, how.repeats); };

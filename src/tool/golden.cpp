@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <exception>
 #include <iterator>
@@ -52,11 +53,17 @@ constexpr golden_row table[] = {
 #define ONEFOLD_GOLDEN_STATE(type, what, data, seed, count, hash)  // for the tests: no command shows a state's words
 #define ONEFOLD_GOLDEN_COMPLEX(type, what, accumulate, data, seed, count, real, imaginary) \
   {element_type::type, form::what, std::string_view(#accumulate) != "own", #data, seed, count, 0, {real, imaginary}, true},
+#define ONEFOLD_GOLDEN_THREE(type, what, accumulate, data, seed, count, ddof, real, imaginary, variance)      \
+  {element_type::type,          form::what, std::string_view(#accumulate) != "own", #data, seed, count, ddof, \
+   {real, imaginary, variance}, true},
+#define ONEFOLD_GOLDEN_MIXED(type, second, what, accumulate, data, seed, count, bits)  // nor takes one arrays of two types
 #include "../../tests/golden/exact.inc"
 #undef ONEFOLD_GOLDEN
 #undef ONEFOLD_GOLDEN_RECORD
 #undef ONEFOLD_GOLDEN_STATE
 #undef ONEFOLD_GOLDEN_COMPLEX
+#undef ONEFOLD_GOLDEN_THREE
+#undef ONEFOLD_GOLDEN_MIXED
 };
 
 constexpr std::uint64_t seed_of_second = 1000;  // dot's y has the seed of x and so much more
@@ -100,13 +107,21 @@ enum class family_name {
   both_infinities,
   blank,
   lone,
-  hole
+  hole,
+  ties,
+  wide_ties,
+  edges,
+  square_ties,
+  root_ties,
+  square_edges,
+  root_edges
 };
 constexpr std::string_view family_names[] = {
-    "uniform",    "wide",     "factors",      "offset",          "few",   "extremes",  "tiny",  "huge",
-    "edge_small", "edge_big", "brink",        "mixed_classes",   "bits",  "subnormal", "zeros", "minus_zero",
-    "one_nan",    "two_nans", "one_infinity", "both_infinities", "blank", "lone",      "hole"};
-static_assert(std::size(family_names) == static_cast<std::size_t>(family_name::hole) + 1);
+    "uniform",    "wide",     "factors",      "offset",          "few",          "extremes",  "tiny",  "huge",
+    "edge_small", "edge_big", "brink",        "mixed_classes",   "bits",         "subnormal", "zeros", "minus_zero",
+    "one_nan",    "two_nans", "one_infinity", "both_infinities", "blank",        "lone",      "hole",  "ties",
+    "wide_ties",  "edges",    "square_ties",  "root_ties",       "square_edges", "root_edges"};
+static_assert(std::size(family_names) == static_cast<std::size_t>(family_name::root_edges) + 1);
 
 [[noreturn]] void refuse_family(element_type type, std::string_view family) {
   throw std::invalid_argument(
@@ -255,6 +270,89 @@ class floats {
     if (family != family_name::both_infinities) refuse_family(element_type_of<T>, family);
     return special ? exponent_mask : second ? exponent_mask | sign : uniform(r);
   }
+
+  // Of the families where the place decides.
+  static bits element_at(family_name family, std::uint64_t seed, std::uint64_t i, std::uint64_t count) {
+    const int own = is_double ? 53 : 24;
+    if (family == family_name::ties) return of_ties(own, seed, i, count);
+    if (family == family_name::wide_ties && !is_double && bias == 127) return of_ties(53, seed, i, count);
+    if (family == family_name::square_ties) return of_square_ties(own, seed, i);
+    if (family == family_name::root_ties) return of_root_ties(own, seed, i);
+    if (bias >= 127) {  // else no sum of as few elements is as great as a result can be
+      if (family == family_name::edges) return of_edges(own, seed, i, count);
+      if (family == family_name::square_edges) return of_square_edges(own, seed, i);
+      if (family == family_name::root_edges) return of_root_edges(own, seed, i);
+    }
+    refuse_family(element_type_of<T>, family);
+  }
+
+ private:
+  static constexpr int bias = of::bias, stored = of::significand;
+
+  // digits 2^exponent with the sign of r
+  static bits scaled(std::uint64_t r, int exponent, int digits = 1) {
+    return sign_of(r) | bits_of(std::ldexp(static_cast<double>(digits), exponent));
+  }
+  // value(k) of the nearer end, once with its sign and once with the other one, and 0 between.
+  template <class F>
+  static bits mirrored(std::uint64_t i, std::uint64_t last, F&& value) {
+    return 2 * i == last ? 0 : 2 * i < last ? value(i) : value(last - i) ^ sign;
+  }
+
+  static bits of_ties(int digits, std::uint64_t seed, std::uint64_t i, std::uint64_t count) {
+    const std::uint64_t from_end = count - 1 - i, first = random_bits(seed, 0);
+    const auto uniform_at = [&](std::uint64_t k) { return uniform(random_bits(seed, k)); };
+    if (seed >= seed_of_second)
+      return std::min(i, from_end) < 2 ? scaled(0, static_cast<int>(seed % 5)) : uniform_at(std::min(i, from_end));
+    const auto e = static_cast<int>((first >> 52 & 0x7ff) % 12);
+    if (i == 0) return with_exponent(first | bits{1} << (stored - 1), e);  // no power of two, below which numbers are closer
+    if (from_end == 0) return scaled(random_bits(seed, i), e - digits);
+    if (i == 1) return sign_of(random_bits(seed, 1)) != 0 ? scaled(first, e - digits + 1) : 0;
+    return from_end == 1 ? 0 : mirrored(i, count - 1, uniform_at);
+  }
+
+  static bits of_edges(int digits, std::uint64_t seed, std::uint64_t i, std::uint64_t count) {
+    const auto pieces = static_cast<std::uint64_t>(digits / (stored + 1));  // that make the largest result
+    const std::uint64_t r = random_bits(seed, i), last = count - 1 + pieces, chosen = seed % 4, towards = random_bits(seed, 0);
+    if (seed >= seed_of_second)
+      return i <= pieces || i == count - 1 ? scaled(0, 0) : uniform(random_bits(seed, std::min(i, last - i)));
+    if (i < pieces) return chosen == 3 ? 0 : sign_of(towards) | (exponent_mask - 1 - (i * (stored + 1) << stored));
+    if (i == pieces) return chosen == 3 ? sign_of(towards) | (r & significand_mask) : scaled(towards, bias - digits);
+    if (i == count - 1) return chosen == 0 ? sign_of(~towards) | 1 : chosen == 2 ? sign_of(towards) | 1 : 0;
+    return mirrored(i, last, [&](std::uint64_t k) {
+      const std::uint64_t of_k = random_bits(seed, k);
+      return with_exponent(of_k, bias - static_cast<std::int64_t>(of_k % 4));
+    });
+  }
+
+  static bits of_square_ties(int digits, std::uint64_t seed, std::uint64_t i) {
+    const std::uint64_t r = random_bits(seed, i), roots = 1 + digits % 2, ones = 1 + 2 * (seed % 8);
+    const int scale = static_cast<int>(seed % 5) - 2;
+    return i < roots ? scaled(r, digits / 2 + scale) : i < roots + ones ? scaled(r, scale) : 0;
+  }
+
+  static bits of_root_ties(int digits, std::uint64_t seed, std::uint64_t i) {
+    const std::uint64_t r = random_bits(seed, i), t = 1 + 2 * (seed % 8), middle = t * (2 - digits % 2);
+    const int scale = -10 - static_cast<int>(seed % 3);
+    if (i == 0) return scaled(r, digits + scale);
+    if (i <= middle) return scaled(r, (digits + 1) / 2 + scale);
+    return i == middle + 1 ? scaled(r, scale, static_cast<int>(t)) : 0;
+  }
+
+  // What is left of the first element.
+  static bits first_of_edges(std::uint64_t seed, bits first) { return first - 1 + seed % 2; }
+  static bits of_square_edges(int digits, std::uint64_t seed, std::uint64_t i) {
+    const std::uint64_t j = (i + 1 - digits % 2) / 3;
+    if (j > static_cast<std::uint64_t>(digits / 2)) return 0;
+    const bits power = scaled(random_bits(seed, i), (bias - digits) / 2 + static_cast<int>(j));
+    return i == 0 ? first_of_edges(seed, power) : power;
+  }
+  static bits of_root_edges(int digits, std::uint64_t seed, std::uint64_t i) {
+    const std::uint64_t r = random_bits(seed, i);
+    if (i == 0) return first_of_edges(seed, scaled(r, bias - digits));
+    const std::uint64_t j = static_cast<std::uint64_t>(digits + 2) / 2 + (i - 1 + digits % 2) / 3;
+    return j > static_cast<std::uint64_t>(digits) ? 0 : scaled(r, bias - digits + static_cast<int>(j));
+  }
 };
 
 // `p` is 7919 seed modulo count.
@@ -268,10 +366,12 @@ std::uint64_t element(family_name family, std::uint64_t seed, std::uint64_t i, s
   if (family == family_name::lone) return special ? highest | (is_integer ? 0 : 1) : 0;
   if (family == family_name::hole && special) return is_integer ? 0 : highest;
   const family_name plain = family == family_name::hole ? family_name::factors : family;
-  if constexpr (is_integer)
+  if constexpr (is_integer) {
     return integer<T>(plain, r);
-  else
+  } else {
+    if (family >= family_name::ties) return floats<T>::element_at(family, seed, i, count);
     return floats<T>::element(plain, r, special, second);
+  }
 }
 
 // --- the comparison

@@ -3,66 +3,12 @@
 
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include "fixture.hpp"
+#include "ill_conditioned.hpp"
 
 namespace onefold_test {
 namespace {
-
-template <class T>
-struct vectors {
-  std::vector<T> x, y;
-};
-
-// The two vectors of a dot product of about this condition number, after T. Ogita, S. M. Rump and S. Oishi, "Accurate sum and dot
-// product", SIAM J. Sci. Comput. 26 (2005), algorithm 6.1: in the first half products as large as the condition number, of any
-// exponents; in the second half y is chosen so that what has been added so far shrinks step by step to about 1.
-template <class T>
-vectors<T> ill_conditioned(std::size_t count, double log2_condition, std::uint64_t seed) {
-  random_numbers random(seed);
-  const auto any = [&](double exponent) { return static_cast<T>(std::ldexp(2 * random.unit() - 1, static_cast<int>(exponent))); };
-  const std::size_t half = count / 2;
-  const double highest = log2_condition / 2;
-  std::vector<std::pair<T, T>> pairs;
-  exact_pairs so_far(onefold::element_type_of<T>);
-  const auto put = [&](T x, T y) {
-    pairs.emplace_back(x, y);
-    so_far.add(scalar_of(x).bits, scalar_of(y).bits);
-  };
-  for (std::size_t i = 0; i < half; ++i) {
-    const double exponent = i == 0 ? highest + 1 : i + 1 == half ? 0 : std::round(random.unit() * highest);
-    put(any(exponent), any(exponent));
-  }
-  for (std::size_t i = half; i < count; ++i) {
-    const double exponent = std::round(highest * static_cast<double>(count - 1 - i) / static_cast<double>(count - 1 - half));
-    const T x = any(exponent);
-    // All digits of what has been added, as far as doubles have them: those of floats have more than a float.
-    const double now = value_of<double>(so_far.result(true));
-    put(x, static_cast<T>((static_cast<double>(any(exponent)) - now) / static_cast<double>(x)));
-  }
-  shuffle(pairs, random);
-  vectors<T> made;
-  for (const auto& [x, y] : pairs) {
-    made.x.push_back(x);
-    made.y.push_back(y);
-  }
-  return made;
-}
-
-// log2 of 2 |x| |y| / |x y|
-template <class T>
-double log2_condition_of(const vectors<T>& of) {
-  exact_pairs sizes(onefold::element_type_of<T>);
-  for (std::size_t i = 0; i < of.x.size(); ++i) sizes.add(scalar_of(std::fabs(of.x[i])).bits, scalar_of(std::fabs(of.y[i])).bits);
-  const exact_pairs all{std::span<const T>(of.x), std::span<const T>(of.y)};
-  const auto log2_of = [](const mpz_class& whole) {
-    long exponent = 0;
-    const double digits = mpz_get_d_2exp(&exponent, whole.get_mpz_t());
-    return std::log2(std::fabs(digits)) + static_cast<double>(exponent);
-  };
-  return 1 + log2_of(sizes.sum()) - log2_of(all.sum());
-}
 
 class exact_dots : public executor_test {
  protected:

@@ -4,6 +4,7 @@
 #include <onefold/onefold.hpp>
 
 #include <cstdint>
+#include <vector>
 
 #include "../support/both_sides.cuh"
 
@@ -32,5 +33,13 @@ struct element_of_array {
   const T* x;
   __host__ __device__ T operator()(std::uint64_t i) const { return x[i]; }
 };
+
+/// The words of the state of f's values.
+template <onefold::form What, class T, class F>
+std::vector<std::int64_t> words_of_values(const onefold::executor& where, std::uint64_t n, const F& f) {
+  onefold::exact_state<What, T> state;
+  state.add(where, n, f);
+  return std::vector<std::int64_t>(state.words(), state.words() + state.size());
+}
 
 }  // namespace onefold_test

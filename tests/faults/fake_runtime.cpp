@@ -79,14 +79,11 @@ fake_runtime::fake_runtime() {
           [](const void** begin, std::size_t* bytes, const void* pointer) {
             const auto status = active->step("cuPointerGetAttribute");
             if (status != cudaSuccess) return status;
-            for (const auto& [address, piece] : active->memory_) {
-              const auto* const first = static_cast<const std::byte*>(address);
-              if (pointer < first || pointer >= first + piece.bytes) continue;
-              *begin = address;
-              *bytes = piece.bytes;
-              return cudaSuccess;
-            }
-            return cudaErrorInvalidValue;
+            const auto found = active->find(pointer);
+            if (found == active->memory_.end()) return cudaErrorInvalidValue;
+            *begin = found->first;
+            *bytes = found->second.bytes;
+            return cudaSuccess;
           },
       .exchange_capture_mode =
           [](cudaStreamCaptureMode* wanted) {
@@ -255,9 +252,9 @@ fake_runtime::fake_runtime() {
           [](cudaPointerAttributes* attributes, const void* pointer) {
             *attributes = {};
             attributes->type = cudaMemoryTypeUnregistered;
-            for (const auto& [address, piece] : active->memory_) {
-              const auto* begin = static_cast<const std::byte*>(address);
-              if (current_context == nullptr || pointer < begin || pointer >= begin + piece.bytes) continue;
+            const auto found = active->find(pointer);
+            if (current_context != nullptr && found != active->memory_.end()) {
+              const allocation& piece = found->second;
               attributes->type = piece.of == kind::host ? cudaMemoryTypeHost : piece.type;
               attributes->device = piece.device == any_device ? active->current_device() : piece.device;
               attributes->devicePointer = const_cast<void*>(pointer);
@@ -362,6 +359,19 @@ void* fake_runtime::device_memory(std::size_t bytes, int device) {
   std::memset(pointer, 0, bytes);
   memory_[pointer] = {kind::test, device, bytes};
   return pointer;
+}
+
+int fake_runtime::device_of_memory(const void* place) const {
+  const auto found = find(place);
+  if (found == memory_.end() || found->second.of == kind::host || found->second.type != cudaMemoryTypeDevice) return -1;
+  return std::max(found->second.device, 0);
+}
+
+std::map<void*, fake_runtime::allocation>::const_iterator fake_runtime::find(const void* place) const {
+  auto next = memory_.upper_bound(const_cast<void*>(place));
+  if (next == memory_.begin()) return memory_.end();
+  --next;
+  return place < static_cast<const std::byte*>(next->first) + next->second.bytes ? next : memory_.end();
 }
 
 void fake_runtime::fail(std::uint64_t k, cudaError_t status, bool sticky) {

@@ -41,6 +41,8 @@ class fake_runtime {
   void* device_memory(std::size_t bytes, int device = any_device);
 
   using context = onefold::cuda_backend::context;
+  /// The device that a place in device memory is of, or -1.
+  [[nodiscard]] int device_of_memory(const void* place) const;
   /// Memory of another owner or type.
   void* memory_of(std::size_t bytes, context owner, cudaMemoryType type = cudaMemoryTypeDevice);
   /// A device's primary context, and one that somebody has made.
@@ -107,6 +109,8 @@ class fake_runtime {
   cudaError_t step(const char* name);
   cudaError_t allocate(const char* name, void** pointer, std::size_t bytes, kind of);
   cudaError_t release(const char* name, void* pointer);
+  // The piece of memory that a place lies in.
+  [[nodiscard]] std::map<void*, allocation>::const_iterator find(const void* place) const;
   // Dynamic, that a kernel may have.
   [[nodiscard]] std::size_t shared_bytes_of(const void* kernel) const {
     const auto found = shared_bytes_.find(kernel);

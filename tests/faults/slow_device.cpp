@@ -124,7 +124,7 @@ slow_device::slow_device(fake_runtime& runtime, copies when) : runtime_(runtime)
   };
   calls.has_arrived = [](const volatile unsigned long long* word, unsigned call_number) {
     const auto is_there = [&] { return static_cast<unsigned>(*word >> 32) == call_number; };
-    if (!is_there()) active->drain(active->launched_on_);
+    if (!is_there()) active->drain(launched_on_);
     return is_there();
   };
 }

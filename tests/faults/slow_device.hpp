@@ -92,7 +92,7 @@ class slow_device {
   std::map<cudaEvent_t, std::uint64_t> recorded_, done_;
   std::map<cudaEvent_t, cudaStream_t> recorded_on_;
   std::vector<copy> copied_;
-  cudaStream_t launched_on_ = nullptr;
+  static inline thread_local cudaStream_t launched_on_ = nullptr;  // by this thread, which waits for what it has launched last
   std::uint64_t launches_ = 0;
 };
 

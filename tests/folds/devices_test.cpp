@@ -647,6 +647,79 @@ TEST_F(gpus, refuse_parts_on_another_gpu_cuda) {
   EXPECT_EQ(current, 0) << "the caller's device stays current";
 }
 
+// Work that is ahead of a call on each of its streams, and two parts on one; on one GPU, where there are no more, all streams are that one's.
+TEST_F(gpus, reduce_on_streams_of_their_own_and_on_shared_ones_cuda) {
+  std::vector<double> x(300'007);
+  const random_numbers random(current_seed());
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(random.at(i) >> 11) * 0x1p-53 - 0.25;
+  const double expected = onefold::sum(onefold::serial(), x), least = onefold::min(onefold::serial(), x);
+  options exactly;
+  exactly.guarantee = onefold::guarantee::exact;
+  const double exact = onefold::sum(onefold::serial(), x, exactly);
+  std::vector<std::unique_ptr<stream>> streams;
+  const auto stream_on = [&](int device) {
+    expect_success(cudaSetDevice(device), "cudaSetDevice");
+    streams.push_back(std::make_unique<stream>());
+    expect_success(cudaSetDevice(0), "cudaSetDevice");
+    return onefold::cuda(device, streams.back()->get());
+  };
+  const onefold::executor first = stream_on(device_of(0)), second = stream_on(device_of(1)), third = stream_on(device_of(2));
+  const std::size_t cuts[] = {0, 100'001, 180'000, x.size()};
+  const std::vector<double> others(x.size(), 1e6);
+  for (const devices& all : {devices{first, second, third}, devices{first, second, first}, devices{first, first, first},
+                             devices{first, onefold::cuda(device_of(1)), stream_on(device_of(0))}})
+    for (int again = 0; again < 20; ++again) {
+      std::vector<memory_on> memory, results;
+      std::vector<parts<double>::part> list;
+      std::vector<double*> to;
+      const double none = 0;
+      for (std::size_t i = 0; i < 3; ++i) {
+        const std::size_t size = (cuts[i + 1] - cuts[i]) * sizeof(double);
+        memory.emplace_back(all[i].device(), others.data(), size);
+        results.emplace_back(all[i].device(), &none, sizeof(none));
+        to.push_back(results.back().as<double>());
+        list.emplace_back(memory.back().as<double>(), cuts[i + 1] - cuts[i]);
+        // What the call is to read comes on its own stream, for which nobody waits but where that is the library's.
+        expect_success(cudaSetDevice(all[i].device()), "cudaSetDevice");
+        expect_success(cudaMemcpyAsync(memory.back().as<double>(), x.data() + cuts[i], size, cudaMemcpyDefault, all[i].stream()),
+                       "cudaMemcpyAsync");
+        if (all[i].stream() == nullptr) expect_success(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+        expect_success(cudaSetDevice(0), "cudaSetDevice");
+      }
+      const parts<double> there(list);
+      ASSERT_EQ(onefold::sum(all, there), expected);
+      ASSERT_EQ(onefold::min(all, there), least);
+      ASSERT_EQ(onefold::sum(all, there, exactly), exact);
+      onefold::sum_into(all, there, to);
+      for (std::size_t i = 0; i < 3; ++i) ASSERT_EQ(onefold::max(all[i], to[i], 1), expected) << "on executor " << i;
+    }
+}
+
+// Each part's state in working memory of the caller's own on its GPU.
+TEST_F(gpus, may_each_have_a_workspace_of_its_own_cuda) {
+  std::vector<double> x(200'001);
+  std::iota(x.begin(), x.end(), 0.1);
+  const std::size_t several = static_cast<std::size_t>(std::max(count_, 2)), share = x.size() / several;
+  onefold::range_state<form::sum, double> all;
+  std::vector<onefold::workspace> own;
+  for (std::size_t i = 0; i < several; ++i) own.emplace_back(onefold::cuda(device_of(i)), x.size());
+  for (std::size_t i = 0; i < several; ++i) {
+    const std::size_t first = i * share, end = i + 1 == several ? x.size() : first + share;
+    const memory_on there(device_of(i), x.data() + first, (end - first) * sizeof(double));
+    onefold::range_state<form::sum, double> mine(first);
+    options how;
+    how.workspace = &own[i];
+    all.append(mine.add(onefold::cuda(device_of(i)), there.as<double>(), end - first, how));
+    if (count_ < 2) continue;
+    how.workspace = &own[(i + 1) % several];
+    EXPECT_TRUE(refuses(errc::wrong_device, "", [&] {
+      static_cast<void>(onefold::sum(onefold::cuda(device_of(i)), there.as<double>(), end - first, how));
+    }));
+  }
+  EXPECT_EQ(all.value(), onefold::sum(onefold::serial(), x));
+  if (count_ < 2) GTEST_SKIP() << "there is one GPU, so no workspace of another";
+}
+
 class pinned_memory {
  public:
   explicit pinned_memory(std::size_t bytes) { expect_success(cudaMallocHost(&data_, bytes), "cudaMallocHost"); }

@@ -403,6 +403,68 @@ TEST(own_range_states, are_the_same_in_every_rounding_mode_in_c) {
   }
 }
 
+// Whatever byte of the header is another, under a checksum that is right, in C++ and in C.
+TEST(the_bytes_of_an_own_state, of_others_are_refused_by_their_header) {
+  using state = own_range_state<tally, tally_up>;
+  state good(5);
+  good.add(onefold::serial(), 300, [](uint64_t i) { return tally{1, i, 0.5}; });
+  const bytes written = good.bytes(), body(written.begin(), written.end() - 8);
+  ASSERT_EQ(summed(body), written);
+  state kept(77);
+  kept.add(onefold::serial(), 3, [](uint64_t i) { return tally{1, i, 0}; });
+  const bytes before = kept.bytes();
+  const c_state kept_in_c = make_c_state<tally, tally_up>(77);
+  detail::check_status(onefold_range_read(kept_in_c.get(), before.data(), before.size()));
+  // The magic number, the version, the library's types and forms, whether values may be absent, their size, and what must be 0.
+  for (std::size_t at = 0; at < 16; ++at)
+    for (const int bits : {1, 2, 4, 8, 16, 32, 64, 128, 255}) {
+      bytes bad = body;
+      bad[at] ^= static_cast<std::byte>(bits);
+      bad = summed(bad);
+      ASSERT_TRUE(refuses(errc::invalid_argument, "", [&] { kept = state::from_bytes(bad); })) << "byte " << at << ": " << bits;
+      ASSERT_EQ(onefold_range_read(kept_in_c.get(), bad.data(), bad.size()), ONEFOLD_INVALID_ARGUMENT)
+          << "byte " << at << ": " << bits;
+    }
+  EXPECT_EQ(kept.bytes(), before);
+  EXPECT_EQ(bytes_of_state(kept_in_c), before);
+  const auto expect_told = [&](std::string_view words, std::size_t at, int value) {
+    bytes bad = body;
+    bad[at] = static_cast<std::byte>(value);
+    bad = summed(bad);
+    EXPECT_TRUE(refuses(errc::invalid_argument, words, [&] { static_cast<void>(state::from_bytes(bad)); }));
+    EXPECT_TRUE(refuses(errc::invalid_argument, words,
+                        [&] { detail::check_status(onefold_range_read(kept_in_c.get(), bad.data(), bad.size())); }));
+  };
+  expect_told("version 2", 8, 2);
+  expect_told("version 257", 9, 1);
+  expect_told("values of 25 bytes, and one of 24 bytes", 13, 25);
+  expect_told("may be absent, and one of 24 bytes", 12, 1);
+  expect_told("do not begin like one", 7, 1);
+  expect_told("of a form of the library's", 10, 1);
+  expect_told("damaged", 14, 1);
+  expect_told("damaged", 15, 1);
+  // States of all other operators here, of values of other sizes and of some that may be absent.
+  const auto expect_foreign = [&](const bytes& foreign) {
+    EXPECT_TRUE(refuses(errc::invalid_argument, "values of", [&] { kept = state::from_bytes(foreign); }));
+    EXPECT_EQ(onefold_range_read(kept_in_c.get(), foreign.data(), foreign.size()), ONEFOLD_INVALID_ARGUMENT);
+  };
+  expect_foreign(own_range_state<wide_value, wide_sum>(5).bytes());
+  expect_foreign(own_range_state<unsigned char, saturating_sum>(5).bytes());
+  expect_foreign(own_range_state<float, plain_sum>(5).bytes());
+  expect_foreign(own_range_state<maybe<float>, plain_sum>(5).bytes());
+  expect_foreign(own_range_state<maybe<tally>, tally_up>(5).bytes());
+  expect_foreign(bytes_of_state(make_c_state<float, plain_sum>(5)));
+  // Nor are they the library's, of several operators neither.
+  EXPECT_THROW(static_cast<void>(onefold::range_state<form::argmin, double>::from_bytes(written)), onefold::error);
+  EXPECT_THROW(static_cast<void>(onefold::together_range_state<double, onefold::op::sum, onefold::op::min>::from_bytes(written)),
+               onefold::error);
+  EXPECT_TRUE(refuses(errc::invalid_argument, "of the library's", [&] {
+    static_cast<void>(state::from_bytes(onefold::together_range_state<double, onefold::op::sum, onefold::op::min>().bytes()));
+  }));
+  EXPECT_EQ(kept.bytes(), before);
+  EXPECT_EQ(bytes_of_state(kept_in_c), before);
+}
+
 // --- what fails -------------------------------------------------------------------------------------------------------------------------------------
 
 struct problem_of_mine : std::runtime_error {

@@ -520,6 +520,53 @@ TEST(the_bytes_of_a_state, are_refused_where_they_mean_nothing) {
   expect_refused("do not begin like one", {});
 }
 
+// Bytes that somebody has changed and summed up again: refused, or taken as they stand. What is taken can be put behind others, and has a result or none.
+TEST(the_bytes_of_a_state, under_a_right_checksum_are_refused_or_taken_as_they_stand) {
+  random_numbers random(current_seed());
+  auto kinds = every_kind();
+  const auto complex = complex_kinds();
+  kinds.insert(kinds.end(), complex.begin(), complex.end());
+  int taken = 0, refused = 0;
+  for (const kind& of : kinds) {
+    const uint64_t tile = of.tile(), begin = random.below(3 * tile), count = random.below(4 * tile);
+    const arrays in(of, count, random(), values_of::any_bits);
+    const bytes good = bytes_of(state_of(of, in, begin, 0, count));
+    const bytes before = bytes_of(empty_state(of, 3));
+    for (int round = 0; round < 12; ++round) {
+      std::size_t size = good.size() - 8;
+      if (round % 4 == 3) size -= std::min<std::size_t>(random.below(40), size - 32);
+      byte_writer changed;
+      changed.put(good.data(), size);
+      // Mostly what is behind the header, or its range: with most others it is of another kind.
+      for (uint64_t k = 0; k < 1 + random.below(3); ++k) {
+        const std::size_t at = round % 3 == 0                 ? 16 + random.below(16)
+                               : round % 3 == 1 || size == 32 ? random.below(size)
+                                                              : 32 + random.below(size - 32);
+        changed.at(at, static_cast<int>(random.below(256)));
+      }
+      const bytes bad = changed.summed();
+      const state other = empty_state(of, 3);
+      const int status = onefold_range_read(other.get(), bad.data(), bad.size());
+      if (status != ONEFOLD_OK) {
+        ASSERT_EQ(status, ONEFOLD_INVALID_ARGUMENT) << text(of);
+        ASSERT_EQ(bytes_of(other), before) << text(of);
+        ++refused;
+        continue;
+      }
+      ASSERT_EQ(bytes_of(other), bad) << text(of);
+      alignas(64) std::byte result[64];
+      static_cast<void>(onefold_range_result(other.get(), 1, result));
+      const state behind = empty_state(of, onefold_range_end(other.get()));
+      ASSERT_EQ(onefold_range_append(other.get(), behind.get()), ONEFOLD_OK);
+      check(onefold_range_read(behind.get(), good.data(), good.size()));
+      static_cast<void>(onefold_range_append(other.get(), behind.get()));
+      ++taken;
+    }
+  }
+  EXPECT_GT(taken, 1000);
+  EXPECT_GT(refused, 1000);
+}
+
 // --- what is refused ----------------------------------------------------------------------------------------------------------------------
 
 TEST(range_states, that_cannot_be_are_refused) {

@@ -28,10 +28,28 @@ class Format:
         self.sizes = {"wide": wide, "tiny": tiny, "huge": huge}
 
 
+class Whole:
+    """A type of integers, whose elements are multiples of the units of f64."""
+
+    def __init__(self, width, signed):
+        self.name, self.width, self.signed = f"{'i' if signed else 'u'}{width}", width, signed
+
+    def number(self, low):
+        """Of the lowest bits."""
+        low &= 2**self.width - 1
+        return low - 2**self.width if self.signed and low >> self.width - 1 else low
+
+
 f32 = Format("f32", 8, 23, 0xFFC01234, (-40, 80), (-120, 20), (100, 20))
 f64 = Format("f64", 11, 52, 0xFFF8000000001234, (-300, 600), (-700, 100), (601, 100))
 f16 = Format("f16", 5, 10, 0xFE12, (-14, 30), (-14, 4), (10, 6))
 bf16 = Format("bf16", 8, 7, 0xFFD2, (-40, 80), (-120, 20), (100, 20))
+WHOLE = i8, u8, i16, u16, i32, u32, i64, u64 = [Whole(width, signed) for width in (8, 16, 32, 64) for signed in (True, False)]
+
+
+def format_of_sums(of):
+    """The format of results with `own`, and that whose smallest number is the unit of a state."""
+    return f64 if of is f64 or isinstance(of, Whole) else f32
 
 
 # --- one rounding
@@ -204,9 +222,114 @@ def of_one_size(to, family, r):
     return with_exponent(to, r, first + (r >> 52 & 0x7FF) % count)
 
 
+# Sums that lie in the middle between two results, or at the border of what a result can be. `digits`: those of the results.
+
+def power(to, r, exponent):
+    """2^exponent with the sign of r."""
+    return bits_of(to, -1 if r >> 63 else 1, exponent)
+
+
+def mirrored(to, r, i, last):
+    """What is to be added and taken away again: element i is the negative of element last - i."""
+    return 0 if 2 * i == last else r(min(i, last - i)) ^ (to.sign if 2 * i > last else 0)
+
+
+def ties(to, digits, seed, i, n):
+    if seed >= SECOND:
+        return bits_of(to, 1, seed % 5) if min(i, n - 1 - i) < 2 else uniform(to, random_bits(seed, min(i, n - 1 - i)))
+    first = random_bits(seed, 0)
+    e = (first >> 52 & 0x7FF) % 12
+    if i == 0:
+        return with_exponent(to, first | 1 << to.stored - 1, e)  # no power of two, below which numbers are closer
+    if i == n - 1:
+        return power(to, random_bits(seed, i), e - digits)
+    if i == 1:
+        return power(to, first, e - digits + 1) if random_bits(seed, 1) >> 63 else 0
+    return mirrored(to, lambda j: uniform(to, random_bits(seed, j)), i, n - 1) if i != n - 2 else 0
+
+
+def edges(to, digits, seed, i, n):
+    pieces = digits // (to.stored + 1)  # which the largest result is made of
+    r, last, case = random_bits(seed, i), n - 1 + pieces, seed % 4
+    if seed >= SECOND:
+        return bits_of(to, 1, 0) if i <= pieces or i == n - 1 else uniform(to, random_bits(seed, min(i, last - i)))
+    sign = to.sign if random_bits(seed, 0) >> 63 else 0
+    if i < pieces:
+        return sign | to.infinity - 1 - (i * (to.stored + 1) << to.stored) if case != 3 else 0
+    if i == pieces:
+        return sign | (bits_of(to, 1, to.bias - digits) if case != 3 else r & (1 << to.stored) - 1)
+    if i == n - 1:
+        return {0: sign ^ to.sign | 1, 2: sign | 1}.get(case, 0)
+    return mirrored(to, lambda j: with_exponent(to, random_bits(seed, j), to.bias - random_bits(seed, j) % 4), i, last)
+
+
+def square_ties(to, digits, seed, i, _):
+    r, scale, t = random_bits(seed, i), seed % 5 - 2, 1 + 2 * (seed % 8)
+    roots = 1 + digits % 2  # of the sum's first digit
+    return power(to, r, digits // 2 + scale) if i < roots else power(to, r, scale) if i < roots + t else 0
+
+
+def root_ties(to, digits, seed, i, _):
+    r, scale, t = random_bits(seed, i), -10 - seed % 3, 1 + 2 * (seed % 8)
+    middle = t * (2 - digits % 2)
+    if i == 0:
+        return power(to, r, digits + scale)
+    if i <= middle:
+        return power(to, r, (digits + 1) // 2 + scale)
+    return bits_of(to, -t if r >> 63 else t, scale) if i == middle + 1 else 0
+
+
+def less_if_even(seed, bits):
+    """The number next to it on the side of zero, or it."""
+    return bits - 1 + seed % 2
+
+
+def square_edges(to, digits, seed, i, _):
+    j = (i + 1 - digits % 2) // 3
+    bits = power(to, random_bits(seed, i), (to.bias - digits) // 2 + j) if j <= digits // 2 else 0
+    return less_if_even(seed, bits) if i == 0 else bits
+
+
+def root_edges(to, digits, seed, i, _):
+    r, j = random_bits(seed, i), (digits + 2) // 2 + (i - 1 + digits % 2) // 3
+    if i == 0:
+        return less_if_even(seed, power(to, r, to.bias - digits))
+    return power(to, r, to.bias - digits + j) if j <= digits else 0
+
+
+OF_PLACES = {"ties": ties, "wide_ties": ties, "edges": edges, "square_ties": square_ties, "root_ties": root_ties,
+             "square_edges": square_edges, "root_edges": root_edges}
+
+
+def whole(of, family, seed, n):
+    """The elements of a type of integers."""
+    if family == "equal":
+        return whole(of, "uniform", seed, 1) * n if n else []
+    numbers = {
+        "uniform": of.number,
+        "wide": lambda r: of.number(r) >> r % of.width,
+        "factors": lambda r: of.number(r | 1),
+        "extremes": lambda r: of.number((0, 1, -1, 2 ** (of.width - of.signed) - 1, of.signed << of.width - 1)[r % 5]),
+        "offset": lambda r: 2 ** (of.width - 2) + r % 2 ** (of.width // 4),
+        "few": lambda r: r % 7 - 3 * of.signed,
+        "blank": lambda r: 0,
+        "lone": lambda r: 0,
+        "hole": lambda r: of.number(r | 1),
+    }
+    x = [numbers[family](random_bits(seed, i)) for i in range(n)]
+    if n and family in ("lone", "hole"):
+        x[7919 * seed % n] = of.number(1 << of.width - 1) if family == "lone" else 0
+    return x
+
+
 @functools.lru_cache(maxsize=64)
 def data(to, family, seed, n):
     """The decoded elements."""
+    if isinstance(to, Whole):
+        return [(one < 0, abs(one), 0) for one in whole(to, family, seed, n)]
+    if family in OF_PLACES:
+        digits = (f64 if family == "wide_ties" else format_of_sums(to)).stored + 1
+        return [decoded(to, OF_PLACES[family](to, digits, seed, i, n)) for i in range(n)]
     if family == "equal":
         return [decoded(to, uniform(to, random_bits(seed, 0)))] * n
     if family in to.sizes:
@@ -225,7 +348,7 @@ def data(to, family, seed, n):
 # --- results
 
 def terms_of(of, form, family, seed, n):
-    unit = (f64 if of is f64 else f32).lowest
+    unit = format_of_sums(of).lowest
     x = data(of, family, seed, n)
     if form in ("dot", "sum_of_squares", "norm2"):
         y = data(of, family, seed + SECOND, n) if form == "dot" else x
@@ -254,6 +377,41 @@ def variance(of, to, family, seed, n, ddof):
     return rounded(to, numerator, n * (n - ddof), squares.unit) if numerator else 0
 
 
+def dot_of_two(of, other, products, to, family, seed, n):
+    terms = Terms(2 * products.lowest)
+    for pair in zip(data(of, family, seed, n), data(other, family, seed + SECOND, n)):
+        terms.add(product(*pair))
+    return terms.result(to)
+
+
+def complex_result(of, to, form, family, seed, n):
+    """Of sum and mean both parts; of sum_of_squares and norm2 one number."""
+    if form in ("sum_of_squares", "norm2"):
+        return (result(of, to, form, family, seed, 2 * n),)
+    x, parts = data(of, family, seed, 2 * n), []
+    for part in (x[0::2], x[1::2]):
+        terms = Terms(of.lowest)
+        for one in part:
+            terms.add(one)
+        parts.append(to.nan if form == "mean" and n == 0 else terms.result(to, n if form == "mean" else 1))
+    return tuple(parts)
+
+
+def complex_variance(of, to, family, seed, n, ddof):
+    """The mean of the squares of distances from the mean."""
+    x = data(of, family, seed, 2 * n)
+    squares = terms_of(of, "sum_of_squares", family, seed, 2 * n)
+    if n == 0 or n <= ddof or squares.nan or squares.plus_infinity:
+        return to.nan
+    numerator = n * squares.sum
+    for part in (x[0::2], x[1::2]):
+        terms = Terms(of.lowest)
+        for one in part:
+            terms.add(one)
+        numerator -= terms.sum ** 2
+    return rounded(to, numerator, n * (n - ddof), squares.unit) if numerator else 0
+
+
 def complex_dot(of, to, family, seed, n):
     """Of conj(x) y, both with 2 n elements as the parts of n numbers: the sums of a c and b d, and of a d and -b c."""
     x, y = data(of, family, seed, 2 * n), data(of, family, seed + SECOND, 2 * n)
@@ -275,7 +433,7 @@ KINDS = {"sum": (1, 11, 68), "mean": (1, 11, 68), "norm1": (3, 11, 68), "dot": (
 
 def state(of, form, family, seed, n):
     """The words."""
-    is_double = of is f64
+    is_double = format_of_sums(of) is f64
     kind, of_others, of_doubles = KINDS[form]
     terms = terms_of(of, "sum" if form == "mean_variance" else form, family, seed, n)
     sums = [(terms.sum, of_doubles if is_double else of_others)]
@@ -308,7 +466,10 @@ FAMILIES = ["uniform", "wide", "bits", "subnormal", "factors", "equal", "offset"
 DOUBLES = ["edge_small", "edge_big", "mixed_classes"]
 SPECIAL = ["minus_zero", "one_nan", "one_infinity", "both_infinities", "two_nans", "zeros"]
 SIZES = [1, 5000, 2, 4097, 3, 777, 7, 4095, 8, 16385, 9, 1025, 31, 65, 4096, 255, 513, 2049, 16383, 100]
+FEWER = [1, 777, 2, 4097, 3, 255, 7, 1025, 31, 65, 2049]
 LARGE = 2**20 + 13
+# Of integers, and of floats too.
+WHOLE_FAMILIES = ["uniform", "wide", "factors", "equal", "offset", "few", "lone", "hole", "blank"]
 FORMS = ["sum", "norm1", "dot", "sum_of_squares", "norm2", "mean"]
 
 HEADER = """\
@@ -318,7 +479,9 @@ HEADER = """\
 // ONEFOLD_GOLDEN(type, form, accumulate, data, seed, n, bits)
 // ONEFOLD_GOLDEN_RECORD(type, form, accumulate, data, seed, n, ddof, first bits, second bits)
 // ONEFOLD_GOLDEN_STATE(type, form, data, seed, n, hash of the words)
-// ONEFOLD_GOLDEN_COMPLEX(type, form, accumulate, data, seed, n, real part's bits, imaginary part's bits)"""
+// ONEFOLD_GOLDEN_COMPLEX(type, form, accumulate, data, seed, n, real part's bits, imaginary part's bits)
+// ONEFOLD_GOLDEN_THREE(type, form, accumulate, data, seed, n, ddof, real part's bits, imaginary part's bits, variance's bits)
+// ONEFOLD_GOLDEN_MIXED(type, type of the second array, form, accumulate, data, seed, n, bits)"""
 
 
 def turns(of):
@@ -369,6 +532,83 @@ def print_complex_dots(of, to):
               f"{digits(to, real)}, {digits(to, imaginary)})")
 
 
+def print_places(of):
+    """Sums in the middle between two results and at the border of what these can be."""
+    own, small, large = format_of_sums(of), (3, 4, 65, 4097), (5, 64, 777, 5000)
+    has_edges = of is not f16
+    families = {
+        "sum": [("ties", small)] + [("edges", large)] * has_edges,
+        "norm1": [("edges", large)] * has_edges,
+        "dot": [("ties", small)] + [("edges", large)] * has_edges,
+        "sum_of_squares": [("square_ties", (20, 33, 65, 4097))] + [("square_edges", (81, 82, 500, 4097))] * has_edges,
+        "norm2": [("root_ties", (50, 64, 65, 4097))] + [("root_edges", (81, 82, 500, 4097))] * has_edges,
+        "mean": [("ties", (2, 4, 64, 4096))] + [("edges", large)] * has_edges,
+    }
+    for form, rows in families.items():
+        for family, sizes in rows:
+            for seed, n in enumerate(itertools.chain(sizes, sizes), 1):
+                bits = result(of, own, form, family, seed, n)
+                print(f"ONEFOLD_GOLDEN({of.name}, {form}, own, {family}, {seed}, {n}, {digits(own, bits)})")
+    if of in (f32, bf16):
+        for form, sizes in (("sum", small), ("dot", small), ("mean", (2, 4, 64, 4096))):
+            for seed, n in enumerate(itertools.chain(sizes, sizes), 1):
+                bits = result(of, f64, form, "wide_ties", seed, n)
+                print(f"ONEFOLD_GOLDEN({of.name}, {form}, f64, wide_ties, {seed}, {n}, {digits(f64, bits)})")
+    for seed, (family, n) in enumerate([("ties", 64), ("ties", 4096)] + [("edges", n) for n in large] * has_edges, 1):
+        first, second = result(of, own, "mean", family, seed, n), variance(of, own, family, seed, n, 1)
+        print(f"ONEFOLD_GOLDEN_RECORD({of.name}, mean_variance, own, {family}, {seed}, {n}, 1, {digits(own, first)}, "
+              f"{digits(own, second)})")
+
+
+def print_complex(of, to):
+    names = {"f32": "c64", "f64": "c128"}
+    accumulate = "own" if to is of else names[to.name]
+    families = FAMILIES + SPECIAL + (DOUBLES if of is f64 else [])
+    turn = zip(itertools.cycle(families), itertools.cycle(FEWER))
+    for form in ("sum", "mean", "sum_of_squares", "norm2"):
+        rows = [("uniform", 0)] + [next(turn) for _ in range(12)]
+        for seed, (family, n) in enumerate(rows, 1):
+            parts = complex_result(of, to, form, family, seed, n)
+            row = f"({names[of.name]}, {form}, {accumulate}, {family}, {seed}, {n}, {', '.join(digits(to, part) for part in parts)})"
+            print(("ONEFOLD_GOLDEN" if len(parts) == 1 else "ONEFOLD_GOLDEN_COMPLEX") + row)
+    rows = [("uniform", 0, 0), ("uniform", 1, 1), ("offset", 3, -4), ("equal", 777, 1)] + [(*next(turn), ddof) for ddof in (0, 1) * 4]
+    for seed, (family, n, ddof) in enumerate(rows, 1):
+        parts = (*complex_result(of, to, "mean", family, seed, n), complex_variance(of, to, family, seed, n, ddof))
+        print(f"ONEFOLD_GOLDEN_THREE({names[of.name]}, mean_variance, {accumulate}, {family}, {seed}, {n}, {ddof}, "
+              f"{', '.join(digits(to, part) for part in parts)})")
+
+
+def print_whole(of, turn):
+    for form in ("mean", "norm2"):
+        for seed, (family, n) in enumerate([("uniform", 0)] + [next(turn) for _ in range(6)], 1):
+            bits = result(of, f64, form, family, seed, n)
+            print(f"ONEFOLD_GOLDEN({of.name}, {form}, own, {family}, {seed}, {n}, {digits(f64, bits)})")
+    rows = [("uniform", 0, 0), ("uniform", 1, 1), ("offset", 3, -4), ("equal", 777, 1)] + [(*next(turn), ddof) for ddof in (0, 1, 1)]
+    for seed, (family, n, ddof) in enumerate(rows, 1):
+        first, second = result(of, f64, "mean", family, seed, n), variance(of, f64, family, seed, n, ddof)
+        print(f"ONEFOLD_GOLDEN_RECORD({of.name}, mean_variance, own, {family}, {seed}, {n}, {ddof}, {digits(f64, first)}, "
+              f"{digits(f64, second)})")
+    for form in ("mean", "norm2", "mean_variance"):
+        for seed, (family, n) in enumerate([next(turn) for _ in range(2)], 1):
+            print(f"ONEFOLD_GOLDEN_STATE({of.name}, {form}, {family}, {seed}, {n}, 0x{hash_of(state(of, form, family, seed, n)):016x})")
+
+
+def print_dots_of_two():
+    # And the type that has all products' elements.
+    pairs = [(f32, f64, f64), (f64, f32, f64), (f16, f32, f32), (f32, bf16, f32), (f16, bf16, f32), (f64, f16, f64), (bf16, f64, f64),
+             (i8, f32, f32), (f32, u8, f32), (i16, f32, f32), (u16, f32, f32), (f16, i8, f32), (u16, bf16, f32), (i32, f64, f64),
+             (f64, u32, f64), (u8, f64, f64)]
+    of_floats = zip(itertools.cycle(FAMILIES + SPECIAL), itertools.cycle(FEWER))
+    of_any = zip(itertools.cycle(WHOLE_FAMILIES), itertools.cycle(FEWER))
+    for of, other, products in pairs:
+        turn = of_any if isinstance(of, Whole) or isinstance(other, Whole) else of_floats
+        for seed, (family, n) in enumerate([("uniform", 0)] + [next(turn) for _ in range(9)], 1):
+            for to in (f64,) if products is f64 else (f32, f64):
+                bits = dot_of_two(of, other, products, to, family, seed, n)
+                print(f"ONEFOLD_GOLDEN_MIXED({of.name}, {other.name}, dot, {'own' if to is products else 'f64'}, {family}, {seed}, {n}, "
+                      f"{digits(to, bits)})")
+
+
 def main():
     print(HEADER)
     for of in (f32, f64, f16, bf16):
@@ -378,6 +618,14 @@ def main():
         print_states(of, turn, special)
     for of, to in ((f32, f32), (f64, f64), (f32, f64)):
         print_complex_dots(of, to)
+    for of in (f32, f64, f16, bf16):
+        print_places(of)
+    for of, to in ((f32, f32), (f64, f64), (f32, f64)):
+        print_complex(of, to)
+    turn = zip(itertools.cycle(WHOLE_FAMILIES + ["extremes"]), itertools.cycle(FEWER))
+    for of in WHOLE:
+        print_whole(of, turn)
+    print_dots_of_two()
 
 
 if __name__ == "__main__":

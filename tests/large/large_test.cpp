@@ -5,12 +5,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "../support/cuda.hpp"
 #include "../variants/fixture.hpp"
+#include "functions.hpp"
 
 namespace onefold_test {
 namespace {
@@ -173,6 +175,21 @@ TEST(large_counts, tell_places_behind_the_edges_of_32_bits) {
   }
 }
 
+// The state of equal elements, of which that for a power of two is had by doubling.
+template <onefold::form What, class T>
+onefold::exact_state<What, T> state_of_equal(const T& element, std::uint64_t count) {
+  onefold::exact_state<What, T> all, doubled;
+  if constexpr (What == onefold::form::dot)
+    doubled.add(onefold::serial(), &element, &element, 1);
+  else
+    doubled.add(onefold::serial(), &element, 1);
+  for (std::uint64_t left = count; left > 0; left /= 2) {
+    if (left % 2 != 0) all += doubled;
+    doubled += onefold::exact_state<What, T>(doubled);
+  }
+  return all;
+}
+
 // Exact sums take several launches then, each of as many elements as its bins have room for.
 TEST(large_counts, are_summed_exactly) {
   const auto& cuda = backend_under_test(onefold::backend::cuda);
@@ -180,19 +197,11 @@ TEST(large_counts, are_summed_exactly) {
   if (!are_wanted()) GTEST_SKIP() << why_not_wanted;
   huge_array array((longest + 1) * sizeof(float));
   constexpr onefold::options exactly{.guarantee = onefold::guarantee::exact};
-  // Equal elements, of which a state for a power of two is had by doubling.
   const auto expect_right = [&]<onefold::form What, class T>(std::uint64_t count, int byte, std::size_t offset) {
     T element;
     std::memset(&element, byte, sizeof(T));
-    onefold::exact_state<What, T> expected, doubled, got;
-    if constexpr (What == onefold::form::dot)
-      doubled.add(onefold::serial(), &element, &element, 1);
-    else
-      doubled.add(onefold::serial(), &element, 1);
-    for (std::uint64_t left = count; left > 0; left /= 2) {
-      if (left % 2 != 0) expected += doubled;
-      doubled += onefold::exact_state<What, T>(doubled);
-    }
+    const auto expected = state_of_equal<What>(element, count);
+    onefold::exact_state<What, T> got;
     const T* const x = static_cast<const T*>(array.data()) + offset;
     if constexpr (What == onefold::form::dot) {
       got.add(onefold::cuda(), x, static_cast<const T*>(array.data()), count);
@@ -217,6 +226,51 @@ TEST(large_counts, are_summed_exactly) {
       }
       expect_right.operator()<onefold::form::sum, onefold::bfloat16>(count, byte, 1);
     }
+  }
+}
+
+// So do those of functions, each of 2^29 indices at most: where every value may leave the window that a warp keeps, and go to the sum's limbs by itself.
+TEST(large_counts, of_indices_are_summed_exactly) {
+  const auto& cuda = backend_under_test(onefold::backend::cuda);
+  if (!cuda.usable) GTEST_SKIP() << cuda.detail;
+  if (!are_wanted()) GTEST_SKIP() << why_not_wanted;
+  constexpr std::uint64_t of_launch = std::uint64_t{1} << 29;
+  const auto expect_turns = [&]<onefold::form What, class T>(std::uint64_t count, T even, T odd) {
+    auto expected = state_of_equal<What>(even, count - count / 2);
+    expected += state_of_equal<What>(odd, count / 2);
+    EXPECT_EQ(words_of_turns<What>(count, even, odd),
+              std::vector<std::int64_t>(expected.words(), expected.words() + expected.size()))
+        << onefold::name(What) << " of " << count << " of " << +even << " and " << +odd;
+    count_dispatch(onefold::cuda());
+  };
+  for (const std::uint64_t count : {of_launch, of_launch + 1, 2 * of_launch + 12'345, counts[3], longest}) {
+    const auto [sum, launches] = exact_sum_of_indices(count);
+    const std::uint64_t right = count % 2 == 0 ? count / 2 * (count - 1) : count * ((count - 1) / 2);  // below 2^64
+    EXPECT_EQ(sum, static_cast<double>(right)) << count;
+    // A launch that adds and one that keeps what was added, again and again.
+    EXPECT_GE(launches, 2 * static_cast<int>((count + of_launch - 1) / of_launch)) << count;
+    const auto several = exact_sums_of_indices(count);
+    EXPECT_EQ(several[0], static_cast<double>(count));
+    EXPECT_EQ(several[1], static_cast<double>(right)) << count;
+    EXPECT_EQ(several[2], -static_cast<double>(right)) << count;
+    for (const std::uint64_t place : {std::uint64_t{0}, of_launch - 2, of_launch - 1, count - 2}) {
+      if (place + 1 == count) continue;
+      const double huge = place % 2 == 0 ? 1e300 : -1e300;  // of an odd count one is left
+      EXPECT_EQ(exact_sum_that_cancels(count, place, 1, 0x1p-52), count % 2 == 0 ? 1 + 0x1p-52 : huge) << count << ", " << place;
+    }
+    // Equal terms whose digits are ones, and large ones that cancel in part.
+    expect_turns.operator()<onefold::form::sum, float>(count, 0x1.fffffep0F, 0x1.fffffep0F);
+    expect_turns.operator()<onefold::form::sum, double>(count, -0x1.fffffffffffffp0, -0x1.fffffffffffffp0);
+    expect_turns.operator()<onefold::form::sum, double>(count, 0x1.fffffffffffffp1023, -0x1.fffffffffffffp1022);
+    expect_turns.operator()<onefold::form::mean_variance, std::int64_t>(count, std::numeric_limits<std::int64_t>::min(),
+                                                                        std::numeric_limits<std::int64_t>::max());
+    if (count != of_launch + 1 && count != longest) continue;
+    // Such as lie as far apart as there is room, which take longer.
+    expect_turns.operator()<onefold::form::sum, float>(count, 0x1.fffffep127F, 0x1p-149F);
+    expect_turns.operator()<onefold::form::norm2, float>(count, 0x1.fffffep127F, 0x1p-149F);
+    expect_turns.operator()<onefold::form::sum, double>(count, 0x1.fffffffffffffp1023, 0x1.fffffffffffffp-900);
+    expect_turns.operator()<onefold::form::norm2, double>(count, 0x1.fffffffffffffp0, 0x1.fffffffffffffp-900);
+    expect_turns.operator()<onefold::form::mean_variance, double>(count, 0x1.fffffffffffffp1023, 0x1.fffffffffffffp-900);
   }
 }
 

@@ -26,6 +26,29 @@
 namespace onefold_test {
 namespace {
 
+// While it is set no kernel puts images together, as over more ranks than there are GPUs here: the host's function does.
+std::atomic<bool> host_joins = false;
+std::atomic<uint64_t> joined_by_host = 0;  // forms on layouts for which there was a kernel
+
+}  // namespace
+}  // namespace onefold_test
+
+// The linker puts the second in the place of the library's, which has the first name then (CMakeLists.txt).
+extern "C" {
+// NOLINTBEGIN(bugprone-reserved-identifier)
+int __real_onefold_range_can_join_images(int32_t type, int32_t form, uint32_t flags, std::size_t parts, uint64_t total);
+int __wrap_onefold_range_can_join_images(int32_t type, int32_t form, uint32_t flags, std::size_t parts, uint64_t total) {
+  const int can = __real_onefold_range_can_join_images(type, form, flags, parts, total);
+  if (!onefold_test::host_joins) return can;
+  if (can != 0) ++onefold_test::joined_by_host;
+  return 0;
+}
+// NOLINTEND(bugprone-reserved-identifier)
+}
+
+namespace onefold_test {
+namespace {
+
 using onefold::errc;
 using onefold::form;
 using onefold::nccl::layout;
@@ -74,6 +97,9 @@ class several_ranks : public testing::Test {
     for (std::thread& one : threads) one.join();
     for (const std::string& problem : problems) EXPECT_EQ(problem, "");
   }
+
+  void expect_graphs_to_have_the_bits();
+  void expect_functions_to_have_the_bits(const std::vector<uint64_t>& totals);
 
   int ranks_ = 0;
   std::vector<ncclComm_t> comms_;
@@ -523,7 +549,7 @@ TEST_F(several_ranks, give_the_first_places_of_extrema_cuda) {
   std::printf("%llu places over %d ranks compared\n", static_cast<unsigned long long>(compared.load()), ranks_);
 }
 
-TEST_F(several_ranks, can_be_recorded_in_graphs_cuda) {
+void several_ranks::expect_graphs_to_have_the_bits() {
   std::vector<double> x(200'000);
   const random_numbers random(current_seed());
   for (uint64_t i = 0; i < x.size(); ++i) x[i] = element<double>(random, i);
@@ -567,8 +593,10 @@ TEST_F(several_ranks, can_be_recorded_in_graphs_cuda) {
   });
 }
 
+TEST_F(several_ranks, can_be_recorded_in_graphs_cuda) { expect_graphs_to_have_the_bits(); }
+
 // Functions of the index, which nvcc has compiled.
-TEST_F(several_ranks, have_the_bits_of_one_core_of_functions_cuda) {
+void several_ranks::expect_functions_to_have_the_bits(const std::vector<uint64_t>& totals) {
   compared = 0;
   const auto check = [](const std::vector<both_results>& all) {
     for (const both_results& one : all) {
@@ -578,8 +606,7 @@ TEST_F(several_ranks, have_the_bits_of_one_core_of_functions_cuda) {
       ++compared;
     }
   };
-  for (const uint64_t total :
-       {uint64_t{0}, uint64_t{1}, uint64_t{700}, uint64_t{1024}, uint64_t{20'000}, uint64_t{65'536}, uint64_t{1'000'003}}) {
+  for (const uint64_t total : totals) {
     SCOPED_TRACE(total);
     const auto cuts = cuts_of(total, ranks_, current_seed() + total);
     on_all([&](const rank& here) {
@@ -588,6 +615,30 @@ TEST_F(several_ranks, have_the_bits_of_one_core_of_functions_cuda) {
     });
   }
   std::printf("%llu results of functions over %d ranks compared\n", static_cast<unsigned long long>(compared.load()), ranks_);
+}
+
+TEST_F(several_ranks, have_the_bits_of_one_core_of_functions_cuda) {
+  expect_functions_to_have_the_bits({0, 1, 700, 1024, 20'000, 65'536, 1'000'003});
+}
+
+// What happens over more than 400 ranks, or where they are cut into very many subtrees.
+TEST_F(several_ranks, have_the_bits_of_one_core_where_the_host_puts_images_together_cuda) {
+  struct set {
+    set() { host_joins = true; }
+    ~set() { host_joins = false; }
+  } const by_the_host;
+  const uint64_t before = joined_by_host;
+  for (const uint64_t total : {uint64_t{1}, uint64_t{20'000}, uint64_t{1'000'003}})
+    on_all([&](const rank& here) {
+      compare_forms<double>(*this, here, total, current_seed() + total);
+      compare_forms<std::int32_t>(*this, here, total, current_seed() + total + 1);
+      compare_forms<std::uint8_t>(*this, here, total, current_seed() + total + 2);
+      compare_forms<onefold::float16>(*this, here, total, current_seed() + total + 3);
+      compare_complex_forms<std::complex<double>>(*this, here, total, current_seed() + total + 4);
+    });
+  EXPECT_GE(joined_by_host - before, 3U * 30U * static_cast<uint64_t>(ranks_)) << "the host was not asked";
+  expect_graphs_to_have_the_bits();
+  expect_functions_to_have_the_bits({1, 700, 20'000, 1'000'003});
 }
 
 }  // namespace

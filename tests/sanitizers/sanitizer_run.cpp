@@ -2,12 +2,17 @@
 /// look over. Checks the results too. Arguments: names of variants, or none for all. Exit code 0: all right; 1: something was wrong;
 /// 77: no GPU here.
 
+#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): setenv
+
 #include <algorithm>
+#include <array>
 #include <complex>
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../support/cuda.hpp"
@@ -15,6 +20,7 @@
 #include "../support/form_trial.hpp"
 #include "../support/place.hpp"
 #include "../support/trial.hpp"
+#include "functions.hpp"
 
 namespace {
 
@@ -259,6 +265,27 @@ class array_at_end {
   std::size_t first_;
 };
 
+// For its lifetime bins of integers are asked for.
+class bins_of_integers {
+ public:
+  bins_of_integers() {
+    if (const char* const before = getenv(variable)) before_ = before;
+    setenv(variable, "integers", 1);
+  }
+  ~bins_of_integers() {
+    if (before_)
+      setenv(variable, before_->c_str(), 1);
+    else
+      unsetenv(variable);
+  }
+  bins_of_integers(const bins_of_integers&) = delete;
+  bins_of_integers& operator=(const bins_of_integers&) = delete;
+
+ private:
+  static constexpr const char* variable = "ONEFOLD_CUDA_EXACT";
+  std::optional<std::string> before_;
+};
+
 // The state, which the host rounds, and the number that the kernels do; the words in the GPU's memory, and the number that is made of them there.
 template <onefold::form What, class T>
 void check_exact_form(const std::vector<T>& x, const std::vector<T>& y, const T* on_gpu_x, const T* on_gpu_y,
@@ -331,19 +358,141 @@ void check_exact_sums() {
   check_exact_sums_of<onefold::float16>();
   check_exact_sums_of<onefold::bfloat16>();
   check_exact_of<double>(900'001, 500'000, 1, 0);  // warps that have begun leave their windows
-  // Parts of complex numbers.
-  for (const std::size_t count : {1, 1'025, 20'001})
-    for (const std::size_t first : {0, 1}) {
-      const auto parts = numbers_of_exponents<double>(2 * count, 100, 3);
-      const array_at_end<double> on_gpu(parts, first);
-      constexpr onefold::options exactly{.guarantee = onefold::guarantee::exact};
-      const auto* const z = reinterpret_cast<const std::complex<double>*>(parts.data());
-      const auto expected = onefold::sum(onefold::serial(), z, count, exactly);
-      const auto got = onefold::sum(onefold::cuda(), reinterpret_cast<const std::complex<double>*>(on_gpu.data()), count, exactly);
-      ++calls;
-      if (std::memcmp(&expected, &got, sizeof(got)) != 0)
-        report_failure("exact sum of " + std::to_string(count) + " complex numbers");
+}
+
+// Sums of parts, whose addresses are those of a part, and dots, whose products take parts of both.
+template <class T>
+void check_exact_complex() {
+  using complex = std::complex<T>;
+  for (const std::size_t count : {1, 33, 1'025, 20'001})
+    for (const auto& [first_x, first_y] : {std::pair<std::size_t, std::size_t>{0, 0}, {1, 1}, {1, 0}, {2, 3}}) {
+      const auto parts_of_x = numbers_of_exponents<T>(2 * count, 100, 3), parts_of_y = numbers_of_exponents<T>(2 * count, 300, 4);
+      const array_at_end<T> at_x(parts_of_x, first_x), at_y(parts_of_y, first_y);
+      const auto numbers = [](const std::vector<T>& parts) {
+        const auto* const all = reinterpret_cast<const complex*>(parts.data());
+        return std::vector<complex>(all, all + parts.size() / 2);
+      };
+      const auto x = numbers(parts_of_x), y = numbers(parts_of_y);
+      const auto *const on_gpu_x = reinterpret_cast<const complex*>(at_x.data()), *const on_gpu_y =
+                                                                                      reinterpret_cast<const complex*>(at_y.data());
+      const std::string said = "parts from " + std::to_string(first_x) + " and " + std::to_string(first_y);
+      check_exact_form<onefold::form::sum>(x, y, on_gpu_x, on_gpu_y, said);
+      check_exact_form<onefold::form::mean>(x, y, on_gpu_x, on_gpu_y, said);
+      check_exact_form<onefold::form::dot>(x, y, on_gpu_x, on_gpu_y, said);
+      check_exact_form<onefold::form::norm2>(x, y, on_gpu_x, on_gpu_y, said);
     }
+}
+
+template <class T>
+std::vector<T> integers_of_all_sizes(std::size_t count, std::uint64_t seed) {
+  random_numbers random(seed);
+  std::vector<T> x(count);
+  for (T& one : x) one = static_cast<T>(static_cast<T>(random()) >> random.below(8 * sizeof(T)));
+  return x;
+}
+
+template <class T>
+void check_exact_integers() {
+  constexpr std::size_t pack = 16 / sizeof(T);
+  for (const std::size_t count : {1, 33, 1'025, 4'097, 20'001})
+    for (const std::size_t first : {std::size_t{0}, std::size_t{1}, pack - 1}) {
+      const auto x = integers_of_all_sizes<T>(count, 5);
+      const array_at_end<T> at_x(x, first);
+      const std::string said = "offset " + std::to_string(first);
+      check_exact_form<onefold::form::mean>(x, x, at_x.data(), at_x.data(), said);
+      check_exact_form<onefold::form::norm2>(x, x, at_x.data(), at_x.data(), said);
+      check_exact_form<onefold::form::mean_variance>(x, x, at_x.data(), at_x.data(), said);
+    }
+}
+
+template <class T, class U>
+void check_exact_dot_of(const std::vector<T>& x, const std::vector<U>& y) {
+  constexpr onefold::options exactly{.guarantee = onefold::guarantee::exact};
+  for (const auto& [first_x, first_y] : {std::pair<std::size_t, std::size_t>{0, 0}, {1, 0}, {3, 5}}) {
+    const array_at_end<T> at_x(x, first_x);
+    const array_at_end<U> at_y(y, first_y);
+    const auto expected = onefold::dot(onefold::serial(), x, y, exactly);
+    const auto got = onefold::dot(onefold::cuda(), at_x.data(), at_y.data(), x.size(), exactly),
+               turned = onefold::dot(onefold::cuda(), at_y.data(), at_x.data(), x.size(), exactly);
+    calls += 2;
+    if (std::memcmp(&expected, &got, sizeof(got)) != 0 || std::memcmp(&expected, &turned, sizeof(turned)) != 0)
+      report_failure("exact dot of " + std::to_string(x.size()) + " " + std::string(onefold::name(onefold::element_type_of<T>)) +
+                     " with " + std::string(onefold::name(onefold::element_type_of<U>)) + ", offsets " + std::to_string(first_x) +
+                     " and " + std::to_string(first_y));
+  }
+}
+
+void check_exact_dots_of_two_types() {
+  for (const std::size_t count : {1, 33, 1'025, 20'001}) {
+    const auto floats = numbers_of_exponents<float>(count, 100, 6);
+    const auto doubles = numbers_of_exponents<double>(count, 300, 7);
+    check_exact_dot_of(floats, doubles);
+    check_exact_dot_of(floats, numbers_of_exponents<onefold::bfloat16>(count, 100, 8));
+    check_exact_dot_of(numbers_of_exponents<onefold::float16>(count, 100, 9), numbers_of_exponents<onefold::bfloat16>(count, 1, 8));
+    check_exact_dot_of(floats, integers_of_all_sizes<std::uint8_t>(count, 5));
+    check_exact_dot_of(doubles, integers_of_all_sizes<std::int32_t>(count, 5));
+  }
+}
+
+template <onefold::form What, class T>
+void check_exact_function(const std::vector<T>& x, const T* on_gpu) {
+  onefold::exact_state<What, T> expected;
+  expected.add(onefold::serial(), x);
+  ++calls;
+  if (words_of_function<What>(on_gpu, x.size()) != std::vector<std::int64_t>(expected.words(), expected.words() + expected.size()))
+    report_failure("exact " + std::string(onefold::name(What)) + " of a function, of " + std::to_string(x.size()) + " " +
+                   std::string(onefold::name(onefold::element_type_of<T>)));
+}
+
+template <class T>
+void check_exact_functions_of(std::size_t count, std::size_t length) {
+  const auto x = numbers_of_exponents<T>(count, length, 1), y = numbers_of_exponents<T>(count, length, 2);
+  const array_at_end<T> at_x(x, 0), at_y(y, 0);
+  check_exact_function<onefold::form::sum>(x, at_x.data());
+  check_exact_function<onefold::form::norm2>(x, at_x.data());
+  check_exact_function<onefold::form::mean_variance>(x, at_x.data());
+  std::vector<T> some;
+  for (std::size_t i = 0; i < count; i += 3) some.push_back(x[i]);
+  constexpr onefold::options exactly{.guarantee = onefold::guarantee::exact};
+  const std::array<T, 3> expected{onefold::sum(onefold::serial(), x, exactly), onefold::sum(onefold::serial(), y, exactly),
+                                  onefold::sum(onefold::serial(), some, exactly)},
+      got = sums_of_functions(at_x.data(), at_y.data(), count);
+  calls += 2;
+  if (std::memcmp(&expected, &got, sizeof(got)) != 0)
+    report_failure("exact sums of functions, of " + std::to_string(count) + " " +
+                   std::string(onefold::name(onefold::element_type_of<T>)));
+}
+
+void check_exact_functions() {
+  for (const std::size_t count : {1, 33, 1'025, 20'001}) {
+    for (const std::size_t length : {0, 1, 700}) {
+      check_exact_functions_of<float>(count, length);
+      check_exact_functions_of<double>(count, length);
+    }
+    const auto ints = integers_of_all_sizes<std::int32_t>(count, 5);
+    const auto longs = integers_of_all_sizes<std::int64_t>(count, 5);
+    const auto unsigned_longs = integers_of_all_sizes<std::uint64_t>(count, 5);
+    const array_at_end<std::int32_t> at_ints(ints, 0);
+    const array_at_end<std::int64_t> at_longs(longs, 0);
+    const array_at_end<std::uint64_t> at_unsigned_longs(unsigned_longs, 0);
+    check_exact_function<onefold::form::mean>(ints, at_ints.data());
+    check_exact_function<onefold::form::mean_variance>(longs, at_longs.data());
+    check_exact_function<onefold::form::norm2>(unsigned_longs, at_unsigned_longs.data());
+  }
+}
+
+// The kernels of GPUs with few units for doubles, whatever this one takes by itself.
+void check_exact_bins_of_integers() {
+  const bins_of_integers asked;
+  for (const std::size_t count : {1, 33, 1'025, 20'001})
+    for (const std::size_t length : {0, 1, 700}) {
+      check_exact_of<float>(count, length, 0, 0);
+      check_exact_of<double>(count, length, 1, 0);
+      check_exact_of<onefold::float16>(count, length, 3, 3);
+      check_exact_of<onefold::bfloat16>(count, length, 0, 1);
+    }
+  check_exact_of<double>(200'001, 100'000, 1, 0);
+  check_exact_complex<double>();
 }
 
 }  // namespace
@@ -367,7 +516,18 @@ int main(int argc, char** argv) {
         check_ends();
         check_addresses();
       }
-      if (variant.name == "superaccumulator") check_exact_sums();
+      if (variant.name == "superaccumulator") {
+        check_exact_sums();
+        check_exact_complex<float>();
+        check_exact_complex<double>();
+        check_exact_integers<std::int8_t>();
+        check_exact_integers<std::uint16_t>();
+        check_exact_integers<std::int32_t>();
+        check_exact_integers<std::uint64_t>();
+        check_exact_dots_of_two_types();
+        check_exact_functions();
+        check_exact_bins_of_integers();
+      }
       ++variants;
     }
   } catch (const std::exception& problem) {

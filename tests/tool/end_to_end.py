@@ -1215,6 +1215,26 @@ class Reports(ToolTest):
         self.assertRegex(text, r"(?m)^launch +\d+ blocks? of \d+ threads, \d+ launch(es)?")
         self.assertRegex(text, r"(?m)^copy to the GPU +")
 
+    def test_a_file_that_goes_through_the_gpu_in_pieces(self):
+        if "cuda" not in usable_backends():
+            self.skipTest("no usable GPU")
+        # Numbers on both sides of the ends of pieces of 16 or 64 MiB, of a tile's, and of the file; zeros, which are nowhere on the disk, between them.
+        megabytes, count = 288, (288 << 20) // 4 + 5
+        path = self.write("pieces.bin", b"")
+        os.truncate(path, 4 * count)
+        with open(path, "r+b") as file:
+            for number, at in enumerate([0, 20, *(m << 20 for m in range(16, megabytes + 1, 16)), 4096 * 511, 4 * count - 8]):
+                file.seek(max(at - 4, 0))
+                file.write(pack("f32", [0.1 + number, -0.3 * number - 1e-7]))
+        for form, more in (("sum", ()), ("argmin", ()), ("norm2", ()), ("mean_variance", ()), ("sum", ("--accumulate", "f64")),
+                           ("sum", ("--exact",)), ("mean", ("--exact",))):
+            with self.subTest(form=form, more=more):
+                here, there = (self.succeed_json(form, path, "--type", "f32", "--backend", backend, *more) for backend in ("serial", "cuda"))
+                self.assertEqual((there["backend"], there["count"]), ("cuda", count))
+                keys = ("value", "bits", "index", "mean_bits", "variance_bits")
+                self.assertEqual([there.get(key) for key in keys], [here.get(key) for key in keys])
+                self.assertIsInstance(here.get("value", here.get("mean")), float)  # and no NaN, which is text
+
     def test_every_usable_cuda_variant_by_name(self):
         if "cuda" not in usable_backends():
             self.skipTest("no usable GPU")

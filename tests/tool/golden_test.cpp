@@ -108,9 +108,7 @@ TEST(golden_table, has_every_type_and_form_and_no_row_twice) {
       if (!is_known(what)) continue;  // reduce_together: each of its results is that of a row of its own
       EXPECT_EQ(kinds.contains({type, what, false}), takes_type(what, type)) << name(type) << " " << name(what);
       EXPECT_EQ(kinds.contains({type, what, true}), can_be_wide(type, what)) << name(type) << " " << name(what);
-      const bool has_exact =
-          is_complex(type) ? what == form::dot
-                           : is_float(type) && detail::exact::has_state(what, type);  // of their sums the rows of reals say it
+      const bool has_exact = detail::exact::number_of_states(what, type) != 0;
       EXPECT_EQ(exact.contains({type, what, false}), has_exact) << name(type) << " " << name(what);
       EXPECT_EQ(exact.contains({type, what, true}), has_exact && can_be_wide(type, what)) << name(type) << " " << name(what);
     }
