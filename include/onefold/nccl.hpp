@@ -31,7 +31,8 @@
 /// Errors    onefold::error: those of the reductions; communication_failed where NCCL has returned an error; device_error where the runtime has;
 ///           invalid_argument for another count than the layout's, or argmin and its like of no elements. What goes wrong in stream order, lack of memory
 ///           alone, is thrown by the next call and by check(); results then have all bits set. guarantee_not_met for exact results that there are not:
-///           products of floats, of complex numbers prod, norm1 and norm_inf, and with operators of the caller's. Ranks that ask for exact results of different kinds get
+///           products of floats, of complex numbers prod, norm1 and norm_inf, and with operators of the caller's. unsupported where the host's function would have
+///           to put together images of more than 24 KiB on each rank: those of functions of eight results, say. Ranks that ask for exact results of different kinds get
 ///           numbers with all bits set where the kinds have as many words (docs/exact.md); of different numbers of words nothing is promised. An error that is thrown on some ranks alone leaves the others waiting in NCCL, as an error between its calls does.
 /// Cost      one reduction, a copy for each tile that is cut, one ncclAllGather and one launch for each result, or two small copies and the host's function:
 ///           docs/devices.md has figures. Device and pinned memory of 24 KiB for each rank of the communicator, had once; of functions of several values, or of

@@ -585,7 +585,7 @@ class ComplexNumbers(ToolTest):
         result = self.succeed_json("sum", path, "--exact")
         self.check(result, ("real", "imaginary"), (1, 1), "f64")
         self.assertEqual((result["guarantee"], result["fixed_real"]), ("exact", self.succeed_json("sum", path)["real"]))
-        self.fail_with("of complex numbers sum, dot, mean, sum_of_squares and norm2 are exact", "norm1", path, "--exact")
+        self.fail_with("of complex numbers sum, dot, mean, mean_variance, sum_of_squares and norm2 are exact", "norm1", path, "--exact")
         done = subprocess.run(["bash", "-c", 'ulimit -f 1; exec "$0" "$@"', TOOL, "mean_variance", self.write("y.bin", bytes(800)), "--type", "f64",
                                "--exact", "--state", os.path.join(self.folder, "large")], capture_output=True, timeout=60)
         self.assertEqual(done.returncode, 2)
@@ -603,18 +603,19 @@ class ComplexNumbers(ToolTest):
             def file(name, some):
                 return self.write(f"{name}.npy", npy(descr, f"({len(some)},)", b"".join(struct.pack(f"<2{part}", one.real, one.imag) for one in some)))
             whole, parts = file("x", numbers), [file(f"x{i}", numbers[i::2]) for i in range(2)]
-            words_of = {"sum": 2 * (19 if part == "f" else 76), "dot": 2 * (28 if part == "f" else 142), "norm2": 28 if part == "f" else 142}
-            for form, words in (("sum", words_of["sum"]), ("mean", words_of["sum"]), ("dot", words_of["dot"]), ("sum_of_squares", words_of["norm2"]), ("norm2", words_of["norm2"])):
+            words_of = {"sum": 2 * (19 if part == "f" else 76), "dot": 2 * (28 if part == "f" else 142), "norm2": 28 if part == "f" else 142,
+                        "moments": 2 * (39 if part == "f" else 210)}
+            for form, words in (("sum", words_of["sum"]), ("mean", words_of["sum"]), ("mean_variance", words_of["moments"]), ("dot", words_of["dot"]), ("sum_of_squares", words_of["norm2"]), ("norm2", words_of["norm2"])):
                 with self.subTest(type=type_name, form=form):
                     two = [1, 1] if form == "dot" else [1]
                     expected = self.succeed_json(form, *[whole for _ in two], "--exact", "--state", states[3])
                     for x, state in zip(parts, states):
                         self.assertEqual(self.succeed_json(form, *[x for _ in two], "--exact", "--state", state)["saved_state"], state)
                     merged = self.succeed_json("merge", *states[:2], "--form", form, "--state", states[2])
-                    is_of_pairs = form in ("sum", "mean", "dot")  # others are states of all parts, as real numbers
+                    is_of_pairs = form in ("sum", "mean", "mean_variance", "dot")  # others are states of all parts, as real numbers
                     self.assertEqual((merged["type"], merged["count"]), (type_name, 300) if is_of_pairs else ({"f": "f32", "d": "f64"}[part], 600))
                     names = [name for name in expected if name.endswith("bits") and not name.startswith("fixed")]
-                    self.assertEqual(len(names), 2 if is_of_pairs else 1)
+                    self.assertEqual(len(names), 3 if form == "mean_variance" else 2 if is_of_pairs else 1)
                     self.assertEqual([merged[name] for name in names], [expected[name] for name in names])
                     with open(states[2], "rb") as first, open(states[3], "rb") as other:
                         data = first.read()
@@ -638,7 +639,7 @@ class ComplexNumbers(ToolTest):
         real = self.write("real.npy", npy("<f8", "(1,)", struct.pack("<d", 3)))
         with open(self.state_of("dot", real, real), "rb") as good:
             words = good.read()[128:]
-        self.fail_with("bad.npy: these words are no state: they are of 1 terms", "merge", self.write("bad.npy", npy("<i8", "(284,)", 2 * words)))
+        self.fail_with("bad.npy: these words are no state of complex numbers: the number of their terms is odd", "merge", self.write("bad.npy", npy("<i8", "(284,)", 2 * words)))
 
     def state_of(self, form, *files):
         state = os.path.join(self.folder, "one.npy")
