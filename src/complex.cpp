@@ -173,14 +173,6 @@ void run_states_on_gpu(onefold_request what, const onefold_options* how) {
 }
 #endif
 
-// Numbers of the result of both parts.
-int results_of_parts(const onefold_request& what) {
-  if (!exact::is_of_both_parts(static_cast<form>(what.form))) return 2;
-  return what.exact_state == nullptr && (what.flags & ONEFOLD_INTO) != 0
-             ? 3
-             : 4;  // where states are made each part has a mean and a variance
-}
-
 // Of sum, mean and mean_variance: each part exactly.
 template <class T, class Run = decltype(run_checked)>
 void run_exactly(onefold_request what, const onefold_options* how, const Run& run = run_checked) {
@@ -192,7 +184,10 @@ void run_exactly(onefold_request what, const onefold_options* how, const Run& ru
   on_gpu.element_bytes[0] = sizeof(complex_of<T>);
   on_gpu.alignment[0] = alignof(T);
   const std::uint32_t of_part = is_wide(what) ? sizeof(double) : sizeof(T);
-  on_gpu.result_bytes = static_cast<std::uint32_t>(results_of_parts(what)) * of_part;
+  // Where states are made each part has a mean and a variance of its own; in stream order both have one variance.
+  const bool is_joint = exact::is_of_both_parts(static_cast<form>(what.form));
+  const bool has_one_variance = what.exact_state == nullptr && (what.flags & ONEFOLD_INTO) != 0;
+  on_gpu.result_bytes = (!is_joint ? 2 : has_one_variance ? 3 : 4) * of_part;
   on_gpu.result_alignment = of_part;
   on_gpu.input[0] = what.input;
   fold = &on_gpu;

@@ -480,8 +480,8 @@ ONEFOLD_API int onefold_store(onefold_executor where, void* output, const void* 
 /* --- exact sums: docs/exact.md --------------------------------------------------------------------------------------------------------------- */
 
 /** int64 words of the state of a form of elements of this type, or 0 where it has none. A state of all zeros is that of no elements.
- *  Of ONEFOLD_C64 and ONEFOLD_C128 the words are those of the parts' type: of ONEFOLD_SUM, ONEFOLD_MEAN and ONEFOLD_DOT twice as many, those of the real part
- *  and behind them those of the imaginary one, which are of as many elements, and of ONEFOLD_SUM_OF_SQUARES and ONEFOLD_NORM2 as many; other forms have none. */
+ *  Of ONEFOLD_C64 and ONEFOLD_C128 the words are those of the parts' type: of ONEFOLD_SUM, ONEFOLD_MEAN, ONEFOLD_MEAN_VARIANCE and ONEFOLD_DOT twice as many, those of the
+ *  real part and behind them those of the imaginary one, which are of as many elements, and of ONEFOLD_SUM_OF_SQUARES and ONEFOLD_NORM2 as many; other forms have none. */
 ONEFOLD_API size_t onefold_exact_words(int32_t type, int32_t form);
 /** Adds a state to another; either may be the sum, word by word, of up to 2^31 states. Both are looked at first: what is no state is
  *  refused with ONEFOLD_INVALID_ARGUMENT, and `to` is left as it was. With `from` NULL `to` is made canonical. */

@@ -325,14 +325,17 @@ class floats {
     });
   }
 
+  // 1 of odd numbers of digits, else 0.
+  static std::uint64_t parity(int digits) { return static_cast<std::uint64_t>(digits) % 2; }
+
   static bits of_square_ties(int digits, std::uint64_t seed, std::uint64_t i) {
-    const std::uint64_t r = random_bits(seed, i), roots = 1 + digits % 2, ones = 1 + 2 * (seed % 8);
+    const std::uint64_t r = random_bits(seed, i), roots = 1 + parity(digits), ones = 1 + 2 * (seed % 8);
     const int scale = static_cast<int>(seed % 5) - 2;
     return i < roots ? scaled(r, digits / 2 + scale) : i < roots + ones ? scaled(r, scale) : 0;
   }
 
   static bits of_root_ties(int digits, std::uint64_t seed, std::uint64_t i) {
-    const std::uint64_t r = random_bits(seed, i), t = 1 + 2 * (seed % 8), middle = t * (2 - digits % 2);
+    const std::uint64_t r = random_bits(seed, i), t = 1 + 2 * (seed % 8), middle = t * (2 - parity(digits));
     const int scale = -10 - static_cast<int>(seed % 3);
     if (i == 0) return scaled(r, digits + scale);
     if (i <= middle) return scaled(r, (digits + 1) / 2 + scale);
@@ -342,7 +345,7 @@ class floats {
   // What is left of the first element.
   static bits first_of_edges(std::uint64_t seed, bits first) { return first - 1 + seed % 2; }
   static bits of_square_edges(int digits, std::uint64_t seed, std::uint64_t i) {
-    const std::uint64_t j = (i + 1 - digits % 2) / 3;
+    const std::uint64_t j = (i + 1 - parity(digits)) / 3;
     if (j > static_cast<std::uint64_t>(digits / 2)) return 0;
     const bits power = scaled(random_bits(seed, i), (bias - digits) / 2 + static_cast<int>(j));
     return i == 0 ? first_of_edges(seed, power) : power;
@@ -350,7 +353,7 @@ class floats {
   static bits of_root_edges(int digits, std::uint64_t seed, std::uint64_t i) {
     const std::uint64_t r = random_bits(seed, i);
     if (i == 0) return first_of_edges(seed, scaled(r, bias - digits));
-    const std::uint64_t j = static_cast<std::uint64_t>(digits + 2) / 2 + (i - 1 + digits % 2) / 3;
+    const std::uint64_t j = static_cast<std::uint64_t>(digits + 2) / 2 + (i - 1 + parity(digits)) / 3;
     return j > static_cast<std::uint64_t>(digits) ? 0 : scaled(r, bias - digits + static_cast<int>(j));
   }
 };
