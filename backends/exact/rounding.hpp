@@ -246,7 +246,8 @@ ONEFOLD_HOST_DEVICE inline u64 bits_of_variance(u64 flags, const u64* const (&su
   while (square_words > 0 && squares[square_words - 1] == 0) --square_words;
   // Below, all are zeros for some words: Q and S S for twice as many as S.
   const auto is_zero_at = [&](int i) {
-    u64 any = squares[2 * i] | (2 * i + 1 < square_words ? squares[2 * i + 1] : 0);
+    const u64* const two = squares + static_cast<std::ptrdiff_t>(2) * i;
+    u64 any = two[0] | (2 * i + 1 < square_words ? two[1] : 0);
     for (const u64* const sum : sums) any |= sum[i];
     return any == 0;
   };
