@@ -63,15 +63,18 @@ states_of_form states_of(std::int32_t type, std::int32_t what) {
   return {exact::kind_of(its, part_type(of)), part_type(of), exact::number_of_states(its, of), counts_parts ? 2U : 1U};
 }
 
-// The terms that each of the states counts. Throws invalid_argument where one is none, or two are not of the same elements.
-std::uint64_t terms_of(const states_of_form& states, const std::int64_t* words) {
-  state_memory loaded;
-  const std::uint64_t count = exact::load(states.kind, words, loaded);
-  if (states.number == 2 && exact::load(states.kind, words + states.kind.words(), loaded) != count)
+// Loads one state or two, and returns the terms that each of them counts. Throws invalid_argument where one is none, or two are not of the same elements.
+std::uint64_t load(const states_of_form& states, const std::int64_t* words, state_memory (&loaded)[2]) {
+  const std::uint64_t count = exact::load(states.kind, words, loaded[0]);
+  if (states.number == 2 && exact::load(states.kind, words + states.kind.words(), loaded[1]) != count)
     throw error(
         errc::invalid_argument,
         "these words are no state of complex numbers: the real and the imaginary part are of different numbers of elements");
   return count;
+}
+std::uint64_t terms_of(const states_of_form& states, const std::int64_t* words) {
+  state_memory loaded[2];
+  return load(states, words, loaded);
 }
 
 std::uint64_t count_of(const states_of_form& states, const std::int64_t* words) {
@@ -265,11 +268,8 @@ std::size_t bytes_of_result(const states_of_form& states, const asked_result& as
 
 // `asked` is of real numbers: of complex ones the result of each state is a part, or that of both is one.
 void conclude(const states_of_form& states, const asked_result& asked, const std::int64_t* words, void* result) {
-  if (states.number == 2) static_cast<void>(terms_of(states, words));
   state_memory loaded[2];
-  std::uint64_t count = 0;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(states.number); ++i)
-    count = exact::load(states.kind, words + i * states.kind.words(), loaded[i]);
+  const std::uint64_t count = load(states, words, loaded);
   if (is_joint(states, asked))
     return exact::conclude_complex_moments(asked.type, asked.wide, loaded[0], loaded[1], count, asked.ddof, result);
   const std::size_t bytes = result_bytes(asked.type, asked.what, asked.wide);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "../support/repeated_array.hpp"
+#include "added_words.hpp"
 #include "fixture.hpp"
 #include "whole_sums.hpp"
 
@@ -11,11 +12,6 @@ namespace onefold_test {
 namespace {
 
 constexpr std::uint64_t many = std::uint64_t{1} << 30;
-
-template <class State>
-std::vector<std::int64_t> words_of(const State& state) {
-  return {state.words(), state.words() + State::size()};
-}
 
 // The state of so many elements, read as an array.
 template <form What, class T>

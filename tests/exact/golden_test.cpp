@@ -16,6 +16,8 @@
 
 #include "../../src/tool/golden.hpp"
 #include "../forms/fixture.hpp"
+#include "../support/real_types.hpp"
+#include "added_words.hpp"
 #ifdef ONEFOLD_HAVE_GMP
 #include "../support/exact_oracle.hpp"
 #include "whole_sums.hpp"
@@ -90,24 +92,10 @@ std::uint64_t hash_of(const std::vector<std::int64_t>& words) {
   return hash;
 }
 
-// Calls `f.operator()<T>()` for the type of real numbers that this is.
-template <class F>
-auto with_real(element_type type, F&& f) {
-  switch (type) {
-#define ONEFOLD_TYPE(name, T) \
-  case element_type::name:    \
-    return f.template operator()<T>();
-#define ONEFOLD_SMALL_TYPE ONEFOLD_TYPE
-#include <onefold/types.def>
-    default:
-      throw std::logic_error("a row of a type that is none of real numbers");
-  }
-}
-
 #ifdef ONEFOLD_HAVE_GMP
 // The elements as those of the products' type, in which none is rounded.
 std::vector<std::uint64_t> as_products(element_type type, const std::vector<std::uint64_t>& bits, element_type products) {
-  return with_real(type, [&]<class T> {
+  return with_real_type(type, [&]<class T> {
     std::vector<std::uint64_t> all;
     for (const T& one : as<T>(bits))
       all.push_back(products == element_type::f64 ? scalar_of(static_cast<double>(one)).bits
@@ -153,7 +141,7 @@ results_of_row complex_by_the_oracle(const exact_row& row) {
 }
 
 results_of_row integers_by_the_oracle(const exact_row& row) {
-  const whole_sums sums = with_real(row.type, [&]<class T> {
+  const whole_sums sums = with_real_type(row.type, [&]<class T> {
     if constexpr (std::is_integral_v<T>)
       return whole_sums(as<T>(data_of(row)));
     else
@@ -237,7 +225,7 @@ results_of_row hash_of_state(const onefold::executor& where, std::span<const T> 
     state.add(where, x, y);
   else
     state.add(where, x);
-  return {hash_of({state.words(), state.words() + state.size()}), 0};
+  return {hash_of(words_of(state)), 0};
 }
 
 // The bits of a number, or of both parts.
@@ -292,7 +280,7 @@ results_of_row by_the_library(const exact_row& row, const onefold::executor& whe
 // By the request that the calls of two types make, of which there are too many pairs for a call of each.
 results_of_row dot_of_two_types(const exact_row& row, const onefold::executor& where) {
   const auto at = [&](element_type type, const std::vector<std::uint64_t>& bits) {
-    return with_real(type, [&]<class T> { return std::make_unique<placed_array>(where, as<T>(bits)); });
+    return with_real_type(type, [&]<class T> { return std::make_unique<placed_array>(where, as<T>(bits)); });
   };
   const auto x = at(row.type, data_of(row)), y = at(*row.second, second_data_of(row));
   std::uint64_t bits = 0;
@@ -318,7 +306,7 @@ results_of_row result_of(const exact_row& row, const onefold::executor& where) {
   if (row.type == element_type::c64)
     return row.wide ? by_the_library<float_complex, float>(row, where, onefold::accumulate_as<double_complex>)
                     : by_the_library<float_complex, float>(row, where);
-  return with_real(row.type, [&]<class T> {
+  return with_real_type(row.type, [&]<class T> {
     if constexpr (onefold::is_float(onefold::element_type_of<T>) && !std::is_same_v<T, double>)
       if (row.wide) return by_the_library<T, T>(row, where, onefold::accumulate_as<double>);
     return by_the_library<T, T>(row, where);

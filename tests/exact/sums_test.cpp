@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "added_words.hpp"
 #include "fixture.hpp"
 #include "ill_conditioned.hpp"
 
@@ -26,7 +27,7 @@ class exact_sums : public executor_test {
         << text_of(x);
     onefold::exact_state<form::sum, T> state;
     state.add(where(), placed(where(), terms.data(), terms.size()), terms.size());
-    EXPECT_EQ((std::vector<std::int64_t>(state.words(), state.words() + state.size())), exact_elements(x).words(form::sum));
+    EXPECT_EQ(words_of(state), exact_elements(x).words(form::sum));
   }
 };
 

@@ -14,6 +14,7 @@
 
 #include "../support/element.hpp"
 #include "../support/place.hpp"
+#include "../support/real_types.hpp"
 
 namespace onefold_test {
 
@@ -86,19 +87,6 @@ class mixed_data {
   }
 
  private:
-  template <class F>
-  static void with_real_type(element_type type, const F& f) {
-    switch (type) {
-#define ONEFOLD_TYPE(name, T) \
-  case element_type::name:    \
-    return f.template operator()<T>();
-#define ONEFOLD_SMALL_TYPE ONEFOLD_TYPE
-#include <onefold/types.def>
-      default:
-        return;
-    }
-  }
-
   template <class A>
   static A product(A x, A y) {
     if constexpr (std::is_integral_v<A>) {
