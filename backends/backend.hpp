@@ -60,6 +60,18 @@ struct batch_in_progress {
 inline constexpr std::size_t most_stored_bytes = 128;
 inline constexpr std::size_t most_gpu_scope_bytes = sizeof(onefold_gpu_scope);
 
+/// What several GPUs hand over to each other in stream order, for one reduction over all of them. One thread uses it; all functions but the first throw onefold::error.
+struct exchange_in_progress {
+  /// Without end(), as after an error, nobody else gets the memory before the work is known to have ended.
+  virtual ~exchange_in_progress() = default;
+  /// As many bytes as were asked for, aligned to 256, which all of the GPUs write and read behind what their streams have got so far.
+  [[nodiscard]] virtual void* memory() const noexcept = 0;
+  /// What is put on one of the streams behind this runs when all that any of them had before has ended.
+  virtual void wait_for_each_other() = 0;
+  /// Behind all that uses the memory.
+  virtual void end() = 0;
+};
+
 /// Images of neighbouring parts of an array, which are all of it, in a GPU's memory (onefold.h: onefold_range_join_images()).
 struct images_of_parts {
   element_type type;
@@ -136,6 +148,11 @@ struct backend_entry {
   /// The short way of the commonest calls: runs a request of few elements that asks for nothing but its result. Returns false, with nothing done, where
   /// anything about the request is wrong or otherwise; the long way then says what. Null where calls launch something. Throws onefold::error.
   bool (*reduce_few)(const onefold_request& asked);
+  /// An exchange between the streams of these executors. Throws onefold::error. Null where there are no GPUs; so is the next one.
+  std::unique_ptr<exchange_in_progress> (*begin_exchange)(std::span<const executor> gpus, std::size_t bytes);
+  /// Stores the sums of the words of `states` exact states side by side, of so many words each, in stream order, behind an exchange. Throws onefold::error.
+  void (*add_exact_words)(const executor& where, const std::int64_t* words, std::size_t states, std::size_t of_each,
+                          std::int64_t* sums);
 };
 
 /// The backend's entry, or null when this library was built without it.

@@ -248,22 +248,45 @@ std::size_t gpu_reading::image_bytes() const {
   return bytes;
 }
 
-std::unique_ptr<batch_in_progress> put_on_stream(const gpu_reading& what, const onefold_options& how, void* image) {
-  const executor where = executor_of(what.nodes.front().all.where);
-  const std::size_t node_count = what.node_count();
-  auto batch = begin_batch(*find_backend(backend::cuda), where, &how, image == nullptr ? what.image_bytes() : 0);
-  auto* next = static_cast<std::byte*>(image == nullptr ? batch->data() : image);
+namespace {
+
+// Puts what makes an image into the batch, or on its stream. Returns whether it is the batch's launch that is reported.
+bool put_image(const gpu_reading& what, const onefold_options& how, bool is_alone, std::byte* image, batch_in_progress& batch) {
   bool is_reported_taken = false;
   for (const nodes_of_array& some : what.nodes) {
-    if (put_nodes(some, how, node_count == 1 && what.copies.empty(), next, *batch)) is_reported_taken = true;
-    next += some.count() * node_place;
+    if (put_nodes(some, how, is_alone, image, batch)) is_reported_taken = true;
+    image += some.count() * node_place;
   }
   for (const copied_elements& some : what.copies) {
-    batch->copy(next, some.from, some.bytes);
-    next += in_places(some.bytes);
+    batch.copy(image, some.from, some.bytes);
+    image += in_places(some.bytes);
   }
+  return is_reported_taken;
+}
+bool has_one_node_alone(const gpu_reading& what) { return what.node_count() == 1 && what.copies.empty(); }
+
+std::unique_ptr<batch_in_progress> begin_reading(const gpu_reading& what, const onefold_options& how, std::size_t bytes) {
+  return begin_batch(*find_backend(backend::cuda), executor_of(what.nodes.front().all.where), &how, bytes);
+}
+
+}  // namespace
+
+std::unique_ptr<batch_in_progress> put_on_stream(const gpu_reading& what, const onefold_options& how, void* image) {
+  auto batch = begin_reading(what, how, image == nullptr ? what.image_bytes() : 0);
+  auto* const to = static_cast<std::byte*>(image == nullptr ? batch->data() : image);
+  const bool is_reported_taken = put_image(what, how, has_one_node_alone(what), to, *batch);
   launch(*batch, is_reported_taken ? how.report : nullptr);
   return batch;
+}
+
+void put_on_stream(std::span<const placed_image> images, const onefold_options& how) {
+  const auto batch = begin_reading(images.front().what, how, 0);
+  bool is_reported_taken = false;
+  for (const placed_image& one : images) {
+    const bool is_alone = images.size() == 1 && has_one_node_alone(one.what);
+    if (put_image(one.what, how, is_alone, static_cast<std::byte*>(one.image), *batch)) is_reported_taken = true;
+  }
+  launch(*batch, is_reported_taken ? how.report : nullptr);
 }
 
 void store(const gpu_reading& what, const void* image) {

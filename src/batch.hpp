@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include <onefold/onefold.h>
@@ -47,6 +48,13 @@ struct gpu_reading {
 
 /// Puts on the stream what makes the image, at `image` or, where that is null, at the batch's data(). Throws onefold::error.
 std::unique_ptr<batch_in_progress> put_on_stream(const gpu_reading& what, const onefold_options& how, void* image = nullptr);
+
+/// The same of several images, all with one executor, in one launch where they go together. At least one, each at a place of the caller's.
+struct placed_image {
+  gpu_reading what;
+  void* image;
+};
+void put_on_stream(std::span<const placed_image> images, const onefold_options& how);
 
 /// Stores what an image has.
 void store(const gpu_reading& what, const void* image);

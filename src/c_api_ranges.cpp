@@ -16,6 +16,7 @@
 #include "../backends/backend.hpp"
 #include "c_api.hpp"
 #include "dispatch.hpp"
+#include "exchanged_parts.hpp"
 #include "own_range.hpp"
 #include "range.hpp"
 
@@ -178,6 +179,21 @@ int onefold_ranges_add_parts(onefold_range* const* states, size_t number, const 
     if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
       throw onefold::error(onefold::errc::invalid_argument, "one state stands twice in the list of states");
     add_parts(to, {parts, number * count}, how);
+  });
+}
+
+int onefold_range_put_parts(int32_t type, const int32_t* forms, size_t results, uint32_t flags, int64_t ddof,
+                            const onefold_range_part* parts, size_t count, void* const* outputs, const onefold_options* how) {
+  return guarded_with_report(how, [&] {
+    if (results > 0 && forms == nullptr) refuse_null("list of forms");
+    if (results > 0 && count > 0 && parts == nullptr) refuse_null("list of parts");
+    if (count > 0 && outputs == nullptr) refuse_null("list of outputs");
+    if (count > 0 && results > std::numeric_limits<std::size_t>::max() / count)
+      throw onefold::error(onefold::errc::invalid_argument, "there are more parts than memory has");
+    std::vector<range_kind> kinds;
+    kinds.reserve(results);
+    for (std::size_t k = 0; k < results; ++k) kinds.push_back(checked_kind(type, forms[k], flags));
+    put_parts(kinds, ddof, {{parts, results * count}, {outputs, count}}, how);
   });
 }
 

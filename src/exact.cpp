@@ -15,6 +15,7 @@
 #include "c_api.hpp"
 #include "complex.hpp"
 #include "dispatch.hpp"
+#include "exchanged_parts.hpp"
 #include "pointer_kind.hpp"
 #include "select.hpp"
 #include "side_by_side.hpp"
@@ -293,6 +294,40 @@ void put_result(const states_of_form& states, const asked_result& asked, onefold
   gpus->conclude_exact(executor_of(where), {asked.type, asked.what, asked.wide, asked.ddof, words, states.number}, result);
 }
 
+// Each GPU makes the words of its part, and each adds those of all behind the exchange. Parts of no elements have none, but for the first of nothing else.
+void put_parts(const states_of_form& states, std::int32_t type, std::int32_t what, const asked_result& asked,
+               const parts_and_outputs& all, const onefold_options* how) {
+  const std::size_t count = all.outputs.size();
+  if (count == 0) return;
+  onefold_options wishes = wishes_for_state(how);
+  const std::size_t alignment = size_of(result_type(asked.type, asked.what, asked.wide));
+  const std::uint8_t reads_second[] = {what == ONEFOLD_DOT ? std::uint8_t{1} : std::uint8_t{0}};
+  const std::vector<onefold_executor> gpus = gpus_of(all, reads_second, alignment, wishes);
+  const auto exchange = begin_exchange(gpus, 2 * count * states.bytes());
+  auto* const words = static_cast<std::int64_t*>(exchange->memory());
+  auto* const sums = words + count * states.words();
+  std::size_t made = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const onefold_range_part& part = all.parts[i];
+    if (part.count == 0) continue;
+    put_words(type, what, gpus[i], part.x, part.y, part.count, words + made++ * states.words(), &wishes);
+    wishes.report = nullptr;
+  }
+  if (made == 0) {
+    wishes.workspace = nullptr;
+    wishes.report = nullptr;
+    put_words(type, what, gpus[0], nullptr, nullptr, 0, words + made++ * states.words(), &wishes);
+  }
+  exchange->wait_for_each_other();
+  const backend_entry& backend = *find_backend(backend::cuda);
+  for (std::size_t i = 0; i < count; ++i) {
+    std::int64_t* const sum = sums + i * states.words();
+    backend.add_exact_words(executor_of(gpus[i]), words, made, states.words(), sum);
+    put_result(states, asked, gpus[i], sum, all.outputs[i]);
+  }
+  exchange->end();
+}
+
 }  // namespace
 
 }  // namespace onefold::detail
@@ -317,6 +352,18 @@ int onefold_exact_add_parts(int32_t type, int32_t form, int64_t* to, const onefo
     check_words(to);
     if (count > 0 && parts == nullptr) refuse_null("list of parts");
     add_parts(states, type, form, to, {parts, count}, how);
+  });
+}
+
+int onefold_exact_put_parts(int32_t type, int32_t form, uint32_t flags, int64_t ddof, const onefold_range_part* parts, size_t count,
+                            void* const* outputs, const onefold_options* how) {
+  return guarded_with_report(how, [&] {
+    const states_of_form states = states_of(type, form);
+    if (count > 0 && parts == nullptr) refuse_null("list of parts");
+    if (count > 0 && outputs == nullptr) refuse_null("list of outputs");
+    asked_result asked = checked_result(type, form, flags, ddof);
+    asked.type = states.type;
+    put_parts(states, type, form, asked, {{parts, count}, {outputs, count}}, how);
   });
 }
 

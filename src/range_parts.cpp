@@ -50,6 +50,8 @@ void finish(piece& one) {
 void make(std::span<piece> pieces, const onefold_options& how) {
   std::vector<gpu_share> shares;
   std::vector<piece*> in_shares;
+  shares.reserve(pieces.size());
+  in_shares.reserve(pieces.size());
   std::vector<std::vector<piece*>> turns;  // host arrays that go to one GPU, and what CPUs reduce
   const auto reader_for = [&](const piece& one) {
     range_reader reader = reader_of(one.made.of, one.part.where, how);

@@ -184,7 +184,9 @@ extern const backend_entry serial_backend{variants,
                                           {},
                                           {},
                                           {},
-                                          cpu::reduce_few};
+                                          cpu::reduce_few,
+                                          nullptr,
+                                          nullptr};
 #ifdef ONEFOLD_HAVE_OPENMP
 extern const backend_entry openmp_backend{variants,
                                           describe<backend::openmp>,
@@ -210,7 +212,9 @@ extern const backend_entry openmp_backend{variants,
                                           {},
                                           {},
                                           {},
-                                          cpu::reduce_few};
+                                          cpu::reduce_few,
+                                          nullptr,
+                                          nullptr};
 #endif
 
 }  // namespace onefold::detail

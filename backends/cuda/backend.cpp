@@ -20,6 +20,7 @@
 #include "device.hpp"
 #include "exact/driver.hpp"
 #include "exact/words.hpp"
+#include "exchanges.hpp"
 #include "fixed_order/dots.hpp"
 #include "fixed_order/driver.hpp"
 #include "host_arrays.hpp"
@@ -622,12 +623,17 @@ void store(const executor& where, void* output, const void* value, std::size_t b
 
 memory_use held(const executor& where) {
   properties_of(where.device());
-  return memory_held(where.device());
+  memory_use all = memory_held(where.device());
+  const memory_use exchanged = exchange_memory_held(where.device());
+  all.device_bytes += exchanged.device_bytes;
+  all.pinned_bytes += exchanged.pinned_bytes;
+  return all;
 }
 
 void release(const executor& where) {
   properties_of(where.device());
   const device_scope current(where.device());
+  release_exchange_memory(where.device());
   release_held_memory(where.device());
 }
 
@@ -689,6 +695,8 @@ extern const backend_entry cuda_backend{cuda_backend::list_variants,
                                         cuda_backend::check_gpu_arrays,
                                         cuda_backend::check_gpu_output,
                                         cuda_backend::conclude_exact_words,
-                                        nullptr};
+                                        nullptr,
+                                        cuda_backend::begin_exchange,
+                                        cuda_backend::add_exact_words};
 
 }  // namespace onefold::detail

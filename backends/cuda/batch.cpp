@@ -47,7 +47,7 @@ class batch_on_stream final : public batch_of_calls {
     if (bytes > 0) prepare_results();
     groups_ = leaves_launches_free(how);
     if (!groups_) return;
-    const variant_info& variant = *onefold::detail::find_row(grouping_variant, backend::cuda);
+    static const variant_info& variant = *onefold::detail::find_row(grouping_variant, backend::cuda);
     workspace_ = workspace_of(how, variant, true, device_);
   }
   ~batch_on_stream() override {

@@ -14,9 +14,9 @@ void refuse_unusable_stream(const executor& where) {
   if (where.has_stream()) static_cast<void>(is_capturing(where.stream()));
 }
 
-void give_to_graph(stream_memory& work, cudaStream_t stream) {
+void give_to_graph(in_graphs& work, cudaStream_t stream) {
   cudaUserObject_t object = nullptr;
-  const auto give_up = [](void* held) { static_cast<stream_memory*>(held)->is_recorded.store(false, std::memory_order_release); };
+  const auto give_up = [](void* held) { static_cast<in_graphs*>(held)->is_recorded.store(false, std::memory_order_release); };
   const cudaError_t made = calls().user_object_create(&object, &work, give_up);
   if (made != cudaSuccess) give_up(&work);
   check(made, "cudaUserObjectCreate");

@@ -15,6 +15,6 @@ void refuse_unusable_stream(const executor& where);
 
 /// Lets the graph that `stream` is being recorded into hold `work`, which is_recorded, until the graph and all that was made from it are gone
 /// and its launches have ended. Then, or if that cannot be had, it is no longer recorded.
-void give_to_graph(stream_memory& work, cudaStream_t stream);
+void give_to_graph(in_graphs& work, cudaStream_t stream);
 
 }  // namespace onefold::cuda_backend

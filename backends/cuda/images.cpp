@@ -9,6 +9,7 @@
 #include "../no_elements.hpp"
 #include "captures.hpp"
 #include "device.hpp"
+#include "exchanges.hpp"
 #include "fixed_order/complex_joined.hpp"
 #include "fixed_order/driver.hpp"
 #include "fixed_order/joined.hpp"
@@ -133,7 +134,8 @@ void join_images(const executor& where, const onefold::detail::images_of_parts& 
   config.blockDim = dim3(static_cast<unsigned>(joined_threads(table)));
   config.stream = stream;
   config.attrs = &early;
-  config.numAttrs = code_capability(device) >= 90 ? 1 : 0;
+  // Behind an exchange it waits for kernels on several streams.
+  config.numAttrs = code_capability(device) >= 90 && !is_exchanged_with(all.images, device) ? 1 : 0;
   void* arguments[] = {&table};
   check(calls().launch_kernel(&config, kernel, arguments), "cudaLaunchKernelExC");
 }

@@ -7,6 +7,7 @@
 #include <onefold/error.hpp>
 
 #include "captures.hpp"
+#include "exchanges.hpp"
 
 namespace onefold::cuda_backend {
 
@@ -30,7 +31,7 @@ cudaPointerAttributes attributes_of(const void* pointer, const char* role, int d
     if (asked == cudaSuccess && owner != nullptr && owner != current.primary() && !is_elsewhere)
       throw error(errc::unsupported, "the " + std::string(role) + " is memory" + of_another_context);
   }
-  if (found.type == cudaMemoryTypeDevice && found.device != device)
+  if (found.type == cudaMemoryTypeDevice && found.device != device && !is_exchanged_with(pointer, device))
     throw error(errc::wrong_device, "the " + std::string(role) + " is memory of CUDA device " + std::to_string(found.device) +
                                         ", the executor is cuda(" + std::to_string(device) + "): use cuda(" +
                                         std::to_string(found.device) + ")");

@@ -23,6 +23,14 @@ cudaError_t create_pool(cudaMemPool_t* pool, int device) {
   return cudaMemPoolCreate(pool, &properties);
 }
 
+cudaError_t share_pool(cudaMemPool_t pool, int device) {
+  cudaMemAccessDesc access{};
+  access.location.type = cudaMemLocationTypeDevice;
+  access.location.id = device;
+  access.flags = cudaMemAccessFlagsProtReadWrite;
+  return cudaMemPoolSetAccess(pool, &access, 1);
+}
+
 // The driver's launch, which the runtime's ends in. Called by itself, with a handle that is kept, it takes a tenth of the host's time less.
 // Found through the runtime, so that nothing has to be linked to the driver.
 using driver_launch = decltype(&cuLaunchKernelEx);
@@ -150,6 +158,8 @@ const runtime& real_runtime() noexcept {
       .get_last_error = cudaGetLastError,
       .pool_create = create_pool,
       .pool_trim = cudaMemPoolTrimTo,
+      .can_access_peer = cudaDeviceCanAccessPeer,
+      .pool_share = share_pool,
       .malloc_from_pool_async = [](void** pointer, std::size_t bytes, cudaMemPool_t pool,
                                    cudaStream_t stream) { return cudaMallocFromPoolAsync(pointer, bytes, pool, stream); },
       .malloc = [](void** pointer, std::size_t bytes) { return cudaMalloc(pointer, bytes); },

@@ -29,6 +29,9 @@ struct runtime {
   cudaError_t (*get_last_error)();
   cudaError_t (*pool_create)(cudaMemPool_t* pool, int device);
   cudaError_t (*pool_trim)(cudaMemPool_t pool, std::size_t bytes_to_keep);
+  /// Whether a device reaches the memory of another one, and lets it reach what is had from a pool there.
+  cudaError_t (*can_access_peer)(int* can, int device, int peer);
+  cudaError_t (*pool_share)(cudaMemPool_t pool, int device);
   cudaError_t (*malloc_from_pool_async)(void** pointer, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream);
   cudaError_t (*malloc)(void** pointer, std::size_t bytes);
   cudaError_t (*free)(void* pointer);

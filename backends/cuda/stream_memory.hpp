@@ -78,9 +78,14 @@ class result_places {
   std::size_t made_ = 0;
 };
 
+/// What a graph may hold (give_to_graph()).
+struct in_graphs {
+  std::atomic<bool> is_recorded = false;  ///< a graph may still launch what uses the memory
+};
+
 /// One stream's working memory, or a workspace's, or that of one call which a graph has recorded. A call holds `in_use` from its first launch
 /// to its last, so that calls from several host threads on one stream follow each other; on the device the stream orders them.
-struct stream_memory {
+struct stream_memory : in_graphs {
   stream_memory() = default;
   stream_memory(const stream_memory&) = delete;
   stream_memory& operator=(const stream_memory&) = delete;
@@ -109,11 +114,10 @@ struct stream_memory {
   bool slots_in_doubt = true;
 
   // What is known of the end of the work that uses the memory. The stream cannot be asked: its owner may have destroyed it.
-  bool end_in_doubt = false;              ///< a call is under way, or has failed and left no mark
-  bool is_marked = false;                 ///< `mark` stands behind work that is not known to have ended
-  cudaEvent_t mark = nullptr;             ///< made when it is needed
-  unsigned long long slot_launches = 0;   ///< that have been put on the stream since the slots were filled with zeros
-  std::atomic<bool> is_recorded = false;  ///< a graph may still launch what uses the memory
+  bool end_in_doubt = false;             ///< a call is under way, or has failed and left no mark
+  bool is_marked = false;                ///< `mark` stands behind work that is not known to have ended
+  cudaEvent_t mark = nullptr;            ///< made when it is needed
+  unsigned long long slot_launches = 0;  ///< that have been put on the stream since the slots were filled with zeros
 
   /// `bytes` bytes of one of the buffers above, in stream order; for a recorded call ready at once. Requires in_use.
   void* piece(buffer& of, std::size_t bytes);

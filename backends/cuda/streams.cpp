@@ -169,6 +169,11 @@ cudaStream_t copy_stream_of(int device) {
   return kept.copy_stream;
 }
 
+cudaStream_t side_stream_of(int device) {
+  const std::lock_guard lock(streams_lock());
+  return side_stream_of(streams_of(device));
+}
+
 std::shared_ptr<stream_memory> memory_of(int device, bool has_stream, cudaStream_t stream) {
   unsigned long long id = 0;
   cudaMemPool_t pool = nullptr;

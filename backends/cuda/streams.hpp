@@ -23,6 +23,9 @@ std::shared_ptr<stream_memory> recorded_memory_of(int device, cudaStream_t strea
 /// The stream of the library's that copies to this device are put on, beside the reductions. Requires the device to be current.
 cudaStream_t copy_stream_of(int device);
 
+/// One of the library's for what must not wait for any other stream, nor they for it. Requires the device to be current.
+cudaStream_t side_stream_of(int device);
+
 /// The library's own device memory: what is held, and its return. What calls are using stays. Requires the device to be current.
 memory_use memory_held(int device);
 void release_held_memory(int device);

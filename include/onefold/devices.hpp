@@ -16,17 +16,20 @@
 ///           vectors are parts each: multi_dot(gpus, {v0, v1}, {w}).
 /// Bits      under tree v1 those of the array that the parts make, one behind the other, wherever it is cut. With guarantee::exact those of the exact
 ///           result, in forms that have an exact_state (exact.hpp) and those that no order changes.
-/// Result    on the host, when the call returns. The GPUs hand over through pinned memory of the host, so none has to reach another's memory. For a
-///           result in stream order, without a wait, there are images (range_state.hpp) and onefold/nccl.hpp. The `*_into` calls wait for it as
-///           the others do, then have each executor store it in the order of its stream, for which they do not wait: work that is put on that stream later
-///           finds it. The value goes with the launch, so none has to reach another's memory there, either.
+/// Result    on the host, when the call returns. The GPUs hand over through pinned memory of the host, so none has to reach another's memory.
+///           The `*_into` calls store it in the memory of each executor. Where all parts lie in GPUs' memory they do so in the order of the streams, without a wait of the
+///           host's, and may be captured into a graph, to which all streams have been joined: the GPUs hand over through memory of the first one, where all reach it
+///           (as over NVLink), or else through pinned memory. Others wait for the result and have each executor store it in the order of its stream, for which they do not
+///           wait: calls with host arrays or executors of CPUs, of more parts than onefold_range_can_join_images() says, several exact dots, and reduce_together_into of small types,
+///           whose results are wider than a form's. Between processes, or for codes that have a communicator, there is onefold/nccl.hpp.
 /// Executors of any kind: part i is read by executor i. Several parts may lie on one GPU, each with an executor of its own or with equal ones. Those of
 ///           GPUs that have their parts in device memory are launched before one is waited for; parts in host memory go through their GPUs, on as many
 ///           threads; CPUs reduce theirs meanwhile.
-/// Errors    those of the reductions, which all GPUs have ended by then; invalid_argument where there are more or fewer parts than executors, or the
+/// Errors    those of the reductions, which all GPUs have ended by then where the host waits; what goes wrong in stream order, a GPU that is lost say, is told by the wait for a
+///           stream or by the next call; invalid_argument where there are more or fewer parts than executors, or the
 ///           parts of a dot differ, or where there are more or fewer outputs, or a workspace for several executors of GPUs. A part on another GPU than its executor's is wrong_device.
 /// Cost      that of the largest part, a launch for each other GPU and some microseconds: docs/devices.md has figures. Parts that are cut within tiles
-///           (is_aligned) send the elements of those tiles to the host, less than two tiles of 4 KiB for each cut, and each dot of multi_dot its own.
+///           (is_aligned) hand over the elements of those tiles, less than two tiles of 4 KiB for each cut, and each dot of multi_dot its own.
 /// Threads   as all calls: from several host threads at once, on the same GPUs too.
 
 #include <algorithm>
@@ -156,13 +159,17 @@ class devices : public detail::on_parts {
   template <class T, class... M>
   [[nodiscard]] detail::form_result_t<form::dot, T, M...> dot(const parts<T>& x, const parts<T>& y, const options& how,
                                                               M... modifiers) const {
-    std::vector<onefold_range_part> all = list_of(x);
-    check_size(y.size());
-    for (std::size_t i = 0; i < size(); ++i) {
-      if (x[i].count != y[i].count) detail::throw_different_lengths(x[i].count, y[i].count);
-      all[i].y = y[i].data;
-    }
-    return run<form::dot, T>(all, how, modifiers...);
+    return run<form::dot, T>(list_of_dot(x, y), how, modifiers...);
+  }
+  template <form What, class T, class... M>
+  void value_into(const parts<T>& x, const outputs<detail::form_result_t<What, T, M...>>& to, const options& how,
+                  M... modifiers) const {
+    run_into<What, T>(list_of(x), to, how, modifiers...);
+  }
+  template <class T, class... M>
+  void dot_into(const parts<T>& x, const parts<T>& y, const outputs<detail::form_result_t<form::dot, T, M...>>& to,
+                const options& how, M... modifiers) const {
+    run_into<form::dot, T>(list_of_dot(x, y), to, how, modifiers...);
   }
   template <class T, class... Ops>
   [[nodiscard]] std::array<accumulator_t<T, false>, sizeof...(Ops)> together(const parts<T>& x, const options& asked_how,
@@ -182,17 +189,34 @@ class devices : public detail::on_parts {
     state.add_parts(all.data(), all.size(), how);
     return state.value();
   }
+  template <class T, class... Ops>
+  void together_into(const parts<T>& x, const outputs<accumulator_t<T, false>>& to, const options& how, Ops... ops) const {
+    check_outputs(to);
+    constexpr element_type type = element_type_of<T>;
+    // A form by itself may have a result of another type than reduce_together has.
+    constexpr bool has_same_results = ((result_type(type, form_of(Ops::id)) == element_type_of<accumulator_t<T, false>>)&&...);
+    constexpr bool has_any_order = (detail::exact::is_exact_in_any_order(form_of(Ops::id), type) && ...);
+    if (has_same_results && (how.guarantee != guarantee::exact || has_any_order)) {
+      options wishes = how;
+      if (how.guarantee == guarantee::exact) wishes.guarantee = guarantee::fixed;
+      const std::vector<onefold_range_part> one = list_of(x);
+      const auto all = detail::telling_of_lacking_memory([&one] {
+        std::vector<onefold_range_part> of_each;
+        for (std::size_t k = 0; k < sizeof...(Ops); ++k) of_each.insert(of_each.end(), one.begin(), one.end());
+        return of_each;
+      });
+      constexpr std::int32_t forms[] = {static_cast<std::int32_t>(form_of(Ops::id))...};
+      if (put(type, forms, sizeof...(Ops), 0, 0, all, to, wishes)) return;
+    }
+    const auto found = together(x, how, ops...);
+    store_values(found.data(), found.size(), to);
+  }
   // Dots of several vectors with several others, each in as many parts.
   template <class T>
   [[nodiscard]] std::vector<T> dots(const std::vector<parts<T>>& x, const std::vector<parts<T>>& y, const options& how) const {
+    const std::vector<onefold_range_part> all = list_of_dots(x, y);
     const std::size_t number = x.size() * y.size();
     if (number == 0) return {};
-    if (x.size() > detail::most_vectors || y.size() > detail::most_vectors || number > detail::most_vectors)
-      detail::telling_of_lacking_memory([&x, &y] {
-        throw error(errc::invalid_argument, "there are " + std::to_string(x.size()) + " by " + std::to_string(y.size()) +
-                                                " dots: one call takes up to " + std::to_string(detail::most_vectors));
-      });
-    const std::vector<onefold_range_part> all = list_of_dots(x, y);
     return detail::telling_of_lacking_memory([this, &all, &number, &how] {
       std::vector<T> results(number);
       if (how.guarantee == guarantee::exact) {
@@ -219,18 +243,18 @@ class devices : public detail::on_parts {
     });
   }
 
-  // What make() returns, to each of the executors.
-  template <class R, class Make>
-  void store(const Make& make, const outputs<R>& to) const {
+  template <class T>
+  void dots_into(const std::vector<parts<T>>& x, const std::vector<parts<T>>& y, const outputs<T>& to, const options& how) const {
     check_outputs(to);
-    const R found = make();
-    store_values(&found, 1, to);
-  }
-  // What make() returns, several values side by side, from each of the addresses on.
-  template <class R, class Make>
-  void store_several(const Make& make, const outputs<R>& to) const {
-    check_outputs(to);
-    const auto found = make();
+    const std::vector<onefold_range_part> all = list_of_dots(x, y);
+    const std::size_t number = x.size() * y.size();
+    if (number == 0) return;
+    if (how.guarantee != guarantee::exact) {
+      std::int32_t forms[detail::most_vectors];
+      std::fill_n(forms, number, static_cast<std::int32_t>(form::dot));
+      if (put(element_type_of<T>, forms, number, 0, 0, all, to, how)) return;
+    }
+    const std::vector<T> found = dots(x, y, how);
     store_values(found.data(), found.size(), to);
   }
 
@@ -267,14 +291,32 @@ class devices : public detail::on_parts {
     check_size(x.size());
     return detail::telling_of_lacking_memory([this, &x] {
       std::vector<onefold_range_part> all;
+      all.reserve(size());
       for (std::size_t i = 0; i < size(); ++i) all.push_back({detail::c_executor(each_[i]), x[i].data, nullptr, x[i].count});
       return all;
     });
   }
 
+  template <class T>
+  [[nodiscard]] std::vector<onefold_range_part> list_of_dot(const parts<T>& x, const parts<T>& y) const {
+    std::vector<onefold_range_part> all = list_of(x);
+    check_size(y.size());
+    for (std::size_t i = 0; i < size(); ++i) {
+      if (x[i].count != y[i].count) detail::throw_different_lengths(x[i].count, y[i].count);
+      all[i].y = y[i].data;
+    }
+    return all;
+  }
   // One dot's parts behind another's.
   template <class T>
   [[nodiscard]] std::vector<onefold_range_part> list_of_dots(const std::vector<parts<T>>& x, const std::vector<parts<T>>& y) const {
+    if (x.empty() || y.empty()) return {};
+    const std::size_t number = x.size() * y.size();
+    if (x.size() > detail::most_vectors || y.size() > detail::most_vectors || number > detail::most_vectors)
+      detail::telling_of_lacking_memory([&x, &y] {
+        throw error(errc::invalid_argument, "there are " + std::to_string(x.size()) + " by " + std::to_string(y.size()) +
+                                                " dots: one call takes up to " + std::to_string(detail::most_vectors));
+      });
     for (const auto* const list : {&x, &y})
       for (const parts<T>& one : *list) {
         check_size(one.size());
@@ -321,6 +363,57 @@ class devices : public detail::on_parts {
       return state.value();
   }
 
+  template <form What, class T, class R, class... M>
+  void run_into(const std::vector<onefold_range_part>& all, const outputs<R>& to, const options& how, M... modifiers) const {
+    static_assert(detail::counts_on_host<M...>, "the parts say how many elements there are");
+    check_outputs(to);
+    constexpr element_type type = element_type_of<T>;
+    constexpr bool has_state = detail::exact::number_of_states(What, type) > 0;
+    constexpr auto what = static_cast<std::int32_t>(What);
+    detail::request asked{serial(), type, What, nullptr, 0, nullptr, true};
+    (detail::apply<T>(asked, modifiers), ...);
+    const std::uint32_t flags = asked.wide ? ONEFOLD_WIDE : 0U;
+    options wishes = how;
+    const bool exactly = how.guarantee == guarantee::exact;
+    if (exactly && !has_state && detail::exact::is_exact_in_any_order(What, type)) wishes.guarantee = guarantee::fixed;
+    if (!exactly || wishes.guarantee == guarantee::fixed) {
+      if (put(type, &what, 1, flags, asked.ddof, all, to, wishes)) return;
+    } else if (has_state) {
+      const std::vector<void*> places = places_of(to);
+      if (is_done(detail::with_c_options(how, [&](const onefold_options* asked_for) {
+            return onefold_exact_put_parts(static_cast<std::int32_t>(type), what, flags, asked.ddof, all.data(), size(),
+                                           places.data(), asked_for);
+          })))
+        return;
+    }
+    const R found = run<What, T>(all, how, modifiers...);
+    store_values(&found, 1, to);
+  }
+  // In the order of the streams, without a wait; or nothing, where the host has to put parts together.
+  template <class R>
+  [[nodiscard]] bool put(element_type type, const std::int32_t* forms, std::size_t results, std::uint32_t flags, std::int64_t ddof,
+                         const std::vector<onefold_range_part>& all, const outputs<R>& to, const options& how) const {
+    const std::vector<void*> places = places_of(to);
+    return is_done(detail::with_c_options(how, [&](const onefold_options* wishes) {
+      return onefold_range_put_parts(static_cast<std::int32_t>(type), forms, results, flags, ddof, all.data(), size(),
+                                     places.data(), wishes);
+    }));
+  }
+  static bool is_done(int status) {
+    if (status == ONEFOLD_UNSUPPORTED) return false;
+    detail::check_status(status);
+    return true;
+  }
+  template <class R>
+  [[nodiscard]] std::vector<void*> places_of(const outputs<R>& to) const {
+    return detail::telling_of_lacking_memory([this, &to] {
+      std::vector<void*> each;
+      each.reserve(size());
+      for (std::size_t i = 0; i < size(); ++i) each.push_back(to[i]);
+      return each;
+    });
+  }
+
   std::vector<executor> each_;
 };
 
@@ -338,13 +431,11 @@ class devices : public detail::on_parts {
 /// The same, stored by each executor from its address on: rows times columns results.
 inline void multi_dot_into(const devices& where, const std::vector<parts<double>>& x, const std::vector<parts<double>>& y,
                            const outputs<double>& to, const options& how = {}) {
-  if (x.empty() || y.empty()) return;
-  where.store_several([&where, &x, &y, &how] { return where.dots(x, y, how); }, to);
+  where.dots_into(x, y, to, how);
 }
 inline void multi_dot_into(const devices& where, const std::vector<parts<float>>& x, const std::vector<parts<float>>& y,
                            const outputs<float>& to, const options& how = {}) {
-  if (x.empty() || y.empty()) return;
-  where.store_several([&where, &x, &y, &how] { return where.dots(x, y, how); }, to);
+  where.dots_into(x, y, to, how);
 }
 
 }  // namespace onefold

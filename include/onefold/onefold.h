@@ -513,6 +513,13 @@ ONEFOLD_API int onefold_exact_put_words_of(const onefold_request* what, int64_t*
 ONEFOLD_API int onefold_exact_put_result(int32_t type, int32_t form, uint32_t flags, int64_t ddof, onefold_executor where,
                                          const int64_t* words, void* result);
 
+/** onefold_range_put_parts() of one exact result: in stream order, from parts in the memory of several GPUs to each of them. Which part has which elements is not in the bits. Each GPU
+ *  makes the words of its part, and all add those of all. ONEFOLD_UNSUPPORTED, with nothing stored, where a part lies elsewhere than in its GPU's memory or an executor is another
+ *  than cuda() (ONEFOLD_BEST is that of its part): then onefold_exact_add_parts() and onefold_store() do the same, with a wait; and for a form that has no exact
+ *  state. */
+ONEFOLD_API int onefold_exact_put_parts(int32_t type, int32_t form, uint32_t flags, int64_t ddof, const onefold_range_part* parts,
+                                        size_t count, void* const* outputs, const onefold_options* how);
+
 /* --- the state of a range: docs/order.md --------------------------------------------------------------------------------------------------- */
 
 /** What is known of the elements begin .. end - 1 of an array, whoever holds the others: states of neighbours are appended to each other, and that of
@@ -589,6 +596,18 @@ ONEFOLD_API int onefold_range_add_parts(onefold_range* state, const onefold_rang
  *  are left as they were. A state that stands there twice is ONEFOLD_INVALID_ARGUMENT, one of an operator of the caller's ONEFOLD_UNSUPPORTED. */
 ONEFOLD_API int onefold_ranges_add_parts(onefold_range* const* states, size_t number, const onefold_range_part* parts, size_t count,
                                          const onefold_options* how);
+
+/** In stream order, on several GPUs of this process: puts on the streams of the parts' executors what stores at outputs[i], in memory that executor i writes, the
+ *  results of an array whose parts lie in the memory of these GPUs, with its bits. No host waits, and it may be captured: into one graph, to which all of these streams have been
+ *  joined; where some have not it is ONEFOLD_INVALID_ARGUMENT. `results` forms of one type, parts[k * count .. k * count + count - 1] being result k's, of the same executors for
+ *  each; result k lies k times the bytes of one behind outputs[i], so that all forms have results of the same size. What the GPUs know of their parts goes through memory of the
+ *  first one where all reach it, as over NVLink, and else through pinned memory of the host; events order the streams, and no kernel waits for another GPU. flags, ddof and `how` as in
+ *  onefold_reduce(); the report is for the first part of all that has elements. ONEFOLD_UNSUPPORTED, with nothing stored, where a part lies elsewhere than in its GPU's memory,
+ *  an executor is another than cuda() (ONEFOLD_BEST is that of its part, if the output lies there too) or onefold_range_can_join_images() says no: then onefold_ranges_add_parts() and
+ *  onefold_store() do the same, with a wait. */
+ONEFOLD_API int onefold_range_put_parts(int32_t type, const int32_t* forms, size_t results, uint32_t flags, int64_t ddof,
+                                        const onefold_range_part* parts, size_t count, void* const* outputs,
+                                        const onefold_options* how);
 
 /** In stream order: an image is what a GPU makes of elements that are to be appended to a state. onefold_range_put_image() puts on the stream of
  *  `where`, an executor of cuda(), what makes the image of `count` elements at x, in that GPU's memory, which follow those of `state`, whose kind and

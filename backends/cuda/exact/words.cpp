@@ -54,4 +54,20 @@ void conclude_exact_words(const executor& where, const onefold::detail::exact_wo
         "cudaLaunchKernelExC");
 }
 
+void add_exact_words(const executor& where, const std::int64_t* words, std::size_t states, std::size_t of_each,
+                     std::int64_t* sums) {
+  const int device = where.device();
+  const device_scope current(device);
+  const void* all = device_view(words, "words", device, current);
+  void* to = device_view(sums, "sums", device, current);
+  auto number = static_cast<int>(states);
+  auto each = static_cast<int>(of_each);
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(1);
+  config.blockDim = dim3(256);
+  config.stream = stream_of(device, where.has_stream(), where.stream());
+  void* arguments[] = {&all, &number, &each, &to};
+  check(calls().launch_kernel(&config, exact_addition_kernel(), arguments), "cudaLaunchKernelExC");
+}
+
 }  // namespace onefold::cuda_backend

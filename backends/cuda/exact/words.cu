@@ -36,8 +36,17 @@ __global__ void __launch_bounds__(device::warp_size)
   if (threadIdx.x == 0) atomicAdd(launches, 1ULL);
 }
 
+__global__ void addition_of_exact_words_kernel(const long long* words, int states, int of_each, long long* sums) {
+  for (int i = static_cast<int>(threadIdx.x); i < of_each; i += static_cast<int>(blockDim.x)) {
+    unsigned long long sum = 0;
+    for (int s = 0; s < states; ++s) sum += static_cast<unsigned long long>(words[s * of_each + i]);
+    sums[i] = static_cast<long long>(sum);
+  }
+}
+
 }  // namespace
 
+const void* exact_addition_kernel() noexcept { return reinterpret_cast<const void*>(&addition_of_exact_words_kernel); }
 const void* exact_conclusion_kernel() noexcept { return reinterpret_cast<const void*>(&exact_conclusion_of_words_kernel); }
 const void* exact_complex_moments_kernel() noexcept { return reinterpret_cast<const void*>(&complex_moments_of_words_kernel); }
 

@@ -1,6 +1,7 @@
 #pragma once
 /// @file words.hpp  The words of exact states in a GPU's memory (docs/exact.md): what the kernel is told that makes a result of them. Plain C++.
 
+#include <cstddef>
 #include <cstdint>
 
 #include <onefold/onefold.h>
@@ -32,10 +33,16 @@ const void* exact_conclusion_kernel() noexcept;
 /// lie in slots of the library's and are to be zeros behind it, the number of launches (device::slot_header).
 const void* exact_complex_moments_kernel() noexcept;
 
+/// One block for the sums of the words of states side by side. Its arguments are the words, how many states there are, how many words each has, and the sums.
+const void* exact_addition_kernel() noexcept;
+
 /// What a kernel is told that makes results of words of a form.
 exact_conclusion conclusion_of_words(element_type type, form what, bool wide, std::int64_t ddof) noexcept;
 
 /// Puts on the executor's stream what stores the result of words there. Throws what is said of device_view() and check().
 void conclude_exact_words(const executor& where, const onefold::detail::exact_words& of, void* output);
+
+/// Puts on the executor's stream, behind an exchange, what stores the sums there. Throws what is said of check().
+void add_exact_words(const executor& where, const std::int64_t* words, std::size_t states, std::size_t of_each, std::int64_t* sums);
 
 }  // namespace onefold::cuda_backend

@@ -136,22 +136,19 @@ template <form What>
 struct reduction_of_parts_into {
   template <class P, class X, class T = typename element_of_parts<X>::type, ONEFOLD_WHERE(is_on_parts<P>&& takes<What, T>())>
   void operator()(const P& where, const X& input, const outputs<form_result_t<What, T>>& to, const options& how = {}) const {
-    where.store([&where, &input, &how] { return where.template value<What, T>(where.parts_of(input), how); }, to);
+    where.template value_into<What, T>(where.parts_of(input), to, how);
   }
   template <class P, class X, class M, class T = typename element_of_parts<X>::type,
             ONEFOLD_WHERE(is_on_parts<P>&& takes<What, T, M>())>
   void operator()(const P& where, const X& input, const outputs<form_result_t<What, T, M>>& to, M modifier,
                   const options& how = {}) const {
-    where.store([&where, &input, &how, &modifier] { return where.template value<What, T>(where.parts_of(input), how, modifier); },
-                to);
+    where.template value_into<What, T>(where.parts_of(input), to, how, modifier);
   }
   template <class P, class X, class M, class N, class T = typename element_of_parts<X>::type,
             ONEFOLD_WHERE(is_on_parts<P>&& takes<What, T, M, N>())>
   void operator()(const P& where, const X& input, const outputs<form_result_t<What, T, M, N>>& to, M first, N second,
                   const options& how = {}) const {
-    where.store([&where, &input, &how, &first,
-                 &second] { return where.template value<What, T>(where.parts_of(input), how, first, second); },
-                to);
+    where.template value_into<What, T>(where.parts_of(input), to, how, first, second);
   }
 };
 
@@ -160,15 +157,13 @@ struct dot_of_parts_into {
             ONEFOLD_WHERE(is_on_parts<P>&& std::is_same_v<T, typename element_of_parts<Y>::type>&& takes<form::dot, T>())>
   void operator()(const P& where, const X& x, const Y& y, const outputs<form_result_t<form::dot, T>>& to,
                   const options& how = {}) const {
-    where.store([&where, &x, &y, &how] { return where.template dot<T>(where.parts_of(x), where.parts_of(y), how); }, to);
+    where.template dot_into<T>(where.parts_of(x), where.parts_of(y), to, how);
   }
   template <class P, class X, class Y, class M, class T = typename element_of_parts<X>::type,
             ONEFOLD_WHERE(is_on_parts<P>&& std::is_same_v<T, typename element_of_parts<Y>::type>&& takes<form::dot, T, M>())>
   void operator()(const P& where, const X& x, const Y& y, const outputs<form_result_t<form::dot, T, M>>& to, M modifier,
                   const options& how = {}) const {
-    where.store(
-        [&where, &x, &y, &how, &modifier] { return where.template dot<T>(where.parts_of(x), where.parts_of(y), how, modifier); },
-        to);
+    where.template dot_into<T>(where.parts_of(x), where.parts_of(y), to, how, modifier);
   }
 };
 

@@ -165,7 +165,7 @@ struct together_of_parts_into {
             ONEFOLD_WHERE(is_on_parts<P>&& is_real<T>&& are_operators<Ops...>)>
   void operator()(const P& where, const X& input, const outputs<accumulator_t<T, false>>& to, const options& how,
                   Ops... ops) const {
-    where.store_several([&where, &input, &how, &ops...] { return where.together(where.parts_of(input), how, ops...); }, to);
+    where.together_into(where.parts_of(input), to, how, ops...);
   }
   template <class P, class X, class... Ops, class T = typename element_of_parts<X>::type,
             ONEFOLD_WHERE(is_on_parts<P>&& is_real<T>&& are_operators<Ops...>)>
