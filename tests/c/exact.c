@@ -80,6 +80,15 @@ static void test_on(onefold_executor where) {
   sum[0] += 1;
   EXPECT_REFUSED(onefold_exact_add_parts(ONEFOLD_F64, ONEFOLD_SUM, sum, NULL, 0, NULL), ONEFOLD_INVALID_ARGUMENT, "no state");
 
+  double stored[2] = {-7, -7};
+  void* const outputs[] = {&stored[0], &stored[1]};
+  EXPECT_REFUSED(onefold_exact_put_parts(ONEFOLD_F64, ONEFOLD_SUM, 0, 0, turned, 2, outputs, NULL), ONEFOLD_UNSUPPORTED, "cuda");
+  EXPECT_REFUSED(onefold_exact_put_parts(ONEFOLD_F64, ONEFOLD_PROD, 0, 0, turned, 2, outputs, NULL), ONEFOLD_UNSUPPORTED, "no exact state");
+  EXPECT_REFUSED(onefold_exact_put_parts(ONEFOLD_F64, ONEFOLD_SUM, 0, 0, NULL, 2, outputs, NULL), ONEFOLD_NULL_POINTER, "parts");
+  EXPECT_REFUSED(onefold_exact_put_parts(ONEFOLD_F64, ONEFOLD_SUM, 0, 0, turned, 2, NULL, NULL), ONEFOLD_NULL_POINTER, "outputs");
+  EXPECT_OK(onefold_exact_put_parts(ONEFOLD_F64, ONEFOLD_SUM, 0, 0, NULL, 0, NULL, NULL));
+  EXPECT(stored[0] == -7 && stored[1] == -7);
+
   /* On CPUs done on return. */
   memset(sum, 7, sizeof sum);
   EXPECT_OK(onefold_exact_put_words(ONEFOLD_F64, ONEFOLD_SUM, where, x, NULL, count, sum, NULL));

@@ -260,6 +260,22 @@ static void test_parts_on(onefold_executor where) {
   EXPECT_REFUSED(onefold_range_add(made, where, x, y, 0, &how), ONEFOLD_INVALID_ARGUMENT, "width");
   how.knobs.width = 0;
   EXPECT_OK(onefold_range_add_parts(made, both, 2, &how));
+  /* In stream order GPUs alone store results: of these parts one is a CPU's. */
+  const int32_t dots[] = {ONEFOLD_DOT, ONEFOLD_REDUCE_TOGETHER}, differing[] = {ONEFOLD_SUM, ONEFOLD_ARGMIN};
+  float kept[2] = {-7, -7};
+  void* const outputs[] = {&kept[0], &kept[1]};
+  EXPECT_REFUSED(onefold_range_put_parts(ONEFOLD_F32, dots, 1, 0, 0, both, 2, outputs, NULL), ONEFOLD_UNSUPPORTED, "cuda");
+  EXPECT_REFUSED(onefold_range_put_parts(ONEFOLD_F32, NULL, 1, 0, 0, both, 2, outputs, NULL), ONEFOLD_NULL_POINTER, "forms");
+  EXPECT_REFUSED(onefold_range_put_parts(ONEFOLD_F32, dots, 1, 0, 0, NULL, 2, outputs, NULL), ONEFOLD_NULL_POINTER, "parts");
+  EXPECT_REFUSED(onefold_range_put_parts(ONEFOLD_F32, dots, 1, 0, 0, both, 2, NULL, NULL), ONEFOLD_NULL_POINTER, "outputs");
+  EXPECT_REFUSED(onefold_range_put_parts(ONEFOLD_F32, dots, 2, 0, 0, both, 1, outputs, NULL), ONEFOLD_UNSUPPORTED, "reduce_together");
+  EXPECT_REFUSED(onefold_range_put_parts(ONEFOLD_F32, differing, 2, 0, 0, both, 1, outputs, NULL), ONEFOLD_INVALID_ARGUMENT, "size");
+  EXPECT_REFUSED(onefold_range_put_parts(ONEFOLD_F32, dots, 1, 8, 0, both, 2, outputs, NULL), ONEFOLD_INVALID_ARGUMENT, "flags");
+  EXPECT_REFUSED(onefold_range_put_parts(77, dots, 1, 0, 0, both, 2, outputs, NULL), ONEFOLD_INVALID_ARGUMENT, "type");
+  EXPECT_REFUSED(onefold_range_put_parts(ONEFOLD_F32, dots, SIZE_MAX, 0, 0, both, 2, outputs, NULL), ONEFOLD_INVALID_ARGUMENT, "memory");
+  EXPECT_OK(onefold_range_put_parts(ONEFOLD_F32, NULL, 0, 0, 0, NULL, 2, outputs, NULL));
+  EXPECT_OK(onefold_range_put_parts(ONEFOLD_F32, dots, 1, 0, 0, NULL, 0, NULL, NULL));
+  EXPECT(kept[0] == -7 && kept[1] == -7);
   EXPECT(ran.threads >= 0 && strcmp(ran.variant, "fixed_order") == 0);
   EXPECT_OK(onefold_range_add_parts(made, NULL, 0, NULL));
   EXPECT_OK(onefold_range_result(made, 0, &of_parts));

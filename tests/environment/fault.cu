@@ -14,6 +14,11 @@
 namespace {
 
 __global__ void write_far_outside(int* nowhere) { nowhere[threadIdx.x] = 1; }
+__global__ void write_far_outside_later(int* nowhere) {
+  const long long begin = clock64();
+  while (clock64() - begin < 300'000'000) continue;  // some tenths of a second
+  nowhere[threadIdx.x] = 1;
+}
 
 void require(bool holds, const std::string& sentence) {
   if (!holds) throw std::runtime_error(sentence);
@@ -91,9 +96,25 @@ void run_on_two() {
   const onefold::parts<float> cut{{data[0], count - 1}, {data[1], count}};
   require(onefold::sum(gpus, x) == 2'000'000 && onefold::sum(gpus, cut) == 1'999'999,
           "the sum is wrong before anything has happened");
+  onefold::sum_into(gpus, x, {result[0], result[1]});  // kernels are loaded
+  for (int gpu = 0; gpu < 2; ++gpu) {
+    require(onefold::sum(gpus[gpu], result[gpu], 1) == 2'000'000, "what is stored is wrong before anything has happened");
+    require(cudaMemset(result[gpu], 0, sizeof(float)) == cudaSuccess, "cudaMemset");
+  }
 
-  write_far_outside<<<1, 32>>>(reinterpret_cast<int*>(0x10));  // on GPU 1
+  // While GPU 1 is at work, and about to be lost, the host puts behind it what GPU 0 waits for.
+  require(cudaSetDevice(1) == cudaSuccess, "GPU 1");
+  write_far_outside_later<<<1, 32>>>(reinterpret_cast<int*>(0x10));
   require(cudaGetLastError() == cudaSuccess, "the faulty kernel could not be launched");
+  onefold::sum_into(gpus, x, {result[0], result[1]});
+  require(is_right_or_refused(
+              [&] {
+                onefold::synchronize(gpus[0]);
+                return onefold::sum(gpus[0], result[0], 1);
+              },
+              2'000'000),
+          "GPU 0 has stored a sum of which the lost GPU's part is not known");
+  require_device_lost([&] { onefold::synchronize(gpus[1]); }, "the lost GPU's stream");
   require_device_lost([&] { static_cast<void>(onefold::sum(gpus, x)); }, "sum while the GPU is lost");
   for (int again = 0; again < 3; ++again) {
     require_device_lost([&] { static_cast<void>(onefold::sum(gpus, x)); }, "sum over both");

@@ -426,5 +426,142 @@ TEST_F(parts_under_way_together, are_launched_on_all_devices_before_one_is_waite
   EXPECT_EQ(runtime_.streams_used().size(), 3U);
 }
 
+// --- results that each device stores in stream order, of parts that the devices exchange ------------------------------------------------------------
+
+// Kernels work, as late as they may. Parts are of whole subtrees, which have a kernel of their own.
+class exchanged_parts : public parts_under_way_together {
+ protected:
+  static constexpr std::size_t each = 4 * 512;
+
+  exchanged_parts() {
+    x_ = numbers(3 * each, 1);
+    y_ = numbers(3 * each, 2);
+    arrays_ = spread_arrays{devices{},
+                            of_equal_parts(x_, 3),
+                            of_equal_parts(y_, 3),
+                            {on_device(nullptr, 16), on_device(nullptr, 16), on_device(nullptr, 16)}};
+    stores_ = true;
+  }
+  [[nodiscard]] parts<double> of_equal_parts(const std::vector<double>& x, std::size_t number) {
+    std::vector<parts<double>::part> all;
+    for (std::size_t i = 0; i < number; ++i) all.emplace_back(on_device(x.data() + i * each, each), each);
+    return parts<double>(all);
+  }
+  [[nodiscard]] std::size_t pending() const override { return slow_.pending(); }
+
+  slow_device slow_{runtime_, slow_device::copies::late};
+};
+
+TEST_F(exchanged_parts, of_sums_survive_every_fault) {
+  slow_.reduces(element_type::f64, {form::sum});
+  for (const bool peers : {true, false}) {
+    runtime_.make_peers(peers);
+    expect_every_fault_handled(bytes_of_all(onefold::sum(one_, x_)), [this](const spread_arrays& on) {
+      for (double* const to : on.results) *to = -7;
+      onefold::sum_into(on.where, on.x, {on.results[0], on.results[1], on.results[2]});
+      return stored(on, 1);
+    });
+  }
+}
+
+TEST_F(exchanged_parts, of_exact_dots_survive_every_fault) {
+  slow_.reduces(element_type::f64, {form::dot});
+  expect_every_fault_handled(bytes_of_all(onefold::dot(one_, x_, y_, exactly)), [this](const spread_arrays& on) {
+    for (double* const to : on.results) *to = -7;
+    onefold::dot_into(on.where, on.x, on.y, {on.results[0], on.results[1], on.results[2]}, exactly);
+    return stored(on, 1);
+  });
+}
+
+// Each call's array is another one, which comes on the streams; and each stream in turn is the last to do its work.
+TEST_F(exchanged_parts, of_calls_that_follow_each_other_do_not_get_into_each_others_way) {
+  slow_.reduces(element_type::f64, {form::sum});
+  constexpr std::size_t calls = 7;
+  for (const bool peers : {true, false})
+    for (const std::size_t number : {std::size_t{2}, std::size_t{3}, std::size_t{5}})
+      for (std::size_t first = 0; first < number; ++first) {
+        SCOPED_TRACE("stream " + std::to_string(first) + " of " + std::to_string(number) + " is asked for first");
+        runtime_.make_peers(peers);
+        std::vector<onefold::executor> executors;
+        std::vector<double*> results;
+        for (std::size_t i = 0; i < number; ++i) {
+          executors.push_back(onefold::cuda(fake_runtime::fresh_device(), fake_runtime::fresh_stream()));
+          results.push_back(on_device(nullptr, calls));
+        }
+        const devices where(executors);
+        const parts<double> x = of_equal_parts(std::vector<double>(number * each, -7.0), number);
+        std::vector<std::vector<double>> arrays;
+        for (std::size_t k = 0; k < calls; ++k) {
+          arrays.push_back(numbers(number * each, 100 + k));
+          std::vector<double*> to;
+          for (std::size_t i = 0; i < number; ++i) {
+            to.push_back(results[i] + k);
+            auto* const part = const_cast<double*>(x[i].data);
+            const double* const from = arrays[k].data() + i * each;
+            slow_.enqueue(executors[i].stream(),
+                          [part, its = std::vector<double>(from, from + each)] { std::copy(its.begin(), its.end(), part); });
+          }
+          onefold::sum_into(where, x, to);
+        }
+        EXPECT_GT(pending(), calls * number) << "the host has waited";
+        for (std::size_t i = 0; i < number; ++i) onefold::synchronize(executors[(first + i) % number]);
+        for (std::size_t i = 0; i < number; ++i)
+          for (std::size_t k = 0; k < calls; ++k)
+            EXPECT_EQ(results[i][k], onefold::sum(one_, arrays[k])) << "call " << k << ", device " << i;
+      }
+}
+
+// What a call that was refused has put on a stream may still be to come when the next one's parts are there: words, where that has an image of another part.
+TEST_F(exchanged_parts, are_safe_from_calls_that_were_refused) {
+  slow_.reduces(element_type::f64, {form::dot});
+  const double expected = onefold::dot(one_, x_, y_);
+  for (const bool first_is_late : {false, true}) {
+    const spread_arrays on = spread();
+    const auto to = onefold::outputs<double>{on.results[0], on.results[1], on.results[2]};
+    onefold::dot_into(on.where, on.x, on.y, to);
+    static_cast<void>(stored(on, 1));
+    const auto* const elsewhere =
+        static_cast<const double*>(runtime_.device_memory(each * sizeof(double), fake_runtime::fresh_device()));
+    const parts<double> bad{on.x[0], {elsewhere, each}, on.x[2]};
+    EXPECT_TRUE(refuses(errc::wrong_device, "", [&] { onefold::dot_into(on.where, bad, on.y, to, exactly); }));
+    onefold::dot_into(on.where, on.x, on.y, to);
+    for (std::size_t i = 0; i < 3; ++i) onefold::synchronize(on.where[first_is_late ? 2 - i : i]);
+    EXPECT_EQ(stored(on, 1), bytes_of_all(expected)) << first_is_late;
+  }
+}
+
+TEST_F(exchanged_parts, go_through_memory_of_the_first_device_where_all_reach_it) {
+  slow_.reduces(element_type::f64, {form::sum});
+  for (const bool peers : {true, false}) {
+    runtime_.make_peers(peers);
+    const spread_arrays on = spread();
+    onefold::sum_into(on.where, on.x, {on.results[0], on.results[1], on.results[2]});
+    static_cast<void>(stored(on, 1));
+    const onefold::memory_use before = onefold::memory_in_use(on.where[0]);
+    onefold::release_memory(on.where[0]);
+    const onefold::memory_use behind = onefold::memory_in_use(on.where[0]);
+    EXPECT_GE((peers ? before.device_bytes : before.pinned_bytes), 4096U);
+    EXPECT_EQ(behind.device_bytes + behind.pinned_bytes, 0U);
+    EXPECT_EQ(onefold::memory_in_use(on.where[1]).pinned_bytes, 0U);
+    onefold::sum_into(on.where, on.x, {on.results[0], on.results[1], on.results[2]});
+    EXPECT_EQ(stored(on, 1), bytes_of_all(onefold::sum(one_, x_)));
+  }
+}
+
+TEST_F(exchanged_parts, are_refused_where_one_stream_is_captured) {
+  slow_.reduces(element_type::f64, {form::sum});
+  const spread_arrays on = spread();
+  const auto call = [&] { onefold::sum_into(on.where, on.x, {on.results[0], on.results[1], on.results[2]}); };
+  call();
+  for (const std::size_t captured : {std::size_t{0}, std::size_t{2}}) {
+    runtime_.capture(on.where[captured].stream());
+    EXPECT_TRUE(refuses(errc::invalid_argument, "captured", call)) << captured;
+    EXPECT_EQ(runtime_.spoilt_capture(), std::nullopt);
+    runtime_.capture(std::nullopt);
+    call();
+    EXPECT_EQ(stored(on, 1), bytes_of_all(onefold::sum(one_, x_)));
+  }
+}
+
 }  // namespace
 }  // namespace onefold_test

@@ -37,7 +37,7 @@ cudaStream_t as_stream(std::uintptr_t number) { return reinterpret_cast<cudaStre
 fake_runtime::fake_runtime() {
   active = this;
   make_current(0);
-  static_assert(sizeof(onefold::cuda_backend::runtime) == 46 * sizeof(void (*)()), "a new call of the runtime needs its fake here");
+  static_assert(sizeof(onefold::cuda_backend::runtime) == 48 * sizeof(void (*)()), "a new call of the runtime needs its fake here");
   onefold::cuda_backend::calls() = {
       .get_device_count =
           [](int* count) {
@@ -123,6 +123,12 @@ fake_runtime::fake_runtime() {
             return status;
           },
       .pool_trim = [](cudaMemPool_t, std::size_t) { return active->step("cudaMemPoolTrimTo"); },
+      .can_access_peer =
+          [](int* can, int, int) {
+            *can = active->peers_ ? 1 : 0;
+            return active->step("cudaDeviceCanAccessPeer");
+          },
+      .pool_share = [](cudaMemPool_t, int) { return active->step("cudaMemPoolSetAccess"); },
       .malloc_from_pool_async =
           [](void** pointer, std::size_t bytes, cudaMemPool_t, cudaStream_t stream) {
             active->use(stream);

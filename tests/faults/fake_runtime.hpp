@@ -52,6 +52,8 @@ class fake_runtime {
   void make_foreign(cudaStream_t stream, context owner) { foreign_streams_[stream] = owner; }
   /// The stream is destroyed, and another one gets its handle.
   void destroy_and_make_again(cudaStream_t stream) { ++rebirths_[stream]; }
+  /// Whether devices reach each other's memory.
+  void make_peers(bool peers) { peers_ = peers; }
   /// While set, no work comes to an end.
   void make_busy(bool busy) { busy_ = busy; }
 
@@ -140,6 +142,7 @@ class fake_runtime {
   std::uintptr_t graph_ = 0, live_events_ = 0;
   cudaError_t last_error_ = cudaSuccess;
   bool busy_ = false;
+  bool peers_ = true;
 };
 
 }  // namespace onefold_test

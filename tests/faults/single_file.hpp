@@ -18,14 +18,14 @@ class single_file {
     wrap<&table::get_device_count, &table::get_context, &table::set_context, &table::retain_primary_context,
          &table::context_of_stream, &table::context_of_memory, &table::allocation_of, &table::exchange_capture_mode,
          &table::get_attribute, &table::get_properties, &table::get_driver_version, &table::get_last_error, &table::pool_create,
-         &table::pool_trim, &table::malloc_from_pool_async, &table::malloc, &table::free, &table::malloc_async, &table::free_async,
-         &table::host_alloc, &table::free_host, &table::host_get_device_pointer, &table::memcpy_async, &table::memset_async,
-         &table::stream_create, &table::stream_synchronize, &table::stream_wait_event, &table::stream_get_id,
-         &table::stream_is_capturing, &table::stream_get_graph, &table::user_object_create, &table::user_object_release,
-         &table::graph_take_user_object, &table::event_create, &table::event_record, &table::event_query, &table::event_destroy,
-         &table::pointer_get_attributes, &table::launch_kernel, &table::get_function, &table::launch_function,
-         &table::max_active_blocks, &table::func_get_attributes, &table::func_set_attribute, &table::has_arrived,
-         &table::have_ended>();
+         &table::pool_trim, &table::can_access_peer, &table::pool_share, &table::malloc_from_pool_async, &table::malloc,
+         &table::free, &table::malloc_async, &table::free_async, &table::host_alloc, &table::free_host,
+         &table::host_get_device_pointer, &table::memcpy_async, &table::memset_async, &table::stream_create,
+         &table::stream_synchronize, &table::stream_wait_event, &table::stream_get_id, &table::stream_is_capturing,
+         &table::stream_get_graph, &table::user_object_create, &table::user_object_release, &table::graph_take_user_object,
+         &table::event_create, &table::event_record, &table::event_query, &table::event_destroy, &table::pointer_get_attributes,
+         &table::launch_kernel, &table::get_function, &table::launch_function, &table::max_active_blocks,
+         &table::func_get_attributes, &table::func_set_attribute, &table::has_arrived, &table::have_ended>();
   }
   ~single_file() { active = nullptr; }
   single_file(const single_file&) = delete;

@@ -11,14 +11,18 @@
 #include <onefold/detail/request.hpp>
 #include <onefold/device/destination.hpp>
 #include <onefold/device/input.hpp>
+#include <onefold/range_state.hpp>
 
 #include "../../backends/cuda/exact/kernels.hpp"
 #include "../../backends/cuda/exact/memory.hpp"
 #include "../../backends/cuda/exact/words.hpp"
 #include "../../backends/cuda/fixed_order/complex.hpp"
 #include "../../backends/cuda/fixed_order/folds.hpp"
+#include "../../backends/cuda/fixed_order/joined.hpp"
+#include "../../backends/cuda/fixed_order/joined_folds.hpp"
 #include "../../backends/cuda/fixed_order/mixed.hpp"
 #include "../../backends/exact/state.hpp"
+#include "../../src/pointer_kind.hpp"
 
 namespace onefold::cuda_backend {
 const void* any_kernel();  // in store_value.cu
@@ -120,6 +124,10 @@ slow_device::slow_device(fake_runtime& runtime, copies when) : runtime_(runtime)
       self.put(config->stream, {self.exact(kernel, arguments)});
     else if (kernel == cuda_backend::exact_conclusion_kernel())
       self.put(config->stream, {self.exact_conclusion(config, arguments)});
+    else if (kernel == cuda_backend::exact_addition_kernel())
+      self.put(config->stream, {add_words(arguments)});
+    else if (self.is_joining_kernel(kernel))
+      self.put(config->stream, {self.join(arguments)});
     return status;
   };
   calls.has_arrived = [](const volatile unsigned long long* word, unsigned call_number) {
@@ -168,12 +176,18 @@ std::size_t slow_device::pending() const {
   return all;
 }
 
+void slow_device::run(const work& one) {
+  if (!one.run) return;
+  const onefold::detail::all_is_host_memory as_it_is;  // whatever the driver of the test says
+  one.run();
+}
+
 void slow_device::drain(cudaStream_t stream) {
   auto& queue = streams_[stream];
   while (!queue.empty()) {
     const work next = std::move(queue.front());
     queue.pop_front();
-    if (next.run) next.run();
+    run(next);
     if (next.records != nullptr) ++done_[next.records];
     if (next.waits_for != nullptr) drain_until(next.waits_for, next.of_record);
   }
@@ -184,7 +198,7 @@ void slow_device::drain_until(cudaEvent_t event, std::uint64_t record) {
   while (done_[event] < record && !queue.empty()) {
     const work next = std::move(queue.front());
     queue.pop_front();
-    if (next.run) next.run();
+    run(next);
     if (next.records != nullptr) ++done_[next.records];
     if (next.waits_for != nullptr) drain_until(next.waits_for, next.of_record);
   }
@@ -345,6 +359,39 @@ std::function<void()> slow_device::exact_conclusion(const cudaLaunchConfig_t* co
       onefold::device::destination its = to;
       its.output = static_cast<std::byte*>(to.output) + i * static_cast<unsigned>(to.bytes);
       deliver(its, result);
+    }
+  };
+}
+
+bool slow_device::is_joining_kernel(const void* kernel) const {
+  const int number = cuda_backend::joined_fold(type_, forms_.front(), wide_).kernel;
+  return number >= 0 && kernel == cuda_backend::joined_kernel(number);
+}
+
+std::function<void()> slow_device::join(void** arguments) {
+  const auto table = argument<cuda_backend::joined_table>(arguments, 0);
+  return [table, type = static_cast<std::int32_t>(type_), what = static_cast<std::int32_t>(forms_.front()),
+          flags = wide_ ? ONEFOLD_WIDE : 0U] {
+    onefold_range* all = nullptr;
+    onefold::detail::check_status(onefold_range_create(type, what, flags, 0, &all));
+    const onefold::detail::range_owner owner(all);
+    for (std::uint32_t part = 0; part < table.parts; ++part)
+      onefold::detail::check_status(
+          onefold_range_add_image(all, table.images + part * table.stride, table.borders[part + 1] - table.borders[part]));
+    alignas(16) std::byte result[64] = {};
+    onefold::detail::check_status(onefold_range_result(all, static_cast<std::int64_t>(table.to.argument), result));
+    std::memcpy(table.to.output, result, static_cast<std::size_t>(table.to.bytes));
+  };
+}
+
+std::function<void()> slow_device::add_words(void** arguments) {
+  const auto* const words = argument<const std::int64_t*>(arguments, 0);
+  const int states = argument<int>(arguments, 1), of_each = argument<int>(arguments, 2);
+  auto* const sums = argument<std::int64_t*>(arguments, 3);
+  return [=] {
+    for (int i = 0; i < of_each; ++i) {
+      sums[i] = 0;
+      for (int s = 0; s < states; ++s) sums[i] += words[s * of_each + i];
     }
   };
 }

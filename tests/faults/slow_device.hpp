@@ -67,6 +67,7 @@ class slow_device {
     std::uint64_t of_record = 0;
   };
   void put(cudaStream_t stream, work one) { streams_[stream].push_back(std::move(one)); }
+  static void run(const work& one);
   void drain(cudaStream_t stream);
   void drain_until(cudaEvent_t event, std::uint64_t record);
   [[nodiscard]] bool is_pinned(const void* memory) const;
@@ -76,6 +77,9 @@ class slow_device {
   std::function<void()> exact(const void* kernel, void** arguments);
   std::function<void()> exact_conclusion(const cudaLaunchConfig_t* config, void** arguments);
   std::function<void()> store(const cudaLaunchConfig_t* config, void** arguments);
+  std::function<void()> join(void** arguments);
+  static std::function<void()> add_words(void** arguments);
+  [[nodiscard]] bool is_joining_kernel(const void* kernel) const;
   [[nodiscard]] bool is_exact_kernel(const void* kernel) const;
 
   fake_runtime& runtime_;

@@ -19,6 +19,7 @@
 
 #ifdef ONEFOLD_HAVE_CUDA
 #include "../support/cuda.hpp"
+#include "gpus.hpp"
 #endif
 #include "range_support.hpp"
 
@@ -406,37 +407,6 @@ TEST(images, are_made_by_gpus_alone) {
 #ifdef ONEFOLD_HAVE_CUDA
 
 // --- on GPUs: on all that there are, and on one of them several times -------------------------------------------------------------------------------
-
-class gpus : public testing::Test {
- protected:
-  void SetUp() override {
-    const auto& backend = backend_under_test(onefold::backend::cuda);
-    if (!backend.usable) GTEST_SKIP() << backend.detail;
-    count_ = static_cast<int>(backend.devices.size());
-  }
-  [[nodiscard]] int device_of(std::size_t part) const { return static_cast<int>(part) % count_; }
-  int count_ = 0;
-};
-
-// Memory on one of several GPUs.
-class memory_on {
- public:
-  memory_on(int device, const void* from, std::size_t bytes) {
-    int before = 0;
-    expect_success(cudaGetDevice(&before), "cudaGetDevice");
-    expect_success(cudaSetDevice(device), "cudaSetDevice");
-    memory_ = std::make_unique<device_memory>(bytes);
-    if (bytes > 0) copy_to_device(memory_->as<std::byte>(), from, bytes);
-    expect_success(cudaSetDevice(before), "cudaSetDevice");
-  }
-  template <class T>
-  T* as() const {
-    return memory_->as<T>();
-  }
-
- private:
-  std::unique_ptr<device_memory> memory_;
-};
 
 TEST_F(gpus, take_several_dots_and_several_operators_cuda) {
   std::vector<std::vector<double>> vectors(5);

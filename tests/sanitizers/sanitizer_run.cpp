@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -496,6 +497,73 @@ void check_exact_bins_of_integers() {
   check_exact_complex<double>();
 }
 
+// Three streams, on as many GPUs as there are, exchange what they know of their parts; twice, without a wait between them.
+template <form What, class T, class Call>
+void check_exchanged(const Call& put, const std::vector<T>& x, bool exactly) {
+  using R = onefold::detail::form_result_t<What, T>;
+  int gpus = 0;
+  expect_success(cudaGetDeviceCount(&gpus), "cudaGetDeviceCount");
+  onefold::options how;
+  if (exactly) how.guarantee = onefold::guarantee::exact;
+  std::vector<onefold::executor> each;
+  std::vector<std::unique_ptr<stream>> streams;
+  std::vector<std::unique_ptr<device_memory>> memory;
+  std::vector<typename onefold::parts<T>::part> list;
+  std::vector<R*> to[2];
+  const std::size_t cuts[] = {0, x.size() / 3, x.size() / 2 + 1, x.size()};
+  for (int i = 0; i < 3; ++i) {
+    expect_success(cudaSetDevice(i % gpus), "cudaSetDevice");
+    streams.push_back(std::make_unique<stream>());
+    each.push_back(onefold::cuda(i % gpus, streams.back()->get()));
+    const std::size_t its = cuts[i + 1] - cuts[i];
+    memory.push_back(std::make_unique<device_memory>(its * sizeof(T)));
+    copy_to_device(memory.back()->as<T>(), x.data() + cuts[i], its * sizeof(T));
+    list.emplace_back(memory.back()->as<const T>(), its);
+    memory.push_back(std::make_unique<device_memory>(2 * sizeof(R)));
+    for (int k = 0; k < 2; ++k) to[k].push_back(memory.back()->as<R>() + k);
+  }
+  expect_success(cudaSetDevice(0), "cudaSetDevice");
+  const onefold::devices all(each);
+  for (const auto& places : to) put(all, onefold::parts<T>(list), onefold::outputs<R>(places), how);
+  alignas(16) std::byte expected[64] = {};
+  onefold::detail::request one{onefold::serial(), onefold::element_type_of<T>, What, x.data(), x.size(), expected, true};
+  onefold::detail::run(one, how);
+  for (std::size_t i = 0; i < 3; ++i) {
+    onefold::synchronize(all[i]);
+    for (const auto& places : to) {
+      R got;
+      expect_success(cudaMemcpy(&got, places[i], sizeof(got), cudaMemcpyDefault), "cudaMemcpy");
+      ++calls;
+      if (std::memcmp(&got, expected, sizeof(got)) != 0)
+        report_failure("exchanged parts have another result than the whole: " + std::string(onefold::name(What)));
+    }
+  }
+}
+
+void check_exchanged_parts() {
+  std::vector<double> x(9'001);
+  const random_numbers random(1);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(random.at(i) >> 11) * 0x1p-53 - 0.25;
+  const std::vector<float> floats(x.begin(), x.end());
+  std::vector<std::int64_t> integers;
+  std::vector<std::uint8_t> small;
+  std::vector<std::complex<double>> z;
+  for (const double one : x) {
+    integers.push_back(static_cast<std::int64_t>(one * 0x1p40));
+    small.push_back(static_cast<std::uint8_t>(one * 100 + 30));
+    z.emplace_back(one, -one);
+  }
+  for (const bool exactly : {false, true}) {
+    const auto sums = [](const auto&... of) { onefold::sum_into(of...); };
+    check_exchanged<form::sum>(sums, x, exactly);
+    check_exchanged<form::sum>(sums, z, exactly);
+    check_exchanged<form::mean_variance>([](const auto&... of) { onefold::mean_variance_into(of...); }, floats, exactly);
+    check_exchanged<form::norm2>([](const auto&... of) { onefold::norm2_into(of...); }, x, exactly);
+  }
+  check_exchanged<form::argmin>([](const auto&... of) { onefold::argmin_into(of...); }, integers, false);
+  check_exchanged<form::minmax>([](const auto&... of) { onefold::minmax_into(of...); }, small, false);
+}
+
 // Run with superaccumulator, or named by themselves: racecheck takes minutes for all.
 constexpr struct {
   std::string_view name;
@@ -516,6 +584,7 @@ constexpr struct {
     {"exact_dots_of_two_types", check_exact_dots_of_two_types},
     {"exact_functions", check_exact_functions},
     {"exact_bins_of_integers", check_exact_bins_of_integers},
+    {"exchanged_parts", check_exchanged_parts},
 };
 
 }  // namespace
