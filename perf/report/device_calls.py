@@ -196,12 +196,18 @@ def devices_section(machine: Machine) -> Section | None:
         if not rows:
             machine.remarks.append(f"{record.short_path} is left out: it has no row that this report can read.")
             continue
+        in_order = [row for row in rows if median(at(row, "in_graph"))]
         cells = []
         for row in rows:
             one, several = median(row["one"]), median(row["all"])
             noisy = is_noisy(row["one"]) or is_noisy(row["all"])
             cells.append([elements(count_of(row)), microseconds(one), microseconds(several) + a_mark(noisy), microseconds(several - one), factor(one / several)])
+            for name in ("to_all", "in_graph") if in_order else ():
+                measured = median(at(row, name))
+                cells[-1].append(microseconds(measured) + a_mark(is_noisy(row[name])) if measured else NOT_MEASURED)
         columns = ["elements of each", "one GPU, µs", "all, µs", "more, µs", "scaling"]
+        if in_order:
+            columns += ["to every GPU, µs", "in a graph, µs"]
         section.tables.append(Table("Sums of floats to the host: one part on its GPU, and as long a part on each of all GPUs", columns, cells, True))
     return section if section.tables else None
 
