@@ -99,7 +99,7 @@ void run_on_two() {
   onefold::sum_into(gpus, x, {result[0], result[1]});  // kernels are loaded
   for (int gpu = 0; gpu < 2; ++gpu) {
     require(onefold::sum(gpus[gpu], result[gpu], 1) == 2'000'000, "what is stored is wrong before anything has happened");
-    require(cudaMemset(result[gpu], 0, sizeof(float)) == cudaSuccess, "cudaMemset");
+    require(cudaSetDevice(gpu) == cudaSuccess && cudaMemset(result[gpu], 0, sizeof(float)) == cudaSuccess, "cudaMemset");
   }
 
   // While GPU 1 is at work, and about to be lost, the host puts behind it what GPU 0 waits for.

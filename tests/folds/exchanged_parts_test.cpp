@@ -475,8 +475,11 @@ TEST_F(exchanged_parts, are_replayed_behind_a_kernel_of_another_gpu_cuda) {
   call();
   graph.end();
   for (int round = 0; round < 20; ++round) {
-    for (const memory_on& one : on.results) expect_success(cudaMemset(one.as<double>(), 0, 4 * sizeof(double)), "cudaMemset");
-    expect_success(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    for (std::size_t i = 0; i < 3; ++i) {
+      const on_gpu current(three[i].device());
+      expect_success(cudaMemset(on.results[i].as<double>(), 0, 4 * sizeof(double)), "cudaMemset");
+      expect_success(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    }
     graph.replay();
     wait(three);
     EXPECT_EQ(fetched(on.to<double>(0)[0], 1).front(), first);
