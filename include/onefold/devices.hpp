@@ -380,7 +380,7 @@ class devices : public detail::on_parts {
       if (put(type, &what, 1, flags, asked.ddof, all, to, wishes)) return;
     } else if (has_state) {
       const std::vector<void*> places = places_of(to);
-      if (is_done(detail::with_c_options(how, [&](const onefold_options* asked_for) {
+      if (is_done(detail::with_c_options(how, [this, &all, &places, &flags, &asked](const onefold_options* asked_for) {
             return onefold_exact_put_parts(static_cast<std::int32_t>(type), what, flags, asked.ddof, all.data(), size(),
                                            places.data(), asked_for);
           })))
@@ -394,10 +394,11 @@ class devices : public detail::on_parts {
   [[nodiscard]] bool put(element_type type, const std::int32_t* forms, std::size_t results, std::uint32_t flags, std::int64_t ddof,
                          const std::vector<onefold_range_part>& all, const outputs<R>& to, const options& how) const {
     const std::vector<void*> places = places_of(to);
-    return is_done(detail::with_c_options(how, [&](const onefold_options* wishes) {
-      return onefold_range_put_parts(static_cast<std::int32_t>(type), forms, results, flags, ddof, all.data(), size(),
-                                     places.data(), wishes);
-    }));
+    return is_done(
+        detail::with_c_options(how, [this, &type, &forms, &results, &flags, &ddof, &all, &places](const onefold_options* wishes) {
+          return onefold_range_put_parts(static_cast<std::int32_t>(type), forms, results, flags, ddof, all.data(), size(),
+                                         places.data(), wishes);
+        }));
   }
   static bool is_done(int status) {
     if (status == ONEFOLD_UNSUPPORTED) return false;
