@@ -18,6 +18,7 @@
 
 #include "../support/data.hpp"
 #include "../support/gtest_support.hpp"
+#include "../support/parts.hpp"
 #include "fake_runtime.hpp"
 #include "single_file.hpp"
 #include "slow_device.hpp"
@@ -46,13 +47,6 @@ bytes bytes_of_all(const R&... results) {
 bytes bytes_of_list(const std::vector<double>& of) {
   const auto* const first = reinterpret_cast<const std::byte*>(of.data());
   return {first, first + of.size() * sizeof(double)};
-}
-
-std::vector<double> numbers(std::size_t count, std::uint64_t seed) {
-  const random_numbers random(seed);
-  std::vector<double> x(count);
-  for (std::size_t i = 0; i < count; ++i) x[i] = static_cast<double>(random.at(i) >> 11) * 0x1p-53 - 0.25;
-  return x;
 }
 
 struct fault {

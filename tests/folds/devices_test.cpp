@@ -21,6 +21,7 @@
 #include "../support/cuda.hpp"
 #include "gpus.hpp"
 #endif
+#include "../support/parts.hpp"
 #include "range_support.hpp"
 
 namespace onefold_test {
@@ -29,15 +30,6 @@ namespace {
 using onefold::devices;
 using onefold::options;
 using onefold::parts;
-
-// Where `count` elements are cut into so many parts, some of which may be empty: anywhere.
-std::vector<uint64_t> cuts_of(uint64_t count, std::size_t parts, uint64_t seed) {
-  const random_numbers random(seed);
-  std::vector<uint64_t> cuts{0, count};
-  for (std::size_t i = 1; i < parts; ++i) cuts.push_back(random.at(i) % (count + 1));
-  std::sort(cuts.begin(), cuts.end());
-  return cuts;
-}
 
 const std::vector<onefold_executor>& cpu_executors() {
   static const std::vector<onefold_executor> all = [] {
